@@ -1,0 +1,94 @@
+/**
+ * Lint rules, and the import layers of the house: each folder of src/ names the folders and packages it
+ * may import, and everything else is refused. test/unit/layers.test.ts seeds a violation to prove that
+ * this still bites.
+ */
+import { defineConfig } from 'oxlint';
+
+/** Folder of src/ → the sibling folders it may import. `daemon` and `cli` sit on top. */
+const LAYERS: Record<string, readonly string[]> = {
+  contract: [],
+  wire: ['contract'],
+  client: ['contract', 'wire'],
+  openapi: ['contract', 'wire'],
+  emulator: ['contract', 'wire', 'scaling'],
+  scaling: ['contract'],
+  heartbeat: ['contract', 'client'],
+  logs: ['contract', 'client'],
+  watch: ['contract', 'client'],
+  daemon: ['contract', 'client', 'scaling', 'heartbeat', 'logs', 'watch'],
+};
+
+/** Folders that do no input or output: not even Node's own modules. */
+const PURE = ['contract', 'wire', 'scaling', 'openapi'];
+const PACKAGES = ['undici', 'fastify', 'pino', 'prom-client', 'node-cron', 'commander', 'otpauth'];
+
+/** Packages that a folder may import besides Node's own modules. */
+const ALLOWED_PACKAGES: Record<string, readonly string[]> = {
+  client: ['undici', 'otpauth'],
+  emulator: ['fastify', 'otpauth'],
+  heartbeat: [],
+  logs: [],
+  watch: ['node-cron'],
+  daemon: ['pino', 'prom-client'],
+};
+
+const folders = [...Object.keys(LAYERS), 'cli'];
+
+function layerOverride(folder: string) {
+  const allowed = LAYERS[folder] ?? [];
+  const forbiddenFolders = folders.filter((other) => other !== folder && !allowed.includes(other));
+  const forbiddenPackages = PACKAGES.filter((name) => !ALLOWED_PACKAGES[folder]?.includes(name));
+  return {
+    files: [`src/${folder}/**/*.ts`],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              group: forbiddenFolders.flatMap((name) => [`../${name}/**`, `../../${name}/**`, `../../../${name}/**`]),
+              message: `src/${folder} may import only: ${allowed.join(', ') || 'nothing beside itself'}. See .config/oxlint.config.ts.`,
+            },
+            {
+              group: [...forbiddenPackages, ...(PURE.includes(folder) ? ['node:*'] : [])],
+              message: `src/${folder} may not import this package. See .config/oxlint.config.ts.`,
+            },
+          ],
+        },
+      ],
+    } as const,
+  };
+}
+
+export default defineConfig({
+  plugins: ['eslint', 'typescript', 'unicorn', 'oxc', 'import', 'promise', 'node'],
+  categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
+  env: { node: true, es2024: true },
+  rules: {
+    'no-console': 'error',
+    'eqeqeq': 'error',
+    'no-param-reassign': 'off',
+    'no-await-in-loop': 'off', // retry, drain and simulation loops are sequential on purpose
+    'no-underscore-dangle': 'off', // the emulator's admin path is /_emulator
+    'no-shadow': 'error',
+    'import/no-unassigned-import': 'off',
+    'import/no-cycle': 'error',
+    'import/no-default-export': 'error',
+    'typescript/no-explicit-any': 'error',
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    'typescript/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+    'typescript/consistent-type-imports': 'error',
+    'typescript/prefer-readonly': 'error',
+    'unicorn/no-array-sort': 'off',
+    'unicorn/no-array-reverse': 'off',
+    'unicorn/filename-case': ['error', { case: 'kebabCase' }],
+    'unicorn/prefer-node-protocol': 'error',
+  },
+  overrides: [
+    ...Object.keys(LAYERS).map(layerOverride),
+    { files: ['src/cli/**/*.ts', '.config/**', 'test/**'], rules: { 'no-console': 'off' } },
+    { files: ['.config/**', 'test/vitest.config.ts'], rules: { 'import/no-default-export': 'off' } },
+  ],
+});

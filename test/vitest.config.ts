@@ -1,0 +1,20 @@
+import { defineConfig } from 'vitest/config';
+
+/** One project per kind of test, so that `npm test -- --project unit` runs one. */
+function project(name: string, testTimeout: number) {
+  return { extends: true as const, test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout } };
+}
+
+export default defineConfig({
+  root: new URL('..', import.meta.url).pathname,
+  test: {
+    reporters: ['default'],
+    projects: [
+      project('unit', 20_000),
+      project('simulation', 120_000),
+      project('integration', 60_000),
+      project('container', 300_000),
+      project('e2e', 120_000),
+    ],
+  },
+});
