@@ -3,7 +3,7 @@
  * may import, and everything else is refused. test/unit/layers.test.ts seeds a violation to prove that
  * this still bites.
  */
-import { defineConfig } from 'oxlint';
+import { defineConfig, type OxlintOverride } from 'oxlint';
 
 /** Folder of src/ → the sibling folders it may import. `daemon` and `cli` sit on top. */
 const LAYERS: Record<string, readonly string[]> = {
@@ -20,7 +20,7 @@ const LAYERS: Record<string, readonly string[]> = {
 };
 
 /** Folders that do no input or output: not even Node's own modules. */
-const PURE = ['contract', 'wire', 'scaling', 'openapi'];
+const PURE = new Set(['contract', 'wire', 'scaling', 'openapi']);
 const PACKAGES = ['undici', 'fastify', 'pino', 'prom-client', 'node-cron', 'commander', 'otpauth'];
 
 /** Packages that a folder may import besides Node's own modules. */
@@ -35,29 +35,33 @@ const ALLOWED_PACKAGES: Record<string, readonly string[]> = {
 
 const folders = [...Object.keys(LAYERS), 'cli'];
 
-function layerOverride(folder: string) {
+function layerOverride(folder: string): OxlintOverride {
   const allowed = LAYERS[folder] ?? [];
   const forbiddenFolders = folders.filter((other) => other !== folder && !allowed.includes(other));
   const forbiddenPackages = PACKAGES.filter((name) => !ALLOWED_PACKAGES[folder]?.includes(name));
   return {
-    files: [`src/${folder}/**/*.ts`],
+    files: [`**/src/${folder}/**/*.ts`],
     rules: {
       'no-restricted-imports': [
         'error',
         {
           patterns: [
             {
-              group: forbiddenFolders.flatMap((name) => [`../${name}/**`, `../../${name}/**`, `../../../${name}/**`]),
+              group: forbiddenFolders.flatMap((name) => [
+                `../${name}/**`,
+                `../../${name}/**`,
+                `../../../${name}/**`,
+              ]),
               message: `src/${folder} may import only: ${allowed.join(', ') || 'nothing beside itself'}. See .config/oxlint.config.ts.`,
             },
             {
-              group: [...forbiddenPackages, ...(PURE.includes(folder) ? ['node:*'] : [])],
+              group: [...forbiddenPackages, ...(PURE.has(folder) ? ['node:*'] : [])],
               message: `src/${folder} may not import this package. See .config/oxlint.config.ts.`,
             },
           ],
         },
       ],
-    } as const,
+    },
   };
 }
 
@@ -67,7 +71,7 @@ export default defineConfig({
   env: { node: true, es2024: true },
   rules: {
     'no-console': 'error',
-    'eqeqeq': 'error',
+    eqeqeq: 'error',
     'no-param-reassign': 'off',
     'no-await-in-loop': 'off', // retry, drain and simulation loops are sequential on purpose
     'no-underscore-dangle': 'off', // the emulator's admin path is /_emulator
@@ -80,6 +84,7 @@ export default defineConfig({
     'typescript/no-misused-promises': 'error',
     'typescript/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
     'typescript/consistent-type-imports': 'error',
+    'typescript/no-unsafe-type-assertion': 'off', // every `as` is reviewed; a guard at each would hide the code
     'typescript/prefer-readonly': 'error',
     'unicorn/no-array-sort': 'off',
     'unicorn/no-array-reverse': 'off',
@@ -88,7 +93,7 @@ export default defineConfig({
   },
   overrides: [
     ...Object.keys(LAYERS).map(layerOverride),
-    { files: ['src/cli/**/*.ts', '.config/**', 'test/**'], rules: { 'no-console': 'off' } },
-    { files: ['.config/**', 'test/vitest.config.ts'], rules: { 'import/no-default-export': 'off' } },
+    { files: ['**/src/cli/**/*.ts', '*.ts', '**/test/**'], rules: { 'no-console': 'off' } },
+    { files: ['*.config.ts', '**/vitest.config.ts'], rules: { 'import/no-default-export': 'off' } },
   ],
 });

@@ -31,7 +31,9 @@ if (!isInstalled()) {
   const install = [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'];
   const result = spawnSync(command, install, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
   if (result.status !== 0) {
-    process.stderr.write('pilotlight: npm ci failed (see above). A network or registry problem? Try `npm ci` by hand.\n');
+    process.stderr.write(
+      'pilotlight: npm ci failed (see above). A network or registry problem? Try `npm ci` by hand.\n',
+    );
     process.exit(1);
   }
   if (!nodeRuns()) {

@@ -1,0 +1,15 @@
+/** Waits `ms`, or until the signal fires: then it rejects with the signal's reason and leaves no timer behind. */
+export function delay(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason as Error);
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
+    function onAbort(): void {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    }
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+}

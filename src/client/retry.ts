@@ -1,0 +1,38 @@
+/** When a failed call is worth repeating, and how long to wait first. */
+import { ApiError, ResponseError, TimeoutError, TransportError, type PilotlightError } from './errors.ts';
+
+export interface RetryPolicy {
+  /** Attempts in all, the first included. */
+  readonly attempts: number;
+  /** Ceiling of the first wait in ms; it doubles with each attempt. */
+  readonly baseMs: number;
+  /** Longest wait in ms, also for what the service asks for. */
+  readonly maxMs: number;
+}
+
+export const DEFAULT_RETRY: RetryPolicy = { attempts: 3, baseMs: 250, maxMs: 15_000 };
+export const NO_RETRY: RetryPolicy = { attempts: 1, baseMs: 0, maxMs: 0 };
+
+/**
+ * Wait in ms before attempt `attempt + 1`, or undefined when repeating is no use. Full jitter, so that many
+ * clients do not come back together; what the service asks for is honoured up to the cap.
+ */
+export function retryDelay(
+  error: PilotlightError,
+  attempt: number,
+  policy: RetryPolicy,
+  random: () => number,
+): number | undefined {
+  if (attempt >= policy.attempts || !isTransient(error)) return undefined;
+  const ceiling = Math.min(policy.maxMs, policy.baseMs * 2 ** (attempt - 1));
+  const asked = error instanceof ApiError ? error.retryAfterMs : undefined;
+  if (asked !== undefined) return asked > policy.maxMs ? undefined : asked + random() * policy.baseMs;
+  return random() * ceiling;
+}
+
+function isTransient(error: PilotlightError): boolean {
+  if (error instanceof TransportError || error instanceof TimeoutError) return true;
+  if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
+  // HTML with status 200 comes from a proxy in between; it passes.
+  return error instanceof ResponseError;
+}

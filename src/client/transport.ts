@@ -1,0 +1,145 @@
+/**
+ * Bytes over undici. One deadline spans name lookup, connect, TLS, headers and body; redirects are never
+ * followed (a 301 turns a POST into a GET); a connection pool that failed is retired, so that the next
+ * attempt starts on a fresh socket (stale keep-alive: undici #3492; half-open TCP: kubernetes #48638); a name
+ * that stops resolving falls back to the last address that it had.
+ */
+import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns';
+import { Agent, errors as undiciErrors, type Dispatcher } from 'undici';
+import type { TransportReason } from './errors.ts';
+import type { WireResponse } from '../wire/response.ts';
+
+export interface Exchange {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly signal: AbortSignal;
+  /** Open a new connection even if idle ones exist. */
+  readonly fresh: boolean;
+  /** Largest accepted body in bytes. */
+  readonly maxBytes: number;
+}
+
+export interface Transport extends AsyncDisposable {
+  /** Resolves with any complete answer; rejects with what the socket, the pool or the signal said. */
+  exchange(exchange: Exchange): Promise<WireResponse>;
+}
+
+/** Idle sockets are given up before most servers and load balancers do. */
+const KEEP_ALIVE_MS = 4_000;
+const MAX_CONNECTIONS = 64;
+
+export function createTransport(): Transport {
+  const lookup = createLookup();
+  let pool = newPool();
+  const retired = new Set<Promise<unknown>>();
+  let closed = false;
+
+  function newPool(): Agent {
+    return new Agent({
+      connections: MAX_CONNECTIONS,
+      pipelining: 1,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      // The exchange's own deadline rules; undici's would only add a second, coarser one.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: { lookup, timeout: 0 },
+    });
+  }
+
+  /** Sends later exchanges through a new pool; those under way on the old one finish there. */
+  function retire(used: Agent): void {
+    if (closed || used !== pool) return;
+    pool = newPool();
+    const closing = used.close().catch(() => {});
+    retired.add(closing);
+    void closing.then(() => retired.delete(closing));
+  }
+
+  async function exchange(request: Exchange): Promise<WireResponse> {
+    if (request.fresh) retire(pool);
+    const used = pool;
+    try {
+      const response = await used.request({
+        ...splitUrl(request.url),
+        method: request.method,
+        headers: request.headers,
+        body: request.body ?? null,
+        signal: request.signal,
+      });
+      const text = await readBody(response.body, request.maxBytes);
+      return { status: response.statusCode, headers: response.headers, text };
+    } catch (error) {
+      retire(used);
+      throw error;
+    }
+  }
+
+  return {
+    exchange,
+    async [Symbol.asyncDispose]() {
+      closed = true;
+      await Promise.all([pool.destroy().catch(() => {}), ...retired]);
+    },
+  };
+}
+
+function splitUrl(url: string): { origin: string; path: string } {
+  const { origin, pathname, search } = new URL(url);
+  return { origin, path: pathname + search };
+}
+
+async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw new Error(`the answer is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  // Invalid UTF-8 becomes U+FFFD: a log line with broken bytes must not cost the lines around it.
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+type LookupCallback = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
+
+/** A resolver that remembers, per name, the addresses that last worked. */
+function createLookup() {
+  const lastGood = new Map<string, LookupAddress[]>();
+  return function lookup(hostname: string, options: LookupOptions, callback: LookupCallback): void {
+    dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
+      const known = lastGood.get(hostname);
+      if (!error && addresses.length > 0) {
+        lastGood.set(hostname, addresses);
+        callback(null, addresses);
+      } else if (known) {
+        callback(null, known);
+      } else {
+        callback(error, addresses);
+      }
+    });
+  };
+}
+
+/** What kind of connection failure an error of the transport is. */
+export function transportReason(error: Error): TransportReason {
+  const code = errorCode(error);
+  if (code === undefined) return 'other';
+  if (code === 'ECONNREFUSED') return 'refused';
+  if (['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET', 'UND_ERR_CLOSED'].includes(code))
+    return 'reset';
+  if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ENODATA'].includes(code)) return 'dns';
+  if (['EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ETIMEDOUT'].includes(code)) return 'unreachable';
+  if (code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.includes('CERT')) return 'tls';
+  return 'other';
+}
+
+function errorCode(error: Error): string | undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  if (typeof code === 'string') return code;
+  // Happy eyeballs reports one error for each address.
+  if (error instanceof AggregateError) return errorCode(error.errors[0] as Error);
+  return error instanceof undiciErrors.UndiciError ? error.code : undefined;
+}

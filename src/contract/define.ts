@@ -1,0 +1,59 @@
+/**
+ * What an operation of the interface is: data. The client, the emulator's routes, the OpenAPI document, the
+ * command line and the metrics' `operation` label all derive from such literals; there is no second list.
+ */
+import type { z } from 'zod';
+import type { ErrorCode } from './errors.ts';
+
+/** Which address an operation lives at: `{base_url}` or `{serverless_url}` of the interface document. */
+export type Base = 'main' | 'serverless';
+
+/** `interface`: stated by the interface document. `public dialect`: documented by the public service only. */
+export type Origin = 'interface' | 'public dialect';
+
+/** One row of the verification matrix, §5.7. A Bearer key is accepted everywhere. */
+export interface Verification {
+  /** A `secret` in the body is accepted in place of a key (the logged-out path). */
+  readonly secretAlone: boolean;
+  /** When the body must carry `secret` besides the key. */
+  readonly secret: 'never' | 'without bearer' | 'for sms and email' | 'always';
+}
+
+export const BEARER_ONLY: Verification = { secretAlone: false, secret: 'never' };
+
+export interface Example {
+  /** Path parameters, query and body fields in one flat object, as the client's methods take them. */
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly response: unknown;
+}
+
+export interface Operation {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Path with `{name}` placeholders, each named in `params`. Servers accept it with and without the slash at its end. */
+  readonly path: `/${string}`;
+  readonly base: Base;
+  readonly origin: Origin;
+  /** Section of the interface document, e.g. `§4.6`. */
+  readonly source: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly verification: Verification;
+  /** Body field that repeats the API key, where the service asks for it there too. */
+  readonly keyInBody?: string;
+  /** Permission a scoped key needs, where the documents name one. */
+  readonly permission?: string;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodObject;
+  readonly response: z.ZodType;
+  /** Errors that the interface states for this operation, beside those that any operation may answer. */
+  readonly errors: readonly ErrorCode[];
+  /** Sending it twice does no more than sending it once, so a failed exchange may be repeated. */
+  readonly repeatable: boolean;
+  /** Id of the operation to use instead. */
+  readonly replacedBy?: string;
+  readonly example: Example;
+}
+
+/** Operation id (`resource.method`) → operation. */
+export type OperationTable = Readonly<Record<`${string}.${string}`, Operation>>;

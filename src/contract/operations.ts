@@ -1,0 +1,39 @@
+/** THE table: every operation of the interface by its id. See define.ts for what derives from it. */
+import type { z } from 'zod';
+import type { Operation } from './define.ts';
+import { instanceOperations } from './instances.ts';
+import { machineOperations } from './machines.ts';
+import { serverlessOperations } from './serverless.ts';
+import { tfaOperations } from './tfa.ts';
+import { userOperations } from './users.ts';
+
+export const OPERATIONS = {
+  ...machineOperations,
+  ...instanceOperations,
+  ...userOperations,
+  ...tfaOperations,
+  ...serverlessOperations,
+} as const;
+
+export type Operations = typeof OPERATIONS;
+export type OperationId = keyof Operations;
+export const OPERATION_IDS = Object.keys(OPERATIONS) as OperationId[];
+
+/** The operation of an id, widened to what all operations share. */
+export function operationOf(id: OperationId): Operation {
+  return OPERATIONS[id];
+}
+
+type Part<Op, Key extends 'params' | 'query' | 'body'> = Op extends { readonly [K in Key]: infer Schema }
+  ? Schema extends z.ZodType
+    ? z.input<Schema>
+    : unknown
+  : unknown;
+
+/** What a caller hands over: path parameters, query and body fields in one flat object. */
+export type Input<Id extends OperationId> = Part<Operations[Id], 'params'> &
+  Part<Operations[Id], 'query'> &
+  Part<Operations[Id], 'body'>;
+
+/** What a caller gets back: the validated response, with fields that the service added. */
+export type Output<Id extends OperationId> = z.output<Operations[Id]['response']>;

@@ -1,0 +1,52 @@
+/**
+ * Text → typed value, pure, for the string edges: path, query, command line. Contract schemas never coerce
+ * (z.coerce turns '' into 0 and 'false' into true); what does not read as the wanted type stays text, so that
+ * the schema then reports it with the value the user wrote.
+ */
+import { z } from 'zod';
+
+export function coerceFields(
+  schema: z.ZodObject,
+  raw: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(raw).map(([name, text]) => {
+      const field = schema.shape[name] as z.ZodType | undefined;
+      return [name, field ? coerceText(field, text) : text];
+    }),
+  );
+}
+
+/** Reads `text` as the type that `schema` wants, or hands it back as it is. */
+export function coerceText(schema: z.ZodType, text: string): unknown {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodNumber) return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : text;
+  if (inner instanceof z.ZodBoolean) return text === 'true' ? true : text === 'false' ? false : text;
+  if (inner instanceof z.ZodString || inner instanceof z.ZodEnum) return text;
+  if (inner instanceof z.ZodUnion) return coerceUnion(inner.options as z.ZodType[], text);
+  return parseJsonOr(text);
+}
+
+function unwrap(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) {
+    return unwrap(schema.unwrap() as z.ZodType);
+  }
+  return schema;
+}
+
+/** The first reading that one of the alternatives accepts. */
+function coerceUnion(options: readonly z.ZodType[], text: string): unknown {
+  for (const option of options) {
+    const value = coerceText(option, text);
+    if (option.safeParse(value).success) return value;
+  }
+  return text;
+}
+
+function parseJsonOr(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

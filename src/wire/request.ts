@@ -1,0 +1,103 @@
+/**
+ * Operation → HTTP request, pure. The one place where path parameters are encoded, where a flat input is
+ * split into path, query and body, and where the key goes into a body that needs it.
+ */
+import type { z } from 'zod';
+import type { Operation } from '../contract/define.ts';
+
+export interface WireRequest {
+  readonly method: Operation['method'];
+  /** Path and query, to be appended to the base address. */
+  readonly target: string;
+  /** JSON text; undefined for operations without a body, which then send no Content-Type either. */
+  readonly body: string | undefined;
+}
+
+/** What is wrong with one field of an input. `value` is absent where the field itself is. */
+export interface InputProblem {
+  /** Dotted path of the field, `''` for the input as a whole. */
+  readonly field: string;
+  readonly message: string;
+  readonly value?: unknown;
+}
+
+export type EncodeResult =
+  | { readonly ok: true; readonly request: WireRequest }
+  | { readonly ok: false; readonly problems: readonly InputProblem[] };
+
+/** The schemas of the parts of an operation's input, in the order in which they claim fields. */
+export function partsOf(operation: Operation): { part: 'params' | 'query' | 'body'; schema: z.ZodObject }[] {
+  return (['params', 'query', 'body'] as const).flatMap((part) => {
+    const schema = operation[part];
+    return schema ? [{ part, schema }] : [];
+  });
+}
+
+/** Validates a flat input and lays it out as a request. `apiKey` is used by operations with `keyInBody`. */
+export function encodeRequest(
+  operation: Operation,
+  input: Readonly<Record<string, unknown>>,
+  apiKey: string | undefined,
+): EncodeResult {
+  const parts = partsOf(operation);
+  const known = new Set(parts.flatMap(({ schema }) => Object.keys(schema.shape)));
+  const problems: InputProblem[] = Object.keys(input)
+    .filter((field) => !known.has(field))
+    .map((field) => ({ field, message: unknownField(field, known), value: input[field] }));
+
+  const values: Record<'params' | 'query' | 'body', Record<string, unknown> | undefined> = {
+    params: undefined,
+    query: undefined,
+    body: undefined,
+  };
+  for (const { part, schema } of parts) {
+    const own = Object.fromEntries(
+      Object.keys(schema.shape).flatMap((field) =>
+        input[field] === undefined ? [] : [[field, input[field]]],
+      ),
+    );
+    const parsed = schema.safeParse(own);
+    if (parsed.success) values[part] = parsed.data;
+    else problems.push(...problemsOf(parsed.error, own));
+  }
+  if (problems.length > 0) return { ok: false, problems };
+
+  if (operation.keyInBody && apiKey !== undefined) {
+    values.body = { ...values.body, [operation.keyInBody]: apiKey };
+  }
+  return {
+    ok: true,
+    request: {
+      method: operation.method,
+      target: fillPath(operation.path, values.params ?? {}) + queryString(values.query ?? {}),
+      body: values.body && JSON.stringify(values.body),
+    },
+  };
+}
+
+function unknownField(field: string, known: ReadonlySet<string>): string {
+  return `unknown field "${field}"; allowed: ${[...known].join(', ') || 'none'}`;
+}
+
+/** zod's issues as problems that name field, rule and value. */
+export function problemsOf(error: z.ZodError, input: unknown): InputProblem[] {
+  return error.issues.map((issue) => {
+    let value: unknown = input;
+    for (const key of issue.path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
+    const problem = { field: issue.path.map(String).join('.'), message: issue.message };
+    return value === undefined ? problem : { ...problem, value };
+  });
+}
+
+function fillPath(path: string, params: Readonly<Record<string, unknown>>): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
+}
+
+/** Strings travel as they are; numbers, booleans, objects and arrays as JSON text, as `select_filters` does (§4.2). */
+function queryString(query: Readonly<Record<string, unknown>>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    search.append(name, typeof value === 'string' ? value : JSON.stringify(value));
+  }
+  return search.size > 0 ? `?${search.toString()}` : '';
+}
