@@ -1,0 +1,204 @@
+/**
+ * The value types of environment variables: text in, value or problems out, pure. No coercion by accident: an
+ * empty string is not 0 and "no" is not true.
+ */
+import { isIP } from 'node:net';
+
+/** One thing wrong with a value. */
+export interface ValueProblem {
+  /** Place inside the value, e.g. `[0].target_util`; empty for the value as a whole. */
+  readonly at: string;
+  readonly got: string;
+  readonly allowed: string;
+  readonly message?: string;
+  readonly severity?: 'error' | 'warning' | 'note';
+}
+
+export interface Parsed<T> {
+  /** Undefined when a problem of severity error was found. */
+  readonly value: T | undefined;
+  readonly problems: readonly ValueProblem[];
+}
+
+export interface ValueType<T> {
+  /** Short name for the table of variables: `duration`, `list of ids`. */
+  readonly name: string;
+  readonly parse: (text: string) => Parsed<T>;
+}
+
+function fine<T>(value: T): Parsed<T> {
+  return { value, problems: [] };
+}
+
+function wrong<T>(got: string, allowed: string, message?: string): Parsed<T> {
+  return { value: undefined, problems: [{ at: '', got, allowed, ...(message ? { message } : {}) }] };
+}
+
+export const text: ValueType<string> = {
+  name: 'text',
+  parse: (value) => (value === '' ? wrong(value, 'text that is not empty') : fine(value)),
+};
+
+export const url: ValueType<string> = {
+  name: 'url',
+  parse(value) {
+    const allowed = 'an http or https address such as https://console.example.com';
+    if (!URL.canParse(value)) return wrong(value, allowed);
+    const parsed = new URL(value);
+    if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') return wrong(value, allowed);
+    if (parsed.username || parsed.password) {
+      return wrong(`${parsed.protocol}//…@${parsed.host}`, `${allowed}, without a user or password in it`);
+    }
+    if (parsed.search || parsed.hash) return wrong(value, `${allowed}, without a query or fragment`);
+    return fine(value.replace(/\/+$/, ''));
+  },
+};
+
+const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
+
+/** Milliseconds of `500ms`, `20s`, `5m`, `1h`; undefined for anything else. */
+export function parseDuration(value: string): number | undefined {
+  const match = DURATION.exec(value);
+  if (!match) return undefined;
+  return Number(match[1]) * UNITS_MS[match[2] as keyof typeof UNITS_MS];
+}
+
+const DURATION_ALLOWED = 'a duration such as 500ms, 20s, 5m or 1h, more than zero';
+
+export const duration: ValueType<number> = {
+  name: 'duration',
+  parse(value) {
+    const ms = parseDuration(value);
+    return ms === undefined || ms <= 0 ? wrong(value, DURATION_ALLOWED) : fine(ms);
+  },
+};
+
+export const durationOrAuto: ValueType<number | 'auto'> = {
+  name: 'duration or auto',
+  parse(value) {
+    if (value === 'auto') return fine(value);
+    const ms = parseDuration(value);
+    return ms === undefined || ms <= 0 ? wrong(value, `auto, or ${DURATION_ALLOWED}`) : fine(ms);
+  },
+};
+
+export const boolean: ValueType<boolean> = {
+  name: 'bool',
+  parse: (value) =>
+    value === 'true' ? fine(true) : value === 'false' ? fine(false) : wrong(value, 'true or false'),
+};
+
+export function oneOf<const T extends string>(...values: readonly T[]): ValueType<T> {
+  return {
+    name: values.join(', '),
+    parse(value) {
+      const found = values.find((allowed) => allowed === value);
+      return found === undefined ? wrong(value, `one of ${values.join(', ')}`) : fine(found);
+    },
+  };
+}
+
+export function listOf<T>(name: string, item: ValueType<T>): ValueType<readonly T[]> {
+  return {
+    name,
+    parse(value) {
+      const parsed = splitList(value).map((entry) => item.parse(entry));
+      const problems = parsed.flatMap((entry) => entry.problems);
+      const values = parsed.flatMap((entry) => (entry.value === undefined ? [] : [entry.value]));
+      return { value: values.length === parsed.length ? values : undefined, problems };
+    },
+  };
+}
+
+function splitList(value: string): string[] {
+  const trimmed = value.trim();
+  return trimmed === '' ? [] : trimmed.split(',').map((entry) => entry.trim());
+}
+
+export const id: ValueType<number> = {
+  name: 'id',
+  parse(value) {
+    const number = Number(value);
+    const valid = /^\d+$/.test(value) && Number.isSafeInteger(number);
+    return valid ? fine(number) : wrong(value, 'an id: a whole number such as 42');
+  },
+};
+
+/** Ids, each once. */
+export const idList: ValueType<readonly number[]> = unique(listOf('list of ids', id), (value) => value);
+
+export interface DeploymentSetting {
+  readonly id: number;
+  /** TTL in ms; undefined when the entry names none. */
+  readonly ttlMs: number | undefined;
+}
+
+const deployment: ValueType<DeploymentSetting> = {
+  name: 'ID or ID@TTL',
+  parse(value) {
+    const [idText = '', ttlText, ...rest] = value.split('@');
+    const parsedId = id.parse(idText);
+    if (parsedId.value === undefined || rest.length > 0) {
+      return wrong(value, 'ID or ID@TTL, such as 42 or 42@300s');
+    }
+    if (ttlText === undefined) return fine({ id: parsedId.value, ttlMs: undefined });
+    const ttl = duration.parse(ttlText);
+    if (ttl.value === undefined) return wrong(value, `ID@TTL with TTL ${DURATION_ALLOWED}`);
+    return fine({ id: parsedId.value, ttlMs: ttl.value });
+  },
+};
+
+export const deploymentList: ValueType<readonly DeploymentSetting[]> = unique(
+  listOf('list of ID or ID@TTL', deployment),
+  (entry) => entry.id,
+);
+
+function unique<T>(list: ValueType<readonly T[]>, key: (item: T) => number): ValueType<readonly T[]> {
+  return {
+    name: list.name,
+    parse(value) {
+      const parsed = list.parse(value);
+      const keys = (parsed.value ?? []).map((item) => key(item));
+      const repeated = keys.find((one, index) => keys.indexOf(one) !== index);
+      if (repeated === undefined) return parsed;
+      return wrong(value, 'each id once', `${repeated} is listed more than once`);
+    },
+  };
+}
+
+export interface ListenAddress {
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+}
+
+export const listenAddress: ValueType<ListenAddress> = {
+  name: 'host:port',
+  parse(value) {
+    const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d+)$/.exec(value);
+    const host = match?.[1] ?? match?.[2] ?? '';
+    const port = Number(match?.[3]);
+    const hostValid = host === 'localhost' || isIP(host) !== 0 || /^[a-z\d.-]+$/i.test(host);
+    if (!match || !hostValid || port > 65_535) {
+      return wrong(value, 'host:port, such as 0.0.0.0:9847 or [::1]:9847; port 0 picks a free one');
+    }
+    return fine({ host, port });
+  },
+};
+
+export const byteSize: ValueType<number> = {
+  name: 'size',
+  parse(value) {
+    const match = /^(\d+)\s*(B|KiB|MiB|GiB)?$/.exec(value);
+    const factor = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }[match?.[2] ?? 'B'] ?? 1;
+    const bytes = Number(match?.[1]) * factor;
+    return match && bytes > 0 ? fine(bytes) : wrong(value, 'a size such as 65536, 512KiB or 64MiB');
+  },
+};
+
+export const count: ValueType<number> = {
+  name: 'count',
+  parse: (value) =>
+    /^[1-9]\d{0,8}$/.test(value) ? fine(Number(value)) : wrong(value, 'a whole number from 1'),
+};

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import {
+  ENDPOINT_GROUP_DEFAULTS,
+  type EndpointGroupParameters,
+} from '../../../src/contract/endpoint-groups.ts';
+import { checkEndpointGroup, checkEndpointGroups } from '../../../src/scaling/check.ts';
+import type { WorkerFacts } from '../../../src/scaling/findings.ts';
+
+function rulesOf(group: unknown, facts?: WorkerFacts): string[] {
+  return checkEndpointGroup(group, facts)
+    .findings.filter(({ rule }) => rule !== 'default-filled-in')
+    .map(({ rule, severity }) => `${severity} ${rule}`);
+}
+
+/** A case that triggers each rule, and one a hair away that does not. */
+const cases: [rule: string, triggers: unknown, doesNot: EndpointGroupParameters, facts?: WorkerFacts][] = [
+  ['error target-util-range', { target_util: 1.0000001 }, { target_util: 0.95 }],
+  ['error target-util-range', { target_util: 0 }, { target_util: 0.3 }],
+  ['error target-util-type', { target_util: '0.9' }, { target_util: 0.9 }],
+  ['error target-util-finite', { target_util: Number.NaN }, { target_util: 0.9 }],
+  ['error min-load-finite', { min_load: Number.POSITIVE_INFINITY }, { min_load: 1e300 }],
+  ['error min-load-range', { min_load: -0.1 }, { min_load: 0 }],
+  ['error max-workers-range', { max_workers: 0 }, { max_workers: 1, cold_workers: 1 }],
+  ['error max-workers-type', { max_workers: 1.5 }, { max_workers: 20 }],
+  ['error cold-workers-range', { cold_workers: -1 }, { cold_workers: 0, min_load: 1 }],
+  ['error cold-mult-range', { cold_mult: -0.1 }, { cold_mult: 1 }],
+  ['error max-queue-time-range', { max_queue_time: -1 }, { max_queue_time: 10 }],
+  ['error target-queue-time-range', { target_queue_time: -1 }, { target_queue_time: 0 }],
+  ['error inactivity-timeout-type', { inactivity_timeout: 0.5 }, { inactivity_timeout: 60 }],
+  ['error endpoint-name-range', { endpoint_name: '' }, { endpoint_name: 'a' }],
+  ['error unknown-parameter', { max_worker: 3 }, { max_workers: 30 }],
+  ['error not-an-object', 7, {}],
+  ['error cold-workers-above-max', { cold_workers: 4, max_workers: 3 }, { cold_workers: 3, max_workers: 3 }],
+  ['warning default-cold-workers-above-max', { max_workers: 4 }, { max_workers: 5 }],
+  ['warning target-util-no-headroom', { target_util: 0.951 }, { target_util: 0.95 }],
+  ['warning target-util-idle-capacity', { target_util: 0.299 }, { target_util: 0.3 }],
+  ['warning cold-mult-below-one', { cold_mult: 0.999 }, { cold_mult: 1 }],
+  [
+    'warning queue-target-after-limit',
+    { target_queue_time: 30.1, max_queue_time: 30 },
+    { target_queue_time: 30, max_queue_time: 30 },
+  ],
+  ['warning no-floor', { min_load: 0, cold_workers: 0 }, { min_load: 0, cold_workers: 1 }],
+  ['warning cold-floor-below-floor', { min_load: 10, min_cold_load: 9 }, { min_load: 10, min_cold_load: 10 }],
+  [
+    'warning floor-above-capacity',
+    { min_load: 91, max_workers: 10, target_util: 0.9 },
+    { min_load: 90, max_workers: 10, target_util: 0.9 },
+    { workerPerformance: 10 },
+  ],
+  [
+    'warning inactivity-shorter-than-start',
+    { inactivity_timeout: 59 },
+    { inactivity_timeout: 60 },
+    { coldStartSeconds: 60 },
+  ],
+  ['note inactivity-never', { inactivity_timeout: -1 }, { inactivity_timeout: 1 }],
+  ['note inactivity-no-gate', { inactivity_timeout: 0 }, { inactivity_timeout: 1 }],
+];
+
+describe('endpoint-group rules', () => {
+  test.each(cases)('%s is reported for %j and not for %j', (rule, triggers, doesNot, facts) => {
+    expect(rulesOf(triggers, facts)).toContain(rule);
+    expect(rulesOf(doesNot, facts)).not.toContain(rule);
+  });
+
+  test('an empty object takes every default of the interface and is otherwise fine', () => {
+    const { parameters, findings } = checkEndpointGroup({});
+    expect(parameters).toMatchObject(ENDPOINT_GROUP_DEFAULTS);
+    expect(findings.map(({ rule }) => rule)).toEqual(
+      Object.keys(ENDPOINT_GROUP_DEFAULTS).map(() => 'default-filled-in'),
+    );
+  });
+
+  test('reports every problem of a group at once, naming value and what is allowed', () => {
+    const { findings } = checkEndpointGroup({ target_util: 1.5, max_worker: 3 });
+    expect(findings).toEqual([
+      expect.objectContaining({
+        rule: 'target-util-range',
+        got: 1.5,
+        allowed: 'a number above 0 and at most 1',
+      }),
+      expect.objectContaining({
+        rule: 'unknown-parameter',
+        parameter: 'max_worker',
+        message: 'no such parameter; did you mean max_workers?',
+      }),
+    ]);
+  });
+
+  test('labels groups by endpoint name, and by place where that is shared or missing', () => {
+    const labels = checkEndpointGroups([{ endpoint_name: 'chat' }, {}, { endpoint_name: 'chat' }]);
+    expect(labels.map(({ label }) => label)).toEqual(['chat', '#2', 'chat#2']);
+    expect(labels[2]?.findings).toContainEqual(expect.objectContaining({ rule: 'shared-endpoint-name' }));
+  });
+});
