@@ -1,0 +1,37 @@
+/** ENDPOINT_GROUPS: a JSON array whose objects the scaling rules check. */
+import { checkEndpointGroups, type CheckedGroup } from '../../scaling/check.ts';
+import type { ValueProblem, ValueType } from './value-types.ts';
+
+const ALLOWED = 'a JSON array of parameter objects such as [{"endpoint_name":"chat","target_util":0.9}]';
+
+export const endpointGroupList: ValueType<readonly CheckedGroup[]> = {
+  name: 'JSON array',
+  parse(value) {
+    const groups = parseArray(value);
+    if (typeof groups === 'string') {
+      return { value: undefined, problems: [{ at: '', got: value, allowed: ALLOWED, message: groups }] };
+    }
+    const checked = checkEndpointGroups(groups);
+    const problems = checked.flatMap(({ findings }, index) =>
+      findings.map(({ parameter, got, allowed, message, severity }): ValueProblem => ({
+        at: parameter === '' ? `[${index}]` : `[${index}].${parameter}`,
+        got: got === undefined ? 'nothing' : JSON.stringify(got),
+        allowed,
+        message,
+        severity,
+      })),
+    );
+    const broken = problems.some(({ severity }) => severity === 'error');
+    return { value: broken ? undefined : checked, problems };
+  },
+};
+
+/** The array, or what is wrong with the text. */
+function parseArray(value: string): unknown[] | string {
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return Array.isArray(parsed) ? parsed : 'not an array';
+  } catch (error) {
+    return `not JSON: ${(error as Error).message}`;
+  }
+}

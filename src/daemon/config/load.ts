@@ -1,0 +1,146 @@
+/**
+ * Environment → settings, all problems at once. Reads the files of X_FILE variables; everything else is pure.
+ * The only place in the project, with config.ts, where the environment is looked at.
+ */
+import { readFileSync } from 'node:fs';
+import { nearestName } from '../../contract/nearest-name.ts';
+import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type OptionKey, type Settings } from './options.ts';
+
+/** One thing wrong with the configuration. */
+export interface ConfigProblem {
+  readonly severity: 'error' | 'warning' | 'note';
+  /** Variable and place in it: `PILOTLIGHT_ENDPOINT_GROUPS[0].target_util`. */
+  readonly variable: string;
+  /** What it got; `a secret` for secrets; undefined when it is missing. */
+  readonly got: string | undefined;
+  readonly allowed: string;
+  readonly message: string | undefined;
+}
+
+export interface LoadedConfig {
+  /** Undefined when any problem is an error. */
+  readonly settings: Settings | undefined;
+  readonly problems: readonly ConfigProblem[];
+  /** Options whose value came from a file, with its path: these can change while the process runs. */
+  readonly files: ReadonlyMap<OptionKey, string>;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+type ReadFile = (path: string) => string;
+
+export function loadConfig(environment: Environment, readFile: ReadFile = readText): LoadedConfig {
+  const problems: ConfigProblem[] = unknownVariables(environment);
+  const files = new Map<OptionKey, string>();
+  const values: Record<string, unknown> = {};
+  for (const key of OPTION_KEYS) {
+    const option: Option = OPTIONS[key];
+    const raw = rawValue(option, environment, readFile, problems);
+    if (raw?.file !== undefined) files.set(key, raw.file);
+    const text = raw?.text ?? option.fallback;
+    if (text === undefined) {
+      if (option.required && !raw) problems.push(missing(option));
+      continue;
+    }
+    const parsed = option.type.parse(text);
+    values[key] = parsed.value;
+    for (const { at, got, allowed, message, severity = 'error' } of parsed.problems) {
+      problems.push({
+        severity,
+        variable: PREFIX + option.variable + at,
+        got: option.secret ? 'a secret' : got,
+        allowed,
+        message,
+      });
+    }
+  }
+  problems.push(...crossChecks(values));
+  const broken = problems.some(({ severity }) => severity === 'error');
+  return { settings: broken ? undefined : Object.freeze(values as Settings), problems, files };
+}
+
+interface RawValue {
+  /** Undefined when the file could not be read, which is a problem of its own. */
+  readonly text: string | undefined;
+  readonly file?: string;
+}
+
+/** The text of a variable: its own, or the content of the file that X_FILE names. */
+function rawValue(
+  { variable, doc }: Option,
+  environment: Environment,
+  readFile: ReadFile,
+  problems: ConfigProblem[],
+): RawValue | undefined {
+  const name = PREFIX + variable;
+  // An empty variable counts as not set: compose files and manifests pass them on that way.
+  const own = environment[name] || undefined;
+  const file = environment[`${name}_FILE`] || undefined;
+  if (file === undefined) return own === undefined ? undefined : { text: own };
+  if (own !== undefined) {
+    problems.push(
+      error(name, 'a value, and a file too', `${name} or ${name}_FILE`, 'both are set; keep one'),
+    );
+    return { text: undefined };
+  }
+  try {
+    return { text: readFile(file).trim(), file };
+  } catch (cause) {
+    problems.push(
+      error(`${name}_FILE`, file, 'the path of a readable file', (cause as Error).message || doc),
+    );
+    return { text: undefined, file };
+  }
+}
+
+function readText(path: string): string {
+  return readFileSync(path, 'utf8');
+}
+
+function unknownVariables(environment: Environment): ConfigProblem[] {
+  const known = OPTION_KEYS.flatMap((key) => {
+    const name = PREFIX + OPTIONS[key].variable;
+    return [name, `${name}_FILE`];
+  });
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(PREFIX) && !known.includes(name))
+    .map((name) => {
+      const nearest = nearestName(name, known);
+      const message = nearest ? `no such variable; did you mean ${nearest}?` : 'no such variable';
+      return error(name, 'a value', 'a known variable: see pilotlight run --help', message);
+    });
+}
+
+function missing({ variable, doc, type }: Option): ConfigProblem {
+  return error(PREFIX + variable, undefined, type.name, `required: ${doc}`);
+}
+
+function error(variable: string, got: string | undefined, allowed: string, message: string): ConfigProblem {
+  return { severity: 'error', variable, got, allowed, message };
+}
+
+/** Problems that no variable has alone. */
+function crossChecks(values: Partial<Record<OptionKey, unknown>>): ConfigProblem[] {
+  const { adminListen, listen } = values as Partial<Settings>;
+  const problems: ConfigProblem[] = [];
+  if (adminListen && !['127.0.0.1', '::1', 'localhost'].includes(adminListen.host)) {
+    problems.push(
+      error(
+        `${PREFIX}ADMIN_LISTEN`,
+        adminListen.host,
+        '127.0.0.1, ::1 or localhost',
+        'the admin routes have no authentication, so they never leave the machine',
+      ),
+    );
+  }
+  if (listen && adminListen && listen.port !== 0 && listen.port === adminListen.port) {
+    problems.push(
+      error(
+        `${PREFIX}ADMIN_LISTEN`,
+        String(adminListen.port),
+        'a port of its own',
+        'LISTEN has the same port',
+      ),
+    );
+  }
+  return problems;
+}

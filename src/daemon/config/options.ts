@@ -1,0 +1,204 @@
+/**
+ * THE table of environment variables: name, type, default and documentation of each. Configuration, its error
+ * messages, `/-/config`, the README's table and the demo all read it. Names are fixed: see the README.
+ */
+import { isSchedule } from '../../watch/job.ts';
+import { LOG_LEVELS } from '../log-levels.ts';
+import { endpointGroupList } from './endpoint-groups.ts';
+import {
+  boolean,
+  deploymentList,
+  duration,
+  durationOrAuto,
+  idList,
+  listOf,
+  listenAddress,
+  oneOf,
+  text,
+  url,
+  type ValueType,
+} from './value-types.ts';
+
+export interface Option<T = unknown> {
+  /** Without the prefix. */
+  readonly variable: string;
+  readonly type: ValueType<T>;
+  /** As a user would write it; undefined: no default. */
+  readonly fallback: string | undefined;
+  readonly required?: true;
+  /** Never shown anywhere. */
+  readonly secret?: true;
+  /** A reload cannot change it; the process must restart. */
+  readonly restart?: true;
+  readonly doc: string;
+}
+
+export const PREFIX = 'PILOTLIGHT_';
+
+const schedule: ValueType<string> = {
+  name: 'cron expression or off',
+  parse: (value) =>
+    value === 'off' || isSchedule(value)
+      ? { value, problems: [] }
+      : {
+          value: undefined,
+          problems: [{ at: '', got: value, allowed: 'off, or a cron expression such as */5 * * * *' }],
+        },
+};
+
+export const OPTIONS = {
+  apiKey: {
+    variable: 'API_KEY',
+    type: text,
+    fallback: undefined,
+    required: true,
+    secret: true,
+    doc: 'API key of the service; as API_KEY_FILE it is read again when the service refuses it',
+  },
+  baseUrl: {
+    variable: 'BASE_URL',
+    type: url,
+    fallback: undefined,
+    required: true,
+    doc: 'main address of the service',
+  },
+  serverlessUrl: {
+    variable: 'SERVERLESS_URL',
+    type: url,
+    fallback: undefined,
+    doc: 'address of the serverless request service; BASE_URL when not set',
+  },
+  deployments: {
+    variable: 'DEPLOYMENTS',
+    type: deploymentList,
+    fallback: '',
+    doc: 'deployments to keep alive, each with its TTL where you know it: 42@300s,43',
+  },
+  deploymentTtl: {
+    variable: 'DEPLOYMENT_TTL',
+    type: duration,
+    fallback: undefined,
+    doc: 'TTL of deployments without their own; else the service is asked, else a heartbeat goes out every 20 s',
+  },
+  heartbeatInterval: {
+    variable: 'HEARTBEAT_INTERVAL',
+    type: durationOrAuto,
+    fallback: 'auto',
+    doc: 'time between heartbeats; auto takes a fifth of the TTL, at most 60 s',
+  },
+  workerGroups: {
+    variable: 'WORKER_GROUPS',
+    type: idList,
+    fallback: '',
+    doc: 'worker groups whose logs to follow',
+  },
+  logSinks: {
+    variable: 'LOG_SINKS',
+    type: listOf('list of stdout', oneOf('stdout')),
+    fallback: 'stdout',
+    doc: 'where worker-group lines go',
+  },
+  logStart: {
+    variable: 'LOG_START',
+    type: oneOf('all', 'end'),
+    fallback: 'all',
+    doc: 'what of a log to deliver when a group is first seen: everything the service still has, or only what comes',
+  },
+  stateDir: {
+    variable: 'STATE_DIR',
+    type: text,
+    fallback: undefined,
+    restart: true,
+    doc: 'folder for the log spool; without it a restart may repeat or lose log lines',
+  },
+  endpointGroups: {
+    variable: 'ENDPOINT_GROUPS',
+    type: endpointGroupList,
+    fallback: '[]',
+    doc: 'JSON array of endpoint-group parameter objects to check',
+  },
+  machines: {
+    variable: 'MACHINES',
+    type: idList,
+    fallback: '',
+    doc: 'machines whose maintenance windows to watch',
+  },
+  maintenanceSchedule: {
+    variable: 'MAINTENANCE_SCHEDULE',
+    type: schedule,
+    fallback: '*/5 * * * *',
+    doc: 'when to look for maintenance windows',
+  },
+  instancesSchedule: {
+    variable: 'INSTANCES_SCHEDULE',
+    type: schedule,
+    fallback: '* * * * *',
+    doc: 'when to look at instance states',
+  },
+  accountSchedule: {
+    variable: 'ACCOUNT_SCHEDULE',
+    type: schedule,
+    fallback: '*/15 * * * *',
+    doc: 'when to look at two-factor authentication and backup codes',
+  },
+  listen: {
+    variable: 'LISTEN',
+    type: listenAddress,
+    fallback: '0.0.0.0:9847',
+    restart: true,
+    doc: 'metrics, probes and status page; port 0 picks a free one, said at start',
+  },
+  adminListen: {
+    variable: 'ADMIN_LISTEN',
+    type: listenAddress,
+    fallback: '127.0.0.1:9848',
+    restart: true,
+    doc: 'reload, quit, log level, configuration; loopback addresses only',
+  },
+  metricsToken: {
+    variable: 'METRICS_TOKEN',
+    type: text,
+    fallback: undefined,
+    secret: true,
+    doc: 'Bearer token that /metrics asks for; open without it',
+  },
+  logLevel: {
+    variable: 'LOG_LEVEL',
+    type: oneOf(...LOG_LEVELS),
+    fallback: 'info',
+    doc: "least severe of the daemon's own messages on stderr",
+  },
+  logFormat: {
+    variable: 'LOG_FORMAT',
+    type: oneOf('json', 'text'),
+    fallback: 'json',
+    restart: true,
+    doc: "format of the daemon's own messages",
+  },
+  shutdownTimeout: {
+    variable: 'SHUTDOWN_TIMEOUT',
+    type: duration,
+    fallback: '10s',
+    doc: 'longest time from SIGTERM to the end of the process',
+  },
+  finalHeartbeat: {
+    variable: 'FINAL_HEARTBEAT',
+    type: boolean,
+    fallback: 'true',
+    doc: 'send one last heartbeat at shutdown, so that a restart has the whole TTL',
+  },
+} as const satisfies Record<string, Option>;
+
+export type OptionKey = keyof typeof OPTIONS;
+export const OPTION_KEYS = Object.keys(OPTIONS) as OptionKey[];
+
+type ValueOf<O> = O extends { readonly type: ValueType<infer T> } ? T : never;
+/** Options that are required or have a default always have a value. */
+type Present<O> = O extends { readonly required: true }
+  ? ValueOf<O>
+  : O extends { readonly fallback: string }
+    ? ValueOf<O>
+    : ValueOf<O> | undefined;
+
+/** Every option's value. Frozen; secrets are in it, so it is never logged as it is. */
+export type Settings = { readonly [K in OptionKey]: Present<(typeof OPTIONS)[K]> };

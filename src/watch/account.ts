@@ -1,0 +1,39 @@
+/** Account safety: whether 2FA is on, how many backup codes remain, which methods are locked (§2.4, §4.4). */
+import type { Client } from '../client/client.ts';
+
+export interface AccountView {
+  readonly tfaEnabled: boolean;
+  /** `enabled`, `disabled` or `legacy`, where the service tells. */
+  readonly tfaStatus: string | undefined;
+  readonly backupCodesRemaining: number;
+  readonly lockedMethods: number;
+}
+
+export interface AccountWatch {
+  run(signal: AbortSignal): Promise<void>;
+  /** Undefined until the first successful run. */
+  view(): AccountView | undefined;
+}
+
+/** `nowSeconds` is Unix time in seconds, against which `locked_until` is held. */
+export function createAccountWatch(
+  client: Pick<Client, 'users' | 'tfa'>,
+  nowSeconds: () => number,
+): AccountWatch {
+  let view: AccountView | undefined;
+  return {
+    async run(signal) {
+      const [user, status] = await Promise.all([
+        client.users.current({}, { signal }),
+        client.tfa.status({}, { signal }),
+      ]);
+      view = {
+        tfaEnabled: status.tfa_enabled,
+        tfaStatus: user.tfa_status,
+        backupCodesRemaining: status.backup_codes_remaining,
+        lockedMethods: status.methods.filter(({ locked_until }) => (locked_until ?? 0) > nowSeconds()).length,
+      };
+    },
+    view: () => view,
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * A job that runs at start and then on a cron schedule, never twice at once, and whose failures touch nothing
+ * but its own counters. node-cron keeps the schedule and prevents overlap.
+ */
+import { schedule as scheduleTask, validate } from 'node-cron';
+
+export interface JobOptions {
+  readonly name: string;
+  /** Cron expression, or `off`: then only `runNow` runs it. */
+  readonly schedule: string;
+  /** One run. The signal fires at stop and after `timeoutMs`. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly onFailure: (error: unknown) => void;
+  /** Longest run in ms. */
+  readonly timeoutMs?: number;
+  /** Unix ms; for the time of the last success. */
+  readonly now: () => number;
+}
+
+export interface JobView {
+  readonly name: string;
+  readonly schedule: string;
+  readonly runs: number;
+  readonly failures: number;
+  /** Unix ms. */
+  readonly lastSuccessAt: number | undefined;
+  readonly lastError: string | undefined;
+}
+
+export interface Job {
+  view(): JobView;
+  /** Runs once now, unless a run is under way; never rejects. */
+  runNow(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+export function isSchedule(expression: string): boolean {
+  return validate(expression);
+}
+
+/** Starts a job: the first run begins at once. */
+export function startJob(options: JobOptions): Job {
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
+  let runs = 0;
+  let failures = 0;
+  let lastSuccessAt: number | undefined;
+  let lastError: string | undefined;
+
+  async function once(): Promise<void> {
+    runs += 1;
+    const timeout = new AbortController();
+    const timer = setTimeout(
+      () => timeout.abort(new Error(`job ${options.name} took longer than ${limitMs} ms`)),
+      limitMs,
+    );
+    try {
+      await options.run(AbortSignal.any([stopping.signal, timeout.signal]));
+      lastSuccessAt = options.now();
+      lastError = undefined;
+    } catch (error) {
+      if (stopping.signal.aborted) return;
+      failures += 1;
+      lastError = error instanceof Error ? error.message : String(error);
+      options.onFailure(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  const limitMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+
+  function runNow(): Promise<void> {
+    if (stopping.signal.aborted) return Promise.resolve();
+    running ??= once().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  const task =
+    options.schedule === 'off'
+      ? undefined
+      : scheduleTask(options.schedule, runNow, {
+          name: options.name,
+          noOverlap: true,
+          suppressMissedWarning: true,
+          unref: true,
+        });
+  if (task) void runNow();
+
+  return {
+    view: () => ({
+      name: options.name,
+      schedule: options.schedule,
+      runs,
+      failures,
+      lastSuccessAt,
+      lastError,
+    }),
+    runNow,
+    async stop() {
+      stopping.abort(new Error('stopping'));
+      await task?.destroy();
+      await running;
+    },
+  };
+}

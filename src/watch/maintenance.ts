@@ -1,0 +1,45 @@
+/** Maintenance windows of the machines that the user named (§4.1). */
+import type { Client } from '../client/client.ts';
+import type { MaintenanceWindow } from '../contract/machines.ts';
+
+export interface MaintenanceView {
+  readonly id: number;
+  readonly machineId: number;
+  readonly category: string;
+  /** Unix seconds. */
+  readonly startsAt: number;
+  /** Unix seconds. */
+  readonly endsAt: number;
+}
+
+export interface MaintenanceWatch {
+  run(signal: AbortSignal): Promise<void>;
+  /** Windows as of the last successful run, earliest first, without those that have ended since. */
+  view(): readonly MaintenanceView[];
+}
+
+/** `nowSeconds` is Unix time in seconds. */
+export function createMaintenanceWatch(
+  client: Pick<Client, 'machines'>,
+  machineIds: readonly number[],
+  nowSeconds: () => number,
+): MaintenanceWatch {
+  let windows: readonly MaintenanceView[] = [];
+  return {
+    async run(signal) {
+      const answer = await client.machines.maintenances({ machine_ids: [...machineIds] }, { signal });
+      windows = answer.map((window) => viewOf(window)).sort((a, b) => a.startsAt - b.startsAt);
+    },
+    view: () => windows.filter(({ endsAt }) => endsAt > nowSeconds()),
+  };
+}
+
+function viewOf(window: MaintenanceWindow): MaintenanceView {
+  return {
+    id: window.id,
+    machineId: window.machine_id,
+    category: window.maintenance_category,
+    startsAt: window.start_time,
+    endsAt: window.start_time + window.duration_hours * 3600,
+  };
+}

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { describeProblem, redactedSettings } from '../../../src/daemon/config/describe.ts';
+import { loadConfig, type Environment } from '../../../src/daemon/config/load.ts';
+
+const MINIMAL = { PILOTLIGHT_API_KEY: 'secret-key', PILOTLIGHT_BASE_URL: 'https://service.example' };
+
+function load(environment: Environment, files: Record<string, string> = {}) {
+  return loadConfig(environment, (path) => {
+    const content = files[path];
+    if (content === undefined) throw new Error(`ENOENT: no such file ${path}`);
+    return content;
+  });
+}
+
+function errorsOf(environment: Environment, files?: Record<string, string>): string[] {
+  return load(environment, files)
+    .problems.filter(({ severity }) => severity === 'error')
+    .map((problem) => describeProblem(problem));
+}
+
+describe('configuration from the environment', () => {
+  test('two variables are enough, and everything else has its documented default', () => {
+    const { settings, problems } = load(MINIMAL);
+    expect(problems).toEqual([]);
+    expect(settings).toMatchObject({
+      apiKey: 'secret-key',
+      baseUrl: 'https://service.example',
+      deployments: [],
+      heartbeatInterval: 'auto',
+      listen: { host: '0.0.0.0', port: 9847 },
+      adminListen: { host: '127.0.0.1', port: 9848 },
+      maintenanceSchedule: '*/5 * * * *',
+      shutdownTimeout: 10_000,
+      finalHeartbeat: true,
+    });
+    expect(Object.isFrozen(settings)).toBe(true);
+  });
+
+  test('reports all problems at once, each with what it got and what is allowed', () => {
+    const errors = errorsOf({
+      PILOTLIGHT_DEPLOYMENTS: 'abc',
+      PILOTLIGHT_ENDPOINT_GROUPS: '[{"target_util":1.5,"max_worker":3}]',
+    });
+    expect(errors).toHaveLength(5);
+    expect(errors).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/PILOTLIGHT_DEPLOYMENTS: got abc; allowed: ID or ID@TTL/),
+        expect.stringMatching(/PILOTLIGHT_API_KEY: is not set/),
+        expect.stringMatching(/PILOTLIGHT_BASE_URL: is not set/),
+        expect.stringMatching(/ENDPOINT_GROUPS\[0\]\.target_util: got 1\.5; allowed: .*at most 1/),
+        expect.stringMatching(/ENDPOINT_GROUPS\[0\]\.max_worker: .*did you mean max_workers\?/),
+      ]),
+    );
+  });
+
+  test('names the nearest variable for a misspelt one', () => {
+    expect(errorsOf({ ...MINIMAL, PILOTLIGHT_DEPLOYMENT: '42' })).toEqual([
+      expect.stringContaining('PILOTLIGHT_DEPLOYMENT: got a value; allowed: a known variable'),
+    ]);
+    expect(errorsOf({ ...MINIMAL, PILOTLIGHT_DEPLOYMENT: '42' })[0]).toContain(
+      'did you mean PILOTLIGHT_DEPLOYMENTS?',
+    );
+  });
+
+  test('reads X_FILE, trims it, and refuses both at once', () => {
+    const fromFile = { PILOTLIGHT_BASE_URL: 'http://h', PILOTLIGHT_API_KEY_FILE: '/run/key' };
+    const loaded = load(fromFile, { '/run/key': 'from-file\n' });
+    expect(loaded.settings?.apiKey).toBe('from-file');
+    expect(loaded.files.get('apiKey')).toBe('/run/key');
+    expect(errorsOf({ ...fromFile, PILOTLIGHT_API_KEY: 'x' }, { '/run/key': 'y' })).toEqual([
+      expect.stringContaining('both are set; keep one'),
+    ]);
+    expect(errorsOf(fromFile)).toEqual([expect.stringContaining('PILOTLIGHT_API_KEY_FILE: got /run/key')]);
+  });
+
+  test('parses deployments with and without a TTL and refuses repeats', () => {
+    const { settings } = load({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: '42@300s, 43' });
+    expect(settings?.deployments).toEqual([
+      { id: 42, ttlMs: 300_000 },
+      { id: 43, ttlMs: undefined },
+    ]);
+    expect(errorsOf({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: '42,42@5m' })).toEqual([
+      expect.stringContaining('42 is listed more than once'),
+    ]);
+    expect(errorsOf({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: '42@300,1.5,-1,43@0s' })).toHaveLength(4);
+  });
+
+  test.each([
+    ['BASE_URL', 'ftp://x'],
+    ['BASE_URL', 'https://user:pw@host'],
+    ['HEARTBEAT_INTERVAL', 'fast'],
+    ['HEARTBEAT_INTERVAL', '20'],
+    ['LISTEN', '9847'],
+    ['LISTEN', '0.0.0.0:99999'],
+    ['ADMIN_LISTEN', '0.0.0.0:9848'],
+    ['MAINTENANCE_SCHEDULE', 'every day'],
+    ['FINAL_HEARTBEAT', 'yes'],
+    ['LOG_SINKS', 'stdout,kafka'],
+    ['LOG_LEVEL', 'INFO'],
+    ['ENDPOINT_GROUPS', '{"a":1}'],
+    ['ENDPOINT_GROUPS', '[{]'],
+    ['WORKER_GROUPS', '7,seven'],
+  ])('refuses %s=%s', (variable, value) => {
+    const name = `PILOTLIGHT_${variable}`;
+    const errors = errorsOf({ ...MINIMAL, [name]: value });
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toContain(name);
+  });
+
+  test('an address with a password in it is not repeated in the message', () => {
+    expect(errorsOf({ ...MINIMAL, PILOTLIGHT_BASE_URL: 'https://user:hunter2@host' }).join()).not.toContain(
+      'hunter2',
+    );
+  });
+
+  test('secrets are shown as set, never as they are', () => {
+    const { settings } = load({ ...MINIMAL, PILOTLIGHT_METRICS_TOKEN: 'token-secret' });
+    const shown = JSON.stringify(settings && redactedSettings(settings));
+    expect(shown).not.toContain('secret-key');
+    expect(shown).not.toContain('token-secret');
+    expect(shown).toContain('"PILOTLIGHT_API_KEY":"(set)"');
+  });
+});
