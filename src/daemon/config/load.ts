@@ -1,6 +1,6 @@
 /**
  * Environment → settings, all problems at once. Reads the files of X_FILE variables; everything else is pure.
- * The only place in the project, with config.ts, where the environment is looked at.
+ * With local-daemon.ts the only place in the project where the environment is looked at.
  */
 import { readFileSync } from 'node:fs';
 import { nearestName } from '../../contract/nearest-name.ts';
@@ -28,11 +28,43 @@ export interface LoadedConfig {
 export type Environment = Readonly<Record<string, string | undefined>>;
 type ReadFile = (path: string) => string;
 
-export function loadConfig(environment: Environment, readFile: ReadFile = readText): LoadedConfig {
-  const problems: ConfigProblem[] = unknownVariables(environment);
+export function loadConfig(
+  environment: Environment = process.env,
+  readFile: ReadFile = readText,
+): LoadedConfig {
+  const { values, files, problems } = loadValues(OPTION_KEYS, environment, readFile);
+  const all = [...unknownVariables(environment), ...problems, ...crossChecks(values)];
+  const settings = isBroken(all) ? undefined : Object.freeze(values as Settings);
+  return { settings, problems: all, files };
+}
+
+const CONNECTION_KEYS = ['apiKey', 'baseUrl', 'serverlessUrl'] as const satisfies readonly OptionKey[];
+type Connection = Pick<Settings, 'apiKey' | 'baseUrl'> & { readonly serverlessUrl?: string };
+
+/** Only what it takes to reach the service, for commands that make one call. */
+export function loadConnection(
+  environment: Environment = process.env,
+  readFile: ReadFile = readText,
+): { readonly connection: Connection | undefined; readonly problems: readonly ConfigProblem[] } {
+  const { values, problems } = loadValues(CONNECTION_KEYS, environment, readFile);
+  return { connection: isBroken(problems) ? undefined : (values as Connection), problems };
+}
+
+function isBroken(problems: readonly ConfigProblem[]): boolean {
+  return problems.some(({ severity }) => severity === 'error');
+}
+
+interface LoadedValues {
+  readonly values: Partial<Record<OptionKey, unknown>>;
+  readonly files: Map<OptionKey, string>;
+  readonly problems: ConfigProblem[];
+}
+
+function loadValues(keys: readonly OptionKey[], environment: Environment, readFile: ReadFile): LoadedValues {
+  const problems: ConfigProblem[] = [];
   const files = new Map<OptionKey, string>();
-  const values: Record<string, unknown> = {};
-  for (const key of OPTION_KEYS) {
+  const values: Partial<Record<OptionKey, unknown>> = {};
+  for (const key of keys) {
     const option: Option = OPTIONS[key];
     const raw = rawValue(option, environment, readFile, problems);
     if (raw?.file !== undefined) files.set(key, raw.file);
@@ -42,7 +74,7 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
       continue;
     }
     const parsed = option.type.parse(text);
-    values[key] = parsed.value;
+    if (parsed.value !== undefined) values[key] = parsed.value;
     for (const { at, got, allowed, message, severity = 'error' } of parsed.problems) {
       problems.push({
         severity,
@@ -53,9 +85,7 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
       });
     }
   }
-  problems.push(...crossChecks(values));
-  const broken = problems.some(({ severity }) => severity === 'error');
-  return { settings: broken ? undefined : Object.freeze(values as Settings), problems, files };
+  return { values, files, problems };
 }
 
 interface RawValue {

@@ -1,0 +1,27 @@
+# Base images are arguments, so that the image can be built where the public ones cannot be had.
+ARG BUILD_IMAGE=node:24-bookworm-slim
+ARG RUNTIME_IMAGE=gcr.io/distroless/nodejs24-debian12
+
+FROM ${BUILD_IMAGE} AS build
+WORKDIR /build
+COPY package.json package-lock.json ./
+# No install scripts: the bundler's binary is a package of its own, and this image already has Node 24.
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json ./
+COPY .config .config
+COPY src src
+ARG REVISION=unknown
+RUN REVISION=${REVISION} node .config/build.ts
+
+FROM ${RUNTIME_IMAGE}
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="pilotlight" \
+      org.opencontainers.image.description="Keeps serverless GPU deployments lit: heartbeats, logs, parameter checks, metrics" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.revision="${REVISION}"
+COPY --from=build /build/dist /app
+USER 65532:65532
+EXPOSE 9847
+HEALTHCHECK --interval=15s --timeout=5s --start-period=5s CMD ["/nodejs/bin/node", "/app/pilotlight.js", "healthcheck"]
+ENTRYPOINT ["/nodejs/bin/node", "/app/pilotlight.js"]
+CMD ["run"]

@@ -1,0 +1,4 @@
+import { Command } from 'commander';
+export function emulatorCommand(): Command {
+  return new Command('emulator');
+}

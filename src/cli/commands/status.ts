@@ -1,0 +1,51 @@
+import { Command } from 'commander';
+import { localDaemonUrl } from '../../daemon/config/local-daemon.ts';
+import type { Status } from '../../daemon/status.ts';
+import { EXIT } from '../exit-codes.ts';
+import { printError, printJson, printLine } from '../output.ts';
+
+const TIMEOUT_MS = 5_000;
+
+export function statusCommand(): Command {
+  return new Command('status')
+    .description('what a running daemon sees')
+    .option('--url URL', 'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN')
+    .option('--json', 'the whole status as JSON')
+    .action(async (options: { url?: string; json?: boolean }) => {
+      const url = `${options.url ?? localDaemonUrl()}/api/status`;
+      try {
+        const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+        if (!response.ok) throw new Error(`status ${response.status}`);
+        const status = (await response.json()) as Status;
+        if (options.json) printJson(status);
+        else for (const line of describeStatus(status)) printLine(line);
+      } catch (error) {
+        const { message, cause } = error as Error;
+        printError(`${url}: ${cause instanceof Error ? cause.message : message}`);
+        process.exitCode = EXIT.unreachable;
+      }
+    });
+}
+
+function describeStatus(status: Status): string[] {
+  const remaining = (expiresAt: number | null) =>
+    expiresAt === null ? 'TTL unknown' : `${(expiresAt - status.now).toFixed(0)} s left`;
+  return [
+    `pilotlight ${status.version}, ${status.state}, up ${(status.now - status.started_at).toFixed(0)} s, ${status.service.base_url}`,
+    ...status.deployments.map(
+      (deployment) =>
+        `deployment ${deployment.deployment_id}: ${deployment.state}, ${remaining(deployment.expires_at)}, ` +
+        `${deployment.heartbeats} heartbeats, ${deployment.lapses} lapses` +
+        (deployment.last_error ? `, last failure: ${deployment.last_error}` : ''),
+    ),
+    ...status.worker_groups.map(
+      (group) =>
+        `worker group ${group.workergroup_id}: ${group.lines} lines, ${group.lines_per_second.toFixed(1)} lines/s` +
+        (group.last_error ? `, last failure: ${group.last_error}` : ''),
+    ),
+    ...status.maintenance_windows.map(
+      (window) =>
+        `machine ${window.machine_id}: ${window.category} maintenance at ${new Date(window.starts_at * 1000).toISOString()}`,
+    ),
+  ];
+}

@@ -1,0 +1,12 @@
+/** Where a daemon with this environment listens, for commands that talk to it from the same machine. */
+import { OPTIONS, PREFIX } from './options.ts';
+
+export function localDaemonUrl(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): string {
+  const { variable, type, fallback } = OPTIONS.listen;
+  const address = type.parse(environment[PREFIX + variable] || fallback).value;
+  const host = address?.host ?? '127.0.0.1';
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${address?.port ?? 9847}`;
+}
