@@ -16,14 +16,19 @@ export const maintenanceWindow = z.looseObject({
 });
 export type MaintenanceWindow = z.output<typeof maintenanceWindow>;
 
+/** The interface document quotes the first half (§7). */
+const NO_MACHINES = 'machine_ids cannot be None: name at least one machine';
+
 /** Integers, a comma-separated string of them, or one integer (§4.1). */
-export const machineIds = z.union([
-  z.array(id).min(1, 'machine_ids cannot be None: name at least one machine'),
-  z
-    .string()
-    .regex(/^\s*\d+\s*(,\s*\d+\s*)*$/, 'machine ids as a string are integers separated by commas: "11,12"'),
-  id,
-]);
+export const machineIds = z.union(
+  [z.array(id).min(1, NO_MACHINES), z.string().regex(/^\s*\d+\s*(,\s*\d+\s*)*$/), id],
+  {
+    error: ({ input }) =>
+      input === undefined || input === null || input === ''
+        ? NO_MACHINES
+        : 'machine ids are integers: a list of them, one, or a string with commas between them: "11,12"',
+  },
+);
 
 export const machineOperations = {
   'machines.maintenances': {

@@ -1,59 +1,102 @@
-/** HTTP request line → operation, pure: what a server of this interface does with a method and a path. */
-import type { Operation } from '../contract/define.ts';
+/** HTTP request line → what it means, pure: what a server of this interface does with a method and a path. */
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
 
-export interface Match {
-  readonly id: OperationId;
+export interface Route<Value> {
+  readonly method: string;
+  /** Path with `{name}` placeholders. */
+  readonly path: string;
+  readonly value: Value;
+}
+
+export interface RouteMatch<Value> {
+  readonly value: Value;
   /** Path parameters, decoded but still strings; see coerce.ts. */
   readonly params: Readonly<Record<string, string>>;
 }
 
-interface Pattern {
-  readonly id: OperationId;
-  readonly method: Operation['method'];
-  readonly segments: readonly string[];
+export interface Matcher<Value> {
+  /** Finds the route of a method and path (without query), with or without a slash at the end. */
+  (method: string, path: string): RouteMatch<Value> | undefined;
+  /** Methods that a path knows, for the message about one that it does not. */
+  methodsOf(path: string): string[];
 }
 
-const patterns: readonly Pattern[] = OPERATION_IDS.map((id) => {
-  const { method, path } = operationOf(id);
-  return { id, method, segments: segmentsOf(path) };
-});
+/** A segment is a literal text, or the name of a placeholder. */
+type Segment = { readonly literal: string } | { readonly name: string };
 
-/** Finds the operation of a method and path, with or without a slash at the end. */
-export function matchOperation(method: string, path: string): Match | undefined {
-  const segments = segmentsOf(path);
-  for (const pattern of patterns) {
-    if (pattern.method !== method || pattern.segments.length !== segments.length) continue;
-    const params = matchSegments(pattern.segments, segments);
-    if (params) return { id: pattern.id, params };
+interface Pattern<Value> {
+  readonly method: string;
+  readonly segments: readonly Segment[];
+  readonly value: Value;
+}
+
+/** Compiles routes once: matching is on the emulator's hot path. The first route that fits wins. */
+export function createMatcher<Value>(routes: readonly Route<Value>[]): Matcher<Value> {
+  const bySize = new Map<number, Pattern<Value>[]>();
+  for (const { method, path, value } of routes) {
+    const segments = segmentsOf(path).map(compileSegment);
+    const sameSize = bySize.get(segments.length) ?? [];
+    sameSize.push({ method, segments, value });
+    bySize.set(segments.length, sameSize);
   }
-  return undefined;
+
+  function match(method: string, path: string): RouteMatch<Value> | undefined {
+    const segments = segmentsOf(path);
+    for (const pattern of bySize.get(segments.length) ?? []) {
+      if (pattern.method !== method) continue;
+      const params = matchSegments(pattern.segments, segments);
+      if (params) return { value: pattern.value, params };
+    }
+    return undefined;
+  }
+
+  function methodsOf(path: string): string[] {
+    const segments = segmentsOf(path);
+    return (bySize.get(segments.length) ?? [])
+      .filter((pattern) => matchSegments(pattern.segments, segments) !== undefined)
+      .map((pattern) => pattern.method);
+  }
+
+  return Object.assign(match, { methodsOf });
+}
+
+/** Finds the operation of a method and path. */
+export const matchOperation: Matcher<OperationId> = createMatcher(
+  OPERATION_IDS.map((id) => {
+    const { method, path } = operationOf(id);
+    return { method, path, value: id };
+  }),
+);
+
+function compileSegment(segment: string): Segment {
+  const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+  return name === undefined ? { literal: segment } : { name };
 }
 
 function segmentsOf(path: string): string[] {
-  return path.replace(/^\//, '').replace(/\/$/, '').split('/');
+  return path.slice(path.startsWith('/') ? 1 : 0, path.endsWith('/') ? -1 : undefined).split('/');
 }
 
 function matchSegments(
-  pattern: readonly string[],
+  pattern: readonly Segment[],
   actual: readonly string[],
 ): Record<string, string> | undefined {
   const params: Record<string, string> = {};
   for (const [index, expected] of pattern.entries()) {
     const segment = actual[index] ?? '';
-    const name = /^\{(\w+)\}$/.exec(expected)?.[1];
-    if (name === undefined) {
-      if (segment !== expected) return undefined;
+    if ('literal' in expected) {
+      if (segment !== expected.literal) return undefined;
     } else {
       const decoded = decodeSegment(segment);
-      if (decoded === undefined) return undefined;
-      params[name] = decoded;
+      if (!decoded) return undefined;
+      params[expected.name] = decoded;
     }
   }
   return params;
 }
 
 function decodeSegment(segment: string): string | undefined {
+  if (!segment.includes('%')) return segment;
   try {
     return decodeURIComponent(segment);
   } catch {

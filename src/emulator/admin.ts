@@ -1,0 +1,70 @@
+/**
+ * The admin API under `/_emulator/`, for those who are not in process: JSON in, JSON out. A refusal is 400
+ * `{error, msg, problems: [{field, message}]}`. `GET /_emulator/` lists the routes.
+ */
+import { z } from 'zod';
+import { createMatcher } from '../wire/match.ts';
+import { problemsOf } from '../wire/request.ts';
+import type { AdminRoute } from './admin-routes.ts';
+import { jsonAnswer, type Answer } from './answer.ts';
+
+export interface AdminApi {
+  /** Whether a URL belongs to it. */
+  owns(url: string): boolean;
+  /** Never rejects. */
+  answer(method: string, url: string, bodyText: string): Promise<Answer>;
+}
+
+const PREFIX = '/_emulator';
+
+export function createAdminApi(routes: readonly AdminRoute[]): AdminApi {
+  const match = createMatcher(
+    routes.map((route) => ({ method: route.method, path: PREFIX + route.path, value: route })),
+  );
+  const overview = routes.map(({ method, path, summary }) => ({ method, path: PREFIX + path, summary }));
+
+  return {
+    owns: (url) => url.startsWith(PREFIX) && /^(?:$|[/?])/.test(url.slice(PREFIX.length)),
+    async answer(method, url, bodyText) {
+      const { pathname, searchParams } = new URL(url, 'http://emulator');
+      if (method === 'GET' && /^\/_emulator\/?$/.test(pathname)) return jsonAnswer(200, { routes: overview });
+      const found = match(method, pathname);
+      if (!found) return unknownRoute(method, pathname);
+      try {
+        const { value: route, params } = found;
+        const body: unknown = route.body ? route.body.parse(readJson(bodyText)) : undefined;
+        const result = await route.run({ params, query: Object.fromEntries(searchParams), body });
+        return jsonAnswer(200, result ?? { ok: true });
+      } catch (error) {
+        return refusal(error);
+      }
+    },
+  };
+
+  function unknownRoute(method: string, path: string): Answer {
+    const methods = match.methodsOf(path);
+    const known =
+      methods.length > 0 ? `it knows ${methods.join(', ')} here` : 'GET /_emulator/ lists what it knows';
+    return jsonAnswer(404, { error: 'not_found', msg: `no admin route ${method} ${path}; ${known}` });
+  }
+}
+
+function readJson(text: string): unknown {
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new Error(`body: not JSON: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function refusal(error: unknown): Answer {
+  if (!(error instanceof z.ZodError)) {
+    const missing = error instanceof RangeError && error.message.startsWith('no ');
+    const msg = error instanceof Error ? error.message : String(error);
+    return jsonAnswer(missing ? 404 : 400, { error: missing ? 'not_found' : 'bad_request', msg });
+  }
+  const problems = problemsOf(error, undefined).map(({ field, message }) => ({ field, message }));
+  const msg = problems.map(({ field, message }) => `${field || 'body'}: ${message}`).join('; ');
+  return jsonAnswer(400, { error: 'bad_request', msg, problems });
+}

@@ -1,0 +1,142 @@
+/** Seed → state, pure. */
+import { createDeployment } from './deployments.ts';
+import { createGroupLog, type LineSource } from './group-log.ts';
+import type { InstanceRecord, StatusStep } from './instances.ts';
+import { DEFAULT_SEED, seedSchema, type ParsedSeed, type Seed } from './seed.ts';
+import { settingsSchema, type Settings, type SettingsInput } from './settings.ts';
+import type { ApiKeyRecord, State, UserRecord } from './state.ts';
+
+type Entry<Section extends keyof ParsedSeed> =
+  NonNullable<ParsedSeed[Section]> extends (infer One)[] ? One : never;
+
+/**
+ * The state that a seed describes, at a time in Unix ms. Sections that the seed leaves out come from the
+ * default seed; `overrides` win over the settings of the seed.
+ * @throws z.ZodError for a seed that does not fit its schema
+ */
+export function buildState(seed: Seed, overrides: SettingsInput, nowMs: number): State {
+  const given = seedSchema.parse(seed);
+  const defaults = seedSchema.parse(DEFAULT_SEED);
+  const settings: Settings = settingsSchema.parse({ ...given.settings, ...overrides });
+  const users = given.users ?? defaults.users ?? [];
+  const owner = users[0]?.id ?? 0;
+  const deployments = given.deployments ?? defaults.deployments ?? [];
+  const workerGroups = given.workergroups ?? defaults.workergroups ?? [];
+  const machines = given.machines ?? defaults.machines ?? [];
+  const instances = given.instances ?? defaults.instances ?? [];
+  return {
+    settings,
+    users: byId(users.map((user) => userOf(user, nowMs))),
+    keys: keysOf(users),
+    deployments: byId(deployments.map((entry) => deploymentOf(entry, settings, nowMs))),
+    workerGroups: byId(workerGroups.map((entry) => ({ id: entry.id, log: logOf(entry, settings, nowMs) }))),
+    machines: byId(machines.map((entry) => machineOf(entry, nowMs))),
+    instances: byId(instances.map((entry) => instanceOf(entry, owner, settings, nowMs))),
+  };
+}
+
+function byId<Item extends { readonly id: number }>(items: readonly Item[]): Map<number, Item> {
+  return new Map(items.map((item) => [item.id, item]));
+}
+
+function userOf(user: Entry<'users'>, nowMs: number): UserRecord {
+  return {
+    id: user.id,
+    username: user.username,
+    email: user.email ?? null,
+    emailVerifiedAt: user.email_verified && user.email !== undefined ? Math.floor(nowMs / 1000) : null,
+    isAdmin: user.is_admin,
+    tfaLegacy: user.legacy_2fa,
+    tfaMethods: user.tfa_methods.map((method) => ({
+      id: method.id,
+      method: method.method,
+      label: method.label ?? null,
+      phoneNumber: method.phone_number ?? null,
+      isPrimary: method.is_primary,
+      failCount: method.fail_count,
+      lockedUntilMs: method.locked_for === undefined ? null : nowMs + method.locked_for * 1000,
+      createdAtMs: nowMs,
+      lastUsedMs: null,
+    })),
+    backupCodesRemaining: user.backup_codes_remaining,
+    newMethodAuthorizedUntilMs: null,
+  };
+}
+
+function keysOf(users: readonly Entry<'users'>[]): Map<string, ApiKeyRecord> {
+  const keys = new Map<string, ApiKeyRecord>();
+  for (const user of users) {
+    for (const { key, name, permissions, team } of user.api_keys) {
+      keys.set(key, { id: keys.size + 1, name, userId: user.id, permissions: permissions ?? null, team });
+    }
+  }
+  return keys;
+}
+
+export function deploymentOf(entry: Entry<'deployments'>, settings: Settings, nowMs: number) {
+  const ttl = entry.ttl === undefined ? settings.deploymentTtlSeconds : entry.ttl;
+  const ago = entry.last_heartbeat_ago;
+  return createDeployment(
+    entry.id,
+    ttl === null ? null : ttl * 1000,
+    settings.deploymentTtlStarts === 'created' ? nowMs : null,
+    ago === undefined ? null : nowMs - ago * 1000,
+  );
+}
+
+export function logOf(entry: Entry<'workergroups'>, settings: Settings, nowMs: number) {
+  const source: LineSource = entry.replay
+    ? { kind: 'replay', lines: entry.replay.lines ?? [], loop: entry.replay.loop }
+    : { kind: 'generated', seed: entry.seed ?? entry.id + settings.randomSeed };
+  return createGroupLog({
+    source,
+    linesPerSecond: entry.lines_per_second ?? settings.logLinesPerSecond,
+    retainedLines: entry.retained_lines ?? settings.logRetainedLines,
+    sinceMs: nowMs - entry.history_seconds * 1000,
+  });
+}
+
+function machineOf({ id, maintenances }: Entry<'machines'>, nowMs: number) {
+  return {
+    id,
+    maintenances: maintenances.map(({ starts_in, start_time, ...window }) => ({
+      ...window,
+      machine_id: id,
+      start_time: start_time ?? Math.round(nowMs / 1000 + (starts_in ?? 0)),
+    })),
+  };
+}
+
+function instanceOf(
+  entry: Entry<'instances'>,
+  userId: number,
+  settings: Settings,
+  nowMs: number,
+): InstanceRecord {
+  const createdMs = nowMs - entry.age_seconds * 1000;
+  const given = entry.statuses?.map(({ actual_status: status, seconds }): StatusStep => ({
+    status,
+    durationMs: seconds === undefined ? null : seconds * 1000,
+  }));
+  return {
+    id: entry.id,
+    userId,
+    machineId: entry.machine_id,
+    label: entry.label ?? null,
+    image: entry.image,
+    gpuName: entry.gpu_name,
+    gpuCount: entry.num_gpus,
+    createdMs,
+    stepsFromMs: createdMs,
+    steps: given ?? startingSteps(settings),
+  };
+}
+
+/** What an instance goes through that starts without trouble. */
+export function startingSteps(settings: Settings): StatusStep[] {
+  return [
+    { status: 'created', durationMs: settings.instanceCreatedSeconds * 1000 },
+    { status: 'loading', durationMs: settings.instanceLoadingSeconds * 1000 },
+    { status: 'running', durationMs: null },
+  ];
+}

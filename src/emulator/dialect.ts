@@ -1,0 +1,61 @@
+/**
+ * What differs between the two dialects, and the strict one: exactly the interface document. The other is in
+ * public-dialect.ts.
+ */
+import type { Operation } from '../contract/define.ts';
+import type { OperationId } from '../contract/operations.ts';
+import { matchOperation, type RouteMatch } from '../wire/match.ts';
+import { jsonAnswer, type Answer } from './answer.ts';
+import type { Refused } from './refused.ts';
+import type { State } from './state.ts';
+
+export type DialectName = 'spec' | 'public';
+
+/** What a path leads to: an operation, perhaps under another name and in another form. */
+export interface Target {
+  readonly id: OperationId;
+  readonly alias?: Alias;
+}
+
+/** An older or newer address of an operation, and how its request and answer differ. */
+export interface Alias {
+  readonly method: string;
+  readonly path: string;
+  readonly id: OperationId;
+  /** The query of the alias as the body of the operation. */
+  body?(query: Readonly<Record<string, string>>, state: State): Record<string, unknown>;
+  answer?(body: Readonly<Record<string, unknown>>): Record<string, unknown>;
+}
+
+export interface Dialect {
+  readonly name: DialectName;
+  /** Refuses a body or query where the operation takes none, and a missing key in the body. */
+  readonly strict: boolean;
+  match(method: string, path: string): RouteMatch<Target> | undefined;
+  knows(operation: Operation): boolean;
+  /** Brings what clients of this dialect send into the contract's form. */
+  adapt(id: OperationId, operation: Operation, body: unknown): unknown;
+  success(target: Target, body: unknown): Answer;
+  refusal(operation: Operation | undefined, refused: Refused): Answer;
+}
+
+export const specDialect: Dialect = {
+  name: 'spec',
+  strict: true,
+  match(method, path) {
+    const match = matchOperation(method, path);
+    return match && { value: { id: match.value }, params: match.params };
+  },
+  knows: (operation) => operation.origin === 'interface',
+  adapt: (_id, _operation, body) => body,
+  success: (_target, body) => jsonAnswer(200, body),
+  refusal(operation, refused) {
+    const { code, message, status, fields, reason } = refused;
+    // §7: errors of the serverless address are {error_msg}.
+    const body =
+      operation?.base === 'serverless'
+        ? { error_msg: message, ...fields }
+        : { error: code, msg: message, ...fields };
+    return jsonAnswer(status, body, reason);
+  },
+};

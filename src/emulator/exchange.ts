@@ -1,0 +1,144 @@
+/** One exchange with its faults: when the change is made, what is sent, and how the connection ends. */
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { jsonAnswer, textAnswer, type Answer } from './answer.ts';
+import type { DecisiveFault, FaultRecord, LatencyFault, Strikes } from './faults.ts';
+import type { Random } from './random.ts';
+
+export interface ExchangeParts {
+  readonly raw: ServerResponse;
+  readonly random: Random;
+  /** Whether error bodies carry `success: false`. */
+  readonly verbose: boolean;
+  /** Fires when the emulator closes. */
+  readonly closing: AbortSignal;
+  perform(): Answer;
+  send(answer: Answer): void;
+  /** Resolves when the fault is lifted. */
+  lifted(faultId: string): Promise<void>;
+}
+
+/** The status that was sent; null when the connection ended without a whole answer. */
+export async function exchangeWithFaults(
+  { latencies, decisive }: Strikes,
+  parts: ExchangeParts,
+): Promise<number | null> {
+  await wait(latencies, 'request', parts);
+  const answer = decisive ? await decide(decisive, parts) : parts.perform();
+  await wait(latencies, 'response', parts);
+  if (answer === null || parts.raw.destroyed) return null;
+  if (decisive?.fault.kind === 'reset') {
+    parts.raw.socket?.resetAndDestroy();
+    return null;
+  }
+  if (decisive?.fault.kind === 'truncated' && decisive.fault.connection === 'cut') {
+    return sendHalf(answer, parts.raw);
+  }
+  parts.send(answer);
+  return answer.status;
+}
+
+/** The answer that a fault leaves; null when there is nobody left to answer. */
+async function decide(
+  { id, fault }: FaultRecord<DecisiveFault>,
+  parts: ExchangeParts,
+): Promise<Answer | null> {
+  const made = 'takesEffect' in fault && fault.takesEffect ? parts.perform() : undefined;
+  switch (fault.kind) {
+    case 'throttled':
+      return throttledAnswer(fault, parts.verbose);
+    case 'status':
+      return statusAnswer(fault.status, parts.verbose);
+    case 'truncated': {
+      const whole = parts.perform();
+      return fault.connection === 'cut' ? whole : { ...whole, text: half(whole.text) };
+    }
+    case 'empty':
+    case 'reset':
+      return textAnswer(200, 'application/json', '');
+    case 'html':
+      return textAnswer(200, 'text/html; charset=utf-8', INTERSTITIAL);
+    case 'hang':
+      await parts.lifted(id);
+      if (parts.raw.destroyed || parts.closing.aborted) return null;
+      return made ?? parts.perform();
+    default:
+      return fault satisfies never;
+  }
+}
+
+async function wait(
+  latencies: readonly FaultRecord<LatencyFault>[],
+  side: LatencyFault['side'],
+  { random, closing }: ExchangeParts,
+): Promise<void> {
+  const total = latencies
+    .filter(({ fault }) => fault.side === side)
+    .reduce((sum, { fault }) => sum + fault.ms + random() * fault.jitterMs, 0);
+  if (total > 0) await delay(total, undefined, { signal: closing });
+}
+
+/** The three shapes of the public service (public-dialect.md), none with a Retry-After unless asked for. */
+function throttledAnswer(fault: Extract<DecisiveFault, { kind: 'throttled' }>, verbose: boolean): Answer {
+  const threshold = fault.thresholdSeconds?.toFixed(1);
+  const words = 'API requests too frequent';
+  const answers = {
+    text: () =>
+      textAnswer(
+        429,
+        'text/plain; charset=utf-8',
+        threshold ? `${words}: endpoint threshold=${threshold}` : words,
+      ),
+    detail: () => jsonAnswer(429, { detail: threshold ? `${words} endpoint threshold=${threshold}` : words }),
+    error: () =>
+      errorAnswer(
+        429,
+        'rate_limited',
+        threshold ? `${words}: endpoint threshold=${threshold}` : words,
+        verbose,
+      ),
+  };
+  const answer = answers[fault.shape]();
+  if (fault.retryAfterSeconds === undefined) return answer;
+  return { ...answer, headers: { ...answer.headers, 'retry-after': String(fault.retryAfterSeconds) } };
+}
+
+const GATEWAY_TITLES = {
+  502: 'Bad Gateway',
+  503: 'Service Temporarily Unavailable',
+  504: 'Gateway Time-out',
+} as const;
+
+/** The service itself says 500; the others come from the gateway in front of it, which speaks HTML. */
+function statusAnswer(status: 500 | keyof typeof GATEWAY_TITLES, verbose: boolean): Answer {
+  if (status === 500) return errorAnswer(500, 'internal_error', 'Internal server error', verbose);
+  const title = `${status} ${GATEWAY_TITLES[status]}`;
+  return textAnswer(status, 'text/html', page(title, `<center><h1>${title}</h1></center><hr>`));
+}
+
+function errorAnswer(status: number, error: string, msg: string, verbose: boolean): Answer {
+  return jsonAnswer(status, verbose ? { success: false, error, msg } : { error, msg });
+}
+
+function page(title: string, body: string): string {
+  return `<!DOCTYPE html>\r\n<html>\r\n<head><title>${title}</title></head>\r\n<body>${body}</body>\r\n</html>\r\n`;
+}
+
+/** What a captive portal or a bot check in between answers, with status 200. */
+const INTERSTITIAL = page('Just a moment...', '<p>Checking your browser before you proceed.</p>');
+
+function half(text: string): string {
+  return text.slice(0, Math.floor(text.length / 2));
+}
+
+/** Announces the whole body, sends half of it, and closes the connection. */
+function sendHalf(answer: Answer, raw: ServerResponse): null {
+  const body = Buffer.from(answer.text);
+  raw.writeHead(answer.status, {
+    'content-type': answer.contentType,
+    'content-length': body.length,
+    ...answer.headers,
+  });
+  raw.write(body.subarray(0, Math.floor(body.length / 2)), () => raw.destroy());
+  return null;
+}

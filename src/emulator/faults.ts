@@ -1,0 +1,162 @@
+/**
+ * Faults: what goes wrong, and which requests it strikes. Pure; doing it is fault-board.ts' and exchange.ts'
+ * part. Durations of states (`forMs`) are on the emulator's clock; latency is real time, since the network
+ * does not stop when a test freezes the clock.
+ */
+import { z } from 'zod';
+import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
+import type { Random } from './random.ts';
+
+const ms = z.number().nonnegative();
+
+const window = {
+  startInMs: ms.default(0).describe('ms from now until it begins'),
+  forMs: ms.optional().describe('how long it lasts in ms; absent: until it is cleared'),
+};
+
+const selection = {
+  ...window,
+  operation: z
+    .enum(OPERATION_IDS as [OperationId, ...OperationId[]])
+    .optional()
+    .describe('absent: any request but those of the admin API'),
+  key: z.string().optional().describe('name or value of the API key'),
+  id: z.int().optional().describe('the id in the path, else the one in the body'),
+  skip: z.int().nonnegative().default(0).describe('leaves alone the first so many that would fit'),
+  nth: z.int().positive().optional().describe('strikes only this one, counted from 1 after `skip`'),
+  every: z.int().positive().optional().describe('3 strikes the 3rd, the 6th and so on'),
+  times: z.int().positive().optional().describe('strikes at most so often'),
+  probability: z.number().min(0).max(1).optional().describe('strikes with this seeded probability'),
+};
+
+const takesEffect = (value: boolean): z.ZodDefault<z.ZodBoolean> =>
+  z.boolean().default(value).describe('whether the change that the request asks for is made all the same');
+
+export const faultSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('latency'),
+    ms: ms.describe('real time in ms'),
+    jitterMs: ms.default(0).describe('up to so much more, seeded'),
+    side: z
+      .enum(['request', 'response'])
+      .default('request')
+      .describe('`request`: the change is made after the wait; `response`: before it'),
+    ...selection,
+  }),
+  z.strictObject({
+    kind: z.literal('throttled'),
+    shape: z
+      .enum(['text', 'detail', 'error'])
+      .default('text')
+      .describe('429 as plain text, as JSON {detail}, or as the JSON error body'),
+    thresholdSeconds: z.number().positive().optional().describe('named in the text: threshold=3.0'),
+    retryAfterSeconds: ms.optional().describe('a Retry-After header, which the public service never sends'),
+    ...selection,
+  }),
+  z.strictObject({
+    kind: z.literal('status'),
+    status: z.literal([500, 502, 503, 504]).default(503),
+    takesEffect: takesEffect(false),
+    ...selection,
+  }),
+  z.strictObject({ kind: z.literal('reset'), takesEffect: takesEffect(false), ...selection }),
+  z.strictObject({
+    kind: z.literal('truncated'),
+    connection: z
+      .enum(['cut', 'kept'])
+      .default('cut')
+      .describe('`cut`: closed in the middle of the body; `kept`: half a body in a whole answer'),
+    ...selection,
+  }),
+  z.strictObject({ kind: z.literal('empty'), takesEffect: takesEffect(true), ...selection }),
+  z.strictObject({ kind: z.literal('html'), takesEffect: takesEffect(false), ...selection }),
+  z.strictObject({ kind: z.literal('hang'), takesEffect: takesEffect(false), ...selection }),
+  // Nobody can tell from which request a refused connection would have come: it strikes all of them.
+  z.strictObject({ kind: z.literal('refused'), ...window }),
+]);
+
+export type FaultInput = z.input<typeof faultSchema>;
+export type Fault = z.output<typeof faultSchema>;
+export type FaultKind = Fault['kind'];
+type Selective = Exclude<Fault, { kind: 'refused' }>;
+export type LatencyFault = Extract<Fault, { kind: 'latency' }>;
+/** The faults that decide what becomes of a request. */
+export type DecisiveFault = Exclude<Selective, LatencyFault>;
+
+export interface FaultRecord<Kind extends Fault = Fault> {
+  readonly id: string;
+  readonly fault: Kind;
+  /** Unix ms on the emulator's clock. */
+  readonly startsAtMs: number;
+  readonly endsAtMs: number;
+  /** Requests that fitted operation, key, id and time. */
+  matched: number;
+  /** Requests that it struck. */
+  struck: number;
+}
+
+/** What faults look at. */
+export interface Subject {
+  readonly operation: OperationId | null;
+  /** Name of the key. */
+  readonly key: string | null;
+  readonly id: number | null;
+}
+
+export interface Strikes {
+  readonly latencies: readonly FaultRecord<LatencyFault>[];
+  /** The first fault that decides; what would have struck after it still counts the request. */
+  readonly decisive: FaultRecord<DecisiveFault> | undefined;
+}
+
+/** Which faults strike a request; counts it in all that fit. */
+export function selectFaults(
+  records: readonly FaultRecord[],
+  subject: Subject,
+  nowMs: number,
+  random: Random,
+): Strikes {
+  const latencies: FaultRecord<LatencyFault>[] = [];
+  let decisive: FaultRecord<DecisiveFault> | undefined;
+  for (const record of records) {
+    if (!isSelective(record) || !fits(record, subject, nowMs)) continue;
+    record.matched += 1;
+    if (!isItsTurn(record, random)) continue;
+    if (isLatency(record)) latencies.push(record);
+    else if (decisive) continue;
+    else decisive = record as FaultRecord<DecisiveFault>;
+    record.struck += 1;
+  }
+  return { latencies, decisive };
+}
+
+export function isActive({ startsAtMs, endsAtMs }: FaultRecord, nowMs: number): boolean {
+  return nowMs >= startsAtMs && nowMs < endsAtMs;
+}
+
+function isSelective(record: FaultRecord): record is FaultRecord<Selective> {
+  return record.fault.kind !== 'refused';
+}
+
+function isLatency(record: FaultRecord): record is FaultRecord<LatencyFault> {
+  return record.fault.kind === 'latency';
+}
+
+function fits(record: FaultRecord<Selective>, subject: Subject, nowMs: number): boolean {
+  const { operation, key, id } = record.fault;
+  return (
+    isActive(record, nowMs) &&
+    (operation === undefined || operation === subject.operation) &&
+    (key === undefined || key === subject.key) &&
+    (id === undefined || id === subject.id)
+  );
+}
+
+function isItsTurn({ fault, matched, struck }: FaultRecord<Selective>, random: Random): boolean {
+  const turn = matched - fault.skip;
+  if (turn < 1) return false;
+  if (fault.nth !== undefined && turn !== fault.nth) return false;
+  if (fault.every !== undefined && turn % fault.every !== 0) return false;
+  if (fault.times !== undefined && struck >= fault.times) return false;
+  return fault.probability === undefined || random() < fault.probability;
+}

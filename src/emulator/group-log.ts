@@ -1,0 +1,203 @@
+/**
+ * The log of a worker group, pure: how many lines it has and which, as a function of time. It is a chain of
+ * segments: lines that were handed over, and stretches that grow by themselves at a rate. Nothing runs in
+ * between; a line once written never changes, whatever rate is set later.
+ */
+import { TIME_MARK, type InferenceLog } from './inference-log.ts';
+
+export type LineSource =
+  | { readonly kind: 'generated'; readonly seed: number }
+  /** Given lines; with `loop` from the start again when they are all written, else the log stops there. */
+  | { readonly kind: 'replay'; readonly lines: readonly string[]; readonly loop: boolean };
+
+interface Literal {
+  readonly kind: 'literal';
+  readonly first: number;
+  readonly lines: string[];
+}
+
+interface Growth {
+  readonly kind: 'growth';
+  /** Index of its first line in the whole log. */
+  readonly first: number;
+  /** Its line `n` (from 0) is written `(n + 1) / linesPerSecond` seconds after this time. */
+  readonly sinceMs: number;
+  readonly linesPerSecond: number;
+  /** Index in the source of its first line. */
+  readonly sourceFirst: number;
+  readonly source: LineSource;
+  /** Index in the whole log after its last line; open while it still grows. */
+  readonly end?: number;
+}
+
+export interface GroupLog {
+  /** Ascending and without holes; the last one is an open growth (which may have rate 0). */
+  segments: (Literal | Growth)[];
+  /** Lines the service keeps. */
+  readonly retainedLines: number;
+  /** Lines before this index were thrown away by `clear`. */
+  clearedBefore: number;
+  /** What was written after the last line break. */
+  unfinished: string;
+}
+
+export function createGroupLog(options: {
+  source: LineSource;
+  linesPerSecond: number;
+  retainedLines: number;
+  sinceMs: number;
+}): GroupLog {
+  const { source, linesPerSecond, sinceMs, retainedLines } = options;
+  const growth: Growth = { kind: 'growth', first: 0, sinceMs, linesPerSecond, sourceFirst: 0, source };
+  return { segments: [growth], retainedLines, clearedBefore: 0, unfinished: '' };
+}
+
+/** Finished lines written so far, also those that the service no longer has. */
+export function lineCount(log: GroupLog, nowMs: number): number {
+  return endOf(openGrowth(log), nowMs);
+}
+
+/** Index of the first line that the service still has. */
+export function firstRetained(log: GroupLog, nowMs: number): number {
+  return Math.max(0, log.clearedBefore, lineCount(log, nowMs) - log.retainedLines);
+}
+
+export function growthRate(log: GroupLog): number {
+  return openGrowth(log).linesPerSecond;
+}
+
+/** Lines `from` (included) to `to` (excluded); those that are gone or not yet written are left out. */
+export function linesBetween(
+  log: GroupLog,
+  from: number,
+  to: number,
+  nowMs: number,
+  inferenceLog: InferenceLog,
+): string[] {
+  const first = Math.max(from, firstRetained(log, nowMs));
+  const last = Math.min(to, lineCount(log, nowMs));
+  const lines: string[] = [];
+  for (const segment of log.segments) {
+    const end = Math.min(last, endOf(segment, nowMs));
+    for (let index = Math.max(first, segment.first); index < end; index += 1) {
+      lines.push(lineOf(segment, index, inferenceLog));
+    }
+  }
+  return lines;
+}
+
+/** The last `units` lines as the service answers them: joined by line breaks, with one at the end. */
+export function tailText(log: GroupLog, units: number, nowMs: number, inferenceLog: InferenceLog): string {
+  const finished = log.unfinished === '' ? units : units - 1;
+  const count = lineCount(log, nowMs);
+  const lines = linesBetween(log, count - finished, count, nowMs, inferenceLog);
+  return lines.length === 0 ? log.unfinished : `${lines.join('\n')}\n${log.unfinished}`;
+}
+
+/** Writes whole lines; what was unfinished is finished first. */
+export function appendLines(log: GroupLog, lines: readonly string[], nowMs: number): void {
+  const added = lines.flatMap((line) => line.split('\n'));
+  if (log.unfinished !== '') added.unshift(log.unfinished);
+  log.unfinished = '';
+  if (added.length === 0) return;
+  const growth = closeGrowth(log, nowMs);
+  const last = log.segments.at(-1);
+  const first = growth.first;
+  if (last?.kind === 'literal') last.lines.push(...added);
+  else log.segments.push({ kind: 'literal', first, lines: added });
+  log.segments.push({ ...growth, first: first + added.length });
+  dropOld(log, nowMs);
+}
+
+/** Writes text as a process does: what follows the last line break stays unfinished until more comes. */
+export function writeText(log: GroupLog, text: string, nowMs: number): void {
+  if (growthRate(log) > 0) {
+    throw new Error(
+      'text without a line break at its end can only stand in a log that does not grow by itself',
+    );
+  }
+  const pieces = (log.unfinished + text).split('\n');
+  const rest = pieces.pop() ?? '';
+  log.unfinished = '';
+  appendLines(log, pieces, nowMs);
+  log.unfinished = rest;
+}
+
+/** From now on the log grows at another rate, in lines per second; 0 stops it. */
+export function setGrowthRate(log: GroupLog, linesPerSecond: number, nowMs: number): void {
+  const growth = closeGrowth(log, nowMs);
+  log.segments.push({ ...growth, sinceMs: nowMs, linesPerSecond });
+  dropOld(log, nowMs);
+}
+
+/** Throws away all lines written so far, as a worker that was replaced does; the log goes on after them. */
+export function clearLog(log: GroupLog, nowMs: number): void {
+  log.clearedBefore = lineCount(log, nowMs);
+  log.unfinished = '';
+  dropOld(log, nowMs);
+}
+
+function openGrowth(log: GroupLog): Growth {
+  const last = log.segments.at(-1);
+  if (last?.kind !== 'growth') throw new Error('the last segment of a log is always a growth');
+  return last;
+}
+
+function endOf(segment: Literal | Growth, nowMs: number): number {
+  if (segment.kind === 'literal') return segment.first + segment.lines.length;
+  if (segment.end !== undefined) return segment.end;
+  const elapsed = Math.max(0, nowMs - segment.sinceMs);
+  const grown = Math.floor((elapsed * segment.linesPerSecond) / 1000);
+  const { source } = segment;
+  if (source.kind === 'generated') return segment.first + grown;
+  const left = source.loop && source.lines.length > 0 ? grown : source.lines.length - segment.sourceFirst;
+  return segment.first + Math.min(grown, left);
+}
+
+/**
+ * Ends the open growth at what it has written by now and returns how it would go on, with the same phase: the
+ * next line comes when it would have come anyway, even if others are appended every few milliseconds.
+ */
+function closeGrowth(log: GroupLog, nowMs: number): Growth {
+  const growth = openGrowth(log);
+  const end = endOf(growth, nowMs);
+  const written = end - growth.first;
+  log.segments.pop();
+  if (written > 0) log.segments.push({ ...growth, end });
+  const sinceMs =
+    growth.linesPerSecond > 0 ? growth.sinceMs + (written * 1000) / growth.linesPerSecond : nowMs;
+  return { ...growth, first: end, sinceMs, sourceFirst: growth.sourceFirst + written };
+}
+
+function lineOf(segment: Literal | Growth, index: number, inferenceLog: InferenceLog): string {
+  const offset = index - segment.first;
+  if (segment.kind === 'literal') return segment.lines[offset] ?? '';
+  const { source } = segment;
+  const sourceIndex = segment.sourceFirst + offset;
+  if (source.kind === 'replay') return source.lines[sourceIndex % source.lines.length] ?? '';
+  const line = inferenceLog.line(source.seed, sourceIndex);
+  if (!line.includes(TIME_MARK)) return line;
+  return line.replaceAll(
+    TIME_MARK,
+    clockText(segment.sinceMs + ((offset + 1) * 1000) / segment.linesPerSecond),
+  );
+}
+
+/** `10-08 09:15:02`, UTC, as vLLM prints it. */
+function clockText(atMs: number): string {
+  const iso = new Date(atMs).toISOString();
+  return `${iso.slice(5, 10)} ${iso.slice(11, 19)}`;
+}
+
+/** Forgets what is no longer retained; a long literal is cut only at twice its size, so that this stays cheap. */
+function dropOld(log: GroupLog, nowMs: number): void {
+  const first = firstRetained(log, nowMs);
+  const open = openGrowth(log);
+  log.segments = log.segments
+    .filter((segment) => segment === open || endOf(segment, nowMs) > first)
+    .map((segment) => {
+      const gone = first - segment.first;
+      if (segment.kind !== 'literal' || gone < log.retainedLines) return segment;
+      return { kind: 'literal', first, lines: segment.lines.slice(gone) };
+    });
+}

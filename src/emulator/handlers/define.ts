@@ -1,0 +1,29 @@
+/** What a handler is: the behaviour of one operation, as a transition of the state. */
+import type { Input, OperationId, Output } from '../../contract/operations.ts';
+import type { InferenceLog } from '../inference-log.ts';
+import type { Random } from '../random.ts';
+import type { ApiKeyRecord, State, UserRecord } from '../state.ts';
+
+export interface HandlerContext {
+  readonly state: State;
+  /** Unix time in ms, one reading for the whole request. */
+  readonly nowMs: number;
+  readonly random: Random;
+  readonly inferenceLog: InferenceLog;
+  readonly key: ApiKeyRecord;
+  readonly user: UserRecord;
+}
+
+/**
+ * Takes a validated input and answers the body of a success, or throws Refused. All checks come before the
+ * first change of the state.
+ */
+export type Handler<Id extends OperationId> = (input: Input<Id>, context: HandlerContext) => Output<Id>;
+
+/** One for each operation of the table: one without a handler does not compile. */
+export type Handlers = { readonly [Id in OperationId]: Handler<Id> };
+
+/** The handlers of one resource: those operations whose id starts with its name. */
+export type HandlersOf<Resource extends string> = {
+  readonly [Id in Extract<OperationId, `${Resource}.${string}`>]: Handler<Id>;
+};

@@ -1,0 +1,16 @@
+import { tailText } from '../group-log.ts';
+import { Refused } from '../refused.ts';
+import type { HandlersOf } from './define.ts';
+
+export const workerGroupHandlers: HandlersOf<'workergroups'> = {
+  'workergroups.logs': ({ id, tail }, { state, nowMs, inferenceLog }) => {
+    const group = state.workerGroups.get(id);
+    if (!group) {
+      throw new Refused('not_found', `no worker group ${id}`, {
+        reason: `id: there is no worker group ${id}`,
+      });
+    }
+    const units = Math.min(tail, state.settings.logTailMax);
+    return { logs: tailText(group.log, units, nowMs, inferenceLog) };
+  },
+};

@@ -1,0 +1,152 @@
+/**
+ * The local emulator of the service: `await using emulator = await startEmulator()`. One process, in memory,
+ * no account, never calls out.
+ */
+import { adminRoutes } from './admin-routes.ts';
+import { createAdminApi } from './admin.ts';
+import { buildState } from './build-state.ts';
+import { createClock, type Clock, type ClockStart } from './clock.ts';
+import { createControl, type Control } from './control.ts';
+import { specDialect, type DialectName } from './dialect.ts';
+import { createFaultBoard, type Faults } from './fault-board.ts';
+import { createInferenceLog } from './inference-log.ts';
+import {
+  inspectDeployments,
+  inspectInstances,
+  inspectMachines,
+  inspectWorkerGroups,
+  type Deployments,
+  type Instances,
+  type Machines,
+  type WorkerGroups,
+} from './inspect.ts';
+import { createJournal, type Journal } from './journal.ts';
+import { openListener } from './listener.ts';
+import { publicDialect } from './public-dialect.ts';
+import { createRandom } from './random.ts';
+import { checkSeed, withReplayFiles } from './seed-file.ts';
+import type { Seed } from './seed.ts';
+import { createServer } from './server.ts';
+import { createService, type World } from './service.ts';
+import type { SettingsInput } from './settings.ts';
+import { settle } from './state.ts';
+
+export type { Clock, ClockMode, ClockStart } from './clock.ts';
+export type { Control, Snapshot } from './control.ts';
+export type { DeploymentView } from './deployments.ts';
+export type { DialectName } from './dialect.ts';
+export type { FaultHandle, FaultView, Faults } from './fault-board.ts';
+export type { FaultInput, FaultKind } from './faults.ts';
+export type { Deployments, Instances, Machines, WorkerGroupView, WorkerGroups } from './inspect.ts';
+export type { Journal, JournalEntry, JournalExpectation, JournalFilter, Verification } from './journal.ts';
+export { DEFAULT_API_KEY, DEFAULT_SEED, seedSchema, type Seed } from './seed.ts';
+export { SeedError, readSeedFile } from './seed-file.ts';
+export { settingsSchema, type Settings, type SettingsInput } from './settings.ts';
+
+export interface EmulatorOptions {
+  /** Default 0: any free one. */
+  readonly port?: number;
+  /** Address to listen on; default 127.0.0.1. */
+  readonly host?: string;
+  /** Default `spec`: the interface document, strictly. `public`: as the public service does. */
+  readonly dialect?: DialectName;
+  /** Sections that are left out come from the default seed. */
+  readonly seed?: Seed;
+  /** Default `real`. */
+  readonly clock?: ClockStart;
+  /** Win over those of the seed. */
+  readonly settings?: SettingsInput;
+}
+
+export interface Emulator extends Control, AsyncDisposable {
+  /** Base address, for the main and the serverless service alike; without a slash at its end. */
+  readonly url: string;
+  readonly port: number;
+  readonly dialect: DialectName;
+  /** Value of the first API key of the seed. */
+  readonly apiKey: string;
+  readonly clock: Clock;
+  readonly faults: Faults;
+  readonly journal: Journal;
+  readonly deployments: Deployments;
+  readonly workergroups: WorkerGroups;
+  readonly instances: Instances;
+  readonly machines: Machines;
+  /** Ends at once, requests that hang included; leaves no timer and no socket. Can be called again. */
+  close(): Promise<void>;
+}
+
+/** @throws SeedError for a seed that does not fit; what listen() says for a port that is taken */
+export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+  const { port = 0, host = '127.0.0.1', dialect: dialectName = 'spec', settings = {} } = options;
+  checkSeed(options.seed ?? {});
+  const seed = await withReplayFiles(options.seed ?? {});
+
+  const clock = createClock(options.clock, (beforeMs) => settle(world.state, beforeMs));
+  const state = buildState(seed, settings, clock.now());
+  const world: World = {
+    state,
+    dialect: dialectName === 'public' ? publicDialect : specDialect,
+    now: () => clock.now(),
+    random: createRandom(state.settings.randomSeed),
+    inferenceLog: createInferenceLog(),
+  };
+
+  const journal = createJournal(
+    () => world.state.settings.journalEntries,
+    () => world.state.keys.keys(),
+  );
+  const faults = createFaultBoard({
+    clock,
+    random: () => world.random(),
+    keyName: (key) => nameOfKey(world, key),
+    listen: (open) => listener.listen(open),
+  });
+  const control = createControl({ world, clock, faults, journal, settings, seed });
+  const inspected = {
+    deployments: inspectDeployments(world),
+    workergroups: inspectWorkerGroups(world),
+    instances: inspectInstances(world),
+    machines: inspectMachines(world),
+  };
+  const closing = new AbortController();
+  const server = await createServer({
+    world,
+    service: createService(world),
+    faults,
+    journal,
+    admin: createAdminApi(
+      adminRoutes({ dialect: dialectName, world, control, clock, faults, journal, ...inspected }),
+    ),
+    closing: closing.signal,
+  });
+  const listener = await openListener(server, host, port);
+
+  async function close(): Promise<void> {
+    closing.abort();
+    clock[Symbol.dispose]();
+    await listener.close();
+  }
+
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${listener.port}`,
+    port: listener.port,
+    dialect: dialectName,
+    get apiKey() {
+      return world.state.keys.keys().next().value ?? '';
+    },
+    clock,
+    faults,
+    journal,
+    ...control,
+    ...inspected,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** The name of the key with this name or value. */
+function nameOfKey(world: World, nameOrValue: string): string | undefined {
+  const byValue = world.state.keys.get(nameOrValue);
+  return byValue?.name ?? [...world.state.keys.values()].find(({ name }) => name === nameOrValue)?.name;
+}

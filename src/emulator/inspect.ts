@@ -1,0 +1,136 @@
+/** What a test may see and change of the emulated service, in process: `emulator.deployments.get(42)`. */
+import type { InstanceStatus } from '../contract/instances.ts';
+import type { MaintenanceWindow } from '../contract/machines.ts';
+import { deploymentOf, logOf } from './build-state.ts';
+import { viewDeployment, type DeploymentView } from './deployments.ts';
+import {
+  appendLines,
+  clearLog,
+  firstRetained,
+  growthRate,
+  lineCount,
+  linesBetween,
+  setGrowthRate,
+  writeText,
+} from './group-log.ts';
+import { setInstanceStatus, statusAt } from './instances.ts';
+import { deploymentEntry, workerGroupEntry, type Seed } from './seed.ts';
+import type { World } from './service.ts';
+
+type SeedEntry<Section extends keyof Seed> = NonNullable<Seed[Section]> extends (infer One)[] ? One : never;
+
+export interface Deployments {
+  /** @throws RangeError for an id that does not exist; so do all methods here that take one */
+  get(id: number): DeploymentView;
+  list(): DeploymentView[];
+  /** Adds one, or puts it in the place of the one with this id; `ttl` in seconds. */
+  add(deployment: SeedEntry<'deployments'>): void;
+  remove(id: number): void;
+}
+
+export interface WorkerGroupView {
+  readonly id: number;
+  /** Finished lines written so far, also those that the service no longer has. */
+  readonly lineCount: number;
+  /** Index of the first line that the service still has. */
+  readonly firstRetained: number;
+  readonly linesPerSecond: number;
+}
+
+export interface WorkerGroups {
+  get(id: number): WorkerGroupView;
+  list(): WorkerGroupView[];
+  add(group: SeedEntry<'workergroups'>): void;
+  remove(id: number): void;
+  /** Writes whole lines now. */
+  append(id: number, lines: readonly string[]): void;
+  /** Writes text as a process does; what follows the last line break stays unfinished. Needs a rate of 0. */
+  write(id: number, text: string): void;
+  /** Lines per second from now on; 0 stops the growth. */
+  setRate(id: number, linesPerSecond: number): void;
+  /** The true log: lines `from` to `to` (excluded) by index, as far as they are retained. */
+  lines(id: number, from?: number, to?: number): string[];
+  /** Throws away what was written so far, as when a worker is replaced. */
+  clear(id: number): void;
+}
+
+export interface Instances {
+  list(): { readonly id: number; readonly status: InstanceStatus; readonly machineId: number }[];
+  /** This status from now on, for good. */
+  setStatus(id: number, status: InstanceStatus): void;
+}
+
+export interface Machines {
+  maintenances(id: number): readonly MaintenanceWindow[];
+  setMaintenances(id: number, windows: readonly MaintenanceWindow[]): void;
+}
+
+export function inspectDeployments(world: World): Deployments {
+  return {
+    get: (id) => viewDeployment(existing(world.state.deployments, id, 'deployment'), world.now()),
+    list: () => [...world.state.deployments.values()].map((record) => viewDeployment(record, world.now())),
+    add(entry) {
+      const parsed = deploymentEntry.parse(entry);
+      world.state.deployments.set(parsed.id, deploymentOf(parsed, world.state.settings, world.now()));
+    },
+    remove: (id) => void world.state.deployments.delete(id),
+  };
+}
+
+export function inspectWorkerGroups(world: World): WorkerGroups {
+  const logOfGroup = (id: number) => existing(world.state.workerGroups, id, 'worker group').log;
+  function get(id: number): WorkerGroupView {
+    const log = logOfGroup(id);
+    const nowMs = world.now();
+    return {
+      id,
+      lineCount: lineCount(log, nowMs),
+      firstRetained: firstRetained(log, nowMs),
+      linesPerSecond: growthRate(log),
+    };
+  }
+  return {
+    get,
+    list: () => [...world.state.workerGroups.keys()].map(get),
+    add(entry) {
+      const parsed = workerGroupEntry.parse(entry);
+      const log = logOf(parsed, world.state.settings, world.now());
+      world.state.workerGroups.set(parsed.id, { id: parsed.id, log });
+    },
+    remove: (id) => void world.state.workerGroups.delete(id),
+    append: (id, lines) => appendLines(logOfGroup(id), lines, world.now()),
+    write: (id, text) => writeText(logOfGroup(id), text, world.now()),
+    setRate: (id, linesPerSecond) => setGrowthRate(logOfGroup(id), linesPerSecond, world.now()),
+    lines: (id, from = 0, to = Infinity) =>
+      linesBetween(logOfGroup(id), from, to, world.now(), world.inferenceLog),
+    clear: (id) => clearLog(logOfGroup(id), world.now()),
+  };
+}
+
+export function inspectInstances(world: World): Instances {
+  return {
+    list: () =>
+      [...world.state.instances.values()].map((instance) => ({
+        id: instance.id,
+        status: statusAt(instance, world.now()),
+        machineId: instance.machineId,
+      })),
+    setStatus: (id, status) =>
+      setInstanceStatus(existing(world.state.instances, id, 'instance'), status, world.now()),
+  };
+}
+
+export function inspectMachines(world: World): Machines {
+  return {
+    maintenances: (id) => existing(world.state.machines, id, 'machine').maintenances,
+    setMaintenances(id, windows) {
+      existing(world.state.machines, id, 'machine').maintenances = [...windows];
+    },
+  };
+}
+
+function existing<Item>(items: ReadonlyMap<number, Item>, id: number, what: string): Item {
+  const item = items.get(id);
+  if (!item) throw new RangeError(`no ${what} ${id}`);
+  return item;
+}

@@ -1,0 +1,217 @@
+/** The requests that came, secrets redacted, the latest ones only; and questions about them. */
+import { z } from 'zod';
+import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
+import type { Call } from './call.ts';
+import { redactCall } from './redact.ts';
+
+export interface JournalEntry {
+  /** Counts up by one per request, from 1. */
+  readonly seq: number;
+  /** Arrival, Unix ms on the emulator's clock. */
+  readonly atMs: number;
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, unknown>>;
+  /** null for a path that leads nowhere. */
+  readonly operation: OperationId | null;
+  /** The id in the path, else the one in the body. */
+  readonly id: number | null;
+  /** Name of the API key; `unknown` for one that does not exist, null without one. */
+  readonly key: string | null;
+  readonly body: unknown;
+  /** Ids of the faults that struck it. */
+  readonly faults: readonly string[];
+  /** Status of the answer; null while there is none, and for good where the connection broke first. */
+  readonly status: number | null;
+  /** Real time in ms from arrival to the answer, or to the end of the connection; null before it. */
+  readonly durationMs: number | null;
+}
+
+const operationId = z.enum(OPERATION_IDS as [OperationId, ...OperationId[]]);
+
+export const journalFilter = z.strictObject({
+  operation: operationId.nullable().optional(),
+  method: z.string().optional(),
+  path: z.string().optional(),
+  id: z.int().nullable().optional(),
+  key: z.string().nullable().optional().describe('name of the key'),
+  status: z.int().nullable().optional(),
+  body: z.unknown().optional().describe('fields that the redacted body must have; it may have more'),
+  afterSeq: z.int().nonnegative().optional(),
+});
+export type JournalFilter = z.output<typeof journalFilter>;
+
+export const journalExpectation = journalFilter.extend({
+  times: z.int().nonnegative().optional(),
+  atLeast: z.int().nonnegative().optional(),
+  atMost: z.int().nonnegative().optional(),
+});
+export type JournalExpectation = z.output<typeof journalExpectation>;
+
+export interface Verification {
+  readonly ok: boolean;
+  readonly message: string;
+}
+
+export interface Journal {
+  /** Requests kept, oldest first. */
+  entries(filter?: JournalFilter): JournalEntry[];
+  count(filter?: JournalFilter): number;
+  /** How many requests have been forgotten because the journal was full. */
+  readonly dropped: number;
+  /** How often: `times`, `atLeast`, `atMost`; without any of them at least once. */
+  verify(expectation: JournalExpectation): Verification;
+  /** One request for each filter, in this order; others may come between them. */
+  verifyOrder(filters: readonly JournalFilter[]): Verification;
+  /**
+   * Resolves once `count` requests (default 1) that fit have been answered, those that already were included;
+   * with `arrived`, once they have come in.
+   */
+  waitFor(filter: JournalFilter, options?: WaitOptions): Promise<JournalEntry[]>;
+  clear(): void;
+}
+
+export interface WaitOptions {
+  readonly count?: number;
+  readonly arrived?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** The side that the server writes. */
+export interface JournalWriter extends Journal {
+  begin(call: Call, atMs: number): OpenEntry;
+}
+
+export interface OpenEntry {
+  struck(faultId: string): void;
+  /** null: the connection ended without a whole answer. */
+  end(status: number | null): void;
+}
+
+/** `limit` and `secrets` are asked at every request, since reset and restore change them. */
+export function createJournal(limit: () => number, secrets: () => Iterable<string>): JournalWriter {
+  type Written = { -readonly [K in keyof JournalEntry]: JournalEntry[K] };
+  let entries: Written[] = [];
+  let seq = 0;
+  const waiters = new Set<() => void>();
+
+  function find(filter: JournalFilter = {}): JournalEntry[] {
+    return entries.slice(-limit()).filter((entry) => matches(entry, filter));
+  }
+
+  function notify(): void {
+    for (const check of waiters) check();
+  }
+
+  /** Cut at twice the limit, not at every request. */
+  function trim(): void {
+    if (entries.length <= limit() * 2) return;
+    entries = entries.slice(-limit());
+  }
+
+  return {
+    entries: find,
+    count: (filter) => find(filter).length,
+    get dropped() {
+      return Math.max(0, seq - limit());
+    },
+    verify({ times, atLeast, atMost, ...filter }) {
+      const count = find(filter).length;
+      const least = times ?? atLeast ?? (atMost === undefined ? 1 : 0);
+      const most = times ?? atMost ?? Infinity;
+      const wanted =
+        least === most ? `${least}` : most === Infinity ? `at least ${least}` : `${least} to ${most}`;
+      const ok = count >= least && count <= most;
+      return { ok, message: `${wanted} wanted, ${count} came: ${JSON.stringify(filter)}` };
+    },
+    verifyOrder(filters) {
+      let after = 0;
+      for (const [index, filter] of filters.entries()) {
+        const next = find(filter).find((entry) => entry.seq > after);
+        if (!next)
+          return { ok: false, message: `number ${index + 1} did not come: ${JSON.stringify(filter)}` };
+        after = next.seq;
+      }
+      return { ok: true, message: `all ${filters.length} came in this order` };
+    },
+    waitFor(filter, { count = 1, arrived = false, signal } = {}) {
+      return new Promise((resolve, reject) => {
+        const settle = (): void => {
+          waiters.delete(check);
+          signal?.removeEventListener('abort', onAbort);
+        };
+        const onAbort = (): void => {
+          settle();
+          reject(signal?.reason as Error);
+        };
+        const check = (): void => {
+          const found = find(filter).filter((entry) => arrived || entry.durationMs !== null);
+          if (found.length < count) return;
+          settle();
+          resolve(found);
+        };
+        if (signal?.aborted) return reject(signal.reason as Error);
+        signal?.addEventListener('abort', onAbort, { once: true });
+        waiters.add(check);
+        check();
+      });
+    },
+    clear() {
+      entries = [];
+      seq = 0;
+    },
+    begin(call, atMs) {
+      const started = performance.now();
+      seq += 1;
+      const faults: string[] = [];
+      const entry: Written = {
+        seq,
+        atMs,
+        method: call.method,
+        ...redactCall(call, secrets()),
+        operation: call.target?.id ?? null,
+        id: call.subject,
+        key: call.key?.name ?? (call.bearer === undefined ? null : 'unknown'),
+        faults,
+        status: null,
+        durationMs: null,
+      };
+      entries.push(entry);
+      trim();
+      if (waiters.size > 0) notify();
+      return {
+        struck: (faultId) => faults.push(faultId),
+        end(status) {
+          entry.status = status;
+          entry.durationMs = performance.now() - started;
+          if (waiters.size > 0) notify();
+        },
+      };
+    },
+  };
+}
+
+function matches(entry: JournalEntry, filter: JournalFilter): boolean {
+  const { body, afterSeq, ...fields } = filter;
+  if (afterSeq !== undefined && entry.seq <= afterSeq) return false;
+  for (const [name, wanted] of Object.entries(fields)) {
+    if (wanted !== undefined && entry[name as keyof JournalEntry] !== wanted) return false;
+  }
+  return body === undefined || contains(entry.body, body);
+}
+
+/** Whether `actual` has at least what `wanted` has. */
+function contains(actual: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== 'object' || wanted === null) return actual === wanted;
+  if (typeof actual !== 'object' || actual === null) return false;
+  if (Array.isArray(wanted)) {
+    return (
+      Array.isArray(actual) &&
+      actual.length === wanted.length &&
+      wanted.every((item, index) => contains(actual[index], item))
+    );
+  }
+  return Object.entries(wanted).every(([name, value]) =>
+    contains((actual as Record<string, unknown>)[name], value),
+  );
+}

@@ -1,0 +1,77 @@
+/**
+ * The listening socket, which can stop listening for a while: a connection is then refused by the kernel, as
+ * when the service is down, and those that were open are reset.
+ */
+import type { Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface Listener {
+  readonly port: number;
+  /** Stops or resumes listening on the same port; calls take effect in their order. */
+  listen(open: boolean): Promise<void>;
+  /** Ends for good, open connections included. */
+  close(): Promise<void>;
+}
+
+/** While the port was free, an outgoing connection of the machine may have got it; it does not keep it long. */
+const REOPEN_ATTEMPTS = 200;
+const REOPEN_PAUSE_MS = 10;
+
+export async function openListener(server: Server, host: string, port: number): Promise<Listener> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await bind(server, host, port);
+  const bound = (server.address() as AddressInfo).port;
+  let last: Promise<void> = Promise.resolve();
+  let closed = false;
+
+  async function setOpen(open: boolean): Promise<void> {
+    if (closed || open === server.listening) return;
+    // A service that is down resets what was open.
+    if (!open) return stop((socket) => socket.resetAndDestroy());
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await bind(server, host, bound);
+      } catch (error) {
+        const taken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+        if (!taken || attempt === REOPEN_ATTEMPTS) throw error;
+        await delay(REOPEN_PAUSE_MS);
+      }
+    }
+  }
+
+  function stop(end: (socket: Socket) => void): Promise<void> {
+    return new Promise((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) end(socket);
+    });
+  }
+
+  return {
+    port: bound,
+    listen(open) {
+      const done = last.then(() => setOpen(open));
+      last = done.catch(() => {});
+      return done;
+    },
+    async close() {
+      await last;
+      closed = true;
+      if (server.listening) await stop((socket) => socket.destroy());
+    },
+  };
+}
+
+function bind(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}

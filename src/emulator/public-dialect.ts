@@ -1,0 +1,115 @@
+/**
+ * The public service's way of speaking the interface (public-dialect.md), so that its existing clients run
+ * against the emulator unmodified: laxer about what it takes, and wordier in what it answers.
+ */
+import type { z } from 'zod';
+import type { MaintenanceWindow } from '../contract/machines.ts';
+import { LIMITS } from '../contract/limits.ts';
+import type { OperationId } from '../contract/operations.ts';
+import { coerceText } from '../wire/coerce.ts';
+import { createMatcher, matchOperation } from '../wire/match.ts';
+import { jsonAnswer } from './answer.ts';
+import type { Alias, Dialect } from './dialect.ts';
+
+const ALIASES: readonly Alias[] = [
+  {
+    method: 'GET',
+    path: '/api/v0/machines/maintenances',
+    id: 'machines.maintenances',
+    body: ({ machine_ids: listed }, state) => ({
+      // `?owner=me` alone asks for all machines of the account.
+      machine_ids: listed === undefined ? [...state.machines.keys()] : parseList(listed),
+    }),
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/instances/',
+    id: 'instances.list',
+    answer: (body) => ({ ...body, next_token: null }),
+  },
+  {
+    method: 'POST',
+    path: '/get_autogroup_logs/',
+    id: 'workergroups.logs',
+    answer: ({ logs }) => ({ info0: logs, info1: '', trace: '', debug: '' }),
+  },
+];
+
+const matchAlias = createMatcher(
+  ALIASES.map((alias) => ({ method: alias.method, path: alias.path, value: { id: alias.id, alias } })),
+);
+
+/** Fields that public clients may leave out. */
+const DEFAULTS: Readonly<Partial<Record<OperationId, Readonly<Record<string, unknown>>>>> = {
+  'workergroups.logs': { tail: LIMITS.logTailMax },
+};
+
+/** Words that existing clients compare. */
+const MESSAGES: Readonly<Record<string, string>> = { invalid_key: 'Invalid user key' };
+
+export const publicDialect: Dialect = {
+  name: 'public',
+  strict: false,
+  match(method, path) {
+    const match = matchOperation(method, path);
+    return match ? { value: { id: match.value }, params: match.params } : matchAlias(method, path);
+  },
+  knows: () => true,
+  adapt(id, operation, body) {
+    if (!operation.body || !isRecord(body)) return operation.body ? body : undefined;
+    return { ...DEFAULTS[id], ...tolerate(operation.body, body, operation.keyInBody) };
+  },
+  success({ id, alias }, body) {
+    if (!isRecord(body)) return jsonAnswer(200, withEndTimes(id, body));
+    return jsonAnswer(200, { success: true, ...(alias?.answer ? alias.answer(body) : body) });
+  },
+  refusal(operation, refused) {
+    const { code, status, fields, reason } = refused;
+    const message = MESSAGES[code] ?? refused.message;
+    // The serverless address reports its own errors as a bare JSON string with status 200.
+    if (operation?.base === 'serverless' && (status === 400 || status === 404)) {
+      return jsonAnswer(200, message, reason);
+    }
+    return jsonAnswer(status, { success: false, error: code, msg: message, ...fields }, reason);
+  },
+};
+
+/** Null means unset, unknown fields are passed over, and numbers may arrive as text. */
+function tolerate(
+  schema: z.ZodObject,
+  body: Readonly<Record<string, unknown>>,
+  keyInBody: string | undefined,
+): Record<string, unknown> {
+  const fields = Object.entries(body).filter(
+    ([name, value]) => value !== null && (Object.hasOwn(schema.shape, name) || name === keyInBody),
+  );
+  return Object.fromEntries(
+    fields.map(([name, value]) => {
+      const field = schema.shape[name] as z.ZodType | undefined;
+      if (field === undefined || typeof value !== 'string' || field.safeParse(value).success) {
+        return [name, value];
+      }
+      return [name, coerceText(field, value)];
+    }),
+  );
+}
+
+function parseList(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** Maintenance windows carry `end_time` there. */
+function withEndTimes(id: OperationId, body: unknown): unknown {
+  if (id !== 'machines.maintenances' || !Array.isArray(body)) return body;
+  return (body as MaintenanceWindow[]).map((window) =>
+    Object.assign({}, window, { end_time: window.start_time + window.duration_hours * 3600 }),
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,181 @@
+/**
+ * The seed file: what the emulated service contains at its start, as JSON. Field names and units are the
+ * interface document's (seconds; Unix seconds). A section that is left out is the default one.
+ * Its JSON schema is served at `/_emulator/seed-schema`.
+ */
+import { z } from 'zod';
+import { INSTANCE_STATUSES } from '../contract/instances.ts';
+import { MAINTENANCE_CATEGORIES } from '../contract/machines.ts';
+import { id, timestamp } from '../contract/schemas.ts';
+import { settingsSchema } from './settings.ts';
+
+const seconds = z.number().nonnegative();
+
+const apiKey = z.strictObject({
+  name: z.string().min(1).describe('for people: journal and faults call the key by it'),
+  key: z.string().min(1).describe('the secret value'),
+  permissions: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe(
+      'permission flags {"manage_instances": true} or {"api": {"user_read": {}}}; absent: full access',
+    ),
+  team: z.boolean().default(false).describe("used in a team's context"),
+});
+
+const tfaMethod = z.strictObject({
+  id,
+  method: z.enum(['sms', 'totp']),
+  label: z.string().max(30).optional(),
+  phone_number: z.string().optional().describe('E.164; shown masked'),
+  is_primary: z.boolean().default(false),
+  fail_count: z.int().nonnegative().default(0),
+  locked_for: seconds.optional().describe('seconds from the start for which it is locked'),
+});
+
+const user = z.strictObject({
+  id,
+  username: z.string().default('dev'),
+  email: z.string().optional(),
+  email_verified: z.boolean().default(true),
+  is_admin: z.boolean().default(false),
+  legacy_2fa: z.boolean().default(false).describe('2FA from before methods were stored'),
+  tfa_methods: z.array(tfaMethod).default([]),
+  backup_codes_remaining: z.int().nonnegative().default(0),
+  api_keys: z.array(apiKey).default([]),
+});
+
+export const deploymentEntry = z.strictObject({
+  id,
+  ttl: z
+    .number()
+    .positive()
+    .nullable()
+    .optional()
+    .describe('seconds without a heartbeat after which it expires; null: never; absent: the setting'),
+  last_heartbeat_ago: seconds.optional().describe('seconds since the last heartbeat at the start'),
+});
+
+export const workerGroupEntry = z.strictObject({
+  id,
+  lines_per_second: seconds.optional().describe('growth of the log; absent: the setting; 0: none'),
+  history_seconds: seconds.default(0).describe('how long it has been growing at the start'),
+  retained_lines: z.int().positive().optional(),
+  seed: z.int().optional().describe('seed of the generated lines; absent: the group id'),
+  replay: z
+    .strictObject({
+      lines: z.array(z.string()).optional(),
+      file: z.string().optional().describe('text file to read the lines from; not over the admin API'),
+      loop: z.boolean().default(false),
+    })
+    .optional()
+    .describe('lines to write instead of generated ones'),
+});
+
+const maintenance = z
+  .strictObject({
+    id,
+    start_time: timestamp.optional().describe('Unix time; or `starts_in`'),
+    starts_in: z.number().optional().describe('seconds from the start; negative: before it'),
+    duration_hours: z.number().positive(),
+    maintenance_category: z.enum(MAINTENANCE_CATEGORIES),
+  })
+  .refine((window) => (window.start_time === undefined) !== (window.starts_in === undefined), {
+    message: 'give either start_time or starts_in',
+    path: ['start_time'],
+  });
+
+const machine = z.strictObject({ id, maintenances: z.array(maintenance).default([]) });
+
+const instance = z.strictObject({
+  id,
+  machine_id: id,
+  label: z.string().optional(),
+  image: z.string().default('vllm/vllm-openai:latest'),
+  gpu_name: z.string().default('RTX 4090'),
+  num_gpus: z.int().positive().default(1),
+  age_seconds: seconds.default(0).describe('how long it has existed at the start'),
+  statuses: z
+    .array(
+      z.strictObject({
+        actual_status: z.enum(INSTANCE_STATUSES),
+        seconds: seconds.optional().describe('how long it lasts; absent: for good'),
+      }),
+    )
+    .min(1)
+    .optional()
+    .describe('statuses it passes through; absent: created, loading, running with the times of the settings'),
+});
+
+export const seedSchema = z.strictObject({
+  $schema: z.string().optional(),
+  settings: settingsSchema.partial().optional().describe('numbers that the interface does not show'),
+  users: z.array(user).min(1).optional().describe('the first is the user of the default API key'),
+  deployments: z.array(deploymentEntry).optional(),
+  workergroups: z.array(workerGroupEntry).optional(),
+  machines: z.array(machine).optional(),
+  instances: z.array(instance).optional().describe('belong to the first user'),
+});
+
+/** What a seed file contains. */
+export type Seed = z.input<typeof seedSchema>;
+export type ParsedSeed = z.output<typeof seedSchema>;
+
+/** The value of the API key of the default seed: obviously not a real one. */
+export const DEFAULT_API_KEY = 'emulator-key';
+
+const HOUR = 3600;
+
+export const DEFAULT_SEED: Seed = {
+  users: [
+    {
+      id: 1,
+      username: 'dev',
+      email: 'dev@example.com',
+      tfa_methods: [{ id: 1, method: 'totp', label: 'authenticator', is_primary: true }],
+      backup_codes_remaining: 8,
+      api_keys: [{ name: 'default', key: DEFAULT_API_KEY }],
+    },
+  ],
+  deployments: [
+    { id: 42, ttl: 300 },
+    { id: 43, ttl: 120 },
+  ],
+  workergroups: [
+    { id: 7, lines_per_second: 2, history_seconds: 120 },
+    { id: 8, lines_per_second: 0.5 },
+  ],
+  machines: [
+    {
+      id: 11,
+      maintenances: [{ id: 1, starts_in: 2 * HOUR, duration_hours: 3, maintenance_category: 'power' }],
+    },
+    {
+      id: 12,
+      maintenances: [
+        { id: 2, starts_in: -30 * HOUR, duration_hours: 6, maintenance_category: 'disk' },
+        { id: 3, starts_in: 72 * HOUR, duration_hours: 1, maintenance_category: 'gpu' },
+      ],
+    },
+  ],
+  instances: [
+    { id: 501, machine_id: 11, label: 'steady', statuses: [{ actual_status: 'running' }] },
+    { id: 502, machine_id: 11, label: 'starting' },
+    {
+      id: 503,
+      machine_id: 12,
+      label: 'ends after a quarter of an hour',
+      statuses: [{ actual_status: 'running', seconds: 900 }, { actual_status: 'exited' }],
+    },
+    {
+      id: 504,
+      machine_id: 12,
+      label: 'never starts',
+      statuses: [
+        { actual_status: 'created', seconds: 10 },
+        { actual_status: 'loading', seconds: 60 },
+        { actual_status: 'offline' },
+      ],
+    },
+  ],
+};

@@ -1,0 +1,54 @@
+/**
+ * Numbers that the interface does not show: thresholds, rates and timings. They are this project's
+ * assumptions, named here with their defaults, and can be set in a seed or when the emulator starts.
+ */
+import { z } from 'zod';
+import { LIMITS } from '../contract/limits.ts';
+
+export const settingsSchema = z.strictObject({
+  randomSeed: z.int().default(1).describe('seed of all random choices: log lines, probabilities of faults'),
+  deploymentTtlSeconds: z
+    .number()
+    .positive()
+    .default(300)
+    .describe('seconds without a heartbeat after which a deployment expires, where the seed gives none'),
+  deploymentTtlStarts: z
+    .enum(['created', 'first heartbeat'])
+    .default('created')
+    .describe('from when the TTL of a deployment that never had a heartbeat counts'),
+  logLinesPerSecond: z
+    .number()
+    .nonnegative()
+    .default(2)
+    .describe('how fast the log of a worker group grows, where the seed does not say'),
+  logRetainedLines: z
+    .int()
+    .positive()
+    .default(100_000)
+    .describe('lines of a worker group that the service still has; older ones are gone'),
+  logTailMax: z
+    .int()
+    .positive()
+    .default(LIMITS.logTailMax)
+    .describe('most lines that one get_workergroup_logs answers, however long the tail asked for'),
+  instanceCreatedSeconds: z
+    .number()
+    .nonnegative()
+    .default(5)
+    .describe('how long a new instance stays `created`'),
+  instanceLoadingSeconds: z
+    .number()
+    .nonnegative()
+    .default(25)
+    .describe('how long a new instance stays `loading` before it runs'),
+  minIntervalSeconds: z
+    .number()
+    .nonnegative()
+    .default(0)
+    .describe(
+      'shortest time between two calls of one key to one operation; sooner ones get 429. 0: no limit',
+    ),
+  journalEntries: z.int().positive().default(10_000).describe('requests that the journal keeps'),
+});
+export type Settings = Readonly<z.output<typeof settingsSchema>>;
+export type SettingsInput = z.input<typeof settingsSchema>;

@@ -1,0 +1,76 @@
+/**
+ * Everything the emulated service remembers: plain data, so that a snapshot is a structured clone. Records
+ * are changed in place, since copying a map at every heartbeat would cost O(n); in return every handler does
+ * all its checks before its first change, so that a refused request leaves no trace.
+ */
+import type { MaintenanceWindow } from '../contract/machines.ts';
+import { settleDeployment, type DeploymentRecord } from './deployments.ts';
+import type { GroupLog } from './group-log.ts';
+import type { InstanceRecord } from './instances.ts';
+import type { Settings } from './settings.ts';
+
+export interface State {
+  readonly settings: Settings;
+  readonly users: Map<number, UserRecord>;
+  /** By the key's secret value. */
+  readonly keys: Map<string, ApiKeyRecord>;
+  readonly deployments: Map<number, DeploymentRecord>;
+  readonly workerGroups: Map<number, WorkerGroupRecord>;
+  readonly machines: Map<number, MachineRecord>;
+  readonly instances: Map<number, InstanceRecord>;
+}
+
+export interface UserRecord {
+  readonly id: number;
+  readonly username: string;
+  readonly email: string | null;
+  /** Unix time in seconds; null while unverified. */
+  emailVerifiedAt: number | null;
+  readonly isAdmin: boolean;
+  /** 2FA from before methods were stored: enabled, without a method row (§2.4). */
+  tfaLegacy: boolean;
+  tfaMethods: TfaMethodRecord[];
+  backupCodesRemaining: number;
+  /** End of the 30-minute window in which a method may be added, Unix ms. */
+  newMethodAuthorizedUntilMs: number | null;
+}
+
+export interface TfaMethodRecord {
+  readonly id: number;
+  readonly method: 'sms' | 'totp';
+  label: string | null;
+  /** Whole number, E.164; masked when shown. */
+  readonly phoneNumber: string | null;
+  isPrimary: boolean;
+  failCount: number;
+  /** Unix ms. */
+  lockedUntilMs: number | null;
+  readonly createdAtMs: number;
+  lastUsedMs: number | null;
+}
+
+export interface ApiKeyRecord {
+  readonly id: number;
+  /** For people; what journal and faults call the key by, since the value is a secret. */
+  readonly name: string;
+  readonly userId: number;
+  /** null: full access. Flags (`{manage_billing: true}`) or the public nesting (`{api: {user_read: {}}}`). */
+  readonly permissions: Readonly<Record<string, unknown>> | null;
+  /** Used in a team's context rather than the user's own. */
+  readonly team: boolean;
+}
+
+export interface WorkerGroupRecord {
+  readonly id: number;
+  readonly log: GroupLog;
+}
+
+export interface MachineRecord {
+  readonly id: number;
+  maintenances: MaintenanceWindow[];
+}
+
+/** Writes down everything that has fallen due, before the clock jumps (it may jump back). */
+export function settle(state: State, nowMs: number): void {
+  for (const deployment of state.deployments.values()) settleDeployment(deployment, nowMs);
+}

@@ -1,0 +1,240 @@
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClient, type Client } from '../../../src/client/client.ts';
+import { TransportError } from '../../../src/client/errors.ts';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+
+let emulator: Emulator;
+let client: Client;
+
+beforeEach(async () => {
+  emulator = await startEmulator({ clock: 'frozen' });
+  client = createClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
+});
+
+afterEach(async () => {
+  await client[Symbol.asyncDispose]();
+  await emulator.close();
+});
+
+const once1 = { retry: false } as const;
+
+/** One heartbeat, one attempt. */
+function beat(id = 42, timeoutMs = 10_000) {
+  return client.deployments.heartbeat({ id }, { ...once1, timeoutMs });
+}
+
+function beats(id = 42): number {
+  return emulator.deployments.get(id).beats;
+}
+
+async function rawBeat(id = 42): Promise<Response> {
+  const headers = { authorization: `Bearer ${emulator.apiKey}` };
+  return fetch(`${emulator.url}/api/v0/deployment/${id}/heartbeat/`, { method: 'POST', headers });
+}
+
+/** Heartbeats one after the other: `.` for each that is answered, `x` for each that is not. */
+async function outcomes(count: number, id = 42): Promise<string> {
+  let text = '';
+  for (let call = 0; call < count; call += 1) text += (await rawBeat(id)).status === 200 ? '.' : 'x';
+  return text;
+}
+
+describe('the connection', () => {
+  test('is refused by the kernel while `refused` lasts, and comes back on the same port', async () => {
+    await beat();
+    await emulator.faults.add({ kind: 'refused', forMs: 5_000 });
+    await expect(beat()).rejects.toMatchObject({ code: 'transport', reason: 'refused' });
+    const socket = connect(emulator.port, '127.0.0.1');
+    const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
+    expect(error.code).toBe('ECONNREFUSED');
+    await emulator.clock.advance(5_000);
+    await expect(beat()).resolves.toMatchObject({ success: true });
+    expect(beats()).toBe(2);
+  });
+
+  test('is refused later, and again listens when the fault is cleared before its end', async () => {
+    const fault = await emulator.faults.add({ kind: 'refused', startInMs: 1_000, forMs: 60_000 });
+    await beat();
+    await emulator.clock.advance(1_000);
+    await expect(beat()).rejects.toMatchObject({ reason: 'refused' });
+    await fault.clear();
+    await beat();
+  });
+
+  test('is refused on a running clock for as long as it was asked', async () => {
+    emulator.clock.resume();
+    await emulator.faults.add({ kind: 'refused', forMs: 100 });
+    await expect(beat()).rejects.toMatchObject({ reason: 'refused' });
+    const retry = { attempts: 50, baseMs: 20, maxMs: 20 };
+    await client.deployments.heartbeat({ id: 42 }, { retry });
+  });
+
+  test.each([
+    { takesEffect: false, made: 0 },
+    { takesEffect: true, made: 1 },
+  ])('is reset, with the change made: $takesEffect', async ({ takesEffect, made }) => {
+    await emulator.faults.add({ kind: 'reset', takesEffect });
+    await expect(beat()).rejects.toMatchObject({ code: 'transport', reason: 'reset' });
+    expect(beats()).toBe(made);
+    expect(emulator.journal.entries()).toMatchObject([{ status: null, faults: ['fault-1'] }]);
+  });
+
+  test('ends in the middle of the body when it is truncated', async () => {
+    await emulator.faults.add({ kind: 'truncated' });
+    await expect(beat()).rejects.toBeInstanceOf(TransportError);
+    expect(beats()).toBe(1);
+  });
+});
+
+describe('an answer', () => {
+  test.each([
+    { fault: { shape: 'text' }, body: 'API requests too frequent' },
+    {
+      fault: { shape: 'text', thresholdSeconds: 3 },
+      body: 'API requests too frequent: endpoint threshold=3.0',
+    },
+    {
+      fault: { shape: 'detail', thresholdSeconds: 2 },
+      body: '{"detail":"API requests too frequent endpoint threshold=2.0"}',
+    },
+    { fault: { shape: 'error' }, body: '{"error":"rate_limited","msg":"API requests too frequent"}' },
+  ] as const)('is a 429 as $body', async ({ fault, body }) => {
+    await emulator.faults.add({ kind: 'throttled', ...fault });
+    const response = await rawBeat();
+    expect(response.status).toBe(429);
+    expect(response.headers.get('retry-after')).toBeNull();
+    expect(await response.text()).toBe(body);
+    expect(beats()).toBe(0);
+  });
+
+  test('is a 429 with Retry-After where that is asked for', async () => {
+    await emulator.faults.add({ kind: 'throttled', retryAfterSeconds: 7 });
+    await expect(beat()).rejects.toMatchObject({ code: 'throttled', retryAfterMs: 7_000 });
+  });
+
+  test.each([500, 502, 503, 504] as const)('is %i', async (status) => {
+    await emulator.faults.add({ kind: 'status', status });
+    await expect(beat()).rejects.toMatchObject({ code: 'api_error', status, actor: 'service' });
+    expect(beats()).toBe(0);
+  });
+
+  test('is empty, or half a body, or HTML with status 200', async () => {
+    await emulator.faults.add({ kind: 'empty', nth: 1 });
+    await emulator.faults.add({ kind: 'truncated', connection: 'kept', nth: 2 });
+    await emulator.faults.add({ kind: 'html', nth: 3 });
+    const answers: [number, string][] = [];
+    for (let call = 0; call < 4; call += 1) {
+      const response = await rawBeat();
+      answers.push([response.status, await response.text()]);
+    }
+    expect(answers).toEqual([
+      [200, ''],
+      [200, '{"success":true,"'],
+      [200, expect.stringContaining('<!DOCTYPE html>')],
+      [200, '{"success":true,"deployment_id":42}'],
+    ]);
+    expect(beats()).toBe(3);
+  });
+
+  test('comes late, the change made before or after the wait', async () => {
+    const slow = await emulator.faults.add({ kind: 'latency', ms: 10_000, side: 'response' });
+    await expect(beat(42, 100)).rejects.toMatchObject({ code: 'timeout' });
+    expect(beats()).toBe(1);
+    await slow.clear();
+    await emulator.faults.add({ kind: 'latency', ms: 10_000, side: 'request' });
+    await expect(beat(42, 100)).rejects.toMatchObject({ code: 'timeout' });
+    expect(beats()).toBe(1);
+  });
+
+  test('comes late by real time, and then is whole', async () => {
+    await emulator.faults.add({ kind: 'latency', ms: 30, jitterMs: 10 });
+    const started = performance.now();
+    await beat();
+    expect(performance.now() - started).toBeGreaterThanOrEqual(29);
+  });
+
+  test('never comes while a request hangs, and comes when the fault is lifted', async () => {
+    const fault = await emulator.faults.add({ kind: 'hang' });
+    const answer = beat();
+    await emulator.journal.waitFor({ operation: 'deployments.heartbeat' }, { arrived: true });
+    expect(beats()).toBe(0);
+    await fault.clear();
+    await expect(answer).resolves.toMatchObject({ success: true });
+    expect(beats()).toBe(1);
+  });
+
+  test('comes when the time of a hang is over; one that gave up changes nothing', async () => {
+    await emulator.faults.add({ kind: 'hang', forMs: 60_000 });
+    await expect(beat(43, 50)).rejects.toMatchObject({ code: 'timeout' });
+    const answer = beat(42);
+    await emulator.journal.waitFor({ id: 42 }, { arrived: true });
+    await emulator.clock.advance(60_000);
+    await answer;
+    expect([beats(42), beats(43)]).toEqual([1, 0]);
+  });
+});
+
+describe('which requests are struck', () => {
+  const failing = { kind: 'status', status: 500 } as const;
+
+  test.each([
+    { select: { every: 3 }, struck: '..x..x..x' },
+    { select: { nth: 2 }, struck: '.x.......' },
+    { select: { times: 2 }, struck: 'xx.......' },
+    { select: { skip: 3, times: 4 }, struck: '...xxxx..' },
+    { select: { probability: 0 }, struck: '.........' },
+  ])('$select', async ({ select, struck }) => {
+    await emulator.faults.add({ ...failing, ...select });
+    expect(await outcomes(9)).toBe(struck);
+  });
+
+  test('a probability strikes the same requests after every reset', async () => {
+    await emulator.faults.add({ ...failing, probability: 0.5 });
+    const first = await outcomes(30);
+    await emulator.reset();
+    await emulator.faults.add({ ...failing, probability: 0.5 });
+    expect(await outcomes(30)).toBe(first);
+    expect(first).toMatch(/x.*\./);
+  });
+
+  test('those of an operation, an id, a key', async () => {
+    await emulator.faults.add({ ...failing, id: 43 });
+    expect([await outcomes(2, 42), await outcomes(2, 43)]).toEqual(['..', 'xx']);
+    await emulator.faults.clear();
+    await emulator.faults.add({ ...failing, operation: 'users.current' });
+    expect(await outcomes(1)).toBe('.');
+    await expect(client.users.current({}, once1)).rejects.toMatchObject({ status: 500 });
+    await emulator.faults.clear();
+    await emulator.faults.add({ ...failing, key: emulator.apiKey });
+    expect(await outcomes(1)).toBe('x');
+    expect(JSON.stringify(emulator.faults.list())).not.toContain(emulator.apiKey);
+    await expect(emulator.faults.add({ ...failing, key: 'no such key' })).rejects.toThrow('key:');
+  });
+
+  test('those of a time window', async () => {
+    await emulator.faults.add({ ...failing, startInMs: 1_000, forMs: 1_000 });
+    expect(await outcomes(1)).toBe('.');
+    await emulator.clock.advance(1_000);
+    expect(await outcomes(1)).toBe('x');
+    await emulator.clock.advance(999);
+    expect(await outcomes(1)).toBe('x');
+    await emulator.clock.advance(1);
+    expect(await outcomes(1)).toBe('.');
+    expect(emulator.faults.list()).toMatchObject([{ kind: 'status', active: false, matched: 2, struck: 2 }]);
+  });
+});
+
+test('closing ends at once with requests that hang or wait, and leaves nothing behind', async () => {
+  await emulator.faults.add({ kind: 'hang', id: 42 });
+  await emulator.faults.add({ kind: 'latency', ms: 60_000, id: 43 });
+  const answers = Promise.allSettled([beat(42), beat(43)]);
+  await emulator.journal.waitFor({}, { arrived: true, count: 2 });
+  const started = performance.now();
+  await emulator.close();
+  expect(performance.now() - started).toBeLessThan(1_000);
+  expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  const left = process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap');
+  expect(left).toEqual([]);
+});
