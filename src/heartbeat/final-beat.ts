@@ -1,0 +1,37 @@
+import type { CancelTimer } from './ports.ts';
+
+/** One last beat of several deployments, awaited together. */
+export class FinalBeat {
+  readonly #awaited: Set<number>;
+  readonly #missed: Set<number>;
+  readonly #end = Promise.withResolvers<void>();
+
+  constructor(ids: readonly number[]) {
+    this.#awaited = new Set(ids);
+    this.#missed = new Set(ids);
+    if (ids.length === 0) this.#end.resolve();
+  }
+
+  /** The deployment was reached, or ended and never will be. */
+  settle(id: number, result: 'reached' | 'ended'): void {
+    this.#awaited.delete(id);
+    if (result === 'reached') this.#missed.delete(id);
+    if (this.#awaited.size === 0) this.#end.resolve();
+  }
+
+  /** The ids that were not reached, when all are settled, the limit (ms) has passed or the signal fired. */
+  async missed(
+    limit: number,
+    signal: AbortSignal,
+    setTimer: (ms: number, fn: () => void) => CancelTimer,
+  ): Promise<number[]> {
+    const end = (): void => this.#end.resolve();
+    const cancel = setTimer(limit, end);
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+    await this.#end.promise;
+    signal.removeEventListener('abort', end);
+    cancel();
+    return [...this.#missed];
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * Every length of time the heartbeat uses, as a function of the TTL alone. All values are milliseconds.
+ *
+ * The letters are those of the design page: T the TTL, I the interval, A the attempt timeout, B the
+ * backoff, ε the allowance for clock rate, q the tick, P the pause allowance, s the spacing, X the rescue
+ * time.
+ */
+
+const SECOND = 1000;
+
+/** s: attempts of one deployment never start closer together than this. It grows where a 429 teaches so. */
+export const MIN_SPACING = SECOND;
+
+/** A deployment whose TTL nobody knows beats every 20 s, and is timed as the TTL whose fifth that is. */
+const ASSUMED_TTL = 100 * SECOND;
+
+/** The jitter of the interval, [0.9, 1]: only ever earlier, so that the interval stays an upper bound. */
+export const INTERVAL_JITTER = 0.1;
+/** The jitter of a retry, [0.8, 1]. */
+export const RETRY_JITTER = 0.2;
+/** The jitter of a wait that the service asked for, [1, 1.1]: only ever later. */
+export const THROTTLE_JITTER = 0.1;
+
+/** What a deployment is timed by. Frozen, and shared by every state of the deployment. */
+export interface Timing {
+  /** T, or undefined where nobody knows it: then there is no expiry. */
+  readonly ttl: number | undefined;
+  /** I: a beat is due this long after the last acknowledged one was sent, at the latest. */
+  readonly interval: number;
+  /** A: an attempt that takes longer is overdue. */
+  readonly attemptTimeout: number;
+  /** B: the longest pause between a failure and the next attempt. */
+  readonly backoff: number;
+  /** ε: how much faster than ours the service's clock may run over one TTL. */
+  readonly clockAllowance: number;
+  /** q: the scheduler looks at the clocks at least this often. */
+  readonly tick: number;
+  /** P: how long the process may be paused (garbage collection, a busy host) without breaking a bound. */
+  readonly pause: number;
+  /** X: a healthy service this long, at any time before the expiry, saves the deployment. */
+  readonly rescue: number;
+  /** Below this much remaining time a slow attempt gets a second one beside it. */
+  readonly urgentBelow: number;
+  /** 2A + B: no attempt lives longer. */
+  readonly attemptLife: number;
+  /** The most that s may grow to. */
+  readonly maxSpacing: number;
+}
+
+/** The configured choice of an interval: derived from the TTL, or fixed, in ms. */
+export type IntervalChoice = 'auto' | number;
+
+/** The two values that a user configures for a deployment. */
+export interface TimingChoice {
+  /** ms; undefined where it is unknown. */
+  readonly ttl: number | undefined;
+  readonly interval: IntervalChoice;
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.min(high, Math.max(low, value));
+}
+
+export function autoInterval(ttl: number): number {
+  return clamp(ttl / 5, MIN_SPACING, 60 * SECOND);
+}
+
+export function attemptTimeout(ttl: number): number {
+  return clamp(ttl / 20, SECOND, 10 * SECOND);
+}
+
+export function backoff(ttl: number): number {
+  return clamp(ttl / 20, 1.1 * SECOND, 15 * SECOND);
+}
+
+export function clockAllowance(ttl: number): number {
+  return ttl / 100;
+}
+
+export function tick(ttl: number): number {
+  return Math.min(SECOND, ttl / 60);
+}
+
+export function pauseAllowance(ttl: number): number {
+  return Math.min(2 * SECOND, ttl / 30);
+}
+
+/**
+ * X = 2A + B + q + P. The worst case it covers: an attempt leaves just before the service recovers and
+ * hangs (A), the next one waits out the longest backoff (B), the timer (q) and a pause of the process (P),
+ * and is answered at the last moment (A).
+ */
+export function rescueTime(ttl: number): number {
+  return 2 * attemptTimeout(ttl) + backoff(ttl) + tick(ttl) + pauseAllowance(ttl);
+}
+
+/** All of it at once, for one deployment. */
+export function timingFor(choice: TimingChoice): Timing {
+  const ttl = choice.ttl ?? ASSUMED_TTL;
+  const timeout = attemptTimeout(ttl);
+  const longestBackoff = backoff(ttl);
+  const rescue = rescueTime(ttl);
+  return Object.freeze({
+    ttl: choice.ttl,
+    interval: choice.interval === 'auto' ? autoInterval(ttl) : choice.interval,
+    attemptTimeout: timeout,
+    backoff: longestBackoff,
+    clockAllowance: clockAllowance(ttl),
+    tick: tick(ttl),
+    pause: pauseAllowance(ttl),
+    rescue,
+    urgentBelow: Math.max(2 * rescue, ttl / 4),
+    attemptLife: 2 * timeout + longestBackoff,
+    // The design page lets s grow to max(B, T/8). A spacing above A + B sleeps through a whole window of
+    // length X, so the promise itself sets this lower limit (jitter upwards included).
+    maxSpacing: Math.max(MIN_SPACING, (timeout + longestBackoff) / (1 + THROTTLE_JITTER)),
+  });
+}
+
+/**
+ * The pause between a failure and the next attempt, after `failures` earlier ones in a row (0 for the first), ms:
+ * [1 s, B]. A learned spacing holds besides, from start to start. Draws one random number.
+ */
+export function retryDelay(timing: Timing, failures: number, random: () => number): number {
+  const doubled = (timing.backoff / 4) * 2 ** Math.min(failures, 8);
+  return Math.max(MIN_SPACING, Math.min(timing.backoff, doubled) * (1 - RETRY_JITTER * random()));
+}
+
+/** How often an unauthorized deployment looks at the key source, ms. */
+export function keyWatch(timing: Timing): number {
+  return Math.max(MIN_SPACING, timing.backoff / 4);
+}

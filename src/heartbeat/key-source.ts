@@ -1,0 +1,69 @@
+import type { CancelTimer } from './ports.ts';
+
+/** The key that attempts are made with, and how many there have been before it. */
+export interface Key {
+  readonly value: string;
+  readonly generation: number;
+}
+
+export interface KeyPorts {
+  /** Reads the key where it lives: a file, a command, a variable. */
+  readonly readKey: (signal: AbortSignal) => Promise<string>;
+  readonly setTimer: (ms: number, fn: () => void) => CancelTimer;
+}
+
+/** A key source that does not answer for this long is asked anew, ms. */
+const READ_TIMEOUT = 10_000;
+
+/**
+ * Reads the key source again, one read at a time however many deployments ask. A read that fails, hangs or
+ * brings the same key, or nothing, changes nothing: an old key may still be better than none.
+ */
+export class KeySource {
+  #key: Key;
+  #reading: { readonly controller: AbortController; readonly done: Promise<void> } | undefined;
+  readonly #ports: KeyPorts;
+  readonly #changed: (key: Key) => void;
+
+  constructor(value: string, ports: KeyPorts, changed: (key: Key) => void) {
+    this.#key = { value, generation: 1 };
+    this.#ports = ports;
+    this.#changed = changed;
+  }
+
+  get key(): Key {
+    return this.#key;
+  }
+
+  /** Never rejects; `changed` tells the news. Whoever asks during a read waits for that one. */
+  async read(): Promise<void> {
+    if (this.#reading === undefined) {
+      const controller = new AbortController();
+      this.#reading = { controller, done: this.#read(controller) };
+    }
+    await this.#reading.done;
+  }
+
+  /** Ends a read that is under way. */
+  stop(): void {
+    this.#reading?.controller.abort();
+  }
+
+  async #read(controller: AbortController): Promise<void> {
+    const { signal } = controller;
+    const ended = Promise.withResolvers<undefined>();
+    signal.addEventListener('abort', () => ended.resolve(undefined), { once: true });
+    const cancel = this.#ports.setTimer(READ_TIMEOUT, () => controller.abort());
+    try {
+      const value = await Promise.race([this.#ports.readKey(signal), ended.promise]);
+      if (value === undefined || value === '' || value === this.#key.value) return;
+      this.#key = { value, generation: this.#key.generation + 1 };
+      this.#changed(this.#key);
+    } catch {
+      // The next 401, or the next look at the source, tries again.
+    } finally {
+      cancel();
+      this.#reading = undefined;
+    }
+  }
+}

@@ -1,0 +1,38 @@
+/** One turn of the machine: a draft of the next heartbeat that the handlers write to, and what they ask for. */
+
+import type { Action, Attempt, Heartbeat, Notice } from './machine.ts';
+import type { Instant } from './reckoning.ts';
+
+type Draft = { -readonly [K in keyof Heartbeat]: Heartbeat[K] };
+
+export interface Turn {
+  readonly beat: Draft;
+  readonly now: Instant;
+  readonly random: () => number;
+  readonly actions: Action[];
+}
+
+export function beginTurn(beat: Heartbeat, now: Instant, random: () => number): Turn {
+  return { beat: { ...beat }, now, random, actions: [] };
+}
+
+export function notify(turn: Turn, notice: Notice): void {
+  turn.actions.push({ type: 'notice', notice });
+}
+
+/** The attempt that governs: only its failure schedules the next one. */
+export function newest(turn: Turn): Attempt | undefined {
+  return turn.beat.inFlight.at(-1);
+}
+
+export function forget(turn: Turn, attempt: Attempt): void {
+  turn.beat.inFlight = turn.beat.inFlight.filter((other) => other.id !== attempt.id);
+}
+
+/** Takes an attempt off the wire. `superseded` where it was not the attempt's fault. */
+export function abort(turn: Turn, attempt: Attempt, why: 'timeout' | 'superseded'): void {
+  forget(turn, attempt);
+  turn.actions.push({ type: 'abort', attempt: attempt.id });
+  if (why === 'timeout') notify(turn, { type: 'failed', attempt: attempt.id, reason: 'timeout' });
+  else notify(turn, { type: 'superseded', attempt: attempt.id });
+}

@@ -1,0 +1,70 @@
+/** What /api/status, the status page and the metrics read of a driver. */
+
+import type { Heartbeat, HeartbeatState } from './machine.ts';
+import type { FailureLabel } from './outcome.ts';
+import type { BeatRecord, Ledger } from './ledger.ts';
+import type { Instant } from './reckoning.ts';
+import { expiresAt, nextBeatAt } from './schedule.ts';
+
+/** One deployment. Times are Unix ms; an absent one is unknown, or will not come. */
+export interface DeploymentView {
+  readonly deploymentId: number;
+  readonly state: HeartbeatState;
+  readonly ttlMs?: number;
+  readonly intervalMs: number;
+  readonly lastSuccessAt?: number;
+  readonly nextBeatAt?: number;
+  /** When it expires at the earliest if no further beat arrives. */
+  readonly expiresAt?: number;
+  /** The closest approach to expiry so far, as a part of the TTL. */
+  readonly minMarginRatio?: number;
+  readonly lapses: number;
+  readonly attempts: number;
+  readonly failures: Readonly<Record<FailureLabel, number>>;
+  /** The last attempts, oldest first. */
+  readonly timeline: readonly BeatRecord[];
+}
+
+/** All deployments of a driver, and the driver itself. */
+export interface DriverView {
+  readonly deployments: readonly DeploymentView[];
+  /** When the scheduler last ran, Unix ms: a driver whose time stands still is wedged. */
+  readonly lastTickAt: number;
+  /** How late that run was, ms. */
+  readonly lastLagMs: number;
+  /** Attempts under way that are not overdue. */
+  readonly inFlight: number;
+  /** Deployments that are due and wait for one of these to end. */
+  readonly waiting: number;
+  /** How many notices the listener answered with an exception. */
+  readonly listenerErrors: number;
+}
+
+export function viewDeployment(id: number, beat: Heartbeat, ledger: Ledger, now: Instant): DeploymentView {
+  const { ttl, interval } = beat.timing;
+  const next = nextBeatAt(beat);
+  // The offset, not the present wall clock, so that the time shown does not tremble from one reading to the next.
+  const { offset } = beat.reckoning;
+  const margin = closestMargin(beat, ledger, now);
+  return {
+    deploymentId: id,
+    state: beat.state,
+    ...(ttl !== undefined && { ttlMs: ttl }),
+    intervalMs: interval,
+    ...(ledger.lastSuccessAt !== undefined && { lastSuccessAt: ledger.lastSuccessAt }),
+    ...(next !== Infinity && { nextBeatAt: next + offset }),
+    ...(ttl !== undefined && beat.acknowledged && { expiresAt: expiresAt(beat) + offset }),
+    ...(margin !== undefined && { minMarginRatio: margin }),
+    lapses: ledger.lapses,
+    attempts: ledger.attempts,
+    failures: { ...ledger.failures },
+    timeline: ledger.timeline,
+  };
+}
+
+/** The ledger knows of margins only when a beat arrives; a deployment in trouble may be closer right now. */
+function closestMargin(beat: Heartbeat, ledger: Ledger, now: Instant): number | undefined {
+  const { ttl } = beat.timing;
+  if (ttl === undefined || !beat.acknowledged) return ledger.minMarginRatio;
+  return Math.min(ledger.minMarginRatio ?? Infinity, (expiresAt(beat) - now.mono) / ttl);
+}

@@ -1,0 +1,123 @@
+import { DeadlineHeap } from '../../src/heartbeat/deadline-heap.ts';
+import type { CancelTimer, Clock } from '../../src/heartbeat/ports.ts';
+
+interface Occurrence {
+  readonly run: () => void;
+  /** Whether our process runs it, and so only while it is neither stalled nor suspended. */
+  readonly ours: boolean;
+  /** For timers: the monotonic time they wait for. */
+  readonly due?: number;
+}
+
+const SETTLED = Promise.resolve();
+/** How many microtasks an answer may take to come through all its promises. */
+const MICROTASKS = 12;
+
+/** A timer fires this much too late at least, so that rounding never makes it too early, ms. */
+const ROUNDING = 1e-6;
+
+/** Unix time at which virtual time begins, ms. Any will do. */
+export const EPOCH = 1_700_000_000_000;
+
+/**
+ * Time that passes only when told to, and a process that can be stalled or suspended in it. `true time` is that
+ * of the world; the process sees it through a monotonic and a wall clock, which can be made to differ. All ms.
+ */
+export class VirtualTime {
+  readonly #agenda = new DeadlineHeap<Occurrence>();
+  #now = 0;
+  /** True time that the monotonic clock has not seen. */
+  #monoLost = 0;
+  #wallShift = 0;
+  #frozenUntil = 0;
+  /** How much later than asked a timer fires: the test's choice, ms. */
+  lateness: () => number = () => 0;
+
+  /** True time since the beginning. */
+  get now(): number {
+    return this.#now;
+  }
+
+  readonly clock: Clock = {
+    mono: () => this.#now - this.#monoLost,
+    wall: () => Math.floor(EPOCH + this.#now + this.#wallShift),
+  };
+
+  /** How many timers and other occurrences are still to come. */
+  get pending(): number {
+    return this.#agenda.size;
+  }
+
+  readonly setTimer = (ms: number, run: () => void): CancelTimer => {
+    const wait = ms + this.lateness() + ROUNDING;
+    const timer = { run, ours: true, due: this.clock.mono() + wait };
+    this.#agenda.set(timer, this.#now + wait);
+    return () => this.#agenda.delete(timer);
+  };
+
+  /** Something outside our process, at a true time. */
+  at(time: number, run: () => void): CancelTimer {
+    return this.#enter({ run, ours: false }, time);
+  }
+
+  /** Something that our process learns at a true time, or as soon as it runs again. */
+  deliver(time: number, run: () => void): CancelTimer {
+    return this.#enter({ run, ours: true }, time);
+  }
+
+  stepWallClock(ms: number): void {
+    this.#wallShift += ms;
+  }
+
+  /** The process does nothing for a while, from now on; both clocks run. */
+  stall(ms: number): void {
+    this.#frozenUntil = Math.max(this.#frozenUntil, this.#now + ms);
+  }
+
+  /** The machine sleeps from now on. The monotonic clock stands still meanwhile, unless `monoRuns`. */
+  suspend(ms: number, monoRuns: boolean): void {
+    this.stall(ms);
+    if (!monoRuns) this.#monoLost += ms;
+  }
+
+  /** Lets time pass up to a true time, or until nothing more would happen before. */
+  async runUntil(time: number): Promise<void> {
+    await settlePromises();
+    while (this.#agenda.next <= time) {
+      const next = this.#agenda.peek();
+      if (next === undefined) break;
+      this.#now = Math.max(this.#now, this.#agenda.next);
+      const wait = this.#waitOf(next);
+      if (wait > 0) {
+        this.#agenda.set(next, this.#now + wait);
+        continue;
+      }
+      this.#agenda.delete(next);
+      next.run();
+      if (next.ours) await settlePromises();
+    }
+    this.#now = Math.max(this.#now, time);
+  }
+
+  async pass(ms: number): Promise<void> {
+    await this.runUntil(this.#now + ms);
+  }
+
+  #waitOf(next: Occurrence): number {
+    if (!next.ours) return 0;
+    const frozen = this.#frozenUntil - this.#now;
+    if (frozen > 0) return frozen;
+    const early = (next.due ?? 0) - this.clock.mono();
+    return early > ROUNDING / 2 ? early : 0;
+  }
+
+  #enter(occurrence: Occurrence, time: number): CancelTimer {
+    this.#agenda.set(occurrence, Math.max(time, this.#now));
+    return () => this.#agenda.delete(occurrence);
+  }
+}
+
+/** Lets every promise that can settle do so. */
+export async function settlePromises(): Promise<void> {
+  for (let turn = 0; turn < MICROTASKS; turn += 1) await SETTLED;
+}

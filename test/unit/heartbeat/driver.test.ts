@@ -1,0 +1,374 @@
+import { describe, expect, it } from 'vitest';
+import { HeartbeatDriver, type DriverOptions } from '../../../src/heartbeat/driver.ts';
+import type { Notice } from '../../../src/heartbeat/machine.ts';
+import type { Outcome } from '../../../src/heartbeat/outcome.ts';
+import type { BeatRequest } from '../../../src/heartbeat/ports.ts';
+import { EPOCH, VirtualTime } from '../../support/virtual-time.ts';
+
+const ACCEPTED: Outcome = { type: 'accepted' };
+const UNAUTHORIZED: Outcome = { type: 'unauthorized' };
+
+interface Sent extends BeatRequest {
+  readonly at: number;
+}
+
+/** A driver in virtual time, with a service that answers as the test says. */
+function rig(options: Partial<Omit<DriverOptions, 'ports'>> = {}) {
+  const time = new VirtualTime();
+  const sent: Sent[] = [];
+  const notices: { id: number; notice: Notice }[] = [];
+  const service = {
+    key: 'first-key',
+    keyReads: 0,
+    latency: 50,
+    /** The answer to a request; undefined: none ever. */
+    answer: (_request: BeatRequest): Outcome | undefined => ACCEPTED,
+    listen: (_notice: Notice): void => {},
+  };
+  function beat(request: BeatRequest): Promise<Outcome> {
+    sent.push({ ...request, at: time.now });
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    const outcome = service.answer(request);
+    const cancel =
+      outcome === undefined ? undefined : time.deliver(time.now + service.latency, () => resolve(outcome));
+    request.signal.addEventListener('abort', () => {
+      cancel?.();
+      reject(new Error('aborted'));
+    });
+    return promise;
+  }
+  const driver = new HeartbeatDriver({
+    key: service.key,
+    ...options,
+    ports: {
+      clock: time.clock,
+      random: () => 0.5,
+      setTimer: time.setTimer,
+      beat,
+      readKey: async () => {
+        service.keyReads += 1;
+        return service.key;
+      },
+      listener: (id, notice) => {
+        notices.push({ id, notice });
+        service.listen(notice);
+      },
+    },
+  });
+  return { time, driver, service, sent, notices };
+}
+
+/** The number of requests under way at once, at most. */
+function mostAtOnce(sent: readonly Sent[], latency: number): number {
+  return Math.max(
+    ...sent.map(({ at }) => sent.filter((other) => other.at <= at && at < other.at + latency).length),
+  );
+}
+
+describe('the driver', () => {
+  it('keeps a deployment beating', async () => {
+    const { time, driver, sent } = rig();
+    driver.add({ id: 42, ttl: 20_000, interval: 'auto' });
+    await time.pass(60_000);
+    expect(sent.length).toBeGreaterThan(14);
+    expect(sent[0]).toMatchObject({
+      at: expect.closeTo(0),
+      deploymentId: 42,
+      key: 'first-key',
+      fresh: false,
+    });
+    expect(driver.view().deployments[0]).toMatchObject({
+      state: 'healthy',
+      lapses: 0,
+      attempts: sent.length,
+    });
+  });
+
+  it('uses one timer, however many deployments there are', async () => {
+    const { time, driver, service } = rig();
+    service.latency = 0;
+    for (let id = 0; id < 100; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(5000);
+    expect(time.pending).toBe(1);
+    await driver.stop();
+    expect(time.pending).toBe(0);
+  });
+
+  it('never asks for a timer longer than its shortest tick while it runs', async () => {
+    const asked: number[] = [];
+    const time = new VirtualTime();
+    const driver = new HeartbeatDriver({
+      key: 'key',
+      ports: {
+        clock: time.clock,
+        random: Math.random,
+        setTimer: (ms, run) => {
+          asked.push(ms);
+          return time.setTimer(ms, run);
+        },
+        beat: async () => ACCEPTED,
+        readKey: async () => 'key',
+        listener: () => {},
+      },
+    });
+    driver.add({ id: 1, ttl: 4_000_000_000, interval: 'auto' });
+    await time.pass(200_000);
+    expect(Math.max(...asked)).toBeLessThan(1000.001);
+  });
+
+  it('takes an exception of the beat port for a failure', async () => {
+    const { time, driver, service } = rig();
+    service.answer = () => {
+      throw new Error('a bug');
+    };
+    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
+    await time.pass(5000);
+    expect(driver.view().deployments[0]!.failures.unknown).toBeGreaterThan(2);
+    service.answer = () => ACCEPTED;
+    await time.pass(2000);
+    expect(driver.view().deployments[0]!.state).toBe('healthy');
+  });
+
+  it('is not disturbed by a listener that throws', async () => {
+    const { time, driver, service, sent } = rig();
+    service.listen = () => {
+      throw new Error('a bug');
+    };
+    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
+    await time.pass(60_000);
+    expect(sent.length).toBeGreaterThan(14);
+    expect(driver.view().listenerErrors).toBeGreaterThan(30);
+  });
+
+  it('reports how late a beat left', async () => {
+    const { time, driver, notices } = rig();
+    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
+    await time.pass(3000);
+    time.stall(4000);
+    await time.pass(5000);
+    const lags = notices.flatMap(({ notice }) => (notice.type === 'sent' ? [notice.lagMs] : []));
+    expect(lags[0]).toBeCloseTo(0);
+    expect(Math.max(...lags)).toBeGreaterThan(1000);
+    expect(driver.view().lastTickAt).toBeGreaterThan(EPOCH + 7500);
+  });
+});
+
+describe('many deployments', () => {
+  it('part over the interval although they all began at once', async () => {
+    const { time, driver, sent } = rig();
+    for (let id = 0; id < 60; id += 1) driver.add({ id, ttl: 300_000, interval: 'auto' });
+    await time.pass(600_000);
+    const late = sent.filter(({ at }) => at > 300_000);
+    const perSecond = new Map<number, number>();
+    for (const { at } of late)
+      perSecond.set(Math.floor(at / 1000), (perSecond.get(Math.floor(at / 1000)) ?? 0) + 1);
+    expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(7);
+  });
+
+  it('never have more requests under way than the limit', async () => {
+    const { time, driver, service, sent } = rig({ concurrency: 8 });
+    service.latency = 700;
+    for (let id = 0; id < 100; id += 1) driver.add({ id, ttl: 300_000, interval: 'auto' });
+    await time.pass(400_000);
+    expect(mostAtOnce(sent, 700)).toBe(8);
+    expect(driver.view().deployments.every(({ lapses, state }) => lapses === 0 && state === 'healthy')).toBe(
+      true,
+    );
+  });
+
+  it('in want of room are served in the order of their expiry', async () => {
+    const { time, driver, service, sent } = rig({ concurrency: 1 });
+    for (const [id, ttl] of [300_000, 60_000, 3_600_000, 20_000].entries())
+      driver.add({ id, ttl, interval: 'auto' });
+    service.latency = 200;
+    await time.pass(800);
+    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual([3, 1, 0, 2]);
+  });
+
+  it('that hang or are gone do not touch the others', async () => {
+    const { time, driver, service } = rig({ concurrency: 4 });
+    service.answer = ({ deploymentId }) => {
+      if (deploymentId < 3) return undefined;
+      return deploymentId < 6 ? { type: 'not-found' } : ACCEPTED;
+    };
+    for (let id = 0; id < 20; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(600_000);
+    const states = driver.view().deployments.map(({ state }) => state);
+    expect(states.slice(0, 6)).toEqual(['lapsed', 'lapsed', 'lapsed', 'gone', 'gone', 'gone']);
+    expect(
+      driver
+        .view()
+        .deployments.slice(6)
+        .every(({ lapses }) => lapses === 0),
+    ).toBe(true);
+  });
+
+  it('can be added, changed and removed at run time', async () => {
+    const { time, driver, service, sent } = rig();
+    driver.add({ id: 1, ttl: 300_000, interval: 'auto' });
+    await time.pass(1000);
+    driver.add({ id: 2, ttl: 20_000, interval: 'auto' });
+    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
+    await time.pass(30_000);
+    expect(sent.filter(({ deploymentId }) => deploymentId === 1).length).toBeGreaterThan(6);
+    service.answer = () => undefined;
+    await time.pass(4000);
+    driver.remove(1);
+    expect(sent.findLast(({ deploymentId }) => deploymentId === 1)!.signal.aborted).toBe(true);
+    const before = sent.filter(({ deploymentId }) => deploymentId === 1).length;
+    await time.pass(30_000);
+    expect(sent.filter(({ deploymentId }) => deploymentId === 1)).toHaveLength(before);
+    expect(driver.view().deployments.map(({ deploymentId }) => deploymentId)).toEqual([2]);
+  });
+});
+
+describe('the key', () => {
+  it('is read once for all deployments that were refused, and used at once', async () => {
+    const { time, driver, service, sent } = rig();
+    for (let id = 0; id < 10; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(1000);
+    service.key = 'second-key';
+    service.answer = ({ key }) => (key === 'second-key' ? ACCEPTED : UNAUTHORIZED);
+    await time.pass(15_000);
+    expect(service.keyReads).toBeLessThanOrEqual(10);
+    expect(driver.view().deployments.every(({ state }) => state === 'healthy')).toBe(true);
+    const firstRefused = sent.findIndex(({ at, key }) => at > 1000 && key === 'first-key');
+    expect(sent.slice(firstRefused + 1).every(({ key }) => key === 'second-key')).toBe(true);
+  });
+
+  it('is found when it changes long after the refusal', async () => {
+    const { time, driver, service } = rig();
+    driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
+    await time.pass(1000);
+    service.answer = ({ key }) => (key === 'second-key' ? ACCEPTED : UNAUTHORIZED);
+    await time.pass(30_000);
+    expect(driver.view().deployments[0]!.state).toBe('unauthorized');
+    service.key = 'second-key';
+    await time.pass(1000 + 1000 + 100); // the watch, the spacing, the answer
+    expect(driver.view().deployments[0]!.state).toBe('healthy');
+  });
+});
+
+describe('the last beat', () => {
+  it('gives every deployment its whole TTL again, and then nothing is left', async () => {
+    const { time, driver, sent } = rig();
+    for (let id = 0; id < 5; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(9000);
+    const last = driver.finalBeat(new AbortController().signal);
+    await time.pass(1100);
+    expect(await last).toEqual([]);
+    for (const { expiresAt } of driver.view().deployments) {
+      expect(expiresAt! - (EPOCH + time.now)).toBeGreaterThanOrEqual(60_000 - 600 - 3000);
+    }
+    await driver.stop();
+    const { length } = sent;
+    expect(time.pending).toBe(0);
+    await time.pass(100_000);
+    expect(sent).toHaveLength(length);
+  });
+
+  it('names those that it did not reach, when its limit has passed', async () => {
+    const { time, driver, service } = rig();
+    driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
+    driver.add({ id: 2, ttl: 60_000, interval: 'auto' });
+    await time.pass(5000);
+    service.answer = ({ deploymentId }) => (deploymentId === 1 ? undefined : ACCEPTED);
+    let missed: number[] | undefined;
+    const last = driver.finalBeat(new AbortController().signal).then((ids) => (missed = ids));
+    await time.pass(3900);
+    expect(missed).toBeUndefined();
+    await time.pass(200);
+    await last;
+    expect(missed).toEqual([1]);
+  });
+
+  it('ends at once when its signal fires', async () => {
+    const { time, driver, service } = rig();
+    driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
+    await time.pass(5000);
+    service.answer = () => undefined;
+    const controller = new AbortController();
+    const last = driver.finalBeat(controller.signal);
+    await time.pass(100);
+    controller.abort();
+    expect(await last).toEqual([1]);
+  });
+
+  it('of nothing is nothing', async () => {
+    const { driver } = rig();
+    expect(await driver.finalBeat(new AbortController().signal)).toEqual([]);
+  });
+});
+
+describe('stop', () => {
+  it('leaves no request and no timer, also in the middle of an outage', async () => {
+    const { time, driver, service, sent } = rig();
+    service.answer = () => undefined;
+    for (let id = 0; id < 20; id += 1) driver.add({ id, ttl: 20_000, interval: 'auto' });
+    await time.pass(10_300);
+    await driver.stop();
+    expect(time.pending).toBe(0);
+    expect(sent.every(({ signal }) => signal.aborted)).toBe(true);
+    expect(driver.view()).toMatchObject({ inFlight: 0, waiting: 0 });
+    await driver.stop();
+  });
+
+  it('does not wait for ever for a transport that ignores its signal', async () => {
+    const time = new VirtualTime();
+    const driver = new HeartbeatDriver({
+      key: 'key',
+      ports: {
+        clock: time.clock,
+        random: Math.random,
+        setTimer: time.setTimer,
+        beat: () => new Promise(() => {}),
+        readKey: async () => 'key',
+        listener: () => {},
+      },
+    });
+    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
+    await time.pass(100);
+    const stopped = driver.stop();
+    await time.pass(1100);
+    await stopped;
+    expect(time.pending).toBe(0);
+  });
+});
+
+describe('the view', () => {
+  it('has what the status page and the metrics tell, in Unix time', async () => {
+    const { time, driver, service } = rig();
+    driver.add({ id: 7, ttl: 20_000, interval: 'auto' });
+    driver.add({ id: 8, ttl: undefined, interval: 'auto' });
+    await time.pass(10_000);
+    service.answer = () => ({ type: 'failed', reason: 'server-error' });
+    await time.pass(5100);
+    const [known, unknown] = driver.view().deployments;
+    const now = EPOCH + time.now;
+    expect(known).toMatchObject({
+      deploymentId: 7,
+      state: 'retrying',
+      ttlMs: 20_000,
+      intervalMs: 4000,
+      lapses: 0,
+    });
+    expect(known!.failures['server-error']).toBeGreaterThan(0);
+    expect(known!.lastSuccessAt).toBeLessThan(now);
+    expect(known!.nextBeatAt).toBeGreaterThan(now - 1000);
+    expect(known!.expiresAt! - now).toBeLessThan(16_000);
+    expect(known!.minMarginRatio).toBeCloseTo((known!.expiresAt! - now) / 20_000, 2);
+    expect(known!.timeline.at(-1)).toMatchObject({ result: 'server-error', tookMs: 50, hedge: false });
+    expect(unknown).not.toHaveProperty('expiresAt');
+    expect(unknown).not.toHaveProperty('ttlMs');
+    expect(unknown!.intervalMs).toBe(20_000);
+  });
+
+  it('keeps the last 20 attempts', async () => {
+    const { time, driver } = rig();
+    driver.add({ id: 7, ttl: 6000, interval: 'auto' });
+    await time.pass(60_000);
+    const { timeline, attempts } = driver.view().deployments[0]!;
+    expect(timeline).toHaveLength(20);
+    expect(timeline.at(-1)!.attempt).toBe(attempts);
+  });
+});
