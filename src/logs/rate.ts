@@ -14,6 +14,7 @@ const RESERVE_SHARE = 0.2;
 /** The tail has room for this many times the expected lines. */
 const HEADROOM = 3;
 const MEMORY_MS = 120_000;
+const MEAN_MS = 60_000;
 const QUIET_FACTOR = 1.5;
 /** Milliseconds. */
 export const MIN_INTERVAL_MS = 1_000;
@@ -22,6 +23,8 @@ export const MAX_INTERVAL_MS = 30_000;
 export interface Pace {
   /** Lines per second: a fading peak. */
   readonly peakRate: number;
+  /** Lines per second: the mean of about the last minute, for a person to see. */
+  readonly meanRate: number;
   /** Milliseconds: a fading peak. */
   readonly roundTripMs: number;
   /** Lines: a fading peak of the tails that turned out to be needed. */
@@ -45,15 +48,24 @@ export interface PolledLines {
   readonly ceiling: number;
 }
 
-export const FIRST_PACE: Pace = { peakRate: 0, roundTripMs: 0, neededTail: 0, intervalMs: MIN_INTERVAL_MS };
+export const FIRST_PACE: Pace = {
+  peakRate: 0,
+  meanRate: 0,
+  roundTripMs: 0,
+  neededTail: 0,
+  intervalMs: MIN_INTERVAL_MS,
+};
 
 export function paceAfter(pace: Pace, polled: PolledLines): Pace {
   const elapsedMs = Math.max(1, polled.elapsedMs);
   const crowded = polled.count > 0.5 * (polled.tail - reserve(polled.tail));
   const needed = crowded ? 2 * polled.tail : polled.widened ? polled.tail : 0;
-  const peakRate = Math.max((polled.count / elapsedMs) * 1000, faded(pace.peakRate, elapsedMs));
+  const rate = (polled.count / elapsedMs) * 1000;
+  const peakRate = Math.max(rate, faded(pace.peakRate, elapsedMs));
+  const past = Math.exp(-elapsedMs / MEAN_MS);
   return {
     peakRate,
+    meanRate: past * pace.meanRate + (1 - past) * rate,
     roundTripMs: Math.max(polled.roundTripMs, faded(pace.roundTripMs, elapsedMs)),
     neededTail: Math.min(MAX_TAIL, Math.max(needed, faded(pace.neededTail, elapsedMs))),
     intervalMs: nextInterval({ ...pace, peakRate }, polled),
