@@ -1,0 +1,128 @@
+/**
+ * Where does a newly read tail continue the lines already taken?
+ *
+ * The service has no cursor: it answers with the last so many lines, and nothing in them says
+ * which were seen before. So the window of lines already taken is laid over the tail, and
+ * every position is found at which the two agree as far as both reach. The Z-function over
+ * reverse(window) # reverse(tail) finds all of them in time linear in both, and, unlike a
+ * match of suffix against prefix, also when the tail has grown past the start of the window.
+ *
+ * Lines are compared as they are. Comparing two different lines mostly ends at their lengths or
+ * first characters, so no hash and no table of interned lines pays for itself (measured: 0.7 ms
+ * against 2.8 ms for 10,000 lines on 10,000), and there are no collisions to think about.
+ */
+
+/** Fewer distinct lines than this agreeing is put down to chance: blank lines and health checks repeat. */
+export const EVIDENT_LINES = 5;
+
+/** What is known of a tail beside its lines. */
+export interface TailFacts {
+  /** The service gave as many lines as it was asked for: more may stand before. */
+  readonly full: boolean;
+  /**
+   * The line without an end that followed the window when it was read last: it goes before all that is new.
+   */
+  readonly pending?: string | undefined;
+  /** The line without an end at the tail's own end. */
+  readonly unended?: string | undefined;
+}
+
+export type Alignment =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'found';
+      /** Index in the tail of the first line that is new; the tail's length when none is. */
+      readonly at: number;
+      /** The most lines before `at` that may be new as well, because they repeat older ones. 0: certain. */
+      readonly doubt: number;
+    };
+
+/**
+ * Picks the position with the largest overlap, which can take a repeated new line for an old one
+ * but never emits a line twice, and says how many it may have taken so. Linear in both lengths.
+ */
+export function align(window: readonly string[], tail: readonly string[], facts: TailFacts): Alignment {
+  // A tail that is not full is the whole log, so it begins with the window, however much the lines repeat.
+  if (!facts.full && beginsWith(tail, window)) return { kind: 'found', at: window.length, doubt: 0 };
+
+  const all = candidates(window, tail);
+  const continuing = all.filter((at) => continues(at, tail, facts));
+  const positions = continuing.length > 0 ? continuing : all;
+  const at = positions.at(-1);
+  if (at === undefined) return { kind: 'none' };
+
+  const evident = evidentFrom(window, tail);
+  const rivals = positions.filter((position) => position >= evident);
+  if (rivals.length === 1) return { kind: 'found', at, doubt: 0 };
+  // Two positions equally well founded, or none: on weak ground all of the tail may be new.
+  const least = rivals.length === 0 ? 0 : (positions[0] ?? 0);
+  return { kind: 'found', at, doubt: at - least };
+}
+
+/**
+ * Every position of the tail, ascending and above 0, before which its lines agree with
+ * the end of the window as far as both reach. The tail's first line may be cut: it also
+ * agrees when it is the end of the window's line, and it is never the only line to agree.
+ */
+export function candidates(window: readonly string[], tail: readonly string[]): number[] {
+  const symbols = [...window.toReversed(), null, ...tail.toReversed()];
+  const runs = zFunction(symbols);
+  const found: number[] = [];
+  for (let at = 1; at <= tail.length; at++) {
+    const reach = Math.min(at, window.length);
+    const whole = reach === at ? at - 1 : reach;
+    const agreed = runs[symbols.length - at] ?? 0;
+    if (whole > 0 && agreed >= whole && (agreed >= reach || isEndOf(tail[0], window.at(-at)))) found.push(at);
+  }
+  return found;
+}
+
+export function beginsWith(tail: readonly string[], window: readonly string[]): boolean {
+  return tail.length >= window.length && window.every((line, index) => tail[index] === line);
+}
+
+/**
+ * For each index, the length of the longest run from there that equals the beginning (Gusfield 1997, 1.4).
+ */
+function zFunction(symbols: readonly (string | null)[]): Int32Array {
+  const z = new Int32Array(symbols.length);
+  for (let index = 1, left = 0, right = 0; index < symbols.length; index++) {
+    let run = index < right ? Math.min(right - index, z[index - left] ?? 0) : 0;
+    while (index + run < symbols.length && symbols[run] === symbols[index + run]) run++;
+    z[index] = run;
+    if (index + run > right) [left, right] = [index, index + run];
+  }
+  return z;
+}
+
+/** A cut may fall inside a character, which then arrives as U+FFFD. */
+function isEndOf(cut: string | undefined, line: string | undefined): boolean {
+  return cut !== undefined && line !== undefined && line.endsWith(cut.replace(/^\uFFFD{1,3}/, ''));
+}
+
+function continues(at: number, tail: readonly string[], { pending, unended }: TailFacts): boolean {
+  if (pending === undefined) return true;
+  const next = at < tail.length ? tail[at] : unended;
+  return next !== undefined && next.startsWith(pending);
+}
+
+/**
+ * The first position whose overlap holds enough distinct lines to be no chance.
+ * Up to the window's length an overlap is the beginning of the tail, which only
+ * gains lines as the position grows; past it, it is the whole window.
+ */
+function evidentFrom(window: readonly string[], tail: readonly string[]): number {
+  if (indexOfDistinct(window, 0, window.length) === undefined) return Infinity;
+  const reach = Math.min(tail.length, window.length);
+  return (indexOfDistinct(tail, 1, reach) ?? window.length) + 1;
+}
+
+/** Index of the line that makes EVIDENT_LINES distinct ones from `start` on. */
+function indexOfDistinct(lines: readonly string[], start: number, end: number): number | undefined {
+  const seen: string[] = [];
+  for (let index = start; index < end; index++) {
+    const line = lines[index];
+    if (line !== undefined && !seen.includes(line) && seen.push(line) === EVIDENT_LINES) return index;
+  }
+  return undefined;
+}

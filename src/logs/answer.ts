@@ -1,0 +1,61 @@
+/**
+ * What the service answered when asked for a tail. Only text moves the window of lines already taken:
+ * errors come in many shapes, some of them with status 200, and none of them is a log line (interface
+ * section 4.6 and 7; the public dialect adds the bare string, plain text, and the map of levels).
+ */
+
+export type TailAnswer =
+  /**
+   * The end of the log. Empty text is an answer too: the log is empty, or the service has lost sight of it.
+   */
+  | { readonly kind: 'text'; readonly text: string }
+  /** The older form: one text for each level, and each level is a stream of its own. */
+  | { readonly kind: 'levels'; readonly levels: Readonly<Record<string, string>> }
+  | {
+      readonly kind: 'error';
+      /** For a person; must hold no secret. */
+      readonly reason: string;
+      /** How long the service asked to be left alone, in milliseconds. */
+      readonly retryAfterMs?: number;
+    };
+
+/** Level names of the public dialect and their kin. `error` is left out: it is how an error body begins. */
+const LEVEL = /^(?:info|warn|trace|debug)\d*$/;
+const ERROR_KEYS = ['error_msg', 'error', 'detail', 'msg', 'message'] as const;
+
+/**
+ * @param status HTTP status.
+ * @param body The parsed JSON, or the text itself where it was not JSON.
+ */
+export function recogniseAnswer(status: number, body: unknown): TailAnswer {
+  if (status < 200 || status > 299) return refusal(`status ${status}`, body);
+  if (!isFields(body)) return refusal('not a log', body);
+  if (body['error_msg'] || body['error'] || body['success'] === false) return refusal('error', body);
+  const { logs } = body;
+  if (typeof logs === 'string') return { kind: 'text', text: logs };
+  const levels = levelsOf(isFields(logs) ? logs : body);
+  return levels === undefined ? refusal('no logs', body) : { kind: 'levels', levels };
+}
+
+type Fields = Readonly<Record<string, unknown>> & { readonly logs?: unknown };
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function levelsOf(fields: Fields): Record<string, string> | undefined {
+  const levels = Object.entries(fields).filter(
+    (entry): entry is [string, string] => LEVEL.test(entry[0]) && typeof entry[1] === 'string',
+  );
+  return levels.length === 0 ? undefined : Object.fromEntries(levels);
+}
+
+function refusal(what: string, body: unknown): TailAnswer {
+  const said = typeof body === 'string' ? body.trim() : isFields(body) ? sayingOf(body) : '';
+  return { kind: 'error', reason: said === '' ? what : `${what}: ${said.slice(0, 200)}` };
+}
+
+function sayingOf(fields: Fields): string {
+  const said = ERROR_KEYS.map((key) => fields[key]);
+  return said.find((text): text is string => typeof text === 'string' && text !== '') ?? '';
+}

@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Time, handed in: tests run on virtual time. */
+export interface Clock {
+  /** Unix milliseconds. */
+  now(): number;
+  /** Resolves after `ms` milliseconds; rejects at once with the signal's reason when it aborts. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+};
+
+/**
+ * Runs something that may never answer. Its signal aborts when `signal` does
+ * or the time is up, and the promise rejects then, whether or not it listens.
+ */
+export async function within<Answer>(
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal,
+  run: (signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  const overdue = clock.sleep(ms, either).then(() => {
+    throw new Error(`no answer within ${ms} ms`);
+  });
+  try {
+    return await Promise.race([run(either), overdue]);
+  } finally {
+    over.abort();
+  }
+}

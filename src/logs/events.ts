@@ -1,0 +1,60 @@
+/** What happens while logs are followed: the daemon derives its metrics and its own log from these. */
+import type { GapReason } from './record.ts';
+import type { DropReason } from './spool.ts';
+
+export type LogEvent =
+  /** A poll was answered with log text. */
+  | {
+      readonly kind: 'polled';
+      readonly workergroupId: number;
+      /** The tail to be asked for next, in lines, and when, in milliseconds from now. */
+      readonly tail: number;
+      readonly intervalMs: number;
+      readonly roundTripMs: number;
+    }
+  | {
+      readonly kind: 'poll failed';
+      readonly workergroupId: number;
+      readonly reason: string;
+      /** In a row. */
+      readonly failures: number;
+      readonly retryInMs: number;
+    }
+  /** Lines were taken: they are in the spool now. */
+  | {
+      readonly kind: 'lines';
+      readonly workergroupId: number;
+      readonly lines: number;
+      /** In UTF-8, without line ends. */
+      readonly bytes: number;
+      /** Unix milliseconds. */
+      readonly at: number;
+    }
+  | {
+      readonly kind: 'gap';
+      readonly workergroupId: number;
+      readonly reason: GapReason;
+      readonly lostMin: number;
+      readonly lostEstimate: number;
+    }
+  /** Records, gaps among them, that a sink has accepted. */
+  | { readonly kind: 'delivered'; readonly sink: string; readonly records: number }
+  /** Records, gaps among them, that a sink will never get. */
+  | {
+      readonly kind: 'dropped';
+      readonly sink: string;
+      readonly records: number;
+      readonly reason: DropReason;
+    }
+  | {
+      readonly kind: 'sink failed';
+      readonly sink: string;
+      readonly error: unknown;
+      readonly failures: number;
+      readonly retryInMs: number;
+    }
+  /** Nothing is lost: the lines stay with the service, and are taken again. */
+  | { readonly kind: 'spool failed'; readonly error: unknown };
+
+/** Must not throw. */
+export type LogListener = (event: LogEvent) => void;

@@ -1,0 +1,103 @@
+/**
+ * How often to ask and for how much, so that no line passes unseen and a quiet group costs little.
+ *
+ * Three things are remembered as fading peaks, with one memory of two minutes: the line rate, the round
+ * trip (its fading peak stands for the 99th percentile and needs no samples), and the smallest tail that
+ * was found necessary. Nothing is lost while rate × (interval + round trip) ≤ tail − reserve(tail).
+ */
+
+/** Lines; the most the service is documented to give. */
+export const MAX_TAIL = 10_000;
+const MIN_TAIL = 200;
+const MIN_RESERVE = 50;
+const RESERVE_SHARE = 0.2;
+/** The tail has room for this many times the expected lines. */
+const HEADROOM = 3;
+const MEMORY_MS = 120_000;
+const MEAN_MS = 60_000;
+const QUIET_FACTOR = 1.5;
+/** Milliseconds. */
+export const MIN_INTERVAL_MS = 1_000;
+export const MAX_INTERVAL_MS = 30_000;
+
+export interface Pace {
+  /** Lines per second: a fading peak. */
+  readonly peakRate: number;
+  /** Lines per second: the mean of about the last minute, for a person to see. */
+  readonly meanRate: number;
+  /** Milliseconds: a fading peak. */
+  readonly roundTripMs: number;
+  /** Lines: a fading peak of the tails that turned out to be needed. */
+  readonly neededTail: number;
+  /** Milliseconds from the end of a poll to the start of the next. */
+  readonly intervalMs: number;
+}
+
+export interface PolledLines {
+  readonly count: number;
+  /** The tail that was asked for. */
+  readonly tail: number;
+  /** The tail that the first question asked for proved too small. */
+  readonly widened: boolean;
+  /** Milliseconds since the poll that took lines before this one. */
+  readonly elapsedMs: number;
+  readonly roundTripMs: number;
+  /** A line without an end is waited for: do not slow down. */
+  readonly waiting: boolean;
+  /** The most lines that the service has been found to give. */
+  readonly ceiling: number;
+}
+
+export const FIRST_PACE: Pace = {
+  peakRate: 0,
+  meanRate: 0,
+  roundTripMs: 0,
+  neededTail: 0,
+  intervalMs: MIN_INTERVAL_MS,
+};
+
+export function paceAfter(pace: Pace, polled: PolledLines): Pace {
+  const elapsedMs = Math.max(1, polled.elapsedMs);
+  const crowded = polled.count > 0.5 * (polled.tail - reserve(polled.tail));
+  const needed = crowded ? 2 * polled.tail : polled.widened ? polled.tail : 0;
+  const rate = (polled.count / elapsedMs) * 1000;
+  const peakRate = Math.max(rate, faded(pace.peakRate, elapsedMs));
+  const past = Math.exp(-elapsedMs / MEAN_MS);
+  return {
+    peakRate,
+    meanRate: past * pace.meanRate + (1 - past) * rate,
+    roundTripMs: Math.max(polled.roundTripMs, faded(pace.roundTripMs, elapsedMs)),
+    neededTail: Math.min(MAX_TAIL, Math.max(needed, faded(pace.neededTail, elapsedMs))),
+    intervalMs: nextInterval({ ...pace, peakRate }, polled),
+  };
+}
+
+/** @param spanMs From the poll that last took lines to the start of the next one. */
+export function tailFor(pace: Pace, spanMs: number): number {
+  const expected = Math.ceil((HEADROOM * pace.peakRate * (spanMs + pace.roundTripMs)) / 1000);
+  // The reserve is a share of the tail itself: solved for the tail.
+  const roomy = Math.max(expected + MIN_RESERVE, expected / (1 - RESERVE_SHARE));
+  return Math.min(MAX_TAIL, Math.max(MIN_TAIL, Math.ceil(Math.max(roomy, pace.neededTail))));
+}
+
+/** Lines of a tail that are kept for overlap with the lines already taken. */
+export function reserve(tail: number): number {
+  return Math.max(MIN_RESERVE, RESERVE_SHARE * tail);
+}
+
+/** A peak, as far as it is still remembered. */
+export function faded(peak: number, elapsedMs: number): number {
+  return peak * Math.exp(-Math.max(0, elapsedMs) / MEMORY_MS);
+}
+
+function nextInterval(pace: Pace, { count, waiting, ceiling }: PolledLines): number {
+  if (count > 0) return MIN_INTERVAL_MS;
+  return waiting ? pace.intervalMs : quietInterval(pace, ceiling);
+}
+
+/** The interval after a poll that brought nothing: longer, as far as the rate still remembered allows. */
+export function quietInterval({ intervalMs, peakRate }: Pace, ceiling: number): number {
+  const bearable = (0.5 * (ceiling - reserve(ceiling)) * 1000) / (HEADROOM * peakRate);
+  const longest = Math.min(MAX_INTERVAL_MS, Math.max(MIN_INTERVAL_MS, bearable));
+  return Math.min(longest, intervalMs * QUIET_FACTOR);
+}

@@ -1,0 +1,51 @@
+/**
+ * What is delivered: one record a line, and one where lines
+ * were lost. The field names are what users' scripts read.
+ */
+
+export type GapReason = 'overrun' | 'reset' | 'ambiguous';
+export const GAP_REASONS = ['overrun', 'reset', 'ambiguous'] as const satisfies readonly GapReason[];
+
+export interface Gap {
+  /**
+   * overrun: more lines came between two polls than one tail holds. reset: the log began
+   * anew. ambiguous: lines repeat so much that new ones may have been taken for old ones.
+   */
+  readonly reason: GapReason;
+  /** Lines that are certainly lost. */
+  readonly lost_min: number;
+  /** Lines that are probably lost; for `ambiguous`, the most that can be. At least lost_min. */
+  readonly lost_estimate: number;
+}
+
+interface Place {
+  /** When the line was read: RFC 3339, UTC, microseconds. Strictly increasing within a worker group. */
+  readonly time: string;
+  readonly workergroup_id: number;
+  /** From 1; up when the worker group's log began anew. */
+  readonly epoch: number;
+  /** From 1; up by one with each record of the worker group, also across epochs. */
+  readonly seq: number;
+}
+
+export interface LineRecord extends Place {
+  readonly line: string;
+  /** Only where the service answers with a map of levels: the one that this line is of. */
+  readonly level?: string;
+}
+
+export interface GapRecord extends Place {
+  readonly gap: Gap;
+  readonly level?: string;
+}
+
+export type LogRecord = LineRecord | GapRecord;
+
+/**
+ * @param micros Microseconds since 1970; JavaScript's own
+ *   dates end at milliseconds, too few for one tail's lines.
+ */
+export function formatMicros(micros: number): string {
+  const millis = Math.floor(micros / 1000);
+  return `${new Date(millis).toISOString().slice(0, -1)}${String(micros - millis * 1000).padStart(3, '0')}Z`;
+}

@@ -1,0 +1,80 @@
+/** Moves records from the spool to one sink, at the sink's own speed. */
+import { backoffMs } from '../backoff.ts';
+import type { Clock } from '../clock.ts';
+import type { LogListener } from '../events.ts';
+import type { Batch, Spool } from '../spool.ts';
+import type { Sink } from './sink.ts';
+
+export interface PumpOptions {
+  readonly spool: Spool;
+  readonly sink: Sink;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly observe: LogListener;
+}
+
+export interface Pump {
+  /** There may be something new in the spool. */
+  wake(): void;
+  /** Delivers what is in the spool, until `deadline` aborts; then closes the sink. */
+  stop(deadline: AbortSignal): Promise<void>;
+}
+
+export function startPump({ spool, sink, clock, random, observe }: PumpOptions): Pump {
+  const halt = new AbortController();
+  let stopping = false;
+  let news = Promise.withResolvers<void>();
+  const pumping = pump();
+
+  return {
+    wake: () => news.resolve(),
+    async stop(deadline) {
+      const halted = () => halt.abort(deadline.reason);
+      if (deadline.aborted) halted();
+      deadline.addEventListener('abort', halted, { once: true });
+      stopping = true;
+      news.resolve();
+      await pumping;
+      deadline.removeEventListener('abort', halted);
+      await sink.close();
+    },
+  };
+
+  async function pump(): Promise<void> {
+    while (!halt.signal.aborted) {
+      news = Promise.withResolvers();
+      const batch = spool.take(sink.name);
+      if (batch !== undefined) await deliver(batch);
+      else if (stopping) return;
+      else await news.promise;
+    }
+  }
+
+  /** Tries until the sink accepts the batch: nothing else may go before it. */
+  async function deliver(batch: Batch): Promise<void> {
+    for (let failures = 1; !halt.signal.aborted; failures++) {
+      try {
+        const { rejected } = await sink.write(batch.records, halt.signal);
+        acknowledge(batch, rejected);
+        return;
+      } catch (error) {
+        if (halt.signal.aborted) return;
+        const retryInMs = backoffMs(failures, random());
+        observe({ kind: 'sink failed', sink: sink.name, error, failures, retryInMs });
+        await clock.sleep(retryInMs, halt.signal).catch(() => {});
+      }
+    }
+  }
+
+  function acknowledge(batch: Batch, rejected: number): void {
+    try {
+      spool.acknowledge(sink.name, batch);
+    } catch (error) {
+      observe({ kind: 'spool failed', error });
+    }
+    const accepted = batch.records.length - rejected;
+    if (accepted > 0) observe({ kind: 'delivered', sink: sink.name, records: accepted });
+    if (rejected > 0) observe({ kind: 'dropped', sink: sink.name, records: rejected, reason: 'rejected' });
+  }
+}

@@ -1,0 +1,26 @@
+/** Where records go. A new kind of sink is one function that makes one of these. */
+import type { LogRecord } from '../record.ts';
+
+export interface Sink {
+  /** Distinct among the sinks of a process: its place in the spool is kept under it. */
+  readonly name: string;
+
+  /**
+   * Delivers records, in order. Never called again before it has settled, and with
+   * the same records when it rejected: a destination sees each record at least once.
+   *
+   * @param signal Once it aborts, the promise must settle soon.
+   * @returns When the destination has accepted them.
+   */
+  write(records: readonly LogRecord[], signal: AbortSignal): Promise<Acceptance>;
+
+  /** After the last write. */
+  close(): Promise<void>;
+}
+
+export interface Acceptance {
+  /** Records that the destination refuses for good: not tried again, and counted as dropped. */
+  readonly rejected: number;
+}
+
+export const ALL_ACCEPTED: Acceptance = { rejected: 0 };
