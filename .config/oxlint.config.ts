@@ -74,11 +74,14 @@ export default defineConfig({
     eqeqeq: 'error',
     'no-param-reassign': 'off',
     'no-await-in-loop': 'off', // retry, drain and simulation loops are sequential on purpose
+    'typescript/consistent-return': 'off', // the compiler's noImplicitReturns knows exhaustive switches, this does not
+    'consistent-return': 'off',
     'no-underscore-dangle': 'off', // the emulator's admin path is /_emulator
     'no-shadow': 'error',
     'import/no-unassigned-import': 'off',
     'import/no-cycle': 'error',
     'import/no-default-export': 'error',
+    'typescript/return-await': ['error', 'error-handling-correctness-only'],
     'typescript/no-explicit-any': 'error',
     'typescript/no-floating-promises': 'error',
     'typescript/no-misused-promises': 'error',
@@ -86,6 +89,7 @@ export default defineConfig({
     'typescript/consistent-type-imports': 'error',
     'typescript/no-unsafe-type-assertion': 'off', // every `as` is reviewed; a guard at each would hide the code
     'typescript/prefer-readonly': 'error',
+    'unicorn/consistent-function-scoping': 'off', // a closure next to what it serves reads better
     'unicorn/no-array-sort': 'off',
     'unicorn/no-array-reverse': 'off',
     'unicorn/filename-case': ['error', { case: 'kebabCase' }],

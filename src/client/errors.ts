@@ -45,6 +45,8 @@ export class ApiError extends PilotlightError {
   readonly errorCode: ErrorCode | (string & {}) | undefined;
   /** The service's own words. */
   readonly said: string;
+  /** The body was JSON: it was the service who said no, and not a proxy in between. */
+  readonly answered: boolean;
   /** Other fields of the error body: `fail_count`, `locked_until`, … */
   readonly fields: Readonly<Record<string, unknown>>;
   /** When the service says to come back, in ms from the answer. */
@@ -55,6 +57,7 @@ export class ApiError extends PilotlightError {
     this.status = refusal.status;
     this.errorCode = refusal.code;
     this.said = refusal.message;
+    this.answered = refusal.answered;
     this.fields = refusal.fields;
     this.retryAfterMs = refusal.retryAfterMs;
   }

@@ -7,7 +7,7 @@ export type LifecycleState = 'starting' | 'running' | 'draining' | 'stopped';
 
 interface CleanUp {
   readonly name: string;
-  readonly run: () => Promise<void> | void;
+  readonly run: () => PromiseLike<void> | void;
 }
 
 /**

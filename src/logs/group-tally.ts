@@ -17,6 +17,8 @@ export interface GroupView {
   readonly linesPerSecond: number;
   /** Since this process started. */
   readonly lines: number;
+  /** Of those lines in UTF-8, without line ends. */
+  readonly bytes: number;
   readonly gaps: Readonly<Record<GapReason, number>>;
   readonly lostEstimate: number;
   /** Unix milliseconds. */
@@ -31,6 +33,7 @@ export interface GroupView {
 export class GroupTally {
   readonly #gaps: Record<GapReason, number> = { overrun: 0, reset: 0, ambiguous: 0 };
   #lines = 0;
+  #bytes = 0;
   #lostEstimate = 0;
   #lastLines: readonly string[] = [];
   #lastLineAt?: number;
@@ -56,6 +59,7 @@ export class GroupTally {
       this.#lastLineAt = now;
     }
     const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
+    this.#bytes += bytes;
     return [
       { kind: 'polled', workergroupId, tail: next.tail, intervalMs: next.delayMs, roundTripMs },
       ...gaps.map(({ reason, lost_min: lostMin, lost_estimate: lostEstimate }): LogEvent => ({
@@ -81,6 +85,7 @@ export class GroupTally {
       seq: progress.seq,
       linesPerSecond: pace.meanRate,
       lines: this.#lines,
+      bytes: this.#bytes,
       gaps: { ...this.#gaps },
       lostEstimate: this.#lostEstimate,
       ...(this.#lastLineAt !== undefined && { lastLineAt: this.#lastLineAt }),

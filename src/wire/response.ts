@@ -18,6 +18,8 @@ export interface Refusal {
   /** Code string of the error body, where it has one. */
   readonly code: string | undefined;
   readonly message: string;
+  /** The body was JSON, so that it was the service who answered and not a proxy in between. */
+  readonly answered: boolean;
   /** All other fields of the error body, e.g. `fail_count` and `locked_until`. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** What the answer itself says about when to come back, in ms. */
@@ -74,6 +76,7 @@ function refusal(response: WireResponse, body: unknown): Refusal {
     status: response.status,
     code,
     message: said ?? code ?? (excerpt(response.text) || 'no message'),
+    answered: body !== undefined,
     fields,
     retryAfterMs: retryAfter(response),
   };

@@ -54,7 +54,7 @@ async function call(operation: string, text: string): Promise<number> {
     return EXIT.usage;
   }
   await using client = createClient(connection);
-  return send(client.call(id, input));
+  return await send(client.call(id, input));
 }
 
 async function send(answer: Promise<unknown>): Promise<number> {

@@ -1,4 +1,19 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
+import { parseDuration } from '../../daemon/config/value-types.ts';
+
 export function demoCommand(): Command {
-  return new Command('demo');
+  return new Command('demo')
+    .description('the emulator and the daemon together, in one terminal, until Ctrl-C')
+    .option('--for <duration>', 'end by itself after a duration such as 20s', parseLength)
+    .addHelpText('after', '\nExit codes: 0 no deployment expired, 1 one did.')
+    .action(async (options: { for?: number }) => {
+      const { runDemo } = await import('../demo/demo.ts');
+      process.exitCode = await runDemo(options.for);
+    });
+}
+
+function parseLength(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined || ms <= 0) throw new InvalidArgumentError('a duration is 500ms, 20s, 5m or 1h');
+  return ms;
 }

@@ -8,7 +8,7 @@ const TIMEOUT_MS = 3_000;
 export function healthcheckCommand(): Command {
   return new Command('healthcheck')
     .description('exit 0 if the local daemon is live: for container health checks without a shell')
-    .option('--url URL', 'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN')
+    .option('--url <url>', 'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN')
     .action(async (options: { url?: string }) => {
       const url = `${options.url ?? localDaemonUrl()}/livez`;
       try {

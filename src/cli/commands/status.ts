@@ -9,7 +9,7 @@ const TIMEOUT_MS = 5_000;
 export function statusCommand(): Command {
   return new Command('status')
     .description('what a running daemon sees')
-    .option('--url URL', 'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN')
+    .option('--url <url>', 'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN')
     .option('--json', 'the whole status as JSON')
     .action(async (options: { url?: string; json?: boolean }) => {
       const url = `${options.url ?? localDaemonUrl()}/api/status`;

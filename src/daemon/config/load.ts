@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { nearestName } from '../../contract/nearest-name.ts';
+import { checkTiming } from '../../heartbeat/timing-check.ts';
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type OptionKey, type Settings } from './options.ts';
 
 /** One thing wrong with the configuration. */
@@ -151,7 +152,7 @@ function error(variable: string, got: string | undefined, allowed: string, messa
 /** Problems that no variable has alone. */
 function crossChecks(values: Partial<Record<OptionKey, unknown>>): ConfigProblem[] {
   const { adminListen, listen } = values as Partial<Settings>;
-  const problems: ConfigProblem[] = [];
+  const problems = timingProblems(values as Partial<Settings>);
   if (adminListen && !['127.0.0.1', '::1', 'localhost'].includes(adminListen.host)) {
     problems.push(
       error(
@@ -173,4 +174,21 @@ function crossChecks(values: Partial<Record<OptionKey, unknown>>): ConfigProblem
     );
   }
   return problems;
+}
+
+/** Refuses TTLs and intervals with which one failed heartbeat may already be the last. */
+function timingProblems({
+  deployments = [],
+  deploymentTtl,
+  heartbeatInterval,
+}: Partial<Settings>): ConfigProblem[] {
+  if (heartbeatInterval === undefined) return [];
+  return deployments.flatMap(({ id, ttlMs = deploymentTtl }) => {
+    const problem = checkTiming({ ttl: ttlMs, interval: heartbeatInterval });
+    if (!problem) return [];
+    const { change, got, atLeast, atMost, message } = problem;
+    const limit = atLeast === undefined ? `at most ${(atMost ?? 0) / 1000}s` : `at least ${atLeast / 1000}s`;
+    const variable = change === 'interval' ? 'HEARTBEAT_INTERVAL' : 'DEPLOYMENTS';
+    return [error(PREFIX + variable, `${got / 1000}s for deployment ${id}`, limit, message)];
+  });
 }

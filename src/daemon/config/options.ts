@@ -60,12 +60,14 @@ export const OPTIONS = {
     type: url,
     fallback: undefined,
     required: true,
+    restart: true,
     doc: 'main address of the service',
   },
   serverlessUrl: {
     variable: 'SERVERLESS_URL',
     type: url,
     fallback: undefined,
+    restart: true,
     doc: 'address of the serverless request service; BASE_URL when not set',
   },
   deployments: {
@@ -96,6 +98,7 @@ export const OPTIONS = {
     variable: 'LOG_SINKS',
     type: listOf('list of stdout', oneOf('stdout')),
     fallback: 'stdout',
+    restart: true,
     doc: 'where worker-group lines go',
   },
   logStart: {

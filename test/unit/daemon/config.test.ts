@@ -107,6 +107,17 @@ describe('configuration from the environment', () => {
     expect(errors[0]).toContain(name);
   });
 
+  test('refuses timing that leaves no room to recover, saying which value to change', () => {
+    expect(
+      errorsOf({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: '42@20s', PILOTLIGHT_HEARTBEAT_INTERVAL: '18s' }),
+    ).toEqual([
+      expect.stringMatching(/HEARTBEAT_INTERVAL: got 18s for deployment 42; allowed: at most [\d.]+s/),
+    ]);
+    expect(errorsOf({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: '42@1s' })).toEqual([
+      expect.stringMatching(/DEPLOYMENTS: got 1s for deployment 42; allowed: at least [\d.]+s/),
+    ]);
+  });
+
   test('an address with a password in it is not repeated in the message', () => {
     expect(errorsOf({ ...MINIMAL, PILOTLIGHT_BASE_URL: 'https://user:hunter2@host' }).join()).not.toContain(
       'hunter2',

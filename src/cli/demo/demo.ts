@@ -1,0 +1,141 @@
+/**
+ * The demo: a real emulator and a real daemon in one process, over real sockets. Two deployments with a short
+ * TTL, two worker groups, a machine with a maintenance window, and every so often a fault that is survived.
+ */
+import { Writable } from 'node:stream';
+import { loadConfig } from '../../daemon/config/load.ts';
+import { startDaemon, type Daemon } from '../../daemon/daemon.ts';
+import { createLogger } from '../../daemon/logger.ts';
+import { startEmulator, type Emulator, type Seed } from '../../emulator/index.ts';
+import { delay } from '../../client/delay.ts';
+import type { LogRecord } from '../../logs/record.ts';
+import { interrupted } from '../commands/emulator.ts';
+import { createFaultPlan, type FaultPlan } from './faults.ts';
+import { createScreen, type Screen } from './screen.ts';
+import { summarize } from './summary.ts';
+import { createWatcher } from './watcher.ts';
+
+const SEED: Seed = {
+  deployments: [
+    { id: 42, ttl: 12 },
+    { id: 43, ttl: 30 },
+  ],
+  workergroups: [
+    { id: 7, lines_per_second: 1.2 },
+    { id: 8, lines_per_second: 0.4 },
+  ],
+};
+
+/** How often the demo looks at the daemon, in ms. */
+const LOOK_MS = 250;
+/** Time for the last lines to arrive before the summary, in ms: longer than a quiet group's poll interval. */
+const SETTLE_MS = 250;
+
+/** Runs until `lengthMs` have passed, or until Ctrl-C; the exit code. */
+export async function runDemo(lengthMs: number | undefined): Promise<number> {
+  const screen = createScreen(process.stdout);
+  await using emulator = await startEmulator({ seed: SEED });
+  const startedAt = performance.now();
+  const daemon = await startDemoDaemon(emulator, screen);
+  screen.heading('Pilotlight: the emulator and the daemon together. Ctrl-C ends it.');
+  screen.heading(`  metrics      ${daemon.url}/metrics`);
+  screen.heading(`  status page  ${daemon.url}/`);
+
+  const ending = new AbortController();
+  void interrupted().then(() => ending.abort(new Error('interrupted')));
+  const timer =
+    lengthMs === undefined ? undefined : setTimeout(() => ending.abort(new Error('time is up')), lengthMs);
+  const faults = createFaultPlan(emulator, screen);
+  const watcher = createWatcher(screen);
+  const plan = faults.run(ending.signal);
+  while (!ending.signal.aborted) {
+    watcher.look(daemon.status());
+    await delay(LOOK_MS, ending.signal).catch(() => {});
+  }
+  clearTimeout(timer);
+  await plan;
+  return await finish({ daemon, emulator, faults, screen, ranForMs: performance.now() - startedAt });
+}
+
+interface Ending {
+  readonly daemon: Daemon;
+  readonly emulator: Emulator;
+  readonly faults: FaultPlan;
+  readonly screen: Screen;
+  readonly ranForMs: number;
+}
+
+async function finish({ daemon, emulator, faults, screen, ranForMs }: Ending): Promise<number> {
+  // The logs stop growing, so that the books of both sides can be compared.
+  for (const { id } of emulator.workergroups.list()) emulator.workergroups.setRate(id, 0);
+  await delivered(daemon, emulator);
+  const status = daemon.status();
+  await daemon.stop();
+  const summary = summarize({
+    ranForMs,
+    status,
+    deployments: emulator.deployments.list(),
+    writtenLines: writtenLines(emulator),
+    faults: faults.report(),
+  });
+  for (const line of summary.lines) screen.heading(line);
+  return summary.exitCode;
+}
+
+function writtenLines(emulator: Emulator): number {
+  return emulator.workergroups.list().reduce((sum, { lineCount }) => sum + lineCount, 0);
+}
+
+/** Waits, for as long as a quiet group's slowest poll takes, until every written line has been delivered. */
+async function delivered(daemon: Daemon, emulator: Emulator): Promise<void> {
+  const never = new AbortController().signal;
+  for (let waited = 0; waited < 8_000; waited += SETTLE_MS) {
+    const lines = daemon.status().worker_groups.reduce((sum, group) => sum + group.lines, 0);
+    if (lines >= writtenLines(emulator)) return;
+    await delay(SETTLE_MS, never);
+  }
+}
+
+async function startDemoDaemon(emulator: Emulator, screen: Screen): Promise<Daemon> {
+  const load = () =>
+    loadConfig({
+      PILOTLIGHT_API_KEY: emulator.apiKey,
+      PILOTLIGHT_BASE_URL: emulator.url,
+      PILOTLIGHT_DEPLOYMENTS: '42@12s,43@30s',
+      PILOTLIGHT_WORKER_GROUPS: '7,8',
+      PILOTLIGHT_MACHINES: '11,12',
+      PILOTLIGHT_ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97,"max_workers":8}]',
+      PILOTLIGHT_LISTEN: '127.0.0.1:0',
+      PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
+      PILOTLIGHT_LOG_LEVEL: 'fatal',
+    });
+  const config = load();
+  if (!config.settings)
+    throw new Error(`the demo's own configuration is invalid: ${JSON.stringify(config.problems)}`);
+  return startDaemon({
+    config: { ...config, settings: config.settings },
+    loadConfig: load,
+    stdout: recordsTo((record) => screen.record(record)),
+    onQuit: () => process.kill(process.pid, 'SIGTERM'),
+    createLogger: (hooks) =>
+      createLogger({
+        ...hooks,
+        level: 'fatal',
+        format: 'json',
+        destination: { write: (line) => screen.heading(line) },
+      }),
+  });
+}
+
+/** What the daemon would print on stdout, taken apart again. */
+function recordsTo(show: (record: LogRecord) => void): Writable {
+  let rest = '';
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      const lines = (rest + chunk.toString('utf8')).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) show(JSON.parse(line) as LogRecord);
+      done();
+    },
+  });
+}

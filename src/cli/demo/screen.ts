@@ -1,0 +1,60 @@
+/** How the demo looks: a clock, who speaks, what it says; colour on a terminal only, one line each. */
+import type { WriteStream } from 'node:tty';
+import type { LogRecord } from '../../logs/record.ts';
+
+export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'quiet';
+
+export interface Screen {
+  heading(line: string): void;
+  /** One event: who it is about, and what happened. */
+  event(subject: string, text: string, tone?: Tone): void;
+  record(record: LogRecord): void;
+}
+
+const COLOURS: Record<Tone, string> = {
+  plain: '',
+  good: '\u001B[32m',
+  warn: '\u001B[33m',
+  bad: '\u001B[31m',
+  quiet: '\u001B[2m',
+};
+const RESET = '\u001B[0m';
+const SUBJECT_WIDTH = 16;
+const WIDTH_WITHOUT_TERMINAL = 110;
+
+export function createScreen(out: WriteStream): Screen {
+  const startedAt = performance.now();
+  const colourful = out.isTTY && out.hasColors?.();
+
+  function event(subject: string, text: string, tone: Tone = 'plain'): void {
+    const elapsed = Math.floor((performance.now() - startedAt) / 1000);
+    const clock = `${String(Math.floor(elapsed / 60)).padStart(2, '0')}:${String(elapsed % 60).padStart(2, '0')}`;
+    const line = clip(
+      `${clock}  ${subject.padEnd(SUBJECT_WIDTH)}${text}`,
+      out.columns ?? WIDTH_WITHOUT_TERMINAL,
+    );
+    out.write(`${colourful && tone !== 'plain' ? COLOURS[tone] + line + RESET : line}\n`);
+  }
+
+  return {
+    heading: (line) => void out.write(`${line.trimEnd()}\n`),
+    event,
+    record(record) {
+      const subject = `worker group ${record.workergroup_id}`;
+      if ('gap' in record)
+        event(subject, `gap: ${record.gap.reason}, about ${record.gap.lost_estimate} lines lost`, 'bad');
+      else event(subject, printable(record.line), 'quiet');
+    },
+  };
+}
+
+/** A log line is data: what would move the cursor or colour the terminal is left out. */
+function printable(line: string): string {
+  const last = line.split('\r').findLast((part) => part !== '') ?? '';
+  // oxlint-disable-next-line no-control-regex -- control characters are what is removed
+  return last.replaceAll(/\u001B\[[\d;]*[A-Za-z]/g, '').replaceAll(/[\u0000-\u001F\u007F]/g, ' ');
+}
+
+function clip(line: string, width: number): string {
+  return line.length > width ? `${line.slice(0, width - 1)}…` : line;
+}

@@ -1,0 +1,66 @@
+/** Tells what changed between two looks at the daemon's status. */
+import type { DeploymentStatus, Status } from '../../daemon/status.ts';
+import type { Screen, Tone } from './screen.ts';
+
+export interface Watcher {
+  look(status: Status): void;
+}
+
+const BAR_WIDTH = 20;
+
+export function createWatcher(screen: Screen): Watcher {
+  const deployments = new Map<number, DeploymentStatus>();
+  const told = new Set<string>();
+
+  function once(key: string, tell: () => void): void {
+    if (told.has(key)) return;
+    told.add(key);
+    tell();
+  }
+
+  function lookAtDeployment(deployment: DeploymentStatus, now: number): void {
+    const subject = `deployment ${deployment.deployment_id}`;
+    const before = deployments.get(deployment.deployment_id);
+    deployments.set(deployment.deployment_id, deployment);
+    if (before && before.state !== deployment.state) {
+      const left =
+        deployment.expires_at === null ? '' : `, ${(deployment.expires_at - now).toFixed(1)} s left`;
+      screen.event(subject, `${before.state} → ${deployment.state}${left}`, toneOf(deployment.state));
+    } else if (deployment.last_success_at !== (before?.last_success_at ?? null)) {
+      screen.event(subject, `heartbeat accepted  ${bar(deployment, now)}`);
+    }
+  }
+
+  return {
+    look(status) {
+      for (const deployment of status.deployments) lookAtDeployment(deployment, status.now);
+      for (const { machine_id, category, starts_at } of status.maintenance_windows) {
+        once(`machine ${machine_id} ${starts_at}`, () => {
+          const hours = ((starts_at - status.now) / 3600).toFixed(1);
+          screen.event(`machine ${machine_id}`, `${category} maintenance in ${hours} h`, 'warn');
+        });
+      }
+      for (const { endpoint_group, findings } of status.endpoint_groups) {
+        for (const { severity, parameter, got, message } of findings) {
+          if (severity === 'note') continue;
+          once(`${endpoint_group} ${parameter}`, () =>
+            screen.event(`endpoint ${endpoint_group}`, `${parameter} ${String(got)}: ${message}`, 'warn'),
+          );
+        }
+      }
+    },
+  };
+}
+
+function toneOf(state: string): Tone {
+  if (state === 'healthy') return 'good';
+  return state === 'lapsed' || state === 'gone' || state === 'urgent' ? 'bad' : 'warn';
+}
+
+/** Remaining time as a part of the TTL. */
+function bar({ ttl_seconds, expires_at }: DeploymentStatus, now: number): string {
+  if (ttl_seconds === null || expires_at === null) return 'TTL unknown';
+  const left = Math.max(0, expires_at - now);
+  const filled = Math.min(BAR_WIDTH, Math.round((left / ttl_seconds) * BAR_WIDTH));
+  return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${left.toFixed(1)} of ${ttl_seconds} s left`;
+}

@@ -1,0 +1,28 @@
+/** The API key as it is now: from the environment, or from a file that is read again when the service refuses it. */
+import { readFile } from 'node:fs/promises';
+
+export interface ApiKey {
+  current(): string;
+  /** Reads the file again, where there is one; the key as it is afterwards. Rejects when the file cannot be read. */
+  reread(signal: AbortSignal): Promise<string>;
+  /** Takes the key of a reloaded configuration. */
+  replace(key: string, file: string | undefined): void;
+}
+
+export function createApiKey(initial: string, initialFile: string | undefined): ApiKey {
+  let key = initial;
+  let file = initialFile;
+  return {
+    current: () => key,
+    async reread(signal) {
+      if (file === undefined) return key;
+      const text = (await readFile(file, { encoding: 'utf8', signal })).trim();
+      // A file that is being replaced may be empty for a moment.
+      if (text !== '') key = text;
+      return key;
+    },
+    replace(newKey, newFile) {
+      [key, file] = [newKey, newFile];
+    },
+  };
+}

@@ -1,0 +1,259 @@
+/**
+ * The daemon as a whole: builds its parts, hands each the others' faces, and takes them down in order. It
+ * knows neither signals nor exit codes (main.ts does), so that the demo and the tests run the same thing.
+ */
+import type { Writable } from 'node:stream';
+import type { Logger } from 'pino';
+import { buildInfo } from '../build-info.ts';
+import { createClient, type Client, type ClientObserver } from '../client/client.ts';
+import { createApiKey } from './api-key.ts';
+import { describeProblem, redactedSettings } from './config/describe.ts';
+import type { LoadedConfig } from './config/load.ts';
+import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type Settings } from './config/options.ts';
+import { startHeartbeats } from './heartbeats.ts';
+import { listen, type HttpListener } from './http-server.ts';
+import { ShutdownSequence, type LifecycleState } from './lifecycle.ts';
+import { startLogFollowing } from './log-following.ts';
+import type { LogLevel } from './log-levels.ts';
+import { createMetrics } from './metrics/metrics.ts';
+import { adminRoutes, publicRoutes } from './routes.ts';
+import type { Status } from './status.ts';
+import { startWatches } from './watches.ts';
+
+export interface DaemonOptions {
+  readonly config: LoadedConfig & { readonly settings: Settings };
+  /** Reads the configuration again, for a reload. */
+  readonly loadConfig: () => LoadedConfig;
+  /** Makes the logger once the metrics that count its messages exist. */
+  readonly createLogger: (hooks: LoggerHooks) => Promise<Logger>;
+  /** Where worker-group lines go. */
+  readonly stdout: Writable;
+  /** Called when POST /-/quit asks for the end. */
+  readonly onQuit: () => void;
+}
+
+export interface LoggerHooks {
+  readonly secrets: () => readonly string[];
+  readonly onMessage: (level: LogLevel) => void;
+}
+
+export interface ReloadResult {
+  readonly ok: boolean;
+  /** What was wrong, or what only a restart can change; in words. */
+  readonly problems: readonly string[];
+}
+
+export interface Daemon {
+  /** Addresses as they are bound, with the port that was picked for port 0. */
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly logger: Logger;
+  status(): Status;
+  reload(): Promise<ReloadResult>;
+  /**
+   * Stops within SHUTDOWN_TIMEOUT: not ready any more, polling ends, one last heartbeat for each deployment,
+   * sinks are flushed, listeners close. Idempotent.
+   */
+  stop(): Promise<void>;
+}
+
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  let { settings } = options.config;
+  let state: LifecycleState = 'starting';
+  const startedAt = Date.now() / 1000;
+  const build = buildInfo();
+  const apiKey = createApiKey(settings.apiKey, options.config.files.get('apiKey'));
+  const shutdown = new ShutdownSequence();
+
+  const metrics = createMetrics(status);
+  metrics.reloaded(true, startedAt);
+  const logger = await options.createLogger({
+    secrets: () =>
+      [apiKey.current(), settings.apiKey, settings.metricsToken].filter((secret) => secret !== undefined),
+    onMessage: (level) => metrics.logMessage(level),
+  });
+
+  let clockSkew: number | null = null;
+  const observe: ClientObserver = {
+    ...metrics.client,
+    exchange(event) {
+      metrics.client.exchange?.(event);
+      const served = Date.parse(event.serverDate ?? '');
+      // The header counts whole seconds, so half of one is added; the time on the wire is part of the error.
+      if (!Number.isNaN(served)) clockSkew = Math.round((served + 500 - Date.now()) / 100) / 10;
+    },
+  };
+  // Heartbeats have connections of their own: nothing that happens to the other calls may touch them.
+  const heartbeatClient = connect();
+  const client = connect();
+
+  function connect(): Client {
+    const { baseUrl, serverlessUrl } = settings;
+    return createClient({
+      baseUrl,
+      ...(serverlessUrl !== undefined && { serverlessUrl }),
+      apiKey: () => apiKey.current(),
+      observe,
+    });
+  }
+
+  const heartbeats = startHeartbeats({
+    client: heartbeatClient,
+    apiKey,
+    settings,
+    logger,
+    onLag: (ms) => metrics.schedulingLag(ms),
+  });
+  const logs = await startLogFollowing({ client, settings, logger, stdout: options.stdout });
+  const watches = startWatches(client, settings, logger);
+
+  function status(): Status {
+    return {
+      version: build.version,
+      revision: build.revision,
+      node_version: process.versions.node,
+      state,
+      now: Date.now() / 1000,
+      started_at: startedAt,
+      service: {
+        base_url: settings.baseUrl,
+        serverless_url: settings.serverlessUrl ?? settings.baseUrl,
+        clock_skew_seconds: clockSkew,
+      },
+      deployments: heartbeats.status(),
+      ...logs.status(),
+      endpoint_groups: settings.endpointGroups.map(({ label, parameters, findings }) => ({
+        endpoint_group: label,
+        parameters: { ...parameters },
+        findings,
+      })),
+      ...watches.status(),
+    };
+  }
+
+  async function reload(): Promise<ReloadResult> {
+    const loaded = options.loadConfig();
+    if (!loaded.settings) {
+      const problems = loaded.problems.map((problem) => describeProblem(problem));
+      metrics.reloaded(false, Date.now() / 1000);
+      logger.error({ problems }, 'reload refused: the configuration is invalid; the old one stays in force');
+      return { ok: false, problems };
+    }
+    const fixed = restartOnly(settings, loaded.settings);
+    settings = { ...loaded.settings, ...fixed.kept };
+    apiKey.replace(settings.apiKey, loaded.files.get('apiKey'));
+    logger.level = settings.logLevel;
+    heartbeats.apply(settings);
+    await heartbeats.rereadKey();
+    await logs.apply(settings);
+    await watches.apply(settings);
+    metrics.reloaded(true, Date.now() / 1000);
+    logger.info({ needRestart: fixed.names }, 'configuration reloaded');
+    return { ok: true, problems: fixed.names.map((name) => `${name} changed; only a restart applies it`) };
+  }
+
+  shutdown.add('watches', () => watches.stop());
+  shutdown.add('log polling', () => logs.beginStop(AbortSignal.timeout(settings.shutdownTimeout / 2)));
+  shutdown.add('final heartbeat', finalHeartbeat);
+  shutdown.add('heartbeats', () => heartbeats.stop());
+  shutdown.add('log sinks', () => logs.stopped());
+  shutdown.add('connections', () => client[Symbol.asyncDispose]());
+  shutdown.add('heartbeat connections', () => heartbeatClient[Symbol.asyncDispose]());
+
+  async function finalHeartbeat(): Promise<void> {
+    if (!settings.finalHeartbeat) return;
+    const missed = await heartbeats.finalBeat(AbortSignal.timeout(settings.shutdownTimeout / 2));
+    if (missed.length > 0) {
+      logger.warn({ deploymentIds: missed }, 'no last heartbeat reached these deployments');
+    }
+  }
+
+  async function openListeners(): Promise<{ main: HttpListener; admin: HttpListener }> {
+    const onError = (error: unknown, route: string): void =>
+      logger.error({ err: error, route }, 'HTTP route failed');
+    const publicListener = await listen({
+      address: settings.listen,
+      onError,
+      routes: publicRoutes({
+        state: () => state,
+        schedulerLateMs: () => heartbeats.lateMs(),
+        status,
+        metrics,
+        metricsToken: () => settings.metricsToken,
+      }),
+    });
+    shutdown.add('listener', () => publicListener.close());
+    const adminListener = await listen({
+      address: settings.adminListen,
+      onError,
+      loopbackHostsOnly: true,
+      routes: adminRoutes({
+        reload,
+        quit: options.onQuit,
+        setLogLevel,
+        config: () => redactedSettings(settings),
+      }),
+    });
+    shutdown.add('admin listener', () => adminListener.close());
+    return { main: publicListener, admin: adminListener };
+  }
+
+  function setLogLevel(level: LogLevel): void {
+    logger.level = level;
+    logger.info({ level }, 'log level changed');
+  }
+
+  let stopped: Promise<void> | undefined;
+  async function stopOnce(): Promise<void> {
+    state = 'draining';
+    const deadline = performance.now() + settings.shutdownTimeout;
+    logger.info('draining');
+    const failure = await shutdown.run(() => deadline - performance.now());
+    state = 'stopped';
+    if (failure) logger.error({ err: failure }, 'shutdown was not clean');
+    else logger.info('stopped');
+  }
+
+  const { main, admin } = await openListeners().catch(async (error: unknown) => {
+    await stopOnce();
+    throw error;
+  });
+  state = 'running';
+  logger.info(
+    {
+      version: build.version,
+      url: main.url,
+      adminUrl: admin.url,
+      deployments: settings.deployments.length,
+      workerGroups: settings.workerGroups.length,
+      endpointGroups: settings.endpointGroups.length,
+    },
+    'pilotlight started',
+  );
+  for (const problem of options.config.problems) {
+    if (problem.severity === 'warning') logger.warn(problem, 'configuration warning');
+  }
+  return {
+    url: main.url,
+    adminUrl: admin.url,
+    logger,
+    status,
+    reload,
+    stop: () => (stopped ??= stopOnce()),
+  };
+}
+
+/** Options that a reload cannot change keep their old values; the names of those that would have. */
+function restartOnly(
+  before: Settings,
+  after: Settings,
+): { readonly kept: Partial<Settings>; readonly names: readonly string[] } {
+  const changed = OPTION_KEYS.filter((key) => {
+    const option: Option = OPTIONS[key];
+    return option.restart === true && JSON.stringify(before[key]) !== JSON.stringify(after[key]);
+  });
+  return {
+    kept: Object.fromEntries(changed.map((key) => [key, before[key]])),
+    names: changed.map((key) => PREFIX + OPTIONS[key].variable),
+  };
+}

@@ -1,0 +1,161 @@
+/** The log pipeline in the daemon: its port to the service, its log lines, and its view as the status shows it. */
+import type { Writable } from 'node:stream';
+import type { Logger } from 'pino';
+import type { Client } from '../client/client.ts';
+import { systemClock } from '../logs/clock.ts';
+import type { LogEvent } from '../logs/events.ts';
+import { createTailFetcher } from '../logs/fetch-tail.ts';
+import { MemorySpool } from '../logs/memory-spool.ts';
+import { startLogPipeline } from '../logs/pipeline.ts';
+import { stdoutSink } from '../logs/sinks/stdout.ts';
+import type { DropReason } from '../logs/spool.ts';
+import type { Settings } from './config/options.ts';
+import type { SinkStatus, Status, WorkerGroupStatus } from './status.ts';
+
+type LogSettings = Pick<Settings, 'workerGroups' | 'logStart' | 'stateDir'>;
+
+export interface LogFollowingOptions {
+  readonly client: Pick<Client, 'workergroups'>;
+  readonly settings: LogSettings;
+  readonly logger: Logger;
+  readonly stdout: Writable;
+}
+
+export interface LogFollowing {
+  status(): Pick<Status, 'worker_groups' | 'sinks'>;
+  /** Follows the groups of new settings and no others. */
+  apply(settings: LogSettings): Promise<void>;
+  /** Polling ends now; what was taken goes on to the sinks until `deadline` aborts. */
+  beginStop(deadline: AbortSignal): void;
+  /** Resolves when the sinks have what they could get. */
+  stopped(): Promise<void>;
+}
+
+export async function startLogFollowing(options: LogFollowingOptions): Promise<LogFollowing> {
+  const { client, settings, logger } = options;
+  const sinks = [stdoutSink(options.stdout)];
+  const counts = createSinkCounts(sinks.map(({ name }) => name));
+  const followed = new Set(settings.workerGroups);
+  const pipeline = startLogPipeline({
+    workergroupIds: settings.workerGroups,
+    fetchTail: createTailFetcher(client),
+    spool: new MemorySpool({ sinks: sinks.map(({ name }) => name) }),
+    sinks,
+    start: settings.logStart,
+    clock: systemClock,
+    random: Math.random,
+    observe(event) {
+      counts.observe(event);
+      logEvent(logger, event);
+    },
+  });
+  if (settings.workerGroups.length > 0 && settings.stateDir === undefined) {
+    logger.info(
+      'no PILOTLIGHT_STATE_DIR: a restart delivers again what the service still has, and numbers records anew',
+    );
+  }
+  let stopping: Promise<void> | undefined;
+
+  return {
+    status() {
+      const view = pipeline.view();
+      return {
+        worker_groups: view.groups.map((group): WorkerGroupStatus => ({
+          workergroup_id: group.workergroupId,
+          lines: group.lines,
+          bytes: group.bytes,
+          lines_per_second: group.linesPerSecond,
+          gaps: group.gaps,
+          lost_lines_estimate: group.lostEstimate,
+          poll_interval_seconds: group.intervalMs / 1000,
+          tail_size: group.tail,
+          last_line_at: group.lastLineAt === undefined ? null : group.lastLineAt / 1000,
+          last_error: group.error ?? null,
+          last_lines: group.lastLines,
+        })),
+        sinks: view.sinks.map(({ name, lag }) => counts.status(name, lag)),
+      };
+    },
+    async apply(next) {
+      for (const id of followed) {
+        if (next.workerGroups.includes(id)) continue;
+        followed.delete(id);
+        await pipeline.remove(id);
+      }
+      for (const id of next.workerGroups) {
+        followed.add(id);
+        pipeline.add(id);
+      }
+    },
+    beginStop(deadline) {
+      stopping ??= pipeline.stop(deadline);
+      // Awaited by stopped(); until then a failure must not count as unhandled.
+      stopping.catch(() => {});
+    },
+    stopped: () => stopping ?? Promise.resolve(),
+  };
+}
+
+/** Delivered and dropped records of each sink since the start. */
+function createSinkCounts(names: readonly string[]) {
+  const reasons: readonly DropReason[] = ['overflow', 'corruption', 'rejected'];
+  const counts = new Map(
+    names.map((name) => [
+      name,
+      {
+        delivered: 0,
+        dropped: Object.fromEntries(reasons.map((reason) => [reason, 0])) as Record<DropReason, number>,
+      },
+    ]),
+  );
+  return {
+    observe(event: LogEvent): void {
+      if (event.kind !== 'delivered' && event.kind !== 'dropped') return;
+      const count = counts.get(event.sink);
+      if (!count) return;
+      if (event.kind === 'delivered') count.delivered += event.records;
+      else count.dropped[event.reason] += event.records;
+    },
+    status(sink: string, lag: number): SinkStatus {
+      const count = counts.get(sink);
+      return {
+        sink,
+        delivered_lines: count?.delivered ?? 0,
+        dropped_lines: { ...count?.dropped },
+        lag_lines: lag,
+      };
+    },
+  };
+}
+
+/** Says once when something goes wrong, and at debug level while it stays so. */
+function logEvent(logger: Logger, event: LogEvent): void {
+  switch (event.kind) {
+    case 'poll failed': {
+      const { workergroupId, reason, failures, retryInMs } = event;
+      const fields = { workergroupId, reason, failures, retryInSeconds: Math.round(retryInMs / 100) / 10 };
+      logger[failures === 1 ? 'warn' : 'debug'](fields, 'log poll failed; nothing is lost yet');
+      return;
+    }
+    case 'gap': {
+      const { workergroupId, reason, lostMin, lostEstimate } = event;
+      logger.warn({ workergroupId, reason, lostMin, lostEstimate }, 'gap in the log');
+      return;
+    }
+    case 'dropped':
+      logger.error({ sink: event.sink, records: event.records, reason: event.reason }, 'log records dropped');
+      return;
+    case 'sink failed': {
+      const { sink, error, failures, retryInMs } = event;
+      logger[failures === 1 ? 'warn' : 'debug']({ sink, err: error, failures, retryInMs }, 'log sink failed');
+      return;
+    }
+    case 'spool failed':
+      logger.error({ err: event.error }, 'the log spool could not store lines; they are taken again');
+      return;
+    case 'polled':
+    case 'lines':
+    case 'delivered':
+      return;
+  }
+}

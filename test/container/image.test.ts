@@ -1,0 +1,94 @@
+import { spawnSync } from 'node:child_process';
+import { GenericContainer, Wait, type StartedTestContainer } from 'testcontainers';
+import { beforeAll, expect, test } from 'vitest';
+import { until } from '../support/daemon.ts';
+import { describeWith, hasCommand, root } from '../support/optional.ts';
+
+// The reaper image cannot be pulled where there is no image registry; every test removes its own containers.
+process.env['TESTCONTAINERS_RYUK_DISABLED'] = 'true';
+
+const IMAGE = 'pilotlight:test';
+
+describeWith(
+  'a container engine',
+  hasCommand('docker', 'info'),
+  'install and start docker',
+)('the image', () => {
+  beforeAll(() => {
+    const bases = ['BUILD_IMAGE', 'RUNTIME_IMAGE'].flatMap((name) => {
+      const image = process.env[name];
+      return image === undefined ? [] : ['--build-arg', `${name}=${image}`];
+    });
+    const args = ['build', '--network=host', '--tag', IMAGE, ...bases, '--build-arg', 'REVISION=test', '.'];
+    const built = spawnSync('docker', args, { cwd: root, encoding: 'utf8' });
+    expect(built.status, built.stderr + built.stdout).toBe(0);
+  }, 280_000);
+
+  test('keeps a deployment alive with a read-only file system, no capabilities and 128 MiB', async () => {
+    await using emulator = await start(['emulator', '--host', '127.0.0.1', '--port', '18080']);
+    await using sidecar = await start(['run'], {
+      PILOTLIGHT_API_KEY: 'emulator-key',
+      PILOTLIGHT_BASE_URL: 'http://127.0.0.1:18080',
+      PILOTLIGHT_DEPLOYMENTS: '42@300s',
+      PILOTLIGHT_WORKER_GROUPS: '7',
+      PILOTLIGHT_LISTEN: '127.0.0.1:19847',
+      PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:19848',
+    });
+    await until(async () => {
+      const status = await fetch('http://127.0.0.1:19847/api/status').then(
+        (response) =>
+          response.json() as Promise<{
+            deployments: { state: string }[];
+            worker_groups: { lines: number }[];
+          }>,
+        () => undefined,
+      );
+      return status?.deployments[0]?.state === 'healthy' && (status.worker_groups[0]?.lines ?? 0) > 0;
+    });
+    // The health check that Docker itself runs, by the image's own HEALTHCHECK.
+    const health = await sidecar.container.exec(['/nodejs/bin/node', '/app/pilotlight.js', 'healthcheck']);
+    expect([health.exitCode, health.output]).toEqual([0, '']);
+    const user = await sidecar.container.exec(['/nodejs/bin/node', '-p', 'process.getuid()']);
+    expect(user.output.trim()).toBe('65532');
+    expect(emulator.container.getName()).not.toBe('');
+
+    const id = sidecar.container.getId();
+    expect(spawnSync('docker', ['stop', '--time', '15', id]).status).toBe(0);
+    const exitCode = spawnSync('docker', ['inspect', '--format', '{{.State.ExitCode}}', id], {
+      encoding: 'utf8',
+    });
+    expect(exitCode.stdout.trim()).toBe('0');
+  });
+
+  test('a wrong configuration ends the container with exit code 2 and says why', () => {
+    const { status, stderr } = spawnSync('docker', ['run', '--rm', IMAGE, 'run'], { encoding: 'utf8' });
+    expect(status).toBe(2);
+    expect(stderr).toContain('PILOTLIGHT_API_KEY: is not set');
+  });
+});
+
+/** As a hardened pod runs it; the library has no method for this. */
+class ReadOnlyContainer extends GenericContainer {
+  constructor(image: string) {
+    super(image);
+    this.hostConfig.ReadonlyRootfs = true;
+  }
+}
+
+interface Started extends AsyncDisposable {
+  readonly container: StartedTestContainer;
+}
+
+/** On the host's network, where the tests can reach it whatever the engine's bridge can do. */
+async function start(command: string[], environment: Record<string, string> = {}): Promise<Started> {
+  const container = await new ReadOnlyContainer(IMAGE)
+    .withCommand(command)
+    .withEnvironment(environment)
+    .withNetworkMode('host')
+    .withAutoRemove(false)
+    .withDroppedCapabilities('ALL')
+    .withResourcesQuota({ memory: 0.125 })
+    .withWaitStrategy(Wait.forLogMessage(/started|listening/))
+    .start();
+  return { container, [Symbol.asyncDispose]: async () => void (await container.stop({ remove: true })) };
+}

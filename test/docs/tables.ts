@@ -1,0 +1,83 @@
+/**
+ * The tables of the README that have a source in the code: `node test/docs/tables.ts` writes them, and
+ * tables.test.ts checks that they are what the code says.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
+import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/daemon/config/options.ts';
+import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
+import type { Status } from '../../src/daemon/status.ts';
+
+const readme = new URL('../../README.md', import.meta.url);
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [line(header), line(header.map(() => '---')), ...rows.map((row) => line(row))].join('\n');
+}
+
+function environmentTable(): string {
+  const rows = OPTION_KEYS.map((key) => {
+    const { variable, type, fallback, required, doc }: Option = OPTIONS[key];
+    const byDefault = required ? 'required' : fallback ? `\`${fallback}\`` : 'not set';
+    return [`\`${PREFIX}${variable}\``, type.name, byDefault, doc];
+  });
+  return table(['variable', 'type', 'default', 'meaning'], rows);
+}
+
+/** Name, type, labels and help, read from the text that a daemon with nothing configured exposes. */
+async function metricsTable(): Promise<string> {
+  const text = await createMetrics(() => EMPTY_STATUS).text();
+  const rows = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(
+    ([, name = '', help = '', type = '']) => [`\`${name}\``, type, help],
+  );
+  return table(
+    ['metric', 'type', 'meaning'],
+    rows.toSorted(([a = ''], [b = '']) => a.localeCompare(b)),
+  );
+}
+
+function operationsTable(): string {
+  const rows = OPERATION_IDS.map((id) => {
+    const { method, path, summary, source } = operationOf(id);
+    return [`\`${id}\``, `\`${method} ${path}\``, summary, source];
+  });
+  return table(['operation', 'request', 'does', 'source'], rows);
+}
+
+const EMPTY_STATUS: Status = {
+  version: '',
+  revision: '',
+  node_version: '',
+  state: 'running',
+  now: 0,
+  started_at: 0,
+  service: { base_url: '', serverless_url: '', clock_skew_seconds: null },
+  deployments: [],
+  worker_groups: [],
+  sinks: [],
+  endpoint_groups: [],
+  instances: {},
+  maintenance_windows: [],
+  account: null,
+  jobs: [],
+};
+
+/** The README with every generated table as the code has it now. */
+export async function withTables(text: string): Promise<string> {
+  const tables: Record<string, string> = {
+    environment: environmentTable(),
+    metrics: await metricsTable(),
+    operations: operationsTable(),
+  };
+  return text.replace(
+    /(<!-- table: (\w+) -->\n)[\s\S]*?(\n<!-- end -->)/g,
+    (_, start: string, name: string, end: string) => start + (tables[name] ?? `no table ${name}`) + end,
+  );
+}
+
+if (import.meta.main) {
+  writeFileSync(readme, await withTables(readFileSync(readme, 'utf8')));
+}

@@ -1,0 +1,75 @@
+/** A child process as a user starts it, with what it printed. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { root } from './optional.ts';
+
+export interface Program extends AsyncDisposable {
+  readonly child: ChildProcess;
+  /** Everything so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Resolves once stderr or stdout matches. */
+  seen(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Resolves with the exit code; a signal that ended it is negative. */
+  readonly exit: Promise<number>;
+}
+
+/** Runs the sources with the Node that runs the tests; nothing of this process' PILOTLIGHT_ environment leaks in. */
+export function startPilotlight(args: readonly string[], env: Record<string, string> = {}): Program {
+  return startProgram(process.execPath, [`${root}src/cli/main.ts`, ...args], env);
+}
+
+export function startProgram(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  cwd: string = root,
+): Program {
+  const clean = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('PILOTLIGHT_')),
+  );
+  const child = spawn(command, [...args], {
+    cwd,
+    env: { ...clean, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const printed = { stdout: '', stderr: '' };
+  const watchers = new Set<() => void>();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      printed[name] += chunk;
+      for (const watcher of watchers) watcher();
+    });
+  }
+  const exit = new Promise<number>((resolve) => {
+    child.once('close', (code, signal) => {
+      resolve(signal === null ? (code ?? -1) : -1);
+      for (const watcher of watchers) watcher();
+    });
+  });
+  let ended = false;
+  void exit.then(() => (ended = true));
+
+  return {
+    child,
+    stdout: () => printed.stdout,
+    stderr: () => printed.stderr,
+    exit,
+    seen: (pattern) =>
+      new Promise((resolve, reject) => {
+        function look(): void {
+          const match = pattern.exec(printed.stderr) ?? pattern.exec(printed.stdout);
+          if (match) resolve(match);
+          else if (!ended) return;
+          else reject(new Error(`ended without printing ${pattern}:\n${printed.stderr}${printed.stdout}`));
+          watchers.delete(look);
+        }
+        watchers.add(look);
+        void exit.then(() => setImmediate(look));
+        look();
+      }),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await exit;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { startJob, type JobOptions } from '../../../src/watch/job.ts';
+
+function options(run: JobOptions['run'], failures: unknown[] = []): JobOptions {
+  return {
+    name: 'test',
+    schedule: '0 0 1 1 *',
+    run,
+    now: () => 1000,
+    onFailure: (error) => failures.push(error),
+  };
+}
+
+describe('scheduled job', () => {
+  test('runs at once, and counts runs and the time of the last success', async () => {
+    const job = startJob(options(async () => {}));
+    await job.runNow();
+    expect(job.view()).toMatchObject({ runs: 1, failures: 0, lastSuccessAt: 1000, lastError: undefined });
+    await job.stop();
+  });
+
+  test('a failure is counted and reported, and the next run may succeed', async () => {
+    const failures: unknown[] = [];
+    let broken = true;
+    const job = startJob(
+      options(async () => {
+        if (broken) throw new Error('service down');
+      }, failures),
+    );
+    await job.runNow();
+    expect(job.view()).toMatchObject({
+      runs: 1,
+      failures: 1,
+      lastSuccessAt: undefined,
+      lastError: 'service down',
+    });
+    broken = false;
+    await job.runNow();
+    expect(job.view()).toMatchObject({ runs: 2, failures: 1, lastSuccessAt: 1000, lastError: undefined });
+    expect(failures).toHaveLength(1);
+    await job.stop();
+  });
+
+  test('never runs twice at once', async () => {
+    const gate = Promise.withResolvers<void>();
+    const job = startJob(options(() => gate.promise));
+    const runs = [job.runNow(), job.runNow()];
+    gate.resolve();
+    await Promise.all(runs);
+    expect(job.view().runs).toBe(1);
+    await job.stop();
+  });
+
+  test('stop aborts the run under way, which is no failure, and nothing runs afterwards', async () => {
+    const failures: unknown[] = [];
+    const job = startJob(
+      options(
+        (signal) =>
+          new Promise((_, reject) => {
+            signal.addEventListener('abort', () => reject(signal.reason as Error));
+          }),
+        failures,
+      ),
+    );
+    await job.stop();
+    await job.runNow();
+    expect(job.view()).toMatchObject({ runs: 1, failures: 0 });
+    expect(failures).toEqual([]);
+  });
+
+  test('a run that takes too long is aborted and counts as failed', async () => {
+    const failures: unknown[] = [];
+    const job = startJob({
+      ...options(
+        (signal) =>
+          new Promise((_, reject) => {
+            signal.addEventListener('abort', () => reject(signal.reason as Error));
+          }),
+        failures,
+      ),
+      timeoutMs: 5,
+    });
+    await job.runNow();
+    expect(String(failures[0])).toContain('took longer than 5 ms');
+    await job.stop();
+  });
+});
