@@ -73,8 +73,8 @@ export async function withTables(text: string): Promise<string> {
     operations: operationsTable(),
   };
   return text.replace(
-    /(<!-- table: (\w+) -->\n)[\s\S]*?(\n<!-- end -->)/g,
-    (_, start: string, name: string, end: string) => start + (tables[name] ?? `no table ${name}`) + end,
+    /(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,
+    (_, start: string, name: string, end: string) => `${start}${tables[name] ?? `no table ${name}`}\n${end}`,
   );
 }
 

@@ -39,7 +39,7 @@ describe('request encoding', () => {
 
 describe('route matching', () => {
   test.each(['/api/v0/deployment/42/heartbeat', '/api/v0/deployment/42/heartbeat/'])('%s', (path) => {
-    expect(matchOperation('POST', path)).toEqual({ id: 'deployments.heartbeat', params: { id: '42' } });
+    expect(matchOperation('POST', path)).toEqual({ value: 'deployments.heartbeat', params: { id: '42' } });
   });
 
   test('another method, a longer path or a broken escape is no match', () => {
