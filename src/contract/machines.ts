@@ -19,15 +19,20 @@ export type MaintenanceWindow = z.output<typeof maintenanceWindow>;
 /** The interface document quotes the first half (§7). */
 const NO_MACHINES = 'machine_ids cannot be None: name at least one machine';
 
+const NOT_MACHINES =
+  'machine ids are integers: a list of them, one, or a string with commas between them: "11,12"';
+
 /** Integers, a comma-separated string of them, or one integer (§4.1). */
 export const machineIds = z.union(
-  [z.array(id).min(1, NO_MACHINES), z.string().regex(/^\s*\d+\s*(,\s*\d+\s*)*$/), id],
-  {
-    error: ({ input }) =>
-      input === undefined || input === null || input === ''
-        ? NO_MACHINES
-        : 'machine ids are integers: a list of them, one, or a string with commas between them: "11,12"',
-  },
+  [
+    z.array(id).min(1, NO_MACHINES),
+    z
+      .string()
+      .min(1, NO_MACHINES)
+      .regex(/^\s*\d+\s*(,\s*\d+\s*)*$/, NOT_MACHINES),
+    id,
+  ],
+  { error: ({ input }) => (input === undefined || input === null ? NO_MACHINES : NOT_MACHINES) },
 );
 
 export const machineOperations = {

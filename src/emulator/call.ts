@@ -2,7 +2,7 @@
 import type { Operation } from '../contract/define.ts';
 import { operationOf } from '../contract/operations.ts';
 import { bearerOf } from './access.ts';
-import type { Dialect, Target } from './dialect.ts';
+import type { Dialect, Target } from './dialect/dialect.ts';
 import type { ApiKeyRecord, State } from './state.ts';
 
 export interface IncomingRequest {

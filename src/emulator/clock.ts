@@ -57,6 +57,7 @@ export function createClock(
   let reading: Reading = readingOf(start, realNow);
   const due: Due[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let disposed = false;
 
   function now(): number {
     return 'frozenAtMs' in reading ? reading.frozenAtMs : realNow() + reading.offsetMs;
@@ -78,7 +79,7 @@ export function createClock(
     clearTimeout(timer);
     timer = undefined;
     const [first] = due;
-    if (!first || 'frozenAtMs' in reading) return;
+    if (!first || disposed || 'frozenAtMs' in reading) return;
     const delay = Math.min(Math.max(0, first.atMs - now()), MAX_TIMER_MS);
     timer = setTimeout(() => void runDue(now()).finally(arm), delay);
   }
@@ -142,6 +143,7 @@ export function createClock(
     save: () => reading,
     restore: set,
     [Symbol.dispose]() {
+      disposed = true;
       due.length = 0;
       clearTimeout(timer);
     },

@@ -1,13 +1,13 @@
 /** The whole emulator at once: reset, seed, snapshot and restore. Each is one synchronous swap of the state. */
-import { buildState } from './build-state.ts';
+import { buildState } from './seed/build.ts';
 import type { Reading, ScheduledClock } from './clock.ts';
-import type { Faults } from './fault-board.ts';
+import type { Faults } from './faults/board.ts';
 import type { Journal } from './journal.ts';
 import { createRandom } from './random.ts';
-import type { Seed } from './seed.ts';
-import { checkSeed } from './seed-file.ts';
+import type { Seed } from './seed/schema.ts';
+import { checkSeed, withReplayFiles } from './seed/file.ts';
 import type { World } from './service.ts';
-import type { SettingsInput } from './settings.ts';
+import type { SettingsInput } from './seed/settings.ts';
 import type { State } from './state.ts';
 
 /** The state of one moment. A frozen clock is part of it; a running one keeps running. */
@@ -50,7 +50,7 @@ export function createControl({ world, clock, faults, journal, settings, seed }:
     reset,
     async seed(next) {
       checkSeed(next);
-      current = next;
+      current = await withReplayFiles(next);
       await reset();
     },
     snapshot: () => ({ state: structuredClone(world.state), clock: clock.save() }),

@@ -2,19 +2,22 @@
  * The local emulator of the service: `await using emulator = await startEmulator()`. One process, in memory,
  * no account, never calls out.
  */
-import { adminRoutes } from './admin-routes.ts';
-import { createAdminApi } from './admin.ts';
-import { buildState } from './build-state.ts';
+import { adminRoutes } from './admin/routes.ts';
+import { createAdminApi } from './admin/api.ts';
+import { findKey, firstKeyValue } from './api-keys.ts';
+import { buildState } from './seed/build.ts';
 import { createClock, type Clock, type ClockStart } from './clock.ts';
 import { createControl, type Control } from './control.ts';
-import { specDialect, type DialectName } from './dialect.ts';
-import { createFaultBoard, type Faults } from './fault-board.ts';
-import { createInferenceLog } from './inference-log.ts';
+import type { DialectName } from './dialect/dialect.ts';
+import { createFaultBoard, type Faults } from './faults/board.ts';
+import { createInferenceLog } from './worker-log/inference-log.ts';
 import {
+  inspectApiKeys,
   inspectDeployments,
   inspectInstances,
   inspectMachines,
   inspectWorkerGroups,
+  type ApiKeys,
   type Deployments,
   type Instances,
   type Machines,
@@ -22,26 +25,29 @@ import {
 } from './inspect.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { openListener } from './listener.ts';
-import { publicDialect } from './public-dialect.ts';
+import { publicDialect } from './dialect/public.ts';
+import { specDialect } from './dialect/spec.ts';
 import { createRandom } from './random.ts';
-import { checkSeed, withReplayFiles } from './seed-file.ts';
-import type { Seed } from './seed.ts';
+import { checkSeed, withReplayFiles } from './seed/file.ts';
+import type { Seed } from './seed/schema.ts';
 import { createServer } from './server.ts';
 import { createService, type World } from './service.ts';
-import type { SettingsInput } from './settings.ts';
+import type { SettingsInput } from './seed/settings.ts';
 import { settle } from './state.ts';
 
 export type { Clock, ClockMode, ClockStart } from './clock.ts';
 export type { Control, Snapshot } from './control.ts';
 export type { DeploymentView } from './deployments.ts';
-export type { DialectName } from './dialect.ts';
-export type { FaultHandle, FaultView, Faults } from './fault-board.ts';
-export type { FaultInput, FaultKind } from './faults.ts';
-export type { Deployments, Instances, Machines, WorkerGroupView, WorkerGroups } from './inspect.ts';
-export type { Journal, JournalEntry, JournalExpectation, JournalFilter, Verification } from './journal.ts';
-export { DEFAULT_API_KEY, DEFAULT_SEED, seedSchema, type Seed } from './seed.ts';
-export { SeedError, readSeedFile } from './seed-file.ts';
-export { settingsSchema, type Settings, type SettingsInput } from './settings.ts';
+export type { DialectName } from './dialect/dialect.ts';
+export type { FaultHandle, FaultView, Faults } from './faults/board.ts';
+export type { FaultInput, FaultKind } from './faults/faults.ts';
+export type { ApiKeys, Deployments, Instances, Machines, WorkerGroupView, WorkerGroups } from './inspect.ts';
+export type { JournalEntry, JournalExpectation, JournalFilter } from './journal-entry.ts';
+export type { Journal, Verification, WaitOptions } from './journal.ts';
+export { DEFAULT_API_KEY, DEFAULT_SEED } from './seed/default.ts';
+export { seedSchema, type Seed } from './seed/schema.ts';
+export { SeedError, readSeedFile } from './seed/file.ts';
+export { settingsSchema, type Settings, type SettingsInput } from './seed/settings.ts';
 
 export interface EmulatorOptions {
   /** Default 0: any free one. */
@@ -63,11 +69,12 @@ export interface Emulator extends Control, AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly dialect: DialectName;
-  /** Value of the first API key of the seed. */
+  /** Value that the first API key of the seed has now; empty once it is deleted and was the only one. */
   readonly apiKey: string;
   readonly clock: Clock;
   readonly faults: Faults;
   readonly journal: Journal;
+  readonly apiKeys: ApiKeys;
   readonly deployments: Deployments;
   readonly workergroups: WorkerGroups;
   readonly instances: Instances;
@@ -104,6 +111,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   });
   const control = createControl({ world, clock, faults, journal, settings, seed });
   const inspected = {
+    apiKeys: inspectApiKeys(world),
     deployments: inspectDeployments(world),
     workergroups: inspectWorkerGroups(world),
     instances: inspectInstances(world),
@@ -133,7 +141,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     port: listener.port,
     dialect: dialectName,
     get apiKey() {
-      return world.state.keys.keys().next().value ?? '';
+      return firstKeyValue(world.state) ?? '';
     },
     clock,
     faults,
@@ -147,6 +155,6 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 
 /** The name of the key with this name or value. */
 function nameOfKey(world: World, nameOrValue: string): string | undefined {
-  const byValue = world.state.keys.get(nameOrValue);
-  return byValue?.name ?? [...world.state.keys.values()].find(({ name }) => name === nameOrValue)?.name;
+  const key = world.state.keys.get(nameOrValue) ?? findKey(world.state, nameOrValue)?.[1];
+  return key?.name;
 }

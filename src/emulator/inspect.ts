@@ -1,7 +1,9 @@
 /** What a test may see and change of the emulated service, in process: `emulator.deployments.get(42)`. */
+import type { z } from 'zod';
 import type { InstanceStatus } from '../contract/instances.ts';
 import type { MaintenanceWindow } from '../contract/machines.ts';
-import { deploymentOf, logOf } from './build-state.ts';
+import { addKey, deleteKey, resetKey } from './api-keys.ts';
+import { deploymentOf, logOf } from './seed/build.ts';
 import { viewDeployment, type DeploymentView } from './deployments.ts';
 import {
   appendLines,
@@ -12,12 +14,23 @@ import {
   linesBetween,
   setGrowthRate,
   writeText,
-} from './group-log.ts';
+} from './worker-log/group-log.ts';
 import { setInstanceStatus, statusAt } from './instances.ts';
-import { deploymentEntry, workerGroupEntry, type Seed } from './seed.ts';
+import { apiKeyEntry, deploymentEntry, workerGroupEntry, type Seed } from './seed/schema.ts';
 import type { World } from './service.ts';
 
 type SeedEntry<Section extends keyof Seed> = NonNullable<Seed[Section]> extends (infer One)[] ? One : never;
+
+/** Keys by their names; values go in and never come out. */
+export interface ApiKeys {
+  list(): { readonly name: string; readonly userId: number }[];
+  /** A further key of the first user. @throws Error for a name or value that is taken */
+  add(entry: z.input<typeof apiKeyEntry>): void;
+  /** A new value: the old one answers 401 at once. @throws RangeError for a name that does not exist */
+  reset(name: string, newValue: string): void;
+  /** Later requests with it get 401. @throws RangeError for a name that does not exist */
+  remove(name: string): void;
+}
 
 export interface Deployments {
   /** @throws RangeError for an id that does not exist; so do all methods here that take one */
@@ -63,6 +76,19 @@ export interface Instances {
 export interface Machines {
   maintenances(id: number): readonly MaintenanceWindow[];
   setMaintenances(id: number, windows: readonly MaintenanceWindow[]): void;
+}
+
+export function inspectApiKeys(world: World): ApiKeys {
+  return {
+    list: () => [...world.state.keys.values()].map(({ name, userId }) => ({ name, userId })),
+    add(entry) {
+      const { key, name, permissions, team } = apiKeyEntry.parse(entry);
+      const userId = world.state.users.keys().next().value ?? 0;
+      addKey(world.state, key, { name, userId, permissions: permissions ?? null, team });
+    },
+    reset: (name, newValue) => resetKey(world.state, name, newValue),
+    remove: (name) => deleteKey(world.state, name),
+  };
 }
 
 export function inspectDeployments(world: World): Deployments {

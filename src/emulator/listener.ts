@@ -34,6 +34,7 @@ export async function openListener(server: Server, host: string, port: number): 
     // A service that is down resets what was open.
     if (!open) return stop((socket) => socket.resetAndDestroy());
     for (let attempt = 1; ; attempt += 1) {
+      if (closed) return;
       try {
         return await bind(server, host, bound);
       } catch (error) {
@@ -59,8 +60,8 @@ export async function openListener(server: Server, host: string, port: number): 
       return done;
     },
     async close() {
-      await last;
       closed = true;
+      await last;
       if (server.listening) await stop((socket) => socket.destroy());
     },
   };

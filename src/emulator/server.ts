@@ -1,11 +1,11 @@
 /** The HTTP shell: bytes to requests, answers to bytes. What is answered is decided in service.ts and admin.ts. */
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { AdminApi } from './admin.ts';
+import type { AdminApi } from './admin/api.ts';
 import { jsonAnswer, type Answer } from './answer.ts';
-import { exchangeWithFaults } from './exchange.ts';
-import type { FaultBoard } from './fault-board.ts';
-import type { Strikes } from './faults.ts';
+import { exchangeWithFaults } from './faults/exchange.ts';
+import type { FaultBoard } from './faults/board.ts';
+import type { Strikes } from './faults/faults.ts';
 import type { JournalWriter, OpenEntry } from './journal.ts';
 import type { Call } from './call.ts';
 import type { Service, World } from './service.ts';
@@ -20,6 +20,8 @@ export interface ServerParts {
   readonly closing: AbortSignal;
 }
 
+/** Longer than clients keep idle connections, so that it is they who close: no race, no reset. */
+const KEEP_ALIVE_MS = 75_000;
 /** Seeds with many log lines to replay are large; nothing else is. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
@@ -31,7 +33,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
-    serverFactory: (handler) => (server = createHttpServer(handler)),
+    serverFactory: (handler) => (server = createHttpServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handler)),
     frameworkErrors: (error, _request, reply) => send(reply, unreadable(error)),
   });
   // Bodies are read as text whatever Content-Type they come with, or without any: this interface is JSON only.

@@ -5,10 +5,10 @@ import { problemsOf } from '../wire/request.ts';
 import { authenticate, authorize } from './access.ts';
 import { jsonAnswer, type Answer } from './answer.ts';
 import { readCall, type Call, type IncomingRequest } from './call.ts';
-import type { Dialect, Target } from './dialect.ts';
+import type { Dialect, Target } from './dialect/dialect.ts';
 import type { HandlerContext } from './handlers/define.ts';
 import { HANDLERS } from './handlers/index.ts';
-import type { InferenceLog } from './inference-log.ts';
+import type { InferenceLog } from './worker-log/inference-log.ts';
 import type { Random } from './random.ts';
 import { Refused } from './refused.ts';
 import type { State } from './state.ts';
@@ -37,8 +37,6 @@ type AnyHandler = (input: Record<string, unknown>, context: HandlerContext) => u
 export function createService(world: World): Service {
   const { dialect } = world;
   const validate = createValidator(dialect);
-  /** Last call of a key to an operation, for the minimum interval. */
-  const lastCalls = new Map<string, number>();
 
   function perform(call: Call): Answer {
     const { target, operation } = call;
@@ -69,9 +67,10 @@ export function createService(world: World): Service {
 
   /** A minimum interval per operation and key, as the public service has; off by default. */
   function keepInterval(id: OperationId, keyId: number, nowMs: number): void {
-    const seconds = world.state.settings.minIntervalSeconds;
+    const { settings, lastCalls } = world.state;
+    const seconds = settings.minIntervalSeconds;
     if (seconds === 0) return;
-    const name = `${keyId} ${id}`;
+    const name = `${id} ${keyId}`;
     const lastMs = lastCalls.get(name);
     if (lastMs !== undefined && nowMs >= lastMs && nowMs - lastMs < seconds * 1000) {
       throw new Refused(

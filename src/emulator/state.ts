@@ -5,9 +5,9 @@
  */
 import type { MaintenanceWindow } from '../contract/machines.ts';
 import { settleDeployment, type DeploymentRecord } from './deployments.ts';
-import type { GroupLog } from './group-log.ts';
+import type { GroupLog } from './worker-log/group-log.ts';
 import type { InstanceRecord } from './instances.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from './seed/settings.ts';
 
 export interface State {
   readonly settings: Settings;
@@ -18,6 +18,8 @@ export interface State {
   readonly workerGroups: Map<number, WorkerGroupRecord>;
   readonly machines: Map<number, MachineRecord>;
   readonly instances: Map<number, InstanceRecord>;
+  /** `operation key-id` → Unix ms of the last call, for the minimum interval. */
+  readonly lastCalls: Map<string, number>;
 }
 
 export interface UserRecord {

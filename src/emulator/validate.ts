@@ -5,7 +5,7 @@ import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operat
 import { coerceFields } from '../wire/coerce.ts';
 import { problemsOf } from '../wire/request.ts';
 import type { Call } from './call.ts';
-import type { Dialect, Target } from './dialect.ts';
+import type { Dialect, Target } from './dialect/dialect.ts';
 import { Refused } from './refused.ts';
 import type { State } from './state.ts';
 

@@ -1,6 +1,6 @@
 /** What a handler is: the behaviour of one operation, as a transition of the state. */
 import type { Input, OperationId, Output } from '../../contract/operations.ts';
-import type { InferenceLog } from '../inference-log.ts';
+import type { InferenceLog } from '../worker-log/inference-log.ts';
 import type { Random } from '../random.ts';
 import type { ApiKeyRecord, State, UserRecord } from '../state.ts';
 

@@ -1,4 +1,4 @@
-import { tailText } from '../group-log.ts';
+import { tailText } from '../worker-log/group-log.ts';
 import { Refused } from '../refused.ts';
 import type { HandlersOf } from './define.ts';
 

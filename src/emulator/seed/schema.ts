@@ -4,14 +4,14 @@
  * Its JSON schema is served at `/_emulator/seed-schema`.
  */
 import { z } from 'zod';
-import { INSTANCE_STATUSES } from '../contract/instances.ts';
-import { MAINTENANCE_CATEGORIES } from '../contract/machines.ts';
-import { id, timestamp } from '../contract/schemas.ts';
+import { INSTANCE_STATUSES } from '../../contract/instances.ts';
+import { MAINTENANCE_CATEGORIES } from '../../contract/machines.ts';
+import { id, timestamp } from '../../contract/schemas.ts';
 import { settingsSchema } from './settings.ts';
 
 const seconds = z.number().nonnegative();
 
-const apiKey = z.strictObject({
+export const apiKeyEntry = z.strictObject({
   name: z.string().min(1).describe('for people: journal and faults call the key by it'),
   key: z.string().min(1).describe('the secret value'),
   permissions: z
@@ -42,7 +42,7 @@ const user = z.strictObject({
   legacy_2fa: z.boolean().default(false).describe('2FA from before methods were stored'),
   tfa_methods: z.array(tfaMethod).default([]),
   backup_codes_remaining: z.int().nonnegative().default(0),
-  api_keys: z.array(apiKey).default([]),
+  api_keys: z.array(apiKeyEntry).default([]),
 });
 
 export const deploymentEntry = z.strictObject({
@@ -120,62 +120,3 @@ export const seedSchema = z.strictObject({
 /** What a seed file contains. */
 export type Seed = z.input<typeof seedSchema>;
 export type ParsedSeed = z.output<typeof seedSchema>;
-
-/** The value of the API key of the default seed: obviously not a real one. */
-export const DEFAULT_API_KEY = 'emulator-key';
-
-const HOUR = 3600;
-
-export const DEFAULT_SEED: Seed = {
-  users: [
-    {
-      id: 1,
-      username: 'dev',
-      email: 'dev@example.com',
-      tfa_methods: [{ id: 1, method: 'totp', label: 'authenticator', is_primary: true }],
-      backup_codes_remaining: 8,
-      api_keys: [{ name: 'default', key: DEFAULT_API_KEY }],
-    },
-  ],
-  deployments: [
-    { id: 42, ttl: 300 },
-    { id: 43, ttl: 120 },
-  ],
-  workergroups: [
-    { id: 7, lines_per_second: 2, history_seconds: 120 },
-    { id: 8, lines_per_second: 0.5 },
-  ],
-  machines: [
-    {
-      id: 11,
-      maintenances: [{ id: 1, starts_in: 2 * HOUR, duration_hours: 3, maintenance_category: 'power' }],
-    },
-    {
-      id: 12,
-      maintenances: [
-        { id: 2, starts_in: -30 * HOUR, duration_hours: 6, maintenance_category: 'disk' },
-        { id: 3, starts_in: 72 * HOUR, duration_hours: 1, maintenance_category: 'gpu' },
-      ],
-    },
-  ],
-  instances: [
-    { id: 501, machine_id: 11, label: 'steady', statuses: [{ actual_status: 'running' }] },
-    { id: 502, machine_id: 11, label: 'starting' },
-    {
-      id: 503,
-      machine_id: 12,
-      label: 'ends after a quarter of an hour',
-      statuses: [{ actual_status: 'running', seconds: 900 }, { actual_status: 'exited' }],
-    },
-    {
-      id: 504,
-      machine_id: 12,
-      label: 'never starts',
-      statuses: [
-        { actual_status: 'created', seconds: 10 },
-        { actual_status: 'loading', seconds: 60 },
-        { actual_status: 'offline' },
-      ],
-    },
-  ],
-};

@@ -3,10 +3,10 @@
  * `{error, msg, problems: [{field, message}]}`. `GET /_emulator/` lists the routes.
  */
 import { z } from 'zod';
-import { createMatcher } from '../wire/match.ts';
-import { problemsOf } from '../wire/request.ts';
-import type { AdminRoute } from './admin-routes.ts';
-import { jsonAnswer, type Answer } from './answer.ts';
+import { createMatcher } from '../../wire/match.ts';
+import { problemsOf } from '../../wire/request.ts';
+import type { AdminRoute } from './route.ts';
+import { jsonAnswer, type Answer } from '../answer.ts';
 
 export interface AdminApi {
   /** Whether a URL belongs to it. */

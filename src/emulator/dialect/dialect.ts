@@ -1,13 +1,10 @@
-/**
- * What differs between the two dialects, and the strict one: exactly the interface document. The other is in
- * public-dialect.ts.
- */
-import type { Operation } from '../contract/define.ts';
-import type { OperationId } from '../contract/operations.ts';
-import { matchOperation, type RouteMatch } from '../wire/match.ts';
-import { jsonAnswer, type Answer } from './answer.ts';
-import type { Refused } from './refused.ts';
-import type { State } from './state.ts';
+/** What differs between the two dialects; they are in spec.ts and public.ts. */
+import type { Operation } from '../../contract/define.ts';
+import type { OperationId } from '../../contract/operations.ts';
+import type { RouteMatch } from '../../wire/match.ts';
+import type { Answer } from '../answer.ts';
+import type { Refused } from '../refused.ts';
+import type { State } from '../state.ts';
 
 export type DialectName = 'spec' | 'public';
 
@@ -38,24 +35,3 @@ export interface Dialect {
   success(target: Target, body: unknown): Answer;
   refusal(operation: Operation | undefined, refused: Refused): Answer;
 }
-
-export const specDialect: Dialect = {
-  name: 'spec',
-  strict: true,
-  match(method, path) {
-    const match = matchOperation(method, path);
-    return match && { value: { id: match.value }, params: match.params };
-  },
-  knows: (operation) => operation.origin === 'interface',
-  adapt: (_id, _operation, body) => body,
-  success: (_target, body) => jsonAnswer(200, body),
-  refusal(operation, refused) {
-    const { code, message, status, fields, reason } = refused;
-    // §7: errors of the serverless address are {error_msg}.
-    const body =
-      operation?.base === 'serverless'
-        ? { error_msg: message, ...fields }
-        : { error: code, msg: message, ...fields };
-    return jsonAnswer(status, body, reason);
-  },
-};

@@ -4,8 +4,8 @@
  * does not stop when a test freezes the clock.
  */
 import { z } from 'zod';
-import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
-import type { Random } from './random.ts';
+import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
+import type { Random } from '../random.ts';
 
 const ms = z.number().nonnegative();
 

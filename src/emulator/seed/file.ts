@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
-import { problemsOf } from '../wire/request.ts';
-import { seedSchema, type Seed } from './seed.ts';
+import { problemsOf } from '../../wire/request.ts';
+import { seedSchema, type Seed } from './schema.ts';
 
 /** A seed that cannot be used; the message names every field and rule. */
 export class SeedError extends Error {

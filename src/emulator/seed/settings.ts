@@ -3,7 +3,7 @@
  * assumptions, named here with their defaults, and can be set in a seed or when the emulator starts.
  */
 import { z } from 'zod';
-import { LIMITS } from '../contract/limits.ts';
+import { LIMITS } from '../../contract/limits.ts';
 
 export const settingsSchema = z.strictObject({
   randomSeed: z.int().default(1).describe('seed of all random choices: log lines, probabilities of faults'),

@@ -1,10 +1,11 @@
 /** Seed → state, pure. */
-import { createDeployment } from './deployments.ts';
-import { createGroupLog, type LineSource } from './group-log.ts';
-import type { InstanceRecord, StatusStep } from './instances.ts';
-import { DEFAULT_SEED, seedSchema, type ParsedSeed, type Seed } from './seed.ts';
+import { createDeployment } from '../deployments.ts';
+import { createGroupLog, type LineSource } from '../worker-log/group-log.ts';
+import type { InstanceRecord, StatusStep } from '../instances.ts';
+import { DEFAULT_SEED } from './default.ts';
+import { seedSchema, type ParsedSeed, type Seed } from './schema.ts';
 import { settingsSchema, type Settings, type SettingsInput } from './settings.ts';
-import type { ApiKeyRecord, State, UserRecord } from './state.ts';
+import type { ApiKeyRecord, State, UserRecord } from '../state.ts';
 
 type Entry<Section extends keyof ParsedSeed> =
   NonNullable<ParsedSeed[Section]> extends (infer One)[] ? One : never;
@@ -32,6 +33,7 @@ export function buildState(seed: Seed, overrides: SettingsInput, nowMs: number):
     workerGroups: byId(workerGroups.map((entry) => ({ id: entry.id, log: logOf(entry, settings, nowMs) }))),
     machines: byId(machines.map((entry) => machineOf(entry, nowMs))),
     instances: byId(instances.map((entry) => instanceOf(entry, owner, settings, nowMs))),
+    lastCalls: new Map(),
   };
 }
 

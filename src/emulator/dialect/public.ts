@@ -3,12 +3,12 @@
  * against the emulator unmodified: laxer about what it takes, and wordier in what it answers.
  */
 import type { z } from 'zod';
-import type { MaintenanceWindow } from '../contract/machines.ts';
-import { LIMITS } from '../contract/limits.ts';
-import type { OperationId } from '../contract/operations.ts';
-import { coerceText } from '../wire/coerce.ts';
-import { createMatcher, matchOperation } from '../wire/match.ts';
-import { jsonAnswer } from './answer.ts';
+import type { MaintenanceWindow } from '../../contract/machines.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import type { OperationId } from '../../contract/operations.ts';
+import { coerceText } from '../../wire/coerce.ts';
+import { createMatcher, matchOperation } from '../../wire/match.ts';
+import { jsonAnswer, textAnswer } from '../answer.ts';
 import type { Alias, Dialect } from './dialect.ts';
 
 const ALIASES: readonly Alias[] = [
@@ -66,6 +66,8 @@ export const publicDialect: Dialect = {
   refusal(operation, refused) {
     const { code, status, fields, reason } = refused;
     const message = MESSAGES[code] ?? refused.message;
+    // One of the three shapes of its 429; none has a Retry-After.
+    if (code === 'rate_limited') return textAnswer(status, 'text/plain; charset=utf-8', message);
     // The serverless address reports its own errors as a bare JSON string with status 200.
     if (operation?.base === 'serverless' && (status === 400 || status === 404)) {
       return jsonAnswer(200, message, reason);

@@ -1,0 +1,61 @@
+/** What the emulated service contains, to be looked at and changed from outside. */
+import { z } from 'zod';
+import { INSTANCE_STATUSES } from '../../contract/instances.ts';
+import { maintenanceWindow } from '../../contract/machines.ts';
+import { apiKeyEntry } from '../seed/schema.ts';
+import { bodyRoute, route, type AdminParts, type AdminRoute } from './route.ts';
+
+const lines = z.union([z.strictObject({ lines: z.array(z.string()) }), z.strictObject({ text: z.string() })]);
+
+export function resourceRoutes({
+  apiKeys,
+  deployments,
+  workergroups,
+  instances,
+  machines,
+}: AdminParts): AdminRoute[] {
+  const deploymentEntry = z.strictObject({ ttl: z.number().positive().nullable().optional() });
+  const status = z.strictObject({ actual_status: z.enum(INSTANCE_STATUSES) });
+  const rate = z.strictObject({ linesPerSecond: z.number().nonnegative() });
+  const keyValue = apiKeyEntry.pick({ key: true });
+  const keyEntry = apiKeyEntry.omit({ name: true });
+  const windows = z.strictObject({ maintenances: z.array(maintenanceWindow) });
+  return [
+    bodyRoute('PUT', '/api-keys/{name}', 'adds an API key', keyEntry, ({ params, body }) =>
+      apiKeys.add({ name: params['name'] ?? '', ...body }),
+    ),
+    bodyRoute('POST', '/api-keys/{name}/reset', 'a new value; the old one gets 401', keyValue, (request) =>
+      apiKeys.reset(request.params['name'] ?? '', request.body.key),
+    ),
+    route('DELETE', '/api-keys/{name}', 'deletes it', ({ params }) => apiKeys.remove(params['name'] ?? '')),
+    route('GET', '/deployments/{id}', 'one deployment and how close it came to expiry', ({ params }) =>
+      deployments.get(idOf(params)),
+    ),
+    bodyRoute('PUT', '/deployments/{id}', 'adds or replaces it: ttl in seconds', deploymentEntry, (request) =>
+      deployments.add({ id: idOf(request.params), ...request.body }),
+    ),
+    route('DELETE', '/deployments/{id}', 'removes it', ({ params }) => deployments.remove(idOf(params))),
+    bodyRoute('POST', '/workergroups/{id}/lines', 'writes lines, or text', lines, ({ params, body }) => {
+      if ('lines' in body) workergroups.append(idOf(params), body.lines);
+      else workergroups.write(idOf(params), body.text);
+    }),
+    route('DELETE', '/workergroups/{id}/lines', 'throws its log away', ({ params }) =>
+      workergroups.clear(idOf(params)),
+    ),
+    bodyRoute('PUT', '/workergroups/{id}/rate', 'lines per second from now on', rate, ({ params, body }) =>
+      workergroups.setRate(idOf(params), body.linesPerSecond),
+    ),
+    bodyRoute('PUT', '/instances/{id}/status', 'its status from now on', status, ({ params, body }) =>
+      instances.setStatus(idOf(params), body.actual_status),
+    ),
+    bodyRoute('PUT', '/machines/{id}/maintenances', 'its maintenance windows', windows, ({ params, body }) =>
+      machines.setMaintenances(idOf(params), body.maintenances),
+    ),
+  ];
+}
+
+function idOf(params: Readonly<Record<string, string>>): number {
+  const id = Number(params['id']);
+  if (!Number.isSafeInteger(id)) throw new Error(`id: "${params['id']}" is no integer`);
+  return id;
+}

@@ -1,0 +1,59 @@
+/** What a route of the admin API is, and what it works on. */
+import type { z } from 'zod';
+import type { Clock } from '../clock.ts';
+import type { Control } from '../control.ts';
+import type { DialectName } from '../dialect/dialect.ts';
+import type { Faults } from '../faults/board.ts';
+import type { ApiKeys, Deployments, Instances, Machines, WorkerGroups } from '../inspect.ts';
+import type { Journal } from '../journal.ts';
+import type { World } from '../service.ts';
+
+export interface AdminRequest<Body = unknown> {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: Body;
+}
+
+export interface AdminRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below `/_emulator`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly body?: z.ZodType;
+  run(request: AdminRequest): unknown;
+}
+
+/** What the admin API works on: the in-process API. */
+export interface AdminParts {
+  readonly dialect: DialectName;
+  readonly world: World;
+  readonly control: Control;
+  readonly clock: Clock;
+  readonly faults: Faults;
+  readonly journal: Journal;
+  readonly apiKeys: ApiKeys;
+  readonly deployments: Deployments;
+  readonly workergroups: WorkerGroups;
+  readonly instances: Instances;
+  readonly machines: Machines;
+}
+
+export function route(
+  method: AdminRoute['method'],
+  path: string,
+  summary: string,
+  run: (request: AdminRequest) => unknown,
+): AdminRoute {
+  return { method, path, summary, run };
+}
+
+/** A route whose body has been parsed by `body` when it runs. */
+export function bodyRoute<Schema extends z.ZodType>(
+  method: AdminRoute['method'],
+  path: string,
+  summary: string,
+  body: Schema,
+  run: (request: AdminRequest<z.output<Schema>>) => unknown,
+): AdminRoute {
+  return { method, path, summary, body, run: (request) => run(request as AdminRequest<z.output<Schema>>) };
+}

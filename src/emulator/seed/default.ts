@@ -1,0 +1,61 @@
+/** What the emulated service contains when nobody says otherwise. */
+import type { Seed } from './schema.ts';
+
+/** The value of the API key of the default seed: obviously not a real one. */
+export const DEFAULT_API_KEY = 'emulator-key';
+
+const HOUR = 3600;
+
+export const DEFAULT_SEED: Seed = {
+  users: [
+    {
+      id: 1,
+      username: 'dev',
+      email: 'dev@example.com',
+      tfa_methods: [{ id: 1, method: 'totp', label: 'authenticator', is_primary: true }],
+      backup_codes_remaining: 8,
+      api_keys: [{ name: 'default', key: DEFAULT_API_KEY }],
+    },
+  ],
+  deployments: [
+    { id: 42, ttl: 300 },
+    { id: 43, ttl: 120 },
+  ],
+  workergroups: [
+    { id: 7, lines_per_second: 2, history_seconds: 120 },
+    { id: 8, lines_per_second: 0.5 },
+  ],
+  machines: [
+    {
+      id: 11,
+      maintenances: [{ id: 1, starts_in: 2 * HOUR, duration_hours: 3, maintenance_category: 'power' }],
+    },
+    {
+      id: 12,
+      maintenances: [
+        { id: 2, starts_in: -30 * HOUR, duration_hours: 6, maintenance_category: 'disk' },
+        { id: 3, starts_in: 72 * HOUR, duration_hours: 1, maintenance_category: 'gpu' },
+      ],
+    },
+  ],
+  instances: [
+    { id: 501, machine_id: 11, label: 'steady', statuses: [{ actual_status: 'running' }] },
+    { id: 502, machine_id: 11, label: 'starting' },
+    {
+      id: 503,
+      machine_id: 12,
+      label: 'ends after a quarter of an hour',
+      statuses: [{ actual_status: 'running', seconds: 900 }, { actual_status: 'exited' }],
+    },
+    {
+      id: 504,
+      machine_id: 12,
+      label: 'never starts',
+      statuses: [
+        { actual_status: 'created', seconds: 10 },
+        { actual_status: 'loading', seconds: 60 },
+        { actual_status: 'offline' },
+      ],
+    },
+  ],
+};

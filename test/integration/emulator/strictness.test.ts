@@ -1,0 +1,188 @@
+import { request } from 'undici';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { encodeRequest } from '../../../src/wire/request.ts';
+
+let emulator: Emulator;
+beforeAll(async () => {
+  emulator = await startEmulator({
+    seed: {
+      users: [
+        {
+          id: 1,
+          api_keys: [
+            { name: 'full', key: 'full-key' },
+            { name: 'billing', key: 'billing-key', permissions: { manage_billing: true } },
+            { name: 'instances', key: 'instances-key', permissions: { manage_instances: true } },
+            { name: 'nested', key: 'nested-key', permissions: { api: { instance_write: {} } } },
+            { name: 'team', key: 'team-key', team: true },
+          ],
+        },
+        { id: 2, api_keys: [{ name: 'other', key: 'other-key' }] },
+      ],
+    },
+  });
+});
+afterAll(() => emulator.close());
+
+interface Sent {
+  readonly body?: string;
+  readonly key?: string | null;
+  readonly headers?: Record<string, string>;
+}
+
+async function send(method: string, path: string, { body, key = 'full-key', headers = {} }: Sent = {}) {
+  const answer = await request(emulator.url + path, {
+    method,
+    body: body ?? null,
+    headers: { ...headers, ...(key === null ? {} : { authorization: `Bearer ${key}` }) },
+  });
+  const text = await answer.body.text();
+  const reason = answer.headers['x-emulator-reason'];
+  return { status: answer.statusCode, reason, body: JSON.parse(text) as unknown, headers: answer.headers };
+}
+
+describe('every operation of the contract', () => {
+  test.each(OPERATION_IDS.filter((id) => operationOf(id).origin === 'interface'))(
+    '%s answers its own example, with and without a slash at the end of its path',
+    async (id) => {
+      const operation = operationOf(id);
+      const encoded = encodeRequest(operation, operation.example.input, 'full-key');
+      if (!encoded.ok) throw new Error(JSON.stringify(encoded.problems));
+      const { method, target, body } = encoded.request;
+      const [path = '', query] = target.split('?');
+      const bare = path.replace(/\/$/, '');
+      for (const spelled of [bare, `${bare}/`]) {
+        const url = query === undefined ? spelled : `${spelled}?${query}`;
+        const answer = await send(method, url, body === undefined ? {} : { body });
+        expect(answer).toMatchObject({ status: 200 });
+        expect(answer.headers['location']).toBeUndefined();
+        expect(operation.response.safeParse(answer.body).success).toBe(true);
+      }
+    },
+  );
+});
+
+describe('what the interface does not allow is refused, naming field and rule', () => {
+  const maintenances = '/api/v0/machines/maintenances';
+  test.each([
+    ['POST', maintenances, '{}', 'machine_ids: machine_ids cannot be None'],
+    ['POST', maintenances, '{"machine_ids":[]}', 'machine_ids: machine_ids cannot be None'],
+    ['POST', maintenances, '', 'machine_ids: machine_ids cannot be None'],
+    ['POST', maintenances, '{"machine_ids":"a,b"}', 'machine_ids: machine ids are integers'],
+    ['POST', maintenances, '{"machine_ids":1,"ctime":"now"}', 'ctime: '],
+    ['POST', maintenances, '{"machine_ids":1,"owner":"me"}', 'body: Unrecognized key: "owner"'],
+    ['POST', maintenances, '{"machine_ids":', 'body: malformed JSON'],
+    ['POST', maintenances, '[1]', 'body: '],
+    ['POST', `${maintenances}?a=1`, '{"machine_ids":1}', 'a: this operation takes no query parameters'],
+    ['POST', '/api/v0/deployment/x/heartbeat', '', 'id: '],
+    ['POST', '/api/v0/deployment/1.5/heartbeat', '', 'id: '],
+    ['POST', '/api/v0/deployment/42/heartbeat', '{}', 'body: this operation takes no body'],
+  ])('%s %s %s', async (method, path, body, reason) => {
+    const answer = await send(method, path, { body });
+    expect(answer).toMatchObject({ status: 400, body: { error: 'bad_request' } });
+    expect(answer.reason).toContain(reason);
+  });
+
+  test.each([
+    ['{"id":7,"tail":5}', 400, 'api_key: '],
+    ['{"id":7,"tail":0,"api_key":"full-key"}', 400, 'tail: '],
+    ['{"id":7,"tail":5,"api_key":"nobody"}', 401, 'api_key: '],
+    ['{"id":7,"tail":5,"api_key":"other-key"}', 401, 'api_key: '],
+    ['{"id":9,"tail":5,"api_key":"full-key"}', 404, 'id: there is no worker group 9'],
+  ])('logs %s answers %i as {error_msg}', async (body, status, reason) => {
+    const answer = await send('POST', '/get_workergroup_logs', { body });
+    expect(answer).toMatchObject({ status, body: { error_msg: expect.any(String) as string } });
+    expect(answer.reason).toContain(reason);
+  });
+});
+
+function beat(key: string | null) {
+  return send('POST', '/api/v0/deployment/42/heartbeat', { key });
+}
+
+describe('keys', () => {
+  test('none is 403, an unknown one 401', async () => {
+    expect(await beat(null)).toMatchObject({ status: 403, body: { error: 'auth_error' } });
+    expect(await beat('nobody')).toMatchObject({ status: 401, body: { error: 'invalid_key' } });
+  });
+
+  test('a scoped one can do what its permissions say', async () => {
+    expect(await beat('billing-key')).toMatchObject({ status: 403, body: { error: 'forbidden' } });
+    expect(await beat('instances-key')).toMatchObject({ status: 200 });
+    expect(await beat('nested-key')).toMatchObject({ status: 200 });
+  });
+
+  test('one of a team may not do 2FA', async () => {
+    const answer = await send('GET', '/api/v0/tfa/status/', { key: 'team-key' });
+    expect(answer).toMatchObject({ status: 403, body: { error: 'team_user_forbidden' } });
+  });
+
+  test('one that is reset or deleted gets 401 at once', async () => {
+    emulator.apiKeys.add({ name: 'short', key: 'old-value' });
+    expect(await beat('old-value')).toMatchObject({ status: 200 });
+    emulator.apiKeys.reset('short', 'new-value');
+    expect(await beat('old-value')).toMatchObject({ status: 401 });
+    expect(await beat('new-value')).toMatchObject({ status: 200 });
+    emulator.apiKeys.remove('short');
+    expect(await beat('new-value')).toMatchObject({ status: 401 });
+  });
+});
+
+describe('an operation that there is not is a clear 501', () => {
+  test.each([
+    ['GET', '/api/v0/nothing', 'no operation GET /api/v0/nothing'],
+    ['DELETE', '/api/v0/machines/maintenances', 'at this path it knows POST'],
+    ['GET', '/api/v0/deployment/42/', 'deployments.get belongs to the public dialect'],
+    ['POST', '/api/v0/deployment//heartbeat', 'no operation'],
+    ['PATCH', '/', 'no operation'],
+  ])('%s %s', async (method, path, message) => {
+    const answer = await send(method, path, method === 'DELETE' ? { body: '{"a":1}' } : {});
+    expect(answer).toMatchObject({ status: 501, body: { error: 'unknown_operation' } });
+    expect(answer.reason).toContain(message);
+  });
+});
+
+test('a heartbeat needs neither body nor Content-Type, and minds neither', async () => {
+  const path = '/api/v0/deployment/42/heartbeat';
+  expect(await send('POST', path, { headers: { 'content-type': 'application/json' } })).toMatchObject({
+    status: 200,
+  });
+  const body = { body: '{"machine_ids":11}', headers: { 'content-type': 'text/plain' } };
+  expect(await send('POST', '/api/v0/machines/maintenances', body)).toMatchObject({ status: 200 });
+});
+
+test('calls that come sooner than the minimum interval are 429, by key and operation', async () => {
+  await using strict = await startEmulator({ clock: 'frozen', settings: { minIntervalSeconds: 2 } });
+  const beatOf = async (id: number): Promise<number> => {
+    const headers = { authorization: `Bearer ${strict.apiKey}` };
+    const answer = await request(`${strict.url}/api/v0/deployment/${id}/heartbeat`, {
+      method: 'POST',
+      headers,
+    });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  expect(await beatOf(42)).toBe(200);
+  await strict.clock.advance(1_999);
+  expect(await beatOf(43)).toBe(429);
+  await strict.clock.advance(1);
+  expect(await beatOf(43)).toBe(200);
+});
+
+test('an answer of our own that breaks the contract is a 500 that says where', async () => {
+  await using broken = await startEmulator();
+  const window = { id: 1, machine_id: 11, start_time: 9e9, maintenance_category: 'power' };
+  broken.machines.setMaintenances(11, [{ ...window, duration_hours: 'long' as unknown as number }]);
+  const answer = await request(`${broken.url}/api/v0/machines/maintenances`, {
+    method: 'POST',
+    body: '{"machine_ids":[11]}',
+    headers: { authorization: `Bearer ${broken.apiKey}` },
+  });
+  expect(answer.statusCode).toBe(500);
+  expect(answer.headers['x-emulator-reason']).toContain(
+    'the answer of machines.maintenances breaks the contract: 0.duration_hours',
+  );
+  await answer.body.dump();
+});
