@@ -9,6 +9,9 @@ export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
     reporters: ['default'],
+    // Most of the time goes in waiting on sockets, so more run at once than there are cores.
+    maxWorkers: 3,
+    maxConcurrency: 16,
     projects: [
       project('unit', 20_000),
       project('simulation', 120_000),

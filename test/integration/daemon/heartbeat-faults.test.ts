@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { startEmulator, type FaultInput } from '../../../src/emulator/index.ts';
+import { startTestDaemon, until } from '../../support/daemon.ts';
+
+const TTL_S = 10;
+const OUTAGE_MS = 4_000;
+
+const outages: [string, FaultInput][] = [
+  ['connections refused', { kind: 'refused', forMs: OUTAGE_MS }],
+  ['requests that hang', { kind: 'hang', forMs: OUTAGE_MS }],
+  ['status 503', { kind: 'status', status: 503, forMs: OUTAGE_MS }],
+  ['429 as plain text', { kind: 'throttled', shape: 'text', forMs: OUTAGE_MS }],
+  ['HTML with status 200', { kind: 'html', forMs: OUTAGE_MS }],
+  ['connections reset', { kind: 'reset', forMs: OUTAGE_MS }],
+];
+
+// Real sockets and real time: all outages at once, so that the whole takes as long as one.
+describe.concurrent('a deployment with a TTL of 10 s survives 4 s of', () => {
+  test.each(outages)('%s', async (_, fault) => {
+    await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: TTL_S }] } });
+    await using daemon = await startTestDaemon({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      DEPLOYMENTS: `42@${TTL_S}s`,
+    });
+    const deployment = () => emulator.deployments.get(42);
+    await until(() => deployment().beats >= 2);
+    const outage = await emulator.faults.add(fault);
+    const struckAt = performance.now();
+    // Past the outage, and past the TTL of the last heartbeat before it.
+    await until(() => performance.now() - struckAt > OUTAGE_MS + 1_000 && deployment().beats >= 4);
+    await until(() => performance.now() - struckAt > TTL_S * 1000 + 500);
+    expect(deployment()).toMatchObject({ expired: false, lapses: 0, lateBeats: 0 });
+    const [status] = daemon.daemon.status().deployments;
+    expect(status).toMatchObject({ state: 'healthy', lapses: 0 });
+    // A refused connection never reaches the fault; a request that hung may be answered in the end.
+    const failures = Object.values(status?.failures ?? {}).reduce((sum, count) => sum + count, 0);
+    expect(outage.struck + failures).toBeGreaterThan(0);
+  });
+});
+
+describe.concurrent('nothing that happens to the other calls changes the heartbeats', () => {
+  test.each<[string, FaultInput]>([
+    ['worker-group logs that hang', { kind: 'hang', operation: 'workergroups.logs' }],
+    ['worker-group logs that reset', { kind: 'reset', operation: 'workergroups.logs' }],
+    ['maintenance windows that hang', { kind: 'hang', operation: 'machines.maintenances' }],
+    ['instances that answer HTML', { kind: 'html', operation: 'instances.list' }],
+  ])('%s', async (_, fault) => {
+    await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: 6 }] } });
+    await emulator.faults.add(fault);
+    await using daemon = await startTestDaemon({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      DEPLOYMENTS: '42@6s',
+      WORKER_GROUPS: '7,8',
+      MACHINES: '11',
+    });
+    await until(() => emulator.deployments.get(42).beats >= 5);
+    const [status] = daemon.daemon.status().deployments;
+    expect(status?.state).toBe('healthy');
+    expect(Object.values(status?.failures ?? {}).reduce((sum, count) => sum + count, 0)).toBe(0);
+    expect(emulator.deployments.get(42).minMarginRatio).toBeGreaterThan(0.7);
+  });
+
+  test('a scraper that connects and never reads', async () => {
+    await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: 6 }] } });
+    await using daemon = await startTestDaemon({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      DEPLOYMENTS: '42@6s',
+    });
+    const scrapers = Array.from({ length: 50 }, async () => {
+      const response = await fetch(`${daemon.url}/metrics`).catch(() => undefined);
+      return response?.body?.cancel();
+    });
+    await until(() => emulator.deployments.get(42).beats >= 5);
+    expect(daemon.daemon.status().deployments[0]).toMatchObject({ state: 'healthy', lapses: 0 });
+    await Promise.all(scrapers);
+  });
+});

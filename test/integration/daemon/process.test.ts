@@ -1,0 +1,201 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { until } from '../../support/daemon.ts';
+import { startPilotlight } from '../../support/process.ts';
+
+let emulator: Emulator;
+let folder: string;
+beforeAll(async () => {
+  emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: 60 }] } });
+  folder = mkdtempSync(join(tmpdir(), 'pilotlight-process-'));
+});
+afterAll(async () => {
+  await emulator.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function environment(more: Record<string, string> = {}): Record<string, string> {
+  return {
+    PILOTLIGHT_API_KEY: emulator.apiKey,
+    PILOTLIGHT_BASE_URL: emulator.url,
+    PILOTLIGHT_DEPLOYMENTS: '42@60s',
+    PILOTLIGHT_WORKER_GROUPS: '7',
+    PILOTLIGHT_LISTEN: '127.0.0.1:0',
+    PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
+    ...more,
+  };
+}
+
+async function startedUrls(
+  program: ReturnType<typeof startPilotlight>,
+): Promise<{ url: string; adminUrl: string }> {
+  const [, message = ''] = await program.seen(/^(\{.*"pilotlight started"\})$/m);
+  return JSON.parse(message) as { url: string; adminUrl: string };
+}
+
+describe('pilotlight run', () => {
+  test('a wrong configuration ends with exit code 2 and all problems at once', async () => {
+    await using program = startPilotlight(['run'], {
+      PILOTLIGHT_DEPLOYMENTS: 'abc',
+      PILOTLIGHT_ENDPOINT_GROUPS: '[{"target_util":1.5,"max_worker":3}]',
+    });
+    expect(await program.exit).toBe(2);
+    const errors = program.stderr().match(/^error: .*/gm) ?? [];
+    expect(errors).toHaveLength(5);
+    for (const part of [
+      'DEPLOYMENTS: got abc',
+      'API_KEY: is not set',
+      'BASE_URL: is not set',
+      'target_util: got 1.5',
+      'did you mean max_workers?',
+    ]) {
+      expect(program.stderr()).toContain(part);
+    }
+    expect(program.stdout()).toBe('');
+  });
+
+  test('a port that is taken ends with a sentence and exit code 1', async () => {
+    const port = new URL(emulator.url).port;
+    await using program = startPilotlight(['run'], environment({ PILOTLIGHT_LISTEN: `127.0.0.1:${port}` }));
+    expect(await program.exit).toBe(1);
+    expect(program.stderr()).toMatch(/could not start: .*EADDRINUSE/);
+  });
+
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    '%s sends one last heartbeat and ends with exit code 0',
+    async (signal) => {
+      await using program = startPilotlight(['run'], environment());
+      const { url } = await startedUrls(program);
+      await until(() => program.stdout().includes('"workergroup_id":7'));
+      expect((await fetch(`${url}/readyz`)).status).toBe(200);
+      const { beats } = emulator.deployments.get(42);
+      program.child.kill(signal);
+      expect(await program.exit).toBe(0);
+      const after = emulator.deployments.get(42);
+      expect(after.beats).toBe(beats + 1);
+      expect(after.lastHeartbeatMs).toBeGreaterThan(Date.now() - 5_000);
+      // stdout has records and nothing else, each line whole.
+      for (const line of program.stdout().trimEnd().split('\n'))
+        expect(JSON.parse(line)).toHaveProperty('workergroup_id', 7);
+    },
+  );
+
+  test('a second signal ends it at once, though the service hangs', async () => {
+    await using program = startPilotlight(['run'], environment());
+    await startedUrls(program);
+    await until(() => emulator.journal.entries().length > 0);
+    await using _hanging = await emulator.faults.add({ kind: 'hang' });
+    program.child.kill('SIGTERM');
+    await program.seen(/"draining"/);
+    program.child.kill('SIGTERM');
+    expect(await program.exit).toBe(130);
+  });
+
+  test('SIGTERM ends within the shutdown timeout though the service hangs', async () => {
+    await using program = startPilotlight(['run'], environment({ PILOTLIGHT_SHUTDOWN_TIMEOUT: '2s' }));
+    await startedUrls(program);
+    await using _hanging = await emulator.faults.add({ kind: 'hang' });
+    const toldAt = performance.now();
+    program.child.kill('SIGTERM');
+    expect(await program.exit).toBe(0);
+    expect(performance.now() - toldAt).toBeLessThan(4_000);
+  });
+
+  test('SIGHUP applies a changed file, and keeps the old configuration when the new one is bad', async () => {
+    const file = join(folder, 'deployments');
+    writeFileSync(file, '42@60s');
+    const { PILOTLIGHT_DEPLOYMENTS: _, ...rest } = environment({ PILOTLIGHT_DEPLOYMENTS_FILE: file });
+    await using program = startPilotlight(['run'], rest);
+    const { url, adminUrl } = await startedUrls(program);
+    const deployments = async (): Promise<number[]> => {
+      const status = (await (await fetch(`${url}/api/status`)).json()) as {
+        deployments: { deployment_id: number }[];
+      };
+      return status.deployments.map(({ deployment_id: id }) => id);
+    };
+    expect(await deployments()).toEqual([42]);
+    writeFileSync(file, '43@120s');
+    program.child.kill('SIGHUP');
+    await program.seen(/configuration reloaded/);
+    expect(await deployments()).toEqual([43]);
+    writeFileSync(file, 'nonsense');
+    program.child.kill('SIGHUP');
+    await program.seen(/reload refused/);
+    expect(await deployments()).toEqual([43]);
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain(
+      'pilotlight_config_last_reload_successful 0',
+    );
+    const answer = await fetch(`${adminUrl}/-/reload`, { method: 'POST' });
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      { reloaded: false, problems: [expect.stringContaining('got nonsense')] },
+    ]);
+  });
+
+  test('the admin listener changes the log level and quits', async () => {
+    await using program = startPilotlight(['run'], environment());
+    const { adminUrl } = await startedUrls(program);
+    const wrong = await fetch(`${adminUrl}/-/log-level`, { method: 'PUT', body: 'loud' });
+    expect([wrong.status, await wrong.text()]).toEqual([
+      400,
+      expect.stringContaining('allowed: fatal, error'),
+    ]);
+    expect((await fetch(`${adminUrl}/-/log-level`, { method: 'PUT', body: 'debug' })).status).toBe(200);
+    await program.seen(/log level changed/);
+    expect((await fetch(`${adminUrl}/-/quit`, { method: 'POST' })).status).toBe(202);
+    expect(await program.exit).toBe(0);
+  });
+});
+
+describe('other commands', () => {
+  test('healthcheck is 0 for a live daemon and 3 for none', async () => {
+    await using program = startPilotlight(['run'], environment());
+    const { url } = await startedUrls(program);
+    await using live = startPilotlight(['healthcheck', '--url', url]);
+    expect([await live.exit, live.stderr()]).toEqual([0, '']);
+    await using dead = startPilotlight(['healthcheck', '--url', 'http://127.0.0.1:1']);
+    expect([await dead.exit, dead.stderr()]).toEqual([3, expect.stringContaining('does not answer')]);
+  });
+
+  test('check prints every problem and exits 0, 1 with --strict, or 2', async () => {
+    const fine = environment();
+    const warned = { ...fine, PILOTLIGHT_ENDPOINT_GROUPS: '[{"target_util":0.97}]' };
+    const wrong = { ...fine, PILOTLIGHT_LISTEN: 'nowhere' };
+    for (const [args, env, code] of [
+      [['check'], fine, 0],
+      [['check', '--strict'], fine, 0],
+      [['check'], warned, 0],
+      [['check', '--strict'], warned, 1],
+      [['check'], wrong, 2],
+    ] as const) {
+      await using program = startPilotlight(args, env);
+      expect(await program.exit, `${args.join(' ')} ${program.stderr()}`).toBe(code);
+    }
+  });
+
+  test('call makes an operation, and its exit code says what came of it', async () => {
+    const { PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL } = environment();
+    const env = {
+      PILOTLIGHT_API_KEY: PILOTLIGHT_API_KEY ?? '',
+      PILOTLIGHT_BASE_URL: PILOTLIGHT_BASE_URL ?? '',
+    };
+    const cases: [string[], Record<string, string>, number, RegExp][] = [
+      [['call', 'deployments.heartbeat', '{"id":42}'], env, 0, /"deployment_id":42/],
+      [['call', 'deployments.heartbeat', '{"id":4711}'], env, 1, /404 not_found/],
+      [['call', 'deployments.heartbeat', '{"id":"x"}'], env, 2, /id: .*got "x"/],
+      [['call', 'deployment.heartbeat', '{}'], env, 2, /did you mean deployments\.heartbeat\?/],
+      [['call', 'users.current'], { ...env, PILOTLIGHT_API_KEY: 'wrong' }, 4, /401/],
+      [['call', 'users.current'], { ...env, PILOTLIGHT_BASE_URL: 'http://127.0.0.1:1' }, 3, /refused/],
+    ];
+    for (const [args, environmentOf, code, printed] of cases) {
+      await using program = startPilotlight(args, environmentOf);
+      expect([await program.exit, program.stdout() + program.stderr()]).toEqual([
+        code,
+        expect.stringMatching(printed),
+      ]);
+    }
+  });
+});
