@@ -58,7 +58,6 @@ export function createDeployment(
 
 /** Writes down an expiry that has come; to be called before any other look at the record. */
 export function settleDeployment(deployment: DeploymentRecord, nowMs: number): void {
-  if (deployment.expiredAtMs !== null) return;
   const expiresAtMs = expiryOf(deployment);
   if (expiresAtMs === null || nowMs < expiresAtMs) return;
   deployment.expiredAtMs = expiresAtMs;

@@ -170,3 +170,19 @@ test('calls that come sooner than the minimum interval are 429, by key and opera
   await strict.clock.advance(1);
   expect(await beatOf(43)).toBe(200);
 });
+
+test('an answer of our own that breaks the contract is a 500 that says where', async () => {
+  await using broken = await startEmulator();
+  const window = { id: 1, machine_id: 11, start_time: 9e9, duration_hours: 1 };
+  broken.machines.setMaintenances(11, [{ ...window, maintenance_category: 5 as unknown as string }]);
+  const answer = await request(`${broken.url}/api/v0/machines/maintenances`, {
+    method: 'POST',
+    body: '{"machine_ids":[11]}',
+    headers: { authorization: `Bearer ${broken.apiKey}` },
+  });
+  expect(answer.statusCode).toBe(500);
+  expect(answer.headers['x-emulator-reason']).toContain(
+    'the answer of machines.maintenances breaks the contract: 0.maintenance_category',
+  );
+  await answer.body.dump();
+});
