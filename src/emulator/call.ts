@@ -29,7 +29,7 @@ export interface Call {
   readonly subject: number | null;
 }
 
-export type Body =
+type Body =
   | { readonly kind: 'none' }
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'malformed'; readonly problem: string };

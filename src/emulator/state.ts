@@ -62,12 +62,12 @@ export interface ApiKeyRecord {
   readonly team: boolean;
 }
 
-export interface WorkerGroupRecord {
+interface WorkerGroupRecord {
   readonly id: number;
   readonly log: GroupLog;
 }
 
-export interface MachineRecord {
+interface MachineRecord {
   readonly id: number;
   maintenances: MaintenanceWindow[];
 }

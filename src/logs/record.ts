@@ -4,7 +4,6 @@
  */
 
 export type GapReason = 'overrun' | 'reset' | 'ambiguous';
-export const GAP_REASONS = ['overrun', 'reset', 'ambiguous'] as const satisfies readonly GapReason[];
 
 export interface Gap {
   /**

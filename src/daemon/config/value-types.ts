@@ -186,19 +186,3 @@ export const listenAddress: ValueType<ListenAddress> = {
     return fine({ host, port });
   },
 };
-
-export const byteSize: ValueType<number> = {
-  name: 'size',
-  parse(value) {
-    const match = /^(\d+)\s*(B|KiB|MiB|GiB)?$/.exec(value);
-    const factor = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }[match?.[2] ?? 'B'] ?? 1;
-    const bytes = Number(match?.[1]) * factor;
-    return match && bytes > 0 ? fine(bytes) : wrong(value, 'a size such as 65536, 512KiB or 64MiB');
-  },
-};
-
-export const count: ValueType<number> = {
-  name: 'count',
-  parse: (value) =>
-    /^[1-9]\d{0,8}$/.test(value) ? fine(Number(value)) : wrong(value, 'a whole number from 1'),
-};

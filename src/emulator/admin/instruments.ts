@@ -51,7 +51,11 @@ function faultRoutes({ faults, clock }: AdminParts): AdminRoute[] {
       return { faultId: handle.faultId };
     }),
     route('DELETE', '/faults', 'lifts all faults', () => faults.clear()),
-    route('DELETE', '/faults/{faultId}', 'lifts one fault', ({ params }) => faults.clear(params['faultId'])),
+    route('DELETE', '/faults/{faultId}', 'lifts one fault', ({ params: { faultId = '' } }) => {
+      if (!faults.list().some((fault) => fault.faultId === faultId))
+        throw new RangeError(`no fault ${faultId}`);
+      return faults.clear(faultId);
+    }),
   ];
 }
 

@@ -18,7 +18,7 @@ export interface HandlerContext {
  * Takes a validated input and answers the body of a success, or throws Refused. All checks come before the
  * first change of the state.
  */
-export type Handler<Id extends OperationId> = (input: Input<Id>, context: HandlerContext) => Output<Id>;
+type Handler<Id extends OperationId> = (input: Input<Id>, context: HandlerContext) => Output<Id>;
 
 /** One for each operation of the table: one without a handler does not compile. */
 export type Handlers = { readonly [Id in OperationId]: Handler<Id> };

@@ -135,7 +135,7 @@ function instanceOf(
 }
 
 /** What an instance goes through that starts without trouble. */
-export function startingSteps(settings: Settings): StatusStep[] {
+function startingSteps(settings: Settings): StatusStep[] {
   return [
     { status: 'created', durationMs: settings.instanceCreatedSeconds * 1000 },
     { status: 'loading', durationMs: settings.instanceLoadingSeconds * 1000 },

@@ -32,7 +32,7 @@ export function checkSeed(seed: unknown): void {
   if (!parsed.success) throw seedError(parsed.error, seed);
 }
 
-export function seedError(error: z.ZodError, seed: unknown): SeedError {
+function seedError(error: z.ZodError, seed: unknown): SeedError {
   const problems = problemsOf(error, seed).map(({ field, message }) => `${field || 'seed'}: ${message}`);
   return new SeedError(problems.join('; '), { cause: error });
 }

@@ -147,6 +147,7 @@ test('faults are put in force and lifted one by one', async () => {
   expect((await admin('GET', '/faults')).body['faults']).toMatchObject([{ struck: 1 }]);
   await admin('DELETE', `/faults/${String(body['faultId'])}`);
   expect(await beat()).toBe(200);
+  expect(await admin('DELETE', '/faults/fault-99')).toMatchObject({ status: 404 });
   const wrong = await admin('POST', '/faults', { kind: 'latency', ms: -5, operation: 'heartbeat' });
   expect(wrong).toMatchObject({ status: 400, body: { problems: [{ field: 'ms' }, { field: 'operation' }] } });
 });

@@ -173,8 +173,8 @@ test('calls that come sooner than the minimum interval are 429, by key and opera
 
 test('an answer of our own that breaks the contract is a 500 that says where', async () => {
   await using broken = await startEmulator();
-  const window = { id: 1, machine_id: 11, start_time: 9e9, maintenance_category: 'power' };
-  broken.machines.setMaintenances(11, [{ ...window, duration_hours: 'long' as unknown as number }]);
+  const window = { id: 1, machine_id: 11, start_time: 9e9, duration_hours: 1 };
+  broken.machines.setMaintenances(11, [{ ...window, maintenance_category: 5 as unknown as string }]);
   const answer = await request(`${broken.url}/api/v0/machines/maintenances`, {
     method: 'POST',
     body: '{"machine_ids":[11]}',
@@ -182,7 +182,7 @@ test('an answer of our own that breaks the contract is a 500 that says where', a
   });
   expect(answer.statusCode).toBe(500);
   expect(answer.headers['x-emulator-reason']).toContain(
-    'the answer of machines.maintenances breaks the contract: 0.duration_hours',
+    'the answer of machines.maintenances breaks the contract: 0.maintenance_category',
   );
   await answer.body.dump();
 });
