@@ -28,11 +28,13 @@ if (!isInstalled()) {
   // npm_execpath is the npm that runs this script; a bare `npm` may be another one, or missing.
   const npm = process.env.npm_execpath;
   const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []];
-  const install = [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  // Not `npm ci`: it refuses a lockfile that lacks a platform's optional binaries, which the registry that the
+  // lockfile was made with may not have. This takes the locked versions all the same, and writes nothing.
+  const install = [...args, 'install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
   const result = spawnSync(command, install, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
   if (result.status !== 0) {
     process.stderr.write(
-      'pilotlight: npm ci failed (see above). A network or registry problem? Try `npm ci` by hand.\n',
+      'pilotlight: npm install failed (see above). A network or registry problem? Try `npm install` by hand.\n',
     );
     process.exit(1);
   }
