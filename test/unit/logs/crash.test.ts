@@ -24,6 +24,9 @@ const death = fc.oneof(
   fc.record({ at: fc.constantFrom<Death['at']>('before', 'after'), count: fc.integer({ min: 1, max: 900 }) }),
 );
 
+/** The child may die between the look and the send; without a callback that would be an error of the child. */
+function deadAlready(): void {}
+
 /** Lives until it dies, or until everything is delivered: what it printed, whole lines only. */
 async function live(directory: string, log: GrowingLog, seen: Set<number>, { at, count }: Death) {
   const self = at === 'before' || at === 'after';
@@ -33,11 +36,12 @@ async function live(directory: string, log: GrowingLog, seen: Set<number>, { at,
   let [torn, answers, outputs, stopping] = ['', 0, 0, false];
   const stopWhenDone = () => {
     if (stopping || !log.isComplete || seen.size < log.total || !child.connected) return;
-    stopping = child.send('stop');
+    stopping = true;
+    child.send('stop', deadAlready);
   };
   child.on('message', ({ tail }: { tail: number }) => {
     if (!child.connected) return;
-    child.send({ answer: log.answer(tail) });
+    child.send({ answer: log.answer(tail) }, deadAlready);
     answers += 1;
     if (at === 'answer' && answers === count) child.kill('SIGKILL');
     stopWhenDone();
