@@ -16,6 +16,7 @@ export default defineConfig({
       project('unit', 20_000),
       project('simulation', 120_000),
       project('integration', 60_000),
+      project('browser', 60_000),
       project('container', 300_000),
       project('e2e', 120_000),
     ],

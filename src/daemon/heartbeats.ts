@@ -5,6 +5,7 @@ import { ApiError } from '../client/errors.ts';
 import { delay } from '../client/delay.ts';
 import { createBeatPort } from '../heartbeat/beat.ts';
 import { HeartbeatDriver } from '../heartbeat/driver.ts';
+import type { FailureLabel } from '../heartbeat/outcome.ts';
 import type { HeartbeatState, Notice } from '../heartbeat/machine.ts';
 import type { DeploymentView } from '../heartbeat/view.ts';
 import type { ApiKey } from './api-key.ts';
@@ -191,7 +192,8 @@ function deploymentStatus(view: DeploymentView): DeploymentStatus {
     expires_at: secondsOrNull(view.expiresAt),
     min_margin_ratio: view.minMarginRatio ?? null,
     lapses: view.lapses,
-    last_error: failed ? failed.result : null,
+    last_error: failed ? FAILURE_WORDS[failed.result as FailureLabel | 'overdue'] : null,
+    last_error_at: failed ? failed.at / 1000 : null,
     beats: view.timeline.map(({ at, result, tookMs }) => ({
       at: at / 1000,
       outcome: result,
@@ -199,6 +201,26 @@ function deploymentStatus(view: DeploymentView): DeploymentStatus {
     })),
   };
 }
+
+/** What a person reads where a metric has a label. */
+const FAILURE_WORDS: Readonly<Record<FailureLabel | 'overdue', string>> = {
+  dns: 'the name of the service does not resolve',
+  connect: 'no connection: refused or unreachable',
+  tls: 'the TLS handshake failed',
+  reset: 'the connection broke',
+  timeout: 'no answer in time',
+  overdue: 'no answer yet',
+  'server-error': 'the service failed (5xx)',
+  status: 'an unexpected status',
+  unreadable: 'the answer was no answer to a heartbeat: a proxy in between?',
+  rejected: 'the service said success: false',
+  'wrong-deployment': 'the answer was for another deployment',
+  unknown: 'an unclassified error: see the log at level debug',
+  throttled: 'the service asks to come more slowly (429)',
+  unauthorized: 'the service refuses the API key',
+  'stale-key': 'an older API key was refused',
+  'not-found': 'the service does not know this deployment',
+};
 
 const SETTLED_WELL: ReadonlySet<string> = new Set(['accepted', 'waiting', 'superseded']);
 

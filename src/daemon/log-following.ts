@@ -8,7 +8,8 @@ import { createTailFetcher } from '../logs/fetch-tail.ts';
 import { MemorySpool } from '../logs/memory-spool.ts';
 import { startLogPipeline } from '../logs/pipeline.ts';
 import { stdoutSink } from '../logs/sinks/stdout.ts';
-import type { DropReason } from '../logs/spool.ts';
+import type { DropReason, Spool } from '../logs/spool.ts';
+import { openSqliteSpool } from '../logs/sqlite-spool.ts';
 import type { Settings } from './config/options.ts';
 import type { SinkStatus, Status, WorkerGroupStatus } from './status.ts';
 
@@ -34,20 +35,23 @@ export interface LogFollowing {
 export async function startLogFollowing(options: LogFollowingOptions): Promise<LogFollowing> {
   const { client, settings, logger } = options;
   const sinks = [stdoutSink(options.stdout)];
-  const counts = createSinkCounts(sinks.map(({ name }) => name));
+  const sinkNames = sinks.map(({ name }) => name);
+  const counts = createSinkCounts(sinkNames);
   const followed = new Set(settings.workerGroups);
+
+  function observe(event: LogEvent): void {
+    counts.observe(event);
+    logEvent(logger, event);
+  }
   const pipeline = startLogPipeline({
     workergroupIds: settings.workerGroups,
     fetchTail: createTailFetcher(client),
-    spool: new MemorySpool({ sinks: sinks.map(({ name }) => name) }),
+    spool: await openSpool(settings.stateDir, sinkNames, observe),
     sinks,
     start: settings.logStart,
     clock: systemClock,
     random: Math.random,
-    observe(event) {
-      counts.observe(event);
-      logEvent(logger, event);
-    },
+    observe,
   });
   if (settings.workerGroups.length > 0 && settings.stateDir === undefined) {
     logger.info(
@@ -94,6 +98,15 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     },
     stopped: () => stopping ?? Promise.resolve(),
   };
+}
+
+function openSpool(
+  directory: string | undefined,
+  sinks: readonly string[],
+  observe: (event: LogEvent) => void,
+): Promise<Spool> | Spool {
+  if (directory === undefined) return new MemorySpool({ sinks });
+  return openSqliteSpool({ directory, sinks, clock: systemClock, observe });
 }
 
 /** Delivered and dropped records of each sink since the start. */
@@ -152,6 +165,12 @@ function logEvent(logger: Logger, event: LogEvent): void {
     }
     case 'spool failed':
       logger.error({ err: event.error }, 'the log spool could not store lines; they are taken again');
+      return;
+    case 'spool set aside':
+      logger.error(
+        { err: event.error, setAside: event.path },
+        'the log spool was unreadable and set aside; a new epoch begins',
+      );
       return;
     case 'polled':
     case 'lines':

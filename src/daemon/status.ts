@@ -48,7 +48,9 @@ export interface DeploymentStatus {
   /** Closest approach to expiry so far: remaining time over TTL. */
   readonly min_margin_ratio: number | null;
   readonly lapses: number;
+  /** Why the last attempt that failed did, in words. */
   readonly last_error: string | null;
+  readonly last_error_at: number | null;
   /** The last attempts, oldest first. */
   readonly beats: readonly BeatStatus[];
 }

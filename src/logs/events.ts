@@ -53,6 +53,8 @@ export type LogEvent =
       readonly failures: number;
       readonly retryInMs: number;
     }
+  /** The stored spool could not be read: it was renamed to `path`, and a new one begun. */
+  | { readonly kind: 'spool set aside'; readonly path: string; readonly error: unknown }
   /** Nothing is lost: the lines stay with the service, and are taken again. */
   | { readonly kind: 'spool failed'; readonly error: unknown };
 

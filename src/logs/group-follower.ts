@@ -81,10 +81,15 @@ export class GroupFollower {
     if (signal.aborted) return;
     const now = clock.now();
     const result = { tail, now, roundTripMs: now - askedAt, random: random() };
-    const step = advance(this.#state, { ...result, answer });
-    const failure = this.#store(step);
-    if (failure === undefined) this.#move(step, answer, result);
-    else this.#move(advance(this.#state, { ...result, answer: failure }), failure, result);
+    try {
+      const step = advance(this.#state, { ...result, answer });
+      this.#store(step);
+      this.#move(step, answer, result);
+    } catch (error) {
+      // What cannot be stored is not taken: the lines stay with the service, and the next poll takes them.
+      const failure: TailAnswer = { kind: 'error', reason: messageOf(error) };
+      this.#move(advance(this.#state, { ...result, answer: failure }), failure, result);
+    }
   }
 
   async #ask(tail: number, signal: AbortSignal): Promise<TailAnswer> {
@@ -99,18 +104,16 @@ export class GroupFollower {
     }
   }
 
-  /** What cannot be stored is not taken: the lines stay with the service, and the next poll takes them. */
-  #store({ moved, records, state }: Step): TailAnswer | undefined {
+  #store({ moved, records, state }: Step): void {
     const { spool, observe } = this.#options;
-    if (!moved) return undefined;
+    if (!moved) return;
     try {
       for (const dropped of spool.append(state.workergroupId, records, state.progress)) {
         observe({ kind: 'dropped', ...dropped });
       }
-      return undefined;
     } catch (error) {
       observe({ kind: 'spool failed', error });
-      return { kind: 'error', reason: `not stored: ${messageOf(error)}` };
+      throw error;
     }
   }
 

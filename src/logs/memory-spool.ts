@@ -51,11 +51,13 @@ export class MemorySpool implements Spool {
       this.#records.push(record);
       this.#bytes += bytesOf(record);
     }
-    this.#ledger.appended(records.length);
-    const dropped: number[] = [];
-    while (this.#bytes > this.#maxBytes) dropped.push(this.#shift());
+    this.#ledger.append(records.length);
+    const gone: number[] = [];
+    while (this.#bytes > this.#maxBytes) gone.push(this.#shift());
+    const dropped = this.#ledger.missing(gone);
+    this.#ledger.drop(dropped);
     this.#releaseAcknowledged();
-    return this.#ledger.drop(dropped);
+    return dropped;
   }
 
   take(sink: string): Batch | undefined {
@@ -68,13 +70,13 @@ export class MemorySpool implements Spool {
       bytes += bytesOf(record);
     }
     if (records.length === 0) return undefined;
-    const through = this.#first + start + records.length - 1;
-    this.#ledger.take(sink, through);
-    return { records, through };
+    const batch = { records, through: this.#first + start + records.length - 1 };
+    this.#ledger.take(sink, batch);
+    return batch;
   }
 
-  acknowledge(sink: string, { records, through }: Batch): void {
-    this.#ledger.acknowledge(sink, through, records.length);
+  acknowledge(sink: string, batch: Batch): void {
+    this.#ledger.acknowledge(sink, batch);
     this.#releaseAcknowledged();
   }
 

@@ -27,8 +27,8 @@ export interface LogPipeline {
   remove(workergroupId: number): Promise<void>;
   view(): LogsView;
   /**
-   * Stops polling, delivers what is in the spool until `deadline` aborts, and
-   * closes sinks and spool. What is not delivered by then stays in a spool on disk.
+   * Stops polling, delivers what is in the spool until `deadline` aborts, and closes sinks and spool.
+   * What is not delivered by then stays in a spool on disk. A second call waits for the first.
    */
   stop(deadline: AbortSignal): Promise<void>;
 }
@@ -42,6 +42,7 @@ export function startLogPipeline(options: LogPipelineOptions): LogPipeline {
   };
   const follower = createFollower({ ...options, observe });
   for (const workergroupId of workergroupIds) follower.add(workergroupId);
+  let stopped: Promise<void> | undefined;
 
   return {
     add: (workergroupId) => follower.add(workergroupId),
@@ -53,10 +54,15 @@ export function startLogPipeline(options: LogPipelineOptions): LogPipeline {
         return { name, lag, dropped };
       }),
     }),
-    async stop(deadline) {
-      await follower.stop();
-      await Promise.all(pumps.map((pump) => pump.stop(deadline)));
-      spool.close();
-    },
+    stop: (deadline) => (stopped ??= stop(deadline)),
   };
+
+  /** Goes through to the end, and reports the first failure. */
+  async function stop(deadline: AbortSignal): Promise<void> {
+    await follower.stop();
+    const ends = await Promise.allSettled(pumps.map((pump) => pump.stop(deadline)));
+    spool.close();
+    const failed = ends.find((end) => end.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  }
 }

@@ -141,7 +141,7 @@ function ruleSuffix(issue: z.core.$ZodIssue, got: unknown): 'type' | 'range' | '
 /** What a person probably meant. */
 function hint(parameter: EndpointGroupParameter, got: unknown): string {
   if (parameter === 'target_util' && typeof got === 'number' && got > 1 && got <= 100) {
-    return `; it is a fraction, so ${got} percent is ${got / 100}`;
+    return '; it is a fraction: for 90 percent write 0.9';
   }
   if (typeof got === 'string' && got.trim() !== '' && Number.isFinite(Number(got))) {
     return `; write it without quotes: ${got}`;

@@ -49,6 +49,10 @@ function seconds(value) {
   return `${(value / 3600).toFixed(1)} h`;
 }
 
+function plural(count, noun) {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 function ago(at) {
   return at === null ? 'never' : `${seconds(Math.max(0, now() - at))} ago`;
 }
@@ -66,16 +70,27 @@ function drawAll() {
     'deployments',
     ...orNone(status.deployments.map(deploymentCard), 'None configured (PILOTLIGHT_DEPLOYMENTS).'),
   );
-  fill(
-    'groups',
-    ...orNone(status.worker_groups.map(groupCard), 'None configured (PILOTLIGHT_WORKER_GROUPS).'),
-  );
+  drawGroups();
   fill(
     'endpoint-groups',
     ...orNone(status.endpoint_groups.map(endpointGroupCard), 'None configured (PILOTLIGHT_ENDPOINT_GROUPS).'),
   );
   fill('watches', ...watchCards());
   drawMoving();
+}
+
+/** The newest lines are shown, unless the reader has scrolled up to look at older ones. */
+function drawGroups() {
+  const before = [...document.querySelectorAll('#groups pre')].map((pre) =>
+    pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 2 ? Infinity : pre.scrollTop,
+  );
+  fill(
+    'groups',
+    ...orNone(status.worker_groups.map(groupCard), 'None configured (PILOTLIGHT_WORKER_GROUPS).'),
+  );
+  for (const [index, pre] of [...document.querySelectorAll('#groups pre')].entries()) {
+    pre.scrollTop = Math.min(before[index] ?? Infinity, pre.scrollHeight);
+  }
 }
 
 function orNone(cards, text) {
@@ -94,10 +109,10 @@ function drawVerdict() {
   verdict.className = troubled.length > 0 ? 'bad' : uneasy.length > 0 ? 'warn' : 'good';
   verdict.textContent =
     troubled.length > 0
-      ? `${troubled.length} of ${status.deployments.length} deployments need you.`
+      ? `${troubled.length} of ${plural(status.deployments.length, 'deployment')} in trouble.`
       : uneasy.length > 0
         ? `${uneasy.length} of ${status.deployments.length} deployments being retried.`
-        : `All ${status.deployments.length} deployments lit.`;
+        : `All ${plural(status.deployments.length, 'deployment')} lit.`;
   document.getElementById('process').textContent =
     `pilotlight ${status.version}, ${status.state}, up ${seconds(now() - status.started_at)}, ` +
     `service ${status.service.base_url}`;
@@ -141,7 +156,13 @@ function deploymentCard(deployment) {
         `${deployment.lapses} lapses.`,
     ),
     ...(deployment.last_error
-      ? [element('p', { class: kind }, `Last failure: ${deployment.last_error}`)]
+      ? [
+          element(
+            'p',
+            { class: kind === 'good' ? 'quiet' : kind },
+            `Last failure ${ago(deployment.last_error_at)}: ${deployment.last_error}.`,
+          ),
+        ]
       : []),
     element(
       'ol',
@@ -191,7 +212,9 @@ function groupCard(group) {
 
 /** Colours and control characters of a log line say nothing here; they are kept in the delivered data. */
 function printable(line) {
-  return line
+  // A progress bar is drawn over itself: what a terminal would show in the end is its last state.
+  const shown = line.split('\r').findLast((part) => part !== '') ?? '';
+  return shown
     .replaceAll(/\u001B\[[\d;]*[A-Za-z]/g, '')
     .replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F]/g, '·');
 }
@@ -208,7 +231,7 @@ function endpointGroupCard(group) {
       element(
         'span',
         { class: findings.length > 0 ? 'warn' : 'good' },
-        findings.length > 0 ? `${findings.length} warnings` : 'parameters fine',
+        findings.length > 0 ? plural(findings.length, 'warning') : 'parameters fine',
       ),
     ),
     element(

@@ -42,12 +42,19 @@ export function startPump({ spool, sink, clock, random, observe }: PumpOptions):
   };
 
   async function pump(): Promise<void> {
-    while (!halt.signal.aborted) {
+    for (let failures = 0; !halt.signal.aborted;) {
       news = Promise.withResolvers();
-      const batch = spool.take(sink.name);
-      if (batch !== undefined) await deliver(batch);
-      else if (stopping) return;
-      else await news.promise;
+      try {
+        const batch = spool.take(sink.name);
+        failures = 0;
+        if (batch !== undefined) await deliver(batch);
+        else if (stopping) return;
+        else await news.promise;
+      } catch (error) {
+        failures += 1;
+        observe({ kind: 'spool failed', error });
+        await pause(backoffMs(failures, random()));
+      }
     }
   }
 
@@ -62,9 +69,13 @@ export function startPump({ spool, sink, clock, random, observe }: PumpOptions):
         if (halt.signal.aborted) return;
         const retryInMs = backoffMs(failures, random());
         observe({ kind: 'sink failed', sink: sink.name, error, failures, retryInMs });
-        await clock.sleep(retryInMs, halt.signal).catch(() => {});
+        await pause(retryInMs);
       }
     }
+  }
+
+  async function pause(ms: number): Promise<void> {
+    await clock.sleep(ms, halt.signal).catch(() => {});
   }
 
   function acknowledge(batch: Batch, rejected: number): void {

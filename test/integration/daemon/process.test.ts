@@ -135,6 +135,23 @@ describe('pilotlight run', () => {
     ]);
   });
 
+  test('with a STATE_DIR a restart goes on where the last run ended, though it was killed', async () => {
+    const environmentWithState = environment({ PILOTLIGHT_STATE_DIR: join(folder, 'state') });
+    const records: { seq: number; line: string }[] = [];
+    for (const run of [1, 2, 3]) {
+      await using program = startPilotlight(['run'], environmentWithState);
+      await until(() => program.stdout().split('\n').length > 2 + run);
+      program.child.kill('SIGKILL');
+      await program.exit;
+      for (const line of program.stdout().split('\n').slice(0, -1))
+        records.push(JSON.parse(line) as (typeof records)[number]);
+    }
+    // A kill may come between the write and its acknowledgement: then a record comes twice, under the same number.
+    const distinct = new Map(records.map((record) => [record.seq, record.line]));
+    expect([...distinct.keys()]).toEqual(Array.from({ length: distinct.size }, (_, index) => index + 1));
+    expect([...distinct.values()]).toEqual(emulator.workergroups.lines(7, 0, distinct.size));
+  });
+
   test('the admin listener changes the log level and quits', async () => {
     await using program = startPilotlight(['run'], environment());
     const { adminUrl } = await startedUrls(program);

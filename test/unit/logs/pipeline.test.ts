@@ -185,6 +185,32 @@ describe('the log pipeline', () => {
     expect(sink).toMatchObject({ records: [], closed: true });
   });
 
+  test('goes on when a sink or the spool fails to be read or closed', async () => {
+    const log = new LogService();
+    log.writeLines(numbered(4));
+    const spool = new MemorySpool({ sinks: ['stdout'] });
+    const take = spool.take.bind(spool);
+    let reads = 0;
+    spool.take = (sink) => {
+      reads += 1;
+      if (reads % 2 === 0) throw new Error('disk I/O error');
+      return take(sink);
+    };
+    let closed = false;
+    spool.close = () => void (closed = true);
+    const { clock, sink, events, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)), {
+      spool,
+    });
+    await clock.advance(20_000);
+    expect(linesOf(sink.records)).toEqual(log.lines);
+    expect(events).toContainEqual({ kind: 'spool failed', error: new Error('disk I/O error') });
+    sink.close = () => Promise.reject(new Error('no space left'));
+    const stopped = pipeline.stop(AbortSignal.abort());
+    expect(pipeline.stop(NEVER)).toBe(stopped);
+    await expect(stopped).rejects.toThrow('no space left');
+    expect(closed).toBe(true);
+  });
+
   test('tells what it does, for metrics and for a person', async () => {
     const log = new LogService();
     const { clock, events, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)));

@@ -1,0 +1,139 @@
+/** The spool's database file: opened, checked, and set aside when it cannot be read. */
+import { renameSync } from 'node:fs';
+import type * as sqlite from 'node:sqlite';
+import { ProgressStore } from './progress-store.ts';
+import { RecordStore } from './record-store.ts';
+
+/**
+ * `node:sqlite`, imported by whoever wants a spool on disk: some versions of Node warn as soon as it loads.
+ */
+export type Sqlite = typeof sqlite;
+
+const VERSION = 1;
+
+const SCHEMA = `
+  BEGIN;
+  CREATE TABLE record (position INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
+  CREATE TABLE sink (name TEXT PRIMARY KEY, acknowledged INTEGER NOT NULL, dropped INTEGER NOT NULL) STRICT;
+  CREATE TABLE progress (workergroup_id INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+  CREATE TABLE window_line (
+    workergroup_id INTEGER, level TEXT, ordinal INTEGER, line TEXT NOT NULL,
+    PRIMARY KEY (workergroup_id, level, ordinal)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE loss (epoch INTEGER NOT NULL) STRICT;
+  PRAGMA user_version = ${VERSION};
+  COMMIT;
+`;
+
+/** Result codes of SQLite. */
+const SQLITE_BUSY = 5;
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+/** The file is no spool of ours, or no longer. */
+export class UnreadableSpool extends Error {
+  readonly code = 'UNREADABLE_SPOOL';
+}
+
+/** Another process has the file open: two on one STATE_DIR would each deliver every line. */
+export class SpoolInUse extends Error {
+  readonly code = 'SPOOL_IN_USE';
+}
+
+export class SpoolFile {
+  readonly records: RecordStore;
+  readonly progress: ProgressStore;
+  readonly #db: sqlite.DatabaseSync;
+
+  /** @throws UnreadableSpool, SpoolInUse, or what SQLite says: the disk may be full. */
+  constructor({ DatabaseSync }: Sqlite, path: string) {
+    this.#db = new DatabaseSync(path);
+    try {
+      prepare(this.#db);
+      this.records = new RecordStore(this.#db);
+      this.progress = new ProgressStore(this.#db);
+    } catch (error) {
+      this.#db.close();
+      if (errcodeOf(error) !== SQLITE_BUSY) throw error;
+      throw new SpoolInUse(`${path} is in use by another process`, { cause: error });
+    }
+  }
+
+  /** The epoch that groups begin with since an earlier file was set aside. */
+  get epochAfterLoss(): number | undefined {
+    const epoch = this.#db.prepare('SELECT epoch FROM loss').get()?.['epoch'];
+    return epoch === undefined ? undefined : Number(epoch);
+  }
+
+  set epochAfterLoss(epoch: number) {
+    this.#db.prepare('INSERT INTO loss VALUES (?)').run(epoch);
+  }
+
+  /** All of it is stored, or nothing. */
+  transaction<Result>(run: () => Result): Result {
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      const result = run();
+      this.#db.exec('COMMIT');
+      return result;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  close(): void {
+    if (this.#db.isOpen) this.#db.close();
+  }
+
+  #rollBack(): void {
+    try {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+    } catch {
+      // What made it necessary says more.
+    }
+  }
+}
+
+function prepare(db: sqlite.DatabaseSync): void {
+  db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+  const version = pragma(db, 'user_version');
+  if (version === 0 && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) db.exec(SCHEMA);
+  else if (version !== VERSION)
+    throw new UnreadableSpool(`its version is ${String(version)}, not ${VERSION}`);
+  else if (pragma(db, 'quick_check') !== 'ok') throw new UnreadableSpool('the integrity check failed');
+}
+
+/** A stored text that is no JSON counts too. */
+export function isUnreadable(error: unknown): boolean {
+  const errcode = errcodeOf(error);
+  const corrupt = errcode === SQLITE_CORRUPT || errcode === SQLITE_NOTADB;
+  return corrupt || error instanceof UnreadableSpool || error instanceof SyntaxError;
+}
+
+/**
+ * Renames the database and the files that SQLite keeps beside it.
+ *
+ * @returns The new path.
+ */
+export function setAside(path: string, now: number): string {
+  const aside = `${path}.corrupt-${new Date(now).toISOString().replaceAll(':', '')}`;
+  for (const suffix of ['', '-wal', '-shm']) {
+    try {
+      renameSync(path + suffix, aside + suffix);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    }
+  }
+  return aside;
+}
+
+function errcodeOf(error: unknown): number | undefined {
+  const errcode = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
+  // The low byte: the others say more precisely what went wrong.
+  return typeof errcode === 'number' ? errcode & 0xff : undefined;
+}
+
+function pragma(db: sqlite.DatabaseSync, name: string): unknown {
+  return Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+}

@@ -1,0 +1,72 @@
+/**
+ * A process that follows a log of its parent's and may be killed at any moment: by the parent, or by itself
+ * at the nth statement that its spool executes. Arguments: STATE_DIR, n (0: never), before or after.
+ */
+import { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
+import type { TailAnswer } from '../../src/logs/answer.ts';
+import type { Clock } from '../../src/logs/clock.ts';
+import { startLogPipeline } from '../../src/logs/pipeline.ts';
+import { stdoutSink } from '../../src/logs/sinks/stdout.ts';
+import { openSqliteSpool } from '../../src/logs/sqlite-spool.ts';
+
+const [directory = '', statement = '0', when = 'before'] = process.argv.slice(2);
+
+let statements = 0;
+function kill(moment: string): void {
+  if (when === moment && statements === Number(statement)) process.kill(process.pid, 'SIGKILL');
+}
+
+for (const [prototype, name] of [
+  [DatabaseSync.prototype, 'exec'],
+  [StatementSync.prototype, 'run'],
+] as const) {
+  const original = Reflect.get(prototype, name);
+  Reflect.set(prototype, name, function execute(this: unknown, ...args: unknown[]): unknown {
+    statements += 1;
+    kill('before');
+    const result: unknown = Reflect.apply(original, this, args);
+    kill('after');
+    return result;
+  });
+}
+
+/** Waits for nothing but answers that do not come. */
+const clock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    ms < 60_000
+      ? setImmediate(undefined, { signal })
+      : new Promise((_, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+        ),
+};
+
+const answers: ((answer: TailAnswer) => void)[] = [];
+
+const spool = await openSqliteSpool({
+  directory,
+  sinks: ['stdout'],
+  clock,
+  observe: ({ kind }) => process.stderr.write(`${kind}\n`),
+});
+const pipeline = startLogPipeline({
+  workergroupIds: [7],
+  fetchTail({ tail }) {
+    process.send?.({ tail });
+    return new Promise((resolve) => answers.push(resolve));
+  },
+  spool,
+  sinks: [stdoutSink(process.stdout)],
+  start: 'all',
+  clock,
+  random: Math.random,
+  observe: ({ kind }) => {
+    if (kind.includes('failed')) process.stderr.write(`${kind}\n`);
+  },
+});
+
+process.on('message', (message: 'stop' | { readonly answer: TailAnswer }) => {
+  if (message === 'stop') void pipeline.stop(new AbortController().signal).then(() => process.disconnect());
+  else answers.shift()?.(message.answer);
+});

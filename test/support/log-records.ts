@@ -1,0 +1,15 @@
+import type { GroupProgress } from '../../src/logs/group.ts';
+import type { LogRecord } from '../../src/logs/record.ts';
+
+export function record(seq: number, line = `line ${seq}`): LogRecord {
+  return { time: '2025-01-01T00:00:00.000000Z', workergroup_id: 7, epoch: 1, seq, line };
+}
+
+export function recordsFrom(seq: number, count: number): readonly LogRecord[] {
+  return Array.from({ length: count }, (_, index) => record(seq + index));
+}
+
+export function progressAt(seq: number, lines: readonly string[] = [], from = 0): GroupProgress {
+  const stream = { window: { from, lines }, endsLines: true };
+  return { epoch: 1, seq, time: seq, ceiling: 10_000, streams: { '': stream } };
+}

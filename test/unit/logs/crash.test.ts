@@ -1,0 +1,136 @@
+import * as fc from 'fast-check';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import type { LogRecord } from '../../../src/logs/record.ts';
+import { openSqliteSpool } from '../../../src/logs/sqlite-spool.ts';
+import { LogPolls } from '../../support/log-polls.ts';
+import { LogService } from '../../support/log-service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const CHILD = new URL('../../support/log-crash-child.ts', import.meta.url);
+
+/**
+ * Of the parent's doing: after so many answers, or so many
+ * pieces of output. Of its own: at the nth statement.
+ */
+interface Death {
+  readonly at: 'answer' | 'output' | 'before' | 'after';
+  readonly count: number;
+}
+
+const death = fc.oneof(
+  fc.record({ at: fc.constantFrom<Death['at']>('answer', 'output'), count: fc.integer({ min: 1, max: 5 }) }),
+  fc.record({ at: fc.constantFrom<Death['at']>('before', 'after'), count: fc.integer({ min: 1, max: 900 }) }),
+);
+
+/** The child may die between the look and the send; without a callback that would be an error of the child. */
+function deadAlready(): void {}
+
+/** Lives until it dies, or until everything is delivered: what it printed, whole lines only. */
+async function live(directory: string, log: GrowingLog, seen: Set<number>, { at, count }: Death) {
+  const self = at === 'before' || at === 'after';
+  const args = [directory, String(self ? count : 0), at];
+  const child = fork(CHILD, args, { execArgv: [], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const records: LogRecord[] = [];
+  let [torn, answers, outputs, stopping] = ['', 0, 0, false];
+  const stopWhenDone = () => {
+    if (stopping || !log.isComplete || seen.size < log.total || !child.connected) return;
+    stopping = true;
+    child.send('stop', deadAlready);
+  };
+  child.on('message', ({ tail }: { tail: number }) => {
+    if (!child.connected) return;
+    child.send({ answer: log.answer(tail) }, deadAlready);
+    answers += 1;
+    if (at === 'answer' && answers === count) child.kill('SIGKILL');
+    stopWhenDone();
+  });
+  child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
+    const lines = (torn + piece).split('\n');
+    torn = lines.pop() ?? '';
+    for (const line of lines) {
+      const record: LogRecord = JSON.parse(line);
+      records.push(record);
+      seen.add(record.seq);
+    }
+    outputs += 1;
+    if (at === 'output' && outputs === count) child.kill('SIGKILL');
+    stopWhenDone();
+  });
+  await once(child, 'close');
+  return records;
+}
+
+class GrowingLog {
+  readonly total = 2_000;
+  readonly #service = new LogService();
+  readonly #steps: readonly number[];
+  #asked = 0;
+
+  constructor(steps: readonly number[]) {
+    this.#steps = steps;
+  }
+
+  get lines(): readonly string[] {
+    return this.#service.lines;
+  }
+
+  get isComplete(): boolean {
+    return this.lines.length === this.total;
+  }
+
+  answer(tail: number) {
+    const step = this.#steps[this.#asked++ % this.#steps.length] ?? 1;
+    const from = this.lines.length;
+    const count = Math.min(step, this.total - from);
+    this.#service.writeLines(Array.from({ length: count }, (_, index) => `line ${(from + index) % 700}`));
+    return this.#service.answer(tail);
+  }
+}
+
+test('killed at any moment, the spool equals one that never was, and the sink sees all in order', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(death, { minLength: 1, maxLength: 4 }),
+      fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 6 }),
+      async (deaths, steps) => {
+        using folder = temporaryFolder();
+        const log = new GrowingLog(steps);
+        const seen = new Set<number>();
+        const bySeq = new Map<number, LogRecord>();
+        for (const one of [...deaths, { at: 'answer', count: Infinity } as const]) {
+          const records = await live(folder.path, log, seen, one);
+          const [first] = records;
+          // It goes on where the last one was, or repeats what that one had no time to acknowledge.
+          if (first !== undefined) expect(bySeq.has(first.seq - 1) || first.seq === 1).toBe(true);
+          records.forEach((record, index) => {
+            expect(record.seq).toBe((first?.seq ?? 0) + index);
+            expect(bySeq.get(record.seq) ?? record).toEqual(record);
+            bySeq.set(record.seq, record);
+          });
+        }
+        expect(log.isComplete).toBe(true);
+        const delivered = Array.from(bySeq.keys(), (_, index) => bySeq.get(index + 1));
+        expect(delivered.map((record) => record && 'line' in record && record.line)).toEqual(log.lines);
+        expect(delivered.every((record) => record?.epoch === 1)).toBe(true);
+
+        const uncrashed = new LogPolls();
+        uncrashed.poll((tail) => log.answer(tail));
+        const options = {
+          directory: folder.path,
+          sinks: ['stdout'],
+          clock: { now: () => 0 },
+          observe: () => {},
+        };
+        const spool = await openSqliteSpool(options);
+        const { time: _, ...kept } = spool.progress(7) ?? uncrashed.state.progress;
+        expect(spool.progress(7)).toBeDefined();
+        expect(uncrashed.state.progress).toMatchObject(kept);
+        expect(spool.standing('stdout')).toEqual({ lag: 0, dropped: 0 });
+        spool.close();
+      },
+    ),
+    { numRuns: 10 },
+  );
+}, 120_000);
