@@ -128,8 +128,8 @@ function quiet(state: GroupState, { now }: PollResult): Step {
 function read(state: GroupState, result: PollResult, texts: readonly (readonly [string, string])[]): Step {
   const { progress, pace } = state;
   const { tail, now } = result;
-  const elapsedMs = state.takenAt === undefined ? 0 : now - state.takenAt;
-  const expected = (faded(pace.peakRate, elapsedMs) * elapsedMs) / 1000;
+  const elapsedMs = state.takenAt === undefined ? Infinity : now - state.takenAt;
+  const expected = state.takenAt === undefined ? 0 : (faded(pace.peakRate, elapsedMs) * elapsedMs) / 1000;
 
   const taken: (readonly [string, Taken])[] = [];
   for (const [level, body] of texts) {
@@ -158,7 +158,7 @@ function read(state: GroupState, result: PollResult, texts: readonly (readonly [
     begun: true,
     forgotten: false,
     pace: paceAfter(pace, {
-      count: state.takenAt === undefined ? 0 : count,
+      count,
       tail,
       widened: state.widenTo !== undefined,
       elapsedMs,

@@ -39,7 +39,9 @@ export interface PolledLines {
   readonly tail: number;
   /** The tail that the first question asked for proved too small. */
   readonly widened: boolean;
-  /** Milliseconds since the poll that took lines before this one. */
+  /**
+   * Milliseconds since the answer before this one; Infinity for the first, which says nothing of the rate.
+   */
   readonly elapsedMs: number;
   readonly roundTripMs: number;
   /** A line without an end is waited for: do not slow down. */
@@ -58,7 +60,7 @@ export const FIRST_PACE: Pace = {
 
 export function paceAfter(pace: Pace, polled: PolledLines): Pace {
   const elapsedMs = Math.max(1, polled.elapsedMs);
-  const crowded = polled.count > 0.5 * (polled.tail - reserve(polled.tail));
+  const crowded = Number.isFinite(elapsedMs) && polled.count > 0.5 * (polled.tail - reserve(polled.tail));
   const needed = crowded ? 2 * polled.tail : polled.widened ? polled.tail : 0;
   const rate = (polled.count / elapsedMs) * 1000;
   const peakRate = Math.max(rate, faded(pace.peakRate, elapsedMs));

@@ -112,7 +112,7 @@ describe('the log pipeline', () => {
     failing = false;
     await clock.advance(22_500);
     expect(pipeline.view().groups[0]).toMatchObject({ state: 'following', lines: 1 });
-    expect(events.find(({ kind }) => kind === 'polled')).toMatchObject({ intervalMs: 1_500 });
+    expect(events.find(({ kind }) => kind === 'polled')).toMatchObject({ intervalMs: 1_000 });
     await pipeline.stop(NEVER);
   });
 

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../src/logs/events.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
-import { MEBIBYTE } from '../../../src/logs/spool.ts';
+import { bytesOf, MEBIBYTE } from '../../../src/logs/spool.ts';
 import { openSqliteSpool, type SqliteSpool } from '../../../src/logs/sqlite-spool.ts';
 import { LogPolls, linesOf } from '../../support/log-polls.ts';
 import { progressAt, record, recordsFrom } from '../../support/log-records.ts';
@@ -51,6 +52,31 @@ describe('a spool on disk, opened again', () => {
     third.append(7, recordsFrom(8, 1), progressAt(8));
     expect(seqs(drain(third, 'stdout'))).toEqual([8]);
     third.close();
+  });
+
+  test('has what was on its way also when the bound was reached meanwhile', async () => {
+    using folder = temporaryFolder();
+    const maxBytes = 10 * bytesOf(record(10));
+    const first = await open(folder.path, ['stdout'], [], maxBytes);
+    first.append(7, recordsFrom(1, 4), progressAt(4));
+    first.take('stdout');
+    expect(first.append(7, recordsFrom(5, 9), progressAt(13))).toMatchObject([{ records: 3 }]);
+    first.close();
+    const second = await open(folder.path, ['stdout'], [], maxBytes);
+    expect(seqs(drain(second))).toEqual([1, 2, 3, 4, 8, 9, 10, 11, 12, 13]);
+    expect(second.standing('stdout')).toEqual({ lag: 0, dropped: 3 });
+    second.close();
+  });
+
+  test('holds no record that every sink has acknowledged', async () => {
+    using folder = temporaryFolder();
+    const spool = await open(folder.path, ['stdout', 'otlp']);
+    spool.append(7, recordsFrom(1, 50), progressAt(50));
+    drain(spool, 'stdout');
+    drain(spool, 'otlp');
+    spool.close();
+    using db = new DatabaseSync(join(folder.path, 'spool.sqlite'));
+    expect(db.prepare('SELECT count(*) AS count FROM record').get()).toEqual({ count: 0 });
   });
 
   test('goes on with each group where it was', async () => {
