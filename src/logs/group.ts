@@ -81,6 +81,9 @@ export interface Beginning {
   readonly epochAfterLoss?: number | undefined;
 }
 
+/** Milliseconds. A log that nobody reads for longer is likely to lose lines. */
+const LONGEST_RETRY_AFTER_MS = 120_000;
+
 /** The first poll is always as wide as can be: nothing is known of the rate, and everything is wanted. */
 export const FIRST_POLL: NextPoll = { tail: MAX_TAIL, delayMs: 0 };
 
@@ -108,7 +111,7 @@ export function advance(state: GroupState, result: PollResult): Step {
 /** An error moves nothing but the next poll, which asks for as much more as the wait lets come. */
 function refused(state: GroupState, { now, random }: PollResult, retryAfterMs: number): Step {
   const failures = state.failures + 1;
-  const delayMs = Math.max(backoffMs(failures, random), retryAfterMs);
+  const delayMs = Math.max(backoffMs(failures, random), Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS));
   const next = { delayMs, tail: state.widenTo ?? tailAfter(state, now, delayMs) };
   return { state: { ...state, failures }, records: [], moved: false, next };
 }

@@ -315,6 +315,17 @@ describe('a line without an end', () => {
     expect(follow(log, polls)).toEqual(['b']);
   });
 
+  test('that was delivered because it stayed is delivered whole when it grows all the same', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.write('loading ... ');
+    follow(log, polls);
+    expect(follow(log, polls)).toEqual(['loading ... ']);
+    log.write('done');
+    expect(follow(log, polls)).toEqual([]);
+    log.write('\nnext\n');
+    expect(follow(log, polls)).toEqual(['loading ... done', 'next']);
+  });
+
   test('is waited for longer where the service is known to end its lines', () => {
     const [log, polls] = [new LogService(), new LogPolls()];
     log.writeLines(['a']);
