@@ -8,8 +8,9 @@
 import type { TailAnswer } from './answer.ts';
 import { backoffMs } from './backoff.ts';
 import { FIRST_PACE, faded, MAX_TAIL, paceAfter, quietInterval, tailFor, type Pace } from './rate.ts';
-import { formatMicros, type Gap, type LogRecord } from './record.ts';
-import { beginStream, EMPTY_STREAM, takeTail, type Reading, type Stream, type Taken } from './stream.ts';
+import { numberRecords, PLAIN, type TakenByLevel } from './numbering.ts';
+import type { LogRecord } from './record.ts';
+import { beginStream, EMPTY_STREAM, takeTail, type Reading, type Stream } from './stream.ts';
 import { readText } from './tail-text.ts';
 
 /** all: everything that the service still has when the group is first seen. end: only what comes after. */
@@ -69,8 +70,6 @@ export interface Step {
   readonly moved: boolean;
   readonly next: NextPoll;
 }
-
-export const PLAIN = '';
 
 export interface Beginning {
   readonly workergroupId: number;
@@ -134,7 +133,7 @@ function read(state: GroupState, result: PollResult, texts: readonly (readonly [
   const elapsedMs = state.takenAt === undefined ? Infinity : now - state.takenAt;
   const expected = state.takenAt === undefined ? 0 : (faded(pace.peakRate, elapsedMs) * elapsedMs) / 1000;
 
-  const taken: (readonly [string, Taken])[] = [];
+  const taken: TakenByLevel[] = [];
   for (const [level, body] of texts) {
     const reading: Reading = { text: readText(body), tail, ceiling: progress.ceiling, now };
     const outcome = state.begun
@@ -181,33 +180,10 @@ function read(state: GroupState, result: PollResult, texts: readonly (readonly [
 }
 
 /**
- * Records in order: what the old epoch still had to say, then each
- * stream's gap and its lines, with epoch, sequence number and time.
- */
-function numberRecords(state: GroupState, taken: readonly (readonly [string, Taken])[], now: number) {
-  const records: LogRecord[] = [];
-  let { epoch, seq, time } = state.progress;
-  const append = (level: string, content: { readonly line: string } | { readonly gap: Gap }) => {
-    seq += 1;
-    time = Math.max(now * 1000, time + 1);
-    const place = { time: formatMicros(time), workergroup_id: state.workergroupId, epoch, seq };
-    records.push({ ...place, ...content, ...(level !== PLAIN && { level }) });
-  };
-  for (const [level, { parting }] of taken) if (parting !== undefined) append(level, { line: parting });
-  if (taken.some(([, { gap }]) => gap?.reason === 'reset')) epoch += 1;
-  if (state.forgotten) append(PLAIN, { gap: { reason: 'reset', lost_min: 0, lost_estimate: 0 } });
-  for (const [level, { gap, lines }] of taken) {
-    if (gap !== undefined) append(level, { gap });
-    for (const line of lines) append(level, { line });
-  }
-  return { records, progress: { epoch, seq, time } };
-}
-
-/**
  * A log that begins anew says nothing of what the service
  * can hold; a longer answer disproves what was found.
  */
-function nextCeiling(ceiling: number, taken: readonly (readonly [string, Taken])[]): number {
+function nextCeiling(ceiling: number, taken: readonly TakenByLevel[]): number {
   if (taken.some(([, { gap }]) => gap?.reason === 'reset')) return MAX_TAIL;
   const found = taken.flatMap(([, outcome]) => outcome.ceiling ?? []);
   return found.length === 0 ? ceiling : Math.max(...found);

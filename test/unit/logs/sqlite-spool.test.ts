@@ -28,6 +28,7 @@ function drain(spool: SqliteSpool, sink = 'stdout'): readonly LogRecord[] {
   return records;
 }
 
+const large = (seq: number) => record(seq, 'x'.repeat(2_000));
 const seqs = (records: readonly LogRecord[]) => records.map(({ seq }) => seq);
 
 describe('a spool on disk, opened again', () => {
@@ -160,7 +161,7 @@ describe('a database that cannot be read', () => {
     const spool = await open(folder.path, ['stdout', 'otlp'], events);
     const lines = Array.from({ length: 3_000 }, (_, index) => `line ${index}`);
     // More than SQLite keeps in memory, where it would not notice.
-    const records = lines.map((_, index) => record(index + 1, 'x'.repeat(2_000)));
+    const records = lines.map((_, index) => large(index + 1));
     spool.append(7, records, progressAt(3_000, lines));
     const underway = spool.take('stdout');
     const taken = underway?.records.length ?? 0;
@@ -179,6 +180,31 @@ describe('a database that cannot be read', () => {
     expect(seqs(drain(spool, 'stdout'))).toEqual([3_001]);
     expect(seqs(drain(spool, 'otlp'))).toEqual([3_001]);
     expect(spool.progress(7)).toEqual(progress);
+    spool.close();
+  });
+
+  test('while a sink acknowledges, begins anew with all of its room', async () => {
+    using folder = temporaryFolder();
+    const events: LogEvent[] = [];
+    const spool = await open(folder.path, ['stdout'], events, 8 * MEBIBYTE);
+    spool.append(
+      7,
+      Array.from({ length: 3_500 }, (_, index) => large(index + 1)),
+      progressAt(3_500),
+    );
+    const underway = spool.take('stdout');
+    const path = join(folder.path, 'spool.sqlite');
+    for (const name of [path, `${path}-wal`]) writeFileSync(name, Buffer.alloc(statSync(name).size, 0xa5));
+    if (underway !== undefined) spool.acknowledge('stdout', underway);
+    expect(events.map(({ kind }) => kind)).toEqual(['spool set aside']);
+    const [lost, ...more] = spool.append(
+      7,
+      Array.from({ length: 3_500 }, (_, index) => large(index)),
+      progressAt(0),
+    );
+    expect(lost).toMatchObject({ reason: 'corruption' });
+    expect(more).toEqual([]);
+    expect(spool.standing('stdout').lag).toBe(3_500);
     spool.close();
   });
 });
