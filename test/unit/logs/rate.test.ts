@@ -4,6 +4,7 @@ import {
   FIRST_PACE,
   MAX_INTERVAL_MS,
   MAX_TAIL,
+  meanRate,
   MIN_INTERVAL_MS,
   paceAfter,
   quietInterval,
@@ -79,6 +80,15 @@ test('remembers the highest line rate and the slowest round trip for about two m
   const later = paceAfter(peak, { ...POLLED, elapsedMs: 120_000 });
   expect(later.peakRate).toBeCloseTo(500 / Math.E, 5);
   expect(later.roundTripMs).toBeCloseTo(900 / Math.E, 5);
+});
+
+test('tells the mean rate from the first two polls on, and follows it within a minute or two', () => {
+  const first = paceAfter(FIRST_PACE, { ...POLLED, count: 9_000, elapsedMs: Infinity });
+  expect(meanRate(first)).toBe(0);
+  let pace = paceAfter(first, { ...POLLED, count: 8, elapsedMs: 2_000 });
+  expect(meanRate(pace)).toBeCloseTo(4, 5);
+  for (let second = 0; second < 180; second++) pace = paceAfter(pace, { ...POLLED, count: 20 });
+  expect(meanRate(pace)).toBeCloseTo(20, 0);
 });
 
 test('nothing is lost at any steady rate that one tail a second can hold', () => {
