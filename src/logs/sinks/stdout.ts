@@ -22,7 +22,7 @@ export function stdoutSink(stream: Writable): Sink {
 
 function ignore(): void {}
 
-function toJsonLine(record: LogRecord): string {
+export function toJsonLine(record: LogRecord): string {
   return `${JSON.stringify(record)}\n`;
 }
 
