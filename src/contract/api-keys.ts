@@ -53,7 +53,7 @@ export const apiKeyOperations = {
     response: success,
     errors: ['not_found'],
     repeatable: true,
-    example: { input: { id: 3 }, response: { success: true } },
+    example: { input: { id: 2 }, response: { success: true } },
   },
   'apiKeys.reset': {
     method: 'PUT',

@@ -250,6 +250,20 @@ export const ERRORS = {
     advice: 'choose another offer',
     assumed: true,
   },
+  team_required: {
+    status: [403],
+    when: 'an operation on the current team, called with a key of the personal context',
+    actor: 'user',
+    advice: "use a key of the team's context",
+    assumed: true,
+  },
+  duplicate_role: {
+    status: [400],
+    when: 'the team has a role of this name',
+    actor: 'user',
+    advice: 'choose another name',
+    assumed: true,
+  },
   rate_limited: {
     status: [429],
     when: 'requests of one identity to one endpoint come faster than its minimum interval',

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { BEARER_ONLY, type OperationTable } from './define.ts';
+import { envEntryProblem } from './env-flags.ts';
 import { LIMITS } from './limits.ts';
 import { extraFilters, id, success } from './schemas.ts';
+import { EXAMPLE_HASH } from './templates.ts';
 
 /** Values of `actual_status` that the interface names (§3), and those its instances pass through on the way. */
 export const INSTANCE_STATUSES = ['created', 'loading', 'running', 'exited', 'unknown', 'offline'] as const;
@@ -27,7 +29,7 @@ export const volumeInfo = z
   .strictObject({
     create_new: z.boolean().describe('true creates a new volume, false links an existing one'),
     volume_id: id.describe('existing volume when linking; a volume offer when creating'),
-    size: z.number().positive().optional().describe('GB; only when create_new is true'),
+    size: z.int().positive().optional().describe('GB; only when create_new is true'),
     mount_path: z.string().startsWith('/').describe('mount point inside the container'),
     name: z.string().optional().describe('public dialect: name of a new volume'),
   })
@@ -42,7 +44,14 @@ export const volumeInfo = z
 export type VolumeInfo = z.output<typeof volumeInfo>;
 
 /** §2.3: name → value, and `-p host:container` → `1` for ports. */
-export const envMap = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
+export const envMap = z
+  .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+  .superRefine((entries, context) => {
+    for (const [key, value] of Object.entries(entries)) {
+      const message = envEntryProblem(key, value);
+      if (message !== undefined) context.addIssue({ code: 'custom', message, path: [key] });
+    }
+  });
 
 /**
  * §2.3. The document says that other fields exist and does not show them; these are the template's own and
@@ -95,8 +104,8 @@ const create = {
   // A lost answer may have rented the machine already.
   repeatable: false,
   example: {
-    input: { offer_id: 3001, template_hash_id: 'c0ffee', env: { HF_TOKEN: 'x', '-p 8000:8000': '1' } },
-    response: { success: true, new_contract: 777 },
+    input: { offer_id: 3001, template_hash_id: EXAMPLE_HASH, env: { HF_TOKEN: 'x', '-p 8001:8001': '1' } },
+    response: { success: true, new_contract: 505 },
   },
 } as const;
 
@@ -143,6 +152,6 @@ export const instanceOperations = {
     response: success,
     errors: ['not_found'],
     repeatable: true,
-    example: { input: { id: 777 }, response: { success: true } },
+    example: { input: { id: 501 }, response: { success: true } },
   },
 } as const satisfies OperationTable;

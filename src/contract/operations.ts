@@ -16,7 +16,7 @@ export const OPERATIONS = {
   ...templateOperations,
   ...instanceOperations,
   ...userOperations,
-  ...tfaOperations,
+  'tfa.status': tfaOperations['tfa.status'],
   ...teamOperations,
   ...serverlessOperations,
   ...endpointGroupOperations,

@@ -1,7 +1,10 @@
+/** Templates (§2.2, §4.2): stored launch configurations. */
 import { z } from 'zod';
 import { BEARER_ONLY, type OperationTable } from './define.ts';
+import { parseEnvFlags } from './env-flags.ts';
 import { LIMITS } from './limits.ts';
 import { extraFilters, filterOn, id, success } from './schemas.ts';
+import { FlagError } from './shell-words.ts';
 
 /** §2.2 */
 export const RUNTYPES = ['ssh', 'jupyter', 'args'] as const;
@@ -13,6 +16,16 @@ export const TEMPLATE_DEFAULTS = {
   recommended_disk_space: LIMITS.recommendedDiskSpaceGb,
 } as const;
 
+/** Container flags, refused where they cannot be read: the message names the position and the rule. */
+const envFlags = z.string().superRefine((text, context) => {
+  try {
+    parseEnvFlags(text);
+  } catch (error) {
+    if (!(error instanceof FlagError)) throw error;
+    context.addIssue({ code: 'custom', message: error.message });
+  }
+});
+
 /** What a user may set on a template (§2.2). */
 const templateFields = {
   name: z.string().min(1).describe('human-readable name'),
@@ -20,8 +33,7 @@ const templateFields = {
   tag: z.string().optional().describe('image tag; default latest'),
   desc: z.string().optional().describe('description'),
   readme: z.string().optional().describe('longer documentation text'),
-  env: z
-    .string()
+  env: envFlags
     .optional()
     .describe('environment and ports in container-flag format: "-e NAME=value -p host:container"'),
   onstart: z.string().optional().describe('shell commands run when the instance starts'),
@@ -88,6 +100,9 @@ export const templateFilters = z
   .partial();
 export type TemplateFilters = z.output<typeof templateFilters>;
 
+/** What templateHash of the emulator makes of the example, so that the examples of this table can be run there. */
+export const EXAMPLE_HASH = 'fdcd94746ad83adcbc38b87929b9ef6f';
+
 const example = {
   name: 'vllm',
   image: 'vllm/vllm-openai',
@@ -118,7 +133,7 @@ export const templateOperations = {
     repeatable: true,
     example: {
       input: { select_filters: { name: { eq: 'vllm' } } },
-      response: { templates: [{ id: 9, hash_id: 'c0ffee', name: 'vllm' }] },
+      response: { templates: [{ id: 9, hash_id: EXAMPLE_HASH, name: 'vllm' }] },
     },
   },
   'templates.create': {
@@ -133,7 +148,7 @@ export const templateOperations = {
     response: z.looseObject({ template: template.extend({ id }) }),
     errors: [],
     repeatable: false,
-    example: { input: example, response: { template: { id: 9, hash_id: 'c0ffee', ...example } } },
+    example: { input: example, response: { template: { id: 9, hash_id: EXAMPLE_HASH, ...example } } },
   },
   'templates.edit': {
     method: 'PUT',
@@ -143,7 +158,7 @@ export const templateOperations = {
     source: '§4.2',
     summary: 'Changes fields of a template, which gets a new hash_id',
     description:
-      'Fields that are not sent keep their values. The hash_id in the answer replaces the one that was sent.',
+      'Fields that are not sent keep their values. The hash_id in the answer replaces the one that was sent; it is derived from the content, so only an edit that changes nothing leaves it as it was.',
     verification: BEARER_ONLY,
     body: z.strictObject({
       hash_id: z.string().min(1).describe('the current hash_id'),
@@ -154,8 +169,10 @@ export const templateOperations = {
     // The hash changes with the edit, so a repetition after a lost answer would not find it.
     repeatable: false,
     example: {
-      input: { hash_id: 'c0ffee', desc: 'serves chat' },
-      response: { template: { id: 9, hash_id: 'decaf0', name: 'vllm', desc: 'serves chat' } },
+      input: { hash_id: EXAMPLE_HASH, desc: 'serves chat' },
+      response: {
+        template: { id: 9, hash_id: '4050ca3002148f8457eb056fb11c58ba', name: 'vllm', desc: 'serves chat' },
+      },
     },
   },
   'templates.delete': {

@@ -47,6 +47,10 @@ export function authorize(operation: Operation, key: ApiKeyRecord): void {
 function granted(permissions: Readonly<Record<string, unknown>>): Set<string> {
   const flags = Object.keys(permissions).filter((flag) => permissions[flag] === true);
   const { api } = permissions;
-  const nested = typeof api === 'object' && api !== null ? Object.keys(api) : [];
+  const nested = isRecord(api) ? Object.keys(api).filter((name) => api[name] !== false) : [];
   return new Set([...flags, ...flags.flatMap((flag) => FLAG_GRANTS[flag] ?? []), ...nested]);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

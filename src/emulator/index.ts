@@ -23,6 +23,7 @@ import {
   type Machines,
   type WorkerGroups,
 } from './inspect.ts';
+import { inspectResources, type Resources } from './inspect-resources.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { openListener } from './listener.ts';
 import { publicDialect } from './dialect/public.ts';
@@ -42,9 +43,19 @@ export type { DialectName } from './dialect/dialect.ts';
 export type { FaultHandle, FaultView, Faults } from './faults/board.ts';
 export type { FaultInput, FaultKind } from './faults/faults.ts';
 export type { ApiKeys, Deployments, Instances, Machines, WorkerGroupView, WorkerGroups } from './inspect.ts';
+export type {
+  EndpointGroupView,
+  EndpointGroups,
+  Offers,
+  TeamRoleView,
+  TeamRoles,
+  TemplateView,
+  Templates,
+} from './inspect-resources.ts';
+export type { OfferView } from './offers.ts';
 export type { JournalEntry, JournalExpectation, JournalFilter } from './journal-entry.ts';
 export type { Journal, Verification, WaitOptions } from './journal.ts';
-export { DEFAULT_API_KEY, DEFAULT_SEED } from './seed/default.ts';
+export { DEFAULT_API_KEY, DEFAULT_SEED, DEFAULT_TEAM_KEY } from './seed/default.ts';
 export { seedSchema, type Seed } from './seed/schema.ts';
 export { SeedError, readSeedFile } from './seed/file.ts';
 export { settingsSchema, type Settings, type SettingsInput } from './seed/settings.ts';
@@ -64,7 +75,7 @@ export interface EmulatorOptions {
   readonly settings?: SettingsInput;
 }
 
-export interface Emulator extends Control, AsyncDisposable {
+export interface Emulator extends Control, Resources, AsyncDisposable {
   /** Base address, for the main and the serverless service alike; without a slash at its end. */
   readonly url: string;
   readonly port: number;
@@ -116,6 +127,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     workergroups: inspectWorkerGroups(world),
     instances: inspectInstances(world),
     machines: inspectMachines(world),
+    ...inspectResources(world),
   };
   const closing = new AbortController();
   const server = await createServer({

@@ -42,10 +42,10 @@ export function createService(world: World): Service {
     const { target, operation } = call;
     if (!target || !operation) return unknownOperation(call, dialect);
     try {
-      return dialect.success(target, run(call, target));
+      return dialect.success(target, run(call, target), call);
     } catch (error) {
-      if (error instanceof Refused) return dialect.refusal(operation, error);
-      return dialect.refusal(operation, ourBug(error));
+      if (error instanceof Refused) return dialect.refusal(operation, error, call);
+      return dialect.refusal(operation, ourBug(error), call);
     }
   }
 

@@ -6,8 +6,12 @@
 import type { MaintenanceWindow } from '../contract/machines.ts';
 import { settleDeployment, type DeploymentRecord } from './deployments.ts';
 import type { GroupLog } from './worker-log/group-log.ts';
+import type { EndpointGroupRecord } from './endpoint-groups.ts';
 import type { InstanceRecord } from './instances.ts';
+import type { OfferRecord } from './offers.ts';
 import type { Settings } from './seed/settings.ts';
+import type { TeamRoleRecord } from './team-roles.ts';
+import type { TemplateRecord } from './templates.ts';
 
 export interface State {
   readonly settings: Settings;
@@ -18,6 +22,12 @@ export interface State {
   readonly workerGroups: Map<number, WorkerGroupRecord>;
   readonly machines: Map<number, MachineRecord>;
   readonly instances: Map<number, InstanceRecord>;
+  readonly templates: Map<number, TemplateRecord>;
+  readonly offers: Map<number, OfferRecord>;
+  readonly endpointGroups: Map<number, EndpointGroupRecord>;
+  readonly teamRoles: Map<number, TeamRoleRecord>;
+  /** Kind of thing → the last id that one got; see next-id.ts. */
+  readonly lastIds: Map<string, number>;
   /** `operation key-id` → Unix ms of the last call, for the minimum interval. */
   readonly lastCalls: Map<string, number>;
 }
@@ -29,6 +39,8 @@ export interface UserRecord {
   /** Unix time in seconds; null while unverified. */
   emailVerifiedAt: number | null;
   readonly isAdmin: boolean;
+  /** The team in whose context this user's team keys act. */
+  readonly teamId: number;
   /** 2FA from before methods were stored: enabled, without a method row (§2.4). */
   tfaLegacy: boolean;
   tfaMethods: TfaMethodRecord[];

@@ -5,6 +5,7 @@ import type { Control } from '../control.ts';
 import type { DialectName } from '../dialect/dialect.ts';
 import type { Faults } from '../faults/board.ts';
 import type { ApiKeys, Deployments, Instances, Machines, WorkerGroups } from '../inspect.ts';
+import type { Resources } from '../inspect-resources.ts';
 import type { Journal } from '../journal.ts';
 import type { World } from '../service.ts';
 
@@ -24,7 +25,7 @@ export interface AdminRoute {
 }
 
 /** What the admin API works on: the in-process API. */
-export interface AdminParts {
+export interface AdminParts extends Resources {
   readonly dialect: DialectName;
   readonly world: World;
   readonly control: Control;

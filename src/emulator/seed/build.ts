@@ -1,7 +1,8 @@
 /** Seed → state, pure. */
 import { createDeployment } from '../deployments.ts';
 import { createGroupLog, type LineSource } from '../worker-log/group-log.ts';
-import type { InstanceRecord, StatusStep } from '../instances.ts';
+import { startingSteps, type InstanceRecord } from '../instances.ts';
+import { endpointGroupOf, offerOf, stepsOf, templateOf } from './build-resources.ts';
 import { DEFAULT_SEED } from './default.ts';
 import { seedSchema, type ParsedSeed, type Seed } from './schema.ts';
 import { settingsSchema, type Settings, type SettingsInput } from './settings.ts';
@@ -25,6 +26,9 @@ export function buildState(seed: Seed, overrides: SettingsInput, nowMs: number):
   const workerGroups = given.workergroups ?? defaults.workergroups ?? [];
   const machines = given.machines ?? defaults.machines ?? [];
   const instances = given.instances ?? defaults.instances ?? [];
+  const templates = given.templates ?? defaults.templates ?? [];
+  const offers = given.offers ?? defaults.offers ?? [];
+  const endpointGroups = given.endpoint_groups ?? defaults.endpoint_groups ?? [];
   return {
     settings,
     users: byId(users.map((user) => userOf(user, nowMs))),
@@ -33,6 +37,11 @@ export function buildState(seed: Seed, overrides: SettingsInput, nowMs: number):
     workerGroups: byId(workerGroups.map((entry) => ({ id: entry.id, log: logOf(entry, settings, nowMs) }))),
     machines: byId(machines.map((entry) => machineOf(entry, nowMs))),
     instances: byId(instances.map((entry) => instanceOf(entry, owner, settings, nowMs))),
+    templates: byId(templates.map((entry) => templateOf(entry, owner, nowMs))),
+    offers: byId(offers.map(offerOf)),
+    endpointGroups: byId(endpointGroups.map((entry) => endpointGroupOf(entry, owner, nowMs))),
+    teamRoles: new Map(),
+    lastIds: new Map(),
     lastCalls: new Map(),
   };
 }
@@ -48,6 +57,7 @@ function userOf(user: Entry<'users'>, nowMs: number): UserRecord {
     email: user.email ?? null,
     emailVerifiedAt: user.email_verified && user.email !== undefined ? Math.floor(nowMs / 1000) : null,
     isAdmin: user.is_admin,
+    teamId: user.team_id ?? user.id,
     tfaLegacy: user.legacy_2fa,
     tfaMethods: user.tfa_methods.map((method) => ({
       id: method.id,
@@ -116,10 +126,6 @@ function instanceOf(
   nowMs: number,
 ): InstanceRecord {
   const createdMs = nowMs - entry.age_seconds * 1000;
-  const given = entry.statuses?.map(({ actual_status: status, seconds }): StatusStep => ({
-    status,
-    durationMs: seconds === undefined ? null : seconds * 1000,
-  }));
   return {
     id: entry.id,
     userId,
@@ -130,15 +136,7 @@ function instanceOf(
     gpuCount: entry.num_gpus,
     createdMs,
     stepsFromMs: createdMs,
-    steps: given ?? startingSteps(settings),
+    steps: stepsOf(entry.statuses) ?? startingSteps(settings),
+    launch: null,
   };
-}
-
-/** What an instance goes through that starts without trouble. */
-function startingSteps(settings: Settings): StatusStep[] {
-  return [
-    { status: 'created', durationMs: settings.instanceCreatedSeconds * 1000 },
-    { status: 'loading', durationMs: settings.instanceLoadingSeconds * 1000 },
-    { status: 'running', durationMs: null },
-  ];
 }

@@ -4,9 +4,9 @@
  * Its JSON schema is served at `/_emulator/seed-schema`.
  */
 import { z } from 'zod';
-import { INSTANCE_STATUSES } from '../../contract/instances.ts';
 import { MAINTENANCE_CATEGORIES } from '../../contract/machines.ts';
 import { id, timestamp } from '../../contract/schemas.ts';
+import { endpointGroupEntry, offerEntry, statusSteps, templateEntry } from './resource-schema.ts';
 import { settingsSchema } from './settings.ts';
 
 const seconds = z.number().nonnegative();
@@ -39,6 +39,7 @@ const user = z.strictObject({
   email: z.string().optional(),
   email_verified: z.boolean().default(true),
   is_admin: z.boolean().default(false),
+  team_id: id.optional().describe("the team in whose context its team keys act; absent: the user's id"),
   legacy_2fa: z.boolean().default(false).describe('2FA from before methods were stored'),
   tfa_methods: z.array(tfaMethod).default([]),
   backup_codes_remaining: z.int().nonnegative().default(0),
@@ -95,16 +96,7 @@ const instance = z.strictObject({
   gpu_name: z.string().default('RTX 4090'),
   num_gpus: z.int().positive().default(1),
   age_seconds: seconds.default(0).describe('how long it has existed at the start'),
-  statuses: z
-    .array(
-      z.strictObject({
-        actual_status: z.enum(INSTANCE_STATUSES),
-        seconds: seconds.optional().describe('how long it lasts; absent: for good'),
-      }),
-    )
-    .min(1)
-    .optional()
-    .describe('statuses it passes through; absent: created, loading, running with the times of the settings'),
+  statuses: statusSteps,
 });
 
 export const seedSchema = z.strictObject({
@@ -115,6 +107,9 @@ export const seedSchema = z.strictObject({
   workergroups: z.array(workerGroupEntry).optional(),
   machines: z.array(machine).optional(),
   instances: z.array(instance).optional().describe('belong to the first user'),
+  templates: z.array(templateEntry).optional(),
+  offers: z.array(offerEntry).optional().describe('machine offers that can be rented'),
+  endpoint_groups: z.array(endpointGroupEntry).optional().describe('belong to the first user'),
 });
 
 /** What a seed file contains. */

@@ -41,6 +41,11 @@ export const settingsSchema = z.strictObject({
     .nonnegative()
     .default(25)
     .describe('how long a new instance stays `loading` before it runs'),
+  instanceDiskGb: z
+    .number()
+    .positive()
+    .default(10)
+    .describe('disk of an instance for which neither the request nor a template says, in GB'),
   minIntervalSeconds: z
     .number()
     .nonnegative()
