@@ -3,17 +3,24 @@
  * run (§3), destroy it and try the next. Nothing that was rented is left behind.
  */
 import { FINAL_INSTANCE_STATUSES } from '../../contract/instances.ts';
+import { envMapOf, parseEnvFlags } from '../../contract/env-flags.ts';
+import { FlagError } from '../../contract/shell-words.ts';
 import type { Input } from '../../contract/operations.ts';
 import type { Client } from '../client.ts';
 import { delay } from '../delay.ts';
-import { AbortedError, ApiError, PilotlightError } from '../errors.ts';
+import { AbortedError, ApiError, PilotlightError, RequestError } from '../errors.ts';
 import { fitOnstart } from './onstart.ts';
+
+/** The request of §2.3; `env` as its map, or as container flags: `-e NAME=value -p 8000:8000`. */
+export type LaunchRequest = Omit<Input<'instances.create'>, 'offer_id' | 'env'> & {
+  readonly env?: string | Input<'instances.create'>['env'];
+};
 
 export interface LaunchOptions {
   /** Offer ids in the order in which to try them. */
   readonly offers: readonly number[];
-  /** Everything but the offer; an `onstart` that is too long is packed. */
-  readonly request: Omit<Input<'instances.create'>, 'offer_id'>;
+  /** Everything but the offer; an `onstart` that is too long is packed, `env` may be container flags. */
+  readonly request: LaunchRequest;
   /** Longest wait for `running` in ms, for each offer. Default 10 minutes. */
   readonly timeoutMs?: number;
   /** Between two looks at the status in ms. Default 5 s. */
@@ -76,8 +83,7 @@ const CLEAN_UP_MS = 30_000;
  */
 export async function launchInstance(client: Client, options: LaunchOptions): Promise<Launched> {
   const { offers, signal = NEVER, onProgress = () => {} } = options;
-  const request = { ...options.request };
-  if (request.onstart !== undefined) request.onstart = fitOnstart(request.onstart);
+  const request = prepare(options.request);
   const destroy = options.destroy ?? ((id, limit) => client.instances.destroy({ id }, { signal: limit }));
   const givenUp: GivenUp[] = [];
 
@@ -101,6 +107,24 @@ export async function launchInstance(client: Client, options: LaunchOptions): Pr
     givenUp.push({ offerId, instanceId: rented, reason, destroyed: await tryDestroy(destroy, rented) });
   }
   throw new LaunchError(givenUp);
+}
+
+/** @throws RequestError for an `env` that does not parse, and for an `onstart` that is too long even packed */
+function prepare({ env, onstart, ...rest }: LaunchRequest): Omit<Input<'instances.create'>, 'offer_id'> {
+  return {
+    ...rest,
+    ...(onstart !== undefined && { onstart: fitOnstart(onstart) }),
+    ...(env !== undefined && { env: typeof env === 'string' ? envOfFlags(env) : env }),
+  };
+}
+
+function envOfFlags(flags: string): Record<string, string> {
+  try {
+    return envMapOf(parseEnvFlags(flags));
+  } catch (error) {
+    if (!(error instanceof FlagError)) throw error;
+    throw new RequestError('instances.create', [{ field: 'env', message: error.message, value: flags }]);
+  }
 }
 
 /**
