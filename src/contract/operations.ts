@@ -16,7 +16,7 @@ export const OPERATIONS = {
   ...templateOperations,
   ...instanceOperations,
   ...userOperations,
-  'tfa.status': tfaOperations['tfa.status'],
+  ...tfaOperations,
   ...teamOperations,
   ...serverlessOperations,
   ...endpointGroupOperations,
