@@ -54,7 +54,7 @@ export function envMapOf(flags: readonly EnvFlag[]): Record<string, string> {
 
 /** The rule of §2.3 that an entry of such a map breaks; undefined for a good one. */
 export function envEntryProblem(key: string, value: unknown): string | undefined {
-  if (/^-p\b/.test(key)) {
+  if (key.startsWith('-p')) {
     if (!MAPPING.test(key.replace(/^-p /, ''))) return 'a port mapping is a key "-p host:container"';
     return String(value) === '1' ? undefined : 'the value of a port mapping is 1';
   }

@@ -21,7 +21,7 @@ export function withTemplateId(
   { state, userId }: Caller,
 ): Record<string, unknown> {
   const { hash_id: hashId, ...rest } = body;
-  if (typeof hashId !== 'string' || typeof rest['template_id'] === 'number') return body;
+  if (typeof hashId !== 'string' || (rest['template_id'] ?? null) !== null) return body;
   const template = userId === undefined ? undefined : findOwnTemplate(state, hashId, userId);
   if (template) return { ...rest, template_id: template.id };
   throw new Refused('not_found', `no template with hash_id ${hashId}`, {
