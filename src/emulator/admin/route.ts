@@ -7,6 +7,7 @@ import type { Faults } from '../faults/board.ts';
 import type { ApiKeys, Deployments, Instances, Machines, WorkerGroups } from '../inspect.ts';
 import type { Journal } from '../journal.ts';
 import type { World } from '../service.ts';
+import type { Outbox, TotpHelper, TwoFactor } from '../tfa/inspect.ts';
 
 export interface AdminRequest<Body = unknown> {
   readonly params: Readonly<Record<string, string>>;
@@ -36,6 +37,9 @@ export interface AdminParts {
   readonly workergroups: WorkerGroups;
   readonly instances: Instances;
   readonly machines: Machines;
+  readonly outbox: Outbox;
+  readonly totp: TotpHelper;
+  readonly tfa: TwoFactor;
 }
 
 export function route(
@@ -56,4 +60,11 @@ export function bodyRoute<Schema extends z.ZodType>(
   run: (request: AdminRequest<z.output<Schema>>) => unknown,
 ): AdminRoute {
   return { method, path, summary, body, run: (request) => run(request as AdminRequest<z.output<Schema>>) };
+}
+
+/** @throws Error for an `{id}` in the path that is no integer */
+export function idOf(params: Readonly<Record<string, string>>): number {
+  const id = Number(params['id']);
+  if (!Number.isSafeInteger(id)) throw new Error(`id: "${params['id']}" is no integer`);
+  return id;
 }
