@@ -70,35 +70,49 @@ const confirmBody = z.strictObject({
   label: label.optional(),
 });
 
-const VERIFY_ERRORS = [
+/** Of a code that was sent, and its secret. */
+const CHALLENGE_ERRORS = [
   'invalid_tfa_method',
-  'missing_auth_value',
   'missing_params',
   '2fa_expired',
   'challenge_not_found',
   'no_challenge_found',
-  'invalid_backup_code',
-  'tfa_locked',
+  'phone_number_mismatch',
   '2fa_verification_failed',
-  'not_found',
-  'tfa_method_not_configured',
   'team_user_forbidden',
 ] as const;
 
+/** Of a code that a configured method is verified by. */
+const METHOD_ERRORS = [...CHALLENGE_ERRORS, 'tfa_locked', 'tfa_method_not_configured', 'not_found'] as const;
+
+/** Of all that `proof` may be. */
+const PROOF_ERRORS = [...METHOD_ERRORS, 'missing_auth_value', 'invalid_backup_code'] as const;
+
+/** Of sending an SMS. */
 const SMS_ERRORS = [
-  'missing_auth_value',
   'email_not_verified',
   'missing_phone_number',
-  'phone_number_mismatch',
   'twilio_error',
   'twilio_rate_limited',
   'preauth_phone_cap',
   'sms_rate_limited',
   'sms_blocked_number',
   'sms_fraud_detected',
+  'invalid_tfa_method',
   'not_found',
   'team_user_forbidden',
 ] as const;
+
+/** Of asking for an SMS. */
+const ASK_SMS_ERRORS = [
+  ...SMS_ERRORS,
+  'missing_auth_value',
+  'phone_number_mismatch',
+  'challenge_not_found',
+  '2fa_expired',
+] as const;
+const SEND_SMS_ERRORS = [...ASK_SMS_ERRORS, 'tfa_challenge_exists'] as const;
+const RESEND_SMS_ERRORS = [...ASK_SMS_ERRORS, 'no_challenge_found'] as const;
 
 const BACKUP_CODES_EXAMPLE = Array.from({ length: 10 }, (_, index) => `A1B2-C3D4-00${10 + index}`);
 
@@ -123,11 +137,10 @@ const confirmOperation = {
   body: confirmBody,
   response: done.extend({ backup_codes: backupCodes.optional() }),
   errors: [
-    ...VERIFY_ERRORS,
+    ...CHALLENGE_ERRORS,
     'authorization_required',
     'duplicate_tfa_method',
     'missing_phone_number',
-    'phone_number_mismatch',
     'service_unavailable',
   ],
   repeatable: false,
@@ -201,7 +214,7 @@ export const tfaOperations = {
         .describe('only after a backup code, and only while any remain'),
       legacy_tfa_user: z.literal(true).optional(),
     }),
-    errors: [...VERIFY_ERRORS, '2fa_login_failed'],
+    errors: [...PROOF_ERRORS, '2fa_login_failed'],
     repeatable: false,
     example: {
       input: { tfa_method: 'totp', code: '123456' },
@@ -226,7 +239,7 @@ export const tfaOperations = {
       msg: z.string(),
       remaining_methods: z.union([z.int(), z.array(tfaMethod)]).optional(),
     }),
-    errors: VERIFY_ERRORS,
+    errors: PROOF_ERRORS,
     repeatable: false,
     example: {
       input: { backup_code: 'A1B2-C3D4-E5F6', target_id: 1 },
@@ -259,7 +272,7 @@ export const tfaOperations = {
     ...smsOperation,
     path: '/api/v0/tfa/sms/',
     summary: 'Sends a code by SMS',
-    errors: [...SMS_ERRORS, 'tfa_challenge_exists', 'challenge_not_found', '2fa_expired'],
+    errors: SEND_SMS_ERRORS,
   },
   'tfa.resendSms': {
     ...smsOperation,
@@ -267,7 +280,7 @@ export const tfaOperations = {
     summary: 'Sends the code by SMS once more',
     description:
       'phone_number must be that of the original challenge. With an API key and no secret, a new secret is returned.',
-    errors: [...SMS_ERRORS, 'challenge_not_found', 'no_challenge_found', '2fa_expired'],
+    errors: RESEND_SMS_ERRORS,
   },
   'tfa.setupTotp': {
     method: 'POST',
@@ -311,23 +324,13 @@ export const tfaOperations = {
       msg: z.string().optional(),
     }),
     errors: [
-      'invalid_tfa_method',
-      'email_not_verified',
+      ...SMS_ERRORS,
       'missing_email',
-      'missing_phone_number',
       'invalid_backup_code',
       'tfa_locked',
-      'not_found',
       'tfa_method_not_configured',
       'challenge_creation_failed',
-      'twilio_error',
-      'twilio_rate_limited',
-      'preauth_phone_cap',
-      'sms_rate_limited',
-      'sms_blocked_number',
-      'sms_fraud_detected',
       'service_unavailable',
-      'team_user_forbidden',
     ],
     repeatable: false,
     example: { input: { tfa_method: 'email' }, response: { success: true, secret: 'b1946ac9' } },
@@ -342,7 +345,7 @@ export const tfaOperations = {
     verification: { secretAlone: false, secret: 'always' },
     body: z.strictObject({ code, secret }),
     response: done,
-    errors: [...VERIFY_ERRORS, 'no_pending_authorization', 'service_unavailable'],
+    errors: [...METHOD_ERRORS, 'no_pending_authorization', 'service_unavailable'],
     repeatable: false,
     example: {
       input: { code: '123456', secret: 'b1946ac9' },
@@ -405,7 +408,7 @@ export const tfaOperations = {
     verification: CHANGES,
     body: z.strictObject(proof),
     response: z.looseObject({ msg: z.string(), backup_codes: backupCodes }),
-    errors: VERIFY_ERRORS,
+    errors: [...PROOF_ERRORS, 'missing_phone_number'],
     repeatable: false,
     example: {
       input: { tfa_method: 'totp', code: '123456' },
@@ -416,7 +419,7 @@ export const tfaOperations = {
     ...smsOperation,
     path: '/api/v0/tfa/test/',
     summary: 'Deprecated: sends a code by SMS',
-    errors: [...SMS_ERRORS, 'tfa_challenge_exists', 'challenge_not_found', '2fa_expired'],
+    errors: SEND_SMS_ERRORS,
     replacedBy: 'tfa.sendSms',
   },
   'tfa.testSubmit': {
@@ -431,7 +434,7 @@ export const tfaOperations = {
     ...smsOperation,
     path: '/api/v0/tfa/resend/',
     summary: 'Deprecated: sends the code by SMS once more',
-    errors: [...SMS_ERRORS, 'challenge_not_found', 'no_challenge_found', '2fa_expired'],
+    errors: RESEND_SMS_ERRORS,
     replacedBy: 'tfa.resendSms',
   },
 } as const satisfies OperationTable;

@@ -10,6 +10,7 @@ import { refuseBadGroup } from './endpoint-groups.ts';
 import type { Dialect, Target } from './dialect/dialect.ts';
 import { Refused } from './refused.ts';
 import type { State } from './state.ts';
+import { tfaSchemaRefusal } from './tfa/schema-refusal.ts';
 
 export type Validator = (call: Call, target: Target, state: State) => Record<string, unknown>;
 
@@ -55,7 +56,7 @@ export function createValidator(dialect: Dialect): Validator {
     const value = body.kind === 'none' ? {} : body.value;
     const adapted = dialect.adapt(id, operation, value, { state, userId: call.key?.userId });
     if (operation.body === endpointGroupParameters) refuseBadGroup(adapted);
-    return parse(schema, adapted, 'body');
+    return parse(schema, adapted, 'body', () => tfaSchemaRefusal(id, adapted));
   }
 }
 
@@ -86,12 +87,18 @@ function checkKeyInBody(
   });
 }
 
-function parse(schema: z.ZodObject | undefined, value: unknown, part: string): Record<string, unknown> {
+/** `special`: a refusal with a code of its own, where the interface has one for what is wrong. */
+function parse(
+  schema: z.ZodObject | undefined,
+  value: unknown,
+  part: string,
+  special: () => Refused | undefined = () => undefined,
+): Record<string, unknown> {
   const parsed = schema?.safeParse(value);
   if (!parsed) return {};
   if (parsed.success) return parsed.data;
   const [first] = problemsOf(parsed.error, value);
-  throw badRequest(first?.field || part, first?.message ?? 'not allowed');
+  throw special() ?? badRequest(first?.field || part, first?.message ?? 'not allowed');
 }
 
 function badRequest(field: string, rule: string): Refused {

@@ -4,7 +4,7 @@ import { INSTANCE_STATUSES } from '../../contract/instances.ts';
 import { maintenanceWindow } from '../../contract/machines.ts';
 import { offerEntry } from '../seed/resource-schema.ts';
 import { apiKeyEntry } from '../seed/schema.ts';
-import { bodyRoute, route, type AdminParts, type AdminRoute } from './route.ts';
+import { bodyRoute, idOf, route, type AdminParts, type AdminRoute } from './route.ts';
 
 const lines = z.union([z.strictObject({ lines: z.array(z.string()) }), z.strictObject({ text: z.string() })]);
 
@@ -58,10 +58,4 @@ export function resourceRoutes({
       machines.setMaintenances(idOf(params), body.maintenances),
     ),
   ];
-}
-
-function idOf(params: Readonly<Record<string, string>>): number {
-  const id = Number(params['id']);
-  if (!Number.isSafeInteger(id)) throw new Error(`id: "${params['id']}" is no integer`);
-  return id;
 }

@@ -8,6 +8,7 @@ import type { ApiKeys, Deployments, Instances, Machines, WorkerGroups } from '..
 import type { Resources } from '../inspect-resources.ts';
 import type { Journal } from '../journal.ts';
 import type { World } from '../service.ts';
+import type { Outbox, TotpHelper, TwoFactor } from '../tfa/inspect.ts';
 
 export interface AdminRequest<Body = unknown> {
   readonly params: Readonly<Record<string, string>>;
@@ -37,6 +38,9 @@ export interface AdminParts extends Resources {
   readonly workergroups: WorkerGroups;
   readonly instances: Instances;
   readonly machines: Machines;
+  readonly outbox: Outbox;
+  readonly totp: TotpHelper;
+  readonly tfa: TwoFactor;
 }
 
 export function route(
@@ -57,4 +61,11 @@ export function bodyRoute<Schema extends z.ZodType>(
   run: (request: AdminRequest<z.output<Schema>>) => unknown,
 ): AdminRoute {
   return { method, path, summary, body, run: (request) => run(request as AdminRequest<z.output<Schema>>) };
+}
+
+/** @throws Error for an `{id}` in the path that is no integer */
+export function idOf(params: Readonly<Record<string, string>>): number {
+  const id = Number(params['id']);
+  if (!Number.isSafeInteger(id)) throw new Error(`id: "${params['id']}" is no integer`);
+  return id;
 }

@@ -73,8 +73,9 @@ export const publicDialect: Dialect = {
     return jsonAnswer(200, { success: true, ...(alias?.answer ? alias.answer(shown) : shown) });
   },
   refusal(operation, refused, call) {
-    const { code, status, fields, reason } = refused;
-    const message = MESSAGES[code] ?? refused.message;
+    const { code, fields, reason, inPublic } = refused;
+    const status = inPublic?.status ?? refused.status;
+    const message = inPublic?.message ?? MESSAGES[code] ?? refused.message;
     // One of the three shapes of its 429; none has a Retry-After.
     if (code === 'rate_limited') return textAnswer(status, 'text/plain; charset=utf-8', message);
     // The serverless address reports its own errors as a bare JSON string with status 200.

@@ -7,6 +7,7 @@ import { DEFAULT_SEED } from './default.ts';
 import { seedSchema, type ParsedSeed, type Seed } from './schema.ts';
 import { settingsSchema, type Settings, type SettingsInput } from './settings.ts';
 import type { ApiKeyRecord, State, UserRecord } from '../state.ts';
+import { accountOf, buildTfaState, tfaSection } from '../tfa/seed.ts';
 
 type Entry<Section extends keyof ParsedSeed> =
   NonNullable<ParsedSeed[Section]> extends (infer One)[] ? One : never;
@@ -22,6 +23,7 @@ export function buildState(seed: Seed, overrides: SettingsInput, nowMs: number):
   const settings: Settings = settingsSchema.parse({ ...given.settings, ...overrides });
   const users = given.users ?? defaults.users ?? [];
   const owner = users[0]?.id ?? 0;
+  const userRecords = users.map((user) => userOf(user, settings, nowMs));
   const deployments = given.deployments ?? defaults.deployments ?? [];
   const workerGroups = given.workergroups ?? defaults.workergroups ?? [];
   const machines = given.machines ?? defaults.machines ?? [];
@@ -31,7 +33,7 @@ export function buildState(seed: Seed, overrides: SettingsInput, nowMs: number):
   const endpointGroups = given.endpoint_groups ?? defaults.endpoint_groups ?? [];
   return {
     settings,
-    users: byId(users.map((user) => userOf(user, nowMs))),
+    users: byId(userRecords),
     keys: keysOf(users),
     deployments: byId(deployments.map((entry) => deploymentOf(entry, settings, nowMs))),
     workerGroups: byId(workerGroups.map((entry) => ({ id: entry.id, log: logOf(entry, settings, nowMs) }))),
@@ -43,6 +45,10 @@ export function buildState(seed: Seed, overrides: SettingsInput, nowMs: number):
     teamRoles: new Map(),
     lastIds: new Map(),
     lastCalls: new Map(),
+    tfa: buildTfaState(
+      tfaSection.parse(given.tfa ?? {}),
+      userRecords.map((user) => user.tfa),
+    ),
   };
 }
 
@@ -50,7 +56,7 @@ function byId<Item extends { readonly id: number }>(items: readonly Item[]): Map
   return new Map(items.map((item) => [item.id, item]));
 }
 
-function userOf(user: Entry<'users'>, nowMs: number): UserRecord {
+function userOf(user: Entry<'users'>, settings: Settings, nowMs: number): UserRecord {
   return {
     id: user.id,
     username: user.username,
@@ -58,20 +64,7 @@ function userOf(user: Entry<'users'>, nowMs: number): UserRecord {
     emailVerifiedAt: user.email_verified && user.email !== undefined ? Math.floor(nowMs / 1000) : null,
     isAdmin: user.is_admin,
     teamId: user.team_id ?? user.id,
-    tfaLegacy: user.legacy_2fa,
-    tfaMethods: user.tfa_methods.map((method) => ({
-      id: method.id,
-      method: method.method,
-      label: method.label ?? null,
-      phoneNumber: method.phone_number ?? null,
-      isPrimary: method.is_primary,
-      failCount: method.fail_count,
-      lockedUntilMs: method.locked_for === undefined ? null : nowMs + method.locked_for * 1000,
-      createdAtMs: nowMs,
-      lastUsedMs: null,
-    })),
-    backupCodesRemaining: user.backup_codes_remaining,
-    newMethodAuthorizedUntilMs: null,
+    tfa: accountOf(user, settings.randomSeed, nowMs),
   };
 }
 

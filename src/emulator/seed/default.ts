@@ -6,6 +6,9 @@ export const DEFAULT_API_KEY = 'emulator-key';
 /** Of the same user's key that acts in a team's context: for team roles. */
 export const DEFAULT_TEAM_KEY = 'emulator-team-key';
 
+/** Of the authenticator of the default seed: put it into an app, or ask `emulator.totp(1)`. */
+export const DEFAULT_TOTP_SECRET = 'EMULATOREMULATOREMULATOREMULATOR';
+
 const HOUR = 3600;
 
 export const DEFAULT_SEED: Seed = {
@@ -14,7 +17,9 @@ export const DEFAULT_SEED: Seed = {
       id: 1,
       username: 'dev',
       email: 'dev@example.com',
-      tfa_methods: [{ id: 1, method: 'totp', label: 'authenticator', is_primary: true }],
+      tfa_methods: [
+        { id: 1, method: 'totp', label: 'authenticator', totp_secret: DEFAULT_TOTP_SECRET, is_primary: true },
+      ],
       backup_codes_remaining: 8,
       api_keys: [
         { name: 'default', key: DEFAULT_API_KEY },

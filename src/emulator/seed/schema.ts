@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { MAINTENANCE_CATEGORIES } from '../../contract/machines.ts';
 import { id, timestamp } from '../../contract/schemas.ts';
 import { endpointGroupEntry, offerEntry, statusSteps, templateEntry } from './resource-schema.ts';
+import { tfaSection, tfaUserFields } from '../tfa/seed.ts';
 import { settingsSchema } from './settings.ts';
 
 const seconds = z.number().nonnegative();
@@ -23,16 +24,6 @@ export const apiKeyEntry = z.strictObject({
   team: z.boolean().default(false).describe("used in a team's context"),
 });
 
-const tfaMethod = z.strictObject({
-  id,
-  method: z.enum(['sms', 'totp']),
-  label: z.string().max(30).optional(),
-  phone_number: z.string().optional().describe('E.164; shown masked'),
-  is_primary: z.boolean().default(false),
-  fail_count: z.int().nonnegative().default(0),
-  locked_for: seconds.optional().describe('seconds from the start for which it is locked'),
-});
-
 const user = z.strictObject({
   id,
   username: z.string().default('dev'),
@@ -40,9 +31,7 @@ const user = z.strictObject({
   email_verified: z.boolean().default(true),
   is_admin: z.boolean().default(false),
   team_id: id.optional().describe("the team in whose context its team keys act; absent: the user's id"),
-  legacy_2fa: z.boolean().default(false).describe('2FA from before methods were stored'),
-  tfa_methods: z.array(tfaMethod).default([]),
-  backup_codes_remaining: z.int().nonnegative().default(0),
+  ...tfaUserFields,
   api_keys: z.array(apiKeyEntry).default([]),
 });
 
@@ -103,6 +92,7 @@ export const seedSchema = z.strictObject({
   $schema: z.string().optional(),
   settings: settingsSchema.partial().optional().describe('numbers that the interface does not show'),
   users: z.array(user).min(1).optional().describe('the first is the user of the default API key'),
+  tfa: tfaSection.optional().describe('two-factor authentication, as far as all accounts share it'),
   deployments: z.array(deploymentEntry).optional(),
   workergroups: z.array(workerGroupEntry).optional(),
   machines: z.array(machine).optional(),
