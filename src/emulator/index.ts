@@ -51,7 +51,15 @@ export type { DeploymentView } from './deployments.ts';
 export type { DialectName } from './dialect/dialect.ts';
 export type { FaultHandle, FaultView, Faults } from './faults/board.ts';
 export type { FaultInput, FaultKind } from './faults/faults.ts';
-export type { ApiKeys, Deployments, Instances, Machines, WorkerGroupView, WorkerGroups } from './inspect.ts';
+export type {
+  ApiKeys,
+  Deployments,
+  InstanceView,
+  Instances,
+  Machines,
+  WorkerGroupView,
+  WorkerGroups,
+} from './inspect.ts';
 export type {
   EndpointGroupView,
   EndpointGroups,

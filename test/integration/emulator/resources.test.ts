@@ -300,8 +300,21 @@ describe('an instance', () => {
   test('never shows the token of its registry, nor does the journal', async () => {
     const image_login = '-u bob -p registry-token docker.io';
     await client.instances.create({ offer_id: 3001, image: 'a', image_login, args: ['--hf-token=abc'] });
-    const { template } = await client.templates.create({ ...BASE, docker_login_pass: 'registry-token' });
+    const { template } = await client.templates.create({
+      ...BASE,
+      docker_login_repo: 'ghcr.io',
+      docker_login_user: 'ann',
+      docker_login_pass: 'registry-token',
+    });
     await client.instances.create({ offer_id: 3002, template_hash_id: template.hash_id });
+    expect(emulator.instances.list().map(({ registryLogin }) => registryLogin)).toEqual([
+      null,
+      null,
+      null,
+      null,
+      { registry: 'docker.io', user: 'bob' },
+      { registry: 'ghcr.io', user: 'ann' },
+    ]);
     const shown = JSON.stringify([
       await client.instances.list(),
       await client.templates.search(),
