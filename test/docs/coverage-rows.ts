@@ -4,7 +4,7 @@
  * in the code, so they are listed here by hand.
  */
 import { ERRORS, type ErrorDefinition } from '../../src/contract/errors.ts';
-import { LIMITS } from '../../src/contract/limits.ts';
+import type { LIMITS } from '../../src/contract/limits.ts';
 import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
 
 export interface CoverageRow {
