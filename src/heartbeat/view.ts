@@ -45,8 +45,7 @@ export function viewDeployment(last: Heartbeat, ledger: Ledger, now: Instant): D
   const beat = { ...last, reckoning: reckon(last.reckoning, now) };
   const { ttl, interval } = beat.timing;
   const next = nextBeatAt(beat);
-  // The offset, not the present wall clock, so that the time shown does not tremble from one reading to the next.
-  const { offset } = beat.reckoning;
+  const offset = now.wall - now.mono;
   const margin = closestMargin(beat, ledger, now);
   return {
     deploymentId: beat.id,

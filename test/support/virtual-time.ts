@@ -38,6 +38,11 @@ export class VirtualTime {
     return this.#now;
   }
 
+  /** Whether the process runs, and could read its clocks. */
+  get running(): boolean {
+    return this.#now >= this.#frozenUntil;
+  }
+
   readonly clock: Clock = {
     mono: () => this.#now - this.#monoLost,
     wall: () => Math.floor(EPOCH + this.#now + this.#wallShift),
