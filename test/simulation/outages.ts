@@ -9,7 +9,7 @@ import { fateOf, type Fault } from './faults.ts';
 import type { Sky, Weather } from './network.ts';
 import { WorstPause } from './pauses.ts';
 import { Random } from './random.ts';
-import { finish, pickLateness, pickTtl, ROUNDING, type RunOptions, type RunResult } from './scenario.ts';
+import { finish, pickLateness, pickTiming, ROUNDING, type RunOptions, type RunResult } from './scenario.ts';
 import { World } from './world.ts';
 
 const ID = 1;
@@ -61,7 +61,7 @@ class Outage implements Weather {
     this.#latency = random.chance(0.5) ? longest : random.between(1, longest);
   }
 
-  /** When the outage ends, for the trace. */
+  /** For the trace. */
   get description(): string {
     return `an outage of ${(this.#length / 1000).toFixed(3)} s, ${this.#kind}`;
   }
@@ -90,8 +90,8 @@ class Outage implements Weather {
 export async function outages({ seed, factor = 1, step, trace }: RunOptions): Promise<RunResult> {
   const random = new Random(seed);
   const time = new VirtualTime();
-  const ttl = pickTtl(random);
-  const timing = timingFor({ ttl, interval: 'auto' });
+  const { ttl, interval } = pickTiming(random);
+  const timing = timingFor({ ttl, interval });
   const weather = new Outage(time, random, timing, factor);
   const world = new World(time, { random, weather, step, trace });
   world.service.rate = random.between(0.99, 1.01);
@@ -106,7 +106,7 @@ export async function outages({ seed, factor = 1, step, trace }: RunOptions): Pr
     end = time.now + ttl;
   };
   world.onStep = (beat) => pause.observe(beat);
-  world.light(ID, ttl);
+  world.light(ID, ttl, interval);
   await world.run(6 * ttl, () => time.now >= end || world.lost.length > 0);
   return finish(world);
 }

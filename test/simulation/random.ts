@@ -23,7 +23,7 @@ export class Random {
     return this.next() < probability;
   }
 
-  pick<T>(choices: readonly [T, ...T[]]): T {
+  pick<const T>(choices: readonly [T, ...T[]]): T {
     return choices[Math.floor(this.next() * choices.length)] ?? choices[0];
   }
 }

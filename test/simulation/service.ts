@@ -44,10 +44,20 @@ export class Service {
     return { type: 'accepted' };
   }
 
+  /** Spares a deployment until a true time, whatever its TTL says. */
+  spare(id: number, until: number): void {
+    const deployment = this.#deployments.get(id);
+    if (deployment !== undefined) this.#expire(id, deployment, until);
+  }
+
   #refresh(id: number, deployment: Deployment): void {
-    deployment.expiresAt = this.#time.now + deployment.ttl / this.rate;
+    this.#expire(id, deployment, this.#time.now + deployment.ttl / this.rate);
+  }
+
+  #expire(id: number, deployment: Deployment, at: number): void {
+    deployment.expiresAt = at;
     deployment.watch?.();
-    deployment.watch = this.#time.at(deployment.expiresAt, () => {
+    deployment.watch = this.#time.at(at, () => {
       this.#deployments.delete(id);
       this.onLoss(id);
     });

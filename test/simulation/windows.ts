@@ -10,7 +10,7 @@ import { fateOf, type Fault } from './faults.ts';
 import type { Sky, Weather } from './network.ts';
 import { WorstPause } from './pauses.ts';
 import { Random } from './random.ts';
-import { finish, pickLateness, pickTtl, ROUNDING, type RunOptions, type RunResult } from './scenario.ts';
+import { finish, pickLateness, pickTiming, ROUNDING, type RunOptions, type RunResult } from './scenario.ts';
 import { World } from './world.ts';
 
 const ID = 1;
@@ -39,6 +39,8 @@ class Windows implements Weather {
   #baitFrom = Infinity;
   #opening: (() => void) | undefined;
   #notFoundAllowed = true;
+  /** How often a beat was accepted while no window was open. Without a limit that could go on for ever. */
+  #savedBySlowness = 0;
   readonly #time: VirtualTime;
   readonly #random: Random;
   readonly #timing: Timing;
@@ -69,6 +71,7 @@ class Windows implements Weather {
       this.#notFoundAllowed = false; // a second one would rightly end the heartbeat
       fault = 'not-found';
     }
+    if (fault === 'slow' && this.#savedBySlowness > 3) fault = 'hang';
     if (this.#time.now >= this.#baitFrom) {
       this.#baitFrom = Infinity;
       if (random.chance(0.8)) fault = 'hang';
@@ -82,7 +85,9 @@ class Windows implements Weather {
   acknowledged(sentAt: number): void {
     this.basis = Math.max(this.basis, sentAt);
     this.#acknowledgedAt = this.#time.now;
-    if (!this.#open) this.#plan();
+    if (this.#open) return;
+    this.#savedBySlowness += 1;
+    this.#plan();
   }
 
   /** Chooses the window for the present basis. */
@@ -93,7 +98,7 @@ class Windows implements Weather {
     const latest = this.basis + ttl - clockAllowance - this.#length;
     const earliest = Math.max(this.basis + interval, this.#time.now);
     if (this.left === 0 || earliest > latest) return;
-    const start = this.#random.chance(0.3) ? latest : this.#random.between(earliest, latest);
+    const start = this.#random.pick([earliest, latest, this.#random.between(earliest, latest)]);
     const baited = this.#random.chance(0.7);
     if (baited) this.#baitFrom = Math.max(earliest, Math.min(start, latest - this.#timing.rescue));
     this.#opening = this.#time.at(baited ? latest : start, () => this.#openUp());
@@ -133,8 +138,8 @@ class Windows implements Weather {
 export async function windows({ seed, factor = 1, step, trace }: RunOptions): Promise<RunResult> {
   const random = new Random(seed);
   const time = new VirtualTime();
-  const ttl = pickTtl(random);
-  const timing = timingFor({ ttl, interval: 'auto' });
+  const { ttl, interval } = pickTiming(random);
+  const timing = timingFor({ ttl, interval });
   const weather = new Windows(time, random, timing, factor);
   const world = new World(time, { random, weather, step, trace });
   world.service.rate = random.between(0.99, 1.01);
@@ -150,9 +155,9 @@ export async function windows({ seed, factor = 1, step, trace }: RunOptions): Pr
     if (notice.type === 'accepted')
       weather.acknowledged(world.network.flights[notice.attempt - 1]?.sentAt ?? 0);
   };
-  world.light(ID, ttl);
+  world.light(ID, ttl, interval);
   await world.run(20 * ttl, () => weather.done || world.lost.length > 0);
-  if (factor >= 1 && !weather.done && world.lost.length === 0)
-    world.promises.broken.push('the run did not come to its end');
+  const undecided = !weather.done && world.lost.length + world.promises.broken.length === 0;
+  if (factor >= 1 && undecided) world.promises.broken.push('the run did not come to its end');
   return finish(world);
 }

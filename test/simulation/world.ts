@@ -86,9 +86,10 @@ export class World {
     this.time.stepWallClock(by);
   }
 
-  /** Lets time pass, in true ms, until `end` or until `done` says so. */
+  /** Lets time pass, in true ms, until `end`, until `done` says so or until a promise is broken. */
   async run(end: number, done: () => boolean = () => false): Promise<void> {
-    while (this.time.now < end && !done()) await this.time.runUntil(Math.min(end, this.time.now + 1000));
+    while (this.time.now < end && !done() && this.promises.broken.length === 0)
+      await this.time.runUntil(Math.min(end, this.time.now + 1000));
   }
 
   note(line: () => string): void {
