@@ -14,6 +14,8 @@ export interface CodePrompt {
   readonly hint: string | undefined;
   /** The service's words about where the code was sent. */
   readonly said: string | undefined;
+  /** Has the code sent once more, for the person to whom none came; undefined for an authenticator. */
+  readonly resend: (() => Promise<void>) | undefined;
 }
 
 /** Hands over the 6-digit code; a rejection ends the flow. Never logged or kept. */
@@ -52,11 +54,12 @@ export interface Choice {
 export async function proveSecondFactor(client: Client, options: ProofOptions): Promise<Proof> {
   if (options.backupCode !== undefined) return { backup_code: options.backupCode };
   const choice = await chooseMethod(client, options);
-  const sent = await sendCode(client, choice, options.signal);
+  const sending = senderOf(client, choice, options.signal);
+  const { code, secret } = await askForCode(choice, await sending?.send(), sending?.resend, options);
   return {
     tfa_method: choice.method,
-    code: await codeFor(choice, sent?.msg, options),
-    ...(sent && { secret: sent.secret }),
+    code,
+    ...(secret !== undefined && { secret }),
     ...(choice.methodId !== undefined && { tfa_method_id: choice.methodId }),
   };
 }
@@ -83,40 +86,68 @@ function hintOf({ label, phone_number }: TfaMethod): string | undefined {
   return label ?? phone_number ?? undefined;
 }
 
-interface Sent {
+/** A code that is on its way, and the secret that goes with it. */
+export interface Sent {
   readonly secret: string;
-  readonly msg: string;
+  readonly msg?: string | undefined;
 }
 
-/** Undefined for an authenticator, which needs no code sent. A code that is already on its way is sent once more. */
-async function sendCode(
+type Send = () => Promise<Sent>;
+
+/** How a method's codes are sent; undefined for an authenticator, which needs none sent. */
+function senderOf(
   client: Client,
   { method, methodId }: Choice,
   signal: AbortSignal | undefined,
-): Promise<Sent | undefined> {
+): { readonly send: Send; readonly resend: Send } | undefined {
   if (method === 'totp') return undefined;
-  if (method === 'email') return client.tfa.sendEmail({}, callOptions(signal));
-  return sendSms(client, methodId === undefined ? {} : { tfa_method_id: methodId }, signal);
+  if (method === 'sms')
+    return smsSender(client, methodId === undefined ? {} : { tfa_method_id: methodId }, signal);
+  const send: Send = () => client.tfa.sendEmail({}, callOptions(signal));
+  return { send, resend: send };
 }
 
-export async function sendSms(
+/** A code that is already on its way is sent once more. */
+export function smsSender(
   client: Client,
   input: { readonly tfa_method_id?: number; readonly phone_number?: string },
   signal: AbortSignal | undefined,
-): Promise<Sent> {
-  try {
-    return await client.tfa.sendSms(input, callOptions(signal));
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.errorCode !== 'tfa_challenge_exists') throw error;
-    return client.tfa.resendSms(input, callOptions(signal));
+): { readonly send: Send; readonly resend: Send } {
+  const resend: Send = () => client.tfa.resendSms(input, callOptions(signal));
+  async function send(): Promise<Sent> {
+    try {
+      return await client.tfa.sendSms(input, callOptions(signal));
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.errorCode !== 'tfa_challenge_exists') throw error;
+      return resend();
+    }
   }
+  return { send, resend };
 }
 
-export function codeFor(choice: Choice, said: string | undefined, options: ProofOptions): Promise<string> {
-  if (choice.method === 'totp' && options.totpSecret !== undefined) {
-    return Promise.resolve(totpCode(options.totpSecret, (options.now ?? Date.now)()));
+/** The code, computed or asked for, with the secret of the sending that it came by. */
+export async function askForCode(
+  { method, hint }: Choice,
+  first: Sent | undefined,
+  resend: Send | undefined,
+  options: ProofOptions,
+): Promise<{ readonly code: string; readonly secret: string | undefined }> {
+  if (method === 'totp' && options.totpSecret !== undefined) {
+    return { code: totpCode(options.totpSecret, (options.now ?? Date.now)()), secret: first?.secret };
   }
-  return options.askCode({ method: choice.method, hint: choice.hint, said }, options.signal);
+  let sent = first;
+  const prompt: CodePrompt = {
+    method,
+    hint,
+    said: first?.msg,
+    resend:
+      resend &&
+      (async () => {
+        sent = await resend();
+      }),
+  };
+  const code = await options.askCode(prompt, options.signal);
+  return { code, secret: sent?.secret };
 }
 
 /** The authenticator's code at a time in Unix ms (RFC 6238: SHA-1, 6 digits, 30 s). */

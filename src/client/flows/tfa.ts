@@ -2,12 +2,13 @@
 import type { Output } from '../../contract/operations.ts';
 import type { Client } from '../client.ts';
 import {
+  askForCode,
   callOptions,
   chooseMethod,
-  codeFor,
   proveSecondFactor,
-  sendSms,
+  smsSender,
   totpCode,
+  type Choice,
   type ProofOptions,
 } from './tfa-proof.ts';
 
@@ -53,7 +54,10 @@ export async function addTotp(
   await options.onSecret({ secret: setup.secret, provisioningUri: setup.provisioning_uri });
   const code = options.generate
     ? totpCode(setup.secret, (options.now ?? Date.now)())
-    : await options.askCode({ method: 'totp', hint: options.label, said: undefined }, options.signal);
+    : await options.askCode(
+        { method: 'totp', hint: options.label, said: undefined, resend: undefined },
+        options.signal,
+      );
   return confirm(client, { tfa_method: 'totp', code, secret: setup.secret }, options);
 }
 
@@ -64,13 +68,10 @@ export async function addSms(
 ): Promise<AddedMethod> {
   const { phoneNumber, signal } = options;
   await authorize(client, options);
-  const sent = await sendSms(client, { phone_number: phoneNumber }, signal);
-  const code = await options.askCode({ method: 'sms', hint: phoneNumber, said: sent.msg }, signal);
-  return confirm(
-    client,
-    { tfa_method: 'sms', code, secret: sent.secret, phone_number: phoneNumber },
-    options,
-  );
+  const { send, resend } = smsSender(client, { phone_number: phoneNumber }, signal);
+  const choice: Choice = { method: 'sms', methodId: undefined, hint: phoneNumber };
+  const { code, secret = '' } = await askForCode(choice, await send(), resend, options);
+  return confirm(client, { tfa_method: 'sms', code, secret, phone_number: phoneNumber }, options);
 }
 
 /** Removes a method; without `targetId` the one that the proof was made with. How many remain: 0 means 2FA is off. */
@@ -106,12 +107,20 @@ async function authorize(client: Client, options: ProofOptions): Promise<void> {
     return;
   }
   const choice = await chooseMethod(client, options);
-  const { secret } = await client.tfa.authorizeNewMethod(
-    { tfa_method: choice.method, ...(choice.methodId !== undefined && { tfa_method_id: choice.methodId }) },
-    callOptions(signal),
+  const begin = async (): Promise<{ secret: string }> => {
+    const { secret = '' } = await client.tfa.authorizeNewMethod(
+      { tfa_method: choice.method, ...(choice.methodId !== undefined && { tfa_method_id: choice.methodId }) },
+      callOptions(signal),
+    );
+    return { secret };
+  };
+  const { code, secret = '' } = await askForCode(
+    choice,
+    await begin(),
+    choice.method === 'totp' ? undefined : begin,
+    options,
   );
-  const code = await codeFor(choice, undefined, options);
-  await client.tfa.confirmAuthorization({ code, secret: secret ?? '' }, callOptions(signal));
+  await client.tfa.confirmAuthorization({ code, secret }, callOptions(signal));
 }
 
 async function confirm(

@@ -93,6 +93,25 @@ describe('login', () => {
     expect(user.session_key).toBeDefined();
   });
 
+  test.each(['sms', 'email'] as const)(
+    'by %s a person may have the code sent once more, and enters the new one',
+    async (method) => {
+      await begin(SMS_USER);
+      const { user } = await login(client, {
+        method,
+        async askCode(prompt, signal) {
+          const first = await person(prompt, signal);
+          await prompt.resend?.();
+          const second = await person(prompt, signal);
+          expect(emulator.outbox.messages({ channel: method })).toHaveLength(2);
+          expect(second).not.toBe(first);
+          return second;
+        },
+      });
+      expect(user.session_key).toBeDefined();
+    },
+  );
+
   test('with a backup code, once', async () => {
     await begin();
     const [backupCode = ''] = emulator.tfa.backupCodes();
