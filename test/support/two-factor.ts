@@ -18,6 +18,7 @@ export const LOCKOUT_MS = LIMITS.methodLockoutSeconds * 1000;
 export const NOON = Date.UTC(2026, 5, 1, 12);
 
 export const DEV_PHONE = '+15550000002';
+export const DEV_TOTP_SECRET = 'DEVDEVDEVDEVDEVDEVDEVDEVDEVDEVDE';
 export const NEW_PHONE = '+15559999999';
 export const LEGACY_PHONE = '+15550000004';
 export const BACKUP_CODES = ['AAAA-BBBB-CCC1', 'AAAA-BBBB-CCC2', 'AAAA-BBBB-CCC3'];
@@ -35,7 +36,7 @@ export const TFA_SEED: Seed = {
       id: 1,
       email,
       tfa_methods: [
-        { id: 1, method: 'totp', is_primary: true },
+        { id: 1, method: 'totp', totp_secret: DEV_TOTP_SECRET, is_primary: true },
         { id: 2, method: 'sms', phone_number: DEV_PHONE },
       ],
       backup_codes: BACKUP_CODES,
