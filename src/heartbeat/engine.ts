@@ -29,6 +29,8 @@ export function step(beat: Heartbeat, event: Event, now: Instant, random: () => 
       wake(turn, event.room);
       break;
     case 'settled':
+      // A failure that comes after A counts from A, even if no timer has noticed that it was overdue.
+      if (event.outcome.type !== 'accepted') giveUpOnSlowAttempts(turn);
       settle(turn, event.attempt, event.outcome);
       break;
     case 'key':
