@@ -26,12 +26,6 @@ export function totpCode(secret: Secret, atMs: number): string {
   return totp(secret).generate({ timestamp: atMs });
 }
 
-/** Unix ms at which the code of that time gives way to the next. */
-export function totpCodeEndsAt(atMs: number): number {
-  const periodMs = PERIOD_SECONDS * 1000;
-  return (Math.floor(atMs / periodMs) + 1) * periodMs;
-}
-
 /**
  * The period of 30 seconds, counted from 1970, whose code this is: that of the time `atMs`, or up to `steps`
  * before or after it; undefined for any other code.
