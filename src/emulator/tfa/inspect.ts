@@ -90,19 +90,21 @@ export function inspectOutbox(world: World): Outbox {
 export function totpHelper(world: World): TotpHelper {
   return (methodIdOrSecret) => {
     const base32 =
-      typeof methodIdOrSecret === 'string' ? methodIdOrSecret : methodIn(world, methodIdOrSecret).totpSecret;
+      typeof methodIdOrSecret === 'string'
+        ? methodIdOrSecret
+        : authenticatorOf(world, methodIdOrSecret).totpSecret;
     const secret = readTotpSecret(base32);
     if (!secret) throw new RangeError('no TOTP secret that can be read');
     return totpCode(secret, world.now());
   };
 }
 
-function methodIn({ state }: World, id: number): TfaMethodRecord {
+function authenticatorOf({ state }: World, id: number): TfaMethodRecord {
   for (const { tfa } of state.users.values()) {
-    const method = tfa.methods.find((candidate) => candidate.id === id);
+    const method = tfa.methods.find((candidate) => candidate.id === id && candidate.method === 'totp');
     if (method) return method;
   }
-  throw new RangeError(`no 2FA method ${id}`);
+  throw new RangeError(`no 2FA method ${id} of the type totp`);
 }
 
 export function inspectTwoFactor(world: World): TwoFactor {
@@ -137,7 +139,7 @@ export function inspectTwoFactor(world: World): TwoFactor {
       }
     },
     setTotpSecret(methodId, base32) {
-      methodIn(world, methodId).totpSecret = base32;
+      authenticatorOf(world, methodId).totpSecret = base32;
     },
   };
 }

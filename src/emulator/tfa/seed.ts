@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { LIMITS } from '../../contract/limits.ts';
 import { id, phoneNumber } from '../../contract/schemas.ts';
 import { BACKUP_CODE } from '../../contract/tfa.ts';
-import { createRandom, mixSeeds } from '../random.ts';
+import { createRandom, mixSeeds, type Random } from '../random.ts';
 import { newBackupCodes } from './backup-codes.ts';
 import {
   BACKING_STORES,
@@ -70,7 +70,7 @@ export function accountOf(entry: z.output<typeof user>, randomSeed: number, nowM
     method: given.method,
     label: given.label ?? null,
     phoneNumber: given.phone_number ?? null,
-    totpSecret: given.totp_secret === undefined ? newTotpSecret(random) : given.totp_secret,
+    totpSecret: given.method === 'sms' ? null : secretOf(given, random),
     isPrimary: given.is_primary,
     failCount: given.fail_count,
     lockedUntilMs: given.locked_for === undefined ? null : nowMs + given.locked_for * 1000,
@@ -87,6 +87,10 @@ export function accountOf(entry: z.output<typeof user>, randomSeed: number, nowM
     authorizedUntilMs: null,
     smsSentAtMs: [],
   };
+}
+
+function secretOf({ totp_secret: given }: z.output<typeof method>, random: Random): string | null {
+  return given === undefined ? newTotpSecret(random) : given;
 }
 
 export function buildTfaState(

@@ -1,6 +1,6 @@
 /**
  * Every error that the contract declares for an operation of 2FA, provoked by a state that really causes it;
- * and nothing is declared that cannot be provoked.
+ * and nothing is declared that cannot be provoked. One long table, so that its completeness can be checked.
  */
 import { describe, expect, test } from 'vitest';
 import { COMMON_ERRORS, ERROR_CODES, ERRORS, type ErrorCode } from '../../../../src/contract/errors.ts';
