@@ -88,7 +88,9 @@ export function problemsOf(error: z.ZodError, input: unknown): InputProblem[] {
   return error.issues.map((issue) => {
     let value: unknown = input;
     for (const key of issue.path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
-    const problem = { field: issue.path.map(String).join('.'), message: issue.message };
+    const field = issue.path.map(String).join('.');
+    if (value === undefined && issue.code === 'invalid_type') return { field, message: 'is missing' };
+    const problem = { field, message: issue.message };
     return value === undefined ? problem : { ...problem, value };
   });
 }

@@ -21,6 +21,7 @@ const RESOURCES = 'integration/emulator/resources.test.ts';
 const PUBLIC_RESOURCES = 'integration/emulator/public-resources.test.ts';
 const STRICTNESS = 'integration/emulator/strictness.test.ts';
 const MOVES = 'unit/emulator/tfa/moves.test.ts';
+const VERIFICATION = 'unit/emulator/tfa/verification.test.ts';
 const MATRIX = 'unit/emulator/tfa/matrix.test.ts';
 const ERROR_CASES = 'unit/emulator/tfa/errors.test.ts';
 const TEMPLATES = 'unit/emulator/templates.test.ts';
@@ -103,8 +104,8 @@ const moves: readonly CoverageRow[] = [
     MOVES,
     'becomes a tracked one when it regenerates its backup codes',
   ),
-  row('§3', 'method locked', MOVES, 'comes when failures exceed the threshold, lasts 15 minutes'),
-  row('§3', 'challenge expired', MOVES, 'is valid for 10 minutes, to the millisecond, and once'),
+  row('§3', 'method locked', VERIFICATION, 'comes when failures exceed the threshold, lasts 15 minutes'),
+  row('§3', 'challenge expired', VERIFICATION, 'is valid for 10 minutes, to the millisecond, and once'),
   row(
     '§3',
     'API key reset',
@@ -119,9 +120,9 @@ const authentication: readonly CoverageRow[] = [
   row('§5.1', 'every endpoint needs a key', STRICTNESS, 'none is 403, an unknown one 401'),
   row('§5.2', 'shown once, reset, deleted', PUBLIC_RESOURCES, 'are created with their value shown once'),
   row('§5.3', 'full access and scoped keys', PUBLIC_RESOURCES, 'without permissions have full access'),
-  row('§5.4', 'session_key as Bearer', MOVES, 'with a key gives a session_key that is a Bearer value'),
+  row('§5.4', 'session_key as Bearer', VERIFICATION, 'with a key gives a session_key that is a Bearer value'),
   row('§5.5', 'no 2FA in a team context', STRICTNESS, 'one of a team may not do 2FA'),
-  row('§5.6', 'verified e-mail, and who is exempt', MOVES, 'may be sent to an unverified admin by'),
+  row('§5.6', 'verified e-mail, and who is exempt', VERIFICATION, 'may be sent to an unverified admin by'),
   row('§5.7', 'verification matrix', MATRIX, 'the contract says of %s what the document says'),
   row('§5.8', 'logged-out path by tfa_secret', MATRIX, 'secretAlone'),
   row('§5.9', 'neither key nor secret: 401', MATRIX, 'without any of both is refused'),
@@ -131,7 +132,7 @@ const versioning: readonly CoverageRow[] = [
   row(
     '§9',
     'deprecated paths remain active',
-    MOVES,
+    VERIFICATION,
     'the deprecated paths do what those that replace them do',
   ),
   row('§9', 'hash_id changes with every edit', TEMPLATES, 'changes with every edit that changes anything'),
@@ -142,9 +143,9 @@ const LIMIT_TESTS: Record<keyof typeof LIMITS, readonly [file: string, names: st
   onstartLength: ['unit/client/onstart.test.ts', 'one that is too long even so is refused with both lengths'],
   methodLabelLength: ['unit/emulator/tfa/errors.test.ts', 'label'],
   backupCodesPerSet: [MOVES, 'are replaced by a fresh set of 10'],
-  challengeValiditySeconds: [MOVES, 'is valid for 10 minutes, to the millisecond, and once'],
+  challengeValiditySeconds: [VERIFICATION, 'is valid for 10 minutes, to the millisecond, and once'],
   addMethodWindowSeconds: [MOVES, 'add-method authorization'],
-  methodLockoutSeconds: [MOVES, 'lasts 15 minutes'],
+  methodLockoutSeconds: [VERIFICATION, 'lasts 15 minutes'],
   recommendedDiskSpaceGb: [RESOURCES, 'are stored with their defaults'],
   targetUtilMax: [SCALING, "['error target-util-range', { target_util: 1.0000001 }"],
   logTailMax: [PUBLIC_RESOURCES, 'a tail that is not given'],

@@ -2,12 +2,23 @@
 import { ERRORS, type ErrorCode, type ErrorDefinition } from '../../contract/errors.ts';
 import type { ApiError } from '../errors.ts';
 
-/** `Too many failures: wait until 10:15:00 (in 14 min), or use another method or a backup code.` */
+/** The service's words, and what to do next: `The code is not right. Check the code; …` */
 export function explainError(error: ApiError, nowMs: number = Date.now()): string {
+  return sentences([error.said, adviceOf(error, nowMs)]);
+}
+
+/** What to do next, and when; empty for an error that the table does not know. */
+export function adviceOf(error: ApiError, nowMs: number = Date.now()): string {
   const known = error.errorCode !== undefined && Object.hasOwn(ERRORS, error.errorCode);
   const definition: ErrorDefinition | undefined = known ? ERRORS[error.errorCode as ErrorCode] : undefined;
-  const sentences = [error.said, ...(definition ? [definition.advice] : []), ...lockSentence(error, nowMs)];
-  return sentences.map((sentence) => `${sentence.replace(/\.$/, '')}.`).join(' ');
+  return sentences([definition?.advice ?? '', ...lockSentence(error, nowMs)]);
+}
+
+function sentences(parts: readonly string[]): string {
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => `${part.charAt(0).toUpperCase()}${part.slice(1).replace(/\.$/, '')}.`)
+    .join(' ');
 }
 
 function lockSentence({ fields }: ApiError, nowMs: number): string[] {

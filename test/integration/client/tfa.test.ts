@@ -208,7 +208,7 @@ describe('errors in words', () => {
     expect(error).toBeInstanceOf(ApiError);
     if (!error) return;
     expect(explainError(error, now())).toMatch(
-      /wait until locked_until, or use another method or a backup code\. The method is locked until .*Z \(15 min\)\.$/,
+      /Wait until locked_until, or use another method or a backup code\. The method is locked until .*Z \(15 min\)\.$/,
     );
     // The lock is the method's own: a backup code still works, and so does the code once the lock is over.
     await emulator.clock.advance(15 * 60_000);
