@@ -5,11 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startFaultProxy, type FaultMode } from '../../support/fault-proxy.ts';
 
-const REQUEST = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
 const BODY = '0123456789';
-let requests = 0;
-const service = createServer((_, response) => {
-  requests += 1;
+/** Paths of the requests that came: a slow one may come while the next test runs already. */
+const requests: string[] = [];
+const service = createServer(({ url = '' }, response) => {
+  requests.push(url);
   response.end(BODY);
 });
 beforeAll(async () => {
@@ -20,6 +20,10 @@ afterAll(() => service.close());
 
 /** What a client sees of one connection. */
 class Connection implements Disposable {
+  static #asked = 0;
+  /** Each connection asks for a path of its own. */
+  readonly path = `/${(Connection.#asked += 1)}`;
+  readonly request = `GET ${this.path} HTTP/1.1\r\nhost: a\r\n\r\n`;
   readonly socket: Socket;
   received = '';
   /** `open`, `closed`, or the code of the error that ended it. */
@@ -36,7 +40,7 @@ class Connection implements Disposable {
   }
 
   ask(): this {
-    this.socket.write(REQUEST);
+    this.socket.write(this.request);
     return this;
   }
 
@@ -75,14 +79,13 @@ describe('the fault proxy, as a client sees it', () => {
   ])('$kind: a new connection, and after it a healthy one', async (mode, seen) => {
     await using proxy = await proxied();
     await proxy.switchTo(mode);
-    const before = requests;
     using struck = await new Connection(proxy.url).ask().watch();
     const { end, connected, received } = struck;
     expect({
       end,
       connected,
       received: received.split('\r\n\r\n')[1] ?? '',
-      taken: requests - before,
+      taken: requests.filter((path) => path === struck.path).length,
     }).toEqual(seen);
     await proxy.switchTo({ kind: 'pass' });
     using after = await new Connection(proxy.url).ask().watch();
@@ -114,7 +117,7 @@ describe('the fault proxy, as a client sees it', () => {
     const startedAt = performance.now();
     using slow = new Connection(proxy.url).ask();
     while (!slow.received.endsWith(BODY)) await delay(5);
-    const bytes = REQUEST.length + slow.received.length;
+    const bytes = slow.request.length + slow.received.length;
     expect(performance.now() - startedAt).toBeGreaterThan((1000 * bytes) / 200 - 500);
   });
 
