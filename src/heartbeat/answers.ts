@@ -78,7 +78,9 @@ function accept(turn: Turn, attempt: Attempt): void {
   const part = disturbed ? beat.spread : 1;
   // A timer may be a tick late, and the interval is the bound of when the beat leaves, not of when it is due:
   // otherwise that tick would count twice, before an outage and after it.
-  beat.dueAt = attempt.sentAt + part * (interval * (1 - INTERVAL_JITTER * turn.random()) - tick);
+  // In reckoned time: an answer that was on its way while the machine slept is old when it is read.
+  const sentAt = attempt.reckonedAt - beat.reckoning.hidden;
+  beat.dueAt = sentAt + part * (interval * (1 - INTERVAL_JITTER * turn.random()) - tick);
   beat.basis = Math.max(attempt.reckonedAt, beat.acknowledged ? beat.basis : -Infinity);
   beat.acknowledged = true;
   beat.trouble = 'none';

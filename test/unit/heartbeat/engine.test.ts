@@ -347,6 +347,15 @@ describe('clocks', () => {
     expect(patient.remaining).toBe(300_000 - 3000 - 50 - 100_000);
   });
 
+  it('an answer that was on its way during a suspend does not put off the beat that is due after it', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    patient.nextAttempt();
+    patient.wall += 140_000; // the monotonic clock stands still while the machine sleeps
+    patient.answer(ACCEPTED);
+    expect(patient.remaining).toBeLessThan(300_000 - 140_000);
+    expect(patient.nextIn).toBeLessThanOrEqual(1000); // the spacing, not the interval of 60 s
+  });
+
   it('set back and then suspended do not add up to more remaining time', () => {
     const patient = new Patient({ ttl: 300_000 }).light();
     patient.wall -= 3_600_000;
