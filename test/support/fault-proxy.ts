@@ -3,6 +3,7 @@
  * changed while they are open: `await proxy.switchTo({ kind: 'refuse' })`.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { FaultLink, type FaultMode } from './fault-link.ts';
@@ -16,21 +17,31 @@ export interface FaultProxy extends AsyncDisposable {
   switchTo(mode: FaultMode): Promise<void>;
 }
 
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
 /**
- * Not 127.0.0.1 where the system has other loopback addresses: connections that this machine opens leave from
- * 127.0.0.1, so none of them can take the port while the proxy does not listen.
+ * A proxy that refuses does not listen, and nobody else may take its port meanwhile. On Linux, where all of
+ * 127.0.0.0/8 is this machine, each gets an address of its own and a port below those that the system hands
+ * out (ip_local_port_range begins at 32768); elsewhere any free port of 127.0.0.1 has to do.
  */
-const HOST = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1';
+function ownAddress(): Address {
+  if (process.platform !== 'linux') return { host: '127.0.0.1', port: 0 };
+  return { host: `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`, port: 20_000 };
+}
 
 /** `port` of 127.0.0.1 is where the connections lead. */
 export async function startFaultProxy(port: number): Promise<FaultProxy> {
   const links = new Set<FaultLink>();
   let mode: FaultMode = { kind: 'pass' };
-  let listener: Server | undefined = await open();
-  const ownPort = (listener.address() as AddressInfo).port;
+  const wanted = ownAddress();
+  let listener: Server | undefined = await open(wanted);
+  const own: Address = { host: wanted.host, port: (listener.address() as AddressInfo).port };
   let blocked: AsyncDisposable | undefined;
 
-  async function open(on = 0): Promise<Server> {
+  async function open(on: Address): Promise<Server> {
     const server = createServer((client) => {
       const link = new FaultLink(
         client,
@@ -40,7 +51,7 @@ export async function startFaultProxy(port: number): Promise<FaultProxy> {
       );
       links.add(link);
     });
-    server.listen({ host: HOST, port: on });
+    server.listen({ host: on.host, port: on.port });
     await once(server, 'listening');
     return server;
   }
@@ -61,12 +72,12 @@ export async function startFaultProxy(port: number): Promise<FaultProxy> {
     if (next.kind === 'refuse') stopListening();
     else if (next.kind === 'hang-at-connect') {
       stopListening();
-      blocked = await blockPort(ownPort);
-    } else listener ??= await open(ownPort);
+      blocked = await blockPort(own);
+    } else listener ??= await open(own);
   }
 
   return {
-    url: `http://${HOST}:${ownPort}`,
+    url: `http://${own.host}:${own.port}`,
     get connections() {
       return links.size;
     },
@@ -84,21 +95,21 @@ export async function startFaultProxy(port: number): Promise<FaultProxy> {
  * connections hang as behind a firewall that drops. (To accept and stay silent would be another fault: the
  * client's connect would succeed.) Node accepts whatever it listens on, so a sleeping child holds the socket.
  */
-async function blockPort(port: number): Promise<AsyncDisposable> {
+async function blockPort(own: Address): Promise<AsyncDisposable> {
   const server = createServer();
-  server.listen({ host: HOST, port, backlog: 1 });
+  server.listen({ host: own.host, port: own.port, backlog: 1 });
   await once(server, 'listening');
   const { fd } = (server as unknown as { _handle: { fd: number } })._handle;
   const holder = spawn('sleep', ['60'], { stdio: [fd, 'ignore', 'ignore'] });
   await once(holder, 'spawn');
   server.close();
   // Linux lets one more wait than the backlog says.
-  const waiting = await Promise.all([waitInQueue(port), waitInQueue(port)]);
+  const waiting = await Promise.all([waitInQueue(own), waitInQueue(own)]);
   return { [Symbol.asyncDispose]: () => unblock(holder, waiting) };
 }
 
-async function waitInQueue(port: number): Promise<Socket> {
-  const socket = connect({ host: HOST, port });
+async function waitInQueue(own: Address): Promise<Socket> {
+  const socket = connect({ host: own.host, port: own.port });
   await once(socket, 'connect');
   socket.on('error', () => {});
   return socket;
