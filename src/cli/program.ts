@@ -9,15 +9,22 @@ import { healthcheckCommand } from './commands/healthcheck.ts';
 import { logsCommand } from './commands/logs.ts';
 import { runCommand } from './commands/run.ts';
 import { statusCommand } from './commands/status.ts';
+import { processConsole, type Console } from './console.ts';
 import { EXIT } from './exit-codes.ts';
 
-export async function runProgram(argv: readonly string[]): Promise<void> {
+/** Never rejects for what the user did wrong: that is said, and is the exit code. */
+export async function runProgram(
+  argv: readonly string[],
+  console: Console = processConsole(),
+): Promise<void> {
   const program = new Command('pilotlight')
     .description('Keeps serverless GPU deployments lit: heartbeats, logs, parameter checks, metrics.')
     .version(buildInfo().version)
+    .configureOutput({ writeOut: (text) => console.out(text), writeErr: (text) => console.err(text) })
     .showHelpAfterError('(pilotlight COMMAND --help says more)')
     .exitOverride();
-  for (const command of [
+  program.commandsGroup('Commands:');
+  const commands = [
     runCommand(),
     demoCommand(),
     emulatorCommand(),
@@ -25,18 +32,28 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     logsCommand(),
     statusCommand(),
     healthcheckCommand(),
-    callCommand(),
-    opsCommand(),
-  ]) {
-    program.addCommand(
-      command.exitOverride().showHelpAfterError(`(pilotlight ${command.name()} --help says more)`),
-    );
+    callCommand(console),
+    opsCommand(console),
+  ];
+  for (const command of commands) adopt(program, command);
+  // The operations' commands are derived from the whole contract, which the daemon need not wait for.
+  if (!commands.some((command) => command.name() === argv[2])) {
+    const { operationCommands } = await import('./operations/commands.ts');
+    program.commandsGroup('Operations of the service:');
+    for (const command of operationCommands(console)) adopt(program, command);
   }
   try {
     await program.parseAsync(argv);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // Help and version end this way too, with code 0.
-    process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    console.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage);
   }
+}
+
+/** Gives a command, and those below it, the program's ways of printing and of ending. */
+function adopt(parent: Command, command: Command, path = `${parent.name()} ${command.name()}`): void {
+  if (!parent.commands.includes(command)) parent.addCommand(command);
+  command.copyInheritedSettings(parent).showHelpAfterError(`(${path} --help says more)`);
+  for (const child of command.commands) adopt(command, child, `${path} ${child.name()}`);
 }

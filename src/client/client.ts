@@ -9,7 +9,7 @@ import {
   type OperationId,
   type Output,
 } from '../contract/operations.ts';
-import { encodeRequest, type WireRequest } from '../wire/request.ts';
+import { encodeRequest, requestHeaders, type WireRequest } from '../wire/request.ts';
 import { decodeResponse } from '../wire/response.ts';
 import { delay } from './delay.ts';
 import {
@@ -84,7 +84,6 @@ export type Client = {
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** A tail of 10,000 lines is a few MiB; ten times that is no log any more. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
-const USER_AGENT = 'pilotlight';
 
 export function createClient(options: ClientOptions): Client {
   const transport = options.transport ?? createTransport();
@@ -173,7 +172,7 @@ export function createClient(options: ClientOptions): Client {
         transport.exchange({
           url: bases[operation.base] + request.target,
           method: request.method,
-          headers: headersOf(request, key),
+          headers: requestHeaders(request, key),
           body: request.body,
           signal: controller.signal,
           fresh: callOptions.freshConnection ?? false,
@@ -228,15 +227,6 @@ function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener('abort', onAbort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
-}
-
-function headersOf(request: WireRequest, key: string | undefined): Record<string, string> {
-  return {
-    accept: 'application/json',
-    'user-agent': USER_AGENT,
-    ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
-    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-  };
 }
 
 function trimSlash(url: string): string {

@@ -79,6 +79,18 @@ export function encodeRequest(
   }
 }
 
+const USER_AGENT = 'pilotlight';
+
+/** Header names in lower case; without a body there is no Content-Type, without a key no Authorization. */
+export function requestHeaders(request: WireRequest, key: string | undefined): Record<string, string> {
+  return {
+    accept: 'application/json',
+    'user-agent': USER_AGENT,
+    ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  };
+}
+
 function unknownField(field: string, known: ReadonlySet<string>): string {
   return `unknown field "${field}"; allowed: ${[...known].join(', ') || 'none'}`;
 }

@@ -1,0 +1,52 @@
+/** What a command has around it: where it writes, what it reads, whom it can ask. Handed in, so that tests can be the terminal. */
+import { readFileSync } from 'node:fs';
+import type { Environment } from '../daemon/config/load.ts';
+import { EXIT } from './exit-codes.ts';
+import { askHidden } from './ask.ts';
+
+export interface Console {
+  /** Undefined: the process' own. */
+  readonly environment: Environment | undefined;
+  /** Width of the terminal that results go to; undefined when they go to a file or a pipe. */
+  readonly columns: number | undefined;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** Asks a person, without echo; undefined when nobody sits there. */
+  readonly ask: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
+  /** The text of a file; `-` is standard input. */
+  read(path: string): string;
+  /** Runs work that Ctrl-C ends. */
+  interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  exit(code: number): void;
+}
+
+export function processConsole(): Console {
+  const { stdin, stdout, stderr } = process;
+  return {
+    environment: undefined,
+    columns: stdout.isTTY ? stdout.columns : undefined,
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    ask: stdin.isTTY && stderr.isTTY ? askHidden : undefined,
+    read: (path) => readFileSync(path === '-' ? 0 : path, 'utf8'),
+    interruptible: untilInterrupted,
+    exit: (code) => {
+      process.exitCode = code;
+    },
+  };
+}
+
+/** The first Ctrl-C aborts, a second one ends the process at once. */
+async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const interrupt = (): void => {
+    if (controller.signal.aborted) process.exit(EXIT.interrupted);
+    controller.abort();
+  };
+  process.on('SIGINT', interrupt);
+  try {
+    return await work(controller.signal);
+  } finally {
+    process.off('SIGINT', interrupt);
+  }
+}
