@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { buildInfo } from '../build-info.ts';
 import { callCommand, opsCommand } from './commands/call.ts';
 import { checkCommand } from './commands/check.ts';
+import { completeCommand, completionCommand } from './commands/completion.ts';
 import { demoCommand } from './commands/demo.ts';
 import { emulatorCommand } from './commands/emulator.ts';
 import { healthcheckCommand } from './commands/healthcheck.ts';
@@ -34,6 +35,7 @@ export async function runProgram(
     healthcheckCommand(),
     callCommand(console),
     opsCommand(console),
+    completionCommand(console),
   ];
   for (const command of commands) adopt(program, command);
   // The operations' commands are derived from the whole contract, which the daemon need not wait for.
@@ -42,6 +44,7 @@ export async function runProgram(
     program.commandsGroup('Operations of the service:');
     for (const command of operationCommands(console)) adopt(program, command);
   }
+  program.addCommand(completeCommand(program, console), { hidden: true });
   try {
     await program.parseAsync(argv);
   } catch (error) {
