@@ -37,9 +37,11 @@ const result = await build({
   logLevel: 'warning',
 });
 
-const page = join(root, 'src/daemon/status-page');
-for (const name of readdirSync(page))
-  if (!name.endsWith('.ts')) copyFileSync(join(page, name), join(out, name));
+for (const folder of ['src/daemon/status-page', 'src/emulator/docs']) {
+  const page = join(root, folder);
+  for (const name of readdirSync(page))
+    if (!name.endsWith('.ts')) copyFileSync(join(page, name), join(out, name));
+}
 
 const bytes = Object.values(result.metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
 process.stdout.write(

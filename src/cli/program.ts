@@ -8,6 +8,7 @@ import { demoCommand } from './commands/demo.ts';
 import { emulatorCommand } from './commands/emulator.ts';
 import { healthcheckCommand } from './commands/healthcheck.ts';
 import { logsCommand } from './commands/logs.ts';
+import { openapiCommand } from './commands/openapi.ts';
 import { runCommand } from './commands/run.ts';
 import { statusCommand } from './commands/status.ts';
 import { processConsole, type Console } from './console.ts';
@@ -35,6 +36,7 @@ export async function runProgram(
     healthcheckCommand(),
     callCommand(console),
     opsCommand(console),
+    openapiCommand(console),
     completionCommand(console),
   ];
   for (const command of commands) adopt(program, command);
