@@ -1,6 +1,7 @@
 /**
- * Bundles the program into dist/: one entry, and a chunk for each part that a run may not need (emulator,
- * pretty printer, …), loaded when it does. Everything lies flat in dist/, so that a file looked up beside
+ * Bundles the program and the library into dist/: their entries, and a chunk for each part that a run may not
+ * need (emulator, pretty printer, …), loaded when it does. Their types are another
+ * step, build-types.ts, which an image need not take. Everything lies flat in dist/, so that a file looked up beside
  * `import.meta.url` is found from whichever chunk asks.
  */
 import { build } from 'esbuild';
@@ -13,7 +14,11 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 rmSync(out, { recursive: true, force: true });
 const result = await build({
-  entryPoints: { pilotlight: join(root, 'src/cli/main.ts') },
+  entryPoints: {
+    pilotlight: join(root, 'src/cli/main.ts'),
+    index: join(root, 'src/index.ts'),
+    emulator: join(root, 'src/emulator/index.ts'),
+  },
   outdir: out,
   bundle: true,
   splitting: true,

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import type { Console } from '../console.ts';
-import { COMPLETE, SCRIPTS, SHELLS, type Shell } from '../completion/scripts.ts';
+import { COMPLETE, SHELLS, type Shell } from '../shells.ts';
 
 export function completionCommand(console: Console): Command {
   return new Command('completion')
@@ -12,7 +12,10 @@ export function completionCommand(console: Console): Command {
         '\nzsh:  eval "$(pilotlight completion zsh)"    in ~/.zshrc' +
         '\nfish: pilotlight completion fish | source    in ~/.config/fish/config.fish',
     )
-    .action((shell: Shell) => console.out(SCRIPTS[shell]));
+    .action(async (shell: Shell) => {
+      const { SCRIPTS } = await import('../completion/scripts.ts');
+      console.out(SCRIPTS[shell]);
+    });
 }
 
 /** What the scripts call at each Tab: prints what may come next, with a tab and its meaning after it. */

@@ -1,14 +1,12 @@
 /** What may come next on the command line, read from the commands themselves. */
 import type { Command, Option } from 'commander';
 import { OPERATION_IDS } from '../../contract/operations.ts';
+import { FILES } from '../shells.ts';
 
 export interface Candidate {
   readonly value: string;
   readonly description: string;
 }
-
-/** Any file may come next: the shell knows those better. */
-export const FILES = ':files';
 
 /** `words`: those after the program's name; the last one is being typed and may be empty. */
 export function candidatesFor(program: Command, words: readonly string[]): Candidate[] {

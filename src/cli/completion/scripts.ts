@@ -1,10 +1,5 @@
 /** What a shell reads once: a function that asks the program itself what may come next. */
-import { FILES } from './candidates.ts';
-
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof SHELLS)[number];
-
-export const COMPLETE = '__complete';
+import { COMPLETE, FILES, type Shell } from '../shells.ts';
 
 export const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `# eval "$(pilotlight completion bash)"
