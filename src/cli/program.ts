@@ -19,6 +19,18 @@ export async function runProgram(
   argv: readonly string[],
   console: Console = processConsole(),
 ): Promise<void> {
+  const program = await createProgram(console, argv[2]);
+  try {
+    await program.parseAsync(argv);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // Help and version end this way too, with code 0.
+    console.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage);
+  }
+}
+
+/** The program with all its commands; those of the operations only if `first`, the command to run, may be one. */
+export async function createProgram(console: Console, first: string | undefined): Promise<Command> {
   const program = new Command('pilotlight')
     .description('Keeps serverless GPU deployments lit: heartbeats, logs, parameter checks, metrics.')
     .version(buildInfo().version)
@@ -41,19 +53,13 @@ export async function runProgram(
   ];
   for (const command of commands) adopt(program, command);
   // The operations' commands are derived from the whole contract, which the daemon need not wait for.
-  if (!commands.some((command) => command.name() === argv[2])) {
+  if (!commands.some((command) => command.name() === first)) {
     const { operationCommands } = await import('./operations/commands.ts');
     program.commandsGroup('Operations of the service:');
     for (const command of operationCommands(console)) adopt(program, command);
   }
   program.addCommand(completeCommand(program, console), { hidden: true });
-  try {
-    await program.parseAsync(argv);
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    // Help and version end this way too, with code 0.
-    console.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage);
-  }
+  return program;
 }
 
 /** Gives a command, and those below it, the program's ways of printing and of ending. */

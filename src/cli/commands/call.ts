@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { nearestName } from '../../contract/nearest-name.ts';
 import { OPERATION_IDS, operationOf } from '../../contract/operations.ts';
 import type { Console } from '../console.ts';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT, exitCodesText } from '../exit-codes.ts';
 import type { PerformOptions } from '../operations/perform.ts';
 
 export function opsCommand(console: Console): Command {
@@ -38,8 +38,7 @@ export function callCommand(console: Console): Command {
     .option('--curl', 'print the equivalent curl line instead; secrets are shell variables in it')
     .addHelpText(
       'after',
-      '\nUses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.' +
-        '\nExit codes: 0 done, 1 refused by the service, 2 wrong usage, 3 not reachable, 4 not authorized, 130 Ctrl-C.',
+      `\nUses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.\n${exitCodesText()}`,
     )
     .action(async (operation: string, text: string, options: PerformOptions) => {
       const { parseObject } = await import('../operations/input.ts');

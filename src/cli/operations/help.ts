@@ -2,13 +2,11 @@
 import type { Operation } from '../../contract/define.ts';
 import { operationOf, OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 import { quoteWord } from '../../contract/shell-words.ts';
+import { exitCodesText } from '../exit-codes.ts';
 import { flagsOf } from './flags.ts';
 import { commandOf } from './names.ts';
 
-export const EXIT_CODES =
-  'Exit codes: 0 done, 1 refused by the service, 2 wrong usage, 3 not reachable, 4 not authorized, 130 Ctrl-C.';
-
-export const CONNECTION = 'Uses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.';
+const CONNECTION = 'Uses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.';
 
 export function helpAfter(operation: Operation): string {
   const { method, path, base, source, origin, permission, errors, replacedBy } = operation;
@@ -24,8 +22,17 @@ export function helpAfter(operation: Operation): string {
     ...(id === undefined ? [] : [`Example: ${exampleOf(id)}`]),
     '',
     CONNECTION,
-    EXIT_CODES,
+    exitCodesText(),
   ].join('\n');
+}
+
+/** Its name and what it cannot do without: `template create --name <text> --image <text>`. */
+export function usageOf(id: OperationId): string {
+  const needed = flagsOf(operationOf(id)).filter(
+    ({ required, fallback }) => required && fallback === undefined,
+  );
+  const words = needed.map(({ name, subject, takes }) => (subject ? `<${name}>` : `--${name} <${takes}>`));
+  return [commandOf(id), ...words].join(' ');
 }
 
 /** The documented example as a command line. */
