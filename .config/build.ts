@@ -1,7 +1,8 @@
 /**
- * Bundles the program and the library into dist/: their entries, and a chunk for each part that a run may not
- * need (emulator, pretty printer, …), loaded when it does. Their types are another
- * step, build-types.ts, which an image need not take. Everything lies flat in dist/, so that a file looked up beside
+ * Bundles the program and the library into dist/: their entries, one for the thread of the heartbeats, and a
+ * chunk for each part that a run may not need (emulator, pretty printer, …), loaded when it does. Their types
+ * are another step, build-types.ts, which an image need not take. Everything lies flat in dist/, so that a file
+ * looked up beside
  * `import.meta.url` is found from whichever chunk asks.
  */
 import { build } from 'esbuild';
@@ -18,6 +19,7 @@ const result = await build({
     pilotlight: join(root, 'src/cli/main.ts'),
     index: join(root, 'src/index.ts'),
     emulator: join(root, 'src/emulator/index.ts'),
+    'heartbeat-worker': join(root, 'src/heartbeat/isolation/worker.ts'),
   },
   outdir: out,
   bundle: true,
