@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import type { Operation } from '../contract/define.ts';
+import { isSecret } from '../contract/schemas.ts';
 
 export interface WireRequest {
   readonly method: Operation['method'];
@@ -58,7 +59,7 @@ export function encodeRequest(
     );
     const parsed = schema.safeParse(own);
     if (parsed.success) values[part] = parsed.data;
-    else problems.push(...problemsOf(parsed.error, own));
+    else problems.push(...problemsOf(parsed.error, withoutSecrets(schema, own)));
   }
   if (problems.length > 0) return { ok: false, problems };
 
@@ -94,6 +95,18 @@ export function requestHeaders(request: WireRequest, key: string | undefined): R
 function unknownField(field: string, known: ReadonlySet<string>): string {
   return `unknown field "${field}"; allowed: ${[...known].join(', ') || 'none'}`;
 }
+
+/** For what is said about an input: who reads it may not be who may know them. */
+function withoutSecrets(
+  { shape }: z.ZodObject,
+  input: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(input).map(([name, value]) => [name, isSecret(shape[name] as z.ZodType) ? SECRET : value]),
+  );
+}
+
+const SECRET = '(a secret)';
 
 /** zod's issues as problems that name field, rule and value. */
 export function problemsOf(error: z.ZodError, input: unknown): InputProblem[] {

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { Operation } from '../../contract/define.ts';
 import { innerOf } from '../../wire/coerce.ts';
+import { isSecret } from '../../contract/schemas.ts';
 import { partsOf } from '../../wire/request.ts';
 import { kebab } from './names.ts';
 
@@ -35,7 +36,6 @@ export interface Flag {
 /** The parts of a JSON schema that speak to people. */
 interface Annotations {
   readonly type?: string;
-  readonly format?: string;
   readonly description?: string;
   readonly default?: unknown;
   readonly enum?: readonly unknown[];
@@ -68,7 +68,7 @@ function flagsOfField(path: readonly string[], schema: z.ZodType, inPath: boolea
     schema,
     required,
     subject: path.length === 1 && required && (inPath || /(?:^|_)ids?$/.test(field)),
-    secret: notes.format === 'password',
+    secret: isSecret(schema),
     fallback: required ? notes.default : undefined,
     choices: kind === 'choice' ? (notes.enum ?? []).map(String) : [],
     takes: takesOf(kind, inner),

@@ -65,7 +65,7 @@ export function describeInputProblem(
     flags.find(({ path }) => path[0] === field.split('.')[0]);
   if (!flag) return field === '' ? message : `${field}: ${message}`;
   const place = flag.path.join('.') === field ? '' : ` (${field})`;
-  const got = value === undefined || flag.secret ? '' : ` (got ${JSON.stringify(value)?.slice(0, 80)})`;
+  const got = value === undefined ? '' : ` (got ${JSON.stringify(value)?.slice(0, 80)})`;
   const meaning =
     flag.description === '' ? '' : `; it takes ${flag.takes || 'no value'}: ${flag.description}`;
   return `--${flag.name}${place}: ${message}${got}${meaning} [${operation.source}]`;

@@ -131,6 +131,18 @@ describe('what is wrong is said all at once, before anything is sent', () => {
     expect(ran.stdout).toBe('');
   });
 
+  test('without showing a secret', async () => {
+    const env = { API_KEY: 'x', BASE_URL: 'http://127.0.0.1:9' };
+    const words = ['tfa', 'confirm-authorization', '--code', '98765', '--secret', 'b1946ac9'];
+    const { code, stderr } = await pilotlight(words, { env });
+    expect(code).toBe(2);
+    expect(stderr).toContain('--code: a code has 6 digits');
+    expect(stderr).not.toContain('98765');
+    const { stderr: called } = await pilotlight(['call', 'tfa.login', '{"code":"98765"}'], { env });
+    expect(called).toContain('a code has 6 digits');
+    expect(called).not.toContain('98765');
+  });
+
   test('with what the environment lacks', async () => {
     const { code, stderr } = await pilotlight(['deployment', 'heartbeat', '-1']);
     expect(code).toBe(2);
