@@ -25,7 +25,10 @@ export function processConsole(): Console {
   return {
     environment: undefined,
     columns: stdout.isTTY ? stdout.columns : undefined,
-    out: (text) => void stdout.write(text),
+    out(text) {
+      if (stdout.listenerCount('error', endQuietly) === 0) stdout.on('error', endQuietly);
+      stdout.write(text);
+    },
     err: (text) => void stderr.write(text),
     ask: stdin.isTTY && stderr.isTTY ? askHidden : undefined,
     read: (path) => readFileSync(path === '-' ? 0 : path, 'utf8'),
@@ -34,6 +37,12 @@ export function processConsole(): Console {
       process.exitCode = code;
     },
   };
+}
+
+/** Whoever read our output has left, as `head` does: nothing more to say, and no reason for a stack. */
+function endQuietly(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
 }
 
 /** The first Ctrl-C aborts, a second one ends the process at once. */

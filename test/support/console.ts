@@ -14,6 +14,7 @@ export interface Around {
   readonly columns?: number;
   readonly ask?: (question: string) => string | Promise<string>;
   readonly stdin?: string;
+  readonly read?: (path: string) => string;
   readonly signal?: AbortSignal;
 }
 
@@ -21,7 +22,14 @@ export interface Around {
 export async function pilotlight(words: readonly string[], around: Around = {}): Promise<Ran> {
   const printed = { stdout: '', stderr: '' };
   let code = 0;
-  const { env = {}, columns, ask, stdin = '', signal = new AbortController().signal } = around;
+  const {
+    env = {},
+    columns,
+    ask,
+    stdin = '',
+    read = () => stdin,
+    signal = new AbortController().signal,
+  } = around;
   const console: Console = {
     environment: Object.fromEntries(
       Object.entries(env).map(([name, value]) => [`PILOTLIGHT_${name}`, value]),
@@ -30,7 +38,7 @@ export async function pilotlight(words: readonly string[], around: Around = {}):
     out: (text) => (printed.stdout += text),
     err: (text) => (printed.stderr += text),
     ask: ask && (async (question) => ask(question)),
-    read: () => stdin,
+    read,
     interruptible: (work) => work(signal),
     exit: (exitCode) => (code = exitCode),
   };

@@ -10,6 +10,7 @@ import { helpAfter } from './help.ts';
 import { parseObject, readInput } from './input.ts';
 import { commandGroups } from './names.ts';
 import { perform, type PerformOptions } from './perform.ts';
+import { FlagTextError } from './read.ts';
 
 interface Options extends PerformOptions {
   readonly input?: string;
@@ -46,9 +47,7 @@ function operationCommand(id: OperationId, name: string, console: Console): Comm
       given.set(flagName, [text]);
     }
     const options = command.opts<Options>();
-    const base = options.input === undefined ? {} : readBase(options.input, console);
-    if (base === undefined)
-      return command.error('error: --input takes one JSON object, a file as @FILE, or - for standard input');
+    const base = readBaseOr(command, options.input, console);
     const { input, problems } = readInput(flags, given, base);
     for (const problem of problems) console.err(`error: ${problem}\n`);
     console.exit(problems.length > 0 ? EXIT.usage : await perform(id, input, options, console));
@@ -116,7 +115,30 @@ function parseTimeout(text: string): number {
   return ms;
 }
 
-function readBase(text: string, console: Console): Record<string, unknown> | undefined {
+/** The object of --input; a bad one is wrong usage. */
+function readBaseOr(command: Command, text: string | undefined, console: Console): Record<string, unknown> {
+  if (text === undefined) return {};
+  try {
+    return readBase(text, console);
+  } catch (error) {
+    if (!(error instanceof FlagTextError)) throw error;
+    return command.error(`error: ${error.message}`);
+  }
+}
+
+/** @throws FlagTextError */
+function readBase(text: string, console: Console): Record<string, unknown> {
   const path = text === '-' ? '-' : text.startsWith('@') ? text.slice(1) : undefined;
-  return parseObject(path === undefined ? text : console.read(path));
+  const base = parseObject(path === undefined ? text : readText(path, console));
+  if (!base)
+    throw new FlagTextError('--input takes one JSON object, a file as @FILE, or - for standard input');
+  return base;
+}
+
+function readText(path: string, console: Console): string {
+  try {
+    return console.read(path);
+  } catch (error) {
+    throw new FlagTextError(`--input: ${(error as Error).message}`);
+  }
 }

@@ -131,6 +131,15 @@ describe('what is wrong is said all at once, before anything is sent', () => {
     expect(ran.stdout).toBe('');
   });
 
+  test('of a file that is not there', async () => {
+    const read = (): never => {
+      throw new Error("ENOENT: no such file or directory, open 'nowhere'");
+    };
+    const ran = await pilotlight(['user', 'current', '--input', '@nowhere'], { read });
+    expect(ran.code).toBe(2);
+    expect(ran.stderr).toContain('--input: ENOENT');
+  });
+
   test('without showing a secret', async () => {
     const env = { API_KEY: 'x', BASE_URL: 'http://127.0.0.1:9' };
     const words = ['tfa', 'confirm-authorization', '--code', '98765', '--secret', 'b1946ac9'];

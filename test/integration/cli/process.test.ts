@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { totpCode } from '../../../src/client/flows/tfa-proof.ts';
 import { DEFAULT_TOTP_SECRET, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { describeWith, hasCommand, root } from '../../support/optional.ts';
-import { startPilotlight } from '../../support/process.ts';
+import { startPilotlight, startProgram } from '../../support/process.ts';
 
 function connectionOf(emulator: Emulator): Record<string, string> {
   return { PILOTLIGHT_API_KEY: emulator.apiKey, PILOTLIGHT_BASE_URL: emulator.url };
@@ -26,6 +26,12 @@ test('an answer goes to stdout alone, and a complaint to stderr alone', async ()
   expect(JSON.parse(good.stdout())).toHaveProperty('templates');
   await using bad = startPilotlight(['template', 'search', '--wrong'], connectionOf(emulator));
   expect([await bad.exit, bad.stdout()]).toEqual([2, '']);
+});
+
+test('a reader that leaves early, as head does, is no reason for a stack', async () => {
+  const command = `'${process.execPath}' '${root}src/cli/main.ts' openapi | head -n 1`;
+  await using program = startProgram('sh', ['-c', command]);
+  expect([await program.exit, program.stdout(), program.stderr()]).toEqual([0, '{\n', '']);
 });
 
 describeWith(
