@@ -21,7 +21,7 @@ export function expiresAt(beat: Heartbeat): number {
 }
 
 /** When the deployment's remaining time falls below the urgent threshold, monotonic ms. */
-export function urgentAt(beat: Heartbeat): number {
+function urgentAt(beat: Heartbeat): number {
   return expiresAt(beat) - beat.timing.urgentBelow;
 }
 
