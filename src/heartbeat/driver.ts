@@ -79,7 +79,10 @@ export class HeartbeatDriver {
     this.#lastTickAt = now.wall;
   }
 
-  /** Adds a deployment, which beats at once, or changes the timing of one that is there. */
+  /**
+   * Adds a deployment, which beats at once, or changes the timing of one that is there. One that is gone stays
+   * gone; to begin anew, remove it first.
+   */
   add(choice: DeploymentChoice): void {
     if (this.#stopped) return;
     const timing = timingFor(choice);
