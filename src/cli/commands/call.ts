@@ -47,7 +47,7 @@ export function callCommand(console: Console): Command {
       const input = parseObject(text === '-' ? console.read('-') : text);
       if (!id) console.err(`${unknownOperation(operation)}\n`);
       if (!input) console.err(`error: the second argument is not a JSON object: ${text}\n`);
-      const json = { ...options, json: !options.dryRun };
+      const json = { ...options, json: !options.dryRun, fields: true };
       console.exit(id && input ? await perform(id, input, json, console) : EXIT.usage);
     });
 }

@@ -56,17 +56,17 @@ export function parseObject(text: string): Input | undefined {
 
 /** `--target-util: Too big … (got 2); it takes number: target capacity utilization, a fraction … [§2.7]` */
 export function describeInputProblem(
-  operation: Operation,
+  { source }: Operation,
   flags: readonly Flag[],
   { field, message, value }: InputProblem,
 ): string {
+  const got = value === undefined ? '' : ` (got ${JSON.stringify(value)?.slice(0, 80)})`;
   const flag =
     flags.find(({ path }) => path.join('.') === field) ??
     flags.find(({ path }) => path[0] === field.split('.')[0]);
-  if (!flag) return field === '' ? message : `${field}: ${message}`;
+  if (!flag) return `${field === '' ? '' : `${field}: `}${message}${got} [${source}]`;
   const place = flag.path.join('.') === field ? '' : ` (${field})`;
-  const got = value === undefined ? '' : ` (got ${JSON.stringify(value)?.slice(0, 80)})`;
   const meaning =
     flag.description === '' ? '' : `; it takes ${flag.takes || 'no value'}: ${flag.description}`;
-  return `--${flag.name}${place}: ${message}${got}${meaning} [${operation.source}]`;
+  return `--${flag.name}${place}: ${message}${got}${meaning} [${source}]`;
 }

@@ -19,6 +19,8 @@ export interface PerformOptions {
   readonly dryRun?: boolean;
   readonly curl?: boolean;
   readonly timeout?: number;
+  /** The input came as fields and not as flags: problems are told in their names. */
+  readonly fields?: boolean;
 }
 
 /** The exit code. Results go to stdout, everything else to stderr. */
@@ -32,14 +34,14 @@ export async function perform(
   const { connection, problems } = loadConnection(console.environment);
   if (!connection) {
     for (const problem of problems) console.err(`${describeProblem(problem)}\n`);
-    console.err(complaint(id, input) ?? '');
+    console.err(complaint(id, input, options) ?? '');
     return EXIT.usage;
   }
   await using client = createClient(connection);
   return await console.interruptible(async (signal) => {
     try {
       const complete = await completeInput(operationOf(id), input, client, console, signal);
-      const problem = complaint(id, complete);
+      const problem = complaint(id, complete, options);
       if (problem !== undefined) {
         console.err(problem);
         return EXIT.usage;
@@ -76,7 +78,7 @@ function show(id: OperationId, input: Input, options: PerformOptions, console: C
   const operation = operationOf(id);
   const encoded = encodeRequest(operation, input, KEY_MARK);
   if (!encoded.ok) {
-    console.err(complaint(id, input) ?? '');
+    console.err(complaint(id, input, options) ?? '');
     return EXIT.usage;
   }
   const { addresses } = loadConnection(console.environment);
@@ -92,13 +94,13 @@ function show(id: OperationId, input: Input, options: PerformOptions, console: C
 }
 
 /** Everything wrong with an input, a line each; undefined when nothing is. */
-function complaint(id: OperationId, input: Input): string | undefined {
+function complaint(id: OperationId, input: Input, { fields = false }: PerformOptions): string | undefined {
   const operation = operationOf(id);
   const encoded = encodeRequest(operation, input, KEY_MARK);
   if (encoded.ok) return undefined;
   const flags = flagsOf(operation);
   return encoded.problems
-    .map((problem) => `error: ${describeInputProblem(operation, flags, problem)}\n`)
+    .map((problem) => `error: ${describeInputProblem(operation, fields ? [] : flags, problem)}\n`)
     .join('');
 }
 
