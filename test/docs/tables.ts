@@ -78,9 +78,9 @@ function exitCodesTable(): string {
   );
 }
 
-/** A file of examples/, which the e2e test runs. */
+/** A file of test/examples/, which the e2e test runs. */
 function example(name: string): string {
-  const text = readFileSync(new URL(`../../examples/${name}`, import.meta.url), 'utf8');
+  const text = readFileSync(new URL(`../examples/${name}`, import.meta.url), 'utf8');
   return `\`\`\`ts\n${text.trimEnd()}\n\`\`\``;
 }
 

@@ -80,7 +80,7 @@ describeWith(
     const packages = [tarball, `@types/node@${versionOf('@types/node')}`, `node@${NODE_22}`];
     const installed = run('npm', ['install', '--no-audit', '--no-fund', ...packages], project);
     expect(installed, installed.output).toMatchObject({ status: 0 });
-    cpSync(join(root, 'examples'), project, { recursive: true });
+    cpSync(join(root, 'test/examples'), project, { recursive: true });
   }, 120_000);
 
   const nodes = [
