@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { fixedPool, planOf, requests } from '../../../support/plans.ts';
+
+describe('a plan reckoned by hand', () => {
+  test('one worker serves in turn: each request waits for those before it', () => {
+    const { queueTime, seconds, utilisation } = planOf(
+      fixedPool(1, 10),
+      {},
+      requests([0, 100], [0, 100], [0, 100]),
+    );
+    expect(queueTime.mean).toBe(10);
+    expect(queueTime.max).toBe(20);
+    expect(seconds).toBe(30);
+    expect(utilisation).toBe(1);
+  });
+
+  test('a worker with two slots serves two at a time, each at half the speed', () => {
+    const { queueTime, seconds } = planOf(fixedPool(1, 10), { slots: 2 }, requests([0, 100], [0, 100]));
+    expect(queueTime.max).toBe(0);
+    expect(seconds).toBe(20);
+  });
+
+  test('without a hot worker the first request waits for the next decision and a start from cold', () => {
+    const { queueTime, starts } = planOf(
+      { cold_workers: 1, max_workers: 1 },
+      { controlSeconds: 5, coldStartSeconds: 30 },
+      requests([1, 10]),
+    );
+    expect(queueTime.max).toBe(5 + 30 - 1);
+    expect(starts).toEqual({ fromCold: 1, fromNothing: 0 });
+  });
+
+  test('without any worker it waits for a start from nothing', () => {
+    const { queueTime, starts } = planOf(
+      { cold_workers: 0, max_workers: 1 },
+      { controlSeconds: 5, startSeconds: 300 },
+      requests([1, 10]),
+    );
+    expect(queueTime.max).toBe(5 + 300 - 1);
+    expect(starts).toEqual({ fromCold: 0, fromNothing: 1 });
+  });
+
+  test('min_load keeps as many workers hot as carry it at target_util, and costs what they cost', () => {
+    const { cost, workerHours } = planOf(
+      { min_load: 18, target_util: 0.9, cold_mult: 2.5, cold_workers: 0 },
+      { priceHot: 2, priceCold: 0.1 },
+      requests([0, 1], [3600, 0]),
+    );
+    expect(workerHours.hot).toBeCloseTo(2);
+    expect(workerHours.cold).toBeCloseTo(3);
+    expect(cost.total).toBeCloseTo(2 * 2 + 3 * 0.1);
+  });
+
+  test('requests that a worker has taken stay with it; those in the global queue go to the new one', () => {
+    // Decision at 5 s: a wait of 99 s asks for the second worker, hot at 6 s.
+    const group = { ...fixedPool(1, 10), max_workers: 2, cold_workers: 2, target_queue_time: 10 };
+    const load = requests([0.5, 1000], [1, 10]);
+    const settings = { controlSeconds: 5, coldStartSeconds: 1 };
+    expect(planOf({ ...group, max_queue_time: 1000 }, settings, load).queueTime.max).toBeCloseTo(99.5);
+    expect(planOf({ ...group, max_queue_time: 10 }, settings, load).queueTime.max).toBeCloseTo(5);
+  });
+
+  test('a worker that is no longer wanted finishes what it has', () => {
+    const { work, seconds } = planOf(
+      { cold_workers: 1, max_workers: 1, cold_mult: 1 },
+      { scaleDownSeconds: 5, loadWindowSeconds: 5, initialWorkers: 1 },
+      requests([0, 2000]),
+    );
+    expect(work.served).toBe(2000);
+    expect(seconds).toBe(200);
+  });
+
+  test('inactivity_timeout keeps one worker hot that long after the last request', () => {
+    const hot = (inactivity_timeout: number) =>
+      planOf(
+        { cold_workers: 1, max_workers: 1, inactivity_timeout },
+        { initialWorkers: 1, scaleDownSeconds: 0, loadWindowSeconds: 5, controlSeconds: 1 },
+        requests([0, 10], [3600, 0]),
+      ).workerHours.hot * 3600;
+    expect(hot(0)).toBeLessThan(60);
+    expect(hot(600)).toBeGreaterThan(600);
+    expect(hot(600)).toBeLessThan(660);
+    expect(hot(-1)).toBeGreaterThan(3590);
+  });
+
+  test('scale-down waits until the workers have not been wanted for a while', () => {
+    const hot = (scaleDownSeconds: number) =>
+      planOf(
+        { cold_workers: 1, max_workers: 1 },
+        { initialWorkers: 1, scaleDownSeconds, loadWindowSeconds: 5 },
+        requests([0, 10], [3600, 0]),
+      ).workerHours.hot * 3600;
+    expect(hot(900) - hot(0)).toBeCloseTo(900);
+    expect(hot(Infinity)).toBeGreaterThan(3590);
+  });
+
+  test('a client that gives up is counted, and its work is not done', () => {
+    const { work, share, queueTime } = planOf(
+      fixedPool(1, 10),
+      { giveUpSeconds: 15 },
+      requests([0, 100], [0, 100], [0, 100]),
+    );
+    expect(work).toEqual({ arrived: 300, served: 200, abandoned: 100 });
+    expect(share.abandoned).toBeCloseTo(1 / 3);
+    expect(queueTime.max).toBe(15);
+  });
+
+  test('counts the shares of requests later than the two queue times', () => {
+    const { share } = planOf(
+      { ...fixedPool(1, 10), target_queue_time: 5, max_queue_time: 15 },
+      {},
+      requests([0, 100], [0, 100], [0, 100], [0, 100]),
+    );
+    expect(share.overTargetQueueTime).toBe(3 / 4);
+    expect(share.overMaxQueueTime).toBe(2 / 4);
+  });
+
+  test('one worker more at a time waits for the first before it asks for another', () => {
+    const peak = (queueResponse: 'clear' | 'one-worker') =>
+      planOf(
+        { cold_workers: 10, max_workers: 10, min_load: 1 },
+        { queueResponse, controlSeconds: 5, coldStartSeconds: 30, loadWindowSeconds: 5 },
+        requests([0, 1000], [6, 1000], [12, 200]),
+      ).peakWorkers.hot;
+    expect(peak('clear')).toBe(10);
+    expect(peak('one-worker')).toBeLessThan(10);
+  });
+});
+
+test.each([
+  [requests([5, 1], [4, 1]), 'not in order of time'],
+  [requests([Number.NaN, 1]), 'not in order of time'],
+  [requests([0, -1]), 'work of -1'],
+  [requests([0, Number.NaN]), 'work of NaN'],
+])('refuses a load that makes no sense: %j', (load, message) => {
+  expect(() => planOf(fixedPool(1, 10), {}, load)).toThrow(message);
+});
+
+test.each([
+  [{ speed: 0 }, '--performance'],
+  [{ controlSeconds: 0 }, '--control-interval: a number above 0'],
+  [{ slots: 1.5 }, '--slots: a whole number'],
+  [{ coldStartSeconds: Infinity }, '--cold-start: a number of at least 0'],
+  [{ routing: 'nearest' as 'random' }, '--routing: one of shortest, random'],
+])('refuses settings that make no sense, by the flag’s name: %j', (settings, message) => {
+  expect(() => planOf({}, settings, [])).toThrow(message);
+});
