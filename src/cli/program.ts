@@ -6,6 +6,7 @@ import { checkCommand } from './commands/check.ts';
 import { demoCommand } from './commands/demo.ts';
 import { emulatorCommand } from './commands/emulator.ts';
 import { healthcheckCommand } from './commands/healthcheck.ts';
+import { planCommand } from './commands/plan.ts';
 import { runCommand } from './commands/run.ts';
 import { statusCommand } from './commands/status.ts';
 import { EXIT } from './exit-codes.ts';
@@ -21,6 +22,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     demoCommand(),
     emulatorCommand(),
     checkCommand(),
+    planCommand(),
     statusCommand(),
     healthcheckCommand(),
     callCommand(),

@@ -12,6 +12,7 @@ import {
 } from '../contract/endpoint-groups.ts';
 import { nearestName } from '../contract/nearest-name.ts';
 import type { Finding, ResolvedParameters, WorkerFacts } from './findings.ts';
+import { MEANINGS } from './meanings.ts';
 import { RULES } from './rules.ts';
 
 export interface CheckedGroup {
@@ -87,7 +88,7 @@ function filledDefaults(given: ReadonlySet<string>): Finding[] {
       parameter,
       got: undefined,
       allowed: allowedValues(parameter as EndpointGroupParameter),
-      message: `not given; the default ${value} applies`,
+      message: `not given, so ${value} applies: ${MEANINGS[parameter as EndpointGroupParameter]}`,
     }));
 }
 
@@ -116,7 +117,7 @@ function invalid(issue: z.core.$ZodIssue, group: unknown): Finding[] {
       parameter,
       got,
       allowed: allowedValues(parameter),
-      message: `${endpointGroupParameters.shape[parameter].description ?? parameter}${hint(parameter, got)}`,
+      message: `${MEANINGS[parameter]}${hint(parameter, got)}`,
     },
   ];
 }
@@ -141,7 +142,7 @@ function ruleSuffix(issue: z.core.$ZodIssue, got: unknown): 'type' | 'range' | '
 /** What a person probably meant. */
 function hint(parameter: EndpointGroupParameter, got: unknown): string {
   if (parameter === 'target_util' && typeof got === 'number' && got > 1 && got <= 100) {
-    return '; it is a fraction: for 90 percent write 0.9';
+    return `; it is a fraction: for ${got} percent write ${got / 100}`;
   }
   if (typeof got === 'string' && got.trim() !== '' && Number.isFinite(Number(got))) {
     return `; write it without quotes: ${got}`;

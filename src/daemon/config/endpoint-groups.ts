@@ -7,13 +7,14 @@ const ALLOWED = 'a JSON array of parameter objects such as [{"endpoint_name":"ch
 export const endpointGroupList: ValueType<readonly CheckedGroup[]> = {
   name: 'JSON array',
   parse(value) {
-    const groups = parseArray(value);
+    const groups = parseGroupArray(value);
     if (typeof groups === 'string') {
       return { value: undefined, problems: [{ at: '', got: value, allowed: ALLOWED, message: groups }] };
     }
     const checked = checkEndpointGroups(groups);
     const problems = checked.flatMap(({ findings }, index) =>
-      findings.map(({ parameter, got, allowed, message, severity }): ValueProblem => ({
+      findings.map(({ rule, parameter, got, allowed, message, severity }): ValueProblem => ({
+        rule,
         at: parameter === '' ? `[${index}]` : `[${index}].${parameter}`,
         got: got === undefined ? 'nothing' : JSON.stringify(got),
         allowed,
@@ -27,7 +28,7 @@ export const endpointGroupList: ValueType<readonly CheckedGroup[]> = {
 };
 
 /** The array, or what is wrong with the text. */
-function parseArray(value: string): unknown[] | string {
+export function parseGroupArray(value: string): unknown[] | string {
   try {
     const parsed: unknown = JSON.parse(value);
     return Array.isArray(parsed) ? parsed : 'not an array';

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import {
   ENDPOINT_GROUP_DEFAULTS,
+  ENDPOINT_GROUP_PARAMETERS,
   type EndpointGroupParameters,
 } from '../../../src/contract/endpoint-groups.ts';
 import { checkEndpointGroup, checkEndpointGroups } from '../../../src/scaling/check.ts';
+import { RULES } from '../../../src/scaling/rules.ts';
 import type { WorkerFacts } from '../../../src/scaling/findings.ts';
 
 function rulesOf(group: unknown, facts?: WorkerFacts): string[] {
@@ -14,12 +16,29 @@ function rulesOf(group: unknown, facts?: WorkerFacts): string[] {
 
 /** A case that triggers each rule, and one a hair away that does not. */
 const cases: [rule: string, triggers: unknown, doesNot: EndpointGroupParameters, facts?: WorkerFacts][] = [
+  ['error target-util-range', { target_util: 90 }, { target_util: 0.9 }],
   ['error target-util-range', { target_util: 1.0000001 }, { target_util: 0.95 }],
   ['error target-util-range', { target_util: 0 }, { target_util: 0.3 }],
   ['error target-util-type', { target_util: '0.9' }, { target_util: 0.9 }],
   ['error target-util-finite', { target_util: Number.NaN }, { target_util: 0.9 }],
   ['error min-load-finite', { min_load: Number.POSITIVE_INFINITY }, { min_load: 1e300 }],
   ['error min-load-range', { min_load: -0.1 }, { min_load: 0 }],
+  ['error min-load-type', { min_load: null }, { min_load: 1 }],
+  ['error min-cold-load-range', { min_cold_load: -1e-9 }, { min_cold_load: 0 }],
+  ['error min-cold-load-type', { min_cold_load: [] }, { min_cold_load: 1 }],
+  ['error min-cold-load-finite', { min_cold_load: Number.NaN }, { min_cold_load: 1 }],
+  ['error cold-mult-type', { cold_mult: true }, { cold_mult: 1 }],
+  ['error cold-mult-finite', { cold_mult: Number.POSITIVE_INFINITY }, { cold_mult: 1e300 }],
+  ['error max-queue-time-type', { max_queue_time: '30s' }, { max_queue_time: 30 }],
+  ['error max-queue-time-finite', { max_queue_time: Number.POSITIVE_INFINITY }, { max_queue_time: 1e300 }],
+  ['error target-queue-time-type', { target_queue_time: {} }, { target_queue_time: 10 }],
+  ['error target-queue-time-finite', { target_queue_time: Number.NaN }, { target_queue_time: 10 }],
+  ['error cold-workers-type', { cold_workers: 0.5 }, { cold_workers: 1 }],
+  ['error cold-workers-finite', { cold_workers: Number.NaN }, { cold_workers: 1 }],
+  ['error max-workers-finite', { max_workers: Number.POSITIVE_INFINITY }, { max_workers: 1e6 }],
+  ['error inactivity-timeout-finite', { inactivity_timeout: Number.NaN }, { inactivity_timeout: 60 }],
+  ['error inactivity-timeout-range', { inactivity_timeout: 1e300 }, { inactivity_timeout: 86_400 }],
+  ['error endpoint-name-type', { endpoint_name: 3 }, { endpoint_name: '3' }],
   ['error max-workers-range', { max_workers: 0 }, { max_workers: 1, cold_workers: 1 }],
   ['error max-workers-type', { max_workers: 1.5 }, { max_workers: 20 }],
   ['error cold-workers-range', { cold_workers: -1 }, { cold_workers: 0, min_load: 1 }],
@@ -41,6 +60,11 @@ const cases: [rule: string, triggers: unknown, doesNot: EndpointGroupParameters,
     { target_queue_time: 30, max_queue_time: 30 },
   ],
   ['warning no-floor', { min_load: 0, cold_workers: 0 }, { min_load: 0, cold_workers: 1 }],
+  [
+    'warning cold-floor-below-floor',
+    { min_load: 10, min_cold_load: 1e-9 },
+    { min_load: 10, min_cold_load: 0 },
+  ],
   ['warning cold-floor-below-floor', { min_load: 10, min_cold_load: 9 }, { min_load: 10, min_cold_load: 10 }],
   [
     'warning floor-above-capacity',
@@ -58,7 +82,43 @@ const cases: [rule: string, triggers: unknown, doesNot: EndpointGroupParameters,
   ['note inactivity-no-gate', { inactivity_timeout: 0 }, { inactivity_timeout: 1 }],
 ];
 
+/** Every id that the check can give: the rules over values together, and those that the contract's types make. */
+function everyRule(): string[] {
+  const ofValues = ENDPOINT_GROUP_PARAMETERS.flatMap((parameter) => {
+    const name = parameter.replaceAll('_', '-');
+    if (parameter === 'endpoint_name') return [`${name}-type`, `${name}-range`];
+    return [`${name}-type`, `${name}-range`, `${name}-finite`];
+  });
+  const together = RULES.map(({ id, severity }) => `${severity} ${id}`);
+  return [
+    ...ofValues.map((id) => `error ${id}`),
+    ...together,
+    'error unknown-parameter',
+    'error not-an-object',
+  ];
+}
+
 describe('endpoint-group rules', () => {
+  test('each has a case here', () => {
+    expect(new Set(cases.map(([rule]) => rule))).toEqual(new Set(everyRule()));
+  });
+
+  test('each says why it matters to someone who has never seen the parameter', () => {
+    for (const [, group, , facts] of cases) {
+      for (const { message, allowed } of checkEndpointGroup(group, facts).findings) {
+        expect(message.length).toBeGreaterThan(15);
+        expect(message + allowed).not.toMatch(/undefined|NaN|\[object/);
+      }
+    }
+  });
+
+  test('a floor that is exactly what the workers can carry is not above it, whatever 90 / 0.9 is', () => {
+    for (let workers = 1; workers <= 100; workers += 1) {
+      const group = { min_load: workers * 9, max_workers: workers, target_util: 0.9, cold_workers: 0 };
+      expect(rulesOf(group, { workerPerformance: 10 })).not.toContain('warning floor-above-capacity');
+    }
+  });
+
   test.each(cases)('%s is reported for %j and not for %j', (rule, triggers, doesNot, facts) => {
     expect(rulesOf(triggers, facts)).toContain(rule);
     expect(rulesOf(doesNot, facts)).not.toContain(rule);
