@@ -37,9 +37,13 @@ const result = await build({
   logLevel: 'warning',
 });
 
-const page = join(root, 'src/daemon/status-page');
-for (const name of readdirSync(page))
-  if (!name.endsWith('.ts')) copyFileSync(join(page, name), join(out, name));
+// What is read as a file: the status page, and the parts of a plan's page.
+for (const folder of ['src/daemon/status-page', 'src/cli/plan/report']) {
+  for (const name of readdirSync(join(root, folder)))
+    if (!name.endsWith('.ts')) copyFileSync(join(root, folder, name), join(out, name));
+}
+for (const name of ['uPlot.iife.min.js', 'uPlot.min.css'])
+  copyFileSync(join(root, 'node_modules/uplot/dist', name), join(out, name));
 
 const bytes = Object.values(result.metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
 process.stdout.write(

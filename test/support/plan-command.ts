@@ -8,5 +8,6 @@ export async function planCommandLine(...flags: string[]): Promise<PlanOutcome> 
   const command = addPlanFlags(
     new Command('plan').exitOverride().configureOutput({ writeErr: () => undefined }),
   );
-  return runPlan(command.parse(flags, { from: 'user' }).opts<PlanFlags>());
+  const silent = { isTTY: false, write: () => undefined, now: () => 0 };
+  return runPlan(command.parse(flags, { from: 'user' }).opts<PlanFlags>(), silent);
 }

@@ -1,8 +1,10 @@
+import { writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { EXIT } from '../exit-codes.ts';
 import { InputError } from '../input-error.ts';
 import { printError, printJson, printLine } from '../output.ts';
 import { addPlanFlags, type PlanFlags } from '../plan/flags.ts';
+import type { PlanOutcome } from '../plan/outcome.ts';
 
 const EXAMPLES = `
 Parameters come from --params or PILOTLIGHT_ENDPOINT_GROUPS, with --param on top; what is not given has the
@@ -26,10 +28,12 @@ export function planCommand(): Command {
       const { runPlan } = await import('../plan/run-plan.ts');
       try {
         const outcome = await runPlan(flags);
+        if (flags.html !== undefined) await writePage(flags.html, outcome);
         if (flags.json) printJson(outcome);
         else {
           const { planTable } = await import('../plan/table.ts');
           for (const line of planTable(outcome, process.stdout.columns ?? 100)) printLine(line);
+          if (flags.html !== undefined) printLine(`Page with the plots: ${flags.html}`);
         }
         if (flags.p99 !== undefined && !outcome.search?.best) process.exitCode = 1;
       } catch (error) {
@@ -38,4 +42,14 @@ export function planCommand(): Command {
         process.exitCode = EXIT.usage;
       }
     });
+}
+
+async function writePage(path: string, outcome: PlanOutcome): Promise<void> {
+  const { planPage } = await import('../plan/report/page.ts');
+  const { reportAssets } = await import('../plan/report/assets.ts');
+  try {
+    writeFileSync(path, planPage(outcome, reportAssets()));
+  } catch (cause) {
+    throw new InputError(`--html ${path}: ${(cause as Error).message}`, { cause });
+  }
 }

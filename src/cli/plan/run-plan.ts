@@ -10,10 +10,19 @@ import { givenSettings, type PlanFlags } from './flags.ts';
 import { loadSource, type LoadSource } from './load-source.ts';
 import { outcomeOf, type LabelledPlan, type PlanOutcome } from './outcome.ts';
 import { parameterSets, type ParameterSet } from './parameter-sets.ts';
-import { ProgressBar } from './progress.ts';
+import { ProgressBar, type ProgressScreen } from './progress.ts';
 
-/** Throws an InputError for whatever the user can put right. */
-export async function runPlan(flags: PlanFlags): Promise<PlanOutcome> {
+const STDERR: ProgressScreen = {
+  isTTY: process.stderr.isTTY,
+  write: (text) => process.stderr.write(text),
+  now: () => performance.now(),
+};
+
+/**
+ * Throws an InputError for whatever the user can put right.
+ * @param screen where a search shows how far it is
+ */
+export async function runPlan(flags: PlanFlags, screen: ProgressScreen = STDERR): Promise<PlanOutcome> {
   try {
     const given = givenSettings(flags as unknown as Record<string, unknown>);
     const settings = planSettings(given);
@@ -22,7 +31,7 @@ export async function runPlan(flags: PlanFlags): Promise<PlanOutcome> {
     const sets = parameterSets(flags, settings);
     const load = await loadSource(flags, settings.seed);
     const { plans, search } = flags.search
-      ? await searched(sets, settings, load, flags.p99)
+      ? await searched(sets, settings, load, flags.p99, new ProgressBar(screen))
       : { plans: await planned(sets, settings, load), search: undefined };
     if (plans[0]?.requests === 0) throw new InputError(`${load.name}: there are no requests in it`);
     return outcomeOf(load, settings, given, plans, search);
@@ -54,10 +63,11 @@ async function searched(
   settings: PlanSettings,
   { arrivals }: LoadSource,
   p99: number | undefined,
+  bar: ProgressBar,
 ): Promise<{ readonly plans: readonly LabelledPlan[]; readonly search: SearchResult }> {
   if (!set) throw new InputError('--search needs one set of parameters to start from');
   const load = await RecordedLoad.from(arrivals);
-  const search = driven(searchParameters(set.parameters, settings, load, p99));
+  const search = driven(searchParameters(set.parameters, settings, load, p99), bar);
   const given = {
     label: 'given',
     findings: set.findings,
@@ -70,12 +80,7 @@ async function searched(
   return { plans: [{ label: 'best', findings, ...plan({ parameters, settings }, load) }, given], search };
 }
 
-function driven(steps: ReturnType<typeof searchParameters>): SearchResult {
-  const bar = new ProgressBar({
-    isTTY: process.stderr.isTTY,
-    write: (text) => process.stderr.write(text),
-    now: () => performance.now(),
-  });
+function driven(steps: ReturnType<typeof searchParameters>, bar: ProgressBar): SearchResult {
   for (;;) {
     const { done, value } = steps.next();
     if (done) {

@@ -3,6 +3,7 @@ import type { SearchResult } from '../../scaling/planner/search.ts';
 import { money, seconds } from './figures.ts';
 import { frontierPlot } from './frontier-plot.ts';
 import type { PlanOutcome } from './outcome.ts';
+import { pickedFrom, searchVerdict } from './search-words.ts';
 import { adviceOf, FIGURES, loadSentence, parameterRows, type Row } from './rows.ts';
 
 /** Lines to print; `width` in characters. */
@@ -70,6 +71,7 @@ function wrapped(words: readonly string[]): string[] {
 
 function searchLines(search: SearchResult, width: number): string[] {
   const { tried, frontier, best, p99LimitSeconds } = search;
+  const verdict = searchVerdict(search);
   const rows = pickedFrom(frontier).map((candidate) => [
     money(candidate.cost),
     seconds(candidate.p99Seconds),
@@ -92,28 +94,8 @@ function searchLines(search: SearchResult, width: number): string[] {
     line(head),
     ...rows.map((row) => line(row)),
     '',
-    ...(p99LimitSeconds === undefined ? [] : [verdict(search, p99LimitSeconds, best)]),
+    ...(verdict === undefined
+      ? []
+      : [`${verdict}. ${best ? 'Its plan' : 'The plan of the parameters given'}:`]),
   ];
-}
-
-function verdict({ frontier }: SearchResult, limit: number, best: SearchResult['best']): string {
-  if (best) {
-    const { target_util, cold_mult, cold_workers, min_load, cost, costPerHour, p99Seconds } = best;
-    return (
-      `Cheapest with p99 at most ${seconds(limit)}: ` +
-      `target_util ${target_util}, cold_mult ${cold_mult}, cold_workers ${cold_workers}, min_load ${min_load} ` +
-      `(p99 ${seconds(p99Seconds)}, cost ${money(cost)}, ${money(costPerHour)} an hour). Its plan:`
-    );
-  }
-  const quickest = frontier.at(-1);
-  return `None of them has a p99 of at most ${seconds(limit)}; the quickest has ${seconds(quickest?.p99Seconds ?? 0)}. The plan of the parameters given:`;
-}
-
-/** At most a dozen, evenly spread, the ends among them. */
-export function pickedFrom<T>(all: readonly T[], most = 12): readonly T[] {
-  if (all.length <= most) return all;
-  return Array.from(
-    { length: most },
-    (_, index) => all[Math.round((index * (all.length - 1)) / (most - 1))] as T,
-  );
 }
