@@ -3,10 +3,14 @@
  * tables.test.ts checks that they are what the code says.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { ENDPOINT_GROUP_DEFAULTS, ENDPOINT_GROUP_PARAMETERS } from '../../src/contract/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/daemon/config/options.ts';
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
 import type { Status } from '../../src/daemon/status.ts';
+import { allowedValues } from '../../src/scaling/check.ts';
+import { MEANINGS } from '../../src/scaling/meanings.ts';
+import { RULES } from '../../src/scaling/rules.ts';
 
 const readme = new URL('../../README.md', import.meta.url);
 
@@ -47,6 +51,28 @@ function operationsTable(): string {
   return table(['operation', 'request', 'does', 'source'], rows);
 }
 
+/** The rules over values together; those over single values say what the contract's types say. */
+function rulesTable(): string {
+  const rows = RULES.map(({ id, severity, parameter, allowed }) => [
+    `\`${id}\``,
+    severity,
+    `\`${parameter}\``,
+    allowed,
+  ]);
+  return table(['rule', 'severity', 'parameter', 'allowed'], rows);
+}
+
+function parametersTable(): string {
+  const rows = ENDPOINT_GROUP_PARAMETERS.map((name) => {
+    const byDefault =
+      name in ENDPOINT_GROUP_DEFAULTS
+        ? String(ENDPOINT_GROUP_DEFAULTS[name as keyof typeof ENDPOINT_GROUP_DEFAULTS])
+        : 'none';
+    return [`\`${name}\``, allowedValues(name), byDefault, MEANINGS[name]];
+  });
+  return table(['parameter', 'allowed', 'default', 'is'], rows);
+}
+
 const EMPTY_STATUS: Status = {
   version: '',
   revision: '',
@@ -71,6 +97,8 @@ export async function withTables(text: string): Promise<string> {
     environment: environmentTable(),
     metrics: await metricsTable(),
     operations: operationsTable(),
+    parameters: parametersTable(),
+    rules: rulesTable(),
   };
   return text.replace(
     /(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,
