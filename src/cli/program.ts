@@ -6,6 +6,7 @@ import { checkCommand } from './commands/check.ts';
 import { demoCommand } from './commands/demo.ts';
 import { emulatorCommand } from './commands/emulator.ts';
 import { healthcheckCommand } from './commands/healthcheck.ts';
+import { logsCommand } from './commands/logs.ts';
 import { planCommand } from './commands/plan.ts';
 import { runCommand } from './commands/run.ts';
 import { statusCommand } from './commands/status.ts';
@@ -23,6 +24,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     emulatorCommand(),
     checkCommand(),
     planCommand(),
+    logsCommand(),
     statusCommand(),
     healthcheckCommand(),
     callCommand(),

@@ -2,6 +2,7 @@
 import type { TailAnswer } from './answer.ts';
 import type { LogEvent } from './events.ts';
 import type { GroupState, NextPoll, Step } from './group.ts';
+import { meanRate } from './rate.ts';
 import type { GapReason } from './record.ts';
 
 const LAST_LINES = 20;
@@ -83,7 +84,7 @@ export class GroupTally {
       ...(failing && this.#error !== undefined && { error: this.#error }),
       epoch: progress.epoch,
       seq: progress.seq,
-      linesPerSecond: pace.meanRate,
+      linesPerSecond: meanRate(pace),
       lines: this.#lines,
       bytes: this.#bytes,
       gaps: { ...this.#gaps },

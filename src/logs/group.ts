@@ -8,8 +8,9 @@
 import type { TailAnswer } from './answer.ts';
 import { backoffMs } from './backoff.ts';
 import { FIRST_PACE, faded, MAX_TAIL, paceAfter, quietInterval, tailFor, type Pace } from './rate.ts';
-import { formatMicros, type Gap, type LogRecord } from './record.ts';
-import { beginStream, EMPTY_STREAM, takeTail, type Reading, type Stream, type Taken } from './stream.ts';
+import { numberRecords, PLAIN, type TakenByLevel } from './numbering.ts';
+import type { LogRecord } from './record.ts';
+import { beginStream, EMPTY_STREAM, takeTail, type Reading, type Stream } from './stream.ts';
 import { readText } from './tail-text.ts';
 
 /** all: everything that the service still has when the group is first seen. end: only what comes after. */
@@ -70,8 +71,6 @@ export interface Step {
   readonly next: NextPoll;
 }
 
-export const PLAIN = '';
-
 export interface Beginning {
   readonly workergroupId: number;
   readonly start: LogStart;
@@ -80,6 +79,9 @@ export interface Beginning {
   /** Without progress: the epoch to begin with, when what was known of earlier ones is lost. */
   readonly epochAfterLoss?: number | undefined;
 }
+
+/** Milliseconds. A log that nobody reads for longer is likely to lose lines. */
+const LONGEST_RETRY_AFTER_MS = 120_000;
 
 /** The first poll is always as wide as can be: nothing is known of the rate, and everything is wanted. */
 export const FIRST_POLL: NextPoll = { tail: MAX_TAIL, delayMs: 0 };
@@ -108,7 +110,7 @@ export function advance(state: GroupState, result: PollResult): Step {
 /** An error moves nothing but the next poll, which asks for as much more as the wait lets come. */
 function refused(state: GroupState, { now, random }: PollResult, retryAfterMs: number): Step {
   const failures = state.failures + 1;
-  const delayMs = Math.max(backoffMs(failures, random), retryAfterMs);
+  const delayMs = Math.max(backoffMs(failures, random), Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS));
   const next = { delayMs, tail: state.widenTo ?? tailAfter(state, now, delayMs) };
   return { state: { ...state, failures }, records: [], moved: false, next };
 }
@@ -128,10 +130,10 @@ function quiet(state: GroupState, { now }: PollResult): Step {
 function read(state: GroupState, result: PollResult, texts: readonly (readonly [string, string])[]): Step {
   const { progress, pace } = state;
   const { tail, now } = result;
-  const elapsedMs = state.takenAt === undefined ? 0 : now - state.takenAt;
-  const expected = (faded(pace.peakRate, elapsedMs) * elapsedMs) / 1000;
+  const elapsedMs = state.takenAt === undefined ? Infinity : now - state.takenAt;
+  const expected = state.takenAt === undefined ? 0 : (faded(pace.peakRate, elapsedMs) * elapsedMs) / 1000;
 
-  const taken: (readonly [string, Taken])[] = [];
+  const taken: TakenByLevel[] = [];
   for (const [level, body] of texts) {
     const reading: Reading = { text: readText(body), tail, ceiling: progress.ceiling, now };
     const outcome = state.begun
@@ -158,7 +160,7 @@ function read(state: GroupState, result: PollResult, texts: readonly (readonly [
     begun: true,
     forgotten: false,
     pace: paceAfter(pace, {
-      count: state.takenAt === undefined ? 0 : count,
+      count,
       tail,
       widened: state.widenTo !== undefined,
       elapsedMs,
@@ -178,33 +180,10 @@ function read(state: GroupState, result: PollResult, texts: readonly (readonly [
 }
 
 /**
- * Records in order: what the old epoch still had to say, then each
- * stream's gap and its lines, with epoch, sequence number and time.
- */
-function numberRecords(state: GroupState, taken: readonly (readonly [string, Taken])[], now: number) {
-  const records: LogRecord[] = [];
-  let { epoch, seq, time } = state.progress;
-  const append = (level: string, content: { readonly line: string } | { readonly gap: Gap }) => {
-    seq += 1;
-    time = Math.max(now * 1000, time + 1);
-    const place = { time: formatMicros(time), workergroup_id: state.workergroupId, epoch, seq };
-    records.push({ ...place, ...content, ...(level !== PLAIN && { level }) });
-  };
-  for (const [level, { parting }] of taken) if (parting !== undefined) append(level, { line: parting });
-  if (taken.some(([, { gap }]) => gap?.reason === 'reset')) epoch += 1;
-  if (state.forgotten) append(PLAIN, { gap: { reason: 'reset', lost_min: 0, lost_estimate: 0 } });
-  for (const [level, { gap, lines }] of taken) {
-    if (gap !== undefined) append(level, { gap });
-    for (const line of lines) append(level, { line });
-  }
-  return { records, progress: { epoch, seq, time } };
-}
-
-/**
  * A log that begins anew says nothing of what the service
  * can hold; a longer answer disproves what was found.
  */
-function nextCeiling(ceiling: number, taken: readonly (readonly [string, Taken])[]): number {
+function nextCeiling(ceiling: number, taken: readonly TakenByLevel[]): number {
   if (taken.some(([, { gap }]) => gap?.reason === 'reset')) return MAX_TAIL;
   const found = taken.flatMap(([, outcome]) => outcome.ceiling ?? []);
   return found.length === 0 ? ceiling : Math.max(...found);

@@ -13,7 +13,7 @@ export interface LogPipelineOptions extends FollowOptions {
   readonly sinks: readonly Sink[];
 }
 
-export interface SinkView extends SinkStanding {
+interface SinkView extends SinkStanding {
   readonly name: string;
 }
 

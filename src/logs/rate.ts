@@ -23,8 +23,12 @@ export const MAX_INTERVAL_MS = 30_000;
 export interface Pace {
   /** Lines per second: a fading peak. */
   readonly peakRate: number;
-  /** Lines per second: the mean of about the last minute, for a person to see. */
-  readonly meanRate: number;
+  /**
+   * Lines of about the last minute, and its milliseconds:
+   * both fading, so that their ratio is the mean rate.
+   */
+  readonly recentLines: number;
+  readonly recentMs: number;
   /** Milliseconds: a fading peak. */
   readonly roundTripMs: number;
   /** Lines: a fading peak of the tails that turned out to be needed. */
@@ -39,7 +43,9 @@ export interface PolledLines {
   readonly tail: number;
   /** The tail that the first question asked for proved too small. */
   readonly widened: boolean;
-  /** Milliseconds since the poll that took lines before this one. */
+  /**
+   * Milliseconds since the answer before this one; Infinity for the first, which says nothing of the rate.
+   */
   readonly elapsedMs: number;
   readonly roundTripMs: number;
   /** A line without an end is waited for: do not slow down. */
@@ -50,7 +56,8 @@ export interface PolledLines {
 
 export const FIRST_PACE: Pace = {
   peakRate: 0,
-  meanRate: 0,
+  recentLines: 0,
+  recentMs: 0,
   roundTripMs: 0,
   neededTail: 0,
   intervalMs: MIN_INTERVAL_MS,
@@ -58,14 +65,16 @@ export const FIRST_PACE: Pace = {
 
 export function paceAfter(pace: Pace, polled: PolledLines): Pace {
   const elapsedMs = Math.max(1, polled.elapsedMs);
-  const crowded = polled.count > 0.5 * (polled.tail - reserve(polled.tail));
+  const isFirst = elapsedMs === Infinity;
+  const crowded = !isFirst && polled.count > 0.5 * (polled.tail - reserve(polled.tail));
   const needed = crowded ? 2 * polled.tail : polled.widened ? polled.tail : 0;
   const rate = (polled.count / elapsedMs) * 1000;
   const peakRate = Math.max(rate, faded(pace.peakRate, elapsedMs));
   const past = Math.exp(-elapsedMs / MEAN_MS);
   return {
     peakRate,
-    meanRate: past * pace.meanRate + (1 - past) * rate,
+    recentLines: isFirst ? 0 : past * pace.recentLines + polled.count,
+    recentMs: isFirst ? 0 : past * pace.recentMs + elapsedMs,
     roundTripMs: Math.max(polled.roundTripMs, faded(pace.roundTripMs, elapsedMs)),
     neededTail: Math.min(MAX_TAIL, Math.max(needed, faded(pace.neededTail, elapsedMs))),
     intervalMs: nextInterval({ ...pace, peakRate }, polled),
@@ -78,6 +87,11 @@ export function tailFor(pace: Pace, spanMs: number): number {
   // The reserve is a share of the tail itself: solved for the tail.
   const roomy = Math.max(expected + MIN_RESERVE, expected / (1 - RESERVE_SHARE));
   return Math.min(MAX_TAIL, Math.max(MIN_TAIL, Math.ceil(Math.max(roomy, pace.neededTail))));
+}
+
+/** Lines per second, for a person to see. */
+export function meanRate({ recentLines, recentMs }: Pace): number {
+  return recentMs === 0 ? 0 : (1000 * recentLines) / recentMs;
 }
 
 /** Lines of a tail that are kept for overlap with the lines already taken. */

@@ -27,13 +27,13 @@ interface Place {
   readonly seq: number;
 }
 
-export interface LineRecord extends Place {
+interface LineRecord extends Place {
   readonly line: string;
   /** Only where the service answers with a map of levels: the one that this line is of. */
   readonly level?: string;
 }
 
-export interface GapRecord extends Place {
+interface GapRecord extends Place {
   readonly gap: Gap;
   readonly level?: string;
 }

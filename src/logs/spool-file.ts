@@ -31,7 +31,7 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
 /** The file is no spool of ours, or no longer. */
-export class UnreadableSpool extends Error {
+class UnreadableSpool extends Error {
   readonly code = 'UNREADABLE_SPOOL';
 }
 

@@ -64,7 +64,7 @@ export const MEBIBYTE = 2 ** 20;
 
 /** Of one batch: what a stalled sink holds beside the spool. One record may be larger. */
 export const BATCH_RECORDS = 1_000;
-export const BATCH_BYTES = MEBIBYTE;
+export const BATCH_BYTES = 1 * MEBIBYTE;
 
 /** What a record takes beside its line, in memory and on disk: about. */
 const RECORD_BYTES = 200;

@@ -99,12 +99,14 @@ export class SqliteSpool implements Spool {
 
   acknowledge(sink: string, batch: Batch): void {
     this.#ledger.acknowledge(sink, batch);
-    this.#bytes -= this.#reading(() =>
+    // Apart from the subtraction, which would read the old sum before a new file is begun.
+    const freed = this.#reading(() =>
       this.#file.transaction(() => {
         this.#file.records.putSink(this.#ledger.account(sink));
         return this.#file.records.removeThrough(this.#ledger.acknowledgedByAll);
       }),
     );
+    this.#bytes -= freed;
   }
 
   standing(sink: string): SinkStanding {

@@ -8,10 +8,10 @@ import type { Gap } from './record.ts';
 import { isFull, standalone, type TailText } from './tail-text.ts';
 
 /** Milliseconds that a line without an end is waited for, where the service is known to end its lines. */
-export const PENDING_LIMIT_MS = 5_000;
+const PENDING_LIMIT_MS = 5_000;
 
 /** The last lines taken, as they stand in the log. */
-export interface Window {
+interface Window {
   /**
    * Lines that were in the window before its first one: with
    * it, a stored window is brought up to date by its new lines.
@@ -21,7 +21,7 @@ export interface Window {
 }
 
 /** The line at the end of the log that has no end yet. */
-export interface PendingLine {
+interface PendingLine {
   readonly text: string;
   /** It was delivered all the same, because it stayed as it was. */
   readonly delivered: boolean;

@@ -1,5 +1,10 @@
 /** What following logs costs. Run: node test/bench/logs.ts */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { align } from '../../src/logs/align.ts';
+import { formatMicros, type LogRecord } from '../../src/logs/record.ts';
+import { openSqliteSpool } from '../../src/logs/sqlite-spool.ts';
 
 const RUNS = 41;
 const LINES = 10_000;
@@ -37,3 +42,34 @@ for (const [kind, line] of [
     return () => align(window, tail, { full: true });
   });
 }
+
+const folder = mkdtempSync(join(tmpdir(), 'pilotlight-bench-'));
+const spool = await openSqliteSpool({
+  directory: folder,
+  sinks: ['stdout'],
+  clock: { now: () => Date.now() },
+  observe: () => {},
+});
+let seq = 0;
+let window: { from: number; lines: readonly string[] } = { from: 0, lines: [] };
+for (const count of [1, 100, 1_000]) {
+  median(`store ${count} lines and their window on disk, durably`, () => {
+    const lines = received(count, request, seq);
+    const all = [...window.lines, ...lines];
+    const surplus = Math.max(0, all.length - LINES);
+    window = { from: window.from + surplus, lines: all.slice(surplus) };
+    const records = lines.map((line): LogRecord => {
+      seq += 1;
+      return { time: formatMicros(seq), workergroup_id: 7, epoch: 1, seq, line };
+    });
+    const streams = { '': { window, endsLines: true } };
+    return () => spool.append(7, records, { epoch: 1, seq, time: seq, ceiling: LINES, streams });
+  });
+}
+median('read back how far a group was followed, 10,000 lines', () => () => spool.progress(7));
+median('hand a sink 1,000 records and forget them', () => () => {
+  const batch = spool.take('stdout');
+  if (batch !== undefined) spool.acknowledge('stdout', batch);
+});
+spool.close();
+rmSync(folder, { recursive: true });

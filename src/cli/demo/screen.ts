@@ -1,6 +1,7 @@
 /** How the demo looks: a clock, who speaks, what it says; colour on a terminal only, one line each. */
 import type { WriteStream } from 'node:tty';
 import type { LogRecord } from '../../logs/record.ts';
+import { describeGap, displayed } from '../logs/format.ts';
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'quiet';
 
@@ -41,18 +42,10 @@ export function createScreen(out: WriteStream): Screen {
     event,
     record(record) {
       const subject = `worker group ${record.workergroup_id}`;
-      if ('gap' in record)
-        event(subject, `gap: ${record.gap.reason}, about ${record.gap.lost_estimate} lines lost`, 'bad');
-      else event(subject, printable(record.line), 'quiet');
+      if ('gap' in record) event(subject, describeGap(record.gap), 'bad');
+      else event(subject, displayed(record.line), 'quiet');
     },
   };
-}
-
-/** A log line is data: what would move the cursor or colour the terminal is left out. */
-function printable(line: string): string {
-  const last = line.split('\r').findLast((part) => part !== '') ?? '';
-  // oxlint-disable-next-line no-control-regex -- control characters are what is removed
-  return last.replaceAll(/\u001B\[[\d;]*[A-Za-z]/g, '').replaceAll(/[\u0000-\u001F\u007F]/g, ' ');
 }
 
 function clip(line: string, width: number): string {

@@ -1,6 +1,8 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PLAIN } from '../../../src/logs/group.ts';
+import { PLAIN } from '../../../src/logs/numbering.ts';
 import { MAX_TAIL, reserve } from '../../../src/logs/rate.ts';
 import { LogPolls, linesOf } from '../../support/log-polls.ts';
 import { LogService, type LogServiceOptions } from '../../support/log-service.ts';
@@ -315,6 +317,17 @@ describe('a line without an end', () => {
     expect(follow(log, polls)).toEqual(['b']);
   });
 
+  test('that was delivered because it stayed is delivered whole when it grows all the same', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.write('loading ... ');
+    follow(log, polls);
+    expect(follow(log, polls)).toEqual(['loading ... ']);
+    log.write('done');
+    expect(follow(log, polls)).toEqual([]);
+    log.write('\nnext\n');
+    expect(follow(log, polls)).toEqual(['loading ... done', 'next']);
+  });
+
   test('is waited for longer where the service is known to end its lines', () => {
     const [log, polls] = [new LogService(), new LogPolls()];
     log.writeLines(['a']);
@@ -367,6 +380,24 @@ describe('the window', () => {
     expect(window?.from).toBe(6_000);
     expect(window?.lines).toHaveLength(MAX_TAIL);
   });
+});
+
+test('a line taken does not keep alive the tail that it came in', () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const polls = new LogPolls();
+  const used = () => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = used();
+  for (let at = 0; at < 1_000; at++) {
+    const text = distinct(200, at).map((line) => `${line} ${'x'.repeat(90)}\n`);
+    polls.poll(() => ({ kind: 'text', text: text.join('') }));
+  }
+  // 20 MB of tails went by, of which 1,200 lines were taken.
+  expect(used() - before).toBeLessThan(8_000_000);
+  expect(polls.lines).toHaveLength(1_199);
 });
 
 describe('where following begins', () => {

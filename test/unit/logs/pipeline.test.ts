@@ -112,16 +112,18 @@ describe('the log pipeline', () => {
     failing = false;
     await clock.advance(22_500);
     expect(pipeline.view().groups[0]).toMatchObject({ state: 'following', lines: 1 });
-    expect(events.find(({ kind }) => kind === 'polled')).toMatchObject({ intervalMs: 1_500 });
+    expect(events.find(({ kind }) => kind === 'polled')).toMatchObject({ intervalMs: 1_000 });
     await pipeline.stop(NEVER);
   });
 
-  test('waits as long as the service asks for', async () => {
-    const { events, pipeline } = start(() =>
-      Promise.resolve({ kind: 'error', reason: 'status 429', retryAfterMs: 90_000 }),
-    );
+  test.each([
+    [90_000, 90_000],
+    [86_400_000, 120_000],
+  ])('waits as long as the service asks for, within reason: %i ms', async (retryAfterMs, retryInMs) => {
+    const refuse = () => Promise.resolve({ kind: 'error' as const, reason: 'status 429', retryAfterMs });
+    const { events, pipeline } = start(refuse);
     await settled();
-    expect(events[0]).toMatchObject({ retryInMs: 90_000 });
+    expect(events[0]).toMatchObject({ retryInMs });
     await pipeline.stop(NEVER);
   });
 

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../src/logs/events.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
-import { MEBIBYTE } from '../../../src/logs/spool.ts';
+import { bytesOf, MEBIBYTE } from '../../../src/logs/spool.ts';
 import { openSqliteSpool, type SqliteSpool } from '../../../src/logs/sqlite-spool.ts';
 import { LogPolls, linesOf } from '../../support/log-polls.ts';
 import { progressAt, record, recordsFrom } from '../../support/log-records.ts';
@@ -27,6 +28,7 @@ function drain(spool: SqliteSpool, sink = 'stdout'): readonly LogRecord[] {
   return records;
 }
 
+const large = (seq: number) => record(seq, 'x'.repeat(2_000));
 const seqs = (records: readonly LogRecord[]) => records.map(({ seq }) => seq);
 
 describe('a spool on disk, opened again', () => {
@@ -51,6 +53,31 @@ describe('a spool on disk, opened again', () => {
     third.append(7, recordsFrom(8, 1), progressAt(8));
     expect(seqs(drain(third, 'stdout'))).toEqual([8]);
     third.close();
+  });
+
+  test('has what was on its way also when the bound was reached meanwhile', async () => {
+    using folder = temporaryFolder();
+    const maxBytes = 10 * bytesOf(record(10));
+    const first = await open(folder.path, ['stdout'], [], maxBytes);
+    first.append(7, recordsFrom(1, 4), progressAt(4));
+    first.take('stdout');
+    expect(first.append(7, recordsFrom(5, 9), progressAt(13))).toMatchObject([{ records: 3 }]);
+    first.close();
+    const second = await open(folder.path, ['stdout'], [], maxBytes);
+    expect(seqs(drain(second))).toEqual([1, 2, 3, 4, 8, 9, 10, 11, 12, 13]);
+    expect(second.standing('stdout')).toEqual({ lag: 0, dropped: 3 });
+    second.close();
+  });
+
+  test('holds no record that every sink has acknowledged', async () => {
+    using folder = temporaryFolder();
+    const spool = await open(folder.path, ['stdout', 'otlp']);
+    spool.append(7, recordsFrom(1, 50), progressAt(50));
+    drain(spool, 'stdout');
+    drain(spool, 'otlp');
+    spool.close();
+    using db = new DatabaseSync(join(folder.path, 'spool.sqlite'));
+    expect(db.prepare('SELECT count(*) AS count FROM record').get()).toEqual({ count: 0 });
   });
 
   test('goes on with each group where it was', async () => {
@@ -134,7 +161,7 @@ describe('a database that cannot be read', () => {
     const spool = await open(folder.path, ['stdout', 'otlp'], events);
     const lines = Array.from({ length: 3_000 }, (_, index) => `line ${index}`);
     // More than SQLite keeps in memory, where it would not notice.
-    const records = lines.map((_, index) => record(index + 1, 'x'.repeat(2_000)));
+    const records = lines.map((_, index) => large(index + 1));
     spool.append(7, records, progressAt(3_000, lines));
     const underway = spool.take('stdout');
     const taken = underway?.records.length ?? 0;
@@ -153,6 +180,31 @@ describe('a database that cannot be read', () => {
     expect(seqs(drain(spool, 'stdout'))).toEqual([3_001]);
     expect(seqs(drain(spool, 'otlp'))).toEqual([3_001]);
     expect(spool.progress(7)).toEqual(progress);
+    spool.close();
+  });
+
+  test('while a sink acknowledges, begins anew with all of its room', async () => {
+    using folder = temporaryFolder();
+    const events: LogEvent[] = [];
+    const spool = await open(folder.path, ['stdout'], events, 8 * MEBIBYTE);
+    spool.append(
+      7,
+      Array.from({ length: 3_500 }, (_, index) => large(index + 1)),
+      progressAt(3_500),
+    );
+    const underway = spool.take('stdout');
+    const path = join(folder.path, 'spool.sqlite');
+    for (const name of [path, `${path}-wal`]) writeFileSync(name, Buffer.alloc(statSync(name).size, 0xa5));
+    if (underway !== undefined) spool.acknowledge('stdout', underway);
+    expect(events.map(({ kind }) => kind)).toEqual(['spool set aside']);
+    const [lost, ...more] = spool.append(
+      7,
+      Array.from({ length: 3_500 }, (_, index) => large(index)),
+      progressAt(0),
+    );
+    expect(lost).toMatchObject({ reason: 'corruption' });
+    expect(more).toEqual([]);
+    expect(spool.standing('stdout').lag).toBe(3_500);
     spool.close();
   });
 });

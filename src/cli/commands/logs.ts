@@ -1,0 +1,56 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { LIMITS } from '../../contract/limits.ts';
+import { describeProblem } from '../../daemon/config/describe.ts';
+import { loadConnection } from '../../daemon/config/load.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { LogFormat } from '../logs/format.ts';
+import { printError } from '../output.ts';
+
+interface LogsFlags extends LogFormat {
+  readonly follow?: boolean;
+  readonly tail: number;
+}
+
+export function logsCommand(): Command {
+  return new Command('logs')
+    .description("prints a worker group's log; with -f follows it, each line once")
+    .argument('<group>', 'worker group id', parseId)
+    .option('-f, --follow', 'go on with what comes, until Ctrl-C')
+    .option('--tail <lines>', 'begin with the last so many lines', parseTail, LIMITS.logTailMax)
+    .option('--timestamps', 'begin each line with the time at which it was read')
+    .option('--json', 'one JSON record a line, as the daemon prints them')
+    .addHelpText(
+      'after',
+      '\nUses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.' +
+        '\nLines that the service lost before they could be read are shown as what they are: a gap.' +
+        '\nExit codes: 0 done, 1 refused, 2 wrong usage, 3 not reachable, 4 not authorized, 130 Ctrl-C.',
+    )
+    .action(async (group: number, flags: LogsFlags) => {
+      const { connection, problems } = loadConnection();
+      if (!connection) {
+        for (const problem of problems) printError(describeProblem(problem));
+        process.exitCode = EXIT.usage;
+        return;
+      }
+      const { followLog, printLog } = await import('../logs/logs.ts');
+      const { follow = false, tail, ...format } = flags;
+      process.exitCode = follow
+        ? await followLog(connection, group, tail, format)
+        : await printLog(connection, group, tail, format);
+    });
+}
+
+function parseId(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a worker group id is a whole number, such as 7');
+  return Number(text);
+}
+
+function parseTail(text: string): number {
+  const lines = Number(text);
+  if (!/^\d+$/.test(text) || lines < 1 || lines > LIMITS.logTailMax) {
+    throw new InvalidArgumentError(
+      `a number of lines from 1 to ${LIMITS.logTailMax}, which is the most the service has`,
+    );
+  }
+  return lines;
+}

@@ -1,0 +1,54 @@
+/** How a log record looks to a person, or to a program. */
+import { toJsonLine } from '../../logs/sinks/stdout.ts';
+import type { Gap, LogRecord } from '../../logs/record.ts';
+
+export interface LogFormat {
+  readonly json?: boolean;
+  readonly timestamps?: boolean;
+}
+
+const RED = '\u001B[31m';
+const YELLOW = '\u001B[33m';
+const MAGENTA = '\u001B[35m';
+const RESET = '\u001B[0m';
+
+/** One line of text with its end. Colours of the worker's own are left out: they may not fit this terminal. */
+export function formatRecord(record: LogRecord, { json, timestamps }: LogFormat, colour: boolean): string {
+  if (json) return toJsonLine(record);
+  const time = timestamps ? `${record.time} ` : '';
+  if ('gap' in record) {
+    const text = `--- ${describeGap(record.gap)} ---`;
+    return `${time}${paint(text, MAGENTA, colour)}\n`;
+  }
+  const text = displayed(record.line);
+  return `${time}${paint(text, colourOf(text), colour)}\n`;
+}
+
+/** What was lost, in words. */
+export function describeGap({ reason, lost_min: least, lost_estimate: estimate }: Gap): string {
+  switch (reason) {
+    case 'overrun':
+      return `gap: about ${estimate} lines (at least ${least}) were lost before they could be read`;
+    case 'reset':
+      return 'gap: the log began anew here; what was written just before may be lost';
+    case 'ambiguous':
+      return `gap: up to ${estimate} lines that repeat may have been taken for old ones`;
+  }
+}
+
+/** What a terminal would show of a line in the end: without control sequences, a progress bar in its last state. */
+export function displayed(line: string): string {
+  const last = line.split('\r').findLast((part) => part !== '') ?? '';
+  return last
+    .replaceAll(/\u001B\[[\d;?]*[A-Za-z]/g, '')
+    .replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F]/g, '');
+}
+
+function colourOf(text: string): string | undefined {
+  if (/\b(?:ERROR|CRITICAL|FATAL|Traceback)\b/.test(text)) return RED;
+  return /\bWARN(?:ING)?\b/.test(text) ? YELLOW : undefined;
+}
+
+function paint(text: string, colour: string | undefined, wanted: boolean): string {
+  return wanted && colour !== undefined ? colour + text + RESET : text;
+}

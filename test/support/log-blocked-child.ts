@@ -1,0 +1,30 @@
+/**
+ * A process whose standard output nobody reads: it spools many lines, goes on meanwhile,
+ * and says on standard error what it kept and what it dropped. Then it waits to be read.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { systemClock } from '../../src/logs/clock.ts';
+import { MemorySpool } from '../../src/logs/memory-spool.ts';
+import { startPump } from '../../src/logs/sinks/pump.ts';
+import { stdoutSink } from '../../src/logs/sinks/stdout.ts';
+import { MEBIBYTE } from '../../src/logs/spool.ts';
+import { progressAt, recordsFrom } from './log-records.ts';
+
+const RECORDS = 200_000;
+
+const spool = new MemorySpool({ sinks: ['stdout'], maxBytes: 4 * MEBIBYTE });
+const pump = startPump({
+  spool,
+  sink: stdoutSink(process.stdout),
+  clock: systemClock,
+  random: Math.random,
+  observe: () => {},
+});
+for (let seq = 1; seq <= RECORDS; seq += 1_000) {
+  spool.append(7, recordsFrom(seq, 1_000), progressAt(seq));
+  pump.wake();
+  await setImmediate(); // a process that is stuck on its output never comes back from here
+}
+const buffered = process.stdout.writableLength;
+process.stderr.write(`${JSON.stringify({ buffered, records: RECORDS, ...spool.standing('stdout') })}\n`);
+await pump.stop(new AbortController().signal);
