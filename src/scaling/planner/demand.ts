@@ -19,6 +19,8 @@ export interface Observation {
   readonly expectedWaitSeconds: number;
   /** Work accepted and not yet done, units. */
   readonly unfinishedWork: number;
+  /** Requests that no worker has taken yet. */
+  readonly waitingRequests: number;
   /** Since the last request; Infinity before the first. */
   readonly idleSeconds: number;
   /** Capacity of the workers that are hot or on their way from cold, units/s. */
@@ -29,6 +31,7 @@ export const NOTHING_OBSERVED: Observation = {
   load: 0,
   expectedWaitSeconds: 0,
   unfinishedWork: 0,
+  waitingRequests: 0,
   idleSeconds: Infinity,
   committedCapacity: 0,
 };
@@ -45,7 +48,8 @@ export function demandFor(
   const hotCapacity = Math.min(most, Math.max(forLoad, forQueue(parameters, settings, observed)));
   return {
     hotCapacity,
-    hotWorkers: staysAwake(parameters, observed.idleSeconds) ? 1 : 0,
+    // A request may be no work at all, and still somebody has to answer it.
+    hotWorkers: observed.waitingRequests > 0 || staysAwake(parameters, observed.idleSeconds) ? 1 : 0,
     totalCapacity: Math.min(most, Math.max(cold_mult * hotCapacity, min_cold_load, hotCapacity)),
     totalWorkers: Math.min(max_workers, cold_workers),
   };

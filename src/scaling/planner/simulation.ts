@@ -38,17 +38,22 @@ export class Simulation {
   #lastArrival = -Infinity;
   #workSinceDecision = 0;
 
+  /** Throws a RangeError for parameters that no load could ever be planned with. */
   constructor({ parameters, settings, series = true }: Scenario) {
+    if (!(Number.isSafeInteger(parameters.max_workers) && parameters.max_workers >= 1)) {
+      throw new RangeError(`max_workers: an integer of at least 1, not ${parameters.max_workers}`);
+    }
     this.#parameters = parameters;
     this.#settings = settings;
     this.#random = createRandom(settings.seed);
     this.#fleet = new Fleet(parameters.max_workers, settings, this.#random);
     this.#ledger = new PlanLedger(parameters, settings, series);
-    const decisions = (seconds: number) => Math.max(1, Math.round(seconds / settings.controlSeconds));
-    this.#load = new SlidingMean(decisions(settings.loadWindowSeconds));
-    // One more than fits in: what was wanted a whole delay ago still counts.
-    this.#keptHot = new SlidingMaximum(decisions(settings.scaleDownSeconds) + 1);
-    this.#keptTotal = new SlidingMaximum(decisions(settings.scaleDownSeconds) + 1);
+    const { controlSeconds, loadWindowSeconds, scaleDownSeconds } = settings;
+    this.#load = new SlidingMean(Math.round(loadWindowSeconds / controlSeconds));
+    // Not wanted for a whole delay: by the decision at its start, the one at its end, and all between.
+    const delay = Math.ceil(scaleDownSeconds / controlSeconds) + 1;
+    this.#keptHot = new SlidingMaximum(delay);
+    this.#keptTotal = new SlidingMaximum(delay);
     const { initialWorkers } = settings;
     this.#fleet.place(
       demandFor(parameters, settings, NOTHING_OBSERVED),
@@ -148,6 +153,7 @@ export class Simulation {
     const wanted = demandFor(this.#parameters, this.#settings, {
       load: this.#load.add(this.#workSinceDecision / controlSeconds),
       expectedWaitSeconds: this.#expectedWait(),
+      waitingRequests: this.#queue.size,
       unfinishedWork: this.#queue.work + this.#fleet.unfinishedWork(this.#now),
       idleSeconds: this.#now - this.#lastArrival,
       committedCapacity: this.#fleet.committedCapacity,

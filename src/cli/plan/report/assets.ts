@@ -1,6 +1,5 @@
 /** The parts that a report is made of: its own style and script, and uPlot's. */
 import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 
 export interface ReportAssets {
   readonly styles: readonly string[];
@@ -9,8 +8,14 @@ export interface ReportAssets {
 
 export function reportAssets(): ReportAssets {
   return {
-    styles: [fromUplot('uPlot.min.css'), beside('plan-report.css')],
-    scripts: [fromUplot('uPlot.iife.min.js'), beside('plan-report.js')],
+    styles: [
+      fromPackage('uPlot.min.css', () => import.meta.resolve('uplot/dist/uPlot.min.css')),
+      beside('plan-report.css'),
+    ],
+    scripts: [
+      fromPackage('uPlot.iife.min.js', () => import.meta.resolve('uplot/dist/uPlot.iife.min.js')),
+      beside('plan-report.js'),
+    ],
   };
 }
 
@@ -19,10 +24,7 @@ function beside(name: string): string {
 }
 
 /** The build copies uPlot's files beside the bundle; in a clone they are where npm put them. */
-function fromUplot(name: string): string {
+function fromPackage(name: string, installed: () => string): string {
   const copied = new URL(name, import.meta.url);
-  return readFileSync(
-    existsSync(copied) ? copied : fileURLToPath(import.meta.resolve(`uplot/dist/${name}`)),
-    'utf8',
-  );
+  return readFileSync(existsSync(copied) ? copied : new URL(installed()), 'utf8');
 }
