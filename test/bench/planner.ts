@@ -1,8 +1,8 @@
 /**
- * What a plan costs: seconds and memory for a million requests, and how memory grows with ten times as many.
- * Run: node test/bench/planner.ts
+ * What a plan costs: one line of JSON with the seconds of a million requests, made up and from a CSV, and the peak
+ * of the memory after each, after ten times as many too. Run: node test/bench/planner.ts
  */
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { openTrace } from '../../src/cli/plan/trace.ts';
@@ -14,7 +14,7 @@ import type { Scenario } from '../../src/scaling/planner/simulation.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const MILLION = 1_000_000;
-const RUNS = 5;
+const RUNS = 7;
 const scenario: Scenario = {
   parameters: resolveDefaults({}),
   settings: planSettings({ performance: { least: 100, most: 100 } }),
@@ -30,44 +30,56 @@ function load(requests: number) {
   });
 }
 
-function report(name: string, requests: number, took: number): void {
-  const perMillion = ((took * MILLION) / requests).toFixed(2);
-  const { rss, maxRss } = { rss: process.memoryUsage.rss(), maxRss: process.resourceUsage().maxRSS * 1024 };
-  const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
-  process.stdout.write(
-    `${name.padEnd(44)} ${perMillion} s a million, RSS ${mebibytes(rss)}, peak ${mebibytes(maxRss)}\n`,
-  );
+/** Of the whole process, from its start on. */
+function peakMebibytes(): number {
+  return Math.round(process.resourceUsage().maxRSS / 1024);
 }
 
-function seconds(run: () => void): number {
+async function seconds(run: () => unknown): Promise<number> {
   const start = performance.now();
-  run();
-  return (performance.now() - start) / 1000;
+  await run();
+  return Number(((performance.now() - start) / 1000).toFixed(3));
 }
 
-const times = Array.from({ length: RUNS }, () => seconds(() => plan(scenario, load(MILLION))));
-report(`plan 1 million requests, median of ${RUNS}`, MILLION, times.sort((a, b) => a - b)[RUNS >> 1] ?? 0);
-report('plan 1 million requests, worst', MILLION, times.at(-1) ?? 0);
-report(
-  'plan 10 million requests',
-  10 * MILLION,
-  seconds(() => plan(scenario, load(10 * MILLION))),
-);
+async function median(run: () => unknown): Promise<number> {
+  const times: number[] = [];
+  for (let count = 0; count < RUNS; count += 1) times.push(await seconds(run));
+  return times.toSorted((one, other) => one - other)[RUNS >> 1] ?? 0;
+}
 
+async function writeTrace(path: string): Promise<void> {
+  const file = createWriteStream(path);
+  file.write('time,tokens\n');
+  for (const { atSeconds, work } of load(MILLION)) {
+    if (!file.write(`${atSeconds.toFixed(6)},${Math.ceil(work)}\n`)) await once(file, 'drain');
+  }
+  await once(file.end(), 'finish');
+}
+
+async function planTrace(path: string): Promise<void> {
+  const weights = new Map([['tokens', 1]]);
+  const { arrivals } = await openTrace(path, { timeUnit: 's', weights, requestWork: undefined });
+  await planStream([scenario], arrivals);
+}
+
+const startMib = peakMebibytes();
+const madeUp = await median(() => plan(scenario, load(MILLION)));
+const madeUpMib = peakMebibytes();
+const tenfold = await seconds(() => plan(scenario, load(10 * MILLION)));
+const tenfoldMib = peakMebibytes();
 using folder = temporaryFolder();
 const path = join(folder.path, 'trace.csv');
-const file = createWriteStream(path);
-file.write('time,tokens\n');
-for (const { atSeconds, work } of load(MILLION)) {
-  if (!file.write(`${atSeconds.toFixed(6)},${Math.ceil(work)}\n`)) await once(file, 'drain');
-}
-await once(file.end(), 'finish');
+await writeTrace(path);
+const csv = await median(() => planTrace(path));
 
-const bare = performance.now();
-for await (const _ of createReadStream(path, 'utf8'));
-report('  reading a CSV of 1 million alone', MILLION, (performance.now() - bare) / 1000);
-const start = performance.now();
-const weights = new Map([['tokens', 1]]);
-const { arrivals } = await openTrace(path, { timeUnit: 's', weights, requestWork: undefined });
-await planStream([scenario], arrivals);
-report('plan 1 million requests from a CSV', MILLION, (performance.now() - start) / 1000);
+process.stdout.write(
+  `${JSON.stringify({
+    bench: 'planner',
+    requests: MILLION,
+    seconds: madeUp,
+    peak_rss_mib: madeUpMib,
+    before_rss_mib: startMib,
+    ten_times_as_many: { seconds: tenfold, peak_rss_mib: tenfoldMib },
+    from_csv: { seconds: csv, peak_rss_mib: peakMebibytes() },
+  })}\n`,
+);
