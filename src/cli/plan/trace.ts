@@ -2,8 +2,9 @@
 import { createReadStream } from 'node:fs';
 import { InputError } from '../input-error.ts';
 import type { Arrival, ArrivalStream } from '../../scaling/planner/load.ts';
+import { chooseColumns, splitFields, type Column, type TraceColumns } from './trace-columns.ts';
+import { recordsOf, type CsvRecord } from './trace-records.ts';
 import { parseTime, type TimeUnit } from './trace-time.ts';
-import { chooseColumns, splitFields, type TraceColumns } from './trace-columns.ts';
 
 export interface TraceOptions {
   readonly timeColumn?: string | undefined;
@@ -21,69 +22,98 @@ export interface Trace {
 
 /** Opens the file (`-` is standard input) and reads its first line. Throws an InputError that says what is wrong. */
 export async function openTrace(path: string, options: TraceOptions): Promise<Trace> {
-  const lines = linesOf(path);
-  const first = await lines.next();
+  const records = readRecords(path);
+  const first = await records.next();
   const [header, ...rest] = first.done ? [] : first.value;
   if (header === undefined) throw new InputError(`${path}: the file is empty`);
-  const columns = chooseColumns(splitFields(header.replace(/^\uFEFF/, '')), options);
+  const columns = chooseColumns(splitFields(header.text.replace(/^\uFEFF/, '')), options);
   if (typeof columns === 'string') throw new InputError(`${path}: ${columns}`);
-  return { columns, arrivals: arrivalsOf(path, columns, options.timeUnit, rest, lines) };
+  const reader = new RequestReader(path, columns, options.timeUnit);
+  async function* arrivals() {
+    yield reader.readAll(rest);
+    for await (const more of records) yield reader.readAll(more);
+  }
+  return { columns, arrivals: arrivals() };
 }
 
-async function* arrivalsOf(
-  path: string,
-  { time, work, base }: TraceColumns,
-  unit: TimeUnit,
-  rest: readonly string[],
-  lines: AsyncGenerator<readonly string[]>,
-): AsyncGenerator<readonly Arrival[]> {
-  let [number, start, last] = [1, Number.NaN, 0];
-  const weighed = work.map(({ index, weight }) => [index, weight] as const);
-  function read(line: string): Arrival {
-    const fields = splitFields(line);
-    const wrong = (what: string) => new InputError(`${path}, line ${number}: ${what}`);
-    const at = parseTime(fields[time.index] ?? '', unit);
-    if (Number.isNaN(at)) throw wrong(`${time.name} is ${fields[time.index] ?? 'missing'}, which is no time`);
-    if (Number.isNaN(start)) start = at;
-    const atSeconds = at - start;
-    if (atSeconds < last) throw wrong(`earlier than the line before it; sort the file by ${time.name}`);
-    last = atSeconds;
-    let units = base;
-    for (const [index, weight] of weighed) {
-      const text = fields[index];
-      const value = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
-      if (!(value >= 0 && value < Infinity)) {
-        const name = work.find((column) => column.index === index)?.name ?? '';
-        throw wrong(`${name} is ${text ?? 'missing'}, not a number of at least 0`);
-      }
-      units += weight * value;
-    }
-    return { atSeconds, work: units };
-  }
-  function readAll(texts: readonly string[]): Arrival[] {
-    const arrivals: Arrival[] = [];
-    for (const text of texts) {
-      number += 1;
-      if (text.trim() !== '') arrivals.push(read(text));
-    }
-    return arrivals;
-  }
-  yield readAll(rest);
-  for await (const texts of lines) yield readAll(texts);
-}
-
-/** Lines in pieces, each of what one read of the file brought. */
-async function* linesOf(path: string): AsyncGenerator<readonly string[]> {
+async function* readRecords(path: string): AsyncGenerator<readonly CsvRecord[]> {
   const stream = path === '-' ? process.stdin.setEncoding('utf8') : createReadStream(path, 'utf8');
-  let tail = '';
   try {
-    for await (const piece of stream as AsyncIterable<string>) {
-      const lines = (tail + piece).split(/\r?\n/);
-      tail = lines.pop() ?? '';
-      if (lines.length > 0) yield lines;
-    }
+    yield* recordsOf(stream as AsyncIterable<string>);
   } catch (cause) {
     throw new InputError(`${path}: ${(cause as Error).message}`, { cause });
   }
-  if (tail !== '') yield [tail];
+}
+
+/** Records in, requests out; times count from the first. */
+class RequestReader {
+  readonly #path: string;
+  readonly #columns: TraceColumns;
+  readonly #unit: TimeUnit;
+  #start = Number.NaN;
+  #last = 0;
+
+  constructor(path: string, columns: TraceColumns, unit: TimeUnit) {
+    this.#path = path;
+    this.#columns = columns;
+    this.#unit = unit;
+  }
+
+  /** Throws an InputError that names line and column, what was got there, and what is allowed. */
+  readAll(records: readonly CsvRecord[]): Arrival[] {
+    const arrivals: Arrival[] = [];
+    for (const record of records) if (record.text.trim() !== '') arrivals.push(this.#read(record));
+    return arrivals;
+  }
+
+  #read({ line, text }: CsvRecord): Arrival {
+    const { time, work, base, count } = this.#columns;
+    const fields = splitFields(text);
+    if (fields.length !== count) {
+      throw this.#wrong(
+        line,
+        `${fields.length} fields, where the first line has ${count}; quote fields that hold commas`,
+      );
+    }
+    const atSeconds = this.#timeOf(line, time, fields[time.index] ?? '');
+    let units = base;
+    for (const column of work) {
+      const field = fields[column.index] ?? '';
+      const value = field.trim() === '' ? Number.NaN : Number(field);
+      if (!(value >= 0 && value < Infinity)) {
+        throw this.#wrongField(line, column, field, 'a number of at least 0');
+      }
+      units += column.weight * value;
+    }
+    return { atSeconds, work: units };
+  }
+
+  #timeOf(line: number, column: Column, field: string): number {
+    const at = parseTime(field, this.#unit);
+    if (Number.isNaN(at)) {
+      const allowed = `a number (of ${this.#unit}; --time-unit says otherwise) or a date such as 2023-11-16 18:15:46.68`;
+      throw this.#wrongField(line, column, field, allowed);
+    }
+    if (Number.isNaN(this.#start)) this.#start = at;
+    const atSeconds = at - this.#start;
+    if (atSeconds < this.#last) {
+      throw this.#wrongField(
+        line,
+        column,
+        field,
+        `a time not before the one above it; sort the file by ${column.name}`,
+      );
+    }
+    this.#last = atSeconds;
+    return atSeconds;
+  }
+
+  #wrongField(line: number, { name, index }: Column, field: string, allowed: string): InputError {
+    const got = field.length > 60 ? `${JSON.stringify(field.slice(0, 60))}…` : JSON.stringify(field);
+    return this.#wrong(line, `column ${index + 1} (${name}): got ${got}; allowed: ${allowed}`);
+  }
+
+  #wrong(line: number, what: string): InputError {
+    return new InputError(`${this.#path}, line ${line}: ${what}`);
+  }
 }

@@ -47,6 +47,9 @@ describe('a trace', () => {
       { atSeconds: 0, work: 17 },
     ]);
     expect(await read('\uFEFFtime,work,user\n5,100,7\n')).toEqual([{ atSeconds: 0, work: 100 }]);
+    expect(await read('at,prompt,num_prefill_tokens,output_length\n5,Hi!,10,7\n')).toEqual([
+      { atSeconds: 0, work: 8 },
+    ]);
     expect(await read('ts,user\n5,100\n', { requestWork: 3 })).toEqual([{ atSeconds: 0, work: 3 }]);
   });
 
@@ -57,19 +60,46 @@ describe('a trace', () => {
     expect(arrivals.at(-1)).toEqual({ atSeconds: 19_999, work: 1 });
   });
 
+  test('takes quoted fields that hold line breaks, as a column of prompts does', async () => {
+    const text = 'time,prompt,work\r\n1,"two\r\nlines, ""both"" quoted\n",3\r\n2,one,4\r\n';
+    expect(await read(text)).toEqual([
+      { atSeconds: 0, work: 3 },
+      { atSeconds: 1, work: 4 },
+    ]);
+  });
+
   test.each([
     ['', {}, 'the file is empty'],
     ['a,b\n1,2\n', {}, 'which column is the time? Say --time-column NAME; the columns are a, b'],
     ['a,b\n1,2\n', { timeColumn: 'c' }, 'no column c; the columns are a, b'],
     ['time,b\n1,2\n', {}, 'how much work is a request? Say --weight COLUMN=UNITS'],
     ['time,b\n1,2\n', { weights: { c: 1 } }, 'no column c to weigh'],
-    ['time,work\nnoon,2\n', {}, 'line 2: time is noon, which is no time'],
-    ['time,work\n1,2\n0.5,2\n', {}, 'line 3: earlier than the line before it; sort the file by time'],
-    ['time,work\n1,-2\n', {}, 'line 2: work is -2, not a number of at least 0'],
-    ['time,work\n1,\n', {}, 'line 2: work is , not a number'],
-    ['time,work\n1\n', {}, 'line 2: work is missing, not a number'],
+    ['time;work\n1;2\n', {}, 'the only column is time;work; columns are separated by commas only'],
+    ['time,work\nnoon,2\n', {}, 'line 2: column 1 (time): got "noon"; allowed: a number (of s; --time-unit'],
+    [
+      'time,work\n1,2\n0.5,2\n',
+      {},
+      'line 3: column 1 (time): got "0.5"; allowed: a time not before the one above',
+    ],
+    ['time,work\n1,-2\n', {}, 'line 2: column 2 (work): got "-2"; allowed: a number of at least 0'],
+    ['time,work\n1,2k\n', {}, 'line 2: column 2 (work): got "2k"; allowed: a number of at least 0'],
+    ['time,work\n1,\n', {}, 'line 2: column 2 (work): got ""; allowed: a number of at least 0'],
+    ['time,work\n1\n', {}, 'line 2: 1 fields, where the first line has 2'],
+    [
+      'time,work\n\n1,2,3\n',
+      {},
+      'line 3: 3 fields, where the first line has 2; quote fields that hold commas',
+    ],
+    ['time,text,work\n0,"a\nb",1\n1,"c,2\n', {}, 'line 4: a quote opens here that nothing closes'],
+    ['time,text,work\n0,"a\nb",1\n1,c,x\n', {}, 'line 4: column 3 (work): got "x"'],
   ] as [string, Options, string][])('says what is wrong with %j', async (text, options, message) => {
     await expect(read(text, options)).rejects.toThrow(message);
+  });
+
+  test('gives up on a line or a quoted field that never ends, long before memory does', async () => {
+    const tooLong = 'line 2: longer than 4,194,304 characters; is it a CSV, and is every quote closed?';
+    await expect(read(`time,work\n${'9'.repeat(5e6)}`)).rejects.toThrow(tooLong);
+    await expect(read(`time,work\n1,"${'9\n'.repeat(3e6)}`)).rejects.toThrow(tooLong);
   });
 
   test('says so when there is no such file', async () => {
