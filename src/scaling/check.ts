@@ -15,6 +15,9 @@ import type { Finding, ResolvedParameters, WorkerFacts } from './findings.ts';
 import { MEANINGS } from './meanings.ts';
 import { RULES } from './rules.ts';
 
+/** Id of the note that a default applies. */
+export const DEFAULT_FILLED_IN = 'default-filled-in';
+
 export interface CheckedGroup {
   /** Its endpoint_name; `name#2` for the second group that shares it; `#N`, its place in the list, without a name. */
   readonly label: string;
@@ -83,7 +86,7 @@ function filledDefaults(given: ReadonlySet<string>): Finding[] {
   return Object.entries(ENDPOINT_GROUP_DEFAULTS)
     .filter(([parameter]) => !given.has(parameter))
     .map(([parameter, value]) => ({
-      rule: 'default-filled-in',
+      rule: DEFAULT_FILLED_IN,
       severity: 'note',
       parameter,
       got: undefined,
@@ -164,5 +167,7 @@ export function allowedValues(parameter: EndpointGroupParameter): string {
       : undefined,
   ].filter((bound) => bound !== undefined);
   const noun = schema.type === 'integer' ? 'an integer' : 'a number';
-  return [noun, bounds.join(' and ')].filter(Boolean).join(' ');
+  const [first] = bounds;
+  if (first === undefined) return noun;
+  return `${noun} ${first.startsWith('at') ? 'of ' : ''}${bounds.join(' and ')}`;
 }

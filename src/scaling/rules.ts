@@ -22,7 +22,7 @@ export const RULES: readonly Rule[] = [
     allowed: 'at most max_workers',
     applies: ({ cold_workers, max_workers }, given) =>
       !(given.has('cold_workers') && given.has('max_workers')) && cold_workers > max_workers,
-    message: ({ cold_workers, max_workers }, _facts) =>
+    message: ({ cold_workers, max_workers }) =>
       `the group will hold at most ${max_workers} workers, and ${cold_workers} are to be kept cold because one of the two was left at its default; set cold_workers and max_workers together`,
   },
   {
@@ -41,7 +41,7 @@ export const RULES: readonly Rule[] = [
     allowed: 'advised: at least 0.3',
     applies: ({ target_util }) => target_util < 0.3,
     message: ({ target_util }) =>
-      `pays for ${(1 / target_util).toFixed(1)} times the capacity that the load needs; raise it unless peaks really are that steep`,
+      `pays for ${Number((1 / target_util).toPrecision(2))} times the capacity that the load needs; raise it unless peaks really are that steep`,
   },
   {
     id: 'cold-mult-below-one',

@@ -1,9 +1,15 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { describeProblem } from '../../daemon/config/describe.ts';
-import { loadConfig, type ConfigProblem } from '../../daemon/config/load.ts';
+import {
+  ENDPOINT_GROUPS_VARIABLE,
+  loadConfig,
+  loadEndpointGroups,
+  type ConfigProblem,
+} from '../../daemon/config/load.ts';
 import { parseDuration } from '../../daemon/config/value-types.ts';
-import { checkEndpointGroups } from '../../scaling/check.ts';
-import type { WorkerFacts } from '../../scaling/findings.ts';
+import { ENDPOINT_GROUP_DEFAULTS } from '../../contract/endpoint-groups.ts';
+import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../../scaling/check.ts';
+import { gotInWords, type WorkerFacts } from '../../scaling/findings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { readGroupFile } from '../group-file.ts';
 import { InputError } from '../input-error.ts';
@@ -29,10 +35,10 @@ export function checkCommand(): Command {
     .option('--json', 'the problems as a JSON array')
     .option(
       '--performance <units/s>',
-      'files: what one worker does, where you know it; lets more rules speak',
+      'what one worker does, where you know it; lets more rules speak',
       parseNumber,
     )
-    .option('--cold-start <time>', 'files: how long a cold worker needs to become ready', parseSeconds)
+    .option('--cold-start <time>', 'how long a cold worker needs to become ready; likewise', parseSeconds)
     .addHelpText('after', '\nExit codes: 0 fine, 1 warnings with --strict, 2 errors.')
     .action((files: readonly string[], flags: CheckFlags) => {
       try {
@@ -54,21 +60,31 @@ function problemsOf(
     ...(coldStart === undefined ? {} : { coldStartSeconds: coldStart }),
   };
   if (files.length > 0) return files.flatMap((path) => fileProblems(path, facts));
-  if (Object.keys(facts).length > 0) throw new InputError('--performance and --cold-start go with files');
-  return loadConfig().problems;
+  const { problems } = loadConfig();
+  const { groups } = loadEndpointGroups();
+  if (groups === undefined || Object.keys(facts).length === 0) return problems;
+  // The daemon knows nothing of the workers' performance; whoever asks here may.
+  const others = problems.filter(({ rule }) => rule === undefined);
+  return [...others, ...groupProblems(ENDPOINT_GROUPS_VARIABLE, groups, facts)];
 }
 
-function fileProblems(path: string, facts: WorkerFacts): ConfigProblem[] {
+function fileProblems(path: string, facts: WorkerFacts): readonly ConfigProblem[] {
   const { groups, isArray } = readGroupFile(path);
+  return groupProblems(path === '-' ? 'standard input' : path, groups, facts, isArray);
+}
+
+function groupProblems(
+  source: string,
+  groups: readonly unknown[],
+  facts: WorkerFacts,
+  isArray = true,
+): readonly ConfigProblem[] {
   return checkEndpointGroups(groups, facts).flatMap(({ findings }, index) =>
-    findings.map(({ rule, severity, parameter, got, allowed, message }) => ({
-      severity,
-      variable: `${path}${isArray ? `[${index}]` : ''}${parameter === '' ? '' : `.${parameter}`}`,
-      got: got === undefined ? 'nothing' : JSON.stringify(got),
-      allowed,
-      message,
-      rule,
-    })),
+    findings.map((finding) => {
+      const { rule, severity, parameter, allowed, message } = finding;
+      const place = `${source}${isArray ? `[${index}]` : ''}${parameter === '' ? '' : `.${parameter}`}`;
+      return { severity, variable: place, got: gotInWords(finding), allowed, message, rule };
+    }),
   );
 }
 
@@ -77,13 +93,39 @@ function report(problems: readonly ConfigProblem[], { json, strict }: CheckFlags
   const [errors, warnings] = [count('error'), count('warning')];
   if (json) printJson(problems);
   else {
-    for (const problem of problems) printError(describeProblem(problem));
+    for (const line of inWords(problems)) printError(line);
     printLine(
-      errors > 0 ? `${errors} errors, ${warnings} warnings` : `configuration valid, ${warnings} warnings`,
+      errors > 0
+        ? `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`
+        : `configuration valid, ${counted(warnings, 'warning')}`,
     );
   }
   if (errors > 0) process.exitCode = EXIT.usage;
   else if (strict && warnings > 0) process.exitCode = 1;
+}
+
+/** A line a problem; of the defaults that were filled in, one a group, after the rest: --json has them singly. */
+function inWords(problems: readonly ConfigProblem[]): readonly string[] {
+  const defaults = new Map<string, string[]>();
+  const lines: string[] = [];
+  for (const problem of problems) {
+    if (problem.rule !== DEFAULT_FILLED_IN) {
+      lines.push(describeProblem(problem));
+      continue;
+    }
+    const dot = problem.variable.lastIndexOf('.');
+    const [group, parameter] = [problem.variable.slice(0, dot), problem.variable.slice(dot + 1)];
+    const value = ENDPOINT_GROUP_DEFAULTS[parameter as keyof typeof ENDPOINT_GROUP_DEFAULTS];
+    defaults.set(group, [...(defaults.get(group) ?? []), `${parameter} ${value}`]);
+  }
+  for (const [group, filled] of defaults) {
+    lines.push(`note: ${group}: not given, so the defaults apply: ${filled.join(', ')}`);
+  }
+  return lines;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function parseNumber(text: string): number {

@@ -4,7 +4,7 @@ import { endpointGroupParameters, type EndpointGroupParameter } from '../../cont
 import { describeProblem } from '../../daemon/config/describe.ts';
 import { loadEndpointGroups } from '../../daemon/config/load.ts';
 import { checkEndpointGroup, checkEndpointGroups } from '../../scaling/check.ts';
-import type { Finding, ResolvedParameters } from '../../scaling/findings.ts';
+import { gotInWords, type Finding, type ResolvedParameters } from '../../scaling/findings.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import { readGroupFile } from '../group-file.ts';
 import { InputError } from '../input-error.ts';
@@ -30,9 +30,10 @@ export function parameterSets(flags: PlanFlags, settings: PlanSettings): readonl
   const errors = sets.flatMap(({ label, findings }) =>
     findings
       .filter(({ severity }) => severity === 'error')
-      .map(({ parameter, got, allowed, message }) => {
+      .map((finding) => {
+        const { parameter, allowed, message } = finding;
         const name = parameter === '' ? label : `${label}: ${parameter}`;
-        return `${name}: got ${JSON.stringify(got)}; allowed: ${allowed}; ${message}`;
+        return `${name}: got ${gotInWords(finding)}; allowed: ${allowed}; ${message}`;
       }),
   );
   if (errors.length > 0) throw new InputError(errors.join('\nerror: '));

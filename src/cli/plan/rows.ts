@@ -1,5 +1,6 @@
 /** The figures of a plan as rows of text, for the table in the terminal and the one on the page. */
 import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/endpoint-groups.ts';
+import { DEFAULT_FILLED_IN } from '../../scaling/check.ts';
 import type { ResolvedParameters } from '../../scaling/findings.ts';
 import { money, number, percent, seconds } from './figures.ts';
 import type { LabelledPlan, PlanOutcome } from './outcome.ts';
@@ -75,6 +76,6 @@ export function loadSentence({ load, plans }: PlanOutcome): string {
 /** Warnings and notes worth a person's time; defaults that were filled in are in the table anyway. */
 export function adviceOf({ findings }: LabelledPlan): readonly string[] {
   return findings
-    .filter(({ rule }) => rule !== 'default-filled-in')
+    .filter(({ rule }) => rule !== DEFAULT_FILLED_IN)
     .map(({ severity, parameter, message }) => `${severity}: ${parameter}: ${message}`);
 }

@@ -1,5 +1,6 @@
 /** ENDPOINT_GROUPS: a JSON array whose objects the scaling rules check. */
 import { checkEndpointGroups, type CheckedGroup } from '../../scaling/check.ts';
+import { gotInWords } from '../../scaling/findings.ts';
 import type { ValueProblem, ValueType } from './value-types.ts';
 
 const ALLOWED = 'a JSON array of parameter objects such as [{"endpoint_name":"chat","target_util":0.9}]';
@@ -13,14 +14,11 @@ export const endpointGroupList: ValueType<readonly CheckedGroup[]> = {
     }
     const checked = checkEndpointGroups(groups);
     const problems = checked.flatMap(({ findings }, index) =>
-      findings.map(({ rule, parameter, got, allowed, message, severity }): ValueProblem => ({
-        rule,
-        at: parameter === '' ? `[${index}]` : `[${index}].${parameter}`,
-        got: got === undefined ? 'nothing' : JSON.stringify(got),
-        allowed,
-        message,
-        severity,
-      })),
+      findings.map((finding): ValueProblem => {
+        const { rule, parameter, allowed, message, severity } = finding;
+        const at = parameter === '' ? `[${index}]` : `[${index}].${parameter}`;
+        return { rule, at, got: gotInWords(finding), allowed, message, severity };
+      }),
     );
     const broken = problems.some(({ severity }) => severity === 'error');
     return { value: broken ? undefined : checked, problems };

@@ -54,6 +54,8 @@ export function loadConnection(
   return { connection: isBroken(problems) ? undefined : (values as Connection), problems };
 }
 
+export const ENDPOINT_GROUPS_VARIABLE = PREFIX + OPTIONS.endpointGroups.variable;
+
 /** The endpoint groups as they are written, for commands that need nothing else; undefined where none are set. */
 export function loadEndpointGroups(
   environment: Environment = process.env,
@@ -64,8 +66,7 @@ export function loadEndpointGroups(
   if (text === undefined) return { groups: undefined, problems };
   const groups = parseGroupArray(text);
   if (typeof groups !== 'string') return { groups, problems };
-  const variable = PREFIX + OPTIONS.endpointGroups.variable;
-  return { groups: undefined, problems: [error(variable, text, 'a JSON array', groups)] };
+  return { groups: undefined, problems: [error(ENDPOINT_GROUPS_VARIABLE, text, 'a JSON array', groups)] };
 }
 
 function isBroken(problems: readonly ConfigProblem[]): boolean {

@@ -70,7 +70,7 @@ describe('pilotlight plan', () => {
     [['--load', 'poisson', '--rate', '1', '--trace', 'x.csv'], 'which load?'],
     [[...LOAD, '--param', 'target_util=90'], 'for 90 percent write 0.9'],
     [[...LOAD, '--param', 'max_worker=3'], 'did you mean max_workers?'],
-    [[...LOAD, '--param', 'max_workers=many'], 'got "many"; allowed: an integer at least 1'],
+    [[...LOAD, '--param', 'max_workers=many'], 'got "many"; allowed: an integer of at least 1'],
     [[...LOAD, '--params', '/nowhere.json'], '/nowhere.json: ENOENT'],
     [[...LOAD, '--p99', '5s'], '--p99 belongs to --search'],
     [[...LOAD, '--slots', '0'], '--slots: a number above 0'],
