@@ -80,6 +80,11 @@ describeWith(
         });
         expect(colours).toBeGreaterThan(10);
       }
+      // Under the pointer the legend says what the lines say.
+      const legend = page.locator('[data-plot=cost] .u-legend');
+      expect(await legend.innerText()).not.toMatch(/\d/);
+      await page.locator('[data-plot=cost] .u-over').hover();
+      expect(await legend.innerText()).toMatch(/\d/);
       const text = await page.locator('body').innerText();
       for (const part of ['queue time, p99', '--load-window', 'What it leaves out'])
         expect(text).toContain(part);

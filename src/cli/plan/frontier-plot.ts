@@ -38,7 +38,8 @@ export function frontierPlot(
   const label = (index: number) => {
     if (drawsLimit && index === row(limitSeconds)) return seconds(limitSeconds);
     if (index === 0) return seconds(slowest);
-    return index === HEIGHT - 1 ? seconds(quickest) : '';
+    if (index < HEIGHT - 1) return '';
+    return quickest === LEAST_SECONDS ? `≤ ${seconds(LEAST_SECONDS)}` : seconds(quickest);
   };
   const ends = [money(cheapest), money(dearest)] as const;
   return [

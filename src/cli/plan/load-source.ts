@@ -12,8 +12,8 @@ export interface LoadSource {
   readonly name: string;
   /** How the work of a request comes about, as a formula. */
   readonly work: string;
-  /** True when the planner guessed that from the names of the columns. */
-  readonly workGuessed: boolean;
+  /** What the planner guessed from the names of the columns, as --weight takes it: `GeneratedTokens=1`. */
+  readonly guessedWeights: readonly string[];
   /** Can be read once. */
   readonly arrivals: ArrivalStream;
 }
@@ -44,7 +44,8 @@ async function traced(flags: PlanFlags): Promise<LoadSource> {
     requestWork: flags.requestWork,
   });
   const name = path === '-' ? 'standard input' : path.replace(/^.*\//, '');
-  return { name, work: formula(columns), workGuessed: columns.guessed, arrivals };
+  const weights = columns.work.map((column) => `${column.name}=${column.weight}`);
+  return { name, work: formula(columns), guessedWeights: columns.guessed ? weights : [], arrivals };
 }
 
 function formula({ work, base }: TraceColumns): string {
@@ -73,7 +74,7 @@ function madeUp(flags: PlanFlags, seed: number): LoadSource {
   return {
     name: `made up: ${shape}, ${number(rate)} units/s on average`,
     work: shape === 'constant' || sizes === 'fixed' ? 'the same for all' : 'exponentially distributed',
-    workGuessed: false,
+    guessedWeights: [],
     arrivals: inPieces(load),
   };
 }

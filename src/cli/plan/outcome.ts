@@ -43,18 +43,14 @@ export function outcomeOf(
   plans: readonly LabelledPlan[],
   search: SearchResult | undefined,
 ): PlanOutcome {
-  const weights: Assumption[] = load.workGuessed
-    ? [
-        {
-          flag: '--weight',
-          value: load.work,
-          given: false,
-          doc: 'work of a request, guessed from the names of the columns',
-        },
-      ]
-    : [];
+  const weights = load.guessedWeights.map((value): Assumption => ({
+    flag: '--weight',
+    value,
+    given: false,
+    doc: 'units of work of a request for each of this column, guessed from its name',
+  }));
   return {
-    load: { name: load.name, work: load.work, workGuessed: load.workGuessed },
+    load: { name: load.name, work: load.work, workGuessed: weights.length > 0 },
     plans,
     search,
     assumptions: [

@@ -27,9 +27,8 @@ export const FIGURES: readonly Row[] = [
       `${percent(share.overMaxQueueTime)} (${seconds(parameters.max_queue_time)})`,
   },
   {
-    name: 'gave up',
-    value: ({ share, settings }) =>
-      settings.giveUpSeconds === Infinity ? 'never do' : percent(share.abandoned),
+    name: 'gave up waiting',
+    value: ({ share, settings }) => `${percent(share.abandoned)} (${seconds(settings.giveUpSeconds)})`,
   },
   {
     name: 'hot workers, mean and most',

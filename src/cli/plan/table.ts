@@ -20,8 +20,9 @@ export function planTable(outcome: PlanOutcome, width: number): readonly string[
     '',
     ...plans.flatMap((plan) => adviceOf(plan).map((advice) => (many ? `${plan.label}: ${advice}` : advice))),
     ...assumptionLines(outcome),
-    `Not in the model: ${outcome.notModelled.join('; ')}.`,
-    'This is a model of the service, made from its documentation; the figures are for comparing, not for billing.',
+    'Not in the model:',
+    ...outcome.notModelled.map((line) => `  - ${line}`),
+    'This is a model of the service, made from its documentation: the figures are for comparing, not for billing.',
   ];
 }
 

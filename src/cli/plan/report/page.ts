@@ -47,12 +47,15 @@ export function planPage(outcome: PlanOutcome, { styles, scripts }: ReportAssets
             <h2 id="plots-title">Over time</h2>
             <div class="plots">${plots(plans).map(([name, caption]) => plot(name, caption))}</div>
           </section>
-          <section aria-labelledby="figures-title">
-            <h2 id="figures-title">Figures</h2>
-            <div class="wide" tabindex="0" role="region" aria-labelledby="figures-title">
-              ${table([...parameterRows(plans), ...FIGURES], plans)}
-            </div>
-          </section>
+          <div class="plots">
+            ${tableSection('figures', 'Figures', FIGURES, plans)}
+            ${tableSection(
+              'parameters',
+              plans.length > 1 ? 'Parameters that differ' : 'Parameters',
+              parameterRows(plans),
+              plans,
+            )}
+          </div>
           ${advice(plans)} ${assumptions(outcome)}
         </main>
         <script type="application/json" id="plan-data">
@@ -110,14 +113,33 @@ function cards({ queueTime, cost, utilisation, share, parameters }: LabelledPlan
   </dl>`;
 }
 
+function tableSection(
+  id: string,
+  title: string,
+  rows: readonly Row[],
+  plans: readonly LabelledPlan[],
+): Markup | string {
+  if (rows.length === 0) return '';
+  return html`<section aria-labelledby="${id}-title">
+    <h2 id="${id}-title">${title}</h2>
+    <figure class="wide" tabindex="0" role="region" aria-labelledby="${id}-title">
+      ${table(rows, plans)}
+    </figure>
+  </section>`;
+}
+
 function table(rows: readonly Row[], plans: readonly LabelledPlan[]): Markup {
   return html`<table class="figures">
-    <thead>
-      <tr>
-        <th scope="col"></th>
-        ${plans.map(({ label }) => html`<th scope="col">${label}</th>`)}
-      </tr>
-    </thead>
+    ${
+      plans.length === 1
+        ? ''
+        : html`<thead>
+            <tr>
+              <td></td>
+              ${plans.map(({ label }) => html`<th scope="col">${label}</th>`)}
+            </tr>
+          </thead>`
+    }
     <tbody>
       ${rows.map(
         (row) =>
@@ -150,11 +172,11 @@ function searchSection(search: SearchResult): Markup {
     </p>
     <div class="plots">
       ${plot('frontier', 'Queue time p99 against cost of the whole load')}
-      <figure class="wide">
+      <figure class="wide" tabindex="0" role="region" aria-label="Sets that no other beats">
         <table class="figures">
           <thead>
             <tr>
-              ${head.map((name) => html`<th scope="col">${name}</th>`)}
+              ${head.map((name) => html`<th scope="col">${breakable(name)}</th>`)}
             </tr>
           </thead>
           <tbody>
@@ -169,6 +191,12 @@ function searchSection(search: SearchResult): Markup {
       </figure>
     </div>
   </section>`;
+}
+
+/** A name that may go on in the next line after each underscore. */
+function breakable(name: string): Markup {
+  const [first = '', ...rest] = name.split('_');
+  return rest.reduce((before, part) => html`${before}_<wbr />${part}`, html`${first}`);
 }
 
 function advice(plans: readonly LabelledPlan[]): Markup | string {
@@ -192,7 +220,7 @@ function assumptions({ assumptions: all, model, notModelled }: PlanOutcome): Mar
       ${all.map(
         ({ flag, value, given, doc }) =>
           html`<div>
-            <dt><code>${flag}</code> ${value} <span class="quiet">${given ? 'given' : 'assumed'}</span></dt>
+            <dt><code>${flag} ${value}</code> <span class="quiet">${given ? 'given' : 'assumed'}</span></dt>
             <dd>${doc}</dd>
           </div>`,
       )}

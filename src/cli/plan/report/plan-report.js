@@ -25,7 +25,6 @@ function colour(name) {
 }
 
 function short(value) {
-  if (value === null || value === undefined) return '—';
   if (Math.abs(value) >= 10_000) return `${Number((value / 1000).toPrecision(3))}k`;
   return String(Number(value.toPrecision(3)));
 }
@@ -55,21 +54,21 @@ function overTime(unit, lines) {
   const joined = uPlot.join(lines.map(({ at, values }) => [at, values]));
   const [x, y] = axes(unit);
   x.values = (_, splits) => splits.map((seconds) => clock(seconds));
-  x.space = 70;
+  x.space = 55;
   x.incrs = CLOCK_STEPS;
   return {
     options: {
       scales: { x: { time: false }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] } },
       axes: [x, y],
       series: [
-        { label: 'at', value: (_, seconds) => (seconds === null ? '—' : clock(seconds)) },
+        { label: 'at', value: (_, seconds) => (seconds === null ? '' : clock(seconds)) },
         ...lines.map(({ label, colour: name, dash, fill }) => ({
           label,
           stroke: colour(name),
           width: 1.5,
           spanGaps: true,
           points: { show: false },
-          value: (_, value) => (value === null ? '—' : `${short(value)}${unit}`),
+          value: (_, value) => (value === null || value === undefined ? '' : `${short(value)}${unit}`),
           ...(dash ? { dash } : {}),
           ...(fill ? { fill: colour('faint') } : {}),
         })),
@@ -142,14 +141,14 @@ const PLOTS = {
     x.values = (_, splits) => splits.map((value) => short(value));
     const dots = (name, size) => ({ show: true, size, stroke: colour(name), fill: colour(name), width: 0 });
     const value = (_, wait, __, index) =>
-      index === null || wait === null ? '—' : `${short(points[index][1])} s`;
+      index === null || wait === null ? '' : `${short(points[index][1])} s`;
     const line = { paths: uPlot.paths.stepped({ align: 1 }), spanGaps: true, width: 1.5 };
     return {
       options: {
         scales: { x: { time: false }, y: { distr: 3, log: 10 } },
         axes: [x, y],
         series: [
-          { label: 'cost', value: (_, cost) => (cost === null ? '—' : short(cost)) },
+          { label: 'cost', value: (_, cost) => (cost === null ? '' : `cost ${short(cost)}`) },
           {
             label: 'p99 of a set tried',
             stroke: colour('quiet'),
