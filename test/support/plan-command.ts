@@ -8,6 +8,6 @@ export async function planCommandLine(...flags: string[]): Promise<PlanOutcome> 
   const command = addPlanFlags(
     new Command('plan').exitOverride().configureOutput({ writeErr: () => undefined }),
   );
-  const silent = { isTTY: false, write: () => undefined, now: () => 0 };
+  const silent = { isTTY: false, write: () => undefined, now: () => 0, columns: () => 80 };
   return runPlan(command.parse(flags, { from: 'user' }).opts<PlanFlags>(), silent);
 }

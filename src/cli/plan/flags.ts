@@ -90,7 +90,12 @@ export function addPlanFlags(command: Command): Command {
     `diurnal: highest rate over lowest (${GENERATOR_DEFAULTS.peakRatio})`,
     positive,
   );
-  option(LOAD, '--period <time>', 'diurnal: from one low to the next (24h)', duration);
+  option(
+    LOAD,
+    '--period <time>',
+    'diurnal: from one low to the next (24h, or the duration when that is shorter)',
+    duration,
+  );
   option(
     LOAD,
     '--burst-ratio <n>',

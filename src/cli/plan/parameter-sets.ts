@@ -4,7 +4,12 @@ import { endpointGroupParameters, type EndpointGroupParameter } from '../../cont
 import { describeProblem } from '../../daemon/config/describe.ts';
 import { loadEndpointGroups } from '../../daemon/config/load.ts';
 import { checkEndpointGroup, checkEndpointGroups } from '../../scaling/check.ts';
-import { gotInWords, type Finding, type ResolvedParameters } from '../../scaling/findings.ts';
+import {
+  gotInWords,
+  type Finding,
+  type ResolvedParameters,
+  type WorkerFacts,
+} from '../../scaling/findings.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import { readGroupFile } from '../group-file.ts';
 import { InputError } from '../input-error.ts';
@@ -19,10 +24,7 @@ export interface ParameterSet {
 
 /** At least one. Throws an InputError with every problem when one of them is an error. */
 export function parameterSets(flags: PlanFlags, settings: PlanSettings): readonly ParameterSet[] {
-  const facts = {
-    workerPerformance: (settings.performance.least + settings.performance.most) / 2,
-    coldStartSeconds: settings.coldStartSeconds,
-  };
+  const facts = factsOf(settings);
   const sets = sources(flags).map(({ label, group }) => {
     const { parameters, findings } = checkEndpointGroup(withParams(group, flags.param), facts);
     return { label, parameters, findings };
@@ -42,6 +44,11 @@ export function parameterSets(flags: PlanFlags, settings: PlanSettings): readonl
     parameters: parameters as ResolvedParameters,
     findings,
   }));
+}
+
+/** What the check may know of the workers because the plan does. */
+export function factsOf({ performance, coldStartSeconds }: PlanSettings): WorkerFacts {
+  return { workerPerformance: (performance.least + performance.most) / 2, coldStartSeconds };
 }
 
 interface Source {

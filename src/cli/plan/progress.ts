@@ -1,5 +1,5 @@
 /** A progress bar on stderr: one line drawn over and over on a terminal, a line every fifth of the way elsewhere. */
-const CELLS = 30;
+const CELLS = 20;
 const DRAW_MS = 100;
 
 export interface ProgressScreen {
@@ -7,6 +7,8 @@ export interface ProgressScreen {
   readonly write: (text: string) => void;
   /** Milliseconds, for what is left. */
   readonly now: () => number;
+  /** Width of the terminal: a longer line would go on in the next one, and stay there. */
+  readonly columns: () => number;
 }
 
 export class ProgressBar {
@@ -20,22 +22,29 @@ export class ProgressBar {
     this.#startedAt = screen.now();
   }
 
-  /** `note` is what there is to say so far. */
-  update(done: number, total: number, note: string): void {
+  /** `share` is of the whole, 0 to 1; `done` and `note` are words about it. */
+  update(share: number, done: string, note: string): void {
     const now = this.#screen.now();
-    const share = total === 0 ? 1 : done / total;
-    const left = share === 0 ? 0 : ((now - this.#startedAt) * (1 - share)) / share / 1000;
-    const text = `${String(Math.floor(share * 100)).padStart(3)}%  ${done} of ${total} sets  ${note}`;
+    const percent = `${String(Math.floor(share * 100)).padStart(3)}%`;
+    const rest = [done, note].filter(Boolean).join(', ');
     if (!this.#screen.isTTY) {
       if (Math.floor(share * 5) <= this.#fifths) return;
       this.#fifths = Math.floor(share * 5);
-      this.#screen.write(`${text}\n`);
-    } else if (now - this.#drawnAt >= DRAW_MS || done === total) {
+      this.#screen.write(`${percent}  ${rest}\n`);
+    } else if (now - this.#drawnAt >= DRAW_MS || share === 1) {
       this.#drawnAt = now;
       const full = Math.round(share * CELLS);
       const bar = '█'.repeat(full) + '░'.repeat(CELLS - full);
-      this.#screen.write(`\r\u001B[K${bar} ${text}  ${Math.ceil(left)} s left`);
+      const line = `${bar} ${percent}${this.#left(now, share)}  ${rest}`;
+      this.#screen.write(`\r\u001B[K${line.slice(0, Math.max(0, this.#screen.columns() - 1))}`);
     }
+  }
+
+  /** Nothing until there is enough to judge by. */
+  #left(now: number, share: number): string {
+    const passed = (now - this.#startedAt) / 1000;
+    if (passed < 1 || share === 0) return '';
+    return `  about ${Math.ceil((passed * (1 - share)) / share)} s left`;
   }
 
   /** Takes the bar away. */

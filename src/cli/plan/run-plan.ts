@@ -9,13 +9,14 @@ import { money, seconds } from './figures.ts';
 import { givenSettings, type PlanFlags } from './flags.ts';
 import { loadSource, type LoadSource } from './load-source.ts';
 import { outcomeOf, type LabelledPlan, type PlanOutcome } from './outcome.ts';
-import { parameterSets, type ParameterSet } from './parameter-sets.ts';
+import { factsOf, parameterSets, type ParameterSet } from './parameter-sets.ts';
 import { ProgressBar, type ProgressScreen } from './progress.ts';
 
 const STDERR: ProgressScreen = {
   isTTY: process.stderr.isTTY,
   write: (text) => process.stderr.write(text),
   now: () => performance.now(),
+  columns: () => process.stderr.columns ?? 80,
 };
 
 /**
@@ -76,7 +77,7 @@ async function searched(
   if (!search.best) return { plans: [given], search };
   const { target_util, cold_mult, cold_workers, min_load } = search.best;
   const parameters = { ...set.parameters, target_util, cold_mult, cold_workers, min_load };
-  const { findings } = checkEndpointGroup(givenOf(parameters));
+  const { findings } = checkEndpointGroup(givenOf(parameters), factsOf(settings));
   return { plans: [{ label: 'best', findings, ...plan({ parameters, settings }, load) }, given], search };
 }
 
@@ -89,6 +90,6 @@ function driven(steps: ReturnType<typeof searchParameters>, bar: ProgressBar): S
     }
     const { best } = value;
     const note = best ? `best so far: cost ${money(best.cost)}, p99 ${seconds(best.p99Seconds)}` : '';
-    bar.update(value.done, value.total, note);
+    bar.update(value.share, `${value.done} sets tried`, note);
   }
 }

@@ -16,12 +16,3 @@ export function searchVerdict({ best, frontier, p99LimitSeconds: limit }: Search
   const quickest = seconds(frontier.at(-1)?.p99Seconds ?? 0);
   return `None of them has a p99 of at most ${seconds(limit)}; the quickest has ${quickest}`;
 }
-
-/** At most so many, evenly spread, the ends among them. */
-export function pickedFrom<T>(all: readonly T[], most = 12): readonly T[] {
-  if (all.length <= most) return all;
-  return Array.from(
-    { length: most },
-    (_, index) => all[Math.round((index * (all.length - 1)) / (most - 1))] as T,
-  );
-}

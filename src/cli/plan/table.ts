@@ -1,9 +1,9 @@
 /** A plan in the terminal. */
-import type { SearchResult } from '../../scaling/planner/search.ts';
+import { spreadOver, type SearchResult } from '../../scaling/planner/search.ts';
 import { money, seconds } from './figures.ts';
 import { frontierPlot } from './frontier-plot.ts';
 import type { PlanOutcome } from './outcome.ts';
-import { pickedFrom, searchVerdict } from './search-words.ts';
+import { searchVerdict } from './search-words.ts';
 import { adviceOf, FIGURES, loadSentence, parameterRows, type Row } from './rows.ts';
 
 /** Lines to print; `width` in characters. */
@@ -73,7 +73,7 @@ function wrapped(words: readonly string[]): string[] {
 function searchLines(search: SearchResult, width: number): string[] {
   const { tried, frontier, best, p99LimitSeconds } = search;
   const verdict = searchVerdict(search);
-  const rows = pickedFrom(frontier).map((candidate) => [
+  const rows = spreadOver(frontier, 12).map((candidate) => [
     money(candidate.cost),
     seconds(candidate.p99Seconds),
     String(candidate.target_util),

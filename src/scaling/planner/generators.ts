@@ -12,7 +12,7 @@ export interface GeneratedLoad {
    * while every now and then.
    */
   readonly shape: LoadShape;
-  /** Mean work that arrives, units/s, over the whole. */
+  /** Mean work that arrives, units/s, over the whole; diurnal: over whole periods. */
   readonly unitsPerSecond: number;
   /** Mean work of a request, units. */
   readonly unitsPerRequest: number;
@@ -22,7 +22,7 @@ export interface GeneratedLoad {
   readonly sizes: 'exponential' | 'fixed';
   /** diurnal: highest rate over lowest, at least 1. */
   readonly peakRatio: number;
-  /** diurnal: from one low to the next. */
+  /** diurnal: from one low to the next; a day, or all of a load that is shorter. */
   readonly periodSeconds: number;
   /** bursts: rate in a burst over the rate outside, at least 1. */
   readonly burstRatio: number;
@@ -37,17 +37,19 @@ export const GENERATOR_DEFAULTS = {
   seed: 1,
   sizes: 'exponential',
   peakRatio: 4,
-  periodSeconds: 86_400,
   burstRatio: 5,
   burstEverySeconds: 600,
   burstSeconds: 60,
 } as const satisfies Partial<GeneratedLoad>;
+const DAY_SECONDS = 86_400;
 
 type Described = Pick<GeneratedLoad, 'shape' | 'unitsPerSecond'> & Partial<GeneratedLoad>;
 
 /** Throws a RangeError when a figure makes no sense. */
 export function generateLoad(described: Described): Iterable<Arrival> {
-  const load: GeneratedLoad = { ...GENERATOR_DEFAULTS, ...described };
+  const { seconds = GENERATOR_DEFAULTS.seconds } = described;
+  const periodSeconds = Math.min(DAY_SECONDS, seconds);
+  const load: GeneratedLoad = { ...GENERATOR_DEFAULTS, periodSeconds, ...described };
   for (const key of POSITIVE) {
     if (!(load[key] > 0 && load[key] < Infinity)) throw new RangeError(`${key}: a number above 0`);
   }

@@ -1,20 +1,23 @@
 /**
- * Which parameters cost least for the queue time wanted: tries a grid of target_util, cold_mult, cold_workers and
- * min_load under one load, then looks more closely around the cheapest set that is good enough.
+ * Which parameters cost least for the queue time wanted: plans for many sets of target_util, cold_mult, cold_workers
+ * and min_load under one load.
  */
 import type { EndpointGroupParameters } from '../../contract/endpoint-groups.ts';
 import { checkEndpointGroup } from '../check.ts';
 import type { ResolvedParameters } from '../findings.ts';
 import type { RecordedLoad } from './load.ts';
 import { plan } from './plan.ts';
+import {
+  coarsePoints,
+  keyOf,
+  neighboursOf,
+  searchSpace,
+  type SearchPoint,
+  type SearchSpace,
+} from './search-space.ts';
 import type { PlanSettings } from './settings.ts';
 
-const AXES = ['target_util', 'cold_mult', 'cold_workers', 'min_load'] as const;
-type Axis = (typeof AXES)[number];
-export type SearchSpace = Readonly<Record<Axis, readonly number[]>>;
-type Point = Readonly<Record<Axis, number>>;
-
-export interface Candidate extends Point {
+export interface Candidate extends SearchPoint {
   /** Of the whole load. */
   readonly cost: number;
   readonly costPerHour: number;
@@ -22,9 +25,10 @@ export interface Candidate extends Point {
 }
 
 export interface SearchStep {
+  /** Sets tried so far. */
   readonly done: number;
-  /** Grows once, when the closer look begins. */
-  readonly total: number;
+  /** How much of the search that is, about: 0 to 1, never falling. */
+  readonly share: number;
   /** Cheapest so far that is good enough. */
   readonly best: Candidate | undefined;
 }
@@ -39,26 +43,19 @@ export interface SearchResult {
   readonly best: Candidate | undefined;
 }
 
-/** min_load steps as shares of the load's mean, the rest as a person would try them; the given values are in. */
-export function searchSpace(parameters: ResolvedParameters, load: RecordedLoad): SearchSpace {
-  const mean = load.seconds === 0 ? load.work : load.work / load.seconds;
-  const space = {
-    target_util: [0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1],
-    cold_mult: [1, 1.5, 2, 2.5, 4],
-    cold_workers: [0, 1, 2, 5, 10, 20].filter((count) => count <= parameters.max_workers),
-    min_load: [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5].map((share) => rounded(share * mean)),
-  };
-  const withGiven = (axis: Axis) => [...new Set([...space[axis], parameters[axis]])].sort((a, b) => a - b);
-  return {
-    target_util: withGiven('target_util'),
-    cold_mult: withGiven('cold_mult'),
-    cold_workers: withGiven('cold_workers'),
-    min_load: withGiven('min_load'),
-  };
-}
+/** Places on each axis from one point of the first look to the next; halved for each closer one. */
+const FIRST_STRIDE = 8;
+/** Points of the frontier from which a closer look goes out: enough to follow its shape. */
+const FOLLOWED = 10;
+/** Looks at each stride; one that finds nothing new costs nothing. */
+const LOOKS = 3;
+/** Of the time that a search takes, what the first grid takes: about, for the progress bar. */
+const COARSE_SHARE = 0.5;
 
 /**
- * One step a candidate, so that whoever drives it can show progress or stop. Deterministic.
+ * A pattern search (Hooke, Jeeves 1961) that follows a whole frontier: first a coarse grid, then the neighbours of
+ * what no other beats, in ever smaller steps. One step a candidate, so that whoever drives it can show progress or
+ * stop. Deterministic.
  * @param p99LimitSeconds without it there is a frontier, and no best
  */
 export function* searchParameters(
@@ -68,25 +65,37 @@ export function* searchParameters(
   p99LimitSeconds?: number,
 ): Generator<SearchStep, SearchResult> {
   const space = searchSpace(base, load);
-  const tried = new Map<string, Candidate>();
+  const seen = new Set<string>();
+  const tried: Candidate[] = [];
   let best: Candidate | undefined;
-  let total = 0;
-  function* tryAll(points: readonly Point[]): Generator<SearchStep> {
-    const fresh = points.filter((point) => !tried.has(keyOf(point)) && isAllowed(base, point));
-    total = tried.size + fresh.length;
-    for (const point of fresh) {
+  /** Tries what is new; the shares are of the whole search, before and after. */
+  function* tryAll(points: readonly SearchPoint[], from: number, to: number): Generator<SearchStep, void> {
+    const fresh = points.filter((point) => isNew(point, seen) && isAllowed(base, point));
+    for (const [index, point] of fresh.entries()) {
       const candidate = evaluate({ ...base, ...point }, settings, load);
-      tried.set(keyOf(point), candidate);
+      tried.push(candidate);
       if (candidate.p99Seconds <= (p99LimitSeconds ?? -1) && isBetter(candidate, best)) best = candidate;
-      yield { done: tried.size, total, best };
+      yield { done: tried.length, share: from + ((to - from) * (index + 1)) / fresh.length, best };
     }
   }
-  yield* tryAll(pointsOf(space));
-  for (let round = 0; round < 2 && best !== undefined; round += 1) {
-    yield* tryAll(pointsOf(neighbourhood(best, [...tried.values()])));
+  yield* tryAll(coarsePoints(space, FIRST_STRIDE, base), 0, COARSE_SHARE);
+  const looks = (Math.log2(FIRST_STRIDE) + 1) * LOOKS;
+  const shareAt = (look: number) => COARSE_SHARE + ((1 - COARSE_SHARE) * look) / looks;
+  for (let look = 0; look < looks; look += 1) {
+    const stride = FIRST_STRIDE / 2 ** Math.floor(look / LOOKS);
+    const followed = [...(best ? [best] : []), ...spreadOver(frontierOf(tried), FOLLOWED)];
+    const around = followed.flatMap((point) => neighboursOf(point, space, stride));
+    yield* tryAll(around, shareAt(look), shareAt(look + 1));
   }
-  const all = [...tried.values()];
-  return { p99LimitSeconds, space, tried: all, frontier: frontierOf(all), best };
+  return { p99LimitSeconds, space, tried, frontier: frontierOf(tried), best };
+}
+
+/** Also notes it. */
+function isNew(point: SearchPoint, seen: Set<string>): boolean {
+  const key = keyOf(point);
+  if (seen.has(key)) return false;
+  seen.add(key);
+  return true;
 }
 
 /** The candidates that no other beats in both cost and p99; cheapest first. */
@@ -125,45 +134,17 @@ export function givenOf(parameters: ResolvedParameters): EndpointGroupParameters
 }
 
 /** Never names a set that `check` would refuse. */
-function isAllowed(base: ResolvedParameters, point: Point): boolean {
+function isAllowed(base: ResolvedParameters, point: SearchPoint): boolean {
   return checkEndpointGroup(givenOf({ ...base, ...point })).findings.every(
     ({ severity }) => severity !== 'error',
   );
 }
 
-function pointsOf(space: SearchSpace): Point[] {
-  return space.target_util.flatMap((target_util) =>
-    space.cold_mult.flatMap((cold_mult) =>
-      space.cold_workers.flatMap((cold_workers) =>
-        space.min_load.map((min_load) => ({ target_util, cold_mult, cold_workers, min_load })),
-      ),
-    ),
+/** At most so many, evenly spread, the ends among them. */
+export function spreadOver<T>(all: readonly T[], most: number): readonly T[] {
+  if (all.length <= most) return all;
+  return Array.from(
+    { length: most },
+    (_, index) => all[Math.round((index * (all.length - 1)) / (most - 1))] as T,
   );
-}
-
-/** The best one's values, and on each axis the middles between them and their neighbours. */
-function neighbourhood(best: Candidate, tried: readonly Candidate[]): SearchSpace {
-  const around = (axis: Axis) => {
-    const values = tried.map((candidate) => candidate[axis]);
-    const below = Math.max(...values.filter((value) => value < best[axis]));
-    const above = Math.min(...values.filter((value) => value > best[axis]));
-    const middles = [below, above].filter(Number.isFinite).map((value) => (value + best[axis]) / 2);
-    const round = axis === 'cold_workers' ? Math.round : rounded;
-    return [...new Set([best[axis], ...middles.map((value) => round(value))])].sort((a, b) => a - b);
-  };
-  return {
-    target_util: around('target_util'),
-    cold_mult: around('cold_mult'),
-    cold_workers: around('cold_workers'),
-    min_load: around('min_load'),
-  };
-}
-
-/** Three digits: nobody writes min_load 1319.4082. */
-function rounded(value: number): number {
-  return Number(value.toPrecision(3));
-}
-
-function keyOf(point: Point): string {
-  return AXES.map((axis) => point[axis]).join(' ');
 }

@@ -3,11 +3,11 @@
  * the scripts and styles in it by their hashes, and no address at all.
  */
 import { createHash } from 'node:crypto';
-import type { Candidate, SearchResult } from '../../../scaling/planner/search.ts';
+import { spreadOver, type Candidate, type SearchResult } from '../../../scaling/planner/search.ts';
 import { money, percent, seconds } from '../figures.ts';
 import type { LabelledPlan, PlanOutcome } from '../outcome.ts';
 import { adviceOf, FIGURES, loadSentence, parameterRows, type Row } from '../rows.ts';
-import { pickedFrom, searchVerdict } from '../search-words.ts';
+import { searchVerdict } from '../search-words.ts';
 import type { ReportAssets } from './assets.ts';
 import { html, Markup } from './markup.ts';
 
@@ -180,7 +180,7 @@ function searchSection(search: SearchResult): Markup {
             </tr>
           </thead>
           <tbody>
-            ${pickedFrom(search.frontier, 10).map(
+            ${spreadOver(search.frontier, 10).map(
               (one) =>
                 html`<tr>
                   ${cells(one).map((cell) => html`<td>${cell}</td>`)}

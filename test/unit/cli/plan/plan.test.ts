@@ -129,16 +129,25 @@ describe('pilotlight plan', () => {
   });
 });
 
-test('the progress bar draws over itself on a terminal, and a line each fifth elsewhere', () => {
+test('the progress bar draws over itself on a terminal and never wraps, and is a line each fifth elsewhere', () => {
   for (const isTTY of [true, false]) {
     const written: string[] = [];
     let now = 0;
-    const bar = new ProgressBar({ isTTY, write: (text) => written.push(text), now: () => (now += 50) });
-    for (let done = 1; done <= 100; done += 1) bar.update(done, 100, 'note');
+    const screen = {
+      isTTY,
+      write: (text: string) => written.push(text),
+      now: () => (now += 50),
+      columns: () => 60,
+    };
+    const bar = new ProgressBar(screen);
+    for (let done = 1; done <= 100; done += 1)
+      bar.update(done / 100, `${done} sets tried`, 'a note '.repeat(9));
     bar.end();
-    expect(written.every((text) => text.startsWith('\r') === isTTY)).toBe(true);
+    expect(written.every((text) => text.startsWith('\r\u001B[K') === isTTY)).toBe(true);
     expect(written.length).toBeLessThan(isTTY ? 60 : 6);
-    expect(written.join('')).toContain('100%  100 of 100 sets  note');
+    expect(written.join('')).toContain('100%');
+    expect(written.join('')).toContain(isTTY ? 's left  51 sets' : ' 40%  40 sets tried, a note');
+    if (isTTY) for (const text of written) expect(text.replace('\r\u001B[K', '').length).toBeLessThan(60);
   }
 });
 
