@@ -50,6 +50,8 @@ export const FIGURES: readonly Row[] = [
 /** Parameters with a value, as rows; of several plans only those that differ. */
 export function parameterRows(plans: readonly LabelledPlan[]): readonly Row[] {
   const shown = ENDPOINT_GROUP_PARAMETERS.filter((name) => {
+    // What tells several plans apart is their label already.
+    if (plans.length > 1 && name === 'endpoint_name') return false;
     const values = new Set(plans.map(({ parameters }) => parameters[name]));
     return plans.length === 1 ? !values.has(undefined) : values.size > 1;
   });

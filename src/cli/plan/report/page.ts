@@ -47,7 +47,7 @@ export function planPage(outcome: PlanOutcome, { styles, scripts }: ReportAssets
             <h2 id="plots-title">Over time</h2>
             <div class="plots">${plots(plans).map(([name, caption]) => plot(name, caption))}</div>
           </section>
-          <div class="plots">
+          <div class="plots ${plans.length > 3 ? 'stacked' : ''}">
             ${tableSection('figures', 'Figures', FIGURES, plans)}
             ${tableSection(
               'parameters',

@@ -205,13 +205,19 @@ const PLOTS = {
   },
 };
 
+/** A dashed line has a dashed box. */
+const LEGEND = { markers: { dash: (plot, index) => (plot.series[index].dash ? 'dashed' : 'solid') } };
+
 const drawn = new Map();
 
 function draw(box) {
   drawn.get(box)?.destroy();
   const { options, values } = PLOTS[box.dataset.plot](data);
   const size = { width: box.clientWidth, height: HEIGHT };
-  drawn.set(box, new uPlot({ ...size, ...options, cursor: { points: { size: 6 } } }, values, box));
+  drawn.set(
+    box,
+    new uPlot({ ...size, ...options, cursor: { points: { size: 6 } }, legend: LEGEND }, values, box),
+  );
 }
 
 const boxes = [...document.querySelectorAll('[data-plot]')];
