@@ -65,6 +65,11 @@ describe('a search', () => {
     expect(result.frontier.length).toBeGreaterThan(5);
   });
 
+  test('a set that keeps the limit to the last digit is good enough', () => {
+    const best = searched(20).result.best!;
+    expect(searched(best.p99Seconds).result.best!.cost).toBeLessThanOrEqual(best.cost);
+  });
+
   test('tries only what the check lets through, within max_workers', () => {
     const few = resolveDefaults({ max_workers: 2, cold_workers: 1 });
     const search = searchParameters(few, settings, load, 20);

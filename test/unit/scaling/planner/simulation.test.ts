@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { generateLoad } from '../../../../src/scaling/planner/generators.ts';
 import { fixedPool, planOf, requests } from '../../../support/plans.ts';
 
 describe('a plan reckoned by hand', () => {
@@ -62,6 +63,35 @@ describe('a plan reckoned by hand', () => {
     expect(cost.total).toBeCloseTo(2 * 2 + 3 * 0.1);
   });
 
+  test('min_cold_load keeps as many workers as carry it, cold ones', () => {
+    const { workerHours, peakWorkers } = planOf(
+      { min_cold_load: 35, cold_workers: 0 },
+      {},
+      requests([3600, 0]),
+    );
+    expect(peakWorkers).toEqual({ hot: 1, total: 4 });
+    expect(workerHours.cold).toBeCloseTo(4, 1);
+  });
+
+  test('a worker that is ready when nobody wants it any more becomes cold, and is given up', () => {
+    const { workerHours, starts, share } = planOf(
+      { cold_workers: 0, max_workers: 1 },
+      { startSeconds: 300, giveUpSeconds: 20 },
+      requests([1, 10], [3600, 10]),
+    );
+    expect(share.abandoned).toBe(1);
+    expect(starts.fromNothing).toBe(2);
+    expect(workerHours.hot).toBe(0);
+  });
+
+  test('routing at random leaves nobody waiting for a worker whose queue is too long', () => {
+    const load = [...generateLoad({ shape: 'poisson', unitsPerSecond: 15, unitsPerRequest: 10 })];
+    const waits = (routing: 'random' | 'shortest', max_queue_time: number) =>
+      planOf({ ...fixedPool(2, 10), max_queue_time }, { routing }, load).queueTime.mean;
+    expect(waits('random', 0)).toBeCloseTo(waits('shortest', 0));
+    expect(waits('random', 100)).toBeGreaterThan(1.2 * waits('shortest', 100));
+  });
+
   test('requests that a worker has taken stay with it; those in the global queue go to the new one', () => {
     // Decision at 5 s: a wait of 99 s asks for the second worker, hot at 6 s.
     const group = { ...fixedPool(1, 10), max_workers: 2, cold_workers: 2, target_queue_time: 10 };
@@ -79,6 +109,17 @@ describe('a plan reckoned by hand', () => {
     );
     expect(work.served).toBe(2000);
     expect(seconds).toBe(200);
+  });
+
+  test('stopping: a worker that drains is gone once it is done, one that must be idle at the next decision', () => {
+    const hot = (stopping: 'drain' | 'idle') =>
+      planOf(
+        { cold_workers: 1, max_workers: 1, target_queue_time: 1000, max_queue_time: 1000 },
+        { stopping, initialWorkers: 1, scaleDownSeconds: 0, loadWindowSeconds: 5, controlSeconds: 5 },
+        requests([0, 1003], [3600, 0]),
+      ).workerHours.hot * 3600;
+    expect(hot('drain')).toBeCloseTo(100.3);
+    expect(hot('idle')).toBeCloseTo(105);
   });
 
   test('inactivity_timeout keeps one worker hot that long after the last request', () => {
@@ -114,6 +155,11 @@ describe('a plan reckoned by hand', () => {
     expect(work).toEqual({ arrived: 300, served: 200, abandoned: 100 });
     expect(share.abandoned).toBeCloseTo(1 / 3);
     expect(queueTime.max).toBe(15);
+  });
+
+  test('a client whose turn comes just when it would have given up is served', () => {
+    const { work } = planOf(fixedPool(1, 10), { giveUpSeconds: 10 }, requests([0, 100], [0, 100]));
+    expect(work).toEqual({ arrived: 200, served: 200, abandoned: 0 });
   });
 
   test('counts the shares of requests later than the two queue times', () => {
