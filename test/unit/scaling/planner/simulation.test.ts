@@ -76,7 +76,7 @@ describe('a plan reckoned by hand', () => {
   test('a worker that is ready when nobody wants it any more becomes cold, and is given up', () => {
     const { workerHours, starts, share } = planOf(
       { cold_workers: 0, max_workers: 1 },
-      { startSeconds: 300, giveUpSeconds: 20 },
+      { startSeconds: 302, giveUpSeconds: 20 },
       requests([1, 10], [3600, 10]),
     );
     expect(share.abandoned).toBe(1);
