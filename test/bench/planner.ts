@@ -11,6 +11,7 @@ import { generateLoad } from '../../src/scaling/planner/generators.ts';
 import { plan, planStream } from '../../src/scaling/planner/plan.ts';
 import { planSettings } from '../../src/scaling/planner/settings.ts';
 import type { Scenario } from '../../src/scaling/planner/simulation.ts';
+import type { Measurement } from './figures.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const MILLION = 1_000_000;
@@ -72,14 +73,15 @@ const path = join(folder.path, 'trace.csv');
 await writeTrace(path);
 const csv = await median(() => planTrace(path));
 
-process.stdout.write(
-  `${JSON.stringify({
-    bench: 'planner',
-    requests: MILLION,
-    seconds: madeUp,
-    peak_rss_mib: madeUpMib,
-    before_rss_mib: startMib,
-    ten_times_as_many: { seconds: tenfold, peak_rss_mib: tenfoldMib },
-    from_csv: { seconds: csv, peak_rss_mib: peakMebibytes() },
-  })}\n`,
-);
+const measured: Measurement & Record<string, unknown> = {
+  id: 'planner',
+  value: madeUp,
+  note: `peak RSS ${madeUpMib} MiB, of ten times as many ${tenfoldMib} MiB; from a CSV ${csv} s`,
+  requests: MILLION,
+  seconds: madeUp,
+  peak_rss_mib: madeUpMib,
+  before_rss_mib: startMib,
+  ten_times_as_many: { seconds: tenfold, peak_rss_mib: tenfoldMib },
+  from_csv: { seconds: csv, peak_rss_mib: peakMebibytes() },
+};
+process.stdout.write(`${JSON.stringify(measured)}\n`);
