@@ -70,7 +70,9 @@ export function chooseColumns(header: readonly string[], wanted: Wanted): TraceC
 }
 
 function knownColumns(columns: readonly Column[]): string {
-  const names = columns.map(({ name }) => name).join(', ');
+  const all = columns.map(({ name }) => name).join(', ');
+  // Of something that is no CSV the first line may be all there is.
+  const names = all.length > 200 ? `${all.slice(0, 200)}…` : all;
   if (columns.length > 1) return `the columns are ${names}`;
   const other = /[;\t|]/.test(names) ? '; columns are separated by commas only' : '';
   return `the only column is ${names}${other}`;

@@ -22,13 +22,14 @@ export interface Trace {
 
 /** Opens the file (`-` is standard input) and reads its first line. Throws an InputError that says what is wrong. */
 export async function openTrace(path: string, options: TraceOptions): Promise<Trace> {
-  const records = readRecords(path);
+  const name = path === '-' ? 'standard input' : path;
+  const records = readRecords(path, name);
   const first = await records.next();
   const [header, ...rest] = first.done ? [] : first.value;
-  if (header === undefined) throw new InputError(`${path}: the file is empty`);
+  if (header === undefined) throw new InputError(`${name}: the file is empty`);
   const columns = chooseColumns(splitFields(header.text.replace(/^\uFEFF/, '')), options);
-  if (typeof columns === 'string') throw new InputError(`${path}: ${columns}`);
-  const reader = new RequestReader(path, columns, options.timeUnit);
+  if (typeof columns === 'string') throw new InputError(`${name}: ${columns}`);
+  const reader = new RequestReader(name, columns, options.timeUnit);
   async function* arrivals() {
     yield reader.readAll(rest);
     for await (const more of records) yield reader.readAll(more);
@@ -36,25 +37,25 @@ export async function openTrace(path: string, options: TraceOptions): Promise<Tr
   return { columns, arrivals: arrivals() };
 }
 
-async function* readRecords(path: string): AsyncGenerator<readonly CsvRecord[]> {
+async function* readRecords(path: string, name: string): AsyncGenerator<readonly CsvRecord[]> {
   const stream = path === '-' ? process.stdin.setEncoding('utf8') : createReadStream(path, 'utf8');
   try {
     yield* recordsOf(stream as AsyncIterable<string>);
   } catch (cause) {
-    throw new InputError(`${path}: ${(cause as Error).message}`, { cause });
+    throw new InputError(`${name}: ${(cause as Error).message}`, { cause });
   }
 }
 
 /** Records in, requests out; times count from the first. */
 class RequestReader {
-  readonly #path: string;
+  readonly #name: string;
   readonly #columns: TraceColumns;
   readonly #unit: TimeUnit;
   #start = Number.NaN;
   #last = 0;
 
-  constructor(path: string, columns: TraceColumns, unit: TimeUnit) {
-    this.#path = path;
+  constructor(name: string, columns: TraceColumns, unit: TimeUnit) {
+    this.#name = name;
     this.#columns = columns;
     this.#unit = unit;
   }
@@ -114,6 +115,6 @@ class RequestReader {
   }
 
   #wrong(line: number, what: string): InputError {
-    return new InputError(`${this.#path}, line ${line}: ${what}`);
+    return new InputError(`${this.#name}, line ${line}: ${what}`);
   }
 }

@@ -96,6 +96,10 @@ describe('a trace', () => {
     await expect(read(text, options)).rejects.toThrow(message);
   });
 
+  test('shows only the start of a first line that is no header', async () => {
+    await expect(read(`${'a,'.repeat(999)}b`)).rejects.toThrow(/the columns are .{200}…$/);
+  });
+
   test('gives up on a line or a quoted field that never ends, long before memory does', async () => {
     const tooLong = 'line 2: longer than 4,194,304 characters; is it a CSV, and is every quote closed?';
     await expect(read(`time,work\n${'9'.repeat(5e6)}`)).rejects.toThrow(tooLong);
