@@ -44,11 +44,13 @@ const result = await build({
   logLevel: 'warning',
 });
 
-for (const folder of ['src/daemon/status-page', 'src/emulator/docs']) {
-  const page = join(root, folder);
-  for (const name of readdirSync(page))
-    if (!name.endsWith('.ts')) copyFileSync(join(page, name), join(out, name));
+// What is read as a file: the status page, the emulator's documentation, and the parts of a plan's page.
+for (const folder of ['src/daemon/status-page', 'src/emulator/docs', 'src/cli/plan/report']) {
+  for (const name of readdirSync(join(root, folder)))
+    if (!name.endsWith('.ts')) copyFileSync(join(root, folder, name), join(out, name));
 }
+for (const name of ['uPlot.iife.min.js', 'uPlot.min.css'])
+  copyFileSync(join(root, 'node_modules/uplot/dist', name), join(out, name));
 
 const bytes = Object.values(result.metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
 process.stdout.write(

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { nearestName } from '../../contract/nearest-name.ts';
 import { checkTiming } from '../../heartbeat/timing-check.ts';
+import { parseGroupArray } from './endpoint-groups.ts';
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type OptionKey, type Settings } from './options.ts';
 
 /** One thing wrong with the configuration. */
@@ -16,6 +17,8 @@ export interface ConfigProblem {
   readonly got: string | undefined;
   readonly allowed: string;
   readonly message: string | undefined;
+  /** Stable id of the rule that it breaks, for endpoint-group parameters. */
+  readonly rule?: string;
 }
 
 export interface LoadedConfig {
@@ -60,6 +63,21 @@ export function loadConnection(
   return { connection: isBroken(problems) ? undefined : (values as Connection), addresses, problems };
 }
 
+export const ENDPOINT_GROUPS_VARIABLE = PREFIX + OPTIONS.endpointGroups.variable;
+
+/** The endpoint groups as they are written, for commands that need nothing else; undefined where none are set. */
+export function loadEndpointGroups(
+  environment: Environment = process.env,
+  readFile: ReadFile = readText,
+): { readonly groups: readonly unknown[] | undefined; readonly problems: readonly ConfigProblem[] } {
+  const problems: ConfigProblem[] = [];
+  const text = rawValue(OPTIONS.endpointGroups, environment, readFile, problems)?.text;
+  if (text === undefined) return { groups: undefined, problems };
+  const groups = parseGroupArray(text);
+  if (typeof groups !== 'string') return { groups, problems };
+  return { groups: undefined, problems: [error(ENDPOINT_GROUPS_VARIABLE, text, 'a JSON array', groups)] };
+}
+
 function isBroken(problems: readonly ConfigProblem[]): boolean {
   return problems.some(({ severity }) => severity === 'error');
 }
@@ -85,13 +103,14 @@ function loadValues(keys: readonly OptionKey[], environment: Environment, readFi
     }
     const parsed = option.type.parse(text);
     if (parsed.value !== undefined) values[key] = parsed.value;
-    for (const { at, got, allowed, message, severity = 'error' } of parsed.problems) {
+    for (const { at, got, allowed, message, rule, severity = 'error' } of parsed.problems) {
       problems.push({
         severity,
         variable: PREFIX + option.variable + at,
         got: option.secret ? 'a secret' : got,
         allowed,
         message,
+        ...(rule === undefined ? {} : { rule }),
       });
     }
   }

@@ -12,6 +12,8 @@ export interface ValueProblem {
   readonly allowed: string;
   readonly message?: string;
   readonly severity?: 'error' | 'warning' | 'note';
+  /** Stable id of the rule that it breaks, for endpoint-group parameters. */
+  readonly rule?: string;
 }
 
 export interface Parsed<T> {
