@@ -21,6 +21,20 @@ export interface Sink {
 export interface Acceptance {
   /** Records that the destination refuses for good: not tried again, and counted as dropped. */
   readonly rejected: number;
+  /** Why, for a person. */
+  readonly message?: string;
+}
+
+/** The destination takes nothing for the moment, and may say for how long. */
+export class SinkBusy extends Error {
+  readonly code = 'SINK_BUSY';
+  /** Milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, retryAfterMs?: number) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
 }
 
 export const ALL_ACCEPTED: Acceptance = { rejected: 0 };
