@@ -1,14 +1,14 @@
 /**
- * Bundles the program into dist/: one entry, and a chunk for each part that a run may not need (emulator,
- * pretty printer, …), loaded when it does. Everything lies flat in dist/, so that a file looked up beside
- * `import.meta.url` is found from whichever chunk asks.
+ * Bundles the program into dist/, or into the folder that is named: one entry, and a chunk for each part that a run
+ * may not need (emulator, pretty printer, …), loaded when it does. Everything lies flat in it, so that a file looked
+ * up beside `import.meta.url` is found from whichever chunk asks.
  */
 import { build } from 'esbuild';
 import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = new URL('..', import.meta.url).pathname;
-const out = join(root, 'dist');
+const out = process.argv[2] ?? join(root, 'dist');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
 
 rmSync(out, { recursive: true, force: true });
@@ -43,5 +43,5 @@ for (const name of readdirSync(page))
 
 const bytes = Object.values(result.metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
 process.stdout.write(
-  `dist/: ${Object.keys(result.metafile.outputs).length} files, ${(bytes / 1024).toFixed(0)} KiB\n`,
+  `${out}: ${Object.keys(result.metafile.outputs).length} files, ${(bytes / 1024).toFixed(0)} KiB\n`,
 );
