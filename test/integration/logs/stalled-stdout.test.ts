@@ -1,0 +1,71 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { startEmulator } from '../../../src/emulator/index.ts';
+import type { LogRecord } from '../../../src/logs/record.ts';
+import type { StallReport } from '../../support/log-stall-child.ts';
+
+const CHILD = new URL('../../support/log-stall-child.ts', import.meta.url);
+const SECONDS = 300;
+const LINES_PER_SECOND = 5_000;
+const LINES = Array.from({ length: 50_000 }, (_, index) => `line ${index} ${'x'.repeat(index % 150)}`);
+const MEBIBYTE = 2 ** 20;
+/** A spool of 64 MiB, as JavaScript holds it, beside what the process needs anyway and one tail of 10,000 lines. */
+const RSS_BOUND = 512 * MEBIBYTE;
+
+test('five minutes of a stdout that nobody reads: memory is bounded, losses are counted, heartbeats go on', async () => {
+  await using logs = await startEmulator({
+    clock: 'frozen',
+    seed: {
+      workergroups: [{ id: 7, lines_per_second: LINES_PER_SECOND, replay: { lines: LINES, loop: true } }],
+    },
+  });
+  await using beats = await startEmulator({ seed: { deployments: [{ id: 42, ttl: 10 }] } });
+  const child = fork(CHILD, [logs.url, beats.url, beats.apiKey, String(SECONDS)], {
+    execArgv: ['--max-old-space-size=256'], // of a heap that grows it would die
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const { promise, resolve } = Promise.withResolvers<StallReport>();
+  child.on('message', (message: { advance: number } | { report: StallReport }) => {
+    if ('report' in message) resolve(message.report);
+    else void logs.clock.advance(message.advance).then(() => child.send('moved'));
+  });
+  const report = await Promise.race([promise, once(child, 'exit')]);
+  if (Array.isArray(report)) throw new Error(`the child ended with ${String(report)}`);
+  const deployment = beats.deployments.get(42);
+
+  if (child.stdout === null) throw new Error('no pipe');
+  const output = await text(child.stdout);
+  const records = output
+    .trimEnd()
+    .split('\n')
+    .map((line): LogRecord => JSON.parse(line));
+  const seqs = records.map(({ seq }) => seq);
+  const missing = report.seq - seqs.length;
+  const most = Math.max(...report.rss);
+  process.stdout.write(
+    `stdout blocked for ${SECONDS} virtual s at ${LINES_PER_SECOND} lines/s (${report.seconds.toFixed(0)} s real): ` +
+      `${report.seq} records, ${report.dropped} dropped, ${missing} numbers missing; ` +
+      `RSS at most ${(most / MEBIBYTE).toFixed(0)} MiB; ${report.beats} heartbeats, ` +
+      `closest to expiry ${((report.margin ?? 0) * 100).toFixed(0)} % of the TTL\n`,
+  );
+  const isTrue = (record: LogRecord) =>
+    'line' in record && record.line === LINES[(record.seq - 1) % LINES.length];
+  expect(records.every(isTrue)).toBe(true);
+  expect(report.seq).toBeGreaterThanOrEqual((SECONDS - 1) * LINES_PER_SECOND);
+  expect(report.gaps).toEqual({ overrun: 0, reset: 0, ambiguous: 0 });
+  expect(missing).toBeGreaterThan(1_000_000);
+  expect(report.dropped).toBe(missing);
+  expect(seqs).toEqual([...new Set(seqs)].toSorted((one, other) => one - other));
+  expect(seqs.at(-1)).toBe(report.seq);
+  expect(most).toBeLessThan(RSS_BOUND);
+  expect(Math.max(...report.rss.slice(-60))).toBeLessThan(1.25 * Math.max(...report.rss.slice(60, 120)));
+  expect(report.beatFailures).toEqual(
+    Object.fromEntries(Object.keys(report.beatFailures).map((key) => [key, 0])),
+  );
+  expect(report.beats).toBeGreaterThanOrEqual(Math.floor((report.seconds / 2) * 0.9));
+  expect(report.lapses).toBe(0);
+  expect(report.margin).toBeGreaterThan(0.5);
+  expect(deployment.beats).toBe(report.beats);
+}, 240_000);
