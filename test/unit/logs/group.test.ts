@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { PLAIN } from '../../../src/logs/numbering.ts';
 import { MAX_TAIL, reserve } from '../../../src/logs/rate.ts';
 import { LogPolls, linesOf } from '../../support/log-polls.ts';
+import { expectSubsequence } from '../../support/log-records.ts';
 import { LogService, type LogServiceOptions } from '../../support/log-service.ts';
 import { haveRealLogs, readRealLog, REAL_LOGS } from '../../support/real-logs.ts';
 
@@ -475,11 +476,3 @@ describe('records', () => {
     ]);
   });
 });
-
-function expectSubsequence(part: readonly string[], whole: readonly string[]): void {
-  let at = 0;
-  for (const line of part) {
-    at = whole.indexOf(line, at) + 1;
-    if (at === 0) throw new Error(`not in order: ${line}`);
-  }
-}
