@@ -17,14 +17,30 @@ export {
   TransportError,
   UnauthorizedError,
 } from './client/errors.ts';
+export { explainError } from './client/flows/explain.ts';
+export {
+  launchInstance,
+  LaunchError,
+  type Launched,
+  type LaunchOptions,
+  type LaunchProgress,
+} from './client/flows/launch.ts';
+export { fitOnstart } from './client/flows/onstart.ts';
+export { openTemplate, type OpenTemplate } from './client/flows/templates.ts';
+export { addSms, addTotp, login, regenerateBackupCodes, removeMethod } from './client/flows/tfa.ts';
+export { totpCode, type AskCode, type CodePrompt, type ProofOptions } from './client/flows/tfa-proof.ts';
 export type { RetryPolicy } from './client/retry.ts';
-export { OPERATIONS, type Input, type OperationId, type Output } from './contract/operations.ts';
-export { ERRORS, type ErrorCode } from './contract/errors.ts';
-export { LIMITS } from './contract/limits.ts';
 export {
   ENDPOINT_GROUP_DEFAULTS,
   endpointGroupParameters,
   type EndpointGroupParameters,
 } from './contract/endpoint-groups.ts';
+export { envMapOf, parseEnvFlags, printEnvFlags, type EnvFlag } from './contract/env-flags.ts';
+export { ERRORS, type ErrorCode } from './contract/errors.ts';
+export { gpuRamGbOfMb, gpuRamMbOfGb } from './contract/gpu-ram.ts';
+export { LIMITS } from './contract/limits.ts';
+export { mergeLaunch as previewLaunch, type MergedLaunch } from './contract/merge.ts';
+export { OPERATIONS, type Input, type OperationId, type Output } from './contract/operations.ts';
+export { FlagError } from './contract/shell-words.ts';
 export { checkEndpointGroup, checkEndpointGroups, type CheckedGroup } from './scaling/check.ts';
 export type { Finding, Severity } from './scaling/findings.ts';

@@ -77,6 +77,8 @@ export type Client = {
 } & {
   /** Any operation by its id, for scripts; the input is checked all the same. */
   call(id: OperationId, input?: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<unknown>;
+  /** The same service and connections with another key, such as a login's session_key. Disposing of one ends both. */
+  withKey(apiKey: string): Client;
 } & AsyncDisposable;
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -210,6 +212,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...resources,
     call,
+    withKey: (apiKey: string) => createClient({ ...options, apiKey, transport }),
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   } as unknown as Client;
 }

@@ -2,6 +2,7 @@
  * What can go wrong with a call, one class each, so that nobody has to look at message texts. Every error has
  * a literal `code`, says who must act, and keeps what caused it. None ever carries a key.
  */
+import { inspect } from 'node:util';
 import { COMMON_ERRORS, ERRORS, type Actor, type ErrorCode } from '../contract/errors.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { InputProblem } from '../wire/request.ts';
@@ -33,9 +34,12 @@ export class RequestError extends PilotlightError {
 }
 
 function describeProblem({ field, message, value }: InputProblem): string {
-  const got = value === undefined ? '' : ` (got ${JSON.stringify(value)?.slice(0, 80)})`;
+  const got = value === undefined ? '' : ` (got ${inspect(value, INSPECT).slice(0, 80)})`;
   return `${field ? `${field}: ` : ''}${message}${got}`;
 }
+
+/** Takes any value, also those that JSON cannot write. */
+const INSPECT = { depth: 1, breakLength: Infinity, compact: true } as const;
 
 /** The service answered, and said no. */
 export class ApiError extends PilotlightError {

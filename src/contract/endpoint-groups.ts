@@ -1,6 +1,8 @@
 /** The parameters of an endpoint group, with the defaults of §2.7: the one table that all else reads. */
 import { z } from 'zod';
+import { BEARER_ONLY, type OperationTable } from './define.ts';
 import { LIMITS } from './limits.ts';
+import { id, success } from './schemas.ts';
 
 /** Defaults of §2.7. `endpoint_name` and `inactivity_timeout` have none. */
 export const ENDPOINT_GROUP_DEFAULTS = {
@@ -55,3 +57,67 @@ export type EndpointGroupParameter = keyof EndpointGroupParameters;
 export const ENDPOINT_GROUP_PARAMETERS = Object.keys(
   endpointGroupParameters.shape,
 ) as EndpointGroupParameter[];
+
+/** A stored endpoint group; the public service adds fields and may answer null where a value is unset. */
+export const endpointGroup = z.looseObject({ id, endpoint_name: z.string().nullish() });
+export type EndpointGroup = z.output<typeof endpointGroup>;
+
+const groupId = z.strictObject({ id: id.describe('endpoint group id') });
+
+/** The interface states the parameters and not the path; paths and answers are the public dialect's. */
+const shared = {
+  base: 'main',
+  origin: 'public dialect',
+  source: '§2.7, public dialect',
+  verification: BEARER_ONLY,
+} as const;
+
+export const endpointGroupOperations = {
+  'endpointGroups.create': {
+    ...shared,
+    method: 'POST',
+    path: '/api/v0/endptjobs/',
+    summary: 'Creates an endpoint group with autoscaling parameters',
+    body: endpointGroupParameters,
+    response: z.looseObject({ success: z.boolean(), result: id.describe('the new group id') }),
+    errors: [],
+    repeatable: false,
+    example: {
+      input: { endpoint_name: 'chat', target_util: 0.9, max_workers: 20 },
+      response: { success: true, result: 31 },
+    },
+  },
+  'endpointGroups.list': {
+    ...shared,
+    method: 'GET',
+    path: '/api/v0/endptjobs/',
+    summary: 'The endpoint groups of the account',
+    response: z.looseObject({ results: z.array(endpointGroup) }),
+    errors: [],
+    repeatable: true,
+    example: { input: {}, response: { success: true, results: [{ id: 31, endpoint_name: 'chat' }] } },
+  },
+  'endpointGroups.update': {
+    ...shared,
+    method: 'PUT',
+    path: '/api/v0/endptjobs/{id}/',
+    summary: 'Changes parameters of an endpoint group',
+    params: groupId,
+    body: endpointGroupParameters,
+    response: success,
+    errors: ['not_found'],
+    repeatable: true,
+    example: { input: { id: 31, target_util: 0.8 }, response: { success: true } },
+  },
+  'endpointGroups.delete': {
+    ...shared,
+    method: 'DELETE',
+    path: '/api/v0/endptjobs/{id}/',
+    summary: 'Deletes an endpoint group',
+    params: groupId,
+    response: success,
+    errors: ['not_found'],
+    repeatable: true,
+    example: { input: { id: 31 }, response: { success: true } },
+  },
+} as const satisfies OperationTable;

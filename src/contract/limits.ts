@@ -1,5 +1,22 @@
-/** Limits that the interface states (§8) and the public dialect adds. Validators, messages and documents read them here. */
+/**
+ * Limits that the interface states (§8) and the public dialect adds. Validators, messages and documents read
+ * them here.
+ */
 export const LIMITS = {
+  /** Longest `onstart` script of an instance, in characters. */
+  onstartLength: 4048,
+  /** Longest label of a second factor, in characters. */
+  methodLabelLength: 30,
+  /** Backup codes in one set. */
+  backupCodesPerSet: 10,
+  /** How long a 2FA code challenge is valid, in seconds. */
+  challengeValiditySeconds: 10 * 60,
+  /** How long a method may be added after authorization, in seconds. */
+  addMethodWindowSeconds: 30 * 60,
+  /** How long a method is locked after failed verifications, in seconds. */
+  methodLockoutSeconds: 15 * 60,
+  /** Default of a template's `recommended_disk_space`, in GB. */
+  recommendedDiskSpaceGb: 8,
   /** Largest `target_util` of an endpoint group, a fraction (§2.7). */
   targetUtilMax: 1.0,
   /** Lines that `get_workergroup_logs` returns at most, which is also its default (public dialect). */

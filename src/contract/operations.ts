@@ -1,18 +1,26 @@
 /** THE table: every operation of the interface by its id. See define.ts for what derives from it. */
 import type { z } from 'zod';
 import type { Operation } from './define.ts';
+import { apiKeyOperations } from './api-keys.ts';
+import { endpointGroupOperations } from './endpoint-groups.ts';
 import { instanceOperations } from './instances.ts';
 import { machineOperations } from './machines.ts';
 import { serverlessOperations } from './serverless.ts';
+import { teamOperations } from './teams.ts';
+import { templateOperations } from './templates.ts';
 import { tfaOperations } from './tfa.ts';
 import { userOperations } from './users.ts';
 
 export const OPERATIONS = {
   ...machineOperations,
+  ...templateOperations,
   ...instanceOperations,
   ...userOperations,
   ...tfaOperations,
+  ...teamOperations,
   ...serverlessOperations,
+  ...endpointGroupOperations,
+  ...apiKeyOperations,
 } as const;
 
 export type Operations = typeof OPERATIONS;

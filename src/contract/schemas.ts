@@ -5,3 +5,37 @@ export const id = z.int().nonnegative();
 
 /** Unix epoch seconds; the interface counts time in seconds, fractions allowed (§1). */
 export const timestamp = z.number();
+
+/** `+` and up to 15 digits, the first not 0 (ITU-T E.164). */
+export const phoneNumber = z
+  .string()
+  .regex(/^\+[1-9]\d{6,14}$/, 'a phone number in E.164 form, such as +15551234567');
+
+/** Operators of `select_filters` (§4.2); `in` and `notin` take arrays. */
+export const FILTER_OPERATORS = ['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'in', 'notin'] as const;
+export type FilterOperator = (typeof FILTER_OPERATORS)[number];
+
+/** `{<operator>: <value>}` for a field whose values are of type `value`. */
+export function filterOn<T extends z.ZodType>(value: T) {
+  return z
+    .strictObject({
+      eq: value,
+      neq: value,
+      lt: value,
+      lte: value,
+      gt: value,
+      gte: value,
+      in: z.array(value),
+      notin: z.array(value),
+    })
+    .partial()
+    .refine((filter) => Object.keys(filter).length > 0, 'name at least one operator');
+}
+
+/** Machine search filters as templates and instance requests carry them: `{<field>: {<operator>: <value>}}`. */
+export const extraFilters = z.record(z.string(), z.record(z.string(), z.unknown()));
+
+/** Permission flags (§2.5, §2.6); the list of flags is not shown by the interface, so any name is taken. */
+export const permissions = z.record(z.string(), z.unknown());
+
+export const success = z.looseObject({ success: z.boolean() });

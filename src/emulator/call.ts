@@ -1,7 +1,7 @@
 /** A request as far as it can be read without judging it: which operation, whose key, what input. Pure. */
 import type { Operation } from '../contract/define.ts';
 import { operationOf } from '../contract/operations.ts';
-import { bearerOf } from './access.ts';
+import { bearerOf, keyNamed } from './access.ts';
 import type { Dialect, Target } from './dialect/dialect.ts';
 import type { ApiKeyRecord, State } from './state.ts';
 
@@ -56,7 +56,7 @@ export function readCall(request: IncomingRequest, dialect: Dialect, state: Stat
     query: queryAt === -1 ? NO_QUERY : Object.fromEntries(new URLSearchParams(url.slice(queryAt + 1))),
     body,
     bearer,
-    key: bearer === undefined ? undefined : state.keys.get(bearer),
+    key: bearer === undefined ? undefined : keyNamed(state, bearer),
     subject: subjectOf(params, body),
   };
 }

@@ -4,6 +4,7 @@
  */
 import { adminRoutes } from './admin/routes.ts';
 import { createAdminApi } from './admin/api.ts';
+import { secretsOf } from './access.ts';
 import { findKey, firstKeyValue } from './api-keys.ts';
 import { buildState } from './seed/build.ts';
 import { createClock, type Clock, type ClockStart } from './clock.ts';
@@ -23,6 +24,7 @@ import {
   type Machines,
   type WorkerGroups,
 } from './inspect.ts';
+import { inspectResources, type Resources } from './inspect-resources.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { openListener } from './listener.ts';
 import { publicDialect } from './dialect/public.ts';
@@ -34,6 +36,14 @@ import { createServer } from './server.ts';
 import { createService, type World } from './service.ts';
 import type { SettingsInput } from './seed/settings.ts';
 import { settle } from './state.ts';
+import {
+  inspectOutbox,
+  inspectTwoFactor,
+  totpHelper,
+  type Outbox,
+  type TotpHelper,
+  type TwoFactor,
+} from './tfa/inspect.ts';
 
 export type { Clock, ClockMode, ClockStart } from './clock.ts';
 export type { Control, Snapshot } from './control.ts';
@@ -41,10 +51,30 @@ export type { DeploymentView } from './deployments.ts';
 export type { DialectName } from './dialect/dialect.ts';
 export type { FaultHandle, FaultView, Faults } from './faults/board.ts';
 export type { FaultInput, FaultKind } from './faults/faults.ts';
-export type { ApiKeys, Deployments, Instances, Machines, WorkerGroupView, WorkerGroups } from './inspect.ts';
+export type {
+  ApiKeys,
+  Deployments,
+  InstanceView,
+  Instances,
+  Machines,
+  WorkerGroupView,
+  WorkerGroups,
+} from './inspect.ts';
+export type {
+  EndpointGroupView,
+  EndpointGroups,
+  Offers,
+  TeamRoleView,
+  TeamRoles,
+  TemplateView,
+  Templates,
+} from './inspect-resources.ts';
+export type { OfferView } from './offers.ts';
 export type { JournalEntry, JournalExpectation, JournalFilter } from './journal-entry.ts';
 export type { Journal, Verification, WaitOptions } from './journal.ts';
-export { DEFAULT_API_KEY, DEFAULT_SEED } from './seed/default.ts';
+export type { SentMessage } from './tfa/records.ts';
+export type { Outbox, OutboxFilter, TotpHelper, TwoFactor } from './tfa/inspect.ts';
+export { DEFAULT_API_KEY, DEFAULT_SEED, DEFAULT_TEAM_KEY, DEFAULT_TOTP_SECRET } from './seed/default.ts';
 export { seedSchema, type Seed } from './seed/schema.ts';
 export { SeedError, readSeedFile } from './seed/file.ts';
 export { settingsSchema, type Settings, type SettingsInput } from './seed/settings.ts';
@@ -64,7 +94,7 @@ export interface EmulatorOptions {
   readonly settings?: SettingsInput;
 }
 
-export interface Emulator extends Control, AsyncDisposable {
+export interface Emulator extends Control, Resources, AsyncDisposable {
   /** Base address, for the main and the serverless service alike; without a slash at its end. */
   readonly url: string;
   readonly port: number;
@@ -79,6 +109,10 @@ export interface Emulator extends Control, AsyncDisposable {
   readonly workergroups: WorkerGroups;
   readonly instances: Instances;
   readonly machines: Machines;
+  /** Codes that were sent by SMS and e-mail. */
+  readonly outbox: Outbox;
+  readonly totp: TotpHelper;
+  readonly tfa: TwoFactor;
   /** Ends at once, requests that hang included; leaves no timer and no socket. Can be called again. */
   close(): Promise<void>;
 }
@@ -101,7 +135,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 
   const journal = createJournal(
     () => world.state.settings.journalEntries,
-    () => world.state.keys.keys(),
+    () => secretsOf(world.state),
   );
   const faults = createFaultBoard({
     clock,
@@ -116,6 +150,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     workergroups: inspectWorkerGroups(world),
     instances: inspectInstances(world),
     machines: inspectMachines(world),
+    ...inspectResources(world),
+    outbox: inspectOutbox(world),
+    totp: totpHelper(world),
+    tfa: inspectTwoFactor(world),
   };
   const closing = new AbortController();
   const server = await createServer({

@@ -67,8 +67,16 @@ export interface WorkerGroups {
   clear(id: number): void;
 }
 
+export interface InstanceView {
+  readonly id: number;
+  readonly status: InstanceStatus;
+  readonly machineId: number;
+  /** What the image is fetched with, from the request or the template; the token is not kept. */
+  readonly registryLogin: { readonly registry: string; readonly user: string } | null;
+}
+
 export interface Instances {
-  list(): { readonly id: number; readonly status: InstanceStatus; readonly machineId: number }[];
+  list(): InstanceView[];
   /** This status from now on, for good. */
   setStatus(id: number, status: InstanceStatus): void;
 }
@@ -140,6 +148,7 @@ export function inspectInstances(world: World): Instances {
         id: instance.id,
         status: statusAt(instance, world.now()),
         machineId: instance.machineId,
+        registryLogin: instance.launch?.login ?? null,
       })),
     setStatus: (id, status) =>
       setInstanceStatus(existing(world.state.instances, id, 'instance'), status, world.now()),

@@ -13,6 +13,9 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'docker_login_pass',
   'env',
   'onstart',
+  'image_login',
+  'args',
+  'args_str',
 ]);
 
 export interface RedactedRequest {

@@ -8,6 +8,13 @@ export interface RefusedOptions {
   readonly reason?: string;
   /** One of the code's statuses other than its usual one. */
   readonly status?: number;
+  /** How the public dialect says it, where it differs. */
+  readonly inPublic?: PublicWording;
+}
+
+interface PublicWording {
+  readonly status: number;
+  readonly message: string;
 }
 
 export class Refused extends Error {
@@ -15,6 +22,7 @@ export class Refused extends Error {
   readonly status: number;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly reason: string;
+  readonly inPublic: PublicWording | undefined;
 
   constructor(code: ErrorCode, message: string, options: RefusedOptions = {}) {
     super(message);
@@ -23,5 +31,6 @@ export class Refused extends Error {
     this.status = options.status ?? ERRORS[code].status[0];
     this.fields = options.fields ?? {};
     this.reason = options.reason ?? message;
+    this.inPublic = options.inPublic;
   }
 }

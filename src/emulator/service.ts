@@ -2,8 +2,9 @@
 import { operationOf, type OperationId } from '../contract/operations.ts';
 import { matchOperation } from '../wire/match.ts';
 import { problemsOf } from '../wire/request.ts';
-import { authenticate, authorize } from './access.ts';
+import { authorize } from './access.ts';
 import { jsonAnswer, type Answer } from './answer.ts';
+import { callerOf } from './caller.ts';
 import { readCall, type Call, type IncomingRequest } from './call.ts';
 import type { Dialect, Target } from './dialect/dialect.ts';
 import type { HandlerContext } from './handlers/define.ts';
@@ -41,24 +42,29 @@ export function createService(world: World): Service {
   function perform(call: Call): Answer {
     const { target, operation } = call;
     if (!target || !operation) return unknownOperation(call, dialect);
+    const headers: Record<string, string> = {};
     try {
-      return dialect.success(target, run(call, target));
+      const answer = dialect.success(target, run(call, target, headers), call);
+      return Object.keys(headers).length > 0
+        ? { ...answer, headers: { ...answer.headers, ...headers } }
+        : answer;
     } catch (error) {
-      if (error instanceof Refused) return dialect.refusal(operation, error);
-      return dialect.refusal(operation, ourBug(error));
+      if (error instanceof Refused) return dialect.refusal(operation, error, call);
+      return dialect.refusal(operation, ourBug(error), call);
     }
   }
 
-  function run(call: Call, target: Target): unknown {
+  function run(call: Call, target: Target, headers: Record<string, string>): unknown {
     const { state, random, inferenceLog } = world;
     const operation = operationOf(target.id);
     const nowMs = world.now();
-    const { key, user } = authenticate(state, call.bearer);
+    const caller = callerOf(state, operation, call, nowMs);
+    const { key } = caller;
     authorize(operation, key);
     keepInterval(target.id, key.id, nowMs);
     const input = validate(call, target, state);
     const handler = HANDLERS[target.id] as AnyHandler;
-    const body = handler(input, { state, nowMs, random, inferenceLog, key, user });
+    const body = handler(input, { state, nowMs, random, inferenceLog, headers, ...caller });
     const checked = operation.response.safeParse(body);
     if (checked.success) return body;
     const [first] = problemsOf(checked.error, body);

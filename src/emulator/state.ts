@@ -6,8 +6,14 @@
 import type { MaintenanceWindow } from '../contract/machines.ts';
 import { settleDeployment, type DeploymentRecord } from './deployments.ts';
 import type { GroupLog } from './worker-log/group-log.ts';
+import type { EndpointGroupRecord } from './endpoint-groups.ts';
 import type { InstanceRecord } from './instances.ts';
+import type { OfferRecord } from './offers.ts';
 import type { Settings } from './seed/settings.ts';
+import type { TeamRoleRecord } from './team-roles.ts';
+import type { TemplateRecord } from './templates.ts';
+import { settleTfa } from './tfa/settle.ts';
+import type { TfaAccount, TfaState } from './tfa/records.ts';
 
 export interface State {
   readonly settings: Settings;
@@ -18,8 +24,15 @@ export interface State {
   readonly workerGroups: Map<number, WorkerGroupRecord>;
   readonly machines: Map<number, MachineRecord>;
   readonly instances: Map<number, InstanceRecord>;
+  readonly templates: Map<number, TemplateRecord>;
+  readonly offers: Map<number, OfferRecord>;
+  readonly endpointGroups: Map<number, EndpointGroupRecord>;
+  readonly teamRoles: Map<number, TeamRoleRecord>;
+  /** Kind of thing → the last id that one got; see next-id.ts. */
+  readonly lastIds: Map<string, number>;
   /** `operation key-id` → Unix ms of the last call, for the minimum interval. */
   readonly lastCalls: Map<string, number>;
+  readonly tfa: TfaState;
 }
 
 export interface UserRecord {
@@ -29,26 +42,9 @@ export interface UserRecord {
   /** Unix time in seconds; null while unverified. */
   emailVerifiedAt: number | null;
   readonly isAdmin: boolean;
-  /** 2FA from before methods were stored: enabled, without a method row (§2.4). */
-  tfaLegacy: boolean;
-  tfaMethods: TfaMethodRecord[];
-  backupCodesRemaining: number;
-  /** End of the 30-minute window in which a method may be added, Unix ms. */
-  newMethodAuthorizedUntilMs: number | null;
-}
-
-export interface TfaMethodRecord {
-  readonly id: number;
-  readonly method: 'sms' | 'totp';
-  label: string | null;
-  /** Whole number, E.164; masked when shown. */
-  readonly phoneNumber: string | null;
-  isPrimary: boolean;
-  failCount: number;
-  /** Unix ms. */
-  lockedUntilMs: number | null;
-  readonly createdAtMs: number;
-  lastUsedMs: number | null;
+  /** The team in whose context this user's team keys act. */
+  readonly teamId: number;
+  readonly tfa: TfaAccount;
 }
 
 export interface ApiKeyRecord {
@@ -75,4 +71,5 @@ interface MachineRecord {
 /** Writes down everything that has fallen due, before the clock jumps (it may jump back). */
 export function settle(state: State, nowMs: number): void {
   for (const deployment of state.deployments.values()) settleDeployment(deployment, nowMs);
+  settleTfa(state, nowMs);
 }

@@ -1,13 +1,16 @@
 /** A call's input against the contract's schemas, strictly: what the interface does not allow is refused. */
 import { z } from 'zod';
 import type { Operation } from '../contract/define.ts';
+import { endpointGroupParameters } from '../contract/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
 import { coerceFields } from '../wire/coerce.ts';
 import { problemsOf } from '../wire/request.ts';
 import type { Call } from './call.ts';
+import { refuseBadGroup } from './endpoint-groups.ts';
 import type { Dialect, Target } from './dialect/dialect.ts';
 import { Refused } from './refused.ts';
 import type { State } from './state.ts';
+import { tfaSchemaRefusal } from './tfa/schema-refusal.ts';
 
 export type Validator = (call: Call, target: Target, state: State) => Record<string, unknown>;
 
@@ -31,13 +34,18 @@ export function createValidator(dialect: Dialect): Validator {
     if (alias?.body) {
       Object.assign(input, parse(bodySchemas.get(id), alias.body(call.query, state), 'query'));
     } else {
-      Object.assign(input, readQuery(operation, call, dialect), readBody(operation, id, call));
+      Object.assign(input, readQuery(operation, call, dialect), readBody(operation, id, call, state));
     }
     checkKeyInBody(operation, input, call, state);
     return input;
   };
 
-  function readBody(operation: Operation, id: OperationId, call: Call): Record<string, unknown> {
+  function readBody(
+    operation: Operation,
+    id: OperationId,
+    call: Call,
+    state: State,
+  ): Record<string, unknown> {
     const { body } = call;
     const schema = bodySchemas.get(id);
     if (!schema) {
@@ -46,12 +54,17 @@ export function createValidator(dialect: Dialect): Validator {
     }
     if (body.kind === 'malformed') throw badRequest('body', `malformed JSON: ${body.problem}`);
     const value = body.kind === 'none' ? {} : body.value;
-    return parse(schema, dialect.adapt(id, operation, value), 'body');
+    const adapted = dialect.adapt(id, operation, value, { state, userId: call.key?.userId });
+    if (operation.body === endpointGroupParameters) refuseBadGroup(adapted);
+    return parse(schema, adapted, 'body', () => tfaSchemaRefusal(id, adapted));
   }
 }
 
 function readQuery(operation: Operation, call: Call, dialect: Dialect): Record<string, unknown> {
-  if (operation.query) return parse(operation.query, coerceFields(operation.query, call.query), 'query');
+  if (operation.query) {
+    const read = dialect.adaptQuery(operation, coerceFields(operation.query, call.query));
+    return parse(operation.query, read, 'query');
+  }
   const [unknown] = Object.keys(call.query);
   if (unknown === undefined || !dialect.strict) return {};
   throw badRequest(unknown, 'this operation takes no query parameters');
@@ -74,12 +87,18 @@ function checkKeyInBody(
   });
 }
 
-function parse(schema: z.ZodObject | undefined, value: unknown, part: string): Record<string, unknown> {
+/** `special`: a refusal with a code of its own, where the interface has one for what is wrong. */
+function parse(
+  schema: z.ZodObject | undefined,
+  value: unknown,
+  part: string,
+  special: () => Refused | undefined = () => undefined,
+): Record<string, unknown> {
   const parsed = schema?.safeParse(value);
   if (!parsed) return {};
   if (parsed.success) return parsed.data;
   const [first] = problemsOf(parsed.error, value);
-  throw badRequest(first?.field || part, first?.message ?? 'not allowed');
+  throw special() ?? badRequest(first?.field || part, first?.message ?? 'not allowed');
 }
 
 function badRequest(field: string, rule: string): Refused {

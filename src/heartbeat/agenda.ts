@@ -5,6 +5,9 @@ import { deadlineAt, expiresAt, sendAt } from './schedule.ts';
 /** How long a due beat of a deployment without a TTL may wait before it counts as pressing as any, ms. */
 const PATIENCE_WITHOUT_TTL = 60_000;
 
+/** Longer than any TTL, ms. */
+const BEHIND_ALL_FIRST_ATTEMPTS = 1e12;
+
 /** Which of many heartbeats the engine must look at next, and which may send first. Times are monotonic ms. */
 export class Agenda<T extends { readonly beat: Heartbeat }> {
   /** By the next moment at which something is due. */
@@ -26,7 +29,7 @@ export class Agenda<T extends { readonly beat: Heartbeat }> {
   place(item: T, mono: number): void {
     const wishes = sendAt(item.beat);
     const wantsNow = wishes <= mono;
-    if (wantsNow) this.#senders.set(item, priority(item.beat));
+    if (wantsNow) this.#senders.set(item, priority(item.beat, mono));
     else this.#senders.delete(item);
     const at = Math.min(deadlineAt(item.beat), wantsNow ? Infinity : wishes);
     if (at === Infinity) this.#timeline.delete(item);
@@ -49,9 +52,14 @@ export class Agenda<T extends { readonly beat: Heartbeat }> {
   }
 }
 
-/** Earliest deadline first; but what is lost already must not starve what can still be saved. */
-function priority(beat: Heartbeat): number {
+/**
+ * Earliest deadline first. But a second attempt waits for all first ones, and what is lost already must not starve
+ * what can still be saved, which is what plain earliest-deadline-first does under overload.
+ */
+function priority(beat: Heartbeat, mono: number): number {
   if (beat.state === 'lapsed') return Infinity;
   const expiry = expiresAt(beat);
-  return expiry === Infinity ? beat.dueAt + PATIENCE_WITHOUT_TTL : expiry;
+  const deadline = expiry === Infinity ? beat.dueAt + PATIENCE_WITHOUT_TTL : expiry;
+  const hedge = beat.dueAt > mono;
+  return hedge ? deadline + BEHIND_ALL_FIRST_ATTEMPTS : deadline;
 }

@@ -65,7 +65,7 @@ function accept(turn: Turn, attempt: Attempt): void {
   const { beat, now } = turn;
   const latencyMs = now.mono - attempt.sentAt;
   const margin = beat.acknowledged ? expiresAt(beat) - now.mono : Infinity;
-  const { ttl, interval } = beat.timing;
+  const { ttl, interval, tick } = beat.timing;
   notify(turn, {
     type: 'accepted',
     attempt: attempt.id,
@@ -76,7 +76,11 @@ function accept(turn: Turn, attempt: Attempt): void {
 
   const disturbed = beat.trouble !== 'none' || !beat.acknowledged;
   const part = disturbed ? beat.spread : 1;
-  beat.dueAt = attempt.sentAt + interval * part * (1 - INTERVAL_JITTER * turn.random());
+  // A timer may be a tick late, and the interval is the bound of when the beat leaves, not of when it is due:
+  // otherwise that tick would count twice, before an outage and after it.
+  // In reckoned time: an answer that was on its way while the machine slept is old when it is read.
+  const sentAt = attempt.reckonedAt - beat.reckoning.hidden;
+  beat.dueAt = sentAt + part * (interval * (1 - INTERVAL_JITTER * turn.random()) - tick);
   beat.basis = Math.max(attempt.reckonedAt, beat.acknowledged ? beat.basis : -Infinity);
   beat.acknowledged = true;
   beat.trouble = 'none';

@@ -33,7 +33,6 @@ export interface DeploymentChoice extends TimingChoice {
 }
 
 interface Deployment {
-  readonly id: number;
   beat: Heartbeat;
   readonly ledger: Ledger;
   /** By attempt. */
@@ -109,8 +108,8 @@ export class HeartbeatDriver {
   view(): DriverView {
     const now = this.#now();
     return {
-      deployments: Array.from(this.#deployments.values(), ({ id, beat, ledger }) =>
-        viewDeployment(id, beat, ledger, now),
+      deployments: Array.from(this.#deployments.values(), ({ beat, ledger }) =>
+        viewDeployment(beat, ledger, now),
       ),
       lastTickAt: this.#lastTickAt,
       lastLagMs: this.#lastLagMs,
@@ -128,7 +127,7 @@ export class HeartbeatDriver {
   async finalBeat(signal: AbortSignal): Promise<number[]> {
     const live = [...this.#deployments.values()].filter(({ beat }) => !isFinal(beat.state));
     const limits = live.map(({ beat }) => beat.timing.attemptTimeout + beat.spacing);
-    const final = new FinalBeat(live.map(({ id }) => id));
+    const final = new FinalBeat(live.map(({ beat }) => beat.id));
     this.#final = final;
     for (const deployment of live) this.#tell(deployment, { type: 'beat-now' }, this.#now());
     this.#pump();
@@ -155,8 +154,8 @@ export class HeartbeatDriver {
     const now = this.#now();
     this.#added += 1;
     const spread = 1 - ((this.#added * GOLDEN_RATIO) % 1);
-    const beat = startHeartbeat(timing, now, { spread, keyGeneration: this.#keys.key.generation });
-    const deployment = { id, beat, ledger: emptyLedger(), calls: new Map<number, Call>() };
+    const beat = startHeartbeat({ id, timing, spread, keyGeneration: this.#keys.key.generation }, now);
+    const deployment = { beat, ledger: emptyLedger(), calls: new Map<number, Call>() };
     this.#deployments.set(id, deployment);
     this.#agenda.place(deployment, now.mono);
   }
@@ -175,7 +174,7 @@ export class HeartbeatDriver {
   }
 
   #send(deployment: Deployment, { attempt, timeoutMs, fresh, keyGeneration }: Send): void {
-    const { id: deploymentId } = deployment;
+    const deploymentId = deployment.beat.id;
     const key = this.#keys.key.value;
     const call = this.#calls.start(
       { deploymentId, key, keyGeneration, timeoutMs, fresh },
@@ -194,7 +193,7 @@ export class HeartbeatDriver {
   }
 
   #note(deployment: Deployment, notice: Notice, now: Instant): void {
-    const { id } = deployment;
+    const { id } = deployment.beat;
     enter(deployment.ledger, notice, now.wall);
     this.#outbox.push({ id, notice });
     if (notice.type === 'overdue') deployment.calls.get(notice.attempt)?.discount();

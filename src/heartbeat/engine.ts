@@ -29,6 +29,8 @@ export function step(beat: Heartbeat, event: Event, now: Instant, random: () => 
       wake(turn, event.room);
       break;
     case 'settled':
+      // A failure that comes after A counts from A, even if no timer has noticed that it was overdue.
+      if (event.outcome.type !== 'accepted') giveUpOnSlowAttempts(turn);
       settle(turn, event.attempt, event.outcome);
       break;
     case 'key':
@@ -136,7 +138,7 @@ function takeKey(turn: Turn, generation: number): void {
 /** A shorter interval moves a beat that is already scheduled; a longer one waits for the next. */
 function retime(turn: Turn, timing: Timing): void {
   const { beat } = turn;
-  const due = beat.basis - beat.reckoning.hidden + timing.interval;
+  const due = beat.basis - beat.reckoning.hidden + timing.interval - timing.tick;
   if (beat.acknowledged && beat.dueAt !== Infinity) beat.dueAt = Math.min(beat.dueAt, due);
   beat.timing = timing;
   beat.spacing = Math.min(beat.spacing, timing.maxSpacing);

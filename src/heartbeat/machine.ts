@@ -42,6 +42,8 @@ export interface Attempt {
  * unless they say reckoned; a time that will not come is Infinity.
  */
 export interface Heartbeat {
+  /** The deployment's. */
+  readonly id: number;
   readonly timing: Timing;
   /**
    * (0, 1]: the part of an interval after which the first beat after a disturbance comes. Deployments that
@@ -149,13 +151,13 @@ export type Notice =
 
 /** A new heartbeat, due at once. `spread` is in (0, 1]. */
 export function startHeartbeat(
-  timing: Timing,
+  { id, timing, spread, keyGeneration }: Pick<Heartbeat, 'id' | 'timing' | 'spread' | 'keyGeneration'>,
   now: Instant,
-  options: { readonly spread: number; readonly keyGeneration: number },
 ): Heartbeat {
   return {
+    id,
     timing,
-    spread: options.spread,
+    spread,
     state: 'starting',
     trouble: 'none',
     reckoning: startReckoning(now),
@@ -168,7 +170,7 @@ export function startHeartbeat(
     failures: 0,
     spacing: MIN_SPACING,
     latencies: [],
-    keyGeneration: options.keyGeneration,
+    keyGeneration,
     keyReadAt: Infinity,
     notFoundAt: undefined,
     fresh: false,

@@ -3,8 +3,8 @@
 import type { Heartbeat, HeartbeatState } from './machine.ts';
 import type { FailureLabel } from './outcome.ts';
 import type { BeatRecord, Ledger } from './ledger.ts';
-import type { Instant } from './reckoning.ts';
-import { expiresAt, nextBeatAt } from './schedule.ts';
+import { reckon, type Instant } from './reckoning.ts';
+import { expiresAt, isFinal, nextBeatAt } from './schedule.ts';
 
 /** One deployment. Times are Unix ms; an absent one is unknown, or will not come. */
 export interface DeploymentView {
@@ -40,14 +40,15 @@ export interface DriverView {
   readonly listenerErrors: number;
 }
 
-export function viewDeployment(id: number, beat: Heartbeat, ledger: Ledger, now: Instant): DeploymentView {
+export function viewDeployment(last: Heartbeat, ledger: Ledger, now: Instant): DeploymentView {
+  // The clocks may have parted since the engine last looked at them.
+  const beat = { ...last, reckoning: reckon(last.reckoning, now) };
   const { ttl, interval } = beat.timing;
   const next = nextBeatAt(beat);
-  // The offset, not the present wall clock, so that the time shown does not tremble from one reading to the next.
-  const { offset } = beat.reckoning;
+  const offset = now.wall - now.mono;
   const margin = closestMargin(beat, ledger, now);
   return {
-    deploymentId: id,
+    deploymentId: beat.id,
     state: beat.state,
     ...(ttl !== undefined && { ttlMs: ttl }),
     intervalMs: interval,
@@ -65,6 +66,6 @@ export function viewDeployment(id: number, beat: Heartbeat, ledger: Ledger, now:
 /** The ledger knows of margins only when a beat arrives; a deployment in trouble may be closer right now. */
 function closestMargin(beat: Heartbeat, ledger: Ledger, now: Instant): number | undefined {
   const { ttl } = beat.timing;
-  if (ttl === undefined || !beat.acknowledged) return ledger.minMarginRatio;
+  if (ttl === undefined || !beat.acknowledged || isFinal(beat.state)) return ledger.minMarginRatio;
   return Math.min(ledger.minMarginRatio ?? Infinity, (expiresAt(beat) - now.mono) / ttl);
 }

@@ -65,14 +65,18 @@ export function encodeRequest(
   if (operation.keyInBody && apiKey !== undefined) {
     values.body = { ...values.body, [operation.keyInBody]: apiKey };
   }
-  return {
-    ok: true,
-    request: {
+  try {
+    const request = {
       method: operation.method,
       target: fillPath(operation.path, values.params ?? {}) + queryString(values.query ?? {}),
       body: values.body && JSON.stringify(values.body),
-    },
-  };
+    };
+    return { ok: true, request };
+  } catch (error) {
+    // Fields that take any value also take what JSON cannot write: a BigInt, a circle.
+    const message = `cannot be written as JSON: ${error instanceof Error ? error.message : 'not serializable'}`;
+    return { ok: false, problems: [{ field: '', message }] };
+  }
 }
 
 function unknownField(field: string, known: ReadonlySet<string>): string {
@@ -84,7 +88,9 @@ export function problemsOf(error: z.ZodError, input: unknown): InputProblem[] {
   return error.issues.map((issue) => {
     let value: unknown = input;
     for (const key of issue.path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
-    const problem = { field: issue.path.map(String).join('.'), message: issue.message };
+    const field = issue.path.map(String).join('.');
+    if (value === undefined && issue.code === 'invalid_type') return { field, message: 'is missing' };
+    const problem = { field, message: issue.message };
     return value === undefined ? problem : { ...problem, value };
   });
 }

@@ -25,6 +25,7 @@ export const EPOCH = 1_700_000_000_000;
  */
 export class VirtualTime {
   readonly #agenda = new DeadlineHeap<Occurrence>();
+  readonly #timers = new Set<Occurrence>();
   #now = 0;
   /** True time that the monotonic clock has not seen. */
   #monoLost = 0;
@@ -38,21 +39,26 @@ export class VirtualTime {
     return this.#now;
   }
 
+  /** Whether the process runs, and could read its clocks. */
+  get running(): boolean {
+    return this.#now >= this.#frozenUntil;
+  }
+
   readonly clock: Clock = {
     mono: () => this.#now - this.#monoLost,
     wall: () => Math.floor(EPOCH + this.#now + this.#wallShift),
   };
 
-  /** How many timers and other occurrences are still to come. */
-  get pending(): number {
-    return this.#agenda.size;
+  /** How many timers are set. */
+  get timers(): number {
+    return this.#timers.size;
   }
 
   readonly setTimer = (ms: number, run: () => void): CancelTimer => {
     const wait = ms + this.lateness() + ROUNDING;
     const timer = { run, ours: true, due: this.clock.mono() + wait };
-    this.#agenda.set(timer, this.#now + wait);
-    return () => this.#agenda.delete(timer);
+    this.#timers.add(timer);
+    return this.#enter(timer, this.#now + wait);
   };
 
   /** Something outside our process, at a true time. */
@@ -92,7 +98,7 @@ export class VirtualTime {
         this.#agenda.set(next, this.#now + wait);
         continue;
       }
-      this.#agenda.delete(next);
+      this.#drop(next);
       next.run();
       if (next.ours) await settlePromises();
     }
@@ -101,6 +107,18 @@ export class VirtualTime {
 
   async pass(ms: number): Promise<void> {
     await this.runUntil(this.#now + ms);
+  }
+
+  /** Lets time pass until a promise is settled. */
+  async until<T>(promise: Promise<T>): Promise<T> {
+    const state = { settled: false };
+    const settle = (): void => {
+      state.settled = true;
+    };
+    promise.then(settle, settle);
+    await settlePromises();
+    while (!state.settled) await this.pass(100);
+    return promise;
   }
 
   #waitOf(next: Occurrence): number {
@@ -113,7 +131,12 @@ export class VirtualTime {
 
   #enter(occurrence: Occurrence, time: number): CancelTimer {
     this.#agenda.set(occurrence, Math.max(time, this.#now));
-    return () => this.#agenda.delete(occurrence);
+    return () => this.#drop(occurrence);
+  }
+
+  #drop(occurrence: Occurrence): void {
+    this.#agenda.delete(occurrence);
+    this.#timers.delete(occurrence);
   }
 }
 

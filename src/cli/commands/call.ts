@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { createClient } from '../../client/client.ts';
-import { PilotlightError } from '../../client/errors.ts';
+import { ApiError, PilotlightError } from '../../client/errors.ts';
+import { adviceOf } from '../../client/flows/explain.ts';
 import { OPERATION_IDS, operationOf } from '../../contract/operations.ts';
 import { nearestName } from '../../contract/nearest-name.ts';
 import { describeProblem } from '../../daemon/config/describe.ts';
@@ -64,6 +65,8 @@ async function send(answer: Promise<unknown>): Promise<number> {
   } catch (error) {
     if (!(error instanceof PilotlightError)) throw error;
     printError(`error: ${error.message}`);
+    const advice = error instanceof ApiError ? adviceOf(error) : '';
+    if (advice !== '') printError(advice);
     return exitCodeOf(error);
   }
 }

@@ -1,6 +1,7 @@
 /** The emulator as a whole: health, overview, reset, seed, snapshots. */
 import { z } from 'zod';
 import type { Snapshot } from '../control.ts';
+import type { TemplateView } from '../inspect-resources.ts';
 import { seedSchema } from '../seed/schema.ts';
 import { bodyRoute, route, type AdminParts, type AdminRoute } from './route.ts';
 
@@ -38,6 +39,7 @@ export function lifecycleRoutes(parts: AdminParts): AdminRoute[] {
 
 function overview({ dialect, world, clock, faults, ...inspected }: AdminParts) {
   const { deployments, workergroups, instances, machines } = inspected;
+  const { templates, offers, endpointGroups, teamRoles } = inspected;
   const { state } = world;
   return {
     dialect,
@@ -49,6 +51,15 @@ function overview({ dialect, world, clock, faults, ...inspected }: AdminParts) {
     workergroups: workergroups.list(),
     instances: instances.list(),
     machines: [...state.machines.keys()].map((id) => ({ id, maintenances: machines.maintenances(id) })),
+    templates: templates.list().map(withoutSecrets),
+    offers: offers.list(),
+    endpointGroups: endpointGroups.list(),
+    teamRoles: teamRoles.list(),
     faults: faults.list(),
   };
+}
+
+/** Environment and scripts may hold some. */
+function withoutSecrets({ id, hash_id, name, creator_id, count_created }: TemplateView) {
+  return { id, hash_id, name, creator_id, count_created };
 }

@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { INSTANCE_STATUSES } from '../../contract/instances.ts';
 import { maintenanceWindow } from '../../contract/machines.ts';
+import { offerEntry } from '../seed/resource-schema.ts';
 import { apiKeyEntry } from '../seed/schema.ts';
-import { bodyRoute, route, type AdminParts, type AdminRoute } from './route.ts';
+import { bodyRoute, idOf, route, type AdminParts, type AdminRoute } from './route.ts';
 
 const lines = z.union([z.strictObject({ lines: z.array(z.string()) }), z.strictObject({ text: z.string() })]);
 
@@ -13,12 +14,14 @@ export function resourceRoutes({
   workergroups,
   instances,
   machines,
+  offers,
 }: AdminParts): AdminRoute[] {
   const deploymentEntry = z.strictObject({ ttl: z.number().positive().nullable().optional() });
   const status = z.strictObject({ actual_status: z.enum(INSTANCE_STATUSES) });
   const rate = z.strictObject({ linesPerSecond: z.number().nonnegative() });
   const keyValue = apiKeyEntry.pick({ key: true });
   const keyEntry = apiKeyEntry.omit({ name: true });
+  const offer = offerEntry.omit({ id: true });
   const windows = z.strictObject({ maintenances: z.array(maintenanceWindow) });
   return [
     bodyRoute('PUT', '/api-keys/{name}', 'adds an API key', keyEntry, ({ params, body }) =>
@@ -48,14 +51,11 @@ export function resourceRoutes({
     bodyRoute('PUT', '/instances/{id}/status', 'its status from now on', status, ({ params, body }) =>
       instances.setStatus(idOf(params), body.actual_status),
     ),
+    bodyRoute('PUT', '/offers/{id}', 'adds or replaces a machine offer', offer, ({ params, body }) =>
+      offers.add({ id: idOf(params), ...body }),
+    ),
     bodyRoute('PUT', '/machines/{id}/maintenances', 'its maintenance windows', windows, ({ params, body }) =>
       machines.setMaintenances(idOf(params), body.maintenances),
     ),
   ];
-}
-
-function idOf(params: Readonly<Record<string, string>>): number {
-  const id = Number(params['id']);
-  if (!Number.isSafeInteger(id)) throw new Error(`id: "${params['id']}" is no integer`);
-  return id;
 }

@@ -5,8 +5,10 @@ import type { Control } from '../control.ts';
 import type { DialectName } from '../dialect/dialect.ts';
 import type { Faults } from '../faults/board.ts';
 import type { ApiKeys, Deployments, Instances, Machines, WorkerGroups } from '../inspect.ts';
+import type { Resources } from '../inspect-resources.ts';
 import type { Journal } from '../journal.ts';
 import type { World } from '../service.ts';
+import type { Outbox, TotpHelper, TwoFactor } from '../tfa/inspect.ts';
 
 export interface AdminRequest<Body = unknown> {
   readonly params: Readonly<Record<string, string>>;
@@ -24,7 +26,7 @@ export interface AdminRoute {
 }
 
 /** What the admin API works on: the in-process API. */
-export interface AdminParts {
+export interface AdminParts extends Resources {
   readonly dialect: DialectName;
   readonly world: World;
   readonly control: Control;
@@ -36,6 +38,9 @@ export interface AdminParts {
   readonly workergroups: WorkerGroups;
   readonly instances: Instances;
   readonly machines: Machines;
+  readonly outbox: Outbox;
+  readonly totp: TotpHelper;
+  readonly tfa: TwoFactor;
 }
 
 export function route(
@@ -56,4 +61,11 @@ export function bodyRoute<Schema extends z.ZodType>(
   run: (request: AdminRequest<z.output<Schema>>) => unknown,
 ): AdminRoute {
   return { method, path, summary, body, run: (request) => run(request as AdminRequest<z.output<Schema>>) };
+}
+
+/** @throws Error for an `{id}` in the path that is no integer */
+export function idOf(params: Readonly<Record<string, string>>): number {
+  const id = Number(params['id']);
+  if (!Number.isSafeInteger(id)) throw new Error(`id: "${params['id']}" is no integer`);
+  return id;
 }

@@ -3,6 +3,7 @@ import type { Operation } from '../../contract/define.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { RouteMatch } from '../../wire/match.ts';
 import type { Answer } from '../answer.ts';
+import type { Call } from '../call.ts';
 import type { Refused } from '../refused.ts';
 import type { State } from '../state.ts';
 
@@ -24,6 +25,13 @@ export interface Alias {
   answer?(body: Readonly<Record<string, unknown>>): Record<string, unknown>;
 }
 
+/** On whose behalf a request is read. */
+export interface Caller {
+  readonly state: State;
+  /** undefined without a valid key. */
+  readonly userId: number | undefined;
+}
+
 export interface Dialect {
   readonly name: DialectName;
   /** Refuses a body or query where the operation takes none, and a missing key in the body. */
@@ -31,7 +39,9 @@ export interface Dialect {
   match(method: string, path: string): RouteMatch<Target> | undefined;
   knows(operation: Operation): boolean;
   /** Brings what clients of this dialect send into the contract's form. */
-  adapt(id: OperationId, operation: Operation, body: unknown): unknown;
-  success(target: Target, body: unknown): Answer;
-  refusal(operation: Operation | undefined, refused: Refused): Answer;
+  adapt(id: OperationId, operation: Operation, body: unknown, caller: Caller): unknown;
+  /** The same for a query whose values have been read as the types that its schema wants. */
+  adaptQuery(operation: Operation, query: Record<string, unknown>): Record<string, unknown>;
+  success(target: Target, body: unknown, call: Call): Answer;
+  refusal(operation: Operation | undefined, refused: Refused, call: Call): Answer;
 }

@@ -2,14 +2,15 @@
  * The public service's way of speaking the interface (public-dialect.md), so that its existing clients run
  * against the emulator unmodified: laxer about what it takes, and wordier in what it answers.
  */
-import type { z } from 'zod';
 import type { MaintenanceWindow } from '../../contract/machines.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { OperationId } from '../../contract/operations.ts';
-import { coerceText } from '../../wire/coerce.ts';
 import { createMatcher, matchOperation } from '../../wire/match.ts';
 import { jsonAnswer, textAnswer } from '../answer.ts';
+import type { Call } from '../call.ts';
 import type { Alias, Dialect } from './dialect.ts';
+import { shownTemplates, withTemplateId } from './public-templates.ts';
+import { isRecord, readTexts, tolerate } from './tolerate.ts';
 
 const ALIASES: readonly Alias[] = [
   {
@@ -42,6 +43,7 @@ const matchAlias = createMatcher(
 /** Fields that public clients may leave out. */
 const DEFAULTS: Readonly<Partial<Record<OperationId, Readonly<Record<string, unknown>>>>> = {
   'workergroups.logs': { tail: LIMITS.logTailMax },
+  'templates.create': { docker_login_repo: '', docker_login_user: '', docker_login_pass: '' },
 };
 
 /** Words that existing clients compare. */
@@ -55,45 +57,40 @@ export const publicDialect: Dialect = {
     return match ? { value: { id: match.value }, params: match.params } : matchAlias(method, path);
   },
   knows: () => true,
-  adapt(id, operation, body) {
+  adapt(id, operation, body, caller) {
     if (!operation.body || !isRecord(body)) return operation.body ? body : undefined;
-    return { ...DEFAULTS[id], ...tolerate(operation.body, body, operation.keyInBody) };
+    const named = id === 'templates.delete' ? withTemplateId(body, caller) : body;
+    return { ...DEFAULTS[id], ...tolerate(operation.body, named, operation.keyInBody) };
   },
-  success({ id, alias }, body) {
+  adaptQuery({ query: schema }, query) {
+    if (!schema) return {};
+    const known = Object.entries(query).filter(([name]) => Object.hasOwn(schema.shape, name));
+    return readTexts(schema, Object.fromEntries(known)) as Record<string, unknown>;
+  },
+  success({ id, alias }, body, call) {
     if (!isRecord(body)) return jsonAnswer(200, withEndTimes(id, body));
-    return jsonAnswer(200, { success: true, ...(alias?.answer ? alias.answer(body) : body) });
+    const shown = id === 'templates.search' ? shownTemplates(body, call.query) : body;
+    return jsonAnswer(200, { success: true, ...(alias?.answer ? alias.answer(shown) : shown) });
   },
-  refusal(operation, refused) {
-    const { code, status, fields, reason } = refused;
-    const message = MESSAGES[code] ?? refused.message;
+  refusal(operation, refused, call) {
+    const { code, fields, reason, inPublic } = refused;
+    const status = inPublic?.status ?? refused.status;
+    const message = inPublic?.message ?? MESSAGES[code] ?? refused.message;
     // One of the three shapes of its 429; none has a Retry-After.
     if (code === 'rate_limited') return textAnswer(status, 'text/plain; charset=utf-8', message);
     // The serverless address reports its own errors as a bare JSON string with status 200.
     if (operation?.base === 'serverless' && (status === 400 || status === 404)) {
       return jsonAnswer(200, message, reason);
     }
-    return jsonAnswer(status, { success: false, error: code, msg: message, ...fields }, reason);
+    const body = { success: false, error: code, msg: message, ...fields, ...askOf(call) };
+    return jsonAnswer(status, body, reason);
   },
 };
 
-/** Null means unset, unknown fields are passed over, and numbers may arrive as text. */
-function tolerate(
-  schema: z.ZodObject,
-  body: Readonly<Record<string, unknown>>,
-  keyInBody: string | undefined,
-): Record<string, unknown> {
-  const fields = Object.entries(body).filter(
-    ([name, value]) => value !== null && (Object.hasOwn(schema.shape, name) || name === keyInBody),
-  );
-  return Object.fromEntries(
-    fields.map(([name, value]) => {
-      const field = schema.shape[name] as z.ZodType | undefined;
-      if (field === undefined || typeof value !== 'string' || field.safeParse(value).success) {
-        return [name, value];
-      }
-      return [name, coerceText(field, value)];
-    }),
-  );
+/** Errors of instance creation say which offer was asked for. */
+function askOf({ target, params }: Call): { ask_id?: number } {
+  const asks = target?.id === 'instances.create' || target?.id === 'instances.createByPost';
+  return asks ? { ask_id: Number(params['offer_id']) } : {};
 }
 
 function parseList(text: string): unknown {
@@ -110,8 +107,4 @@ function withEndTimes(id: OperationId, body: unknown): unknown {
   return (body as MaintenanceWindow[]).map((window) =>
     Object.assign({}, window, { end_time: window.start_time + window.duration_hours * 3600 }),
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -12,6 +12,7 @@ export const specDialect: Dialect = {
   },
   knows: (operation) => operation.origin === 'interface',
   adapt: (_id, _operation, body) => body,
+  adaptQuery: (_operation, query) => query,
   success: (_target, body) => jsonAnswer(200, body),
   refusal(operation, refused) {
     const { code, message, status, fields, reason } = refused;

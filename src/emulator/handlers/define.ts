@@ -2,23 +2,24 @@
 import type { Input, OperationId, Output } from '../../contract/operations.ts';
 import type { InferenceLog } from '../worker-log/inference-log.ts';
 import type { Random } from '../random.ts';
-import type { ApiKeyRecord, State, UserRecord } from '../state.ts';
+import type { Caller } from '../caller.ts';
+import type { State } from '../state.ts';
 
-export interface HandlerContext {
+export interface HandlerContext extends Caller {
   readonly state: State;
   /** Unix time in ms, one reading for the whole request. */
   readonly nowMs: number;
   readonly random: Random;
   readonly inferenceLog: InferenceLog;
-  readonly key: ApiKeyRecord;
-  readonly user: UserRecord;
+  /** Further headers of the answer, to be filled in; names in lower case. */
+  readonly headers: Record<string, string>;
 }
 
 /**
  * Takes a validated input and answers the body of a success, or throws Refused. All checks come before the
  * first change of the state.
  */
-type Handler<Id extends OperationId> = (input: Input<Id>, context: HandlerContext) => Output<Id>;
+export type Handler<Id extends OperationId> = (input: Input<Id>, context: HandlerContext) => Output<Id>;
 
 /** One for each operation of the table: one without a handler does not compile. */
 export type Handlers = { readonly [Id in OperationId]: Handler<Id> };

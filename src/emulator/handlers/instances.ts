@@ -1,26 +1,62 @@
+import type { Input } from '../../contract/operations.ts';
 import { statusAt, type InstanceRecord } from '../instances.ts';
-import type { HandlersOf } from './define.ts';
+import { returnOffer } from '../offers.ts';
+import { Refused } from '../refused.ts';
+import { rentOffer } from '../rent.ts';
+import type { HandlerContext, HandlersOf } from './define.ts';
 
 export const instanceHandlers: HandlersOf<'instances'> = {
+  'instances.create': create,
+  'instances.createByPost': create,
+
   'instances.list': (_, { state, nowMs, user }) => {
     const instances = [...state.instances.values()]
       .filter((instance) => instance.userId === user.id)
       .map((instance) => rowOf(instance, nowMs));
     return { instances_found: instances.length, instances };
   },
+
+  'instances.destroy': ({ id }, { state, user }) => {
+    if (state.instances.get(id)?.userId !== user.id) {
+      throw new Refused('not_found', `no instance ${id}`, {
+        reason: `id: this account has no instance ${id}`,
+      });
+    }
+    state.instances.delete(id);
+    returnOffer(state, id);
+    return { success: true };
+  },
 };
 
+/** `id` is there and is not the instance's, as §2.3 warns: it is the offer's. */
+function create({ offer_id: offerId, ...request }: Input<'instances.create'>, context: HandlerContext) {
+  const { state, user, nowMs } = context;
+  const instance = rentOffer(state, offerId, request, user.id, nowMs);
+  return { id: offerId, new_contract: instance.id };
+}
+
 function rowOf(instance: InstanceRecord, nowMs: number) {
+  const { launch } = instance;
+  const { values = {} } = launch ?? {};
   return {
     id: instance.id,
     machine_id: instance.machineId,
     actual_status: statusAt(instance, nowMs),
-    intended_status: 'running',
+    intended_status: values.target_state ?? 'running',
     label: instance.label,
     image_uuid: instance.image,
+    image_runtype: values.runtype ?? null,
+    image_args: values.args ?? values.args_str ?? null,
     gpu_name: instance.gpuName,
     num_gpus: instance.gpuCount,
+    gpu_ram: launch?.gpuRamMb ?? null,
+    dph_total: launch?.dphTotal ?? null,
+    disk_space: values.disk ?? null,
+    onstart: values.onstart ?? null,
+    volume_info: values.volume_info ?? null,
+    template_id: launch?.templateId ?? null,
+    template_hash_id: launch?.templateHashId ?? null,
     start_date: instance.createdMs / 1000,
-    extra_env: [] as [string, string][],
+    extra_env: Object.entries(values.env ?? {}),
   };
 }

@@ -1,47 +1,61 @@
-import type { TfaMethod } from '../../contract/tfa.ts';
+import type { OperationId } from '../../contract/operations.ts';
 import { Refused } from '../refused.ts';
-import type { TfaMethodRecord } from '../state.ts';
-import type { HandlerContext, HandlersOf } from './define.ts';
+import { viewMethod } from '../tfa/account.ts';
+import { beginAuthorization, confirmAuthorization } from '../tfa/authorize.ts';
+import { forbidTeams } from '../tfa/context.ts';
+import { completeLogin } from '../tfa/login.ts';
+import { confirmNew, regenerateBackupCodes, removeMethod, updateMethod } from '../tfa/methods.ts';
+import { resendSms, sendEmail, sendSms } from '../tfa/send-codes.ts';
+import { newTotpSecret, provisioningUri } from '../tfa/totp.ts';
+import { viewUser } from '../users.ts';
+import type { Handler, HandlersOf } from './define.ts';
 
 export const tfaHandlers: HandlersOf<'tfa'> = {
-  'tfa.status': (_, context) => {
-    forbidTeams(context);
-    const { user, nowMs } = context;
-    return {
-      success: true,
-      tfa_enabled: user.tfaMethods.length > 0 || user.tfaLegacy,
-      methods: user.tfaMethods.map((method) => methodView(method, user.id, nowMs)),
-      backup_codes_remaining: user.backupCodesRemaining,
-      new_method_authorized: nowMs < (user.newMethodAuthorizedUntilMs ?? -Infinity),
-    };
-  },
+  'tfa.status': personal((_, { user, nowMs }) => ({
+    success: true,
+    tfa_enabled: user.tfa.methods.length > 0 || user.tfa.legacy,
+    methods: user.tfa.methods.map((method) => viewMethod(method, user.id, nowMs)),
+    backup_codes_remaining: user.tfa.backupCodes.length,
+    new_method_authorized: nowMs < (user.tfa.authorizedUntilMs ?? -Infinity),
+  })),
+
+  'tfa.login': personal((input, context) => {
+    const { sessionKey, ...login } = completeLogin(context, input);
+    const user = { ...viewUser(context.user), ...login };
+    if (!context.loggedOut) return { ...user, session_key: sessionKey };
+    context.headers['set-cookie'] = `session=${sessionKey}; Path=/; HttpOnly; SameSite=Lax`;
+    return user;
+  }),
+
+  'tfa.sendEmail': personal((input, context) => sendEmail(context, input)),
+  'tfa.sendSms': personal((input, context) => sendSms(context, input, 'tfa.sendSms')),
+  'tfa.resendSms': personal((input, context) => resendSms(context, input, 'tfa.resendSms')),
+
+  'tfa.setupTotp': personal((_, { user, random }) => {
+    const secret = newTotpSecret(random);
+    return { secret, provisioning_uri: provisioningUri(secret, user.email ?? user.username) };
+  }),
+  'tfa.authorizeNewMethod': personal((input, context) => beginAuthorization(context, input)),
+  'tfa.confirmAuthorization': personal((input, context) => confirmAuthorization(context, input)),
+  'tfa.confirmNew': personal((input, context) => confirmNew(context, input)),
+  'tfa.update': personal((input, context) => updateMethod(context, input)),
+  'tfa.remove': personal((input, context) => removeMethod(context, input)),
+  'tfa.regenerateBackupCodes': personal((input, context) => regenerateBackupCodes(context, input)),
+
+  'tfa.test': personal((input, context) => sendSms(context, input, 'tfa.test')),
+  'tfa.resend': personal((input, context) => resendSms(context, input, 'tfa.resend')),
+  'tfa.testSubmit': personal((input, context) => {
+    if (!context.user.tfa.legacy) return confirmNew(context, input);
+    throw new Refused('untracked_2fa_found', 'your 2FA is an old one; regenerate your backup codes first', {
+      reason: 'tfa_status: legacy; tfa/regen-backup-codes/ makes it a tracked one',
+    });
+  }),
 };
 
-/** §5.5: 2FA actions are done in the personal context. */
-function forbidTeams({ key }: HandlerContext): void {
-  if (!key.team) return;
-  throw new Refused('team_user_forbidden', '2FA is managed in your personal context, not in a team', {
-    reason: `authorization: key "${key.name}" acts in a team context (§5.5)`,
-  });
-}
-
-function methodView(method: TfaMethodRecord, userId: number, nowMs: number): TfaMethod {
-  const { lockedUntilMs } = method;
-  return {
-    id: method.id,
-    user_id: userId,
-    method: method.method,
-    label: method.label,
-    ...(method.phoneNumber === null ? {} : { phone_number: maskPhone(method.phoneNumber) }),
-    is_primary: method.isPrimary,
-    fail_count: method.failCount,
-    locked_until: lockedUntilMs !== null && nowMs < lockedUntilMs ? lockedUntilMs / 1000 : null,
-    created_at: method.createdAtMs / 1000,
-    last_used: method.lastUsedMs === null ? null : method.lastUsedMs / 1000,
+/** §5.5: no 2FA action is done in a team's context. */
+function personal<Id extends OperationId>(handler: Handler<Id>): Handler<Id> {
+  return (input, context) => {
+    forbidTeams(context);
+    return handler(input, context);
   };
-}
-
-/** All but the last 4 digits hidden (§2.4). */
-function maskPhone(phone: string): string {
-  return phone.replaceAll(/\d(?=\d{4})/g, '*');
 }

@@ -1,11 +1,13 @@
 /** Seed → state, pure. */
 import { createDeployment } from '../deployments.ts';
 import { createGroupLog, type LineSource } from '../worker-log/group-log.ts';
-import type { InstanceRecord, StatusStep } from '../instances.ts';
+import { startingSteps, type InstanceRecord } from '../instances.ts';
+import { endpointGroupOf, offerOf, stepsOf, templateOf } from './build-resources.ts';
 import { DEFAULT_SEED } from './default.ts';
 import { seedSchema, type ParsedSeed, type Seed } from './schema.ts';
 import { settingsSchema, type Settings, type SettingsInput } from './settings.ts';
 import type { ApiKeyRecord, State, UserRecord } from '../state.ts';
+import { accountOf, buildTfaState, tfaSection } from '../tfa/seed.ts';
 
 type Entry<Section extends keyof ParsedSeed> =
   NonNullable<ParsedSeed[Section]> extends (infer One)[] ? One : never;
@@ -21,19 +23,32 @@ export function buildState(seed: Seed, overrides: SettingsInput, nowMs: number):
   const settings: Settings = settingsSchema.parse({ ...given.settings, ...overrides });
   const users = given.users ?? defaults.users ?? [];
   const owner = users[0]?.id ?? 0;
+  const userRecords = users.map((user) => userOf(user, settings, nowMs));
   const deployments = given.deployments ?? defaults.deployments ?? [];
   const workerGroups = given.workergroups ?? defaults.workergroups ?? [];
   const machines = given.machines ?? defaults.machines ?? [];
   const instances = given.instances ?? defaults.instances ?? [];
+  const templates = given.templates ?? defaults.templates ?? [];
+  const offers = given.offers ?? defaults.offers ?? [];
+  const endpointGroups = given.endpoint_groups ?? defaults.endpoint_groups ?? [];
   return {
     settings,
-    users: byId(users.map((user) => userOf(user, nowMs))),
+    users: byId(userRecords),
     keys: keysOf(users),
     deployments: byId(deployments.map((entry) => deploymentOf(entry, settings, nowMs))),
     workerGroups: byId(workerGroups.map((entry) => ({ id: entry.id, log: logOf(entry, settings, nowMs) }))),
     machines: byId(machines.map((entry) => machineOf(entry, nowMs))),
     instances: byId(instances.map((entry) => instanceOf(entry, owner, settings, nowMs))),
+    templates: byId(templates.map((entry) => templateOf(entry, owner, nowMs))),
+    offers: byId(offers.map(offerOf)),
+    endpointGroups: byId(endpointGroups.map((entry) => endpointGroupOf(entry, owner, nowMs))),
+    teamRoles: new Map(),
+    lastIds: new Map(),
     lastCalls: new Map(),
+    tfa: buildTfaState(
+      tfaSection.parse(given.tfa ?? {}),
+      userRecords.map((user) => user.tfa),
+    ),
   };
 }
 
@@ -41,27 +56,15 @@ function byId<Item extends { readonly id: number }>(items: readonly Item[]): Map
   return new Map(items.map((item) => [item.id, item]));
 }
 
-function userOf(user: Entry<'users'>, nowMs: number): UserRecord {
+function userOf(user: Entry<'users'>, settings: Settings, nowMs: number): UserRecord {
   return {
     id: user.id,
     username: user.username,
     email: user.email ?? null,
     emailVerifiedAt: user.email_verified && user.email !== undefined ? Math.floor(nowMs / 1000) : null,
     isAdmin: user.is_admin,
-    tfaLegacy: user.legacy_2fa,
-    tfaMethods: user.tfa_methods.map((method) => ({
-      id: method.id,
-      method: method.method,
-      label: method.label ?? null,
-      phoneNumber: method.phone_number ?? null,
-      isPrimary: method.is_primary,
-      failCount: method.fail_count,
-      lockedUntilMs: method.locked_for === undefined ? null : nowMs + method.locked_for * 1000,
-      createdAtMs: nowMs,
-      lastUsedMs: null,
-    })),
-    backupCodesRemaining: user.backup_codes_remaining,
-    newMethodAuthorizedUntilMs: null,
+    teamId: user.team_id ?? user.id,
+    tfa: accountOf(user, settings.randomSeed, nowMs),
   };
 }
 
@@ -116,10 +119,6 @@ function instanceOf(
   nowMs: number,
 ): InstanceRecord {
   const createdMs = nowMs - entry.age_seconds * 1000;
-  const given = entry.statuses?.map(({ actual_status: status, seconds }): StatusStep => ({
-    status,
-    durationMs: seconds === undefined ? null : seconds * 1000,
-  }));
   return {
     id: entry.id,
     userId,
@@ -130,15 +129,7 @@ function instanceOf(
     gpuCount: entry.num_gpus,
     createdMs,
     stepsFromMs: createdMs,
-    steps: given ?? startingSteps(settings),
+    steps: stepsOf(entry.statuses) ?? startingSteps(settings),
+    launch: null,
   };
-}
-
-/** What an instance goes through that starts without trouble. */
-function startingSteps(settings: Settings): StatusStep[] {
-  return [
-    { status: 'created', durationMs: settings.instanceCreatedSeconds * 1000 },
-    { status: 'loading', durationMs: settings.instanceLoadingSeconds * 1000 },
-    { status: 'running', durationMs: null },
-  ];
 }

@@ -3,6 +3,11 @@ import type { Seed } from './schema.ts';
 
 /** The value of the API key of the default seed: obviously not a real one. */
 export const DEFAULT_API_KEY = 'emulator-key';
+/** Of the same user's key that acts in a team's context: for team roles. */
+export const DEFAULT_TEAM_KEY = 'emulator-team-key';
+
+/** Of the authenticator of the default seed: put it into an app, or ask `emulator.totp(1)`. */
+export const DEFAULT_TOTP_SECRET = 'EMULATOREMULATOREMULATOREMULATOR';
 
 const HOUR = 3600;
 
@@ -12,9 +17,14 @@ export const DEFAULT_SEED: Seed = {
       id: 1,
       username: 'dev',
       email: 'dev@example.com',
-      tfa_methods: [{ id: 1, method: 'totp', label: 'authenticator', is_primary: true }],
+      tfa_methods: [
+        { id: 1, method: 'totp', label: 'authenticator', totp_secret: DEFAULT_TOTP_SECRET, is_primary: true },
+      ],
       backup_codes_remaining: 8,
-      api_keys: [{ name: 'default', key: DEFAULT_API_KEY }],
+      api_keys: [
+        { name: 'default', key: DEFAULT_API_KEY },
+        { name: 'team', key: DEFAULT_TEAM_KEY, team: true },
+      ],
     },
   ],
   deployments: [
@@ -58,4 +68,40 @@ export const DEFAULT_SEED: Seed = {
       ],
     },
   ],
+  templates: [
+    // That of the contract's examples.
+    { id: 9, name: 'vllm', image: 'vllm/vllm-openai', env: '-e HF_HOME=/models -p 8000:8000' },
+    {
+      id: 10,
+      name: 'Jupyter Lab',
+      image: 'jupyter/scipy-notebook',
+      tag: '2024-10-07',
+      creator_id: 2,
+      recommended: true,
+      runtype: 'jupyter',
+      use_jupyter_lab: true,
+      recommended_disk_space: 32,
+      count_created: 120,
+      recent_create_ago: HOUR,
+      age_seconds: 900 * 24 * HOUR,
+    },
+    { id: 11, name: 'of somebody else', image: 'private/image', creator_id: 2, private: true },
+  ],
+  offers: [
+    { id: 3001, machine_id: 11 },
+    { id: 3002, machine_id: 11, num_gpus: 2, dph_total: 0.8 },
+    { id: 3003, machine_id: 12, gpu_name: 'H100 SXM', gpu_ram: 81_559, dph_total: 2.1, disk_space: 2_000 },
+    {
+      id: 3004,
+      machine_id: 12,
+      dph_total: 0.15,
+      // Cheap, and for a reason.
+      statuses: [
+        { actual_status: 'created', seconds: 10 },
+        { actual_status: 'loading', seconds: 60 },
+        { actual_status: 'exited' },
+      ],
+    },
+  ],
+  endpoint_groups: [{ id: 31, endpoint_name: 'chat', target_util: 0.9, max_workers: 20 }],
 };

@@ -4,9 +4,10 @@
  * Its JSON schema is served at `/_emulator/seed-schema`.
  */
 import { z } from 'zod';
-import { INSTANCE_STATUSES } from '../../contract/instances.ts';
 import { MAINTENANCE_CATEGORIES } from '../../contract/machines.ts';
 import { id, timestamp } from '../../contract/schemas.ts';
+import { endpointGroupEntry, offerEntry, statusSteps, templateEntry } from './resource-schema.ts';
+import { tfaSection, tfaUserFields } from '../tfa/seed.ts';
 import { settingsSchema } from './settings.ts';
 
 const seconds = z.number().nonnegative();
@@ -23,25 +24,14 @@ export const apiKeyEntry = z.strictObject({
   team: z.boolean().default(false).describe("used in a team's context"),
 });
 
-const tfaMethod = z.strictObject({
-  id,
-  method: z.enum(['sms', 'totp']),
-  label: z.string().max(30).optional(),
-  phone_number: z.string().optional().describe('E.164; shown masked'),
-  is_primary: z.boolean().default(false),
-  fail_count: z.int().nonnegative().default(0),
-  locked_for: seconds.optional().describe('seconds from the start for which it is locked'),
-});
-
 const user = z.strictObject({
   id,
   username: z.string().default('dev'),
   email: z.string().optional(),
   email_verified: z.boolean().default(true),
   is_admin: z.boolean().default(false),
-  legacy_2fa: z.boolean().default(false).describe('2FA from before methods were stored'),
-  tfa_methods: z.array(tfaMethod).default([]),
-  backup_codes_remaining: z.int().nonnegative().default(0),
+  team_id: id.optional().describe("the team in whose context its team keys act; absent: the user's id"),
+  ...tfaUserFields,
   api_keys: z.array(apiKeyEntry).default([]),
 });
 
@@ -95,26 +85,21 @@ const instance = z.strictObject({
   gpu_name: z.string().default('RTX 4090'),
   num_gpus: z.int().positive().default(1),
   age_seconds: seconds.default(0).describe('how long it has existed at the start'),
-  statuses: z
-    .array(
-      z.strictObject({
-        actual_status: z.enum(INSTANCE_STATUSES),
-        seconds: seconds.optional().describe('how long it lasts; absent: for good'),
-      }),
-    )
-    .min(1)
-    .optional()
-    .describe('statuses it passes through; absent: created, loading, running with the times of the settings'),
+  statuses: statusSteps,
 });
 
 export const seedSchema = z.strictObject({
   $schema: z.string().optional(),
   settings: settingsSchema.partial().optional().describe('numbers that the interface does not show'),
   users: z.array(user).min(1).optional().describe('the first is the user of the default API key'),
+  tfa: tfaSection.optional().describe('two-factor authentication, as far as all accounts share it'),
   deployments: z.array(deploymentEntry).optional(),
   workergroups: z.array(workerGroupEntry).optional(),
   machines: z.array(machine).optional(),
   instances: z.array(instance).optional().describe('belong to the first user'),
+  templates: z.array(templateEntry).optional(),
+  offers: z.array(offerEntry).optional().describe('machine offers that can be rented'),
+  endpoint_groups: z.array(endpointGroupEntry).optional().describe('belong to the first user'),
 });
 
 /** What a seed file contains. */

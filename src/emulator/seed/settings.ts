@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { LIMITS } from '../../contract/limits.ts';
+import { tfaSettings } from '../tfa/settings.ts';
 
 export const settingsSchema = z.strictObject({
   randomSeed: z.int().default(1).describe('seed of all random choices: log lines, probabilities of faults'),
@@ -41,6 +42,11 @@ export const settingsSchema = z.strictObject({
     .nonnegative()
     .default(25)
     .describe('how long a new instance stays `loading` before it runs'),
+  instanceDiskGb: z
+    .number()
+    .positive()
+    .default(10)
+    .describe('disk of an instance for which neither the request nor a template says, in GB'),
   minIntervalSeconds: z
     .number()
     .nonnegative()
@@ -48,6 +54,7 @@ export const settingsSchema = z.strictObject({
     .describe(
       'shortest time between two calls of one key to one operation; sooner ones get 429. 0: no limit',
     ),
+  ...tfaSettings,
   journalEntries: z.int().positive().default(10_000).describe('requests that the journal keeps'),
 });
 export type Settings = Readonly<z.output<typeof settingsSchema>>;

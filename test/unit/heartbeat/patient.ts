@@ -31,7 +31,10 @@ export class Patient {
 
   constructor({ ttl, interval = 'auto', random = 0 }: Choice = {}) {
     this.#random = () => random;
-    this.beat = startHeartbeat(timingFor({ ttl, interval }), this, { spread: 1, keyGeneration: 1 });
+    this.beat = startHeartbeat(
+      { id: 42, timing: timingFor({ ttl, interval }), spread: 1, keyGeneration: 1 },
+      this,
+    );
   }
 
   get state(): string {

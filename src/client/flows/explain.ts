@@ -1,0 +1,29 @@
+/** What an error of the service means to a person, and what to do next. */
+import { ERRORS, type ErrorCode, type ErrorDefinition } from '../../contract/errors.ts';
+import type { ApiError } from '../errors.ts';
+
+/** The service's words, and what to do next: `The code is not right. Check the code; …` */
+export function explainError(error: ApiError, nowMs: number = Date.now()): string {
+  return sentences([error.said, adviceOf(error, nowMs)]);
+}
+
+/** What to do next, and when; empty for an error that the table does not know. */
+export function adviceOf(error: ApiError, nowMs: number = Date.now()): string {
+  const known = error.errorCode !== undefined && Object.hasOwn(ERRORS, error.errorCode);
+  const definition: ErrorDefinition | undefined = known ? ERRORS[error.errorCode as ErrorCode] : undefined;
+  return sentences([definition?.advice ?? '', ...lockSentence(error, nowMs)]);
+}
+
+function sentences(parts: readonly string[]): string {
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => `${part.charAt(0).toUpperCase()}${part.slice(1).replace(/\.$/, '')}.`)
+    .join(' ');
+}
+
+function lockSentence({ fields }: ApiError, nowMs: number): string[] {
+  const until = fields['locked_until'];
+  if (typeof until !== 'number' || until * 1000 <= nowMs) return [];
+  const minutes = Math.ceil((until * 1000 - nowMs) / 60_000);
+  return [`The method is locked until ${new Date(until * 1000).toISOString()} (${minutes} min)`];
+}

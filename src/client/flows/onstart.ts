@@ -1,0 +1,43 @@
+/**
+ * Start scripts longer than the service takes (§8: 4048 characters): compressed and encoded into a script that
+ * unpacks and runs itself. It needs sh, base64, gzip and mktemp in the image, which every common base has.
+ */
+import { gzipSync } from 'node:zlib';
+import { LIMITS } from '../../contract/limits.ts';
+import { RequestError } from '../errors.ts';
+
+/**
+ * The script as it is when it fits, else packed. Runs by the interpreter of its `#!` line, else by sh, with its exit code.
+ * @throws RequestError when it is too long even so, with both lengths
+ */
+export function fitOnstart(script: string): string {
+  if (script.length <= LIMITS.onstartLength) return script;
+  const packed = selfExtracting(script);
+  if (packed.length <= LIMITS.onstartLength) return packed;
+  throw new RequestError('instances.create', [
+    {
+      field: 'onstart',
+      message:
+        `at most ${LIMITS.onstartLength} characters; this one has ${script.length}, and ${packed.length} compressed: ` +
+        'put it into the image, or have a short script download it',
+    },
+  ]);
+}
+
+function selfExtracting(script: string): string {
+  const data = gzipSync(script, { level: 9 }).toString('base64');
+  return [
+    '#!/bin/sh',
+    'f=$(mktemp) || exit 1',
+    `printf %s '${data}' | base64 -d | gzip -dc >"$f" || exit 1`,
+    `${interpreter(script)} "$f"`,
+    's=$?',
+    'rm -f "$f"',
+    'exit $s',
+  ].join('\n');
+}
+
+/** From the `#!` line, as far as it is a plain path with at most one argument: `/usr/bin/env bash`. */
+function interpreter(script: string): string {
+  return /^#!\s*(\/[\w/.+-]+(?: [\w.+-]+)?)[ \t\r]*\n/.exec(script)?.[1] ?? 'sh';
+}

@@ -1,0 +1,160 @@
+/**
+ * Proving a second factor: chooses the method, has the code sent where one must be, asks the person or
+ * computes it, and hands over exactly the fields that go with it (§4.4).
+ */
+import { Secret, TOTP } from 'otpauth';
+import type { TfaMethod, TfaMethodName } from '../../contract/tfa.ts';
+import type { Client } from '../client.ts';
+import { ApiError } from '../errors.ts';
+
+/** What a person is asked for. */
+export interface CodePrompt {
+  readonly method: TfaMethodName;
+  /** Label or masked phone number of the method, where it has one. */
+  readonly hint: string | undefined;
+  /** The service's words about where the code was sent. */
+  readonly said: string | undefined;
+  /** Has the code sent once more, for the person to whom none came; undefined for an authenticator. */
+  readonly resend: (() => Promise<void>) | undefined;
+}
+
+/** Hands over the 6-digit code; a rejection ends the flow. Never logged or kept. */
+export type AskCode = (prompt: CodePrompt, signal: AbortSignal | undefined) => Promise<string>;
+
+export interface ProofOptions {
+  readonly askCode: AskCode;
+  /** Base32 secret of the account's authenticator: then its codes are computed instead of asked for. */
+  readonly totpSecret?: string;
+  /** A one-time backup code, used instead of any method. */
+  readonly backupCode?: string;
+  /** Which method to use; default: the primary one, or e-mail where there is none. */
+  readonly method?: TfaMethodName;
+  readonly methodId?: number;
+  /** Unix ms, for computed codes. */
+  readonly now?: () => number;
+  readonly signal?: AbortSignal;
+}
+
+/** The fields that every verifying operation takes. */
+export interface Proof {
+  readonly tfa_method?: TfaMethodName;
+  readonly code?: string;
+  readonly secret?: string;
+  readonly tfa_method_id?: number;
+  readonly backup_code?: string;
+}
+
+export interface Choice {
+  readonly method: TfaMethodName;
+  readonly methodId: number | undefined;
+  readonly hint: string | undefined;
+}
+
+/** @throws ApiError of the send calls; whatever `askCode` rejects with */
+export async function proveSecondFactor(client: Client, options: ProofOptions): Promise<Proof> {
+  if (options.backupCode !== undefined) return { backup_code: options.backupCode };
+  const choice = await chooseMethod(client, options);
+  const sending = senderOf(client, choice, options.signal);
+  const { code, secret } = await askForCode(choice, await sending?.send(), sending?.resend, options);
+  return {
+    tfa_method: choice.method,
+    code,
+    ...(secret !== undefined && { secret }),
+    ...(choice.methodId !== undefined && { tfa_method_id: choice.methodId }),
+  };
+}
+
+/** The method that was asked for, else the authenticator whose secret is known, else the primary one, else e-mail. */
+export async function chooseMethod(client: Client, options: ProofOptions): Promise<Choice> {
+  const { methods } = await client.tfa.status({}, callOptions(options.signal));
+  const wanted = options.method ?? (options.totpSecret === undefined ? undefined : 'totp');
+  if (wanted === 'email') return EMAIL;
+  const fitting = methods.filter(
+    ({ id, method }) =>
+      (options.methodId === undefined || id === options.methodId) &&
+      (wanted === undefined || method === wanted),
+  );
+  const chosen = fitting.find((method) => method.is_primary) ?? fitting[0];
+  if (!chosen)
+    return wanted === undefined ? EMAIL : { method: wanted, methodId: options.methodId, hint: undefined };
+  return { method: chosen.method, methodId: chosen.id, hint: hintOf(chosen) };
+}
+
+const EMAIL: Choice = { method: 'email', methodId: undefined, hint: undefined };
+
+function hintOf({ label, phone_number }: TfaMethod): string | undefined {
+  return label ?? phone_number ?? undefined;
+}
+
+/** A code that is on its way, and the secret that goes with it. */
+export interface Sent {
+  readonly secret: string;
+  readonly msg?: string | undefined;
+}
+
+type Send = () => Promise<Sent>;
+
+/** How a method's codes are sent; undefined for an authenticator, which needs none sent. */
+function senderOf(
+  client: Client,
+  { method, methodId }: Choice,
+  signal: AbortSignal | undefined,
+): { readonly send: Send; readonly resend: Send } | undefined {
+  if (method === 'totp') return undefined;
+  if (method === 'sms')
+    return smsSender(client, methodId === undefined ? {} : { tfa_method_id: methodId }, signal);
+  const send: Send = () => client.tfa.sendEmail({}, callOptions(signal));
+  return { send, resend: send };
+}
+
+/** A code that is already on its way is sent once more. */
+export function smsSender(
+  client: Client,
+  input: { readonly tfa_method_id?: number; readonly phone_number?: string },
+  signal: AbortSignal | undefined,
+): { readonly send: Send; readonly resend: Send } {
+  const resend: Send = () => client.tfa.resendSms(input, callOptions(signal));
+  async function send(): Promise<Sent> {
+    try {
+      return await client.tfa.sendSms(input, callOptions(signal));
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.errorCode !== 'tfa_challenge_exists') throw error;
+      return resend();
+    }
+  }
+  return { send, resend };
+}
+
+/** The code, computed or asked for, with the secret of the sending that it came by. */
+export async function askForCode(
+  { method, hint }: Choice,
+  first: Sent | undefined,
+  resend: Send | undefined,
+  options: ProofOptions,
+): Promise<{ readonly code: string; readonly secret: string | undefined }> {
+  if (method === 'totp' && options.totpSecret !== undefined) {
+    return { code: totpCode(options.totpSecret, (options.now ?? Date.now)()), secret: first?.secret };
+  }
+  let sent = first;
+  const prompt: CodePrompt = {
+    method,
+    hint,
+    said: first?.msg,
+    resend:
+      resend &&
+      (async () => {
+        sent = await resend();
+      }),
+  };
+  const code = await options.askCode(prompt, options.signal);
+  return { code, secret: sent?.secret };
+}
+
+/** The authenticator's code at a time in Unix ms (RFC 6238: SHA-1, 6 digits, 30 s). */
+export function totpCode(base32Secret: string, atMs: number): string {
+  return new TOTP({ secret: Secret.fromBase32(base32Secret) }).generate({ timestamp: atMs });
+}
+
+export function callOptions(signal: AbortSignal | undefined): { signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}

@@ -1,0 +1,136 @@
+/** What takes several calls in two-factor authentication (§4.4), in an order that cannot be got wrong. */
+import type { Output } from '../../contract/operations.ts';
+import type { Client } from '../client.ts';
+import {
+  askForCode,
+  callOptions,
+  chooseMethod,
+  proveSecondFactor,
+  smsSender,
+  totpCode,
+  type Choice,
+  type ProofOptions,
+} from './tfa-proof.ts';
+
+export interface LoginResult {
+  readonly user: Output<'tfa.login'>;
+  /** The same service with the session as its key, where the answer had one; else the client as it was. */
+  readonly client: Client;
+}
+
+/** Completes a login. The session key that comes back is what `client` uses from then on. */
+export async function login(
+  client: Client,
+  options: ProofOptions & { readonly admin?: boolean },
+): Promise<LoginResult> {
+  const proof = await proveSecondFactor(client, options);
+  const admin = options.admin === undefined ? {} : { admin: options.admin };
+  const user = await client.tfa.login({ ...proof, ...admin }, callOptions(options.signal));
+  return { user, client: user.session_key === undefined ? client : client.withKey(user.session_key) };
+}
+
+export interface AddedMethod {
+  /** For the first method only: 10 codes, shown once. Keep them. */
+  readonly backupCodes: readonly string[] | undefined;
+}
+
+/**
+ * Adds an authenticator app. `onSecret` shows the new secret to the person before the code is asked for;
+ * with `generate` the code is computed instead, for scripts that keep the secret.
+ */
+export async function addTotp(
+  client: Client,
+  options: ProofOptions & {
+    readonly onSecret: (setup: {
+      readonly secret: string;
+      readonly provisioningUri: string;
+    }) => void | Promise<void>;
+    readonly label?: string;
+    readonly generate?: boolean;
+  },
+): Promise<AddedMethod> {
+  await authorize(client, options);
+  const setup = await client.tfa.setupTotp({}, callOptions(options.signal));
+  await options.onSecret({ secret: setup.secret, provisioningUri: setup.provisioning_uri });
+  const code = options.generate
+    ? totpCode(setup.secret, (options.now ?? Date.now)())
+    : await options.askCode(
+        { method: 'totp', hint: options.label, said: undefined, resend: undefined },
+        options.signal,
+      );
+  return confirm(client, { tfa_method: 'totp', code, secret: setup.secret }, options);
+}
+
+/** Adds a phone number, in E.164 form. */
+export async function addSms(
+  client: Client,
+  options: ProofOptions & { readonly phoneNumber: string; readonly label?: string },
+): Promise<AddedMethod> {
+  const { phoneNumber, signal } = options;
+  await authorize(client, options);
+  const { send, resend } = smsSender(client, { phone_number: phoneNumber }, signal);
+  const choice: Choice = { method: 'sms', methodId: undefined, hint: phoneNumber };
+  const { code, secret = '' } = await askForCode(choice, await send(), resend, options);
+  return confirm(client, { tfa_method: 'sms', code, secret, phone_number: phoneNumber }, options);
+}
+
+/** Removes a method; without `targetId` the one that the proof was made with. How many remain: 0 means 2FA is off. */
+export async function removeMethod(
+  client: Client,
+  options: ProofOptions & { readonly targetId?: number },
+): Promise<{ readonly remainingMethods: number }> {
+  const proof = await proveSecondFactor(client, options);
+  const target = options.targetId === undefined ? {} : { target_id: options.targetId };
+  const { remaining_methods: remaining = 0 } = await client.tfa.remove(
+    { ...proof, ...target },
+    callOptions(options.signal),
+  );
+  return { remainingMethods: typeof remaining === 'number' ? remaining : remaining.length };
+}
+
+/** A fresh set of 10 backup codes, shown once; all earlier ones stop working. */
+export async function regenerateBackupCodes(
+  client: Client,
+  options: ProofOptions,
+): Promise<readonly string[]> {
+  const proof = await proveSecondFactor(client, options);
+  return (await client.tfa.regenerateBackupCodes(proof, callOptions(options.signal))).backup_codes;
+}
+
+/** Opens the 30-minute window in which a method may be added, unless it is open. */
+async function authorize(client: Client, options: ProofOptions): Promise<void> {
+  const { signal, backupCode } = options;
+  const status = await client.tfa.status({}, callOptions(signal));
+  if (status.new_method_authorized) return;
+  if (backupCode !== undefined) {
+    await client.tfa.authorizeNewMethod({ backup_code: backupCode }, callOptions(signal));
+    return;
+  }
+  const choice = await chooseMethod(client, options);
+  const begin = async (): Promise<{ secret: string }> => {
+    const { secret = '' } = await client.tfa.authorizeNewMethod(
+      { tfa_method: choice.method, ...(choice.methodId !== undefined && { tfa_method_id: choice.methodId }) },
+      callOptions(signal),
+    );
+    return { secret };
+  };
+  const { code, secret = '' } = await askForCode(
+    choice,
+    await begin(),
+    choice.method === 'totp' ? undefined : begin,
+    options,
+  );
+  await client.tfa.confirmAuthorization({ code, secret }, callOptions(signal));
+}
+
+async function confirm(
+  client: Client,
+  input: Parameters<Client['tfa']['confirmNew']>[0],
+  { label, signal }: { readonly label?: string; readonly signal?: AbortSignal },
+): Promise<AddedMethod> {
+  const answer = await client.tfa.confirmNew(
+    { ...input, ...(label !== undefined && { label }) },
+    callOptions(signal),
+  );
+  return { backupCodes: answer.backup_codes };
+}

@@ -1,0 +1,100 @@
+/**
+ * What an instance gets when a template and the request both have something to say: the four merge rules of
+ * §2.3. Pure; the emulator applies it, and a preview shows it before anything is rented.
+ */
+import { envMapOf, parseEnvFlags } from './env-flags.ts';
+import type { InstanceRequest } from './instances.ts';
+import { printRegistryLogin } from './registry-login.ts';
+import { TEMPLATE_DEFAULTS, type TemplateFields } from './templates.ts';
+
+/** `both`: a map to which each contributed entries. */
+export type MergeSource = 'template' | 'request' | 'both';
+
+export interface MergedField<Value> {
+  readonly value: Value;
+  readonly from: MergeSource;
+}
+
+/** The values that an instance is made of; `image` is a whole reference, tag included. */
+export interface LaunchValues extends Omit<Required<InstanceRequest>, 'template_hash_id' | 'env'> {
+  readonly env: Record<string, string>;
+}
+
+/** Fields that neither side sets are absent. `image_login` holds a secret. */
+export type MergedLaunch = { readonly [Field in keyof LaunchValues]?: MergedField<LaunchValues[Field]> };
+
+/** A template as far as launching needs it: search results and templates of one's own both fit. */
+export type LaunchTemplate = { readonly [Field in keyof TemplateFields]?: TemplateFields[Field] | undefined };
+
+/** @throws FlagError for a template whose `env` is not in container-flag format */
+export function mergeLaunch(template: LaunchTemplate | undefined, request: InstanceRequest): MergedLaunch {
+  const stored: Partial<LaunchValues> = template ? launchValuesOf(template) : {};
+  const { template_hash_id: _, env, ...rest } = request;
+  const asked: Partial<LaunchValues> = given({ ...rest, ...(env ? { env: textValues(env) } : {}) });
+  // The image's arguments come in two forms, and either form in the request replaces the template's.
+  if (asked.args !== undefined) delete stored.args_str;
+
+  const merged: Record<string, MergedField<unknown>> = {};
+  for (const [field, value] of Object.entries(stored)) merged[field] = { value, from: 'template' };
+  // Rule 1. Rule 4 too: `stored` has no volume_info, so that only the request's can get here.
+  for (const [field, value] of Object.entries(asked)) merged[field] = { value, from: 'request' };
+  // Rules 2 and 3: by key; the request wins on a conflict.
+  for (const field of ['env', 'extra_filters'] as const) {
+    if (stored[field] && asked[field]) {
+      merged[field] = {
+        value: { ...stored[field], ...asked[field] },
+        from: mapSource(stored[field], asked[field]),
+      };
+    }
+  }
+  return merged;
+}
+
+/** The values alone. */
+export function mergedValues(merged: MergedLaunch): Partial<LaunchValues> {
+  return Object.fromEntries(Object.entries(merged).map(([field, { value }]) => [field, value]));
+}
+
+function launchValuesOf(template: LaunchTemplate): Partial<LaunchValues> {
+  const {
+    docker_login_user: user = '',
+    docker_login_pass: token = '',
+    docker_login_repo: registry = '',
+  } = template;
+  return given({
+    image: template.image && imageReference(template.image, template.tag ?? TEMPLATE_DEFAULTS.tag),
+    disk: template.recommended_disk_space ?? TEMPLATE_DEFAULTS.recommended_disk_space,
+    runtype: template.runtype ?? TEMPLATE_DEFAULTS.runtype,
+    env: template.env === undefined ? undefined : envMapOf(parseEnvFlags(template.env)),
+    extra_filters: template.extra_filters,
+    onstart: template.onstart,
+    args_str: template.args_str,
+    use_jupyter_lab: template.use_jupyter_lab,
+    jupyter_dir: template.jupyter_dir,
+    use_ssh: template.use_ssh,
+    ssh_direct: template.ssh_direct,
+    jup_direct: template.jup_direct,
+    image_login: user === '' && token === '' ? undefined : printRegistryLogin({ registry, user, token }),
+  });
+}
+
+/** A tag or digest that the image itself names wins over the template's `tag`. */
+function imageReference(image: string, tag: string): string {
+  return /[:@][^/]*$/.test(image) ? image : `${image}:${tag}`;
+}
+
+/** A side contributed when an entry of its own is in the result. */
+function mapSource(stored: object, asked: object): MergeSource {
+  if (Object.keys(asked).length === 0) return 'template';
+  return Object.keys(stored).every((key) => Object.hasOwn(asked, key)) ? 'request' : 'both';
+}
+
+function textValues(env: NonNullable<InstanceRequest['env']>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
+}
+
+/** Without the fields that are undefined or null. */
+function given<Fields extends object>(fields: Fields): { [F in keyof Fields]?: NonNullable<Fields[F]> } {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(entries) as { [F in keyof Fields]?: NonNullable<Fields[F]> };
+}

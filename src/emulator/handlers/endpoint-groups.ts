@@ -1,0 +1,37 @@
+import { createGroup, groupView, refuseBadGroup, type EndpointGroupRecord } from '../endpoint-groups.ts';
+import { Refused } from '../refused.ts';
+import type { HandlerContext, HandlersOf } from './define.ts';
+
+export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
+  'endpointGroups.create': (parameters, { state, user, nowMs }) => {
+    refuseBadGroup(parameters);
+    const group = createGroup(state, { userId: user.id, createdMs: nowMs, parameters });
+    return { success: true, result: group.id };
+  },
+
+  'endpointGroups.list': (_, { state, user }) => ({
+    results: [...state.endpointGroups.values()].filter(({ userId }) => userId === user.id).map(groupView),
+  }),
+
+  /** What is not sent stays as it is, and the rules are asked about the whole. */
+  'endpointGroups.update': ({ id, ...changes }, context) => {
+    const group = ownGroup(id, context);
+    const parameters = { ...group.parameters, ...changes };
+    refuseBadGroup(parameters);
+    group.parameters = parameters;
+    return { success: true };
+  },
+
+  'endpointGroups.delete': ({ id }, context) => {
+    context.state.endpointGroups.delete(ownGroup(id, context).id);
+    return { success: true };
+  },
+};
+
+function ownGroup(id: number, { state, user }: HandlerContext): EndpointGroupRecord {
+  const group = state.endpointGroups.get(id);
+  if (group?.userId === user.id) return group;
+  throw new Refused('not_found', `no endpoint group ${id}`, {
+    reason: `id: this account has no endpoint group ${id}`,
+  });
+}

@@ -1,0 +1,67 @@
+/** The sections of resource-schema.ts → records, pure. */
+import type { z } from 'zod';
+import { TEMPLATE_DEFAULTS } from '../../contract/templates.ts';
+import type { EndpointGroupRecord } from '../endpoint-groups.ts';
+import type { StatusStep } from '../instances.ts';
+import type { OfferRecord } from '../offers.ts';
+import { contentOf, templateHash, type TemplateRecord } from '../templates.ts';
+import type { endpointGroupEntry, offerEntry, statusSteps, templateEntry } from './resource-schema.ts';
+
+export function templateOf(
+  entry: z.output<typeof templateEntry>,
+  owner: number,
+  nowMs: number,
+): TemplateRecord {
+  const {
+    id,
+    creator_id: creatorId = owner,
+    recommended,
+    default_tag: defaultTag = TEMPLATE_DEFAULTS.tag,
+    age_seconds: age,
+    count_created: countCreated,
+    recent_create_ago: ago,
+    ...fields
+  } = entry;
+  const content = contentOf(fields);
+  return {
+    id,
+    creatorId,
+    recommended,
+    defaultTag,
+    createdMs: nowMs - age * 1000,
+    content,
+    hashId: templateHash(content),
+    countCreated,
+    recentCreateMs: ago === undefined ? null : nowMs - ago * 1000,
+  };
+}
+
+export function offerOf(entry: z.output<typeof offerEntry>): OfferRecord {
+  return {
+    id: entry.id,
+    machineId: entry.machine_id,
+    gpuName: entry.gpu_name,
+    gpuCount: entry.num_gpus,
+    gpuRamMb: entry.gpu_ram,
+    dphTotal: entry.dph_total,
+    diskSpaceGb: entry.disk_space,
+    steps: stepsOf(entry.statuses),
+    rentedBy: null,
+  };
+}
+
+export function endpointGroupOf(
+  { id, ...parameters }: z.output<typeof endpointGroupEntry>,
+  userId: number,
+  nowMs: number,
+): EndpointGroupRecord {
+  return { id, userId, createdMs: nowMs, parameters };
+}
+
+export function stepsOf(statuses: z.output<typeof statusSteps>): StatusStep[] | null {
+  if (!statuses) return null;
+  return statuses.map(({ actual_status: status, seconds }) => ({
+    status,
+    durationMs: seconds === undefined ? null : seconds * 1000,
+  }));
+}

@@ -1,0 +1,166 @@
+/** The list of an account's methods, as it grows, changes and shrinks (§3, §4.4). Pure. */
+import type { Input } from '../../contract/operations.ts';
+import { Refused } from '../refused.ts';
+import { chooseMethod, invalidMethod, methodOf, methodOfPhone, viewMethod } from './account.ts';
+import { requireWindow } from './authorize.ts';
+import { newBackupCodes } from './backup-codes.ts';
+import { challengeNotFound, findChallenge, liveCode, noteWrongCode } from './challenges.ts';
+import type { TfaContext } from './context.ts';
+import type { TfaMethodRecord } from './records.ts';
+import { missingPhone, phoneMismatch } from './send-codes.ts';
+import { periodOfCode, readTotpSecret } from './totp.ts';
+import { requireTfa, verifyProof, wrongCode, type Proof } from './verify.ts';
+
+type Confirmation = Input<'tfa.confirmNew'>;
+
+/** Adds a method; the first one comes with 10 backup codes. */
+export function confirmNew(context: TfaContext, input: Confirmation) {
+  const { state, user, nowMs, random } = context;
+  requireWindow(context);
+  const { tfa: account } = user;
+  const isSms = input.tfa_method === 'sms';
+  if (isSms && input.phone_number === undefined) throw missingPhone();
+  requireNew(context, input);
+  if (isSms) passSmsChallenge(context, input);
+  else passAppSetup(context, input);
+
+  const isFirst = account.methods.length === 0;
+  addMethod(context, {
+    method: input.tfa_method,
+    label: input.label ?? null,
+    phoneNumber: isSms ? (input.phone_number ?? null) : null,
+    totpSecret: isSms ? null : input.secret,
+    lastUsedMs: nowMs,
+  });
+  if (isSms) state.tfa.challenges.delete(input.secret);
+  const added = { success: true, msg: `${isSms ? 'SMS' : 'TOTP'} 2FA method added` };
+  if (!isFirst) return added;
+  account.backupCodes = newBackupCodes(random);
+  return { ...added, backup_codes: [...account.backupCodes] };
+}
+
+/** A method row makes a legacy account a tracked one. */
+function addMethod(
+  { state, user, nowMs }: TfaContext,
+  added: Pick<TfaMethodRecord, 'method' | 'label' | 'phoneNumber' | 'totpSecret' | 'lastUsedMs'>,
+): void {
+  const { tfa: account } = user;
+  const isPrimary = account.methods.length === 0;
+  const id = state.tfa.nextMethodId;
+  state.tfa.nextMethodId += 1;
+  account.legacy = false;
+  account.methods.push({
+    id,
+    ...added,
+    isPrimary,
+    failCount: 0,
+    lockedUntilMs: null,
+    lastTotpPeriod: null,
+    createdAtMs: nowMs,
+  });
+}
+
+/** @throws Refused duplicate_tfa_method */
+function requireNew(
+  { state, user }: TfaContext,
+  { tfa_method: type, phone_number, secret }: Confirmation,
+): void {
+  const sameType = user.tfa.methods.filter(({ method }) => method === type);
+  const same = type === 'sms' ? methodOfPhone(user.tfa, phone_number ?? '') : sameType.find(isOf(secret));
+  if (!same && sameType.length < state.settings.methodsPerType) return;
+  throw new Refused('duplicate_tfa_method', `a ${type.toUpperCase()} method is configured already`, {
+    reason: `settings.methodsPerType: ${state.settings.methodsPerType}, and no number or secret twice`,
+  });
+}
+
+function isOf(secret: string): (method: TfaMethodRecord) => boolean {
+  return ({ totpSecret }) => totpSecret === secret;
+}
+
+function passSmsChallenge(context: TfaContext, { code, secret, phone_number: phone }: Confirmation): void {
+  const challenge = findChallenge(context, secret);
+  if (challenge.purpose === 'authorize') throw challengeNotFound();
+  const sent = liveCode(challenge, 'sms', context.nowMs);
+  if (sent.phoneNumber !== phone) throw phoneMismatch('is not the one that the code was sent to');
+  if (sent.code === code) return;
+  noteWrongCode(challenge, 'sms', context.state.settings.tfaFailuresAllowed);
+  throw wrongCode('2fa_verification_failed');
+}
+
+function passAppSetup({ state, nowMs }: TfaContext, { code, secret: base32 }: Confirmation): void {
+  const secret = readTotpSecret(base32);
+  if (!secret) {
+    throw new Refused('bad_request', 'secret: not a base32 TOTP secret', {
+      reason: 'secret: for totp the base32 secret of tfa/totp-setup/',
+    });
+  }
+  if (periodOfCode(secret, code, nowMs, state.settings.totpSteps) === undefined) {
+    throw wrongCode('2fa_verification_failed');
+  }
+}
+
+/** Removes a method, and with the last one 2FA itself. */
+export function removeMethod(context: TfaContext, { target_id, ...proof }: Input<'tfa.remove'>) {
+  const { tfa: account } = context.user;
+  requireTfa(context, '2fa_verification_failed');
+  const named = target_id === undefined ? undefined : methodOf(account, target_id);
+  if (!named) requireImplicitTarget(context, proof);
+  const { method } = verifyProof(context, proof, '2fa_verification_failed');
+  const target = named ?? method;
+  account.methods = account.methods.filter((candidate) => candidate !== target);
+  const [oldest] = account.methods;
+  if (!oldest) {
+    account.legacy = false;
+    account.backupCodes = [];
+    return { msg: '2FA Successfully Disabled' };
+  }
+  if (target?.isPrimary) oldest.isPrimary = true;
+  return { msg: '2FA method removed', remaining_methods: account.methods.length };
+}
+
+/** Without target_id the method that verified is removed, so there has to be one; a legacy 2FA is the only one. */
+function requireImplicitTarget({ user }: TfaContext, proof: Proof): void {
+  if (user.tfa.methods.length === 0) return;
+  const given = proof.backup_code === undefined ? proof.tfa_method : 'backup_code';
+  if (given !== 'backup_code' && given !== 'email') return;
+  throw new Refused('bad_request', 'target_id is needed', {
+    reason: `target_id: needed with ${given}, which is no method of its own`,
+  });
+}
+
+export function updateMethod({ user, nowMs }: TfaContext, input: Input<'tfa.update'>) {
+  const { tfa_method: type, tfa_method_id: id, label, is_primary: isPrimary } = input;
+  const { tfa: account } = user;
+  const method = id === undefined ? chooseMethod(account, type ?? 'totp', id) : methodOf(account, id);
+  if (!method) {
+    throw new Refused('not_found', `no 2FA method of the type ${type}`, {
+      reason: `tfa_method: this user has no 2FA method of the type ${type}`,
+    });
+  }
+  if (type !== undefined && type !== method.method) {
+    throw invalidMethod(`method ${method.id} is of the type ${method.method}, not ${type}`);
+  }
+  if (isPrimary === false && method.isPrimary) {
+    throw new Refused('bad_request', 'make another method the primary one instead', {
+      reason: 'is_primary: an account with methods has a primary one',
+    });
+  }
+  if (label !== undefined) method.label = label;
+  if (isPrimary) for (const other of account.methods) other.isPrimary = other === method;
+  return { success: true, msg: '2FA method updated', method: viewMethod(method, user.id, nowMs) };
+}
+
+/** Ten new codes for the old ones; a legacy account gets the SMS method that it never had. */
+export function regenerateBackupCodes(context: TfaContext, proof: Proof) {
+  const { tfa: account } = context.user;
+  requireTfa(context, '2fa_verification_failed');
+  const isLegacy = account.methods.length === 0;
+  if (isLegacy && account.phoneNumber === null) throw missingPhone();
+  verifyProof(context, proof, '2fa_verification_failed');
+  if (isLegacy) {
+    const { phoneNumber } = account;
+    addMethod(context, { method: 'sms', label: null, phoneNumber, totpSecret: null, lastUsedMs: null });
+  }
+  account.backupCodes = newBackupCodes(context.random);
+  return { msg: 'New backup codes; the earlier ones no longer work', backup_codes: [...account.backupCodes] };
+}

@@ -1,0 +1,225 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createClient, type Client } from '../../../src/client/client.ts';
+import { ApiError, UnauthorizedError } from '../../../src/client/errors.ts';
+import { explainError } from '../../../src/client/flows/explain.ts';
+import {
+  addSms,
+  addTotp,
+  login,
+  regenerateBackupCodes,
+  removeMethod,
+} from '../../../src/client/flows/tfa.ts';
+import type { AskCode } from '../../../src/client/flows/tfa-proof.ts';
+import { BACKUP_CODE } from '../../../src/contract/tfa.ts';
+import { DEFAULT_TOTP_SECRET, startEmulator, type Emulator, type Seed } from '../../../src/emulator/index.ts';
+
+const PHONE = '+15551234567';
+const SMS_USER: Seed = {
+  users: [
+    {
+      id: 1,
+      email: 'dev@example.com',
+      tfa_methods: [{ id: 1, method: 'sms', phone_number: PHONE, is_primary: true }],
+      backup_codes_remaining: 10,
+      api_keys: [{ name: 'default', key: 'emulator-key' }],
+    },
+  ],
+};
+const NEW_USER: Seed = {
+  users: [
+    {
+      id: 1,
+      email: 'dev@example.com',
+      tfa_methods: [],
+      api_keys: [{ name: 'default', key: 'emulator-key' }],
+    },
+  ],
+};
+
+let emulator: Emulator;
+let client: Client;
+/** A person who reads the code where it was sent. */
+const person: AskCode = async ({ method }) =>
+  emulator.outbox.latest({ channel: method === 'sms' ? 'sms' : 'email' }).code;
+const nobody: AskCode = () => Promise.reject(new Error('nobody should be asked'));
+
+async function begin(seed: Seed = {}): Promise<void> {
+  emulator = await startEmulator({ seed, clock: 'frozen' });
+  client = createClient({
+    baseUrl: emulator.url,
+    apiKey: 'emulator-key',
+    retry: { attempts: 1, baseMs: 0, maxMs: 0 },
+  });
+}
+const now = () => emulator.clock.now();
+afterEach(async () => {
+  await client[Symbol.asyncDispose]();
+  await emulator.close();
+});
+
+describe('login', () => {
+  test('with an authenticator whose secret is given nobody is asked, and the session is the key from then on', async () => {
+    await begin();
+    const { user, client: session } = await login(client, {
+      askCode: nobody,
+      totpSecret: DEFAULT_TOTP_SECRET,
+      now,
+    });
+    expect(user.session_key).toEqual(expect.any(String));
+    expect(await session.users.current()).toMatchObject({ id: user.id });
+    emulator.apiKeys.remove('default');
+    await expect(client.users.current()).rejects.toThrow(UnauthorizedError);
+    expect(await session.users.current()).toMatchObject({ id: user.id });
+  });
+
+  test('by SMS sends the code, asks for it, and hands its secret back', async () => {
+    await begin(SMS_USER);
+    const asked: string[] = [];
+    const { user } = await login(client, {
+      askCode(prompt, signal) {
+        asked.push(`${prompt.method} ${prompt.hint}`);
+        return person(prompt, signal);
+      },
+    });
+    expect(user.session_key).toBeDefined();
+    expect(asked).toEqual([expect.stringMatching(/^sms .*4567$/)]);
+    expect(emulator.outbox.messages()).toHaveLength(1);
+  });
+
+  test('a code that is already on its way is sent once more instead of failing', async () => {
+    await begin(SMS_USER);
+    await client.tfa.sendSms({ tfa_method_id: 1 });
+    const { user } = await login(client, { askCode: person });
+    expect(user.session_key).toBeDefined();
+  });
+
+  test.each(['sms', 'email'] as const)(
+    'by %s a person may have the code sent once more, and enters the new one',
+    async (method) => {
+      await begin(SMS_USER);
+      const { user } = await login(client, {
+        method,
+        async askCode(prompt, signal) {
+          const first = await person(prompt, signal);
+          await prompt.resend?.();
+          const second = await person(prompt, signal);
+          expect(emulator.outbox.messages({ channel: method })).toHaveLength(2);
+          expect(second).not.toBe(first);
+          return second;
+        },
+      });
+      expect(user.session_key).toBeDefined();
+    },
+  );
+
+  test('with a backup code, once', async () => {
+    await begin();
+    const [backupCode = ''] = emulator.tfa.backupCodes();
+    const { user } = await login(client, { askCode: nobody, backupCode });
+    expect(user.backup_codes_remaining).toBe(7);
+    await expect(login(client, { askCode: nobody, backupCode })).rejects.toMatchObject({
+      errorCode: 'invalid_backup_code',
+    });
+  });
+});
+
+describe('adding and removing methods', () => {
+  test('the first method: authorized by e-mail, ten backup codes, shown once', async () => {
+    await begin(NEW_USER);
+    let secret = '';
+    const { backupCodes } = await addTotp(client, {
+      askCode: person,
+      generate: true,
+      label: 'phone app',
+      now,
+      onSecret(setup) {
+        secret = setup.secret;
+        expect(setup.provisioningUri).toMatch(/^otpauth:\/\/totp\//);
+      },
+    });
+    expect(backupCodes).toHaveLength(10);
+    for (const code of backupCodes ?? []) expect(code).toMatch(BACKUP_CODE);
+    expect(await client.tfa.status()).toMatchObject({
+      tfa_enabled: true,
+      backup_codes_remaining: 10,
+      methods: [{ method: 'totp', label: 'phone app' }],
+    });
+    await emulator.clock.advance(30_000);
+    await login(client, { askCode: nobody, totpSecret: secret, now });
+  });
+
+  test('a second method brings no backup codes; the open window is not asked for twice', async () => {
+    await begin();
+    const added = await addSms(client, {
+      phoneNumber: PHONE,
+      totpSecret: DEFAULT_TOTP_SECRET,
+      now,
+      askCode: person,
+    });
+    expect(added.backupCodes).toBeUndefined();
+    expect((await client.tfa.status()).methods.map(({ method }) => method).toSorted()).toEqual([
+      'sms',
+      'totp',
+    ]);
+  });
+
+  test('a backup code opens the window too', async () => {
+    await begin();
+    const [backupCode = ''] = emulator.tfa.backupCodes();
+    await addSms(client, { phoneNumber: PHONE, backupCode, askCode: person });
+    expect((await client.tfa.status()).methods).toHaveLength(2);
+  });
+
+  test('removing the last method switches 2FA off', async () => {
+    await begin();
+    expect(await removeMethod(client, { askCode: nobody, totpSecret: DEFAULT_TOTP_SECRET, now })).toEqual({
+      remainingMethods: 0,
+    });
+    expect(await client.tfa.status()).toMatchObject({ tfa_enabled: false, methods: [] });
+  });
+
+  test('a fresh set of backup codes replaces the old one', async () => {
+    await begin();
+    const [old = ''] = emulator.tfa.backupCodes();
+    const codes = await regenerateBackupCodes(client, {
+      askCode: nobody,
+      totpSecret: DEFAULT_TOTP_SECRET,
+      now,
+    });
+    expect(new Set(codes).size).toBe(10);
+    await expect(login(client, { askCode: nobody, backupCode: old })).rejects.toMatchObject({
+      errorCode: 'invalid_backup_code',
+    });
+    await login(client, { askCode: nobody, backupCode: codes[0] ?? '' });
+  });
+});
+
+describe('errors in words', () => {
+  test('a locked method says until when, and what else helps', async () => {
+    await begin();
+    let error: ApiError | undefined;
+    for (let failures = 0; failures < 20 && error?.errorCode !== 'tfa_locked'; failures += 1) {
+      const attempt = login(client, { method: 'totp', askCode: async () => '000000' });
+      error = await attempt.then(
+        () => undefined,
+        (cause: unknown) => cause as ApiError,
+      );
+    }
+    expect(error).toBeInstanceOf(ApiError);
+    if (!error) return;
+    expect(explainError(error, now())).toMatch(
+      /Wait until locked_until, or use another method or a backup code\. The method is locked until .*Z \(15 min\)\.$/,
+    );
+    // The lock is the method's own: a backup code still works, and so does the code once the lock is over.
+    await emulator.clock.advance(15 * 60_000);
+    await login(client, { askCode: nobody, totpSecret: DEFAULT_TOTP_SECRET, now });
+  });
+
+  test('whatever askCode rejects with ends the flow, and no code is sent on', async () => {
+    await begin(SMS_USER);
+    await expect(login(client, { askCode: () => Promise.reject(new Error('cancelled')) })).rejects.toThrow(
+      'cancelled',
+    );
+    expect(emulator.journal.count({ operation: 'tfa.login' })).toBe(0);
+  });
+});

@@ -1,0 +1,399 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClient, type Client } from '../../../src/client/client.ts';
+import { ENDPOINT_GROUP_DEFAULTS } from '../../../src/contract/endpoint-groups.ts';
+import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
+import { EXAMPLE_HASH } from '../../../src/contract/templates.ts';
+import { DEFAULT_TEAM_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+
+const NOON = Date.UTC(2026, 5, 1, 12);
+
+let emulator: Emulator;
+/** The same service, speaking the interface document strictly. */
+let spec: Emulator;
+let client: Client;
+
+beforeEach(async () => {
+  const clock = { frozenAtMs: NOON };
+  emulator = await startEmulator({ dialect: 'public', clock });
+  spec = await startEmulator({ clock });
+  client = createClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
+});
+afterEach(async () => {
+  await client[Symbol.asyncDispose]();
+  await Promise.all([emulator.close(), spec.close()]);
+});
+
+interface Sent {
+  readonly status: number;
+  readonly reason: string | null;
+  readonly body: Record<string, unknown>;
+}
+
+async function send(
+  method: string,
+  path: string,
+  body?: unknown,
+  to = emulator,
+  key = to.apiKey,
+): Promise<Sent> {
+  const answer = await fetch(to.url + path, {
+    method,
+    headers: { authorization: `Bearer ${key}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return {
+    status: answer.status,
+    reason: answer.headers.get('x-emulator-reason'),
+    body: (await answer.json()) as Record<string, unknown>,
+  };
+}
+
+/** Accepted in the public dialect, and refused as a bad request under `--dialect spec`. */
+async function sendTolerated(method: string, path: string, body?: unknown): Promise<Sent> {
+  const strict = await send(method, path, body, spec);
+  expect(strict).toMatchObject({ status: 400, body: { error: 'bad_request' } });
+  const answer = await send(method, path, body);
+  expect(answer).toMatchObject({ status: 200, body: { success: true } });
+  return answer;
+}
+
+/** What `path` answers in both dialects: only the public one says `success`. */
+async function sendBoth(method: string, path: string, body: unknown, key?: string): Promise<[Sent, Sent]> {
+  const [lax, strict] = [
+    await send(method, path, body, emulator, key),
+    await send(method, path, body, spec, key),
+  ];
+  expect([lax.status, strict.status]).toEqual([200, 200]);
+  expect([lax.body['success'], strict.body['success']]).toEqual([true, undefined]);
+  return [lax, strict];
+}
+
+const BASE = {
+  name: 'mine',
+  image: 'team/app',
+  docker_login_repo: '',
+  docker_login_user: '',
+  docker_login_pass: '',
+};
+const TEMPLATES = '/api/v0/template/';
+
+function searchPath(filters: object, more = ''): string {
+  return `${TEMPLATES}?select_filters=${encodeURIComponent(JSON.stringify(filters))}${more}`;
+}
+
+describe('every operation of the public dialect', () => {
+  const operations = OPERATION_IDS.filter((id) => operationOf(id).origin === 'public dialect');
+  test.each(operations)(
+    '%s answers its own example, and is a 501 under the interface document',
+    async (id) => {
+      const answer = await client.call(id, operationOf(id).example.input);
+      expect(answer).toBeDefined();
+      await using stranger = createClient({ baseUrl: spec.url, apiKey: spec.apiKey });
+      await expect(stranger.call(id, operationOf(id).example.input)).rejects.toMatchObject({ status: 501 });
+    },
+  );
+});
+
+describe('templates', () => {
+  test('are created, edited, and instances made of them, with success: true', async () => {
+    const [lax, strict] = await sendBoth('POST', TEMPLATES, BASE);
+    expect(lax.body['template']).toEqual(strict.body['template']);
+    await sendBoth('PUT', TEMPLATES, { hash_id: EXAMPLE_HASH, desc: 'x' });
+    await sendBoth('PUT', '/api/v0/asks/3001/', { image: 'a' });
+    await sendBoth('POST', '/api/v0/team/roles/', { name: 'r', permissions: {} }, DEFAULT_TEAM_KEY);
+  });
+
+  test('say how many were found', async () => {
+    const [lax, strict] = await sendBoth('GET', TEMPLATES, undefined);
+    expect(lax.body).toMatchObject({ templates_found: 2, templates: [{ id: 9 }, { id: 10 }] });
+    expect(strict.body).not.toHaveProperty('templates_found');
+  });
+
+  test('are answered with the columns asked for', async () => {
+    const some = await sendTolerated('GET', searchPath({ id: { eq: 9 } }, '&select_cols=["id","name"]'));
+    expect(some.body['templates']).toEqual([{ id: 9, name: 'vllm' }]);
+    const all = await sendTolerated('GET', searchPath({ id: { eq: 9 } }, '&select_cols=["*"]'));
+    expect(all.body['templates']).toMatchObject([
+      { id: 9, hash_id: EXAMPLE_HASH, image: 'vllm/vllm-openai' },
+    ]);
+  });
+
+  test.each([
+    [{ count_created: { gt: '100' } }, [10]],
+    [{ id: { in: ['9', '11'] } }, [9]],
+    [{ id: { notin: ['9'] }, recommended: { eq: 'true' } }, [10]],
+  ])('are found by the filter %j with its texts', async (filters, ids) => {
+    const { body } = await sendTolerated('GET', searchPath(filters));
+    expect((body['templates'] as { id: number }[]).map(({ id }) => id)).toEqual(ids);
+  });
+
+  test('are not found by a field that there is not, nor is the filter passed over', async () => {
+    for (const filters of [{ colour: { eq: 1 } }, { id: { eq: 'many' } }]) {
+      expect(await send('GET', searchPath(filters))).toMatchObject({ status: 400, body: { success: false } });
+    }
+  });
+
+  test('are created with null for what is not set, text for numbers, and fields that are not listed', async () => {
+    const { body } = await sendTolerated('POST', TEMPLATES, {
+      name: 'from the command line',
+      image: 'team/app',
+      tag: null,
+      href: null,
+      repo: null,
+      env: null,
+      onstart: null,
+      jup_direct: false,
+      ssh_direct: true,
+      use_jupyter_lab: false,
+      runtype: 'ssh',
+      use_ssh: true,
+      jupyter_dir: null,
+      docker_login_repo: null,
+      extra_filters: {},
+      recommended_disk_space: '32',
+      readme: null,
+      readme_visible: true,
+      desc: null,
+      private: true,
+    });
+    expect(body['template']).toMatchObject({
+      tag: 'latest',
+      recommended_disk_space: 32,
+      docker_login_repo: '',
+    });
+    expect(body['template']).not.toHaveProperty('readme_visible');
+    expect(body['template']).not.toHaveProperty('env');
+  });
+
+  test('keep null in an edit only where it means something', async () => {
+    await send('PUT', TEMPLATES, { hash_id: EXAMPLE_HASH, jupyter_dir: '/work' });
+    const edit = { hash_id: emulator.templates.list()[0]?.hash_id, jupyter_dir: null, image: null };
+    expect((await send('PUT', TEMPLATES, edit)).body['template']).toMatchObject({ hash_id: EXAMPLE_HASH });
+  });
+
+  test('are deleted by hash_id too', async () => {
+    await sendTolerated('DELETE', TEMPLATES, { hash_id: EXAMPLE_HASH });
+    expect(emulator.templates.list().map(({ id }) => id)).toEqual([10, 11]);
+    const gone = await send('DELETE', TEMPLATES, { hash_id: EXAMPLE_HASH });
+    expect(gone).toMatchObject({ status: 404, body: { success: false, error: 'not_found' } });
+    // That of somebody else is no more deleted than it would be by its id.
+    const foreign = emulator.templates.list()[0]?.hash_id;
+    expect(await send('DELETE', TEMPLATES, { hash_id: foreign })).toMatchObject({ status: 404 });
+    await send('POST', TEMPLATES, BASE);
+    expect(await send('DELETE', TEMPLATES, { template_id: '12' })).toMatchObject({ status: 200 });
+  });
+});
+
+describe('instances', () => {
+  /** What the public command line sends. */
+  const CREATE = {
+    client_id: 'me',
+    image: 'team/app',
+    env: { A: '1', '-p 8000:8000': '1', '-h': 'name' },
+    price: null,
+    disk: 20,
+    label: null,
+    extra: null,
+    onstart: null,
+    image_login: null,
+    python_utf8: false,
+    lang_utf8: false,
+    use_jupyter_lab: false,
+    jupyter_dir: null,
+    force: false,
+    cancel_unavail: false,
+    template_hash_id: null,
+    user: null,
+    runtype: 'ssh_direc ssh_proxy',
+    volume_info: {
+      create_new: true,
+      volume_id: 4,
+      size: '15',
+      mount_path: '/data',
+      name: 'data',
+      unknown: null,
+    },
+  };
+
+  test('are created from the many keys that clients send, and listed at v1', async () => {
+    const { body } = await sendTolerated('PUT', '/api/v0/asks/3001/', CREATE);
+    expect(body).toEqual({ success: true, id: 3001, new_contract: 505 });
+    const listed = await send('GET', '/api/v1/instances/');
+    expect(listed.body).toMatchObject({ success: true, next_token: null, instances_found: 5 });
+    expect((listed.body['instances'] as unknown[]).at(-1)).toMatchObject({
+      id: 505,
+      image_runtype: 'ssh_direc ssh_proxy',
+      disk_space: 20,
+      start_date: NOON / 1000,
+      extra_env: [
+        ['A', '1'],
+        ['-p 8000:8000', '1'],
+        ['-h', 'name'],
+      ],
+      volume_info: { create_new: true, volume_id: 4, size: 15, mount_path: '/data', name: 'data' },
+    });
+    expect(await send('GET', '/api/v1/instances/', undefined, spec)).toMatchObject({ status: 501 });
+  });
+
+  test('say in an error which offer was asked for', async () => {
+    for (const [method, body] of [
+      ['PUT', { image: 'a' }],
+      ['POST', { image: 'a' }],
+      ['PUT', { image: 'a', disk: 'large' }],
+    ] as const) {
+      const lax = await send(method, '/api/v0/asks/1/', body);
+      const strict = await send(method, '/api/v0/asks/1/', body, spec);
+      expect(lax.body).toEqual({ success: false, ask_id: 1, ...strict.body });
+      expect(strict.body).not.toHaveProperty('ask_id');
+    }
+  });
+});
+
+describe('API keys', () => {
+  const KEYS = '/api/v0/auth/apikeys/';
+
+  test('are created with their value shown once, used, listed without it, and deleted', async () => {
+    const { key, id } = await client.apiKeys.create({
+      name: 'reader',
+      permissions: { api: { user_read: {} } },
+    });
+    expect(key).toMatch(/^[0-9a-f]{64}$/);
+    await expect(client.templates.search({}, { apiKey: key })).resolves.toBeDefined();
+    const beat = client.deployments.heartbeat({ id: 42 }, { apiKey: key, retry: false });
+    await expect(beat).rejects.toMatchObject({ errorCode: 'forbidden' });
+    const { apikeys } = await client.apiKeys.list();
+    expect(apikeys).toEqual([
+      { id: 1, name: 'default', permissions: null },
+      { id: 2, name: 'team', permissions: null },
+      { id: 3, name: 'reader', permissions: { api: { user_read: {} } } },
+    ]);
+    expect(id).toBe(3);
+    await client.apiKeys.delete({ id: 3 });
+    const after = client.templates.search({}, { apiKey: key, retry: false });
+    await expect(after).rejects.toMatchObject({ status: 401 });
+    await expect(client.apiKeys.delete({ id: 3 })).rejects.toMatchObject({ status: 404 });
+    expect(JSON.stringify(emulator.journal.entries())).not.toContain(key);
+  });
+
+  test('without permissions have full access; an empty set has none; a name may come twice', async () => {
+    const full = await send('POST', KEYS, { name: 'one', permissions: null, key_params: null });
+    const none = await send('POST', KEYS, { name: 'one', permissions: {} });
+    for (const [{ body }, status] of [
+      [full, 200],
+      [none, 403],
+    ] as const) {
+      const answer = await send('GET', TEMPLATES, undefined, emulator, String(body['key']));
+      expect(answer.status).toBe(status);
+    }
+    expect(full.body['key']).not.toBe(none.body['key']);
+  });
+
+  test('act in the context of the key that created them', async () => {
+    const { key } = await client.apiKeys.create({ name: 'for the team' }, { apiKey: DEFAULT_TEAM_KEY });
+    const role = { name: 'r', permissions: {} };
+    await expect(client.teams.createRole(role, { apiKey: key })).resolves.toBeDefined();
+  });
+
+  test('get another value by a reset, and the old one is 401 at once', async () => {
+    const old = emulator.apiKey;
+    const { new_api_key: renewed } = await client.apiKeys.reset();
+    expect(emulator.apiKey).toBe(renewed);
+    await expect(client.users.current({}, { retry: false })).rejects.toMatchObject({ status: 401 });
+    await expect(client.users.current({}, { apiKey: renewed })).resolves.toMatchObject({ id: 1 });
+    expect(renewed).not.toBe(old);
+    const { apikeys } = await client.apiKeys.list({}, { apiKey: renewed });
+    expect(apikeys.map(({ id }) => id)).toEqual([1, 2]);
+  });
+
+  test('of somebody else are neither shown nor deleted', async () => {
+    await emulator.seed({
+      users: [
+        { id: 1, api_keys: [{ name: 'a', key: 'a' }] },
+        { id: 2, api_keys: [{ name: 'b', key: 'b' }] },
+      ],
+    });
+    expect((await client.apiKeys.list({}, { apiKey: 'b' })).apikeys).toMatchObject([{ id: 2 }]);
+    const deletion = client.apiKeys.delete({ id: 1 }, { apiKey: 'b' });
+    await expect(deletion).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe('endpoint groups', () => {
+  const GROUPS = '/api/v0/endptjobs/';
+
+  test('have every default of §2.7 filled in', async () => {
+    const { result } = await client.endpointGroups.create({ endpoint_name: 'new', max_workers: 9 });
+    const { results } = await client.endpointGroups.list();
+    expect(results.find(({ id }) => id === result)).toEqual({
+      ...ENDPOINT_GROUP_DEFAULTS,
+      id: result,
+      user_id: 1,
+      created_at: NOON / 1000,
+      endpoint_name: 'new',
+      max_workers: 9,
+      inactivity_timeout: null,
+    });
+    expect(emulator.endpointGroups.list()).toEqual(results);
+  });
+
+  test('are changed in what is sent, and deleted', async () => {
+    await client.endpointGroups.update({ id: 31, cold_workers: 3, inactivity_timeout: -1 });
+    const [group] = emulator.endpointGroups.list();
+    expect(group).toMatchObject({ endpoint_name: 'chat', cold_workers: 3, inactivity_timeout: -1 });
+    await client.endpointGroups.delete({ id: 31 });
+    await expect(client.endpointGroups.delete({ id: 31 })).rejects.toMatchObject({ status: 404 });
+    await expect(client.endpointGroups.update({ id: 31 })).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('take what public clients send beside the parameters, and null for what is not set', async () => {
+    const answer = await send('POST', GROUPS, {
+      client_id: 'me',
+      autoscaler_instance: 'prod',
+      min_load: '0.5',
+      max_queue_time: null,
+      target_queue_time: null,
+      inactivity_timeout: null,
+      endpoint_name: 'cli',
+    });
+    expect(answer).toEqual({ status: 200, reason: null, body: { success: true, result: 32 } });
+    const stored = { min_load: 0.5, max_queue_time: 30, target_queue_time: 10, inactivity_timeout: null };
+    expect(emulator.endpointGroups.list().at(-1)).toMatchObject(stored);
+  });
+
+  test.each([
+    [{ target_util: 90 }, 'target_util: target-util-range: allowed: a number above 0 and at most 1; got 90'],
+    [{ cold_workers: -1 }, 'cold_workers: cold-workers-range'],
+    [{ max_workers: 2.5 }, 'max_workers: max-workers-type'],
+    [{ min_load: 'much' }, 'min_load: min-load-type'],
+    [
+      { cold_workers: 30, max_workers: 20 },
+      'cold_workers: cold-workers-above-max: allowed: at most max_workers',
+    ],
+  ])('%j is refused, naming parameter and rule', async (parameters, reason) => {
+    const answer = await send('POST', GROUPS, parameters);
+    expect(answer).toMatchObject({ status: 400, body: { success: false, error: 'bad_request' } });
+    expect(answer.reason).toContain(reason);
+    expect(emulator.endpointGroups.list()).toHaveLength(1);
+  });
+
+  test('are checked as a whole when they change', async () => {
+    const change = { cold_workers: 21 };
+    const answer = await send('PUT', `${GROUPS}31/`, change);
+    expect([answer.status, answer.reason]).toEqual([400, expect.stringContaining('cold-workers-above-max')]);
+    expect(emulator.endpointGroups.list()[0]).toMatchObject({ cold_workers: 5 });
+    expect(await send('PUT', `${GROUPS}31/`, { ...change, max_workers: 21 })).toMatchObject({ status: 200 });
+  });
+});
+
+test('the older log path, a tail that is not given, and a key that is not in the body', async () => {
+  emulator.workergroups.append(8, ['one', 'two']);
+  const levels = { success: true, info0: 'one\ntwo\n', info1: '', trace: '', debug: '' };
+  const older = '/get_autogroup_logs/';
+  expect((await send('POST', older, { id: 8 })).body).toEqual(levels);
+  expect(await send('POST', older, { id: 8 }, spec)).toMatchObject({ status: 501 });
+  const newer = await send('POST', '/get_workergroup_logs/', { id: 8 });
+  expect(newer.body).toEqual({ success: true, logs: 'one\ntwo\n' });
+  for (const body of [{ id: 8 }, { id: 8, tail: 5 }, { id: 8, api_key: spec.apiKey }]) {
+    expect(await send('POST', '/get_workergroup_logs/', body, spec)).toMatchObject({ status: 400 });
+  }
+});

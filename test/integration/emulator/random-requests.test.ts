@@ -1,0 +1,145 @@
+import * as fc from 'fast-check';
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Operation } from '../../../src/contract/define.ts';
+import { COMMON_ERRORS, ERRORS, type ErrorCode } from '../../../src/contract/errors.ts';
+import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
+import { EXAMPLE_HASH } from '../../../src/contract/templates.ts';
+import {
+  DEFAULT_TEAM_KEY,
+  startEmulator,
+  type DialectName,
+  type Emulator,
+} from '../../../src/emulator/index.ts';
+import { encodeRequest } from '../../../src/wire/request.ts';
+import { arbitraryOf } from '../../support/arbitrary-input.ts';
+
+const DIALECTS: readonly DialectName[] = ['spec', 'public'];
+const RUNS = 60;
+
+const emulators = new Map<DialectName, Emulator>();
+const agent = new Agent();
+beforeAll(async () => {
+  for (const dialect of DIALECTS) emulators.set(dialect, await startEmulator({ dialect, clock: 'frozen' }));
+});
+afterAll(async () => {
+  await agent.close();
+  for (const emulator of emulators.values()) await emulator.close();
+});
+
+interface Sent {
+  readonly method: string;
+  readonly target: string;
+  readonly body: string | undefined;
+}
+
+/** What the operation's own schemas accept, as the client would send it. */
+function wellFormed(operation: Operation): fc.Arbitrary<Sent> {
+  const parts = [operation.params, operation.query, operation.body].flatMap((schema) =>
+    schema ? [arbitraryOf(schema)] : [],
+  );
+  return fc.tuple(...parts, fc.boolean()).map((values) => {
+    const input = Object.assign({}, ...values.filter((value) => typeof value === 'object')) as Record<
+      string,
+      unknown
+    >;
+    // A hash that leads somewhere, now and then.
+    for (const name of ['hash_id', 'template_hash_id']) {
+      if (name in input && values.at(-1) === true) input[name] = EXAMPLE_HASH;
+    }
+    const encoded = encodeRequest(operation, input, DEFAULT_TEAM_KEY);
+    if (!encoded.ok) throw new Error(JSON.stringify(encoded.problems));
+    return encoded.request;
+  });
+}
+
+const damage = fc.oneof(
+  fc.record({ kind: fc.constant('body' as const), text: fc.oneof(fc.string(), fc.json()) }),
+  fc.record({ kind: fc.constant('field' as const), at: fc.nat(), value: fc.jsonValue() }),
+  fc.record({ kind: fc.constant('drop' as const), at: fc.nat() }),
+  fc.record({ kind: fc.constant('add' as const), name: fc.string(), value: fc.jsonValue() }),
+  fc.record({ kind: fc.constant('path' as const), segment: fc.webSegment({ size: 'small' }) }),
+  fc.record({
+    kind: fc.constant('query' as const),
+    name: fc.constantFrom('select_filters', 'a', '__proto__'),
+    text: fc.oneof(fc.string(), fc.json()),
+  }),
+);
+type Damage = typeof damage extends fc.Arbitrary<infer One> ? One : never;
+
+/** A value of another type, a field too many or too few, another path or query, or no JSON at all. */
+function damaged(sent: Sent, wrong: Damage): Sent {
+  const { target, body } = sent;
+  switch (wrong.kind) {
+    case 'body':
+      return { ...sent, body: wrong.text };
+    case 'path':
+      return { ...sent, target: target.replaceAll(/(?<=\/)\d+(?=\/)/g, () => wrong.segment || '0') };
+    case 'query': {
+      const joint = target.includes('?') ? '&' : '?';
+      return { ...sent, target: `${target}${joint}${wrong.name}=${encodeURIComponent(wrong.text)}` };
+    }
+    case 'field':
+    case 'drop':
+    case 'add':
+      return { ...sent, body: JSON.stringify(damagedFields(body ?? '{}', wrong)) };
+  }
+}
+
+function damagedFields(body: string, wrong: Extract<Damage, { kind: 'field' | 'drop' | 'add' }>): object {
+  const fields = JSON.parse(body) as Record<string, unknown>;
+  const names = Object.keys(fields);
+  const name = wrong.kind === 'add' ? wrong.name : (names[wrong.at % Math.max(1, names.length)] ?? 'x');
+  if (wrong.kind !== 'drop') return { ...fields, [name]: wrong.value };
+  const { [name]: _, ...rest } = fields;
+  return rest;
+}
+
+async function expectDeclared(emulator: Emulator, operation: Operation, sent: Sent): Promise<void> {
+  const answer = await request(emulator.url + sent.target, {
+    method: sent.method,
+    body: sent.body ?? null,
+    headers: { authorization: `Bearer ${DEFAULT_TEAM_KEY}` },
+    dispatcher: agent,
+  });
+  const text = await answer.body.text();
+  const reason = String(answer.headers['x-emulator-reason']);
+  const body = JSON.parse(text) as Record<string, unknown> | string;
+  expect(answer.statusCode, reason).not.toBe(500);
+  if (answer.statusCode === 200 && typeof body !== 'string') {
+    expect(operation.response.safeParse(body).success, text).toBe(true);
+    return;
+  }
+  // Two shapes that carry no code: §7 for the serverless address, and that of the public dialect.
+  if (typeof body === 'string' || 'error_msg' in body) {
+    expect(operation.base).toBe('serverless');
+    return;
+  }
+  const code = body['error'] as ErrorCode;
+  // A path parameter can be such that the path is another one, or none.
+  if (answer.statusCode === 501) {
+    expect(sent.target).not.toMatch(/\/\d+\//);
+    return;
+  }
+  expect([...operation.errors, ...COMMON_ERRORS]).toContain(code);
+  expect(ERRORS[code].status).toContain(answer.statusCode);
+}
+
+describe.each(DIALECTS)('in the dialect %s no request comes to an error that is not declared:', (dialect) => {
+  const ids = OPERATION_IDS.filter((id) => dialect === 'public' || operationOf(id).origin === 'interface');
+  test.each(ids)('%s', async (id) => {
+    const emulator = emulators.get(dialect);
+    if (!emulator) throw new Error('not started');
+    const operation = operationOf(id);
+    await emulator.reset();
+    const sound = wellFormed(operation);
+    const requests = fc.oneof(
+      sound,
+      fc.tuple(sound, damage).map(([sent, wrong]) => damaged(sent, wrong)),
+    );
+    await fc.assert(
+      fc.asyncProperty(requests, (sent) => expectDeclared(emulator, operation, sent)),
+      { numRuns: RUNS },
+    );
+  });
+});

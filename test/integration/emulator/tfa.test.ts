@@ -1,0 +1,199 @@
+/** 2FA as a client meets it: over sockets, with the project's own client, the outbox and the admin API. */
+import { request } from 'undici';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClient, type Client } from '../../../src/client/client.ts';
+import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
+import { DEFAULT_TOTP_SECRET, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { BACKUP_CODES, DEV_PHONE, MINUTE, NEW_PHONE, NOON, TFA_SEED } from '../../support/two-factor.ts';
+
+let emulator: Emulator;
+const clients: Client[] = [];
+
+beforeEach(async () => {
+  emulator = await startEmulator({ seed: TFA_SEED, clock: { frozenAtMs: NOON } });
+});
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client[Symbol.asyncDispose]();
+  await emulator.close();
+});
+
+function clientOf(apiKey: string): Client {
+  const client = createClient({ baseUrl: emulator.url, apiKey });
+  clients.push(client);
+  return client;
+}
+
+async function send(method: string, path: string, body?: unknown, key?: string) {
+  const answer = await request(emulator.url + path, {
+    method,
+    body: body === undefined ? null : JSON.stringify(body),
+    headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+  });
+  const text = await answer.body.text();
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    body: JSON.parse(text) as Record<string, unknown>,
+  };
+}
+
+test('from an account without 2FA to a login with an authenticator, and back', async () => {
+  const { tfa, users } = clientOf('fresh');
+  await expect(users.current()).resolves.toMatchObject({ tfa_status: 'disabled' });
+
+  const { secret: pending = '' } = await tfa.authorizeNewMethod({ tfa_method: 'email' });
+  await tfa.confirmAuthorization({ secret: pending, code: emulator.outbox.latest({ userId: 2 }).code });
+  const { secret } = await tfa.setupTotp();
+  const added = await tfa.confirmNew({ tfa_method: 'totp', secret, code: emulator.totp(secret) });
+  expect(added.backup_codes).toEqual(emulator.tfa.backupCodes(2));
+
+  await emulator.clock.advance(30 * MINUTE);
+  const { methods } = await tfa.status();
+  const [method] = methods;
+  const code = emulator.totp(method?.id ?? 0);
+  const { session_key: session = '' } = await tfa.login({ tfa_method: 'totp', code });
+  const insider = clientOf(session);
+  await expect(insider.users.current()).resolves.toMatchObject({ id: 2, tfa_status: 'enabled' });
+  await expect(insider.tfa.confirmNew({ tfa_method: 'totp', secret, code })).rejects.toMatchObject({
+    errorCode: 'authorization_required',
+    status: 403,
+  });
+  await expect(insider.tfa.remove({ tfa_method: 'totp', code })).resolves.toEqual({
+    msg: '2FA Successfully Disabled',
+  });
+  await expect(insider.users.current()).resolves.toMatchObject({ tfa_status: 'disabled' });
+});
+
+test('the client sees how often a code was wrong, and until when the method is locked', async () => {
+  const { tfa } = clientOf('dev');
+  const attempt = () => tfa.login({ tfa_method: 'totp', code: '000000' }, { retry: false });
+  for (let time = 1; time <= 5; time += 1) {
+    await expect(attempt()).rejects.toMatchObject({ fields: { fail_count: time, locked_until: null } });
+  }
+  const fields = { fail_count: 6, locked_until: NOON / 1000 + 15 * 60 };
+  await expect(attempt()).rejects.toMatchObject({ errorCode: '2fa_verification_failed', fields });
+  await expect(attempt()).rejects.toMatchObject({ errorCode: 'tfa_locked', status: 429, fields });
+  await emulator.clock.advance(15 * MINUTE);
+  await tfa.login({ tfa_method: 'totp', code: emulator.totp(1) });
+});
+
+test('a login without a key goes by its secret, and the session comes as a cookie', async () => {
+  const login = await send('POST', '/_emulator/logins', { user_id: 1 });
+  const secret = String(login.body['tfa_secret']);
+  expect(await send('POST', '/api/v0/tfa/sms/', { secret })).toMatchObject({ status: 200, body: { secret } });
+  const { code } = emulator.outbox.latest({ to: DEV_PHONE });
+  const done = await send('POST', '/api/v0/tfa/', { tfa_method: 'sms', secret, code });
+  expect(done).toMatchObject({ status: 200, body: { id: 1, tfa_status: 'enabled' } });
+  expect(done.body).not.toHaveProperty('session_key');
+  const session = /^session=(\w+);/.exec(String(done.headers['set-cookie']))?.[1] ?? '';
+  await expect(clientOf(session).tfa.status()).resolves.toMatchObject({ tfa_enabled: true });
+  expect(await send('POST', '/api/v0/tfa/', { tfa_method: 'sms', secret, code })).toMatchObject({
+    status: 400,
+    body: { error: 'challenge_not_found' },
+  });
+});
+
+test.each(OPERATION_IDS.filter((id) => id.startsWith('tfa.')))(
+  '%s is there with and without a slash at the end of its path',
+  async (id) => {
+    const { method, path, body, example } = operationOf(id);
+    for (const spelled of [path, path.replace(/\/$/, '')]) {
+      const answer = await send(method, spelled, body ? example.input : undefined, 'dev');
+      expect(answer.status).not.toBe(501);
+      expect(answer.status).not.toBe(404);
+      expect(answer.headers['location']).toBeUndefined();
+    }
+  },
+);
+
+describe('the outbox', () => {
+  test('shows every code that was sent, again and again, and uses none up', async () => {
+    const { tfa } = clientOf('dev');
+    const { secret } = await tfa.sendEmail({});
+    await emulator.clock.advance(1_000);
+    await tfa.sendSms({ phone_number: NEW_PHONE });
+    const expected = [
+      { seq: 1, channel: 'email', to: 'someone@example.com', userId: 1, atMs: NOON },
+      { seq: 2, channel: 'sms', to: NEW_PHONE, expiresAtMs: NOON + 1_000 + 10 * MINUTE },
+    ];
+    for (let look = 0; look < 2; look += 1) {
+      const { body } = await send('GET', '/_emulator/outbox');
+      expect(body['messages']).toMatchObject(expected);
+      expect(emulator.outbox.messages()).toEqual(body['messages']);
+    }
+    const { body } = await send('GET', `/_emulator/outbox?channel=sms&to=${encodeURIComponent(NEW_PHONE)}`);
+    expect(body['messages']).toMatchObject([{ seq: 2 }]);
+    const { code } = emulator.outbox.latest({ channel: 'email' });
+    await send('DELETE', '/_emulator/outbox');
+    expect(() => emulator.outbox.latest()).toThrow(RangeError);
+    await tfa.login({ tfa_method: 'email', secret, code });
+  });
+
+  test('is part of a snapshot, as are challenges and locks', async () => {
+    const { tfa } = clientOf('dev');
+    const { secret } = await tfa.sendEmail({});
+    const proof = { tfa_method: 'email', secret, code: emulator.outbox.latest().code } as const;
+    const snapshot = emulator.snapshot();
+    for (let round = 0; round < 2; round += 1) {
+      await tfa.login(proof);
+      emulator.restore(snapshot);
+      expect(emulator.outbox.messages()).toHaveLength(1);
+    }
+    await emulator.reset();
+    expect(emulator.outbox.messages()).toEqual([]);
+  });
+});
+
+test('an authenticator can be read from outside, for a method or for a secret being set up', async () => {
+  expect((await send('GET', '/_emulator/totp/1')).body).toEqual({ code: emulator.totp(1) });
+  const { secret } = await clientOf('fresh').tfa.setupTotp();
+  expect((await send('POST', '/_emulator/totp', { secret })).body).toEqual({ code: emulator.totp(secret) });
+  expect(await send('GET', '/_emulator/totp/999')).toMatchObject({ status: 404 });
+  expect(await send('GET', '/_emulator/totp/2')).toMatchObject({ status: 404 });
+  await send('PUT', '/_emulator/totp/1', { secret: null });
+  await expect(clientOf('dev').tfa.login({ tfa_method: 'totp', code: '123456' })).rejects.toMatchObject({
+    errorCode: 'tfa_method_not_configured',
+  });
+});
+
+test('the states that stand in the way can be brought about, and lifted', async () => {
+  const { tfa } = clientOf('dev');
+  await send('PUT', '/_emulator/tfa', { sms_provider: 'failing', store: 'down' });
+  await expect(tfa.sendSms({})).rejects.toMatchObject({ errorCode: 'twilio_error' });
+  const begin = () => tfa.authorizeNewMethod({ tfa_method: 'totp' }, { retry: false });
+  await expect(begin()).rejects.toMatchObject({ errorCode: 'service_unavailable', status: 503 });
+  await send('PUT', '/_emulator/tfa', { sms_provider: 'up', store: 'read only' });
+  await expect(begin()).rejects.toMatchObject({ errorCode: 'challenge_creation_failed', status: 500 });
+  await send('PUT', '/_emulator/users/1', { sms_fraud: true });
+  await expect(tfa.sendSms({})).rejects.toMatchObject({ errorCode: 'sms_fraud_detected' });
+  await send('PUT', '/_emulator/users/1', { sms_fraud: false, email_verified: false });
+  await expect(tfa.sendSms({})).rejects.toMatchObject({ errorCode: 'email_not_verified' });
+  expect(await send('PUT', '/_emulator/users/999', {})).toMatchObject({ status: 404 });
+  expect(await send('PUT', '/_emulator/tfa', { store: 'on fire' })).toMatchObject({ status: 400 });
+});
+
+test('neither journal nor state of the emulator shows a secret, a code or a session', async () => {
+  const { tfa } = clientOf('dev');
+  const { secret } = await tfa.sendEmail({});
+  const { code } = emulator.outbox.latest();
+  const { session_key: session = '' } = await tfa.login({ tfa_method: 'email', secret, code });
+  await tfa.authorizeNewMethod({ backup_code: BACKUP_CODES[0] });
+  await clientOf(session).tfa.status();
+  await send('GET', `/api/v0/${session}?secret=${secret}`, undefined, session);
+  const login = emulator.tfa.startLogin(1).tfa_secret;
+  await send('POST', '/api/v0/tfa/email/', { secret: login });
+  const state = await send('GET', '/_emulator/state');
+  const shown = JSON.stringify([emulator.journal.entries(), state.body, emulator.tfa.sessions()]);
+  for (const hidden of [secret, code, session, login, ...BACKUP_CODES]) expect(shown).not.toContain(hidden);
+  expect(emulator.journal.entries({ operation: 'tfa.status' })).toMatchObject([{ key: 'session of dev' }]);
+});
+
+test('the default seed has an authenticator that one can put into an app', async () => {
+  await using plain = await startEmulator({ clock: 'frozen' });
+  expect(plain.totp(1)).toBe(plain.totp(DEFAULT_TOTP_SECRET));
+  await using client = createClient({ baseUrl: plain.url, apiKey: plain.apiKey });
+  await client.tfa.login({ tfa_method: 'totp', code: plain.totp(1) });
+  await client.tfa.login({ backup_code: plain.tfa.backupCodes()[0] ?? '' });
+  await expect(client.tfa.status()).resolves.toMatchObject({ backup_codes_remaining: 7 });
+});

@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startFaultProxy, type FaultMode } from '../../support/fault-proxy.ts';
+
+const BODY = '0123456789';
+/** Paths of the requests that came: a slow one may come while the next test runs already. */
+const requests: string[] = [];
+const service = createServer(({ url = '' }, response) => {
+  requests.push(url);
+  response.end(BODY);
+});
+beforeAll(async () => {
+  service.listen(0, '127.0.0.1');
+  await once(service, 'listening');
+});
+afterAll(() => service.close());
+
+/** What a client sees of one connection. */
+class Connection implements Disposable {
+  static #asked = 0;
+  /** Each connection asks for a path of its own. */
+  readonly path = `/${(Connection.#asked += 1)}`;
+  readonly request = `GET ${this.path} HTTP/1.1\r\nhost: a\r\n\r\n`;
+  readonly socket: Socket;
+  received = '';
+  /** `open`, `closed`, or the code of the error that ended it. */
+  end = 'open';
+  connected = false;
+
+  constructor(url: string) {
+    const { hostname, port } = new URL(url);
+    this.socket = connect({ host: hostname, port: Number(port) });
+    this.socket.on('connect', () => (this.connected = true));
+    this.socket.on('data', (chunk) => (this.received += chunk.toString()));
+    this.socket.on('error', (error: NodeJS.ErrnoException) => (this.end = error.code ?? ''));
+    this.socket.on('close', () => (this.end = this.end === 'open' ? 'closed' : this.end));
+  }
+
+  ask(): this {
+    this.socket.write(this.request);
+    return this;
+  }
+
+  /** Until the answer is whole, the connection has ended, or half a second has passed. */
+  async watch(): Promise<this> {
+    const until = performance.now() + 500;
+    while (performance.now() < until && this.end === 'open' && !this.received.endsWith(BODY)) await delay(5);
+    return this;
+  }
+
+  [Symbol.dispose](): void {
+    this.socket.destroy();
+  }
+}
+
+const proxied = () => startFaultProxy((service.address() as AddressInfo).port);
+
+describe('the fault proxy, as a client sees it', () => {
+  test.each<[mode: FaultMode, seen: { end: string; connected: boolean; received: string; taken: number }]>([
+    [{ kind: 'pass' }, { end: 'open', connected: true, received: BODY, taken: 1 }],
+    [{ kind: 'refuse' }, { end: 'ECONNREFUSED', connected: false, received: '', taken: 0 }],
+    [{ kind: 'hang-at-connect' }, { end: 'open', connected: false, received: '', taken: 0 }],
+    [{ kind: 'hang-after-request' }, { end: 'open', connected: true, received: '', taken: 0 }],
+    [{ kind: 'hang-in-body' }, { end: 'open', connected: true, received: '01234', taken: 1 }],
+    [{ kind: 'cut-body' }, { end: 'closed', connected: true, received: '01234', taken: 1 }],
+    [{ kind: 'reset' }, { end: 'ECONNRESET', connected: true, received: '', taken: 0 }],
+    [{ kind: 'half-open' }, { end: 'open', connected: true, received: BODY, taken: 1 }],
+    [
+      { kind: 'slow', bytesPerSecond: 20 },
+      { end: 'open', connected: true, received: '', taken: 0 },
+    ],
+    [
+      { kind: 'latency', ms: 50 },
+      { end: 'open', connected: true, received: BODY, taken: 1 },
+    ],
+  ])('$kind: a new connection, and after it a healthy one', async (mode, seen) => {
+    await using proxy = await proxied();
+    await proxy.switchTo(mode);
+    using struck = await new Connection(proxy.url).ask().watch();
+    const { end, connected, received } = struck;
+    expect({
+      end,
+      connected,
+      received: received.split('\r\n\r\n')[1] ?? '',
+      taken: requests.filter((path) => path === struck.path).length,
+    }).toEqual(seen);
+    await proxy.switchTo({ kind: 'pass' });
+    using after = await new Connection(proxy.url).ask().watch();
+    expect(after.received).toContain(BODY);
+  });
+
+  test.each<[mode: FaultMode, end: string]>([
+    [{ kind: 'refuse' }, 'ECONNRESET'],
+    [{ kind: 'reset' }, 'ECONNRESET'],
+    [{ kind: 'half-open' }, 'open'],
+    [{ kind: 'hang-at-connect' }, 'open'],
+  ])(
+    '$kind: a connection that was open gets no answer, not even when the fault has passed',
+    async (mode, end) => {
+      await using proxy = await proxied();
+      using open = new Connection(proxy.url);
+      await once(open.socket, 'connect');
+      await expect.poll(() => proxy.connections).toBe(1);
+      await proxy.switchTo(mode);
+      await proxy.switchTo({ kind: 'pass' });
+      await open.ask().watch();
+      expect([open.end, open.received]).toEqual([end, '']);
+    },
+  );
+
+  test('a slow connection brings so many bytes a second each way', async () => {
+    await using proxy = await proxied();
+    await proxy.switchTo({ kind: 'slow', bytesPerSecond: 200 });
+    const startedAt = performance.now();
+    using slow = new Connection(proxy.url).ask();
+    while (!slow.received.endsWith(BODY)) await delay(5);
+    const bytes = slow.request.length + slow.received.length;
+    expect(performance.now() - startedAt).toBeGreaterThan((1000 * bytes) / 200 - 500);
+  });
+
+  test('closing it ends every connection, silent ones too, and frees the port', async () => {
+    const proxy = await proxied();
+    using silent = new Connection(proxy.url);
+    await once(silent.socket, 'connect');
+    await proxy.switchTo({ kind: 'hang-at-connect' });
+    await proxy[Symbol.asyncDispose]();
+    await silent.watch();
+    expect([silent.end, proxy.connections]).toEqual(['closed', 0]);
+    using late = await new Connection(proxy.url).watch();
+    expect(late.end).toBe('ECONNREFUSED');
+  });
+});

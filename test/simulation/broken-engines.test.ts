@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import type { BrokenEngine } from './broken-engines.ts';
+import { search, type ScenarioName } from './prove.ts';
+
+const MOST_SEEDS = 500;
+
+/** Which scenario is there to notice which mistake. */
+const NOTICED_BY = {
+  'no timeout': 'windows',
+  'basis at receipt': 'chaos',
+  'wall clock only': 'chaos',
+  'monotonic clock only': 'resume',
+  'retry budget': 'windows',
+  'first failure is the last': 'windows',
+  'reused socket': 'windows',
+  '404 is final at first sight': 'windows',
+  'backoff without a cap': 'windows',
+  'interval jittered to later': 'outages',
+  'retries at once': 'chaos',
+  'wait not cut short': 'outages',
+  'key read once': 'rotation',
+  'any answer is success': 'outages',
+  'slow attempts given up at A': 'slowness',
+  'nothing is aborted': 'windows',
+  'waits of T/8 after 429': 'windows',
+} as const satisfies Record<BrokenEngine, ScenarioName>;
+
+it.each(Object.entries(NOTICED_BY) as [BrokenEngine, ScenarioName][])(
+  'an engine with the mistake "%s" is noticed by the scenario %s',
+  async (engine, scenario) => {
+    const { runs, violations, examples } = await search(scenario, { runs: MOST_SEEDS, engine, enough: 1 });
+    console.log(`${engine}: noticed by ${scenario} with seed ${runs}: ${examples[0]}`);
+    expect(violations).toBe(1);
+  },
+);

@@ -1,0 +1,112 @@
+/**
+ * Engines with one mistake each, most of them known from the field. The simulation must notice every one; a test
+ * that passes with these proves nothing about the real engine.
+ */
+
+import { step, type Step, type StepFunction } from '../../src/heartbeat/engine.ts';
+import type { Action, Event, Heartbeat } from '../../src/heartbeat/machine.ts';
+import type { Instant } from '../../src/heartbeat/reckoning.ts';
+
+type Amend = (result: Step, before: Heartbeat, event: Event, now: Instant, random: () => number) => Step;
+
+/** The real engine, with its result changed afterwards. */
+function amended(amend: Amend): StepFunction {
+  return (before, event, now, random) => amend(step(before, event, now, random), before, event, now, random);
+}
+
+/** The real engine, with other actions. */
+function acting(change: (action: Action) => Action | undefined): StepFunction {
+  return amended(({ beat, actions }) => ({
+    beat,
+    actions: actions.map(change).filter((action) => action !== undefined),
+  }));
+}
+
+/** The real engine on other clocks. */
+function clocked(read: (now: Instant) => Instant): StepFunction {
+  return (beat, event, now, random) => step(beat, event, read(now), random);
+}
+
+/** The real engine with other times. */
+function timed(change: (timing: Heartbeat['timing']) => Partial<Heartbeat['timing']>): StepFunction {
+  return (beat, event, now, random) => {
+    const amend = { ...beat.timing, ...change(beat.timing) };
+    const { beat: next, actions } = step({ ...beat, timing: amend }, event, now, random);
+    return { beat: { ...next, timing: amend }, actions };
+  };
+}
+
+/** The engine's next beat, when it has failed. */
+function afterFailure(change: (beat: Heartbeat, now: Instant) => Partial<Heartbeat>): StepFunction {
+  return amended(({ beat, actions }, before, _event, now) =>
+    beat.failures > before.failures
+      ? { beat: { ...beat, ...change(beat, now) }, actions }
+      : { beat, actions },
+  );
+}
+
+export const BROKEN_ENGINES = {
+  /** No timeout at all, as the vendor's SDK: one hang is the end. */
+  'no timeout': timed(() => ({ attemptTimeout: 1e9, attemptLife: 1e9 })),
+  /** etcd: remaining time from the receipt of the answer. */
+  'basis at receipt': amended(({ beat, actions }, before, event, now) =>
+    event.type === 'settled' && beat.basis !== before.basis
+      ? { beat: { ...beat, basis: now.mono + beat.reckoning.hidden }, actions }
+      : { beat, actions },
+  ),
+  /** Set the clock back by an hour, and there seems to be an hour more, and nothing is due for as long. */
+  'wall clock only': amended(({ beat, actions }, before) => {
+    const back = Math.max(0, before.reckoning.offset - beat.reckoning.offset);
+    return { beat: { ...beat, dueAt: beat.dueAt + back, basis: beat.basis + back }, actions };
+  }),
+  /** A suspend goes unnoticed. */
+  'monotonic clock only': clocked(({ mono }) => ({ mono, wall: mono })),
+  /** Consul #912: gives up after a number of failures. */
+  'retry budget': afterFailure(({ failures }) => (failures >= 5 ? { dueAt: Infinity } : {})),
+  /** The vendor's SDK: the first exception ends the thread. */
+  'first failure is the last': afterFailure(() => ({ dueAt: Infinity })),
+  /** undici #3492, kubernetes #48638: a half-open connection is used again and again. */
+  'reused socket': acting((action) => (action.type === 'send' ? { ...action, fresh: false } : action)),
+  /** A gateway that restarts says 404 once. */
+  '404 is final at first sight': amended(({ beat, actions }) =>
+    beat.trouble === 'not-found' ? { beat: { ...beat, state: 'gone' }, actions } : { beat, actions },
+  ),
+  /** Exponential backoff that nobody capped. */
+  'backoff without a cap': afterFailure((beat, now) =>
+    beat.trouble === 'failing' ? { dueAt: now.mono + 1000 * 2 ** Math.min(beat.failures, 30) } : {},
+  ),
+  /** Jitter both ways: the interval is no upper bound any more. */
+  'interval jittered to later': amended(({ beat, actions }, before, event, _now, random) =>
+    event.type === 'settled' && beat.basis !== before.basis
+      ? { beat: { ...beat, dueAt: beat.dueAt + beat.timing.interval * 1.5 * random() }, actions }
+      : { beat, actions },
+  ),
+  /** vault #26382: a hot loop. */
+  'retries at once': afterFailure((_beat, now) => ({ dueAt: now.mono, lastSentAt: -Infinity })),
+  /** A Retry-After is obeyed whatever it costs. */
+  'wait not cut short': amended(({ beat, actions }, _before, event, now) =>
+    event.type === 'settled' && event.outcome.type === 'throttled' && event.outcome.retryAfterMs !== undefined
+      ? { beat: { ...beat, dueAt: now.mono + event.outcome.retryAfterMs }, actions }
+      : { beat, actions },
+  ),
+  /** pekko-management #543: the key is what it was at the start. */
+  'key read once': acting((action) => (action.type === 'read-key' ? undefined : action)),
+  /** The vendor's SDK again: the status is never looked at. */
+  'any answer is success': (beat, event, now, random) => {
+    const blind: Event =
+      event.type === 'settled' && event.outcome.type !== 'failed'
+        ? { ...event, outcome: { type: 'accepted' } }
+        : event;
+    return step(beat, blind, now, random);
+  },
+  /** A slow service is taken for a dead one. */
+  'slow attempts given up at A': timed(({ attemptTimeout }) => ({ attemptLife: attemptTimeout })),
+  /** Requests that were given up are left to themselves. */
+  'nothing is aborted': acting((action) => (action.type === 'abort' ? undefined : action)),
+  /** Doubling the spacing for every 429 up to T/8, as the first design had it. */
+  'waits of T/8 after 429': timed(({ ttl = 0, maxSpacing }) => ({
+    maxSpacing: Math.max(maxSpacing, ttl / 8),
+  })),
+} as const satisfies Record<string, StepFunction>;
+
+export type BrokenEngine = keyof typeof BROKEN_ENGINES;

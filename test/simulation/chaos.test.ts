@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest';
+import { PATIENCE, RUNS, search } from './prove.ts';
+
+it(
+  'with everything going wrong at once no promise is broken',
+  async () => {
+    expect((await search('chaos', { runs: Math.ceil(RUNS / 3), enough: 5 })).examples).toEqual([]);
+  },
+  PATIENCE,
+);

@@ -1,0 +1,185 @@
+/**
+ * Everything at once: faults of every kind, keys that are rotated, clocks that are set, suspends and stalls, on
+ * up to three deployments. Properties 3 and 4 are watched all the time; and whenever a deployment expires, there
+ * must have been no window for it, from the service's and the machine's side.
+ */
+
+import { timingFor, type IntervalChoice, type Timing } from '../../src/heartbeat/formulas.ts';
+import type { BeatRequest } from '../../src/heartbeat/ports.ts';
+import { EPOCH, VirtualTime } from '../support/virtual-time.ts';
+import { fateOf, type Fault } from './faults.ts';
+import type { Sky, Weather } from './network.ts';
+import { Random } from './random.ts';
+import { finish, pickLateness, type RunOptions, type RunResult } from './scenario.ts';
+import { World } from './world.ts';
+
+const FAULTS = [
+  'hang',
+  'refused',
+  'dns',
+  'reset',
+  'lost-answer',
+  'server-error',
+  'html',
+  'slow',
+  'throttled',
+  'throttled-threshold',
+  'throttled-retry-after',
+  'unauthorized',
+] as const satisfies readonly Fault[];
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Healthy and faulty phases in turn. Keeps the times in which no deployment could have been saved. */
+class Chaos implements Weather {
+  changes = 0;
+  /** True times in which the service or the machine was out of order. */
+  readonly bad: Span[] = [];
+  keyResetAt = -Infinity;
+  #fault: Fault | undefined;
+  #latency = 20;
+  readonly #time: VirtualTime;
+  readonly #random: Random;
+  readonly #timing: Timing;
+
+  constructor(time: VirtualTime, random: Random, timing: Timing) {
+    this.#time = time;
+    this.#random = random;
+    this.#timing = timing;
+    this.#heal();
+  }
+
+  meet(_request: BeatRequest): Sky {
+    if (this.#fault === undefined) return { latency: this.#latency * this.#random.between(0.5, 1) };
+    const fate = fateOf(this.#fault, this.#timing, this.#timing.interval, this.#random);
+    const { outcome, after = 0 } = fate;
+    if (outcome?.type === 'throttled') {
+      // A service that says when to come back does not want to be reached before.
+      const wait = outcome.retryAfterMs ?? outcome.thresholdMs ?? 0;
+      this.mark(after + wait * 1.1 + this.#timing.tick);
+    }
+    return { fate };
+  }
+
+  /** Nothing can be saved from now on for so long, ms. */
+  mark(length: number): void {
+    this.bad.push({ from: this.#time.now, to: this.#time.now + length });
+  }
+
+  #heal(): void {
+    const { rescue, attemptTimeout } = this.#timing;
+    this.#fault = undefined;
+    this.changes += 1;
+    this.#latency = this.#random.pick([20, 100, attemptTimeout * 0.999]);
+    this.#time.at(this.#time.now + this.#random.between(0.2, 3) * rescue, () => this.#hurt());
+  }
+
+  #hurt(): void {
+    const { ttl = 0 } = this.#timing;
+    const length = this.#random.chance(0.5)
+      ? this.#random.between(0, 0.2 * ttl)
+      : this.#random.between(0.2 * ttl, 0.9 * ttl);
+    this.#fault = this.#random.pick(FAULTS);
+    this.changes += 1;
+    this.mark(length);
+    this.#time.at(this.#time.now + length, () => this.#heal());
+  }
+
+  /** Whether there was a window for this basis after all. */
+  windowFor(basis: number, timing: Timing): Span | undefined {
+    const { interval, ttl = 0, clockAllowance, rescue, attemptTimeout, maxSpacing, tick } = timing;
+    const end = basis + ttl - clockAllowance;
+    // An old key costs one attempt that is refused, and the spacing to the next.
+    const length = this.keyResetAt < basis ? rescue : rescue + attemptTimeout + maxSpacing + tick;
+    let from = basis + interval;
+    for (const span of this.bad.toSorted((a, b) => a.from - b.from)) {
+      if (span.to <= from) continue;
+      if (span.from - from > length) break;
+      from = span.to;
+    }
+    return from + length < end ? { from, to: from + length } : undefined;
+  }
+}
+
+export async function chaos({ seed, step, trace }: RunOptions): Promise<RunResult> {
+  const random = new Random(seed);
+  const time = new VirtualTime();
+  const ttl = random.pick([6, 20, 20, 60, 60, 300]) * 1000;
+  const interval: IntervalChoice = random.chance(0.8) ? 'auto' : random.between(1000, ttl / 4);
+  const timing = timingFor({ ttl, interval });
+  const weather = new Chaos(time, random, timing);
+  const world = new World(time, { random, weather, step, trace });
+  world.service.rate = random.between(0.99, 1.01);
+  time.lateness = pickLateness(random, timing.tick);
+  const horizon = 8 * ttl;
+  disturb(world, weather, random, { timing, horizon });
+
+  const basis = new Map<number, number>();
+  world.onNotice = (id, notice) => {
+    if (notice.type !== 'accepted') return;
+    const flight = world.network.flights.filter(({ deploymentId }) => deploymentId === id)[
+      notice.attempt - 1
+    ];
+    basis.set(id, Math.max(basis.get(id) ?? 0, flight?.sentAt ?? 0));
+  };
+  const ids = [1, 2, 3].slice(0, random.pick([1, 1, 2, 3]));
+  for (const id of ids) world.light(id, ttl, interval);
+  await world.run(horizon, () => {
+    if (!time.running) return false;
+    for (const { deploymentId, expiresAt } of world.driver.view().deployments) {
+      if (expiresAt !== undefined) world.promises.estimated(deploymentId, expiresAt - time.clock.wall());
+    }
+    return world.lost.length === ids.length;
+  });
+  const result = await finish(world);
+  const excused = world.lost.filter(
+    (id) => weather.windowFor(basis.get(id) ?? -timing.interval, timing) === undefined,
+  );
+  return {
+    ...result,
+    violations: result.violations.filter(
+      (text) => !excused.some((id) => text === `deployment ${id} expired`),
+    ),
+  };
+}
+
+/** Clock steps, suspends, stalls and key rotations, at random times. */
+function disturb(
+  world: World,
+  weather: Chaos,
+  random: Random,
+  { timing, horizon }: { timing: Timing; horizon: number },
+): void {
+  const { time } = world;
+  const { ttl = 0, tick } = timing;
+  const count = random.pick([0, 1, 3, 8]);
+  let distinctFrom = 0;
+  for (let index = 0; index < count; index += 1) {
+    time.at(random.between(0, horizon), () => {
+      // Nobody sets the clock of a machine that sleeps. And a step back that the process cannot see apart from a
+      // sleep, because no timer fires between the two, looks like a shorter sleep to every clock it can read.
+      if (time.now < distinctFrom) return;
+      const length = random.between(0, random.chance(0.5) ? 3000 : 0.5 * ttl);
+      const disturbance = random.pick(['clock', 'stall', 'suspend', 'key']);
+      if (disturbance === 'clock')
+        world.stepWallClock(random.between(-1, 1) * random.pick([1000, 10_000, EPOCH / 2]));
+      if (disturbance === 'stall') world.stall(length);
+      if (disturbance === 'suspend') world.suspend(length, random.chance(0.5));
+      if (disturbance !== 'key') distinctFrom = time.now + (disturbance === 'clock' ? 0 : length) + 3 * tick;
+      if (disturbance === 'stall' || disturbance === 'suspend') weather.mark(length);
+      if (disturbance !== 'key') return;
+      const key = `key-${index + 2}`;
+      world.note(() => `     (the key is reset)`);
+      world.service.key = key;
+      weather.mark(length);
+      weather.keyResetAt = time.now;
+      time.at(time.now + length, () => {
+        world.note(() => `     (the key source has the new key)`);
+        world.keyFile = world.service.key;
+      });
+    });
+  }
+}

@@ -1,0 +1,79 @@
+import type { Timing } from '../../src/heartbeat/formulas.ts';
+import type { Outcome } from '../../src/heartbeat/outcome.ts';
+import type { Random } from './random.ts';
+
+/** What becomes of a request that meets a fault. Times are ms after it was sent. */
+export interface Fate {
+  /** When the service carries it out, if it does. */
+  readonly effectAfter?: number;
+  /** When something comes back, if anything does. */
+  readonly after?: number;
+  /** What comes back; the service's own answer where absent. */
+  readonly outcome?: Outcome;
+  /** The connection is unusable afterwards, and does not show it. */
+  readonly breaksSocket?: boolean;
+}
+
+interface Draw {
+  readonly random: Random;
+  /** A few milliseconds. */
+  readonly quick: number;
+  /** Anything up to A. */
+  readonly late: number;
+  readonly timing: Timing;
+  /** The longest Retry-After that the service may name. */
+  readonly patience: number;
+}
+
+/** Everything that can go wrong with one request. */
+const FATES = {
+  hang: () => ({ breaksSocket: true }),
+  refused: ({ quick }) => ({ after: quick, outcome: { type: 'failed', reason: 'connect' } }),
+  /** Node's resolver gives up after 5 s where the name server is silent. */
+  dns: ({ random, quick }) => ({
+    after: random.chance(0.5) ? quick : 5000,
+    outcome: { type: 'failed', reason: 'dns' },
+  }),
+  reset: ({ late }) => ({ after: late, outcome: { type: 'failed', reason: 'reset' } }),
+  /** The service does what it is asked, but its answer does not arrive. */
+  'lost-answer': ({ random, quick, late }) =>
+    random.chance(0.5)
+      ? { effectAfter: quick, breaksSocket: true }
+      : { effectAfter: quick, after: late + quick, outcome: { type: 'failed', reason: 'reset' } },
+  'server-error': ({ random, quick, late }) => ({
+    after: random.chance(0.8) ? quick : late * 3,
+    outcome: { type: 'failed', reason: 'server-error' },
+  }),
+  html: ({ quick }) => ({ after: quick, outcome: { type: 'failed', reason: 'unreadable' } }),
+  /** Slower than A; sometimes the engine waits for it all the same. */
+  slow: ({ random, timing }) => {
+    const after = random.between(timing.attemptTimeout, 60_000);
+    return { effectAfter: after, after };
+  },
+  throttled: ({ random, quick, late }) => ({
+    after: random.chance(0.8) ? quick : late,
+    outcome: { type: 'throttled' },
+  }),
+  'throttled-threshold': ({ random, quick }) => ({
+    after: quick,
+    outcome: { type: 'throttled', thresholdMs: random.between(500, 5000) },
+  }),
+  'throttled-retry-after': ({ random, quick, patience }) => ({
+    after: quick,
+    outcome: { type: 'throttled', retryAfterMs: random.between(0, patience) },
+  }),
+  unauthorized: ({ random, quick, late }) => ({
+    after: random.chance(0.8) ? quick : late,
+    outcome: { type: 'unauthorized' },
+  }),
+  'not-found': ({ quick }) => ({ after: quick, outcome: { type: 'not-found' } }),
+} as const satisfies Record<string, (draw: Draw) => Fate>;
+
+export type Fault = keyof typeof FATES;
+
+/** A fault's course for one request. `patience` in ms. */
+export function fateOf(fault: Fault, timing: Timing, patience: number, random: Random): Fate {
+  const quick = random.between(1, 30);
+  const late = random.between(1, timing.attemptTimeout);
+  return FATES[fault]({ random, quick, late, timing, patience });
+}

@@ -1,0 +1,102 @@
+/** What holds at every moment of every run, whatever the weather: properties 3 and 4 of the design page. */
+
+import type { Step } from '../../src/heartbeat/engine.ts';
+import { MIN_SPACING, type Timing } from '../../src/heartbeat/formulas.ts';
+import type { Heartbeat } from '../../src/heartbeat/machine.ts';
+import type { Instant } from '../../src/heartbeat/reckoning.ts';
+import { expiresAt } from '../../src/heartbeat/schedule.ts';
+import type { VirtualTime } from '../support/virtual-time.ts';
+import type { Flight } from './network.ts';
+import type { Service } from './service.ts';
+
+/** Clock readings are whole milliseconds; virtual timers are this coarse. */
+const TOLERANCE = 1;
+
+interface Watched {
+  readonly timing: Timing;
+  /** Requests under way. */
+  readonly open: Set<Flight>;
+  lastSentAt: number;
+}
+
+export class Promises {
+  /** The broken ones, in words. */
+  readonly broken: string[] = [];
+  readonly #time: VirtualTime;
+  readonly #service: Service;
+  readonly #watched = new Map<number, Watched>();
+  readonly #freezes: { readonly from: number; readonly to: number }[] = [];
+
+  constructor(time: VirtualTime, service: Service) {
+    this.#time = time;
+    this.#service = service;
+  }
+
+  watch(id: number, timing: Timing): void {
+    this.#watched.set(id, { timing, open: new Set(), lastSentAt: -Infinity });
+  }
+
+  /** The process does not run for `length` from now on. */
+  frozen(length: number): void {
+    this.#freezes.push({ from: this.#time.now, to: this.#time.now + length });
+  }
+
+  /** At most two under way, and their starts at least 1 s apart in true time. */
+  sent(flight: Flight): void {
+    const watched = this.#watched.get(flight.deploymentId);
+    if (watched === undefined) return;
+    watched.open.add(flight);
+    if (watched.open.size > 2)
+      this.#break(flight.deploymentId, `${watched.open.size} requests under way at once`);
+    const gap = flight.sentAt - watched.lastSentAt;
+    if (gap < MIN_SPACING - TOLERANCE) this.#break(flight.deploymentId, `two attempts only ${gap} ms apart`);
+    watched.lastSentAt = flight.sentAt;
+  }
+
+  settled(flight: Flight): void {
+    this.#checkLife(flight);
+    this.#watched.get(flight.deploymentId)?.open.delete(flight);
+  }
+
+  /** The learned spacing is kept, and the estimate of the remaining time is never above the service's. */
+  stepped(before: Heartbeat, { beat, actions }: Step, now: Instant): void {
+    const { id } = before;
+    const gap = now.mono - before.lastSentAt;
+    if (gap < before.spacing - TOLERANCE && actions.some(({ type }) => type === 'send')) {
+      this.#break(id, `an attempt after ${gap} ms, with a spacing of ${before.spacing} ms`);
+    }
+    if (beat.acknowledged && beat.state !== 'stopped') this.estimated(id, expiresAt(beat) - now.mono);
+  }
+
+  /** Somebody was told that this much time is left, ms. */
+  estimated(id: number, remaining: number): void {
+    const expiry = this.#service.expiresAt(id);
+    const truth = expiry === undefined ? 0 : expiry - this.#time.now;
+    if (remaining > truth + TOLERANCE) {
+      this.#break(id, `${remaining} ms are said to be left, when ${truth} ms are`);
+    }
+  }
+
+  /** To be called at the end: no request may be older than any may become. */
+  finish(): void {
+    for (const { open } of this.#watched.values()) for (const flight of open) this.#checkLife(flight);
+  }
+
+  /** Every attempt settles within 2A + B + q + P; a pause longer than P is added. */
+  #checkLife(flight: Flight): void {
+    const timing = this.#watched.get(flight.deploymentId)?.timing;
+    if (timing === undefined) return;
+    const paused = this.#freezes
+      .map(({ from, to }) => Math.min(to, this.#time.now) - Math.max(from, flight.sentAt))
+      .reduce((total, length) => total + Math.max(0, length), 0);
+    const allowed = timing.attemptLife + timing.tick + Math.max(timing.pause, paused);
+    const life = this.#time.now - flight.sentAt;
+    if (life > allowed + TOLERANCE)
+      this.#break(flight.deploymentId, `request ${flight.number} lived for ${life} ms`);
+  }
+
+  #break(id: number, what: string): void {
+    if (this.broken.length < 10)
+      this.broken.push(`${this.#time.now.toFixed(1)} ms: deployment ${id}: ${what}`);
+  }
+}

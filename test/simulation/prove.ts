@@ -1,0 +1,79 @@
+import type { BrokenEngine } from './broken-engines.ts';
+import { BROKEN_ENGINES } from './broken-engines.ts';
+import { chaos } from './chaos.ts';
+import { crowd } from './crowd.ts';
+import { outages } from './outages.ts';
+import { farewell, resume, rotation, slowness } from './recoveries.ts';
+import type { Scenario } from './scenario.ts';
+import { windows } from './windows.ts';
+
+export const SCENARIOS = {
+  windows,
+  outages,
+  chaos,
+  crowd,
+  rotation,
+  resume,
+  farewell,
+  slowness,
+} as const satisfies Record<string, Scenario>;
+
+export type ScenarioName = keyof typeof SCENARIOS;
+
+/** How many schedules the large scenarios run: SIMULATION_RUNS in the environment, or 10,000. */
+export const RUNS = Number(process.env['SIMULATION_RUNS'] ?? 10_000);
+
+/** Virtual time is fast, but a million runs take a while, ms. */
+export const PATIENCE = Math.max(120_000, RUNS * 20);
+
+export interface Search {
+  readonly runs: number;
+  /** Windows or outages of this part of the bound. Default 1. */
+  readonly factor?: number;
+  /** Default: the real one. */
+  readonly engine?: BrokenEngine;
+  /** Stop at this many violations. Default: never. */
+  readonly enough?: number;
+}
+
+export interface Finding {
+  readonly runs: number;
+  /** How many runs broke a promise. */
+  readonly violations: number;
+  /** The first few of them, each with the command that replays it. */
+  readonly examples: readonly string[];
+}
+
+/** Runs a scenario with the seeds 1, 2, 3, … */
+export async function search(scenario: ScenarioName, options: Search): Promise<Finding> {
+  const { factor, engine, enough = Infinity } = options;
+  const step = engine === undefined ? undefined : BROKEN_ENGINES[engine];
+  const examples: string[] = [];
+  let violations = 0;
+  let requests = 0;
+  let seed = 0;
+  const start = performance.now();
+  while (seed < options.runs && violations < enough) {
+    seed += 1;
+    const result = await SCENARIOS[scenario]({ seed, factor, step });
+    requests += result.requests;
+    if (result.violations.length === 0) continue;
+    violations += 1;
+    if (examples.length < 5)
+      examples.push(`${result.violations[0]} -- ${replayCommand(scenario, seed, options)}`);
+  }
+  if (engine === undefined) {
+    const seconds = ((performance.now() - start) / 1000).toFixed(1);
+    const size = factor === undefined ? '' : ` at ${factor} of the bound`;
+    console.log(
+      `${scenario}${size}: ${seed} runs, ${requests} requests, ${seconds} s, ${violations} violations`,
+    );
+  }
+  return { runs: seed, violations, examples };
+}
+
+function replayCommand(scenario: ScenarioName, seed: number, { factor, engine }: Search): string {
+  const size = factor === undefined ? '' : ` --factor ${factor}`;
+  const broken = engine === undefined ? '' : ` --engine '${engine}'`;
+  return `npx node test/simulation/replay.ts ${scenario} ${seed}${size}${broken}`;
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { PATIENCE, RUNS, search, SCENARIOS, type ScenarioName } from './prove.ts';
+
+describe('on a healthy service, within its stated bound,', () => {
+  it.each([
+    ['rotation', 'a new key is in use'],
+    ['resume', 'a beat is acknowledged after a sleep'],
+    ['farewell', 'the last beat leaves T − ε − A, and nothing remains after stop()'],
+    ['slowness', 'a constant latency of min(T/8, 30 s) loses nothing'],
+  ] as [ScenarioName, string][])(
+    '%s: %s',
+    async (scenario) => {
+      expect((await search(scenario, { runs: Math.ceil(RUNS / 20), enough: 5 })).examples).toEqual([]);
+    },
+    PATIENCE,
+  );
+
+  it(
+    'crowd: N deployments behind a limit of C requests survive together',
+    async () => {
+      expect((await search('crowd', { runs: Math.ceil(RUNS / 100), enough: 5 })).examples).toEqual([]);
+    },
+    PATIENCE,
+  );
+});
+
+it('beyond these bounds losses are found', async () => {
+  expect((await search('crowd', { runs: 30, factor: 1.6 })).violations).toBeGreaterThan(0);
+  expect((await search('slowness', { runs: 30, factor: 1.5 })).violations).toBeGreaterThan(0);
+});
+
+it.each(Object.keys(SCENARIOS) as ScenarioName[])(
+  'the same seed gives the same trace: %s',
+  async (scenario) => {
+    const [one, other] = await Promise.all(
+      [7, 7].map((seed) => SCENARIOS[scenario]({ seed, factor: undefined, trace: true })),
+    );
+    expect(one?.trace.length).toBeGreaterThan(10);
+    expect(other).toEqual(one);
+  },
+);

@@ -1,0 +1,131 @@
+/**
+ * Property 5, each with its bound in true time on a service that is healthy with a latency of at most A:
+ *
+ * - A new key is in use within max(1 s, B/4) + s + 2q + A of being at the source and the old one refused.
+ * - After a sleep that the monotonic clock did not see, a beat is acknowledged within s + 2q + A; after one that
+ *   it did see, within X if one was due.
+ * - A last beat leaves T − ε − A, and after stop() nothing of ours remains.
+ */
+
+import { keyWatch, MIN_SPACING, timingFor, type Timing } from '../../src/heartbeat/formulas.ts';
+import { PARTING } from '../../src/heartbeat/reckoning.ts';
+import { VirtualTime } from '../support/virtual-time.ts';
+import type { Sky, Weather } from './network.ts';
+import { Random } from './random.ts';
+import { finish, pickLateness, pickTiming, ROUNDING, type RunOptions, type RunResult } from './scenario.ts';
+import { ms, World } from './world.ts';
+
+const ID = 1;
+
+interface Scene {
+  readonly world: World;
+  readonly random: Random;
+  readonly timing: Timing;
+  readonly weather: Weather & { changes: number };
+  readonly latency: number;
+}
+
+function scene({ seed, step, trace }: RunOptions): Scene {
+  const random = new Random(seed);
+  const time = new VirtualTime();
+  const { ttl, interval } = pickTiming(random);
+  const timing = timingFor({ ttl, interval });
+  const latency = random.pick([20, random.between(1, 0.999 * timing.attemptTimeout)]);
+  const weather = { changes: 0, meet: (): Sky => ({ latency }) };
+  const world = new World(time, { random, weather, step, trace });
+  time.lateness = pickLateness(random, timing.tick);
+  world.note(() => `   TTL ${ttl / 1000} s, latency ${ms(latency)}`);
+  world.light(ID, ttl, interval);
+  return { world, random, timing, weather, latency };
+}
+
+/** The first acknowledgement after a moment must come within the bound. */
+async function expectBeat({ world }: Scene, since: () => number, bound: number, what: string): Promise<void> {
+  let acknowledgedAt: number | undefined;
+  world.onNotice = (_id, { type }) => {
+    if (type === 'accepted' && world.time.now >= since()) acknowledgedAt ??= world.time.now;
+  };
+  const patience = world.time.now + 3 * bound + 200_000;
+  await world.run(patience, () => acknowledgedAt !== undefined && since() < Infinity);
+  const took = (acknowledgedAt ?? world.time.now) - since();
+  if (took > bound + ROUNDING)
+    world.promises.broken.push(`${what}: ${ms(took)} instead of at most ${ms(bound)}`);
+}
+
+export async function rotation(options: RunOptions): Promise<RunResult> {
+  const it = scene(options);
+  const { world, random, timing } = it;
+  const { time } = world;
+  await world.run(random.between(1, 4) * timing.interval);
+  world.note(() => '== the key is reset');
+  world.service.key = 'key-2';
+  let refusedAt = Infinity;
+  let sourceAt = Infinity;
+  world.network.onSettle = (flight, how) => {
+    world.note(() => `  <- request ${flight.number}: ${how}`);
+    world.promises.settled(flight);
+    if (how === 'unauthorized') refusedAt = Math.min(refusedAt, time.now);
+  };
+  time.at(time.now + random.between(0, 0.3) * (timing.ttl ?? 0), () => {
+    world.note(() => '== the key source has the new key');
+    world.keyFile = 'key-2';
+    sourceAt = time.now;
+  });
+  const bound = keyWatch(timing) + MIN_SPACING + 2 * timing.tick + timing.attemptTimeout;
+  await expectBeat(it, () => Math.max(refusedAt, sourceAt), bound, 'a new key');
+  return finish(world);
+}
+
+export async function resume(options: RunOptions): Promise<RunResult> {
+  const it = scene(options);
+  const { world, random, timing, weather } = it;
+  const { ttl = 0, interval, tick, attemptTimeout, rescue } = timing;
+  await world.run(random.between(1, 4) * interval);
+  const monoRuns = random.chance(0.5);
+  // Longer than I, so that a beat is due when the machine wakes up.
+  const length = random.between(Math.max(interval, PARTING + 50), 3 * ttl);
+  weather.changes += 1; // the connections break
+  world.service.spare(ID, world.time.now + length + ttl); // or it might rightly be gone
+  world.suspend(length, monoRuns);
+  const awake = world.time.now + length;
+  const bound = monoRuns ? rescue : MIN_SPACING + 2 * tick + attemptTimeout;
+  await expectBeat(it, () => awake, bound, 'a beat after a sleep');
+  return finish(world);
+}
+
+export async function farewell(options: RunOptions): Promise<RunResult> {
+  const it = scene(options);
+  const { world, random, timing } = it;
+  const { ttl = 0, clockAllowance, attemptTimeout } = timing;
+  await world.run(random.between(1, 4) * timing.interval);
+  world.note(() => '== SIGTERM');
+  const missed = await world.time.until(world.driver.finalBeat(new AbortController().signal));
+  const answered = world.network.flights.at(-1)?.settledAt ?? 0;
+  const left = (world.service.expiresAt(ID) ?? 0) - answered;
+  if (missed.length > 0) world.promises.broken.push('the last beat did not reach a healthy service');
+  if (left < ttl - clockAllowance - attemptTimeout)
+    world.promises.broken.push(`the last beat left only ${ms(left)}`);
+  const result = await finish(world);
+  if (world.time.timers > 0) return { ...result, violations: [...result.violations, 'a timer remains'] };
+  return result;
+}
+
+/** A service that always takes min(T/8, 30 s) loses nothing. */
+export async function slowness(options: RunOptions): Promise<RunResult> {
+  const random = new Random(options.seed);
+  const time = new VirtualTime();
+  const { ttl } = pickTiming(random);
+  const timing = timingFor({ ttl, interval: 'auto' });
+  const latency = Math.min(ttl / 8, 30_000) * (options.factor ?? 1);
+  const world = new World(time, { ...options, random, weather: { changes: 0, meet: () => ({ latency }) } });
+  time.lateness = pickLateness(random, timing.tick);
+  world.note(() => `   TTL ${ttl / 1000} s, latency ${ms(latency)}`);
+  // The service carries out also what was given up on our side; what counts here is that it is known.
+  world.onNotice = (_id, notice) => {
+    if (notice.type === 'state' && notice.to === 'lapsed')
+      world.promises.broken.push('a slow service: lapsed');
+  };
+  world.light(ID, ttl);
+  await world.run(10 * ttl);
+  return finish(world);
+}

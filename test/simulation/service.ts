@@ -1,0 +1,65 @@
+import type { Outcome } from '../../src/heartbeat/outcome.ts';
+import type { CancelTimer } from '../../src/heartbeat/ports.ts';
+import type { VirtualTime } from '../support/virtual-time.ts';
+
+interface Deployment {
+  readonly ttl: number;
+  /** True time. */
+  expiresAt: number;
+  watch: CancelTimer | undefined;
+}
+
+/** The service behind the network: it keeps the deployments' real clocks, and deletes what is not refreshed. */
+export class Service {
+  /** How fast its clock runs against ours; the engine allows for one part in a hundred. */
+  rate = 1;
+  /** The only key that is valid. */
+  key = 'key-1';
+  /** Called when a deployment expires. */
+  onLoss: (id: number) => void = () => {};
+  readonly #time: VirtualTime;
+  readonly #deployments = new Map<number, Deployment>();
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
+
+  create(id: number, ttl: number): void {
+    const deployment: Deployment = { ttl, expiresAt: 0, watch: undefined };
+    this.#deployments.set(id, deployment);
+    this.#refresh(id, deployment);
+  }
+
+  /** When the deployment expires, in true time; undefined when it has. */
+  expiresAt(id: number): number | undefined {
+    return this.#deployments.get(id)?.expiresAt;
+  }
+
+  /** A heartbeat arrives. */
+  beat(id: number, key: string): Outcome {
+    if (key !== this.key) return { type: 'unauthorized' };
+    const deployment = this.#deployments.get(id);
+    if (deployment === undefined) return { type: 'not-found' };
+    this.#refresh(id, deployment);
+    return { type: 'accepted' };
+  }
+
+  /** Spares a deployment until a true time, whatever its TTL says. */
+  spare(id: number, until: number): void {
+    const deployment = this.#deployments.get(id);
+    if (deployment !== undefined) this.#expire(id, deployment, until);
+  }
+
+  #refresh(id: number, deployment: Deployment): void {
+    this.#expire(id, deployment, this.#time.now + deployment.ttl / this.rate);
+  }
+
+  #expire(id: number, deployment: Deployment, at: number): void {
+    deployment.expiresAt = at;
+    deployment.watch?.();
+    deployment.watch = this.#time.at(at, () => {
+      this.#deployments.delete(id);
+      this.onLoss(id);
+    });
+  }
+}

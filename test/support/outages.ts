@@ -1,0 +1,97 @@
+/** What can happen to the way between a daemon and the service, and one deployment that it happens to. */
+import type { Emulator, FaultInput } from '../../src/emulator/index.ts';
+import { startTestDaemon, until } from './daemon.ts';
+import { startFaultProxy, type FaultMode, type FaultProxy } from './fault-proxy.ts';
+import { startVendorLoop } from './vendor-loop.ts';
+
+/** On the way, or in the service. */
+export type Outage = { readonly mode: FaultMode } | { readonly fault: FaultInput };
+
+export const OUTAGES: Readonly<Record<string, Outage>> = {
+  'connection refused': { mode: { kind: 'refuse' } },
+  'hang at connect': { mode: { kind: 'hang-at-connect' } },
+  'hang after the request': { mode: { kind: 'hang-after-request' } },
+  'hang in the body': { mode: { kind: 'hang-in-body' } },
+  'connection reset': { mode: { kind: 'reset' } },
+  'half-open connection': { mode: { kind: 'half-open' } },
+  'slow, 20 bytes/s': { mode: { kind: 'slow', bytesPerSecond: 20 } },
+  'body cut in half': { mode: { kind: 'cut-body' } },
+  'status 503': { fault: { kind: 'status', status: 503 } },
+  '429 as plain text': { fault: { kind: 'throttled', shape: 'text' } },
+  'HTML with status 200': { fault: { kind: 'html' } },
+};
+
+export interface Cell {
+  readonly emulator: Emulator;
+  /** The daemon's deployment; the vendor's is this plus VENDOR. */
+  readonly id: number;
+  readonly ttlMs: number;
+  readonly outage: Outage;
+  readonly outageMs: number;
+  /** From the first beats to the outage. */
+  readonly offsetMs: number;
+}
+
+export interface CellResult {
+  readonly lapsed: boolean;
+  readonly vendorLapsed: boolean;
+  /** How the daemon names the state of its deployment at the end. */
+  readonly state: string;
+  /** Attempts that failed, as the daemon counts. */
+  readonly failures: number;
+  /** By the emulator's books. */
+  readonly minMarginMs: number;
+}
+
+export const VENDOR = 100_000;
+
+/**
+ * Lives through one outage, a whole daemon and the vendor's loop side by side behind the same proxy, and one TTL
+ * more: a loop that a half answer has killed loses its deployment only then.
+ */
+export async function runCell(cell: Cell): Promise<CellResult> {
+  const { emulator, id, ttlMs } = cell;
+  await using proxy = await startFaultProxy(emulator.port);
+  const url = proxy.url;
+  await using tested = await startTestDaemon({
+    API_KEY: emulator.apiKey,
+    BASE_URL: url,
+    DEPLOYMENTS: `${id}@${ttlMs}ms`,
+  });
+  using _vendor = startVendorLoop({ url, apiKey: emulator.apiKey, deploymentId: id + VENDOR, ttlMs });
+  const books = (which: number) => emulator.deployments.get(which);
+  await until(() => books(id).beats > 0 && books(id + VENDOR).beats > 0);
+  await wait(cell.offsetMs);
+
+  const struckAt = performance.now();
+  const heal = await strike(cell, proxy);
+  await wait(cell.outageMs - (performance.now() - struckAt));
+  await heal();
+  await wait(cell.outageMs + ttlMs + 500 - (performance.now() - struckAt));
+  const [status] = tested.daemon.status().deployments;
+  return {
+    lapsed: books(id).expired,
+    vendorLapsed: books(id + VENDOR).expired,
+    state: status?.state ?? 'none',
+    failures: Object.values(status?.failures ?? {}).reduce((sum, count) => sum + count, 0),
+    minMarginMs: books(id).minMarginMs ?? 0,
+  };
+}
+
+async function strike({ emulator, id, outage }: Cell, proxy: FaultProxy): Promise<() => Promise<void>> {
+  if ('mode' in outage) {
+    await proxy.switchTo(outage.mode);
+    return () => proxy.switchTo({ kind: 'pass' });
+  }
+  const faults = [id, id + VENDOR].map((struck) =>
+    emulator.faults.add(Object.assign({}, outage.fault, { id: struck })),
+  );
+  const handles = await Promise.all(faults);
+  return async () => {
+    await Promise.all(handles.map((handle) => handle.clear()));
+  };
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
+}

@@ -1,0 +1,94 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createClient } from '../../../src/client/client.ts';
+import { RequestError } from '../../../src/client/errors.ts';
+import type { Transport } from '../../../src/client/transport.ts';
+import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
+import { partsOf } from '../../../src/wire/request.ts';
+
+/** Anything that JSON or a careless caller can hand over. */
+const anything = fc.oneof(
+  fc.anything({ withDate: true, withBigInt: true, withNullPrototype: true }),
+  fc.constantFrom(
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    -0,
+    2 ** 53,
+    '',
+    ' ',
+    null,
+    undefined,
+    () => 1,
+    Symbol('x'),
+  ),
+);
+
+/** An operation, its example, and what is done to it: fields replaced, dropped, added. */
+const badCalls = fc.constantFrom(...OPERATION_IDS).chain((id) => {
+  const operation = operationOf(id);
+  const fields = partsOf(operation).flatMap(({ schema }) => Object.keys(schema.shape));
+  const field = fields.length > 0 ? fc.oneof(fc.constantFrom(...fields), fc.string()) : fc.string();
+  return fc.record({
+    id: fc.constant(id),
+    replaced: fc.dictionary(field, anything, { minKeys: 1, maxKeys: 4, noNullPrototype: true }),
+    dropped: fc.subarray(fields),
+  });
+});
+
+function isJson(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('over 10,000 bad inputs: none that the contract refuses is sent, none crashes, each problem names its field', async () => {
+  let sent = 0;
+  const transport: Transport = {
+    exchange() {
+      sent += 1;
+      return Promise.resolve({ status: 200, headers: {}, text: '{}' });
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+  const client = createClient({ baseUrl: 'http://service.invalid', apiKey: 'the-secret-key', transport });
+  let refused = 0;
+  await fc.assert(
+    fc.asyncProperty(badCalls, async ({ id, replaced, dropped }) => {
+      const operation = operationOf(id);
+      const input: Record<string, unknown> = { ...operation.example.input, ...replaced };
+      for (const name of dropped) delete input[name];
+      const parts = partsOf(operation);
+      const known = new Set(parts.flatMap(({ schema }) => Object.keys(schema.shape)));
+      const valid =
+        Object.keys(input).every((name) => known.has(name)) &&
+        parts.every(({ schema }) => {
+          const own = Object.entries(input).filter(
+            ([name, value]) => name in schema.shape && value !== undefined,
+          );
+          const parsed = schema.safeParse(Object.fromEntries(own));
+          return parsed.success && isJson(parsed.data);
+        });
+      const before = sent;
+      const error: unknown = await client.call(id, input, { retry: false }).then(
+        () => undefined,
+        (cause: unknown) => cause,
+      );
+      if (valid) {
+        expect(error).not.toBeInstanceOf(RequestError);
+        return;
+      }
+      refused += 1;
+      expect(sent).toBe(before);
+      expect(error).toBeInstanceOf(RequestError);
+      const { problems, message } = error as RequestError;
+      expect(problems.length).toBeGreaterThan(0);
+      for (const problem of problems) expect(problem.message).not.toBe('');
+      expect(message).not.toContain('the-secret-key');
+    }),
+    { numRuns: 12_000 },
+  );
+  expect(refused).toBeGreaterThan(10_000);
+});

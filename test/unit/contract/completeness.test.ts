@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { ERRORS, type ErrorCode } from '../../../src/contract/errors.ts';
+import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
+import { matchOperation } from '../../../src/wire/match.ts';
+import { encodeRequest, partsOf } from '../../../src/wire/request.ts';
+import { decodeResponse } from '../../../src/wire/response.ts';
+
+describe.each(OPERATION_IDS)('%s', (id) => {
+  const operation = operationOf(id);
+
+  test('has an example that its own schemas accept', () => {
+    const encoded = encodeRequest(operation, operation.example.input, 'key');
+    expect(encoded).toMatchObject({ ok: true });
+    const text = JSON.stringify(operation.example.response);
+    expect(decodeResponse(operation, { status: 200, headers: {}, text })).toMatchObject({ kind: 'ok' });
+  });
+
+  test('is found by the path that its example is sent to', () => {
+    const encoded = encodeRequest(operation, operation.example.input, 'key');
+    if (!encoded.ok) throw new Error('the example is invalid');
+    const [path = ''] = encoded.request.target.split('?');
+    expect(matchOperation(operation.method, path)?.value).toBe(id);
+    expect(matchOperation(operation.method, `${path.replace(/\/$/, '')}/`)?.value).toBe(id);
+  });
+
+  test('names its path parameters, and no field twice', () => {
+    const named = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    expect(Object.keys(operation.params?.shape ?? {})).toEqual(named);
+    const fields = partsOf(operation).flatMap(({ schema }) => Object.keys(schema.shape));
+    expect(new Set(fields).size).toBe(fields.length);
+  });
+
+  test('documents itself: summary, section, known errors, known replacement', () => {
+    expect(operation.summary).not.toBe('');
+    expect(operation.source).toMatch(/§\d|public dialect/);
+    expect(operation.errors.filter((code: ErrorCode) => !(code in ERRORS))).toEqual([]);
+    expect(new Set(operation.errors).size).toBe(operation.errors.length);
+    if (operation.replacedBy !== undefined) expect(OPERATION_IDS).toContain(operation.replacedBy);
+  });
+});
