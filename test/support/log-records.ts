@@ -11,7 +11,7 @@ export function recordsFrom(seq: number, count: number): readonly LogRecord[] {
 
 export function progressAt(seq: number, lines: readonly string[] = [], from = 0): GroupProgress {
   const stream = { window: { from, lines }, endsLines: true };
-  return { epoch: 1, seq, time: seq, ceiling: 10_000, streams: { '': stream } };
+  return { epoch: 1, seq, time: seq, ceiling: 10_000, linesPerSecond: 0, streams: { '': stream } };
 }
 
 /** @throws Error when a line of `part` is not in `whole`, or not in its order. */

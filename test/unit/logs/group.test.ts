@@ -188,6 +188,21 @@ describe('a loss is counted', () => {
     expect(gap?.lost_estimate).toBeLessThan(11_000);
   });
 
+  test('with an estimate from the line rate also after a restart, and however long it took', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    for (let second = 0; second < 10; second++) {
+      log.writeLines(distinct(100, log.lines.length));
+      polls.poll((tail) => log.answer(tail), 1_000);
+    }
+    log.writeLines(distinct(90_000, log.lines.length));
+    const again = new LogPolls({ progress: polls.state.progress });
+    again.now = polls.now;
+    again.poll((tail) => log.answer(tail), 900_000);
+    expect(again.gaps).toMatchObject([{ reason: 'overrun', lost_min: 1 }]);
+    expect(again.gaps[0]?.lost_estimate).toBeGreaterThan(70_000);
+    expect(again.gaps[0]?.lost_estimate).toBeLessThan(90_000);
+  });
+
   test('as a reset that begins a new epoch when the log began anew', () => {
     const [log, polls] = [new LogService(), new LogPolls()];
     log.writeLines(distinct(300));

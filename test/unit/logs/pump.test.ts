@@ -12,7 +12,14 @@ import { BATCH_RECORDS } from '../../../src/logs/spool.ts';
 import { CollectingSink } from '../../support/log-sinks.ts';
 import { settled, VirtualClock } from '../../support/log-time.ts';
 
-const PROGRESS: GroupProgress = { epoch: 1, seq: 0, time: 0, ceiling: 10_000, streams: {} };
+const PROGRESS: GroupProgress = {
+  epoch: 1,
+  seq: 0,
+  time: 0,
+  ceiling: 10_000,
+  linesPerSecond: 0,
+  streams: {},
+};
 const NEVER = new AbortController().signal;
 
 function record(seq: number, line = `line ${seq}`): LogRecord {

@@ -134,7 +134,7 @@ describe.each([
         info0: { window: { from: 3, lines: ['a\0b', '', '😀'] }, endsLines: true, pending },
         debug: { window: { from: 0, lines: [] }, endsLines: false },
       };
-      const progress = { epoch: 2, seq: 9, time: 17, ceiling: 250, streams };
+      const progress = { epoch: 2, seq: 9, time: 17, ceiling: 250, linesPerSecond: 2.5, streams };
       spool.append(7, [], progress);
       spool.append(8, [], progressAt(4));
       expect(spool.progress(7)).toEqual(progress);
