@@ -16,6 +16,8 @@ import { ServiceTime } from './service-time.ts';
 const [logsUrl = '', beatsUrl = '', apiKey = '', seconds = '0'] = process.argv.slice(2);
 
 export interface StallReport {
+  /** Bytes, when the first poll was answered. */
+  readonly rssBefore: number;
   /** Bytes, at the end of each virtual second. */
   readonly rss: readonly number[];
   /** Of the last record. */
@@ -67,6 +69,7 @@ const pipeline = startLogPipeline({
 const started = performance.now();
 const rss: number[] = [];
 await time.idle();
+const rssBefore = process.memoryUsage.rss();
 for (let second = 0; second < Number(seconds); second++) {
   await time.advance(1_000, 500);
   rss.push(process.memoryUsage.rss());
@@ -74,6 +77,7 @@ for (let second = 0; second < Number(seconds); second++) {
 const { groups, sinks } = pipeline.view();
 const [deployment] = heartbeats.status();
 const report: StallReport = {
+  rssBefore,
   rss,
   seq: groups[0]?.seq ?? 0,
   dropped: sinks[0]?.dropped ?? 0,

@@ -266,7 +266,7 @@ describe('a receiver that does not take a batch', () => {
 
   test('down for longer than the spool holds: what it missed is counted, and equals the missing numbers', async () => {
     await using receiver = await startOtlpReceiver();
-    const { append, sleep, drained, waits, count, stop } = pumping(receiver.url, 1_000_000);
+    const { append, sleep, drained, waits, count, stop } = pumping(receiver.url, 500_000);
     append(100);
     await drained();
     await receiver.goDown();
@@ -305,7 +305,7 @@ describe('a receiver that does not take a batch', () => {
         }),
         async (turns) => {
           await using receiver = await startOtlpReceiver();
-          const { append, drained, count, stop } = pumping(receiver.url, 40_000);
+          const { append, drained, count, stop } = pumping(receiver.url, 20_000);
           let appended = 0;
           for (const { fates, records } of turns) {
             receiver.fates.push(...fates);

@@ -130,7 +130,7 @@ describe('standard output', () => {
 
   test('that is blocked holds one batch, and the rest waits in the spool', async () => {
     const blocked = new Writable({ write() {} }); // never calls back
-    const { spool, pump, append } = pumping(stdoutSink(blocked), 1_000_000);
+    const { spool, pump, append } = pumping(stdoutSink(blocked), 500_000);
     let dropped = 0;
     for (let turn = 0; turn < 50; turn++) {
       dropped += append(1_000);
