@@ -5,9 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { PLAIN } from '../../../src/logs/numbering.ts';
 import { MAX_TAIL, reserve } from '../../../src/logs/rate.ts';
 import { LogPolls, linesOf } from '../../support/log-polls.ts';
-import { expectSubsequence } from '../../support/log-records.ts';
 import { LogService, type LogServiceOptions } from '../../support/log-service.ts';
-import { haveRealLogs, readRealLog, REAL_LOGS } from '../../support/real-logs.ts';
 
 const distinct = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => `line ${from + index}`);
@@ -108,48 +106,6 @@ describe('every line once', () => {
     log.writeLines(distinct(5, 50));
     follow(log, polls);
     expect(polls.lines).toEqual(log.lines);
-  });
-});
-
-describe.skipIf(!haveRealLogs)('real logs', () => {
-  test.each(REAL_LOGS)('%s: every line once', (name) => {
-    const lines = readRealLog(name);
-    fc.assert(
-      fc.property(service, bursts, (options, counts) => {
-        const [log, polls] = [new LogService(options), new LogPolls()];
-        for (let at = 0, turn = 0; at < lines.length; turn++) {
-          const count = 1 + (counts[turn % counts.length] ?? 0);
-          log.writeLines(lines.slice(at, at + count));
-          follow(log, polls);
-          at += count;
-        }
-        finish(log, polls);
-        expect(polls.lines).toEqual(lines);
-        expect(polls.gaps).toEqual([]);
-      }),
-      { numRuns: 25 },
-    );
-  });
-
-  test.each(REAL_LOGS)('%s: of a service that gives 250 lines, what is missing is counted', (name) => {
-    const lines = readRealLog(name);
-    fc.assert(
-      fc.property(service, bursts, (options, counts) => {
-        const [log, polls] = [new LogService({ ...options, gives: 250 }), new LogPolls()];
-        for (let at = 0, turn = 0; at < lines.length; turn++) {
-          const count = 1 + (counts[turn % counts.length] ?? 0);
-          log.writeLines(lines.slice(at, at + count));
-          follow(log, polls);
-          at += count;
-        }
-        finish(log, polls);
-        expectSubsequence(polls.lines, lines);
-        const counted = polls.gaps.reduce((sum, gap) => sum + gap.lost_estimate, 0);
-        expect(lines.length - polls.lines.length).toBeLessThanOrEqual(counted);
-        expect(polls.gaps.filter(({ reason }) => reason !== 'ambiguous')).toEqual([]);
-      }),
-      { numRuns: 25 },
-    );
   });
 });
 
