@@ -7,6 +7,7 @@ import type { LogEvent } from '../logs/events.ts';
 import { createTailFetcher } from '../logs/fetch-tail.ts';
 import { MemorySpool } from '../logs/memory-spool.ts';
 import { startLogPipeline } from '../logs/pipeline.ts';
+import { SinkBusy } from '../logs/sinks/sink.ts';
 import type { DropReason, Spool } from '../logs/spool.ts';
 import { openSqliteSpool } from '../logs/sqlite-spool.ts';
 import type { Settings } from './config/options.ts';
@@ -141,7 +142,7 @@ function createSinkCounts(names: readonly string[]) {
   };
 }
 
-/** Says once when something goes wrong, and at debug level while it stays so. */
+/** Says when something goes wrong, and mostly at debug level while it stays so. */
 function logEvent(logger: Logger, event: LogEvent): void {
   switch (event.kind) {
     case 'poll failed': {
@@ -162,7 +163,11 @@ function logEvent(logger: Logger, event: LogEvent): void {
     }
     case 'sink failed': {
       const { sink, error, failures, retryInMs } = event;
-      logger[failures === 1 ? 'warn' : 'debug']({ sink, err: error, failures, retryInMs }, 'log sink failed');
+      // Again after twice as many failures each time: what only a person can mend must not be missed.
+      const isTold = Number.isInteger(Math.log2(failures));
+      const level = error instanceof SinkBusy && error.advice !== undefined ? 'error' : 'warn';
+      const fields = { sink, err: error, failures, retryInMs };
+      logger[isTold ? level : 'debug'](fields, 'log sink failed; its records wait in the spool');
       return;
     }
     case 'spool failed':

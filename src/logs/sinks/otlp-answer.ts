@@ -9,15 +9,31 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-/** @param sent Records of the request. @throws SinkBusy where a repetition may change the answer. */
+/**
+ * The refusals that are about what was sent, and stay the same however often it is sent: malformed, too large
+ * (tried in pieces before), of an encoding it does not know (JSON was tried before), not to be processed.
+ */
+const REFUSED_CONTENT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+
+/**
+ * Every other answer says nothing against the records. A receiver that is busy or broken recovers by itself. One that
+ * answers 401, 403, 404 or with a redirect waits for a person: the token has run out, the address is wrong, and
+ * dropping for that would lose every line until somebody looks. So the records wait in the spool, whose bound is
+ * the bound on all of it; what falls out there is counted as overflow.
+ *
+ * OTLP/HTTP itself lists 429, 502, 503 and 504 and would have all else dropped at once (specification, "Failures"):
+ * right for telemetry that an application must get rid of, not for lines that wait in a bounded spool anyway.
+ *
+ * @param sent Records of the request. @throws SinkBusy where a repetition may change the answer.
+ */
 export function acceptanceOf(answer: Answer, sent: number): Acceptance {
   const { status } = answer;
   if (status >= 200 && status < 300) return partialAcceptance(answer, sent);
-  // A redirect is among them: only a person can mend it, and until then nothing need be lost.
-  if (status < 400 || status >= 500 || status === 408 || status === 429) {
-    throw new SinkBusy(`the receiver answered ${said(answer)}`, retryAfterMs(answer));
-  }
-  return { rejected: sent, message: `the receiver answered ${said(answer)}` };
+  const message = `the receiver answered ${said(answer)}`;
+  if (REFUSED_CONTENT.has(status)) return { rejected: sent, message };
+  const isTemporary = status >= 500 || status === 408 || status === 429;
+  const advice = isTemporary ? undefined : 'check the address and that it accepts this sender';
+  throw new SinkBusy(message, { retryAfterMs: retryAfterMs(answer), advice });
 }
 
 /** A receiver may take a batch and refuse some of its records for good: it says how many, not which. */

@@ -25,15 +25,23 @@ export interface Acceptance {
   readonly message?: string;
 }
 
-/** The destination takes nothing for the moment, and may say for how long. */
-export class SinkBusy extends Error {
-  readonly code = 'SINK_BUSY';
+interface BusyDetails {
   /** Milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** What a person is to do, where waiting alone does not help. */
+  readonly advice: string | undefined;
+}
 
-  constructor(message: string, retryAfterMs?: number) {
-    super(message);
+/** The destination takes nothing for the moment, and may say for how long, or waits for a person. */
+export class SinkBusy extends Error {
+  readonly code = 'SINK_BUSY';
+  readonly retryAfterMs: number | undefined;
+  readonly advice: string | undefined;
+
+  constructor(message: string, { retryAfterMs, advice }: BusyDetails) {
+    super(advice === undefined ? message : `${message}; ${advice}`);
     this.retryAfterMs = retryAfterMs;
+    this.advice = advice;
   }
 }
 

@@ -144,6 +144,10 @@ describe('a receiver that does not take a batch', () => {
     ['500', { status: 500, body: 'disk full' }, 500],
     ['a redirect', { status: 302, headers: { location: 'http://elsewhere.example' } }, 500],
     ['a connection that is cut', 'cut before', 500],
+    ['401, because a token ran out', { status: 401 }, 500],
+    ['403', { status: 403 }, 500],
+    ['404, because the address is wrong', { status: 404 }, 500],
+    ['405', { status: 405 }, 500],
   ])('%s: is asked again after that long, and gets each record once', async (_, fate, waitMs) => {
     await using receiver = await startOtlpReceiver();
     receiver.fates.push(fate);
@@ -202,29 +206,48 @@ describe('a receiver that does not take a batch', () => {
     },
   );
 
-  test.each([400, 401, 404, 422])(
-    '%i: the batch is dropped for good, counted and told why',
-    async (status) => {
-      await using receiver = await startOtlpReceiver();
-      receiver.fates.push({ status, body: 'what is this' });
-      const { append, drained, events, count, stop } = pumping(receiver.url);
-      append(4);
-      await drained();
-      append(4);
-      await drained();
-      expect([count('delivered'), count('dropped', 'rejected')]).toEqual([4, 4]);
-      const message = `the receiver answered ${status}: what is this`;
-      expect(events).toContainEqual({
-        kind: 'dropped',
-        sink: 'otlp',
-        records: 4,
-        reason: 'rejected',
-        message,
-      });
-      expect(seqsOf(receiver.records)).toEqual([5, 6, 7, 8]);
-      await stop();
-    },
-  );
+  test.each([400, 422])('%i: the batch is dropped for good, counted and told why', async (status) => {
+    await using receiver = await startOtlpReceiver();
+    receiver.fates.push({ status, body: 'what is this' });
+    const { append, drained, events, count, stop } = pumping(receiver.url);
+    append(4);
+    await drained();
+    append(4);
+    await drained();
+    expect([count('delivered'), count('dropped', 'rejected')]).toEqual([4, 4]);
+    const message = `the receiver answered ${status}: what is this`;
+    expect(events).toContainEqual({
+      kind: 'dropped',
+      sink: 'otlp',
+      records: 4,
+      reason: 'rejected',
+      message,
+    });
+    expect(seqsOf(receiver.records)).toEqual([5, 6, 7, 8]);
+    await stop();
+  });
+
+  test('the address is wrong for a while: no record is lost, and whoever may mend it is told what to do', async () => {
+    await using receiver = await startOtlpReceiver();
+    receiver.decide = () => ({ status: 404, body: 'page not found' });
+    const { append, sleep, drained, waits, events, count, stop } = pumping(receiver.url);
+    append(1_500);
+    for (let failures = 1; failures <= 10; failures++) {
+      await until(() => waits().length === failures);
+      await sleep(waits().at(-1) ?? 0);
+    }
+    expect(waits().at(-1)).toBe(15_000); // the longest backoff, without jitter
+    const errors = events.flatMap((event) => (event.kind === 'sink failed' ? [event.error] : []));
+    expect(errors[0]).toMatchObject({
+      code: 'SINK_BUSY',
+      message: 'the receiver answered 404: page not found; check the address and that it accepts this sender',
+    });
+    receiver.decide = () => 'accept';
+    await drained();
+    expect(seqsOf(receiver.records)).toEqual(upTo(1_500));
+    expect([count('delivered'), count('dropped')]).toEqual([1_500, 0]);
+    await stop();
+  });
 
   test('413: gets smaller ones, and only a record that alone is too large is dropped', async () => {
     await using receiver = await startOtlpReceiver();
@@ -292,7 +315,9 @@ describe('a receiver that does not take a batch', () => {
   });
 
   test('whatever it answers: delivered and dropped make up all, in order, and none comes twice but after a lost answer', async () => {
-    const status = fc.constantFrom(400, 408, 413, 415, 429, 500, 503).map((code): Fate => ({ status: code }));
+    const status = fc
+      .constantFrom(400, 401, 404, 408, 413, 415, 429, 500, 503)
+      .map((code): Fate => ({ status: code }));
     const fate = fc.oneof(
       status,
       fc.constantFrom<Fate>('accept', 'cut after', 'cut before'),
