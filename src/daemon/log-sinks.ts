@@ -7,7 +7,7 @@ import type { Settings } from './config/options.ts';
 
 export type SinkSettings = Pick<
   Settings,
-  'logSinks' | 'logFile' | 'logFileMaxBytes' | 'logFileMaxFiles' | 'otlpEndpoint'
+  'logSinks' | 'logFile' | 'logFileMaxBytes' | 'logFileMaxFiles' | 'otlpEndpoint' | 'otlpHeaders'
 >;
 
 export function openSinks(settings: SinkSettings, stdout: Writable, logger: Logger): Promise<Sink[]> {
@@ -38,9 +38,12 @@ async function openFileSink(settings: SinkSettings, logger: Logger): Promise<Sin
   });
 }
 
-async function openOtlpSink({ otlpEndpoint: endpoint }: SinkSettings): Promise<Sink> {
+async function openOtlpSink({
+  otlpEndpoint: endpoint,
+  otlpHeaders: headers = {},
+}: SinkSettings): Promise<Sink> {
   if (endpoint === undefined)
     throw new Error('the configuration check lets no OTLP sink without an address through');
   const { otlpSink } = await import('../logs/sinks/otlp.ts');
-  return otlpSink({ endpoint });
+  return otlpSink({ endpoint, headers });
 }

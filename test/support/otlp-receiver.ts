@@ -20,11 +20,16 @@ export interface OtlpReceiver extends AsyncDisposable {
   readonly url: string;
   /** What it took, in the order of its arrival. */
   readonly records: OtlpLogRecord[];
-  readonly requests: { readonly path: string; readonly encoding: OtlpEncoding; readonly records: number }[];
+  readonly requests: {
+    readonly path: string;
+    readonly encoding: OtlpEncoding;
+    readonly records: number;
+    readonly authorization: string | undefined;
+  }[];
   /** Of the next requests; all others are accepted. */
   readonly fates: Fate[];
   /** Decides where `fates` is empty. */
-  decide: (request: { readonly encoding: OtlpEncoding; readonly records: number }) => Fate;
+  decide: (request: OtlpReceiver['requests'][number]) => Fate;
   /** Refuses connections, and takes them again at the same address. */
   goDown(): Promise<void>;
   comeUp(): Promise<void>;
@@ -55,11 +60,14 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const encoding = request.headers['content-type'] === 'application/json' ? 'json' : 'protobuf';
+    const isJson = request.headers['content-type'] === 'application/json';
+    const encoding: OtlpEncoding = isJson ? 'json' : 'protobuf';
     if (request.headers['content-encoding'] !== 'gzip') throw new Error('not gzipped');
     const records = decodeRequest(encoding, gunzipSync(await buffer(request)));
-    receiver.requests.push({ path: request.url ?? '', encoding, records: records.length });
-    const fate = receiver.fates.shift() ?? receiver.decide({ encoding, records: records.length });
+    const { authorization } = request.headers;
+    const seen = { path: request.url ?? '', encoding, records: records.length, authorization };
+    receiver.requests.push(seen);
+    const fate = receiver.fates.shift() ?? receiver.decide(seen);
     const contentType = encoding === 'json' ? 'application/json' : 'application/x-protobuf';
     if (fate === 'hang') return;
     if (fate === 'cut before') {

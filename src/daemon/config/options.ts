@@ -5,6 +5,7 @@
 import { isSchedule } from '../../watch/job.ts';
 import { LOG_LEVELS } from '../log-levels.ts';
 import { endpointGroupList } from './endpoint-groups.ts';
+import { headerList } from './header-list.ts';
 import {
   boolean,
   byteSize,
@@ -132,6 +133,14 @@ export const OPTIONS = {
     fallback: undefined,
     restart: true,
     doc: 'OTLP/HTTP receiver of the otlp sink, such as http://collector:4318; /v1/logs is added when it is not there',
+  },
+  otlpHeaders: {
+    variable: 'OTLP_HEADERS',
+    type: headerList,
+    fallback: undefined,
+    secret: true,
+    restart: true,
+    doc: 'headers that the OTLP/HTTP receiver asks for, such as authorization=Bearer%20abc; values percent-encoded',
   },
   logStart: {
     variable: 'LOG_START',

@@ -32,7 +32,7 @@ export function acceptanceOf(answer: Answer, sent: number): Acceptance {
   const message = `the receiver answered ${said(answer)}`;
   if (REFUSED_CONTENT.has(status)) return { rejected: sent, message };
   const isTemporary = status >= 500 || status === 408 || status === 429;
-  const advice = isTemporary ? undefined : 'check the address and that it accepts this sender';
+  const advice = isTemporary ? undefined : 'check PILOTLIGHT_OTLP_ENDPOINT and PILOTLIGHT_OTLP_HEADERS';
   throw new SinkBusy(message, { retryAfterMs: retryAfterMs(answer), advice });
 }
 

@@ -18,6 +18,8 @@ import { ALL_ACCEPTED, type Acceptance, type Sink } from './sink.ts';
 export interface OtlpSinkOptions {
   /** Base address, or the whole one with `/v1/logs`. */
   readonly endpoint: string;
+  /** Names in lower case; a receiver's token is among them, so they are shown nowhere. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const ENCODINGS = {
@@ -37,7 +39,7 @@ const TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const compress = promisify(gzip);
 
-export function otlpSink({ endpoint }: OtlpSinkOptions): Sink {
+export function otlpSink({ endpoint, headers }: OtlpSinkOptions): Sink {
   const url = logsUrl(endpoint);
   const agent = new Agent({ connections: 1, keepAliveTimeout: 4_000, connect: { timeout: TIMEOUT_MS } });
   // The protocol's own default, and a third of the size to encode; a receiver that knows only JSON answers 415.
@@ -77,7 +79,12 @@ export function otlpSink({ endpoint }: OtlpSinkOptions): Sink {
       origin: url.origin,
       path: url.pathname,
       method: 'POST',
-      headers: { 'content-type': contentType, 'content-encoding': 'gzip', 'user-agent': 'pilotlight' },
+      headers: {
+        'user-agent': 'pilotlight',
+        ...headers,
+        'content-type': contentType,
+        'content-encoding': 'gzip',
+      },
       body: await compress(body),
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });

@@ -44,7 +44,7 @@ describe('stdout, file and OTLP together', () => {
     const path = join(folder.path, 'worker.log');
     await until(() => daemon.lines(7).length === 3_000);
     await until(() => delivered(daemon, 'file') === 3_000);
-    await until(() => daemon.messages.some(({ msg }) => msg === 'log sink failed'));
+    await until(() => daemon.messages.some(({ msg }) => msg === 'log sink failed; its records wait in the spool'));
     expect(await daemon.metrics()).toContain('pilotlight_log_sink_lag_lines{sink="otlp"} 3000');
     await receiver.comeUp();
     emulator.workergroups.append(7, numbered(500, 3_000));
@@ -108,10 +108,36 @@ test('a wrong address loses nothing, and is an error in the log', async () => {
       msg: 'log sink failed; its records wait in the spool',
       sink: 'otlp',
       err: expect.objectContaining({
-        message: 'the receiver answered 404; check the address and that it accepts this sender',
+        message: 'the receiver answered 404; check PILOTLIGHT_OTLP_ENDPOINT and PILOTLIGHT_OTLP_HEADERS',
       }),
     }),
   );
+});
+
+test('a receiver that asks for a token gets it, and nobody else does', async () => {
+  using folder = temporaryFolder();
+  await using receiver = await startOtlpReceiver();
+  receiver.decide = ({ authorization }) =>
+    authorization === 'Bearer sesame+1' ? 'accept' : { status: 401, body: 'who are you' };
+  await using emulator = await startEmulator({ seed: { workergroups: [{ id: 7, lines_per_second: 0 }] } });
+  emulator.workergroups.append(7, numbered(10));
+  for (const [header, received] of [
+    ['authorization=Bearer%20closed', 0],
+    ['Authorization=Bearer sesame%2B1', 10],
+  ] as const) {
+    await using daemon = await startTestDaemon({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      STATE_DIR: folder.path,
+      OTLP_HEADERS: header,
+      ...sinks(folder.path, receiver),
+    });
+    const before = receiver.requests.length;
+    await until(() => receiver.requests.length > before && receiver.records.length === received);
+    const said = [JSON.stringify(daemon.messages), await daemon.metrics(), JSON.stringify(daemon.records())];
+    expect(said.join('')).not.toMatch(/closed|sesame/);
+  }
+  expect(receiver.records.map(({ body }) => body)).toEqual(numbered(10));
 });
 
 test('lines of any bytes come through every sink as they are, and around them none is lost', async () => {

@@ -240,7 +240,8 @@ describe('a receiver that does not take a batch', () => {
     const errors = events.flatMap((event) => (event.kind === 'sink failed' ? [event.error] : []));
     expect(errors[0]).toMatchObject({
       code: 'SINK_BUSY',
-      message: 'the receiver answered 404: page not found; check the address and that it accepts this sender',
+      message:
+        'the receiver answered 404: page not found; check PILOTLIGHT_OTLP_ENDPOINT and PILOTLIGHT_OTLP_HEADERS',
     });
     receiver.decide = () => 'accept';
     await drained();

@@ -102,6 +102,9 @@ describe('configuration from the environment', () => {
     ['LOG_FILE_MAX_FILES', '0'],
     ['LOG_FILE_MAX_FILES', '1.5'],
     ['OTLP_ENDPOINT', 'collector:4318'],
+    ['OTLP_HEADERS', 'Bearer abc'],
+    ['OTLP_HEADERS', 'content-type=text/plain'],
+    ['OTLP_HEADERS', 'authorization=Bearer%0Aabc'],
     ['LOG_LEVEL', 'INFO'],
     ['ENDPOINT_GROUPS', '{"a":1}'],
     ['ENDPOINT_GROUPS', '[{]'],
@@ -142,6 +145,23 @@ describe('configuration from the environment', () => {
     expect(errorsOf({ ...told, PILOTLIGHT_OTLP_ENDPOINT: 'nowhere' })).toEqual([
       expect.stringContaining('PILOTLIGHT_OTLP_ENDPOINT: got nowhere'),
     ]);
+  });
+
+  test('reads headers, and never shows them', () => {
+    const headers = 'Authorization=Bearer%20abc%2C=, x-scope = a b ,x-odd=100%';
+    expect(errorsOf({ ...MINIMAL, PILOTLIGHT_OTLP_HEADERS: headers })).toEqual([
+      expect.stringMatching(/^error: PILOTLIGHT_OTLP_HEADERS: got a secret; allowed: HTTP headers/),
+    ]);
+    const { settings } = load({
+      ...MINIMAL,
+      PILOTLIGHT_OTLP_HEADERS: headers.replace('x-scope ', 'x-scope'),
+    });
+    expect(settings?.otlpHeaders).toEqual({
+      authorization: 'Bearer abc,=',
+      'x-scope': 'a b',
+      'x-odd': '100%',
+    });
+    expect(settings && redactedSettings(settings)).toMatchObject({ PILOTLIGHT_OTLP_HEADERS: '(set)' });
   });
 
   test('refuses timing that leaves no room to recover, saying which value to change', () => {
