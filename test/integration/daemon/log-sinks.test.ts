@@ -44,7 +44,9 @@ describe('stdout, file and OTLP together', () => {
     const path = join(folder.path, 'worker.log');
     await until(() => daemon.lines(7).length === 3_000);
     await until(() => delivered(daemon, 'file') === 3_000);
-    await until(() => daemon.messages.some(({ msg }) => msg === 'log sink failed; its records wait in the spool'));
+    await until(() =>
+      daemon.messages.some(({ msg }) => msg === 'log sink failed; its records wait in the spool'),
+    );
     expect(await daemon.metrics()).toContain('pilotlight_log_sink_lag_lines{sink="otlp"} 3000');
     await receiver.comeUp();
     emulator.workergroups.append(7, numbered(500, 3_000));
