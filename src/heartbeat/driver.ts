@@ -14,7 +14,7 @@ import { startHeartbeat, type Event, type Heartbeat, type Notice, type Send } fr
 import type { Outcome } from './outcome.ts';
 import type { CancelTimer, Ports } from './ports.ts';
 import type { Instant } from './reckoning.ts';
-import { isFinal } from './schedule.ts';
+import { isFinal, wasJustReached } from './schedule.ts';
 import { viewDeployment, type DriverView } from './view.ts';
 
 export interface DriverOptions {
@@ -120,12 +120,16 @@ export class HeartbeatDriver {
   }
 
   /**
-   * One last beat for every deployment, so that whoever comes next has the whole TTL. Resolves with the ids that
-   * were not reached: as soon as the others were, after the longest A + s, or when the signal fires, whichever
-   * comes first. Never rejects. To be followed by stop().
+   * One last beat for every deployment, so that whoever comes next has the whole TTL; one that was reached just
+   * now has it, and is not made to wait for the spacing. Resolves with the ids that were not reached: as soon as
+   * the others were, after the longest A + s, or when the signal fires, whichever comes first. Never rejects. To
+   * be followed by stop().
    */
   async finalBeat(signal: AbortSignal): Promise<number[]> {
-    const live = [...this.#deployments.values()].filter(({ beat }) => !isFinal(beat.state));
+    const now = this.#now();
+    const live = [...this.#deployments.values()].filter(
+      ({ beat }) => !isFinal(beat.state) && !wasJustReached(beat, now.mono),
+    );
     const limits = live.map(({ beat }) => beat.timing.attemptTimeout + beat.spacing);
     const final = new FinalBeat(live.map(({ beat }) => beat.id));
     this.#final = final;

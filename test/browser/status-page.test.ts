@@ -43,7 +43,9 @@ describeWith(
         MACHINES: '11',
         ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
       });
-      await until(() => daemon.lines(7).length === 3 && daemon.daemon.status().account !== null);
+      await until(
+        async () => daemon.lines(7).length === 3 && (await daemon.daemon.status()).account !== null,
+      );
       await using page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
       const problems: string[] = [];
       page.on('pageerror', (error) => problems.push(error.message));

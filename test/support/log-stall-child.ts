@@ -4,13 +4,15 @@
  * Arguments: address of the service in virtual time, of the one in real time, API key, seconds.
  */
 import { pino } from 'pino';
+import { createApiKey } from '../../src/client/api-key.ts';
 import { createClient } from '../../src/client/client.ts';
-import { createApiKey } from '../../src/daemon/api-key.ts';
 import { startHeartbeats } from '../../src/daemon/heartbeats.ts';
+import { openIsolatedHeart } from '../../src/heartbeat/isolation/isolated-heart.ts';
 import { createTailFetcher } from '../../src/logs/fetch-tail.ts';
 import { MemorySpool } from '../../src/logs/memory-spool.ts';
 import { startLogPipeline } from '../../src/logs/pipeline.ts';
 import { stdoutSink } from '../../src/logs/sinks/stdout.ts';
+import { settled } from './log-time.ts';
 import { ServiceTime } from './service-time.ts';
 
 const [logsUrl = '', beatsUrl = '', apiKey = '', seconds = '0'] = process.argv.slice(2);
@@ -42,15 +44,18 @@ function moveService(ms: number): Promise<void> {
 }
 
 const heartbeats = startHeartbeats({
+  openHeart: openIsolatedHeart,
   client: createClient({ baseUrl: beatsUrl, apiKey }),
   apiKey: createApiKey(apiKey, undefined),
   settings: {
+    baseUrl: beatsUrl,
     deployments: [{ id: 42, ttlMs: 10_000 }],
     deploymentTtl: undefined,
     heartbeatInterval: 'auto',
   },
   logger: pino({ level: 'silent' }),
   onLag: () => {},
+  onExchange: () => {},
 });
 
 const time = new ServiceTime(moveService);
@@ -69,13 +74,15 @@ const pipeline = startLogPipeline({
 const started = performance.now();
 const rss: number[] = [];
 await time.idle();
+// The heartbeats have a thread of their own, which must have loaded before its memory can be told from the lines'.
+while ((await heartbeats.status({ timelines: false }))[0]?.heartbeats === 0) await settled();
 const rssBefore = process.memoryUsage.rss();
 for (let second = 0; second < Number(seconds); second++) {
   await time.advance(1_000, 500);
   rss.push(process.memoryUsage.rss());
 }
 const { groups, sinks } = pipeline.view();
-const [deployment] = heartbeats.status();
+const [deployment] = await heartbeats.status({ timelines: false });
 const report: StallReport = {
   rssBefore,
   rss,

@@ -43,14 +43,16 @@ describe('stdout, file and OTLP together', () => {
     });
     const path = join(folder.path, 'worker.log');
     await until(() => daemon.lines(7).length === 3_000);
-    await until(() => delivered(daemon, 'file') === 3_000);
+    await until(async () => (await delivered(daemon, 'file')) === 3_000);
     await until(() =>
       daemon.messages.some(({ msg }) => msg === 'log sink failed; its records wait in the spool'),
     );
     expect(await daemon.metrics()).toContain('pilotlight_log_sink_lag_lines{sink="otlp"} 3000');
     await receiver.comeUp();
     emulator.workergroups.append(7, numbered(500, 3_000));
-    await until(() => ['stdout', 'file', 'otlp'].every((sink) => delivered(daemon, sink) === 3_500));
+    for (const sink of ['stdout', 'file', 'otlp']) {
+      await until(async () => (await delivered(daemon, sink)) === 3_500);
+    }
     const metrics = await daemon.metrics();
     await daemon.daemon.stop();
     const truth = numbered(3_500);
@@ -177,7 +179,7 @@ test('lines of any bytes come through every sink as they are, and around them no
     '😀 \u2028 "\\" last',
   ];
   // Compared one by one: a difference in the long line would print ten megabytes.
-  await until(() => delivered(daemon, 'file') === 10 && delivered(daemon, 'otlp') === 10);
+  for (const sink of ['file', 'otlp']) await until(async () => (await delivered(daemon, sink)) === 10);
   expectSame(daemon.lines(7), expected);
   expectSame(linesOf(readLogFiles(join(folder.path, 'worker.log'))), expected);
   expectSame(
@@ -202,8 +204,9 @@ test('what only the file and OTLP sinks need is not loaded without them', () => 
 });
 
 /** Records that the sink has accepted. */
-function delivered({ daemon }: TestDaemon, sink: string): number | undefined {
-  return daemon.status().sinks.find((one) => one.sink === sink)?.delivered_lines;
+async function delivered({ daemon }: TestDaemon, sink: string): Promise<number | undefined> {
+  const { sinks: all } = await daemon.status();
+  return all.find((one) => one.sink === sink)?.delivered_lines;
 }
 
 /** What was written before this is in an answer after it. */

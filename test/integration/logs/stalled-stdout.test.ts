@@ -15,7 +15,7 @@ const MEBIBYTE = 2 ** 20;
 const NODE_FLAGS = ['--max-semi-space-size=8', '--max-old-space-size=256'];
 /** Beyond what the process takes anyway: the spool's 64 MiB, and as much again for reading tails of 10,000 lines. */
 const GROWTH_BOUND = 128 * MEBIBYTE;
-const RSS_BOUND = 256 * MEBIBYTE;
+const RSS_BOUND = 288 * MEBIBYTE;
 
 test('five minutes of a stdout that nobody reads: memory is bounded, losses are counted, heartbeats go on', async () => {
   await using logs = await startEmulator({

@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 
 export interface ApiKey {
   current(): string;
+  /** The file that it is read from; undefined where it came from the environment. */
+  file(): string | undefined;
   /** Reads the file again, where there is one; the key as it is afterwards. Rejects when the file cannot be read. */
   reread(signal: AbortSignal): Promise<string>;
   /** Takes the key of a reloaded configuration. */
@@ -14,6 +16,7 @@ export function createApiKey(initial: string, initialFile: string | undefined): 
   let file = initialFile;
   return {
     current: () => key,
+    file: () => file,
     async reread(signal) {
       if (file === undefined) return key;
       const text = (await readFile(file, { encoding: 'utf8', signal })).trim();
