@@ -93,7 +93,7 @@ describe('the file sink', () => {
       ),
       { numRuns: 150 },
     );
-  });
+  }, 120_000);
 
   test('becomes no larger than it may, and keeps so many rotated files, compressed', async () => {
     using folder = temporaryFolder();
