@@ -5,9 +5,10 @@
  * that stops resolving falls back to the last address that it had.
  */
 import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns';
-import { Agent, errors as undiciErrors, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { TransportReason } from './errors.ts';
 import type { WireResponse } from '../wire/response.ts';
+import { createAgent, isUndiciError, request as send, type Agent } from './undici.ts';
 
 export interface Exchange {
   readonly url: string;
@@ -37,7 +38,7 @@ export function createTransport(): Transport {
   let closed = false;
 
   function newPool(): Agent {
-    return new Agent({
+    return createAgent({
       connections: MAX_CONNECTIONS,
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -62,7 +63,7 @@ export function createTransport(): Transport {
     if (request.fresh) retire(pool);
     const used = pool;
     try {
-      const response = await used.request({
+      const response = await send(used, {
         ...splitUrl(request.url),
         method: request.method,
         headers: request.headers,
@@ -141,5 +142,5 @@ function errorCode(error: Error): string | undefined {
   if (typeof code === 'string') return code;
   // Happy eyeballs reports one error for each address.
   if (error instanceof AggregateError) return errorCode(error.errors[0] as Error);
-  return error instanceof undiciErrors.UndiciError ? error.code : undefined;
+  return isUndiciError(error) ? error.code : undefined;
 }
