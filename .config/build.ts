@@ -1,16 +1,15 @@
 /**
- * Bundles the program and the library into dist/: their entries, one for the thread of the heartbeats, and a
- * chunk for each part that a run may not need (emulator, pretty printer, …), loaded when it does. Their types
- * are another step, build-types.ts, which an image need not take. Everything lies flat in dist/, so that a file
- * looked up beside
- * `import.meta.url` is found from whichever chunk asks.
+ * Bundles the program and the library into dist/, or into the folder that is named: their entries, one for the thread
+ * of the heartbeats, and a chunk for each part that a run may not need (emulator, pretty printer, …), loaded when it
+ * does. Their types are another step, build-types.ts, which an image need not take. Everything lies flat in it, so
+ * that a file looked up beside `import.meta.url` is found from whichever chunk asks.
  */
 import { build } from 'esbuild';
 import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = new URL('..', import.meta.url).pathname;
-const out = join(root, 'dist');
+const out = process.argv[2] ?? join(root, 'dist');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
 
 rmSync(out, { recursive: true, force: true });
@@ -54,5 +53,5 @@ for (const name of ['uPlot.iife.min.js', 'uPlot.min.css'])
 
 const bytes = Object.values(result.metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
 process.stdout.write(
-  `dist/: ${Object.keys(result.metafile.outputs).length} files, ${(bytes / 1024).toFixed(0)} KiB\n`,
+  `${out}: ${Object.keys(result.metafile.outputs).length} files, ${(bytes / 1024).toFixed(0)} KiB\n`,
 );

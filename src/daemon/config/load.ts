@@ -37,7 +37,11 @@ export function loadConfig(
   readFile: ReadFile = readText,
 ): LoadedConfig {
   const { values, files, problems } = loadValues(OPTION_KEYS, environment, readFile);
-  const all = [...unknownVariables(environment), ...problems, ...crossChecks(values)];
+  // A variable that could not be read has its own problem: that it is missing would be said of it wrongly.
+  const missingToo = sinkProblems(values as Partial<Settings>).filter(
+    ({ variable }) => !problems.some((problem) => problem.variable === variable),
+  );
+  const all = [...unknownVariables(environment), ...problems, ...missingToo, ...crossChecks(values)];
   const settings = isBroken(all) ? undefined : Object.freeze(values as Settings);
   return { settings, problems: all, files };
 }
@@ -202,6 +206,19 @@ function crossChecks(values: Partial<Record<OptionKey, unknown>>): ConfigProblem
     );
   }
   return problems;
+}
+
+/** A sink that is listed needs to be told where to. */
+function sinkProblems({ logSinks = [], logFile, otlpEndpoint }: Partial<Settings>): ConfigProblem[] {
+  const needs = [
+    ['file', OPTIONS.logFile, logFile],
+    ['otlp', OPTIONS.otlpEndpoint, otlpEndpoint],
+  ] as const;
+  return needs
+    .filter(([sink, , value]) => logSinks.includes(sink) && value === undefined)
+    .map(([sink, { variable, type }]) =>
+      error(PREFIX + variable, undefined, type.name, `required: ${PREFIX}LOG_SINKS lists ${sink}`),
+    );
 }
 
 /** Refuses TTLs and intervals with which one failed heartbeat may already be the last. */
