@@ -21,14 +21,23 @@ const LAYERS: Record<string, readonly string[]> = {
 
 /** Folders that do no input or output: not even Node's own modules. */
 const PURE = new Set(['contract', 'wire', 'scaling', 'openapi']);
-const PACKAGES = ['undici', 'fastify', 'pino', 'prom-client', 'node-cron', 'commander', 'otpauth'];
+const PACKAGES = [
+  'undici',
+  'fastify',
+  'pino',
+  'prom-client',
+  'node-cron',
+  'commander',
+  'otpauth',
+  '@opentelemetry/**',
+];
 
 /** Packages that a folder may import besides Node's own modules. */
 const ALLOWED_PACKAGES: Record<string, readonly string[]> = {
   client: ['undici', 'otpauth'],
   emulator: ['fastify', 'otpauth'],
   heartbeat: [],
-  logs: [],
+  logs: ['undici', '@opentelemetry/**'], // the OTLP sink, which is loaded when it is configured
   watch: ['node-cron'],
   daemon: ['pino', 'prom-client'],
 };
