@@ -4,10 +4,10 @@
  * attempt starts on a fresh socket (stale keep-alive: undici #3492; half-open TCP: kubernetes #48638); a name
  * that stops resolving falls back to the last address that it had.
  */
-import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import type { Dispatcher } from 'undici';
 import type { TransportReason } from './errors.ts';
 import type { WireResponse } from '../wire/response.ts';
+import { createLookup } from './lookup.ts';
 import { createAgent, isUndiciError, request as send, type Agent } from './undici.ts';
 
 export interface Exchange {
@@ -102,26 +102,6 @@ async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number)
   }
   // Invalid UTF-8 becomes U+FFFD: a log line with broken bytes must not cost the lines around it.
   return Buffer.concat(chunks).toString('utf8');
-}
-
-type LookupCallback = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
-
-/** A resolver that remembers, per name, the addresses that last worked. */
-function createLookup() {
-  const lastGood = new Map<string, LookupAddress[]>();
-  return function lookup(hostname: string, options: LookupOptions, callback: LookupCallback): void {
-    dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
-      const known = lastGood.get(hostname);
-      if (!error && addresses.length > 0) {
-        lastGood.set(hostname, addresses);
-        callback(null, addresses);
-      } else if (known) {
-        callback(null, known);
-      } else {
-        callback(error, addresses);
-      }
-    });
-  };
 }
 
 /** What kind of connection failure an error of the transport is. */
