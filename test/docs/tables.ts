@@ -15,6 +15,7 @@ import type { Status } from '../../src/daemon/status.ts';
 import { allowedValues } from '../../src/scaling/check.ts';
 import { MEANINGS } from '../../src/scaling/meanings.ts';
 import { RULES } from '../../src/scaling/rules.ts';
+import { benchTable, readResults } from '../bench/results.ts';
 
 const readme = new URL('../../README.md', import.meta.url);
 
@@ -143,6 +144,7 @@ export async function withTables(text: string): Promise<string> {
     example_emulator: example('emulator.test.ts'),
     parameters: parametersTable(),
     rules: rulesTable(),
+    bench: benchTable(readResults()),
   };
   return text.replace(
     /(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,
