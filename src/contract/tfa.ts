@@ -1,5 +1,5 @@
 /** Two-factor authentication (§4.4), with the verification matrix of §5.7 on each row. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable, type Verification } from './define.ts';
 import { LIMITS } from './limits.ts';
 import { id, phoneNumber, secretText, timestamp } from './schemas.ts';

@@ -1,5 +1,5 @@
 /** Contract schemas → components of the document: what several operations share by name, and each operation's own. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { apiKey } from '../contract/api-keys.ts';
 import type { Operation } from '../contract/define.ts';
 import { endpointGroup, endpointGroupParameters } from '../contract/endpoint-groups.ts';

@@ -1,5 +1,5 @@
 /** What the emulated service contains, to be looked at and changed from outside. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { INSTANCE_STATUSES } from '../../contract/instances.ts';
 import { maintenanceWindow } from '../../contract/machines.ts';
 import { offerEntry } from '../seed/resource-schema.ts';

@@ -1,5 +1,5 @@
 /** Sections of the seed for what users create or rent: templates, offers, endpoint groups. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { endpointGroupParameters } from '../../contract/endpoint-groups.ts';
 import { INSTANCE_STATUSES } from '../../contract/instances.ts';
 import { id } from '../../contract/schemas.ts';
