@@ -1,10 +1,11 @@
 /** The three scheduled watches in the daemon: started from the settings, replaced at a reload. */
 import type { Logger } from 'pino';
-import type { Client } from '../client/client.ts';
+
 import { createAccountWatch } from '../watch/account.ts';
 import { createInstancesWatch } from '../watch/instances.ts';
 import { startJob, type Job } from '../watch/job.ts';
 import { createMaintenanceWatch } from '../watch/maintenance.ts';
+import type { DaemonClient } from './client.ts';
 import type { Settings } from './config/options.ts';
 import type { Status } from './status.ts';
 
@@ -20,7 +21,7 @@ export interface Watches {
   stop(): Promise<void>;
 }
 
-export function startWatches(client: Client, initial: WatchSettings, logger: Logger): Watches {
+export function startWatches(client: DaemonClient, initial: WatchSettings, logger: Logger): Watches {
   const nowSeconds = (): number => Date.now() / 1000;
   const instances = createInstancesWatch(client, ({ id, status }) =>
     logger.warn({ instanceId: id, status }, 'instance will never run: destroy it and try again'),
