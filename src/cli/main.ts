@@ -10,6 +10,8 @@ if (major < 22 || (major === 22 && minor < 19)) {
 }
 // The daemon starts without the command line's parser and commands, which only cost its first heartbeat time.
 if (process.argv.length === 3 && process.argv[2] === 'run') {
+  const { startThreadEarly } = await import('../heartbeat/isolation/thread.ts');
+  startThreadEarly();
   const { runDaemon } = await import('../daemon/main.ts');
   await runDaemon();
 } else {
