@@ -45,6 +45,14 @@ const nodeRequired: Plugin = {
   },
 };
 
+/** Every agent here has HTTP/2 switched off (see transport.ts): its code is left out, and node:http2 with node:tls. */
+const withoutHttp2: Plugin = {
+  name: 'no HTTP/2',
+  setup(plugins) {
+    plugins.onLoad({ filter: /\/undici\/lib\/dispatcher\/client-h2\.js$/ }, () => ({ contents: '' }));
+  },
+};
+
 const BUNDLES: readonly Record<string, string>[] = [
   { pilotlight: 'src/cli/main.ts' },
   { program: 'src/cli/program.ts', index: 'src/index.ts', emulator: 'src/emulator/index.ts' },
@@ -56,7 +64,7 @@ function bundle(entryPoints: Record<string, string>) {
   return build({
     absWorkingDir: root,
     entryPoints,
-    plugins: [commandLineApart, nodeRequired],
+    plugins: [commandLineApart, nodeRequired, withoutHttp2],
     outdir: out,
     bundle: true,
     splitting: true,
