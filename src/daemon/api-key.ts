@@ -6,12 +6,11 @@ export interface ApiKey {
   /** Reads the file again, where there is one; the key as it is afterwards. Rejects when the file cannot be read. */
   reread(signal: AbortSignal): Promise<string>;
   /** Takes the key of a reloaded configuration. */
-  replace(key: string, file: string | undefined): void;
+  replace(key: string): void;
 }
 
-export function createApiKey(initial: string, initialFile: string | undefined): ApiKey {
+export function createApiKey(initial: string, file: string | undefined): ApiKey {
   let key = initial;
-  let file = initialFile;
   return {
     current: () => key,
     async reread(signal) {
@@ -21,8 +20,8 @@ export function createApiKey(initial: string, initialFile: string | undefined): 
       if (text !== '') key = text;
       return key;
     },
-    replace(newKey, newFile) {
-      [key, file] = [newKey, newFile];
+    replace(newKey) {
+      key = newKey;
     },
   };
 }

@@ -1,7 +1,7 @@
 /** The routes of the two listeners. Probes look at local state only: a sidecar that couples its readiness to somebody else's API takes the app down with it. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { json, plain, type Reply, type Routes } from './http-server.ts';
-import type { LifecycleState } from './lifecycle.ts';
+import { isLive, type LifecycleState } from './lifecycle.ts';
 import { LOG_LEVELS, type LogLevel } from './log-levels.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Status } from './status.ts';
@@ -16,9 +16,6 @@ export interface PublicRouteSources {
   /** Bearer token of /metrics; undefined: open. */
   readonly metricsToken: () => string | undefined;
 }
-
-/** A scheduler this late is wedged: restarting the process is the only thing left that helps. */
-const WEDGED_MS = 10_000;
 
 export function publicRoutes(sources: PublicRouteSources): Routes {
   return {
@@ -37,9 +34,9 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
       sources.state() === 'running' ? plain(200, 'ready\n') : plain(503, `${sources.state()}\n`),
     'GET /livez'() {
       const late = sources.schedulerLateMs();
-      return late > WEDGED_MS
-        ? plain(503, `the heartbeat scheduler is ${Math.round(late / 1000)} s late\n`)
-        : plain(200, 'live\n');
+      return isLive(late)
+        ? plain(200, 'live\n')
+        : plain(503, `the heartbeat scheduler is ${Math.round(late / 1000)} s late\n`);
     },
   };
 }

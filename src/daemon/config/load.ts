@@ -5,7 +5,16 @@
 import { readFileSync } from 'node:fs';
 import { nearestName } from '../../contract/nearest-name.ts';
 import { checkTiming } from '../../heartbeat/timing-check.ts';
-import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type OptionKey, type Settings } from './options.ts';
+import {
+  OPTIONS,
+  OPTION_KEYS,
+  PREFIX,
+  SECRET_KEYS,
+  type Option,
+  type OptionKey,
+  type Secrets,
+  type Settings,
+} from './options.ts';
 
 /** One thing wrong with the configuration. */
 export interface ConfigProblem {
@@ -21,6 +30,8 @@ export interface ConfigProblem {
 export interface LoadedConfig {
   /** Undefined when any problem is an error. */
   readonly settings: Settings | undefined;
+  /** Those secrets that are there and valid, whatever is wrong with the rest. */
+  readonly secrets: Secrets;
   readonly problems: readonly ConfigProblem[];
   /** Options whose value came from a file, with its path: these can change while the process runs. */
   readonly files: ReadonlyMap<OptionKey, string>;
@@ -36,7 +47,10 @@ export function loadConfig(
   const { values, files, problems } = loadValues(OPTION_KEYS, environment, readFile);
   const all = [...unknownVariables(environment), ...problems, ...crossChecks(values)];
   const settings = isBroken(all) ? undefined : Object.freeze(values as Settings);
-  return { settings, problems: all, files };
+  const secrets: Secrets = Object.fromEntries(
+    SECRET_KEYS.flatMap((key) => (values[key] === undefined ? [] : [[key, values[key]]])),
+  );
+  return { settings, secrets, problems: all, files };
 }
 
 const CONNECTION_KEYS = ['apiKey', 'baseUrl', 'serverlessUrl'] as const satisfies readonly OptionKey[];

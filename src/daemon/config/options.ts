@@ -53,7 +53,7 @@ export const OPTIONS = {
     fallback: undefined,
     required: true,
     secret: true,
-    doc: 'API key of the service; as API_KEY_FILE it is read again when the service refuses it',
+    doc: 'API key of the service; as API_KEY_FILE it is read again when the file changes and when the service refuses it',
   },
   baseUrl: {
     variable: 'BASE_URL',
@@ -195,6 +195,9 @@ export const OPTIONS = {
 export type OptionKey = keyof typeof OPTIONS;
 export const OPTION_KEYS = Object.keys(OPTIONS) as OptionKey[];
 
+type SecretKey = { [K in OptionKey]: (typeof OPTIONS)[K] extends { secret: true } ? K : never }[OptionKey];
+export const SECRET_KEYS = OPTION_KEYS.filter((key) => 'secret' in OPTIONS[key]) as SecretKey[];
+
 type ValueOf<O> = O extends { readonly type: ValueType<infer T> } ? T : never;
 /** Options that are required or have a default always have a value. */
 type Present<O> = O extends { readonly required: true }
@@ -205,3 +208,4 @@ type Present<O> = O extends { readonly required: true }
 
 /** Every option's value. Frozen; secrets are in it, so it is never logged as it is. */
 export type Settings = { readonly [K in OptionKey]: Present<(typeof OPTIONS)[K]> };
+export type Secrets = Partial<Pick<Settings, SecretKey>>;
