@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { nearestName } from '../../contract/nearest-name.ts';
 import { checkTiming } from '../../heartbeat/timing-check.ts';
+import { networkProblems } from './network.ts';
 import {
   OPTIONS,
   OPTION_KEYS,
@@ -45,7 +46,12 @@ export function loadConfig(
   readFile: ReadFile = readText,
 ): LoadedConfig {
   const { values, files, problems } = loadValues(OPTION_KEYS, environment, readFile);
-  const all = [...unknownVariables(environment), ...problems, ...crossChecks(values)];
+  const all = [
+    ...unknownVariables(environment),
+    ...problems,
+    ...crossChecks(values),
+    ...networkProblems(environment, readFile),
+  ];
   const settings = isBroken(all) ? undefined : Object.freeze(values as Settings);
   const secrets: Secrets = Object.fromEntries(
     SECRET_KEYS.flatMap((key) => (values[key] === undefined ? [] : [[key, values[key]]])),
@@ -61,7 +67,8 @@ export function loadConnection(
   environment: Environment = process.env,
   readFile: ReadFile = readText,
 ): { readonly connection: Connection | undefined; readonly problems: readonly ConfigProblem[] } {
-  const { values, problems } = loadValues(CONNECTION_KEYS, environment, readFile);
+  const { values, problems: own } = loadValues(CONNECTION_KEYS, environment, readFile);
+  const problems = [...own, ...networkProblems(environment, readFile)];
   return { connection: isBroken(problems) ? undefined : (values as Connection), problems };
 }
 
