@@ -75,7 +75,7 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
           tail_size: group.tail,
           last_line_at: group.lastLineAt === undefined ? null : group.lastLineAt / 1000,
           last_error: group.error ?? null,
-          last_lines: group.lastLines,
+          last_lines: group.lastLines.map((line) => shortened(line)),
         })),
         sinks: view.sinks.map(({ name, lag }) => counts.status(name, lag)),
       };
@@ -98,6 +98,14 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     },
     stopped: () => stopping ?? Promise.resolve(),
   };
+}
+
+/** Of a line, in the status: the sinks get all of it. */
+const SHOWN_CHARACTERS = 2_000;
+
+function shortened(line: string): string {
+  if (line.length <= SHOWN_CHARACTERS) return line;
+  return `${line.slice(0, SHOWN_CHARACTERS)} … (${line.length} characters)`;
 }
 
 function openSpool(

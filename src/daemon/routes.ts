@@ -5,6 +5,7 @@ import { isLive, type LifecycleState } from './lifecycle.ts';
 import { LOG_LEVELS, type LogLevel } from './log-levels.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Status } from './status.ts';
+import { statusJsonSchema } from './status-schema.ts';
 import { statusPageRoutes } from './status-page/assets.ts';
 
 export interface PublicRouteSources {
@@ -21,6 +22,10 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
   return {
     ...statusPageRoutes(),
     'GET /api/status': () => json(200, sources.status()),
+    'GET /api/status/schema': () => ({
+      ...json(200, statusJsonSchema()),
+      type: 'application/schema+json',
+    }),
     async 'GET /metrics'({ headers }) {
       const token = sources.metricsToken();
       if (token !== undefined && !bearerMatches(headers.authorization, token)) {

@@ -2,27 +2,18 @@ import { spawnSync } from 'node:child_process';
 import { GenericContainer, Wait, type StartedTestContainer } from 'testcontainers';
 import { beforeAll, expect, test } from 'vitest';
 import { until } from '../support/daemon.ts';
-import { describeWith, hasCommand, root } from '../support/optional.ts';
+import { buildImage, IMAGE } from '../support/image.ts';
+import { describeWith, hasCommand } from '../support/optional.ts';
 
 // The reaper image cannot be pulled where there is no image registry; every test removes its own containers.
 process.env['TESTCONTAINERS_RYUK_DISABLED'] = 'true';
-
-const IMAGE = 'pilotlight:test';
 
 describeWith(
   'a container engine',
   hasCommand('docker', 'info'),
   'install and start docker',
 )('the image', () => {
-  beforeAll(() => {
-    const bases = ['BUILD_IMAGE', 'RUNTIME_IMAGE'].flatMap((name) => {
-      const image = process.env[name];
-      return image === undefined ? [] : ['--build-arg', `${name}=${image}`];
-    });
-    const args = ['build', '--network=host', '--tag', IMAGE, ...bases, '--build-arg', 'REVISION=test', '.'];
-    const built = spawnSync('docker', args, { cwd: root, encoding: 'utf8' });
-    expect(built.status, built.stderr + built.stdout).toBe(0);
-  }, 280_000);
+  beforeAll(buildImage, 280_000);
 
   test('keeps a deployment alive with a read-only file system, no capabilities and 128 MiB', async () => {
     await using emulator = await start(['emulator', '--host', '127.0.0.1', '--port', '18080']);

@@ -1,14 +1,16 @@
 /**
- * The tables of the README that have a source in the code: `node test/docs/tables.ts` writes them, and
- * tables.test.ts checks that they are what the code says.
+ * The tables of the README that have a source in the code, and the published schema of the status: `npm run readme`
+ * writes them, and tests check that they are what the code says.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/daemon/config/options.ts';
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
+import { statusJsonSchema } from '../../src/daemon/status-schema.ts';
 import type { Status } from '../../src/daemon/status.ts';
 
 const readme = new URL('../../README.md', import.meta.url);
+const statusSchemaFile = new URL('../../deploy/status.schema.json', import.meta.url);
 
 function line(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
@@ -80,4 +82,5 @@ export async function withTables(text: string): Promise<string> {
 
 if (import.meta.main) {
   writeFileSync(readme, await withTables(readFileSync(readme, 'utf8')));
+  writeFileSync(statusSchemaFile, `${JSON.stringify(statusJsonSchema(), null, 2)}\n`);
 }
