@@ -1,5 +1,5 @@
 /**
- * Bundles the program into dist/: one entry, and a chunk for each part that a run may not need (emulator,
+ * Bundles the program into dist/: one entry, one for the thread of the heartbeats, and a chunk for each part that a run may not need (emulator,
  * pretty printer, …), loaded when it does. Everything lies flat in dist/, so that a file looked up beside
  * `import.meta.url` is found from whichever chunk asks.
  */
@@ -13,7 +13,10 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 rmSync(out, { recursive: true, force: true });
 const result = await build({
-  entryPoints: { pilotlight: join(root, 'src/cli/main.ts') },
+  entryPoints: {
+    pilotlight: join(root, 'src/cli/main.ts'),
+    'heartbeat-worker': join(root, 'src/heartbeat/isolation/worker.ts'),
+  },
   outdir: out,
   bundle: true,
   splitting: true,

@@ -5,8 +5,10 @@
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import { buildInfo } from '../build-info.ts';
-import { createClient, type Client, type ClientObserver } from '../client/client.ts';
-import { createApiKey } from './api-key.ts';
+import { createApiKey } from '../client/api-key.ts';
+import { createClient, type ClientObserver } from '../client/client.ts';
+import type { OpenHeart } from '../heartbeat/heart.ts';
+import { openIsolatedHeart } from '../heartbeat/isolation/isolated-heart.ts';
 import { redactedSettings } from './config/describe.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { SECRET_KEYS, type Settings } from './config/options.ts';
@@ -30,6 +32,8 @@ export interface DaemonOptions {
   readonly createLogger: (hooks: LoggerHooks) => Promise<Logger>;
   /** Where worker-group lines go. */
   readonly stdout: Writable;
+  /** Where the heartbeats run. In a thread of their own, unless a test wants hundreds of daemons. */
+  readonly openHeart?: OpenHeart;
   /** Called when POST /-/quit asks for the end. */
   readonly onQuit: () => void;
 }
@@ -44,7 +48,7 @@ export interface Daemon {
   readonly url: string;
   readonly adminUrl: string;
   readonly logger: Logger;
-  status(): Status;
+  status(): Promise<Status>;
   /** As /livez tells: false when the heartbeat scheduler is wedged. */
   live(): boolean;
   reload(): Promise<ReloadResult>;
@@ -63,7 +67,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const apiKey = createApiKey(settings.apiKey, options.config.files.get('apiKey'));
   const shutdown = new ShutdownSequence();
 
-  const metrics = createMetrics(status);
+  const metrics = createMetrics(() => status({ timelines: false }));
   metrics.reloaded(true, startedAt);
   const logger = await options.createLogger({
     secrets: () =>
@@ -81,31 +85,27 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       if (!Number.isNaN(served)) clockSkew = Math.round((served + 500 - Date.now()) / 100) / 10;
     },
   };
-  // Heartbeats have connections of their own: nothing that happens to the other calls may touch them.
-  const heartbeatClient = connect();
-  const client = connect();
-
-  function connect(): Client {
-    const { baseUrl, serverlessUrl } = settings;
-    return createClient({
-      baseUrl,
-      ...(serverlessUrl !== undefined && { serverlessUrl }),
-      apiKey: () => apiKey.current(),
-      observe,
-    });
-  }
-
+  const client = createClient({
+    baseUrl: settings.baseUrl,
+    ...(settings.serverlessUrl !== undefined && { serverlessUrl: settings.serverlessUrl }),
+    apiKey: () => apiKey.current(),
+    observe,
+  });
+  // They have a thread and connections of their own: nothing that happens to the rest may touch them.
   const heartbeats = startHeartbeats({
-    client: heartbeatClient,
+    openHeart: options.openHeart ?? openIsolatedHeart,
+    client,
     apiKey,
     settings,
     logger,
     onLag: (ms) => metrics.schedulingLag(ms),
+    onExchange: (event) => observe.exchange?.(event),
   });
   const logs = await startLogFollowing({ client, settings, logger, stdout: options.stdout });
   const watches = startWatches(client, settings, logger);
 
-  function status(): Status {
+  /** The timelines of the heartbeats are for people; a scrape does without. */
+  async function status({ timelines = true } = {}): Promise<Status> {
     return {
       version: build.version,
       revision: build.revision,
@@ -118,7 +118,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         serverless_url: settings.serverlessUrl ?? settings.baseUrl,
         clock_skew_seconds: clockSkew,
       },
-      deployments: heartbeats.status(),
+      deployments: await heartbeats.status({ timelines }),
       ...logs.status(),
       endpoint_groups: settings.endpointGroups.map(({ label, parameters, findings }) => ({
         endpoint_group: label,
@@ -134,7 +134,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     // A level that was set at run time stays, unless it is the setting that changed.
     if (next.logLevel !== settings.logLevel) logger.level = next.logLevel;
     settings = next;
-    apiKey.replace(settings.apiKey);
+    apiKey.replace(settings.apiKey, apiKey.file());
     heartbeats.apply(settings);
     await heartbeats.rereadKey();
     await logs.apply(settings);
@@ -159,11 +159,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   shutdown.add('heartbeats', () => heartbeats.stop());
   shutdown.add('log sinks', () => logs.stopped());
   shutdown.add('connections', () => client[Symbol.asyncDispose]());
-  shutdown.add('heartbeat connections', () => heartbeatClient[Symbol.asyncDispose]());
 
   async function finalHeartbeat(): Promise<void> {
     if (!settings.finalHeartbeat) return;
-    const missed = await heartbeats.finalBeat(AbortSignal.timeout(settings.shutdownTimeout / 2));
+    const missed = await heartbeats.finalBeat(settings.shutdownTimeout / 2);
     if (missed.length > 0) {
       logger.warn({ deploymentIds: missed }, 'no last heartbeat reached these deployments');
     }

@@ -1,36 +1,39 @@
-/** The heartbeat driver in the daemon: its ports, its log lines, and its view as the status shows it. */
+/** The heartbeats in the daemon: which deployments they are of, their log lines, and how the status shows them. */
 import type { Logger } from 'pino';
-import type { Client } from '../client/client.ts';
+import type { ApiKey } from '../client/api-key.ts';
+import type { ClientOf } from '../client/partial-client.ts';
 import { ApiError } from '../client/errors.ts';
 import { delay } from '../client/delay.ts';
-import { createBeatPort } from '../heartbeat/beat.ts';
-import { HeartbeatDriver } from '../heartbeat/driver.ts';
+import type { ExchangeEvent, OpenHeart } from '../heartbeat/heart.ts';
 import type { FailureLabel } from '../heartbeat/outcome.ts';
 import type { HeartbeatState, Notice } from '../heartbeat/machine.ts';
 import type { DeploymentView } from '../heartbeat/view.ts';
-import type { ApiKey } from './api-key.ts';
 import type { Settings } from './config/options.ts';
 import type { DeploymentStatus } from './status.ts';
 
-type HeartbeatSettings = Pick<Settings, 'deployments' | 'deploymentTtl' | 'heartbeatInterval'>;
+type HeartbeatSettings = Pick<Settings, 'baseUrl' | 'deployments' | 'deploymentTtl' | 'heartbeatInterval'>;
 
 export interface HeartbeatsOptions {
-  readonly client: Pick<Client, 'deployments'>;
+  /** Where the heartbeats run. */
+  readonly openHeart: OpenHeart;
+  /** For what a deployment's TTL is, where the service tells. */
+  readonly client: Pick<ClientOf<'deployments.get'>, 'deployments'>;
   readonly apiKey: ApiKey;
   readonly settings: HeartbeatSettings;
   readonly logger: Logger;
   readonly onLag: (ms: number) => void;
+  readonly onExchange: (event: ExchangeEvent) => void;
 }
 
 export interface Heartbeats {
-  status(): DeploymentStatus[];
+  status(options: { readonly timelines: boolean }): Promise<DeploymentStatus[]>;
   /** Ms by which the scheduler is late with its next look at the clock. */
   lateMs(): number;
   apply(settings: HeartbeatSettings): void;
   /** The key may have changed. */
   rereadKey(): Promise<void>;
   /** One last heartbeat each; the ids that were not reached. */
-  finalBeat(signal: AbortSignal): Promise<number[]>;
+  finalBeat(limitMs: number): Promise<number[]>;
   stop(): Promise<void>;
 }
 
@@ -46,22 +49,21 @@ export function startHeartbeats(options: HeartbeatsOptions): Heartbeats {
   /** TTLs that the service told, in ms. */
   const learned = new Map<number, number>();
   let { settings } = options;
+  let beating: ReadonlySet<number> = new Set();
 
-  const driver = new HeartbeatDriver({
-    key: apiKey.current(),
-    ports: {
-      clock: { mono: () => performance.now(), wall: Date.now },
-      random: Math.random,
-      setTimer(ms, fn) {
-        const timer = setTimeout(fn, ms);
-        return () => clearTimeout(timer);
-      },
-      beat: createBeatPort(client),
-      readKey: (signal) => apiKey.reread(signal),
-      listener(deploymentId, notice) {
+  const heart = options.openHeart({
+    baseUrl: settings.baseUrl,
+    apiKey,
+    listener: {
+      notice(deploymentId, notice, at) {
         if (notice.type === 'sent') options.onLag(notice.lagMs);
-        logNotice(logger, deploymentId, notice);
+        logNotice(logger, deploymentId, notice, at);
       },
+      exchange: (event) => options.onExchange(event),
+      crashed: (error, againInMs) =>
+        logger.fatal({ err: error, againInMs }, 'the thread of the heartbeats ended: please report this'),
+      missed: (events) =>
+        logger.warn({ events }, 'heartbeats went on, but events of theirs were not counted'),
     },
   });
   apply(settings);
@@ -69,15 +71,16 @@ export function startHeartbeats(options: HeartbeatsOptions): Heartbeats {
   function apply(next: HeartbeatSettings): void {
     settings = next;
     const wanted = new Set(settings.deployments.map(({ id }) => id));
-    for (const { deploymentId } of driver.view().deployments) {
+    for (const deploymentId of beating) {
       if (wanted.has(deploymentId)) continue;
-      driver.remove(deploymentId);
+      heart.remove(deploymentId);
       asking.get(deploymentId)?.abort();
       asking.delete(deploymentId);
       learned.delete(deploymentId);
     }
+    beating = wanted;
     for (const { id, ttlMs = settings.deploymentTtl ?? learned.get(id) } of settings.deployments) {
-      driver.add({ id, ttl: ttlMs, interval: settings.heartbeatInterval });
+      heart.add({ id, ttl: ttlMs, interval: settings.heartbeatInterval });
       if (ttlMs === undefined && !asking.has(id)) void askForTtl(id);
     }
   }
@@ -93,7 +96,7 @@ export function startHeartbeats(options: HeartbeatsOptions): Heartbeats {
         if (signal.aborted) return;
         if (typeof ttl === 'number' && ttl > 0) {
           learned.set(id, ttl * 1000);
-          driver.add({ id, ttl: ttl * 1000, interval: settings.heartbeatInterval });
+          heart.add({ id, ttl: ttl * 1000, interval: settings.heartbeatInterval });
           logger.info({ deploymentId: id, ttlSeconds: ttl }, 'TTL learned from the service');
         }
         return;
@@ -109,17 +112,14 @@ export function startHeartbeats(options: HeartbeatsOptions): Heartbeats {
   }
 
   return {
-    status: () => driver.view().deployments.map((view) => deploymentStatus(view)),
-    lateMs() {
-      const { lastTickAt, deployments } = driver.view();
-      return deployments.length === 0 ? 0 : Math.max(0, Date.now() - lastTickAt - LONGEST_SLEEP_MS);
-    },
+    status: async (what) => (await heart.view(what)).map((view) => deploymentStatus(view)),
+    lateMs: () => (beating.size === 0 ? 0 : Math.max(0, Date.now() - heart.lastTickAt() - LONGEST_SLEEP_MS)),
     apply,
-    rereadKey: () => driver.readKey(),
-    finalBeat: (signal) => driver.finalBeat(signal),
+    rereadKey: () => heart.keyChanged(),
+    finalBeat: (limitMs) => heart.finalBeat(limitMs),
     async stop() {
       stopping.abort(new Error('stopping'));
-      await driver.stop();
+      await heart.stop();
     },
   };
 }
@@ -142,14 +142,18 @@ const ADVICE: Partial<Record<HeartbeatState, string>> = {
   gone: 'the service no longer knows this deployment; no further heartbeats are sent',
 };
 
+/** News this much older than its line carry their own time, ms. */
+const OLD_NEWS_MS = 1_000;
+
 /** A line at each change of state, and none in steady state. */
-function logNotice(logger: Logger, deploymentId: number, notice: Notice): void {
+function logNotice(logger: Logger, deploymentId: number, notice: Notice, at: number): void {
+  const told = { deploymentId, ...(Date.now() - at > OLD_NEWS_MS && { at: new Date(at).toISOString() }) };
   switch (notice.type) {
     case 'state': {
       const { from, to, remainingMs } = notice;
       if (to === 'stopped') return;
       const fields = {
-        deploymentId,
+        ...told,
         from,
         to,
         ...(remainingMs !== undefined && { remainingSeconds: Math.round(remainingMs / 100) / 10 }),
@@ -159,16 +163,13 @@ function logNotice(logger: Logger, deploymentId: number, notice: Notice): void {
       return;
     }
     case 'wait-cut-short':
-      logger.warn({ deploymentId, ...notice }, 'the service asked for a wait that would cost the deployment');
+      logger.warn({ ...told, ...notice }, 'the service asked for a wait that would cost the deployment');
       return;
     case 'clocks-parted':
-      logger.warn(
-        { deploymentId, byMs: notice.byMs },
-        'the clocks parted: a suspend, or a clock that was set',
-      );
+      logger.warn({ ...told, byMs: notice.byMs }, 'the clocks parted: a suspend, or a clock that was set');
       return;
     case 'failed':
-      logger.debug({ deploymentId, reason: notice.reason }, 'heartbeat failed');
+      logger.debug({ ...told, reason: notice.reason }, 'heartbeat failed');
       return;
     case 'sent':
     case 'accepted':

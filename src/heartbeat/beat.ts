@@ -1,5 +1,5 @@
 /** One heartbeat over the client, and how its end looks to the engine. */
-import type { Client } from '../client/client.ts';
+import type { ClientOf } from '../client/partial-client.ts';
 import {
   ApiError,
   ResponseError,
@@ -13,7 +13,7 @@ import type { BeatRequest } from './ports.ts';
 
 /** The engine decides about repetition and limits; the client makes one attempt and nothing else. */
 export function createBeatPort(
-  client: Pick<Client, 'deployments'>,
+  client: Pick<ClientOf<'deployments.heartbeat'>, 'deployments'>,
 ): (request: BeatRequest) => Promise<Outcome> {
   return async ({ deploymentId, key, timeoutMs, fresh, signal }) => {
     try {

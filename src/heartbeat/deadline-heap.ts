@@ -13,10 +13,6 @@ export class DeadlineHeap<T> {
     return this.#heap.length;
   }
 
-  has(item: T): boolean {
-    return this.#nodes.has(item);
-  }
-
   /** The item with the smallest key, or undefined. */
   peek(): T | undefined {
     return this.#heap[0]?.item;

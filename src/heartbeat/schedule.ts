@@ -20,8 +20,14 @@ export function expiresAt(beat: Heartbeat): number {
   return beat.basis - beat.reckoning.hidden + ttl - clockAllowance;
 }
 
+/** Whether the last acknowledged beat left so short ago, s at most, that another one now would gain nothing. */
+export function wasJustReached(beat: Heartbeat, mono: number): boolean {
+  const age = mono - (beat.basis - beat.reckoning.hidden);
+  return beat.state === 'healthy' && age < Math.min(beat.spacing, beat.timing.attemptTimeout);
+}
+
 /** When the deployment's remaining time falls below the urgent threshold, monotonic ms. */
-export function urgentAt(beat: Heartbeat): number {
+function urgentAt(beat: Heartbeat): number {
   return expiresAt(beat) - beat.timing.urgentBelow;
 }
 

@@ -64,7 +64,10 @@ describeWith(
         MACHINES: '11',
         ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
       });
-      await until(() => daemon.lines(7).length === HOSTILE.length && daemon.daemon.status().account !== null);
+      await until(
+        async () =>
+          daemon.lines(7).length === HOSTILE.length && (await daemon.daemon.status()).account !== null,
+      );
       await using page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
       const problems: string[] = [];
       page.on('pageerror', (error) => problems.push(error.message));
@@ -122,7 +125,7 @@ describeWith(
       WORKER_GROUPS: '7',
       ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
     });
-    await until(() => daemon.daemon.status().deployments[1]?.state === 'gone');
+    await until(async () => (await daemon.daemon.status()).deployments[1]?.state === 'gone');
     await using page = await browser.newPage();
     await page.goto(daemon.url);
     await page.getByText('1 of 2 deployments lit, 2 things to look at.').waitFor();

@@ -31,7 +31,7 @@ function environmentTable(): string {
 
 /** Name, type, labels and help, read from the text that a daemon with nothing configured exposes. */
 async function metricsTable(): Promise<string> {
-  const text = await createMetrics(() => EMPTY_STATUS).text();
+  const text = await createMetrics(() => Promise.resolve(EMPTY_STATUS)).text();
   const rows = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(
     ([, name = '', help = '', type = '']) => [`\`${name}\``, type, help],
   );

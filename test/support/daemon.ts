@@ -1,6 +1,7 @@
 /** The daemon in this process, configured as a user would: by environment variables. */
 import { Writable } from 'node:stream';
 import { loadConfig } from '../../src/daemon/config/load.ts';
+import type { OpenHeart } from '../../src/heartbeat/heart.ts';
 import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts';
 import { createLogger } from '../../src/daemon/logger.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
@@ -17,8 +18,18 @@ export interface TestDaemon extends AsyncDisposable {
   metrics(): Promise<string>;
 }
 
+export interface TestDaemonOptions {
+  /** Where the heartbeats run; in a thread of their own when absent. */
+  readonly openHeart?: OpenHeart;
+  /** Sees each chunk that goes to stdout. */
+  readonly onOutput?: () => void;
+}
+
 /** `env` without the PILOTLIGHT_ prefix. Ports are picked freely unless it says otherwise. */
-export async function startTestDaemon(env: Record<string, string>): Promise<TestDaemon> {
+export async function startTestDaemon(
+  env: Record<string, string>,
+  { openHeart, onOutput }: TestDaemonOptions = {},
+): Promise<TestDaemon> {
   const environment = Object.fromEntries(
     Object.entries({ LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0', LOG_LEVEL: 'debug', ...env }).map(
       ([name, value]) => [`PILOTLIGHT_${name}`, value],
@@ -30,6 +41,7 @@ export async function startTestDaemon(env: Record<string, string>): Promise<Test
   let output = '';
   const stdout = new Writable({
     write(chunk: Buffer, _encoding, done) {
+      onOutput?.();
       output += chunk.toString();
       done();
     },
@@ -39,6 +51,7 @@ export async function startTestDaemon(env: Record<string, string>): Promise<Test
     loadConfig: () => loadConfig(environment),
     stdout,
     onQuit: () => {},
+    ...(openHeart && { openHeart }),
     createLogger: (hooks) =>
       createLogger({
         ...hooks,

@@ -49,7 +49,7 @@ export async function runDemo(lengthMs: number | undefined): Promise<number> {
   const watcher = createWatcher(screen);
   const plan = faults.run(ending.signal);
   while (!ending.signal.aborted) {
-    watcher.look(daemon.status());
+    watcher.look(await daemon.status());
     await delay(LOOK_MS, ending.signal).catch(() => {});
   }
   clearTimeout(timer);
@@ -69,7 +69,7 @@ async function finish({ daemon, emulator, faults, screen, ranForMs }: Ending): P
   // The logs stop growing, so that the books of both sides can be compared.
   for (const { id } of emulator.workergroups.list()) emulator.workergroups.setRate(id, 0);
   await delivered(daemon, emulator);
-  const status = daemon.status();
+  const status = await daemon.status();
   await daemon.stop();
   const summary = summarize({
     ranForMs,
@@ -90,7 +90,8 @@ function writtenLines(emulator: Emulator): number {
 async function delivered(daemon: Daemon, emulator: Emulator): Promise<void> {
   const never = new AbortController().signal;
   for (let waited = 0; waited < 8_000; waited += SETTLE_MS) {
-    const lines = daemon.status().worker_groups.reduce((sum, group) => sum + group.lines, 0);
+    const { worker_groups: groups } = await daemon.status();
+    const lines = groups.reduce((sum, group) => sum + group.lines, 0);
     if (lines >= writtenLines(emulator)) return;
     await delay(SETTLE_MS, never);
   }

@@ -24,12 +24,12 @@ export interface Metrics {
 
 /** `snapshot` is asked once a scrape; `operations` are those that this daemon may call. */
 export function createMetrics(
-  snapshot: () => Status,
+  snapshot: () => Promise<Status>,
   operations: readonly OperationId[] = OPERATION_IDS,
 ): Metrics {
   const registry = new Registry();
   let current: Status | undefined;
-  registerFamilies(registry, STATUS_FAMILIES, () => (current ??= snapshot()));
+  registerFamilies(registry, STATUS_FAMILIES, () => current);
 
   function counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
     return new Counter({ name: PREFIX + name, help, labelNames: [...labelNames], registers: [registry] });
@@ -78,7 +78,7 @@ export function createMetrics(
 
   return {
     async text() {
-      current = undefined;
+      current = await snapshot();
       return registry.metrics();
     },
     contentType: registry.contentType,

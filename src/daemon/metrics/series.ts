@@ -19,12 +19,16 @@ export interface Family<Source> {
   readonly read: (source: Source) => Iterable<Sample>;
 }
 
-/** Registers families whose samples come from one snapshot, taken once for each scrape. */
+/** Registers families whose samples come from one snapshot, taken once for each scrape. No snapshot, no samples. */
 export function registerFamilies<Source>(
   registry: Registry,
   families: readonly Family<Source>[],
-  snapshot: () => Source,
+  snapshot: () => Source | undefined,
 ): void {
+  function samples(family: Family<Source>): Iterable<Sample> {
+    const source = snapshot();
+    return source === undefined ? [] : family.read(source);
+  }
   for (const family of families) {
     const options = {
       name: PREFIX + family.name,
@@ -37,8 +41,7 @@ export function registerFamilies<Source>(
         ...options,
         collect() {
           gauge.reset();
-          for (const [labels, value] of family.read(snapshot()))
-            if (isValue(value)) gauge.set({ ...labels }, value);
+          for (const [labels, value] of samples(family)) if (isValue(value)) gauge.set({ ...labels }, value);
         },
       });
     } else {
@@ -46,7 +49,7 @@ export function registerFamilies<Source>(
         ...options,
         collect() {
           counter.reset();
-          for (const [labels, value] of family.read(snapshot()))
+          for (const [labels, value] of samples(family))
             if (isValue(value)) counter.inc({ ...labels }, value);
         },
       });

@@ -267,6 +267,15 @@ describe('the last beat', () => {
     expect(sent).toHaveLength(length);
   });
 
+  it('is not made of a deployment that was reached within the spacing, and does not wait for it', async () => {
+    const { time, driver, sent } = rig();
+    driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
+    await time.pass(500);
+    expect(sent).toHaveLength(1);
+    expect(await driver.finalBeat(new AbortController().signal)).toEqual([]);
+    expect(sent).toHaveLength(1);
+  });
+
   it('names those that it did not reach, when its limit has passed', async () => {
     const { time, driver, service } = rig();
     driver.add({ id: 1, ttl: 60_000, interval: 'auto' });

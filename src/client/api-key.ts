@@ -3,16 +3,20 @@ import { readFile } from 'node:fs/promises';
 
 export interface ApiKey {
   current(): string;
+  /** The file that it is read from; undefined where it came from the environment. */
+  file(): string | undefined;
   /** Reads the file again, where there is one; the key as it is afterwards. Rejects when the file cannot be read. */
   reread(signal: AbortSignal): Promise<string>;
   /** Takes the key of a reloaded configuration. */
-  replace(key: string): void;
+  replace(key: string, file: string | undefined): void;
 }
 
-export function createApiKey(initial: string, file: string | undefined): ApiKey {
+export function createApiKey(initial: string, initialFile: string | undefined): ApiKey {
   let key = initial;
+  let file = initialFile;
   return {
     current: () => key,
+    file: () => file,
     async reread(signal) {
       if (file === undefined) return key;
       const text = (await readFile(file, { encoding: 'utf8', signal })).trim();
@@ -20,8 +24,8 @@ export function createApiKey(initial: string, file: string | undefined): ApiKey 
       if (text !== '') key = text;
       return key;
     },
-    replace(newKey) {
-      key = newKey;
+    replace(newKey, newFile) {
+      [key, file] = [newKey, newFile];
     },
   };
 }

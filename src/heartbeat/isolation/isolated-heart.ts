@@ -1,0 +1,172 @@
+/**
+ * The heartbeats in a thread of their own, seen from the daemon: log handling, metrics or the status page may
+ * stall this thread or throw in it, and no heartbeat is late. A thread that ends by itself is started again with
+ * the same deployments, which beat at once.
+ */
+import { Worker } from 'node:worker_threads';
+import type { DeploymentChoice } from '../driver.ts';
+import { timingFor } from '../formulas.ts';
+import type { Heart, HeartOptions } from '../heart.ts';
+import { emptyLedger } from '../ledger.ts';
+import { startHeartbeat } from '../machine.ts';
+import { viewDeployment, type DeploymentView } from '../view.ts';
+import type { Birth, Message, Order, Report } from './protocol.ts';
+
+/** Beside this file both as source and in the bundle. */
+const ENTRY = new URL(
+  import.meta.url.endsWith('.ts') ? './worker.ts' : './heartbeat-worker.js',
+  import.meta.url,
+);
+/** A thread that lives shorter than this is started again more slowly each time, ms. */
+const SHORT_LIFE = 10_000;
+const FIRST_WAIT = 100;
+const LONGEST_WAIT = 5_000;
+/** How long an order that takes no network is waited for, ms. */
+const PATIENCE = 1_000;
+/** The young generation, MiB: heartbeats leave little behind, and V8 would let it grow to 48. */
+const YOUNG_GENERATION_MIB = 2;
+
+interface Pending {
+  readonly views: DeploymentView[];
+  readonly settle: (ids: readonly number[] | undefined) => void;
+}
+
+export function openIsolatedHeart(options: HeartOptions): Heart {
+  const { apiKey, listener } = options;
+  const choices = new Map<number, DeploymentChoice>();
+  const pending = new Map<number, Pending>();
+  const lastTickAt = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
+  const known = new Map<number, DeploymentView>();
+  let requests = 0;
+  let stopping = false;
+  let bornAt = 0;
+  let wait = FIRST_WAIT;
+  let again: NodeJS.Timeout | undefined;
+  let worker: Worker | undefined;
+  lastTickAt[0] = Date.now();
+  start();
+
+  function start(): void {
+    bornAt = performance.now();
+    const birth: Birth = {
+      baseUrl: options.baseUrl,
+      key: apiKey.current(),
+      keyFile: apiKey.file(),
+      deployments: [...choices.values()],
+      lastTickAt,
+    };
+    const started = new Worker(ENTRY, {
+      name: 'heartbeats',
+      workerData: birth,
+      execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
+    });
+    let reason: Error | undefined;
+    started.on('message', (message: Message) => hear(message));
+    started.on('error', (error) => (reason = error instanceof Error ? error : new Error(String(error))));
+    started.on('exit', (code) => ended(reason ?? new Error(`it exited with code ${code}`)));
+    worker = started;
+  }
+
+  function ended(error: Error): void {
+    worker = undefined;
+    for (const { settle } of pending.values()) settle(undefined);
+    if (stopping) return;
+    wait = performance.now() - bornAt < SHORT_LIFE ? Math.min(LONGEST_WAIT, wait * 2) : FIRST_WAIT;
+    again = setTimeout(start, wait);
+    listener.crashed(error, wait);
+  }
+
+  function hear(message: Message): void {
+    switch (message.type) {
+      case 'reports':
+        order({ type: 'next' });
+        if (message.missed > 0) listener.missed(message.missed);
+        for (const report of message.reports) pass(report);
+        return;
+      case 'key':
+        return apiKey.replace(message.key, apiKey.file());
+      case 'views':
+        pending.get(message.request)?.views.push(...message.views);
+        return;
+      case 'done':
+        return pending.get(message.request)?.settle(message.ids);
+    }
+  }
+
+  function pass(report: Report): void {
+    if (report.type === 'exchange') listener.exchange(report.event);
+    else listener.notice(report.deploymentId, report.notice, report.at);
+  }
+
+  /** An order to a thread that has just ended is lost; what it was about is in the birth of the next. */
+  function order(what: Order): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+    worker?.postMessage(what);
+  }
+
+  /** Resolves with undefined when no answer came, because the thread ended or took too long. */
+  async function ask(
+    limitMs: number,
+    what: (request: number) => Order,
+  ): Promise<{ ids: readonly number[]; views: readonly DeploymentView[] } | undefined> {
+    if (worker === undefined) return undefined;
+    const request = (requests += 1);
+    const { promise, resolve } = Promise.withResolvers<readonly number[] | undefined>();
+    const views: DeploymentView[] = [];
+    pending.set(request, { views, settle: resolve });
+    const timer = setTimeout(() => resolve(undefined), limitMs);
+    order(what(request));
+    const ids = await promise;
+    clearTimeout(timer);
+    pending.delete(request);
+    return ids && { ids, views };
+  }
+
+  return {
+    add(choice) {
+      choices.set(choice.id, choice);
+      order({ type: 'add', choice });
+    },
+    remove(deploymentId) {
+      choices.delete(deploymentId);
+      known.delete(deploymentId);
+      order({ type: 'remove', deploymentId });
+    },
+    async keyChanged() {
+      await ask(PATIENCE, (request) => ({
+        type: 'key',
+        request,
+        key: apiKey.current(),
+        keyFile: apiKey.file(),
+      }));
+    },
+    lastTickAt: () => lastTickAt[0] ?? 0,
+    async view({ timelines }) {
+      const answer = await ask(PATIENCE, (request) => ({ type: 'view', request, timelines }));
+      for (const view of answer?.views ?? []) known.set(view.deploymentId, view);
+      return Array.from(choices.values(), (choice) => known.get(choice.id) ?? unheardOf(choice));
+    },
+    async finalBeat(limitMs) {
+      const answer = await ask(limitMs + PATIENCE, (request) => ({ type: 'final-beat', request, limitMs }));
+      return [...(answer?.ids ?? choices.keys())];
+    },
+    async stop() {
+      stopping = true;
+      clearTimeout(again);
+      await ask(2 * PATIENCE, (request) => ({ type: 'stop', request }));
+      await worker?.terminate();
+    },
+  };
+}
+
+/** A deployment that the thread has not told of yet. */
+function unheardOf(choice: DeploymentChoice): DeploymentView {
+  const now = { mono: performance.now(), wall: Date.now() };
+  const timing = timingFor(choice);
+  return viewDeployment(
+    startHeartbeat({ id: choice.id, timing, spread: 0, keyGeneration: 1 }, now),
+    emptyLedger(),
+    now,
+  );
+}

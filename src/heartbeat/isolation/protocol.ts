@@ -1,0 +1,50 @@
+/** What the daemon and the thread of the heartbeats say to each other. All of it survives a structured clone. */
+import type { DeploymentChoice } from '../driver.ts';
+import type { ExchangeEvent } from '../heart.ts';
+import type { Notice } from '../machine.ts';
+import type { DeploymentView } from '../view.ts';
+
+/** What the thread is born with. */
+export interface Birth {
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly keyFile: string | undefined;
+  readonly deployments: readonly DeploymentChoice[];
+  /** One number: when the scheduler last looked at the clock, Unix ms. Read while either thread is busy. */
+  readonly lastTickAt: Float64Array<SharedArrayBuffer>;
+}
+
+/** From the daemon. A `request` number comes back in the answer. */
+export type Order =
+  | { readonly type: 'add'; readonly choice: DeploymentChoice }
+  | { readonly type: 'remove'; readonly deploymentId: number }
+  | {
+      readonly type: 'key';
+      readonly request: number;
+      readonly key: string;
+      readonly keyFile: string | undefined;
+    }
+  | { readonly type: 'view'; readonly request: number; readonly timelines: boolean }
+  | { readonly type: 'final-beat'; readonly request: number; readonly limitMs: number }
+  | { readonly type: 'stop'; readonly request: number }
+  /** The last reports were taken; more may come. */
+  | { readonly type: 'next' };
+
+/** From the thread. */
+export type Message =
+  | { readonly type: 'reports'; readonly reports: readonly Report[]; readonly missed: number }
+  /** The key source brought this key. */
+  | { readonly type: 'key'; readonly key: string }
+  /** Views of some deployments; the answer that follows the last of them has the rest. */
+  | { readonly type: 'views'; readonly request: number; readonly views: readonly DeploymentView[] }
+  /** An order is done. `ids`: those that the final beat did not reach; empty otherwise. */
+  | { readonly type: 'done'; readonly request: number; readonly ids: readonly number[] };
+
+export type Report =
+  | {
+      readonly type: 'notice';
+      readonly deploymentId: number;
+      readonly notice: Notice;
+      readonly at: number;
+    }
+  | { readonly type: 'exchange'; readonly event: ExchangeEvent };
