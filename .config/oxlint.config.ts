@@ -21,7 +21,16 @@ const LAYERS: Record<string, readonly string[]> = {
 
 /** Folders that do no input or output: not even Node's own modules. */
 const PURE = new Set(['contract', 'wire', 'scaling', 'openapi']);
-const PACKAGES = ['undici', 'fastify', 'pino', 'prom-client', 'node-cron', 'commander', 'otpauth'];
+const PACKAGES = [
+  'undici',
+  'fastify',
+  'pino',
+  'prom-client',
+  'node-cron',
+  'commander',
+  'otpauth',
+  '@redis/client',
+];
 
 /** Packages that a folder may import besides Node's own modules. */
 const ALLOWED_PACKAGES: Record<string, readonly string[]> = {
@@ -30,7 +39,7 @@ const ALLOWED_PACKAGES: Record<string, readonly string[]> = {
   heartbeat: [],
   logs: [],
   watch: ['node-cron'],
-  daemon: ['pino', 'prom-client'],
+  daemon: ['pino', 'prom-client', '@redis/client'],
 };
 
 const folders = [...Object.keys(LAYERS), 'cli'];

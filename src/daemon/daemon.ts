@@ -2,6 +2,7 @@
  * The daemon as a whole: builds its parts, hands each the others' faces, and takes them down in order. It
  * knows neither signals nor exit codes (main.ts does), so that the demo and the tests run the same thing.
  */
+import { randomUUID } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import { buildInfo } from '../build-info.ts';
@@ -19,6 +20,7 @@ import { startLogFollowing } from './log-following.ts';
 import type { LogLevel } from './log-levels.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createReloading, type ReloadResult } from './reload.ts';
+import { joinReplicas } from './replicas/replicas.ts';
 import { adminRoutes, publicRoutes } from './routes.ts';
 import type { Status } from './status.ts';
 import { watchFiles } from './watched-files.ts';
@@ -59,10 +61,13 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
+const NOTHING_SEEN = { instances: {}, maintenance_windows: [], account: null } as const;
+
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   let { settings } = options.config;
   let state: LifecycleState = 'starting';
   const startedAt = Date.now() / 1000;
+  const replicaId = randomUUID();
   const build = buildInfo();
   const apiKey = createApiKey(settings.apiKey, options.config.files.get('apiKey'));
   const shutdown = new ShutdownSequence();
@@ -71,7 +76,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   metrics.reloaded(true, startedAt);
   const logger = await options.createLogger({
     secrets: () =>
-      [apiKey.current(), settings.apiKey, settings.metricsToken].filter((secret) => secret !== undefined),
+      [apiKey.current(), settings.apiKey, settings.metricsToken, settings.redisUrl].filter(
+        (secret) => secret !== undefined,
+      ),
     onMessage: (level) => metrics.logMessage(level),
   });
 
@@ -101,8 +108,20 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onLag: (ms) => metrics.schedulingLag(ms),
     onExchange: (event) => observe.exchange?.(event),
   });
-  const logs = await startLogFollowing({ client, settings, logger, stdout: options.stdout });
-  const watches = startWatches(client, settings, logger);
+  const following = { client, logger, stdout: options.stdout };
+  const replicas =
+    settings.redisUrl === undefined
+      ? undefined
+      : await joinReplicas({
+          id: replicaId,
+          redisUrl: settings.redisUrl,
+          settings,
+          logger,
+          startFollowing: (now, openSpool) => startLogFollowing({ ...following, settings: now, openSpool }),
+          onTaken: () => watches.runNow(),
+        });
+  const logs = replicas?.logs ?? (await startLogFollowing({ ...following, settings }));
+  const watches = startWatches(client, settings, logger, replicas?.held);
 
   /** The timelines of the heartbeats are for people; a scrape does without. */
   async function status({ timelines = true } = {}): Promise<Status> {
@@ -113,6 +132,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       state,
       now: Date.now() / 1000,
       started_at: startedAt,
+      replica: replicas?.status() ?? { id: replicaId, role: 'alone' },
       service: {
         base_url: settings.baseUrl,
         serverless_url: settings.serverlessUrl ?? settings.baseUrl,
@@ -126,6 +146,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         findings,
       })),
       ...watches.status(),
+      // What a replica saw before another took the watches over is out of date.
+      ...(replicas?.held() === false && NOTHING_SEEN),
     };
   }
 
@@ -158,6 +180,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   shutdown.add('final heartbeat', finalHeartbeat);
   shutdown.add('heartbeats', () => heartbeats.stop());
   shutdown.add('log sinks', () => logs.stopped());
+  shutdown.add('replicas', () => replicas?.leave());
   shutdown.add('connections', () => client[Symbol.asyncDispose]());
 
   async function finalHeartbeat(): Promise<void> {

@@ -20,6 +20,8 @@ export interface LogFollowingOptions {
   readonly settings: LogSettings;
   readonly logger: Logger;
   readonly stdout: Writable;
+  /** Opens the spool; without it, one in STATE_DIR or in memory. */
+  readonly openSpool?: (sinks: readonly string[]) => Spool;
 }
 
 export interface LogFollowing {
@@ -46,14 +48,14 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
   const pipeline = startLogPipeline({
     workergroupIds: settings.workerGroups,
     fetchTail: createTailFetcher(client),
-    spool: await openSpool(settings.stateDir, sinkNames, observe),
+    spool: options.openSpool?.(sinkNames) ?? (await openSpool(settings.stateDir, sinkNames, observe)),
     sinks,
     start: settings.logStart,
     clock: systemClock,
     random: Math.random,
     observe,
   });
-  if (settings.workerGroups.length > 0 && settings.stateDir === undefined) {
+  if (settings.workerGroups.length > 0 && settings.stateDir === undefined && !options.openSpool) {
     logger.info(
       'no PILOTLIGHT_STATE_DIR: a restart delivers again what the service still has, and numbers records anew',
     );

@@ -11,6 +11,15 @@ const seconds = z.number().min(0);
 const count = z.int().min(0);
 const byReason = z.record(z.string(), count).describe('Reason to count');
 
+const replica = z.object({
+  id: z.string().describe('Distinct for each replica and each of its lives'),
+  role: z
+    .enum(['alone', 'holder', 'standby'])
+    .describe(
+      'holder: follows the logs and runs the watches; standby: another does; alone: without REDIS_URL',
+    ),
+});
+
 const service = z.object({
   base_url: z.string(),
   serverless_url: z.string(),
@@ -116,6 +125,7 @@ export const statusSchema = z.object({
   state: z.enum(['starting', 'running', 'draining', 'stopped']),
   now: time,
   started_at: time,
+  replica,
   service,
   deployments: z.array(deployment),
   worker_groups: z.array(workerGroup),

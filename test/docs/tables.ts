@@ -56,6 +56,7 @@ const EMPTY_STATUS: Status = {
   state: 'running',
   now: 0,
   started_at: 0,
+  replica: { id: '', role: 'alone' },
   service: { base_url: '', serverless_url: '', clock_skew_seconds: null },
   deployments: [],
   worker_groups: [],

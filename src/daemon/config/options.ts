@@ -14,6 +14,7 @@ import {
   listOf,
   listenAddress,
   oneOf,
+  redisUrl,
   text,
   url,
   type ValueType,
@@ -143,6 +144,14 @@ export const OPTIONS = {
     type: schedule,
     fallback: '*/15 * * * *',
     doc: 'when to look at two-factor authentication and backup codes',
+  },
+  redisUrl: {
+    variable: 'REDIS_URL',
+    type: redisUrl,
+    fallback: undefined,
+    secret: true,
+    restart: true,
+    doc: 'Redis of several replicas: one at a time follows the logs and runs the watches, all send heartbeats; the spool is there and not in STATE_DIR',
   },
   listen: {
     variable: 'LISTEN',

@@ -2,13 +2,16 @@
 import { ago, byId, cards, element, facts } from './status-dom.js';
 import { counted, plural, printable, seconds } from './status-words.js';
 
-export function drawGroups(groups) {
+export function drawGroups(groups, { role }) {
   const shown = cards(byId('groups'), groups, {
     key: (group) => group.workergroup_id,
     label: (group) => `Worker group ${group.workergroup_id}`,
     tone: (group) => (group.last_error ? 'warn' : 'good'),
     draw: groupCard,
-    none: 'None configured (PILOTLIGHT_WORKER_GROUPS).',
+    none:
+      role === 'standby'
+        ? 'Another replica follows the logs.'
+        : 'None configured (PILOTLIGHT_WORKER_GROUPS).',
   });
   for (const [index, card] of shown.entries()) drawLines(card, groups[index]);
 }

@@ -39,7 +39,7 @@ function drawAll() {
   byId('process').textContent =
     `${status.service.base_url} · version ${status.version} · up ${seconds(now() - status.started_at)}`;
   drawDeployments(status.deployments);
-  drawGroups(status.worker_groups);
+  drawGroups(status.worker_groups, status.replica);
   drawEndpointGroups(status.endpoint_groups);
   drawWatches(status, now());
   drawMoving();

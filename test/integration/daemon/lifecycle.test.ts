@@ -51,6 +51,8 @@ describe('probes', () => {
       DEPLOYMENTS: '42@60s',
     });
     await emulator.journal.waitFor(HEARTBEAT);
+    // A last heartbeat is sent, and hangs, only when the one before is more than a moment ago.
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
     await emulator.faults.add({ kind: 'hang' });
     daemon.child.kill('SIGTERM');
     await daemon.seen(/"draining"/);
