@@ -27,6 +27,8 @@ export interface LeaseOptions {
   readonly now: () => number;
   /** The lease was taken. When it rejects, the lease is given back and tried again. */
   readonly onTaken: () => Promise<void>;
+  /** Another replica holds it. */
+  readonly onDenied: () => Promise<void>;
   /** The lease was lost, or could not be renewed in time; awaited before it is tried again. */
   readonly onLost: () => Promise<void>;
 }
@@ -38,7 +40,7 @@ export interface Lease {
   release(): Promise<void>;
 }
 
-export function startLease({ redis, key, token, now, onTaken, onLost }: LeaseOptions): Lease {
+export function startLease({ redis, key, token, now, onTaken, onDenied, onLost }: LeaseOptions): Lease {
   const stopping = new AbortController();
   let validUntil = -Infinity;
   let taken = false;
@@ -60,7 +62,7 @@ export function startLease({ redis, key, token, now, onTaken, onLost }: LeaseOpt
 
   async function attempt(): Promise<void> {
     const askedAt = now();
-    if ((await redis.command('SET', key, token, 'NX', 'PX', String(LEASE_MS))) !== 'OK') return;
+    if ((await redis.command('SET', key, token, 'NX', 'PX', String(LEASE_MS))) !== 'OK') return onDenied();
     validUntil = askedAt + LEASE_MS - SAFETY_MS;
     taken = true;
     try {

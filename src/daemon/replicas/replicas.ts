@@ -9,6 +9,7 @@ import type { LogFollowing } from '../log-following.ts';
 import type { Status } from '../status.ts';
 import { startLease } from './lease.ts';
 import { connectRedis } from './redis.ts';
+import { ReplicaMemory } from './replica-memory.ts';
 import { createReplicatedLogs, type StartFollowing } from './replicated-logs.ts';
 import { SharedSpool } from './shared-spool.ts';
 import { SharedKeys, SharedStore } from './shared-store.ts';
@@ -39,6 +40,7 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
     logger.warn({ err: error }, 'Redis is away: heartbeats go on, nobody follows logs until it is back'),
   );
   const store = new SharedStore(redis, keys, id);
+  const memory = new ReplicaMemory(Date.now);
   const logs = createReplicatedLogs(settings, options.startFollowing);
   const lease = startLease({
     redis,
@@ -46,16 +48,22 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
     token: id,
     now: () => performance.now(),
     async onTaken() {
-      const state = await store.load();
+      const { state, ...loss } = memory.decide(await store.load());
+      if (loss.restore || loss.epochAfterLoss !== undefined)
+        logger.warn(loss, 'Redis has lost what the replicas keep in it');
       await logs.takeOver(
-        (sinks) => new SharedSpool({ store, keys, state, sinks, held: () => lease.held() }),
+        (sinks) => new SharedSpool({ store, keys, state, ...loss, sinks, held: () => lease.held() }),
       );
       logger.info({ replica: id, waitingRecords: state.records.length }, 'this replica follows the logs now');
       options.onTaken();
     },
+    async onDenied() {
+      memory.saw(await store.version());
+    },
     async onLost() {
-      logger.warn({ replica: id }, 'the lease is gone; another replica follows the logs');
-      await logs.standDown();
+      logger.warn({ replica: id }, 'the lease is gone; another replica may follow the logs');
+      const spool = await logs.standDown();
+      if (spool) memory.held(spool.version, spool.snapshot());
     },
   });
   return {

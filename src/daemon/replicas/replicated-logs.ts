@@ -12,8 +12,8 @@ export type StartFollowing = (
 export interface ReplicatedLogs extends LogFollowing {
   /** The lease is in hand: follows from where the last holder ended. */
   takeOver(open: (sinks: readonly string[]) => SharedSpool): Promise<void>;
-  /** The lease is gone: what was not delivered is the next holder's. */
-  standDown(): Promise<void>;
+  /** The lease is gone: what was not delivered is the next holder's. The spool as it was, if there was one. */
+  standDown(): Promise<SharedSpool | undefined>;
 }
 
 export function createReplicatedLogs(initial: Settings, start: StartFollowing): ReplicatedLogs {
@@ -21,14 +21,15 @@ export function createReplicatedLogs(initial: Settings, start: StartFollowing): 
   let current: { readonly following: LogFollowing; readonly spool: SharedSpool } | undefined;
   let stopping = false;
 
-  async function end(deadline: AbortSignal): Promise<void> {
+  async function end(deadline: AbortSignal): Promise<SharedSpool | undefined> {
     const ending = current;
     ending?.following.beginStop(deadline);
     await ending?.following.stopped();
     await ending?.spool.settled();
     if (current === ending) current = undefined;
+    return ending?.spool;
   }
-  let ended: Promise<void> | undefined;
+  let ended: Promise<unknown> | undefined;
 
   return {
     status: () => current?.following.status() ?? { worker_groups: [], sinks: [] },
@@ -50,6 +51,8 @@ export function createReplicatedLogs(initial: Settings, start: StartFollowing): 
       // Awaited by stopped(); until then a failure must not count as unhandled.
       ended.catch(() => {});
     },
-    stopped: () => ended ?? Promise.resolve(),
+    async stopped() {
+      await ended;
+    },
   };
 }

@@ -21,6 +21,7 @@ import {
   LeaseLost,
   progressCommands,
   pushCommands,
+  stateCommands,
   type Command,
   type SharedKeys,
   type SharedState,
@@ -31,6 +32,10 @@ export interface SharedSpoolOptions {
   readonly store: SharedStore;
   readonly keys: SharedKeys;
   readonly state: SharedState;
+  /** Redis has lost the state, and gets it back with the first commit. */
+  readonly restore: boolean;
+  /** The state is lost for good: the epoch that groups begin with, above all earlier ones. */
+  readonly epochAfterLoss: number | undefined;
   readonly sinks: readonly string[];
   /** Whether the lease is in hand: without it nothing more goes to a sink. */
   readonly held: () => boolean;
@@ -49,7 +54,7 @@ interface Entry {
 }
 
 export class SharedSpool implements Spool {
-  readonly epochAfterLoss = undefined;
+  readonly epochAfterLoss: number | undefined;
   readonly #options: SharedSpoolOptions;
   readonly #ledger = new SinkLedger();
   readonly #progress: Map<number, GroupProgress>;
@@ -58,7 +63,7 @@ export class SharedSpool implements Spool {
   #first: number;
   #bytes = 0;
   #version: number;
-  #outbox: Entry[] = [];
+  readonly #outbox: Entry[] = [];
   #outboxBytes = 0;
   #committing: Promise<void> | undefined;
   #wake: () => void = () => {};
@@ -66,6 +71,7 @@ export class SharedSpool implements Spool {
   constructor(options: SharedSpoolOptions) {
     const { state, sinks } = options;
     this.#options = options;
+    this.epochAfterLoss = options.epochAfterLoss;
     this.#progress = new Map(state.progress);
     this.#records = [...state.records];
     this.#first = state.first;
@@ -76,6 +82,23 @@ export class SharedSpool implements Spool {
       const acknowledged = Math.max(state.acknowledged.get(sink) ?? 0, this.#first - 1);
       this.#ledger.open(sink, acknowledged, { lag: this.#last - acknowledged, dropped: 0 });
     }
+    if (options.restore) this.#write({ records: [], commands: stateCommands(options.keys, state) });
+  }
+
+  /** What Redis would hold if everything had been committed: for when it has lost it. */
+  snapshot(): SharedState {
+    return {
+      version: 0,
+      records: [...this.#records, ...this.#outbox.flatMap(({ records }) => records)],
+      first: this.#first,
+      acknowledged: new Map(this.#ledger.accounts.map(({ sink, acknowledged }) => [sink, acknowledged])),
+      progress: new Map(this.#progress),
+    };
+  }
+
+  /** Commits so far, those of earlier holders among them. */
+  get version(): number {
+    return this.#version;
   }
 
   onAvailable(wake: () => void): void {
@@ -196,13 +219,11 @@ export class SharedSpool implements Spool {
     // A turn later, so that what belongs together goes together.
     await Promise.resolve();
     while (this.#outbox.length > 0) {
-      const entries = this.#outbox.splice(0);
+      const entries = [...this.#outbox];
       const written = await this.#commit(entries.flatMap(({ commands }) => commands));
-      if (!written) {
-        // Another replica has these records, or takes them anew from the service.
-        this.#outbox = [];
-        return;
-      }
+      // Another replica has these records, or takes them anew from the service.
+      if (!written) return;
+      this.#outbox.splice(0, entries.length);
       const records = entries.flatMap((entry) => entry.records);
       for (const record of records) this.#bytes += bytesOf(record);
       this.#outboxBytes -= records.reduce((sum, record) => sum + bytesOf(record), 0);

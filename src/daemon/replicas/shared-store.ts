@@ -90,13 +90,18 @@ export class SharedStore {
     this.#token = token;
   }
 
+  /** Commits so far; 0 when there is nothing, or Redis has lost it. */
+  async version(): Promise<number> {
+    return Number((await this.#redis.command('GET', this.#keys.version)) ?? 0);
+  }
+
   /** All there is. Call it with the lease in hand, so that nobody writes meanwhile. */
   async load(): Promise<SharedState> {
-    const { version, first, records, acknowledged, progress } = this.#keys;
+    const { first, records, acknowledged, progress } = this.#keys;
     const acknowledgements = pairs(await this.#redis.command('HGETALL', acknowledged));
     const groups = pairs(await this.#redis.command('HGETALL', progress));
     return {
-      version: Number((await this.#redis.command('GET', version)) ?? 0),
+      version: await this.version(),
       first: Number((await this.#redis.command('GET', first)) ?? 1),
       records: (await this.#list(records)).map((text) => JSON.parse(text) as LogRecord),
       acknowledged: new Map(acknowledgements.map(([sink, position]) => [sink, Number(position)])),
@@ -180,4 +185,20 @@ export function progressCommands(
   }
   const body: StoredProgress = { ...rest, streams: stored };
   return [...commands, ['HSET', keys.progress, String(workergroupId), JSON.stringify(body)]];
+}
+
+/** What writes a whole state into a Redis that has none. */
+export function stateCommands(
+  keys: SharedKeys,
+  { records, first, acknowledged, progress }: SharedState,
+): Command[] {
+  return [
+    ...pushCommands(
+      keys.records,
+      records.map((record) => JSON.stringify(record)),
+    ),
+    ['SET', keys.first, String(first)],
+    ...Array.from(acknowledged, ([sink, position]) => ['HSET', keys.acknowledged, sink, String(position)]),
+    ...[...progress].flatMap(([id, one]) => progressCommands(keys, id, one, undefined)),
+  ];
 }

@@ -213,4 +213,30 @@ describeWith(
     daemon.child.kill('SIGTERM');
     expect(await daemon.exit).toBe(0);
   });
+
+  test('that comes back empty has its state back from the last holder: no number and no line comes twice', async () => {
+    await using emulator = await startEmulator({
+      seed: { workergroups: [{ id: GROUP, lines_per_second: 20 }], deployments: [{ id: 42, ttl: 60 }] },
+    });
+    const port = await freePort();
+    const before = await startRedis(port);
+    const all = [await startReplica(emulator, before.url()), await startReplica(emulator, before.url())];
+    try {
+      const holder = await holderOf(all);
+      await until(() => holder.records().length > 0);
+      before.program.child.kill('SIGKILL');
+      await until(async () => (await holder.status())?.replica.role === 'standby');
+      await using _after = await startRedis(port);
+      await holderOf(all);
+      const printed = merged(all).records.length;
+      await until(() => merged(all).records.length > printed + 20);
+      const { records, again } = merged(all);
+      expect(again).toBe(0);
+      expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
+      expect(linesOf(records)).toEqual(emulator.workergroups.lines(GROUP, 0, records.length));
+    } finally {
+      for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
+      await before[Symbol.asyncDispose]();
+    }
+  }, 120_000);
 });
