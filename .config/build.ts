@@ -1,6 +1,8 @@
 /**
- * Bundles the program into dist/: one entry, one for the thread of the heartbeats, and a chunk for each part that a run may not need (emulator,
- * pretty printer, …), loaded when it does. Everything lies flat in dist/, so that a file looked up beside
+ * Bundles the program and the library into dist/: their entries, one for the thread of the heartbeats, and a
+ * chunk for each part that a run may not need (emulator, pretty printer, …), loaded when it does. Their types
+ * are another step, build-types.ts, which an image need not take. Everything lies flat in dist/, so that a file
+ * looked up beside
  * `import.meta.url` is found from whichever chunk asks.
  */
 import { build } from 'esbuild';
@@ -15,6 +17,8 @@ rmSync(out, { recursive: true, force: true });
 const result = await build({
   entryPoints: {
     pilotlight: join(root, 'src/cli/main.ts'),
+    index: join(root, 'src/index.ts'),
+    emulator: join(root, 'src/emulator/index.ts'),
     'heartbeat-worker': join(root, 'src/heartbeat/isolation/worker.ts'),
   },
   outdir: out,
@@ -40,9 +44,11 @@ const result = await build({
   logLevel: 'warning',
 });
 
-const page = join(root, 'src/daemon/status-page');
-for (const name of readdirSync(page))
-  if (!name.endsWith('.ts')) copyFileSync(join(page, name), join(out, name));
+for (const folder of ['src/daemon/status-page', 'src/emulator/docs']) {
+  const page = join(root, folder);
+  for (const name of readdirSync(page))
+    if (!name.endsWith('.ts')) copyFileSync(join(page, name), join(out, name));
+}
 
 const bytes = Object.values(result.metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
 process.stdout.write(

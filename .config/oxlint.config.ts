@@ -11,7 +11,7 @@ const LAYERS: Record<string, readonly string[]> = {
   wire: ['contract'],
   client: ['contract', 'wire'],
   openapi: ['contract', 'wire'],
-  emulator: ['contract', 'wire', 'scaling'],
+  emulator: ['contract', 'wire', 'scaling', 'openapi'],
   scaling: ['contract'],
   heartbeat: ['contract', 'client'],
   logs: ['contract', 'client'],

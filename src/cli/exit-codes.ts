@@ -3,16 +3,27 @@ import { ApiError, PilotlightError, TimeoutError, TransportError } from '../clie
 
 export const EXIT = {
   ok: 0,
-  /** The service answered, and said no. */
   refused: 1,
-  /** Wrong usage, input or configuration; nothing was sent. */
   usage: 2,
-  /** No answer from the service or the daemon. */
   unreachable: 3,
-  /** The key is missing, wrong, or may not do this. */
   unauthorized: 4,
   interrupted: 130,
 } as const;
+
+export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
+  ok: 'done',
+  refused: 'the service answered, and said no',
+  usage: 'wrong usage, input or configuration; nothing was sent',
+  unreachable: 'no answer from the service or the daemon',
+  unauthorized: 'the key is missing, wrong, or may not do this',
+  interrupted: 'Ctrl-C',
+};
+
+/** For the help of a command. */
+export function exitCodesText(): string {
+  const names = Object.keys(EXIT) as (keyof typeof EXIT)[];
+  return ['Exit codes:', ...names.map((name) => `  ${EXIT[name]}  ${EXIT_MEANINGS[name]}`)].join('\n');
+}
 
 export function exitCodeOf(error: unknown): number {
   if (error instanceof TransportError || error instanceof TimeoutError) return EXIT.unreachable;

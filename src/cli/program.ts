@@ -3,21 +3,42 @@ import { Command, CommanderError } from 'commander';
 import { buildInfo } from '../build-info.ts';
 import { callCommand, opsCommand } from './commands/call.ts';
 import { checkCommand } from './commands/check.ts';
+import { completeCommand, completionCommand } from './commands/completion.ts';
 import { demoCommand } from './commands/demo.ts';
 import { emulatorCommand } from './commands/emulator.ts';
 import { healthcheckCommand } from './commands/healthcheck.ts';
 import { logsCommand } from './commands/logs.ts';
+import { openapiCommand } from './commands/openapi.ts';
 import { runCommand } from './commands/run.ts';
 import { statusCommand } from './commands/status.ts';
+import { processConsole, type Console } from './console.ts';
 import { EXIT } from './exit-codes.ts';
 
-export async function runProgram(argv: readonly string[]): Promise<void> {
+/** Never rejects for what the user did wrong: that is said, and is the exit code. */
+export async function runProgram(
+  argv: readonly string[],
+  console: Console = processConsole(),
+): Promise<void> {
+  const program = await createProgram(console, argv[2]);
+  try {
+    await program.parseAsync(argv);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // Help and version end this way too, with code 0.
+    console.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage);
+  }
+}
+
+/** The program with all its commands; those of the operations only if `first`, the command to run, may be one. */
+export async function createProgram(console: Console, first: string | undefined): Promise<Command> {
   const program = new Command('pilotlight')
     .description('Keeps serverless GPU deployments lit: heartbeats, logs, parameter checks, metrics.')
     .version(buildInfo().version)
+    .configureOutput({ writeOut: (text) => console.out(text), writeErr: (text) => console.err(text) })
     .showHelpAfterError('(pilotlight COMMAND --help says more)')
     .exitOverride();
-  for (const command of [
+  program.commandsGroup('Commands:');
+  const commands = [
     runCommand(),
     demoCommand(),
     emulatorCommand(),
@@ -25,18 +46,25 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     logsCommand(),
     statusCommand(),
     healthcheckCommand(),
-    callCommand(),
-    opsCommand(),
-  ]) {
-    program.addCommand(
-      command.exitOverride().showHelpAfterError(`(pilotlight ${command.name()} --help says more)`),
-    );
+    callCommand(console),
+    opsCommand(console),
+    openapiCommand(console),
+    completionCommand(console),
+  ];
+  for (const command of commands) adopt(program, command);
+  // The operations' commands are derived from the whole contract, which the daemon need not wait for.
+  if (!commands.some((command) => command.name() === first)) {
+    const { operationCommands } = await import('./operations/commands.ts');
+    program.commandsGroup('Operations of the service:');
+    for (const command of operationCommands(console)) adopt(program, command);
   }
-  try {
-    await program.parseAsync(argv);
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    // Help and version end this way too, with code 0.
-    process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  }
+  program.addCommand(completeCommand(program, console), { hidden: true });
+  return program;
+}
+
+/** Gives a command, and those below it, the program's ways of printing and of ending. */
+function adopt(parent: Command, command: Command, path = `${parent.name()} ${command.name()}`): void {
+  if (!parent.commands.includes(command)) parent.addCommand(command);
+  command.copyInheritedSettings(parent).showHelpAfterError(`(${path} --help says more)`);
+  for (const child of command.commands) adopt(command, child, `${path} ${child.name()}`);
 }

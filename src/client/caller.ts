@@ -4,7 +4,7 @@
  */
 import type { Operation } from '../contract/define.ts';
 import type { OperationId } from '../contract/operations.ts';
-import { encodeRequest, type WireRequest } from '../wire/request.ts';
+import { encodeRequest, requestHeaders, type WireRequest } from '../wire/request.ts';
 import { decodeResponse } from '../wire/response.ts';
 import { delay } from './delay.ts';
 import {
@@ -62,7 +62,6 @@ export interface CallOptions {
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** A tail of 10,000 lines is a few MiB; ten times that is no log any more. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
-const USER_AGENT = 'pilotlight';
 
 /** Calls operations of one service over connections of its own. */
 export interface Caller extends AsyncDisposable {
@@ -163,7 +162,7 @@ export function createCaller(options: ClientOptions): Caller {
         transport.exchange({
           url: bases[operation.base] + request.target,
           method: request.method,
-          headers: headersOf(request, key),
+          headers: requestHeaders(request, key),
           body: request.body,
           signal: controller.signal,
           fresh: callOptions.freshConnection ?? false,
@@ -206,15 +205,6 @@ function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener('abort', onAbort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
-}
-
-function headersOf(request: WireRequest, key: string | undefined): Record<string, string> {
-  return {
-    accept: 'application/json',
-    'user-agent': USER_AGENT,
-    ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
-    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-  };
 }
 
 function trimSlash(url: string): string {

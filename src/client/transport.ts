@@ -7,9 +7,10 @@
  * its own list and the certificates in NODE_EXTRA_CA_CERTS.
  */
 import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns';
-import { EnvHttpProxyAgent, errors as undiciErrors, Pool, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { TransportReason } from './errors.ts';
 import type { WireResponse } from '../wire/response.ts';
+import { createAgent, createProxyPool, isUndiciError, request as send } from './undici.ts';
 
 export interface Exchange {
   readonly url: string;
@@ -41,7 +42,7 @@ export function createTransport(): Transport {
   let closed = false;
 
   function newPool(): Dispatcher {
-    return new EnvHttpProxyAgent({
+    return createAgent({
       connections: MAX_CONNECTIONS,
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -52,7 +53,8 @@ export function createTransport(): Transport {
       connect: { lookup, timeout: 0 },
       proxyTls: { lookup },
       connectTimeout: PROXY_TIMEOUT_MS,
-      clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: PROXY_TIMEOUT_MS }),
+      clientFactory: (origin, options) =>
+        createProxyPool(origin, { ...options, headersTimeout: PROXY_TIMEOUT_MS }),
     });
   }
 
@@ -71,7 +73,7 @@ export function createTransport(): Transport {
     if (request.fresh) retire(pool);
     const used = pool;
     try {
-      const response = await used.request({
+      const response = await send(used, {
         ...splitUrl(request.url),
         method: request.method,
         headers: request.headers,
@@ -152,5 +154,5 @@ function errorCode(error: Error): string | undefined {
   if (typeof code === 'string') return code;
   // Happy eyeballs reports one error for each address.
   if (error instanceof AggregateError) return errorCode(error.errors[0] as Error);
-  return error instanceof undiciErrors.UndiciError ? error.code : undefined;
+  return isUndiciError(error) ? error.code : undefined;
 }

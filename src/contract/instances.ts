@@ -86,7 +86,11 @@ const createBody = z.strictObject({
   use_ssh: z.boolean().optional(),
   ssh_direct: z.boolean().optional(),
   jup_direct: z.boolean().optional(),
-  image_login: z.string().optional().describe('registry login in container-flag format'),
+  image_login: z
+    .string()
+    .meta({ format: 'password' })
+    .optional()
+    .describe('registry login in container-flag format: -u <user> -p <token> <registry>'),
 });
 export type InstanceRequest = z.output<typeof createBody>;
 

@@ -4,7 +4,20 @@ import { z } from 'zod';
 export const id = z.int().nonnegative();
 
 /** Unix epoch seconds; the interface counts time in seconds, fractions allowed (§1). */
-export const timestamp = z.number();
+export const timestamp = z.number().meta({ format: 'unix-time' });
+
+/** A value that is never shown, logged or echoed; `password` is what OpenAPI calls such a format. */
+export const secretText = z.string().min(1).meta({ format: 'password' });
+
+/** Whether a field, perhaps an optional one, is such a value. */
+export function isSecret(schema: z.ZodType): boolean {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return isSecret(schema.unwrap() as z.ZodType);
+  return z.globalRegistry.get(schema)?.['format'] === 'password';
+}
+
+/** Required even by those who have nothing to say: it is empty then, which command line and documents fill in. */
+export const emptyWhenUnused = z.string().meta({ default: '' });
 
 /** `+` and up to 15 digits, the first not 0 (ITU-T E.164). */
 export const phoneNumber = z

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { BEARER_ONLY, type OperationTable } from './define.ts';
 import { parseEnvFlags } from './env-flags.ts';
 import { LIMITS } from './limits.ts';
-import { extraFilters, filterOn, id, success } from './schemas.ts';
+import { emptyWhenUnused, extraFilters, filterOn, id, success } from './schemas.ts';
 import { FlagError } from './shell-words.ts';
 
 /** §2.2 */
@@ -47,9 +47,11 @@ const templateFields = {
   jup_direct: z.boolean().optional().describe('direct Jupyter connection'),
   jupyter_dir: z.string().nullable().optional().describe('directory to launch Jupyter from'),
   use_jupyter_lab: z.boolean().optional().describe('JupyterLab instead of Jupyter Notebook'),
-  docker_login_repo: z.string().describe('private registry URL; empty when not needed'),
-  docker_login_user: z.string().describe('registry user; empty when not needed'),
-  docker_login_pass: z.string().describe('registry access token; empty when not needed'),
+  docker_login_repo: emptyWhenUnused.describe('private registry URL; empty when not needed'),
+  docker_login_user: emptyWhenUnused.describe('registry user; empty when not needed'),
+  docker_login_pass: emptyWhenUnused
+    .meta({ format: 'password' })
+    .describe('registry access token; empty when not needed'),
   href: z.string().optional().describe('link to the image documentation'),
   repo: z.string().optional().describe('repository identifier'),
   extra_filters: extraFilters

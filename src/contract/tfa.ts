@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { BEARER_ONLY, type OperationTable, type Verification } from './define.ts';
 import { LIMITS } from './limits.ts';
-import { id, phoneNumber, timestamp } from './schemas.ts';
+import { id, phoneNumber, secretText, timestamp } from './schemas.ts';
 import { user } from './users.ts';
 
 /** Methods that a code can be verified by. E-mail is never stored as a method. */
@@ -29,10 +29,14 @@ export type TfaMethod = z.output<typeof tfaMethod>;
 export const BACKUP_CODE = /^[0-9A-Za-z]{4}-[0-9A-Za-z]{4}-[0-9A-Za-z]{4}$/;
 
 const method = z.enum(TFA_METHODS).optional();
-const code = z.string().regex(/^\d{6}$/, 'a code has 6 digits');
-const secret = z.string().min(1).describe('tfa_secret from the call that sent the code');
+const code = z
+  .string()
+  .regex(/^\d{6}$/, 'a code has 6 digits')
+  .meta({ format: 'password' })
+  .describe('6 digits');
+const secret = secretText.describe('tfa_secret from the call that sent the code');
 const methodId = id.describe('needed when several methods of the same type exist');
-const backupCode = z.string().min(1).describe('one-time backup code; makes the other fields unnecessary');
+const backupCode = secretText.describe('one-time backup code; makes the other fields unnecessary');
 const label = z.string().max(LIMITS.methodLabelLength);
 
 /** What proves a second factor: a code (with its secret where one was sent), or a backup code. */
@@ -62,10 +66,7 @@ const backupCodes = z.array(z.string()).describe('plaintext; shown once');
 const confirmBody = z.strictObject({
   tfa_method: z.enum(STORED_TFA_METHODS),
   code,
-  secret: z
-    .string()
-    .min(1)
-    .describe('sms: tfa_secret of the challenge; totp: the base32 secret of totp-setup'),
+  secret: secretText.describe('sms: tfa_secret of the challenge; totp: the base32 secret of totp-setup'),
   phone_number: phoneNumber.optional().describe('sms only'),
   label: label.optional(),
 });

@@ -3,6 +3,7 @@ import { createServer as createHttpServer, type Server } from 'node:http';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AdminApi } from './admin/api.ts';
 import { jsonAnswer, type Answer } from './answer.ts';
+import { docsAnswer } from './docs/routes.ts';
 import { exchangeWithFaults } from './faults/exchange.ts';
 import type { FaultBoard } from './faults/board.ts';
 import type { Strikes } from './faults/faults.ts';
@@ -53,7 +54,9 @@ export async function createServer(parts: ServerParts): Promise<Server> {
       void admin.answer(method ?? 'GET', url, bodyText).then((answer) => send(reply, answer));
       return;
     }
-    const { authorization } = request.raw.headers;
+    const { authorization, host } = request.raw.headers;
+    const page = docsAnswer(method ?? 'GET', url, host);
+    if (page) return send(reply, page);
     const call = service.read({ method: method ?? 'GET', url, authorization, bodyText });
     const entry = journal.begin(call, world.now());
     const strikes = faults.strike({

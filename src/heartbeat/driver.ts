@@ -7,12 +7,11 @@ import { Agenda } from './agenda.ts';
 import { Calls, type Call } from './calls.ts';
 import { step as engineStep, type StepFunction } from './engine.ts';
 import { FinalBeat } from './final-beat.ts';
-import { ASSUMED_TTL, timingFor, type TimingChoice } from './formulas.ts';
+import { timingFor, type TimingChoice } from './formulas.ts';
 import { KeySource, type Key } from './key-source.ts';
 import { emptyLedger, enter, type Ledger } from './ledger.ts';
 import { startHeartbeat, type Event, type Heartbeat, type Notice, type Send } from './machine.ts';
 import type { Outcome } from './outcome.ts';
-import { Pace, type Distance } from './pace.ts';
 import type { CancelTimer, Ports } from './ports.ts';
 import type { Instant } from './reckoning.ts';
 import { isFinal, wasJustReached } from './schedule.ts';
@@ -55,7 +54,6 @@ export class HeartbeatDriver {
   readonly #calls: Calls;
   readonly #deployments = new Map<number, Deployment>();
   readonly #agenda = new Agenda<Deployment>();
-  #pace = new Pace();
   #outbox: { readonly id: number; readonly notice: Notice }[] = [];
   #final: FinalBeat | undefined;
   #added = 0;
@@ -79,10 +77,7 @@ export class HeartbeatDriver {
     this.#lastTickAt = now.wall;
   }
 
-  /**
-   * Adds a deployment, which beats at once, or changes the timing of one that is there. One that is gone stays
-   * gone; to begin anew, remove it first.
-   */
+  /** Adds a deployment, which beats at once, or changes the timing of one that is there. */
   add(choice: DeploymentChoice): void {
     if (this.#stopped) return;
     const timing = timingFor(choice);
@@ -99,7 +94,6 @@ export class HeartbeatDriver {
     if (deployment === undefined) return;
     this.#tell(deployment, { type: 'stop' }, this.#now());
     this.#deployments.delete(id);
-    if (this.#deployments.size === 1) this.#pace = new Pace(); // nobody is left to share a limit with
     this.#pump();
   }
 
@@ -121,7 +115,6 @@ export class HeartbeatDriver {
       lastLagMs: this.#lastLagMs,
       inFlight: this.#calls.counted,
       waiting: this.#agenda.senders,
-      gapMs: this.#pace.gap,
       listenerErrors: this.#listenerErrors,
     };
   }
@@ -173,12 +166,10 @@ export class HeartbeatDriver {
 
   /** Tells the engine of an event and does what it asks. */
   #tell(deployment: Deployment, event: Event, now: Instant): void {
-    const { lastSentAt } = deployment.beat;
     const { beat, actions } = this.#step(deployment.beat, event, now, this.#ports.random);
     deployment.beat = beat;
     for (const action of actions) {
-      if (action.type === 'send')
-        this.#send(deployment, action, this.#pace.sent(beat.id, now.mono, lastSentAt));
+      if (action.type === 'send') this.#send(deployment, action);
       else if (action.type === 'abort') this.#abort(deployment, action.attempt);
       else if (action.type === 'read-key') this.#calls.track(this.#keys.read());
       else this.#note(deployment, action.notice, now);
@@ -186,27 +177,18 @@ export class HeartbeatDriver {
     this.#agenda.place(deployment, now.mono);
   }
 
-  #send(deployment: Deployment, send: Send, distance: Distance): void {
-    const { attempt, timeoutMs, fresh, keyGeneration } = send;
+  #send(deployment: Deployment, { attempt, timeoutMs, fresh, keyGeneration }: Send): void {
     const deploymentId = deployment.beat.id;
     const key = this.#keys.key.value;
     const call = this.#calls.start(
       { deploymentId, key, keyGeneration, timeoutMs, fresh },
       (outcome: Outcome) => {
-        const now = this.#now();
         deployment.calls.delete(attempt);
-        this.#pace.settled(outcome, distance, () => this.#longestGap(), now.mono);
-        this.#tell(deployment, { type: 'settled', attempt, outcome }, now);
+        this.#tell(deployment, { type: 'settled', attempt, outcome }, this.#now());
         this.#pump();
       },
     );
     deployment.calls.set(attempt, call);
-  }
-
-  /** With a gap of this length between attempts, every deployment still has its turn within half its TTL, ms. */
-  #longestGap(): number {
-    const live = [...this.#deployments.values()].filter(({ beat }) => !isFinal(beat.state));
-    return Math.min(...live.map(({ beat }) => beat.timing.ttl ?? ASSUMED_TTL)) / (2 * live.length);
   }
 
   #abort(deployment: Deployment, attempt: number): void {
@@ -218,10 +200,7 @@ export class HeartbeatDriver {
     const { id } = deployment.beat;
     enter(deployment.ledger, notice, now.wall);
     this.#outbox.push({ id, notice });
-    if (notice.type === 'overdue') {
-      deployment.calls.get(notice.attempt)?.discount();
-      this.#pace.overdue();
-    }
+    if (notice.type === 'overdue') deployment.calls.get(notice.attempt)?.discount();
     if (notice.type === 'accepted') this.#final?.settle(id, 'reached');
     if (notice.type === 'state' && isFinal(notice.to)) this.#final?.settle(id, 'ended');
   }
@@ -240,7 +219,7 @@ export class HeartbeatDriver {
     for (let next = this.#agenda.due(now.mono); next; next = this.#agenda.due(now.mono)) {
       this.#tell(next, { type: 'wake', room: false }, now);
     }
-    while (this.#calls.counted < this.#concurrency && this.#pace.nextAt <= now.mono) {
+    while (this.#calls.counted < this.#concurrency) {
       const first = this.#agenda.sender();
       if (first === undefined) break;
       this.#tell(first, { type: 'wake', room: true }, now);
@@ -262,8 +241,8 @@ export class HeartbeatDriver {
     const { mono } = this.#now();
     const idle = this.#stopped || this.#deployments.size === 0;
     const full = this.#calls.counted >= this.#concurrency;
-    const sendAt = this.#agenda.senders > 0 && !full ? Math.max(mono, this.#pace.nextAt) : Infinity;
-    const at = idle ? Infinity : Math.min(sendAt, this.#agenda.nextAt, mono + this.#longestSleep);
+    const next = this.#agenda.senders > 0 && !full ? mono : this.#agenda.nextAt;
+    const at = idle ? Infinity : Math.min(next, mono + this.#longestSleep);
     if (this.#cancelTimer !== undefined && this.#armedFor <= at && !idle) return;
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;

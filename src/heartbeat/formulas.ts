@@ -12,7 +12,7 @@ const SECOND = 1000;
 export const MIN_SPACING = SECOND;
 
 /** A deployment whose TTL nobody knows beats every 20 s, and is timed as the TTL whose fifth that is. */
-export const ASSUMED_TTL = 100 * SECOND;
+const ASSUMED_TTL = 100 * SECOND;
 
 /** The jitter of the interval, [0.9, 1]: only ever earlier, so that the interval stays an upper bound. */
 export const INTERVAL_JITTER = 0.1;
@@ -65,11 +65,11 @@ export function autoInterval(ttl: number): number {
   return clamp(ttl / 5, MIN_SPACING, 60 * SECOND);
 }
 
-function attemptTimeout(ttl: number): number {
+export function attemptTimeout(ttl: number): number {
   return clamp(ttl / 20, SECOND, 10 * SECOND);
 }
 
-function backoff(ttl: number): number {
+export function backoff(ttl: number): number {
   return clamp(ttl / 20, 1.1 * SECOND, 15 * SECOND);
 }
 
@@ -77,11 +77,11 @@ export function clockAllowance(ttl: number): number {
   return ttl / 100;
 }
 
-function tick(ttl: number): number {
+export function tick(ttl: number): number {
   return Math.min(SECOND, ttl / 60);
 }
 
-function pauseAllowance(ttl: number): number {
+export function pauseAllowance(ttl: number): number {
   return Math.min(2 * SECOND, ttl / 30);
 }
 

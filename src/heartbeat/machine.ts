@@ -22,7 +22,7 @@ export const HEARTBEAT_STATES = [
 export type HeartbeatState = (typeof HEARTBEAT_STATES)[number];
 
 /** What the last word from the service was, or the lack of one. */
-type Trouble = 'none' | 'failing' | 'throttled' | 'unauthorized' | 'not-found';
+export type Trouble = 'none' | 'failing' | 'throttled' | 'unauthorized' | 'not-found';
 
 /** A request that is under way. */
 export interface Attempt {

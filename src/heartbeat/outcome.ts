@@ -18,7 +18,7 @@ export type Outcome =
   | { readonly type: 'not-found' };
 
 /** 2xx, a parseable body, `success !== false`, and the `deployment_id` that was asked for. */
-interface Accepted {
+export interface Accepted {
   readonly type: 'accepted';
 }
 

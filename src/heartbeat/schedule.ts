@@ -27,7 +27,7 @@ export function wasJustReached(beat: Heartbeat, mono: number): boolean {
 }
 
 /** When the deployment's remaining time falls below the urgent threshold, monotonic ms. */
-function urgentAt(beat: Heartbeat): number {
+export function urgentAt(beat: Heartbeat): number {
   return expiresAt(beat) - beat.timing.urgentBelow;
 }
 

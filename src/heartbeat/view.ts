@@ -34,10 +34,8 @@ export interface DriverView {
   readonly lastLagMs: number;
   /** Attempts under way that are not overdue. */
   readonly inFlight: number;
-  /** Deployments that are due and wait, for one of these to end or for the gap. */
+  /** Deployments that are due and wait for one of these to end. */
   readonly waiting: number;
-  /** The gap kept between all attempts, because the service limits the key and not the deployment, ms; or 0. */
-  readonly gapMs: number;
   /** How many notices the listener answered with an exception. */
   readonly listenerErrors: number;
 }

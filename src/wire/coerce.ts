@@ -19,7 +19,7 @@ export function coerceFields(
 
 /** Reads `text` as the type that `schema` wants, or hands it back as it is. */
 export function coerceText(schema: z.ZodType, text: string): unknown {
-  const inner = unwrap(schema);
+  const inner = innerOf(schema);
   if (inner instanceof z.ZodNumber) return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : text;
   if (inner instanceof z.ZodBoolean) return text === 'true' ? true : text === 'false' ? false : text;
   if (inner instanceof z.ZodString || inner instanceof z.ZodEnum) return text;
@@ -27,9 +27,10 @@ export function coerceText(schema: z.ZodType, text: string): unknown {
   return parseJsonOr(text);
 }
 
-function unwrap(schema: z.ZodType): z.ZodType {
+/** What is inside of optional, nullable and default. */
+export function innerOf(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) {
-    return unwrap(schema.unwrap() as z.ZodType);
+    return innerOf(schema.unwrap() as z.ZodType);
   }
   return schema;
 }

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import type { Operation } from '../contract/define.ts';
+import { isSecret } from '../contract/schemas.ts';
 
 export interface WireRequest {
   readonly method: Operation['method'];
@@ -58,7 +59,7 @@ export function encodeRequest(
     );
     const parsed = schema.safeParse(own);
     if (parsed.success) values[part] = parsed.data;
-    else problems.push(...problemsOf(parsed.error, own));
+    else problems.push(...problemsOf(parsed.error, withoutSecrets(schema, own)));
   }
   if (problems.length > 0) return { ok: false, problems };
 
@@ -79,9 +80,33 @@ export function encodeRequest(
   }
 }
 
+const USER_AGENT = 'pilotlight';
+
+/** Header names in lower case; without a body there is no Content-Type, without a key no Authorization. */
+export function requestHeaders(request: WireRequest, key: string | undefined): Record<string, string> {
+  return {
+    accept: 'application/json',
+    'user-agent': USER_AGENT,
+    ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  };
+}
+
 function unknownField(field: string, known: ReadonlySet<string>): string {
   return `unknown field "${field}"; allowed: ${[...known].join(', ') || 'none'}`;
 }
+
+/** For what is said about an input: who reads it may not be who may know them. */
+function withoutSecrets(
+  { shape }: z.ZodObject,
+  input: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(input).map(([name, value]) => [name, isSecret(shape[name] as z.ZodType) ? SECRET : value]),
+  );
+}
+
+const SECRET = '(a secret)';
 
 /** zod's issues as problems that name field, rule and value. */
 export function problemsOf(error: z.ZodError, input: unknown): InputProblem[] {

@@ -3,6 +3,10 @@
  * writes them, and tests check that they are what the code says.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { processConsole } from '../../src/cli/console.ts';
+import { EXIT, EXIT_MEANINGS } from '../../src/cli/exit-codes.ts';
+import { usageOf } from '../../src/cli/operations/help.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/daemon/config/options.ts';
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
@@ -49,6 +53,39 @@ function operationsTable(): string {
   return table(['operation', 'request', 'does', 'source'], rows);
 }
 
+/** The program's own commands, as its help has them. */
+async function commandsTable(): Promise<string> {
+  const program = await createProgram(processConsole(), 'run');
+  const rows = program
+    .createHelp()
+    .visibleCommands(program)
+    .filter((command) => command.name() !== 'help')
+    .map((command) => [
+      `\`${command.name()} ${command.usage()}\``.replace(' [options]', ''),
+      command.description(),
+    ]);
+  return table(['command', 'does'], rows);
+}
+
+function operationCommandsTable(): string {
+  const rows = OPERATION_IDS.map((id) => [`\`pilotlight ${usageOf(id)}\``, operationOf(id).summary]);
+  return table(['command', 'does'], rows);
+}
+
+function exitCodesTable(): string {
+  const codes = Object.keys(EXIT) as (keyof typeof EXIT)[];
+  return table(
+    ['exit code', 'means'],
+    codes.map((name) => [String(EXIT[name]), EXIT_MEANINGS[name]]),
+  );
+}
+
+/** A file of test/examples/, which the e2e test runs. */
+function example(name: string): string {
+  const text = readFileSync(new URL(`../examples/${name}`, import.meta.url), 'utf8');
+  return `\`\`\`ts\n${text.trimEnd()}\n\`\`\``;
+}
+
 const EMPTY_STATUS: Status = {
   version: '',
   revision: '',
@@ -74,6 +111,13 @@ export async function withTables(text: string): Promise<string> {
     environment: environmentTable(),
     metrics: await metricsTable(),
     operations: operationsTable(),
+    commands: await commandsTable(),
+    operation_commands: operationCommandsTable(),
+    exit_codes: exitCodesTable(),
+    example_heartbeat: example('heartbeat.ts'),
+    example_launch: example('launch.ts'),
+    example_two_factor: example('two-factor.ts'),
+    example_emulator: example('emulator.test.ts'),
   };
   return text.replace(
     /(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,

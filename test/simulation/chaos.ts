@@ -117,7 +117,6 @@ export async function chaos({ seed, step, trace }: RunOptions): Promise<RunResul
   const horizon = 8 * ttl;
   disturb(world, weather, random, { timing, horizon });
 
-  const ids = [1, 2, 3].slice(0, random.pick([1, 1, 2, 3]));
   const basis = new Map<number, number>();
   world.onNotice = (id, notice) => {
     if (notice.type !== 'accepted') return;
@@ -126,6 +125,7 @@ export async function chaos({ seed, step, trace }: RunOptions): Promise<RunResul
     ];
     basis.set(id, Math.max(basis.get(id) ?? 0, flight?.sentAt ?? 0));
   };
+  const ids = [1, 2, 3].slice(0, random.pick([1, 1, 2, 3]));
   for (const id of ids) world.light(id, ttl, interval);
   await world.run(horizon, () => {
     if (!time.running) return false;

@@ -2,7 +2,6 @@ import type { BrokenEngine } from './broken-engines.ts';
 import { BROKEN_ENGINES } from './broken-engines.ts';
 import { chaos } from './chaos.ts';
 import { crowd } from './crowd.ts';
-import { limiter } from './limiter.ts';
 import { outages } from './outages.ts';
 import { farewell, resume, rotation, slowness } from './recoveries.ts';
 import type { Scenario } from './scenario.ts';
@@ -13,7 +12,6 @@ export const SCENARIOS = {
   outages,
   chaos,
   crowd,
-  limiter,
   rotation,
   resume,
   farewell,

@@ -22,14 +22,6 @@ describe('on a healthy service, within its stated bound,', () => {
     },
     PATIENCE,
   );
-
-  it(
-    'limiter: N deployments share one rate limit, so that each still has its turn within T/2',
-    async () => {
-      expect((await search('limiter', { runs: Math.ceil(RUNS / 50), enough: 5 })).examples).toEqual([]);
-    },
-    PATIENCE,
-  );
 });
 
 it('beyond these bounds losses are found', async () => {

@@ -9,24 +9,12 @@ interface Deployment {
   watch: CancelTimer | undefined;
 }
 
-/** A minimum time between any two heartbeats with the same key, as the public service has it. */
-interface Limit {
-  /** ms */
-  readonly gap: number;
-  /** Whether a refused request starts the time anew. */
-  readonly countsRefused: boolean;
-  /** Whether the refusal says how long the time is. */
-  readonly named: boolean;
-}
-
 /** The service behind the network: it keeps the deployments' real clocks, and deletes what is not refreshed. */
 export class Service {
   /** How fast its clock runs against ours; the engine allows for one part in a hundred. */
   rate = 1;
   /** The only key that is valid. */
   key = 'key-1';
-  limit: Limit = { gap: 0, countsRefused: false, named: false };
-  #limitedFrom = -Infinity;
   /** Called when a deployment expires. */
   onLoss: (id: number) => void = () => {};
   readonly #time: VirtualTime;
@@ -50,10 +38,6 @@ export class Service {
   /** A heartbeat arrives. */
   beat(id: number, key: string): Outcome {
     if (key !== this.key) return { type: 'unauthorized' };
-    const { gap, countsRefused, named } = this.limit;
-    const refused = this.#time.now - this.#limitedFrom < gap;
-    if (!refused || countsRefused) this.#limitedFrom = this.#time.now;
-    if (refused) return { type: 'throttled', ...(named && { thresholdMs: gap }) };
     const deployment = this.#deployments.get(id);
     if (deployment === undefined) return { type: 'not-found' };
     this.#refresh(id, deployment);

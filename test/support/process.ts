@@ -23,6 +23,7 @@ export function startProgram(
   args: readonly string[],
   env: Record<string, string> = {},
   cwd: string = root,
+  stdin: 'ignore' | 'pipe' = 'ignore',
 ): Program {
   const clean = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('PILOTLIGHT_')),
@@ -30,12 +31,12 @@ export function startProgram(
   const child = spawn(command, [...args], {
     cwd,
     env: { ...clean, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
   });
   const printed = { stdout: '', stderr: '' };
   const watchers = new Set<() => void>();
   for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+    child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
       printed[name] += chunk;
       for (const watcher of watchers) watcher();
     });

@@ -141,6 +141,6 @@ export class VirtualTime {
 }
 
 /** Lets every promise that can settle do so. */
-async function settlePromises(): Promise<void> {
+export async function settlePromises(): Promise<void> {
   for (let turn = 0; turn < MICROTASKS; turn += 1) await SETTLED;
 }

@@ -33,6 +33,7 @@ export function emulatorCommand(): Command {
         const seed = flags.seed === undefined ? {} : { seed: await readSeedFile(flags.seed) };
         const emulator = await startEmulator({ host, port, dialect, ...seed });
         printLine(`emulator listening on ${emulator.url} (API key: ${emulator.apiKey}; dialect: ${dialect})`);
+        printLine(`its interface to read and try: ${emulator.url}/docs`);
         await interrupted();
         await emulator.close();
       } catch (error) {

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { LIMITS } from '../../contract/limits.ts';
 import { describeProblem } from '../../daemon/config/describe.ts';
 import { loadConnection } from '../../daemon/config/load.ts';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT, exitCodesText } from '../exit-codes.ts';
 import type { LogFormat } from '../logs/format.ts';
 import { printError } from '../output.ts';
 
@@ -23,7 +23,7 @@ export function logsCommand(): Command {
       'after',
       '\nUses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.' +
         '\nLines that the service lost before they could be read are shown as what they are: a gap.' +
-        '\nExit codes: 0 done, 1 refused, 2 wrong usage, 3 not reachable, 4 not authorized, 130 Ctrl-C.',
+        `\n${exitCodesText()}`,
     )
     .action(async (group: number, flags: LogsFlags) => {
       const { connection, problems } = loadConnection();

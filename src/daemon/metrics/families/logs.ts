@@ -3,8 +3,6 @@ import type { SinkStatus, Status, WorkerGroupStatus } from '../../status.ts';
 import type { Family, Labels } from '../series.ts';
 import { spread, type Read } from './reading.ts';
 
-const GROUP = ['workergroup_id'];
-
 function perGroup(value: (group: WorkerGroupStatus) => number | null): Read {
   return ({ worker_groups }) => worker_groups.map((group) => [groupLabels(group), value(group)]);
 }
@@ -22,21 +20,18 @@ export const logFamilies: readonly Family<Status>[] = [
     name: 'workergroup_log_lines_total',
     type: 'counter',
     help: 'Log lines taken, each once.',
-    labels: GROUP,
     read: perGroup(({ lines }) => lines),
   },
   {
     name: 'workergroup_log_bytes_total',
     type: 'counter',
     help: 'Bytes of the log lines taken.',
-    labels: GROUP,
     read: perGroup(({ bytes }) => bytes),
   },
   {
     name: 'workergroup_log_gaps_total',
     type: 'counter',
     help: 'Gaps in the log, by reason.',
-    labels: [...GROUP, 'reason'],
     read: ({ worker_groups }) =>
       worker_groups.flatMap((group) => spread(groupLabels(group), 'reason', group.gaps)),
   },
@@ -44,42 +39,36 @@ export const logFamilies: readonly Family<Status>[] = [
     name: 'workergroup_log_lost_lines_estimate_total',
     type: 'counter',
     help: 'Lines that the service lost before they could be read, estimated.',
-    labels: GROUP,
     read: perGroup(({ lost_lines_estimate }) => lost_lines_estimate),
   },
   {
     name: 'workergroup_log_poll_interval_seconds',
     type: 'gauge',
     help: 'Time between two polls of the log.',
-    labels: GROUP,
     read: perGroup(({ poll_interval_seconds }) => poll_interval_seconds),
   },
   {
     name: 'workergroup_log_tail_size',
     type: 'gauge',
     help: 'Log units asked for at a poll.',
-    labels: GROUP,
     read: perGroup(({ tail_size }) => tail_size),
   },
   {
     name: 'workergroup_log_last_line_timestamp_seconds',
     type: 'gauge',
     help: 'When the last line was taken; 0 before the first.',
-    labels: GROUP,
     read: perGroup(({ last_line_at }) => last_line_at ?? 0),
   },
   {
     name: 'log_sink_delivered_lines_total',
     type: 'counter',
     help: 'Log records that the sink has accepted.',
-    labels: ['sink'],
     read: perSink(({ delivered_lines }) => delivered_lines),
   },
   {
     name: 'log_sink_dropped_lines_total',
     type: 'counter',
     help: 'Log records that the sink will never get, by reason.',
-    labels: ['sink', 'reason'],
     read: ({ sinks }) =>
       sinks.flatMap(({ sink, dropped_lines }) => spread({ sink }, 'reason', dropped_lines)),
   },
@@ -87,7 +76,6 @@ export const logFamilies: readonly Family<Status>[] = [
     name: 'log_sink_lag_lines',
     type: 'gauge',
     help: 'Log records that wait for the sink.',
-    labels: ['sink'],
     read: perSink(({ lag_lines }) => lag_lines),
   },
 ];

@@ -8,21 +8,18 @@ export const processFamilies: readonly Family<Status>[] = [
     name: 'build_info',
     type: 'gauge',
     help: 'Version, revision and Node version of this build; always 1.',
-    labels: ['version', 'revision', 'node_version'],
     read: ({ version, revision, node_version }) => [[{ version, revision, node_version }, 1]],
   },
   {
     name: 'up',
     type: 'gauge',
     help: '1 while the daemon runs, 0 while it drains.',
-    labels: [],
     read: one(({ state }) => (state === 'running' ? 1 : 0)),
   },
   {
     name: 'api_clock_skew_seconds',
     type: 'gauge',
     help: "The service's clock minus this machine's, from the Date header of its last answer.",
-    labels: [],
     read: one(({ service }) => service.clock_skew_seconds),
   },
 ];

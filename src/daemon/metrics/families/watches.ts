@@ -22,7 +22,6 @@ export const watchFamilies: readonly Family<Status>[] = [
     name: 'endpoint_group_parameter',
     type: 'gauge',
     help: 'Numeric parameters of the configured endpoint groups, defaults filled in.',
-    labels: ['endpoint_group', 'parameter'],
     read: ({ endpoint_groups }) =>
       endpoint_groups.flatMap(({ endpoint_group, parameters }) =>
         ENDPOINT_GROUP_PARAMETERS.flatMap((parameter): Sample[] => {
@@ -35,7 +34,6 @@ export const watchFamilies: readonly Family<Status>[] = [
     name: 'endpoint_group_violations',
     type: 'gauge',
     help: 'Rules that the parameters of an endpoint group break, by severity.',
-    labels: ['endpoint_group', 'severity'],
     read: ({ endpoint_groups }) =>
       endpoint_groups.flatMap(({ endpoint_group, findings }) =>
         SEVERITIES.map((severity): Sample => [
@@ -48,63 +46,54 @@ export const watchFamilies: readonly Family<Status>[] = [
     name: 'instances',
     type: 'gauge',
     help: 'Instances of the account by status.',
-    labels: ['status'],
     read: ({ instances }) => spread({}, 'status', instances),
   },
   {
     name: 'maintenance_window_start_timestamp_seconds',
     type: 'gauge',
     help: 'When a maintenance window of a machine begins.',
-    labels: ['machine_id', 'category'],
     read: perWindow(({ starts_at }) => starts_at),
   },
   {
     name: 'maintenance_window_end_timestamp_seconds',
     type: 'gauge',
     help: 'When a maintenance window of a machine ends.',
-    labels: ['machine_id', 'category'],
     read: perWindow(({ ends_at }) => ends_at),
   },
   {
     name: 'tfa_enabled',
     type: 'gauge',
     help: 'Whether two-factor authentication is on; absent until the account was looked at.',
-    labels: [],
     read: one(({ account }) => account && Number(account.tfa_enabled)),
   },
   {
     name: 'tfa_backup_codes_remaining',
     type: 'gauge',
     help: 'Backup codes that have not been used; absent until the account was looked at.',
-    labels: [],
     read: one(({ account }) => account && account.backup_codes_remaining),
   },
   {
     name: 'tfa_locked_methods',
     type: 'gauge',
     help: 'Second factors that are locked after failures; absent until the account was looked at.',
-    labels: [],
     read: one(({ account }) => account && account.locked_methods),
   },
   {
     name: 'job_runs_total',
     type: 'counter',
     help: 'Runs of a scheduled job.',
-    labels: ['job'],
     read: perJob(({ runs }) => runs),
   },
   {
     name: 'job_failures_total',
     type: 'counter',
     help: 'Runs of a scheduled job that failed.',
-    labels: ['job'],
     read: perJob(({ failures }) => failures),
   },
   {
     name: 'job_last_success_timestamp_seconds',
     type: 'gauge',
     help: 'When a scheduled job last succeeded; 0 before the first time.',
-    labels: ['job'],
     read: perJob(({ last_success_at }) => last_success_at ?? 0),
   },
 ];

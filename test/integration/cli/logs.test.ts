@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startEmulator, type Emulator } from '../../src/emulator/index.ts';
-import { startPilotlight, type Program } from '../support/process.ts';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { startPilotlight, type Program } from '../../support/process.ts';
 
 let emulator: Emulator;
 beforeAll(async () => {

@@ -1,0 +1,18 @@
+import { Command } from 'commander';
+import { loadConnection } from '../../daemon/config/load.ts';
+import type { Console } from '../console.ts';
+
+export function openapiCommand(console: Console): Command {
+  return new Command('openapi')
+    .description('the OpenAPI 3.1 document of the interface')
+    .addHelpText(
+      'after',
+      '\nPILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL, where they are set, are its servers.' +
+        '\nThe emulator serves it at /openapi.json, and to people at /docs.',
+    )
+    .action(async () => {
+      const { openApiDocument } = await import('../../openapi/document.ts');
+      const { addresses } = loadConnection(console.environment);
+      console.out(`${JSON.stringify(openApiDocument(addresses), null, 2)}\n`);
+    });
+}

@@ -1,0 +1,71 @@
+/** Asks a person at a terminal for what a command lacks: 2FA codes, with all that must happen before one can be typed. */
+import type { z } from 'zod';
+import type { Client } from '../../client/client.ts';
+import { proveSecondFactor, type CodePrompt } from '../../client/flows/tfa-proof.ts';
+import type { Operation } from '../../contract/define.ts';
+import type { TfaMethodName } from '../../contract/tfa.ts';
+import type { Console } from '../console.ts';
+import { flagsOf } from './flags.ts';
+import type { Input } from './input.ts';
+
+type Ask = NonNullable<Console['ask']>;
+
+/** The input with what was asked for; as it was where nobody can be asked, as in a script. */
+export async function completeInput(
+  operation: Operation,
+  input: Input,
+  client: Client,
+  { ask, err }: Console,
+  signal: AbortSignal,
+): Promise<Input> {
+  if (!ask) return input;
+  if (takesProof(operation.body)) {
+    if (input['code'] !== undefined || input['backup_code'] !== undefined) return input;
+    // Whoever names the secret has had the code sent already.
+    if (input['secret'] !== undefined) return { ...input, code: await ask('6-digit code: ', signal) };
+    const proof = await proveSecondFactor(client, {
+      askCode: (prompt) => askCode(prompt, ask, err, signal),
+      ...(input['tfa_method'] !== undefined && { method: input['tfa_method'] as TfaMethodName }),
+      ...(input['tfa_method_id'] !== undefined && { methodId: input['tfa_method_id'] as number }),
+      signal,
+    });
+    return { ...input, ...proof };
+  }
+  const asked: Input = {};
+  for (const {
+    path: [field = ''],
+    name,
+    secret,
+    required,
+    fallback,
+    description,
+  } of flagsOf(operation)) {
+    if (!required || !secret || fallback !== undefined || input[field] !== undefined) continue;
+    asked[field] = await ask(`${name} (${description}): `, signal);
+  }
+  return { ...input, ...asked };
+}
+
+/** Whether a second factor is proven by this body: by a code, or by a backup code in its place. */
+function takesProof(body: z.ZodObject | undefined): boolean {
+  return body !== undefined && 'code' in body.shape && 'backup_code' in body.shape;
+}
+
+async function askCode(
+  { method, hint, said, resend }: CodePrompt,
+  ask: Ask,
+  err: Console['err'],
+  signal: AbortSignal,
+): Promise<string> {
+  if (said !== undefined) err(`${said}\n`);
+  const of = method === 'totp' ? 'from your authenticator' : `sent by ${method}`;
+  for (;;) {
+    const again = resend ? ', or r to have it sent again' : '';
+    const answer = await ask(`6-digit code ${of}${hint === undefined ? '' : ` (${hint})`}${again}: `, signal);
+    if (/^\d{6}$/.test(answer)) return answer;
+    if (resend && answer === 'r') {
+      await resend();
+      err('Sent again.\n');
+    } else err('A code has 6 digits.\n');
+  }
+}

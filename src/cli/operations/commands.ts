@@ -1,0 +1,144 @@
+/** The table → commands: `template create`, `tfa status`, … each with flags, help, a dry run and a curl line. */
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import type { Operation } from '../../contract/define.ts';
+import { operationOf, type OperationId } from '../../contract/operations.ts';
+import { parseDuration } from '../../daemon/config/value-types.ts';
+import type { Console } from '../console.ts';
+import { EXIT } from '../exit-codes.ts';
+import { flagsOf, type Flag } from './flags.ts';
+import { helpAfter } from './help.ts';
+import { parseObject, readInput } from './input.ts';
+import { commandGroups } from './names.ts';
+import { perform, type PerformOptions } from './perform.ts';
+import { FlagTextError } from './read.ts';
+
+interface Options extends PerformOptions {
+  readonly input?: string;
+}
+
+/** One command for each resource, with one below it for each operation. */
+export function operationCommands(console: Console): Command[] {
+  return commandGroups().map(({ name, plural, operations }) => {
+    const group = new Command(name).description(operations.map((operation) => operation.name).join(', '));
+    if (plural !== undefined) group.alias(plural);
+    for (const operation of operations)
+      group.addCommand(operationCommand(operation.id, operation.name, console));
+    return group;
+  });
+}
+
+function operationCommand(id: OperationId, name: string, console: Console): Command {
+  const operation = operationOf(id);
+  const flags = flagsOf(operation);
+  const subjects = flags.filter(({ subject }) => subject);
+  const command = new Command(name)
+    .summary(operation.summary)
+    .description([operation.summary, operation.description].filter(Boolean).join('.\n'));
+  for (const flag of subjects) command.addArgument(new Argument(`[${flag.name}]`, flag.description));
+  command.optionsGroup('Fields:');
+  for (const flag of flags) for (const option of optionsOf(flag)) command.addOption(option);
+  return addSharedOptions(command, operation).action(async (...args: unknown[]) => {
+    const given = givenTexts(command, flags);
+    for (const [index, { name: flagName }] of subjects.entries()) {
+      const text = args[index];
+      if (typeof text !== 'string') continue;
+      if (given.has(flagName))
+        return command.error(`error: ${flagName} is given twice: as ${text} and as --${flagName}`);
+      given.set(flagName, [text]);
+    }
+    const options = command.opts<Options>();
+    const base = readBaseOr(command, options.input, console);
+    const { input, problems } = readInput(flags, given, base);
+    for (const problem of problems) console.err(`error: ${problem}\n`);
+    console.exit(problems.length > 0 ? EXIT.usage : await perform(id, input, options, console));
+  });
+}
+
+/** Values stay texts here; read.ts makes of them what the schema takes. */
+function optionsOf(flag: Flag): Option[] {
+  const { name, kind, takes, choices } = flag;
+  if (kind === 'boolean') {
+    return [
+      new Option(`--${name}`, describe(flag)),
+      new Option(`--no-${name}`, `the opposite of --${name}`).hideHelp(),
+    ];
+  }
+  const option = new Option(`--${name} <${takes}>`, describe(flag));
+  const collect = (text: string, earlier: string[] | undefined): string[] => {
+    if (choices.length > 0 && !choices.includes(text))
+      throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
+    return [...(earlier ?? []), text];
+  };
+  if (choices.length > 0) option.choices(choices);
+  option.argParser(collect);
+  return [option];
+}
+
+function describe({ description, required, fallback, kind, name, secret }: Flag): string {
+  const notes = [
+    required ? (fallback === undefined ? 'required' : `default: ${JSON.stringify(fallback)}`) : '',
+    ['list', 'map', 'filters'].includes(kind) ? 'may be repeated' : '',
+    kind === 'boolean' ? `or --no-${name}` : '',
+    secret ? 'a secret' : '',
+  ].filter((note) => note !== '');
+  return [description, notes.length > 0 ? `(${notes.join(', ')})` : ''].filter(Boolean).join(' ');
+}
+
+/** What was given on the command line, as texts, by flag name. */
+function givenTexts(command: Command, flags: readonly Flag[]): Map<string, readonly string[]> {
+  const given = new Map<string, readonly string[]>();
+  for (const { name, kind } of flags) {
+    const attribute = new Option(`--${name}`).attributeName();
+    if (command.getOptionValueSource(attribute) !== 'cli') continue;
+    const value: unknown = command.getOptionValue(attribute);
+    given.set(name, kind === 'boolean' ? [String(value)] : (value as string[]));
+  }
+  return given;
+}
+
+export function addSharedOptions(command: Command, operation?: Operation): Command {
+  command
+    .optionsGroup('Options:')
+    .option('--json', 'print the answer as JSON')
+    .option('--dry-run', 'print the request instead of sending it, without its secrets')
+    .option('--curl', 'print the equivalent curl line instead; secrets are shell variables in it')
+    .option('--timeout <duration>', 'longest time for one attempt; default 30s', parseTimeout);
+  if (!operation) return command;
+  return command
+    .option('--input <json>', 'fields as one JSON object, @FILE, or - for standard input; flags win over it')
+    .addHelpText('after', () => helpAfter(operation));
+}
+
+function parseTimeout(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined || ms <= 0) throw new InvalidArgumentError('a duration is 500ms, 20s, 5m or 1h');
+  return ms;
+}
+
+/** The object of --input; a bad one is wrong usage. */
+function readBaseOr(command: Command, text: string | undefined, console: Console): Record<string, unknown> {
+  if (text === undefined) return {};
+  try {
+    return readBase(text, console);
+  } catch (error) {
+    if (!(error instanceof FlagTextError)) throw error;
+    return command.error(`error: ${error.message}`);
+  }
+}
+
+/** @throws FlagTextError */
+function readBase(text: string, console: Console): Record<string, unknown> {
+  const path = text === '-' ? '-' : text.startsWith('@') ? text.slice(1) : undefined;
+  const base = parseObject(path === undefined ? text : readText(path, console));
+  if (!base)
+    throw new FlagTextError('--input takes one JSON object, a file as @FILE, or - for standard input');
+  return base;
+}
+
+function readText(path: string, console: Console): string {
+  try {
+    return console.read(path);
+  } catch (error) {
+    throw new FlagTextError(`--input: ${(error as Error).message}`);
+  }
+}

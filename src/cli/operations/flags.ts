@@ -1,0 +1,133 @@
+/**
+ * Schema → flags: what each field of an operation's input is called on the command line, what it takes, and
+ * what is said about it. No operation has a flag written by hand.
+ */
+import { z } from 'zod';
+import type { Operation } from '../../contract/define.ts';
+import { innerOf } from '../../wire/coerce.ts';
+import { isSecret } from '../../contract/schemas.ts';
+import { partsOf } from '../../wire/request.ts';
+import { kebab } from './names.ts';
+
+/** How a flag's text becomes a value; see read.ts. */
+export type FlagKind = 'scalar' | 'choice' | 'boolean' | 'list' | 'map' | 'filters' | 'json';
+
+export interface Flag {
+  /** Where its value stands in the input: `['volume_info', 'size']`. */
+  readonly path: readonly string[];
+  /** Without the dashes: `volume-info-size`. */
+  readonly name: string;
+  readonly kind: FlagKind;
+  readonly schema: z.ZodType;
+  readonly required: boolean;
+  /** Names what the command works on, so that it may also stand without its flag: `deployment heartbeat 42`. */
+  readonly subject: boolean;
+  /** Never shown or echoed. */
+  readonly secret: boolean;
+  /** Taken where a required field is left out. */
+  readonly fallback: unknown;
+  readonly choices: readonly string[];
+  /** What it takes, in a word: `integer`, `text`. */
+  readonly takes: string;
+  /** Meaning and limits. */
+  readonly description: string;
+}
+
+/** The parts of a JSON schema that speak to people. */
+interface Annotations {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+}
+
+/** All flags of an operation, in the order of its schemas: path, query, body. */
+export function flagsOf(operation: Operation): Flag[] {
+  return partsOf(operation).flatMap(({ part, schema }) =>
+    Object.entries(schema.shape).flatMap(([field, type]) =>
+      flagsOfField([field], type as z.ZodType, part === 'params'),
+    ),
+  );
+}
+
+function flagsOfField(path: readonly string[], schema: z.ZodType, inPath: boolean): Flag[] {
+  const inner = innerOf(schema);
+  const required = !schema.safeParse(undefined).success;
+  const notes = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Annotations;
+  const kind = kindOf(inner);
+  const field = path.at(-1) ?? '';
+  const flag: Flag = {
+    path,
+    name: path.map(kebab).join('-'),
+    kind,
+    schema,
+    required,
+    subject: path.length === 1 && required && (inPath || /(?:^|_)ids?$/.test(field)),
+    secret: isSecret(schema),
+    fallback: required ? notes.default : undefined,
+    choices: kind === 'choice' ? (notes.enum ?? []).map(String) : [],
+    takes: takesOf(kind, inner),
+    description: [notes.description, limitsOf(notes)].filter(Boolean).join('; '),
+  };
+  if (kind !== 'json' || !(inner instanceof z.ZodObject) || path.length > 1) return [flag];
+  // The fields of an object are flags too: --volume-info-size 10.
+  const nested = Object.entries(inner.shape).flatMap(([name, type]) =>
+    flagsOfField([...path, name], (type as z.ZodType).optional(), false),
+  );
+  return [flag, ...nested];
+}
+
+function kindOf(inner: z.ZodType): FlagKind {
+  if (inner instanceof z.ZodBoolean) return 'boolean';
+  if (inner instanceof z.ZodEnum) return 'choice';
+  if (inner instanceof z.ZodArray) return 'list';
+  if (inner instanceof z.ZodRecord)
+    return innerOf(inner.valueType as z.ZodType) instanceof z.ZodRecord ? 'filters' : 'map';
+  if (inner instanceof z.ZodObject) return isFilters(inner) ? 'filters' : 'json';
+  return 'scalar';
+}
+
+/** `{<field>: {<operator>: <value>}}` */
+function isFilters(schema: z.ZodObject): boolean {
+  return Object.values(schema.shape).every((field) => {
+    const inner = innerOf(field as z.ZodType);
+    return inner instanceof z.ZodObject && 'eq' in inner.shape;
+  });
+}
+
+function takesOf(kind: FlagKind, inner: z.ZodType): string {
+  switch (kind) {
+    case 'list':
+      return 'item';
+    case 'map':
+      return 'name=value';
+    case 'filters':
+      return 'filter';
+    case 'json':
+      return 'json';
+    case 'choice':
+      return 'choice';
+    case 'boolean':
+      return '';
+    case 'scalar':
+      if (!(inner instanceof z.ZodNumber)) return 'text';
+      return inner.format === 'safeint' ? 'integer' : 'number';
+  }
+}
+
+/** `at least 1, at most 20`: what the schema says and the description may not. */
+function limitsOf({ minimum, exclusiveMinimum, maximum, maxLength, pattern }: Annotations): string {
+  const limits = [
+    minimum !== undefined && minimum > 0 ? `at least ${minimum}` : '',
+    exclusiveMinimum === undefined ? '' : `more than ${exclusiveMinimum}`,
+    maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER ? `at most ${maximum}` : '',
+    maxLength === undefined ? '' : `at most ${maxLength} characters`,
+    pattern === undefined ? '' : `form ${pattern}`,
+  ];
+  return limits.filter((limit) => limit !== '').join(', ');
+}

@@ -1,0 +1,105 @@
+/**
+ * What a command would send, without sending it: the request as HTTP text, or as a curl line. Secrets are left
+ * out of the one, and are shell variables in the other.
+ */
+import type { Operation } from '../../contract/define.ts';
+import { quoteWord } from '../../contract/shell-words.ts';
+import { requestHeaders, type WireRequest } from '../../wire/request.ts';
+import { flagsOf } from './flags.ts';
+
+export interface Addresses {
+  readonly baseUrl?: string;
+  readonly serverlessUrl?: string;
+}
+
+export interface Preview {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+/** The request with `show(NAME)` in place of each secret; `request` was encoded with the key `KEY_MARK`. */
+export function previewRequest(
+  operation: Operation,
+  request: WireRequest,
+  addresses: Addresses,
+  show: (name: string) => string,
+): Preview {
+  const body = request.body && hideSecrets(operation, request.body, show);
+  return {
+    method: request.method,
+    url: baseOf(operation, addresses) + request.target,
+    headers: requestHeaders(request, show('API_KEY')),
+    body: body || undefined,
+  };
+}
+
+/** Stands for the API key while a request is encoded for show, so that the real one is never near it. */
+export const KEY_MARK = 'the API key';
+
+/** As HTTP text. */
+export function httpText({ method, url, headers, body }: Preview): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [`${method} ${url}`, ...lines, ...(body === undefined ? [] : ['', body])].join('\n');
+}
+
+/** The equivalent curl line and the variables that it reads. */
+export function curlLine(
+  operation: Operation,
+  request: WireRequest,
+  addresses: Addresses,
+): { readonly line: string; readonly variables: readonly string[] } {
+  const variables = new Set<string>();
+  const marks = new Map<string, string>();
+  const { method, url, headers, body } = previewRequest(operation, request, addresses, (name) => {
+    variables.add(name);
+    const mark = `<${crypto.randomUUID()}>`;
+    marks.set(mark, name);
+    return mark;
+  });
+  if (url.startsWith('$')) variables.add(/^\$(\w+)/.exec(url)?.[1] ?? '');
+  const words = [
+    'curl',
+    '-sS',
+    ...(method === 'GET' ? [] : ['-X', method]),
+    ...Object.entries(headers).flatMap(([name, value]) =>
+      name === 'user-agent' ? [] : ['-H', shellWord(`${name}: ${value}`, marks)],
+    ),
+    ...(body === undefined ? [] : ['--data-raw', shellWord(body, marks)]),
+    url.startsWith('$')
+      ? `"${/^\$\w+/.exec(url)?.[0]}"${quoteWord(url.replace(/^\$\w+/, ''))}`
+      : quoteWord(url),
+  ];
+  return { line: words.join(' '), variables: [...variables] };
+}
+
+/** A word in which a variable stands for each mark: `'{"api_key":"'"$API_KEY"'"}'`. */
+function shellWord(text: string, marks: ReadonlyMap<string, string>): string {
+  let word = quoteWord(text);
+  for (const [mark, name] of marks) word = word.replaceAll(mark, `'"$${name}"'`);
+  return word.replaceAll(/^''|''$/g, '');
+}
+
+function hideSecrets(operation: Operation, body: string, show: (name: string) => string): string {
+  const fields = JSON.parse(body) as Record<string, unknown>;
+  const secrets = flagsOf(operation).filter(({ secret }) => secret);
+  for (const {
+    path: [field = ''],
+  } of secrets) {
+    if (typeof fields[field] === 'string' && fields[field] !== '') fields[field] = show(field.toUpperCase());
+  }
+  const { keyInBody } = operation;
+  if (keyInBody !== undefined && keyInBody in fields) fields[keyInBody] = show('API_KEY');
+  return JSON.stringify(fields);
+}
+
+/** An address that is not configured is shown as the variable that it would come from. */
+function baseOf({ base }: Operation, { baseUrl, serverlessUrl }: Addresses): string {
+  if (base === 'main') return trimmed(baseUrl) ?? '$BASE_URL';
+  return trimmed(serverlessUrl ?? baseUrl) ?? '$SERVERLESS_URL';
+}
+
+function trimmed(url: string | undefined): string | undefined {
+  return url?.replace(/\/+$/, '');
+}

@@ -1,0 +1,97 @@
+/** The text of flags → the value that a schema takes, pure. What does not read stays text: the schema then says what is wrong. */
+import { z } from 'zod';
+import { envMapOf, parseEnvFlags } from '../../contract/env-flags.ts';
+import { envMap } from '../../contract/instances.ts';
+import { FILTER_OPERATORS, type FilterOperator } from '../../contract/schemas.ts';
+import { coerceText, innerOf } from '../../wire/coerce.ts';
+import type { Flag } from './flags.ts';
+
+/** A text that is not in the form that its flag takes; the message names the form. */
+export class FlagTextError extends Error {}
+
+/** The value of a flag that was given once or more. Lists, maps and filters add up; of others the last counts. */
+export function readFlag({ kind, schema }: Flag, texts: readonly string[]): unknown {
+  const inner = innerOf(schema);
+  const last = texts.at(-1) ?? '';
+  switch (kind) {
+    case 'list':
+      return texts.flatMap((text) => readItems(inner as z.ZodArray, text));
+    case 'map':
+      return Object.assign({}, ...texts.map((text) => readEntries(inner as z.ZodRecord, text))) as unknown;
+    case 'filters':
+      return readFilters(inner, texts);
+    case 'scalar':
+    case 'choice':
+    case 'boolean':
+    case 'json':
+      return coerceText(schema, last);
+  }
+}
+
+/** One item, or a JSON array of them. */
+function readItems(schema: z.ZodArray, text: string): unknown[] {
+  const parsed = text.startsWith('[') ? coerceText(schema, text) : undefined;
+  return Array.isArray(parsed) ? parsed : [coerceText(schema.element as z.ZodType, text)];
+}
+
+/** `NAME=value`, a JSON object, or container flags where the map is one of environment and ports. */
+function readEntries(schema: z.ZodRecord, text: string): Record<string, unknown> {
+  if (text.startsWith('{')) return readObject(text);
+  if (schema === (envMap as z.ZodType) && text.trimStart().startsWith('-'))
+    return envMapOf(parseEnvFlags(text));
+  const equals = text.indexOf('=');
+  if (equals < 1) throw new FlagTextError('takes NAME=value, once for each, or one JSON object');
+  return { [text.slice(0, equals)]: coerceText(schema.valueType as z.ZodType, text.slice(equals + 1)) };
+}
+
+const FILTER = /^\s*([\w.]+)\s*(==|!=|<=|>=|=|<|>|\bnotin\b|\bin\b)\s*([^]*)$/;
+const OPERATORS: Readonly<Record<string, FilterOperator>> = {
+  '=': 'eq',
+  '==': 'eq',
+  '!=': 'neq',
+  '<': 'lt',
+  '<=': 'lte',
+  '>': 'gt',
+  '>=': 'gte',
+};
+const FILTER_RULE =
+  "takes 'FIELD OPERATOR VALUE' such as 'count_created >= 10' or 'name in a,b', once for each; " +
+  `operators = != < <= > >= in notin; or one JSON object with ${FILTER_OPERATORS.join(', ')}`;
+
+function readFilters(schema: z.ZodType, texts: readonly string[]): Record<string, Record<string, unknown>> {
+  const filters: Record<string, Record<string, unknown>> = {};
+  for (const text of texts) {
+    const read = text.startsWith('{') ? readObject(text) : readFilter(schema, text);
+    for (const [field, condition] of Object.entries(read)) {
+      filters[field] = { ...filters[field], ...(condition as Record<string, unknown>) };
+    }
+  }
+  return filters;
+}
+
+function readFilter(schema: z.ZodType, text: string): Record<string, Record<string, unknown>> {
+  const [, field = '', sign = '', value = ''] = FILTER.exec(text) ?? [];
+  if (field === '' || value === '') throw new FlagTextError(FILTER_RULE);
+  const type = valueType(schema, field);
+  const operator = OPERATORS[sign] ?? sign;
+  const several = operator === 'in' || operator === 'notin';
+  const read = several
+    ? value.split(',').map((item) => coerceText(type, item.trim()))
+    : coerceText(type, value.trim());
+  return { [field]: { [operator]: read } };
+}
+
+/** What a field is compared with; anything for filters that leave their fields open. */
+function valueType(schema: z.ZodType, field: string): z.ZodType {
+  const filter = schema instanceof z.ZodObject ? (schema.shape[field] as z.ZodType | undefined) : undefined;
+  const operators = filter && innerOf(filter);
+  return operators instanceof z.ZodObject ? (operators.shape['eq'] as z.ZodType) : z.unknown();
+}
+
+function readObject(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch (error) {
+    throw new FlagTextError(`is not JSON: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,69 @@
+/** Rows of cells → lines that fit the terminal. Pure. */
+
+const GAP = '  ';
+/** A column is not cut below this many characters, except by its own content. */
+const LEAST_WIDTH = 12;
+
+/**
+ * `columns`: width of the terminal; undefined: no limit. What does not fit is cut with an ellipsis, the widest
+ * column first; when that is not enough the last columns go, and a line says so.
+ */
+export function table(
+  names: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns: number | undefined,
+): string[] {
+  const natural = names.map((name, index) =>
+    Math.max(widthOf(name), ...rows.map((row) => widthOf(row[index] ?? ''))),
+  );
+  const { widths, left } = fit(natural, columns);
+  const line = (cells: readonly string[]): string =>
+    widths
+      .map((width, index) => pad(cells[index] ?? '', width))
+      .join(GAP)
+      .trimEnd();
+  const rest = left === 0 ? [] : [`(${left} more ${left === 1 ? 'field' : 'fields'}: --json shows all)`];
+  return [line(names.map((name) => name.toUpperCase())), ...rows.map(line), ...rest];
+}
+
+function fit(
+  natural: readonly number[],
+  columns: number | undefined,
+): { readonly widths: readonly number[]; readonly left: number } {
+  const widths = [...natural];
+  if (columns === undefined) return { widths, left: 0 };
+  for (;;) {
+    const over = total(widths) - columns;
+    if (over <= 0 || widths.length === 1) {
+      if (over > 0) widths[0] = columns;
+      return { widths, left: natural.length - widths.length };
+    }
+    const widest = widths.indexOf(Math.max(...widths));
+    const width = widths[widest] ?? 0;
+    if (width > LEAST_WIDTH) {
+      const second = Math.max(LEAST_WIDTH, ...widths.filter((each) => each < width));
+      widths[widest] = Math.max(second, width - over);
+    } else widths.pop();
+  }
+}
+
+function total(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
+}
+
+function pad(text: string, width: number): string {
+  const characters = charactersOf(text);
+  if (characters.length > width) return `${characters.slice(0, width - 1).join('')}…`;
+  return text + ' '.repeat(width - characters.length);
+}
+
+function widthOf(text: string): number {
+  return charactersOf(text).length;
+}
+
+const SEGMENTER = new Intl.Segmenter();
+
+/** As a person counts them. */
+function charactersOf(text: string): string[] {
+  return Array.from(SEGMENTER.segment(text), ({ segment }) => segment);
+}

@@ -1,0 +1,191 @@
+/** The OpenAPI 3.1 document of the interface, derived from the table of operations. Pure. */
+import type { z } from 'zod';
+import type { Operation, Verification } from '../contract/define.ts';
+import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
+import { ERROR_SCHEMA, LOG_ERROR_SCHEMA, errorExamples, errorResponses } from './errors.ts';
+import { bodyOf, inlineSchema, schemaComponents, type SchemaComponents } from './schemas.ts';
+import type { OpenApiDocument, OperationObject, Parameter, Server } from './types.ts';
+
+export interface DocumentOptions {
+  /** `{base_url}` of the interface document; a server variable without it. */
+  readonly baseUrl?: string;
+  /** `{serverless_url}`; the base address when only that is given. */
+  readonly serverlessUrl?: string;
+}
+
+/** §9 */
+const INTERFACE_VERSION = '1.0.0';
+
+export function openApiDocument(options: DocumentOptions = {}): OpenApiDocument {
+  const components = schemaComponents();
+  const serverless = options.serverlessUrl ?? options.baseUrl;
+  const servers = {
+    main: server('base_url', 'the main service', options.baseUrl),
+    serverless: server('serverless_url', 'the serverless request service', serverless),
+  };
+  const paths: Record<string, Record<string, OperationObject>> = {};
+  for (const id of OPERATION_IDS) {
+    const { path, method } = operationOf(id);
+    paths[path] = {
+      ...paths[path],
+      [method.toLowerCase()]: operationObject(id, components, servers.serverless),
+    };
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Cloud GPU Rental Service',
+      version: INTERFACE_VERSION,
+      summary: 'The REST interface of a cloud GPU rental service.',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [servers.main, servers.serverless],
+    security: [{ apiKey: [] }],
+    tags: tags(),
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, or the session_key of a 2FA login (§5).',
+        },
+      },
+      schemas: { Error: ERROR_SCHEMA, LogError: LOG_ERROR_SCHEMA, ...components.schemas },
+      examples: errorExamples(),
+    },
+  };
+}
+
+const DESCRIPTION = [
+  'Bodies are JSON; timestamps are Unix epoch seconds; `gpu_ram` is in MB. Paths are accepted with and without',
+  'the slash at their end. `x-source` names the section of the interface document that an operation comes from;',
+  'where `x-origin` is `public dialect`, the document does not show it and the public service does.',
+].join('\n');
+
+function server(variable: string, description: string, url: string | undefined): Server {
+  if (url !== undefined) return { url: url.replace(/\/+$/, ''), description };
+  const value = {
+    default: 'http://127.0.0.1:8080',
+    description: `address of ${description}; by default that of a local emulator`,
+  };
+  return { url: `{${variable}}`, description, variables: { [variable]: value } };
+}
+
+function tags(): OpenApiDocument['tags'] {
+  const resources = Map.groupBy(OPERATION_IDS, resourceOf);
+  return [...resources].map(([name, ids]) => ({
+    name,
+    description: `Sources: ${[...new Set(ids.map((id) => operationOf(id).source))].join('; ')}.`,
+  }));
+}
+
+function resourceOf(id: OperationId): string {
+  return id.split('.')[0] ?? '';
+}
+
+function operationObject(id: OperationId, components: SchemaComponents, serverless: Server): OperationObject {
+  const operation = operationOf(id);
+  const { summary, base, verification, source, origin, repeatable, permission, replacedBy, example } =
+    operation;
+  const parameters = parametersOf(operation);
+  const request = components.request(id);
+  return {
+    operationId: id,
+    tags: [resourceOf(id)],
+    summary,
+    description: descriptionOf(operation),
+    ...(replacedBy !== undefined && { deprecated: true, 'x-replaced-by': replacedBy }),
+    ...(base === 'serverless' && { servers: [serverless] }),
+    security: verification.secretAlone ? [{ apiKey: [] }, {}] : [{ apiKey: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(request && {
+      requestBody: {
+        required: !bodyOf(operation)?.safeParse({}).success,
+        content: { 'application/json': { schema: request, example: exampleBody(operation) } },
+      },
+    }),
+    responses: {
+      '200': {
+        description: summary,
+        content: { 'application/json': { schema: components.response(id), example: example.response } },
+      },
+      ...errorResponses(operation),
+    },
+    'x-source': source,
+    'x-origin': origin,
+    'x-repeatable': repeatable,
+    ...(permission !== undefined && { 'x-permission': permission }),
+  };
+}
+
+function descriptionOf({
+  summary,
+  description,
+  verification,
+  permission,
+  replacedBy,
+  source,
+}: Operation): string {
+  const sentences = [
+    `${summary}.`,
+    description,
+    secretRule(verification),
+    verification.secretAlone ? 'Without a key, `secret` alone is accepted (the logged-out path).' : undefined,
+    permission && `A scoped key needs the permission \`${permission}\`.`,
+    replacedBy && `Use \`${replacedBy}\` instead.`,
+    `Source: ${source}.`,
+  ];
+  return sentences.filter(Boolean).join(' ');
+}
+
+/** §5.7 */
+function secretRule({ secret }: Verification): string | undefined {
+  switch (secret) {
+    case 'never':
+      return undefined;
+    case 'without bearer':
+      return 'Needs `secret` only without an API key.';
+    case 'for sms and email':
+      return 'Needs `secret` where the code came by SMS or e-mail.';
+    case 'always':
+      return 'Always needs `secret`.';
+  }
+}
+
+function parametersOf({ params, query, example }: Operation): Parameter[] {
+  const of = (schema: z.ZodObject | undefined, part: typeof pathParameter): Parameter[] =>
+    Object.entries(schema?.shape ?? {}).map(([name, type]) =>
+      part(name, type as z.ZodType, example.input[name]),
+    );
+  return [...of(params, pathParameter), ...of(query, queryParameter)];
+}
+
+function pathParameter(name: string, schema: z.ZodType, example: unknown): Parameter {
+  return { name, in: 'path', required: true, ...described(schema), example };
+}
+
+/** Objects travel as JSON text in the query (§4.2). */
+function queryParameter(name: string, type: z.ZodType, example: unknown): Parameter {
+  const { schema, ...description } = described(type);
+  const required = !type.safeParse(undefined).success;
+  return {
+    name,
+    in: 'query',
+    required,
+    ...description,
+    content: { 'application/json': { schema, example } },
+  };
+}
+
+function described(schema: z.ZodType) {
+  const { description, ...json } = inlineSchema(schema);
+  return { ...(typeof description === 'string' && { description }), schema: json };
+}
+
+function exampleBody({ body, keyInBody, example }: Operation): Record<string, unknown> {
+  const names = Object.keys(body?.shape ?? {}).filter((name) => example.input[name] !== undefined);
+  const fields = Object.fromEntries(names.map((name) => [name, example.input[name]]));
+  return keyInBody === undefined ? fields : { ...fields, [keyInBody]: 'API_KEY' };
+}

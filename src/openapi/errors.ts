@@ -1,0 +1,120 @@
+/** The errors of an operation as responses: one for each status, with the codes it comes with and an example of each. */
+import type { Operation } from '../contract/define.ts';
+import {
+  COMMON_ERRORS,
+  ERROR_CODES,
+  ERRORS,
+  type ErrorCode,
+  type ErrorDefinition,
+} from '../contract/errors.ts';
+import { inlineSchema } from './schemas.ts';
+import type { Example, JsonSchema, MediaType, ResponseObject } from './types.ts';
+
+/** §7: the general body of an error. */
+export const ERROR_SCHEMA: JsonSchema = {
+  type: 'object',
+  description: 'The general error body (§7).',
+  properties: {
+    error: { type: 'string', description: 'code' },
+    msg: { type: 'string', description: 'what went wrong, in words' },
+  },
+  required: ['error', 'msg'],
+  additionalProperties: true,
+};
+
+/** §7: errors of the serverless address. */
+export const LOG_ERROR_SCHEMA: JsonSchema = {
+  type: 'object',
+  description: 'The error body of the serverless address (§7).',
+  properties: { error_msg: { type: 'string', description: 'what went wrong, in words' } },
+  required: ['error_msg'],
+  additionalProperties: true,
+};
+
+/** Status → response, the lowest status first. */
+export function errorResponses(operation: Operation): Record<string, ResponseObject> {
+  const codes = [...new Set<ErrorCode>([...operation.errors, ...COMMON_ERRORS])];
+  const pairs = codes.flatMap((code) =>
+    definitionOf(code).status.map((status) => ({ status: String(status), code })),
+  );
+  const byStatus = Map.groupBy(pairs, ({ status }) => status);
+  return Object.fromEntries(
+    [...byStatus]
+      .toSorted(([a], [b]) => Number(a) - Number(b))
+      .map(([status, entries]) => [
+        status,
+        response(
+          operation,
+          entries.map(({ code }) => code),
+        ),
+      ]),
+  );
+}
+
+function response(operation: Operation, codes: readonly ErrorCode[]): ResponseObject {
+  return {
+    description: codes.map((code) => describe(code)).join('\n'),
+    content: { 'application/json': operation.base === 'serverless' ? logErrors(codes) : errors(codes) },
+  };
+}
+
+/** One line of Markdown: the code, when it comes, what to do. */
+function describe(code: ErrorCode): string {
+  const { when, advice, assumed } = definitionOf(code);
+  return `- \`${code}\`: ${when}. ${capital(advice)}.${assumed ? ' (Code and status are assumed.)' : ''}`;
+}
+
+function errors(codes: readonly ErrorCode[]): MediaType {
+  const fields = codes.flatMap((code) => definitionOf(code).fields ?? []);
+  const properties = Object.assign(
+    {},
+    ...fields.map((schema) => inlineSchema(schema, 'output')['properties']),
+  ) as object;
+  return {
+    schema: {
+      allOf: [
+        { $ref: '#/components/schemas/Error' },
+        { type: 'object', properties: { error: { enum: codes }, ...properties } },
+      ],
+    },
+    examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+  };
+}
+
+/** An error body of each code. */
+export function errorExamples(): Record<string, Example> {
+  return Object.fromEntries(
+    ERROR_CODES.map((code) => {
+      const { when } = definitionOf(code);
+      return [code, { summary: when, value: { error: code, msg: when, ...exampleFields(code) } }];
+    }),
+  );
+}
+
+function logErrors(codes: readonly ErrorCode[]): MediaType {
+  return {
+    schema: { $ref: '#/components/schemas/LogError' },
+    examples: Object.fromEntries(
+      codes.map((code) => [
+        code,
+        { summary: definitionOf(code).when, value: { error_msg: definitionOf(code).when } },
+      ]),
+    ),
+  };
+}
+
+const EXAMPLE_FIELDS: Readonly<Record<string, unknown>> = { fail_count: 5, locked_until: 1_790_000_900 };
+
+/** A value for each field that the body has beside code and words. */
+function exampleFields(code: ErrorCode): Record<string, unknown> {
+  const names = Object.keys(definitionOf(code).fields?.shape ?? {});
+  return Object.fromEntries(names.map((name) => [name, EXAMPLE_FIELDS[name]]));
+}
+
+function definitionOf(code: ErrorCode): ErrorDefinition {
+  return ERRORS[code];
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,111 @@
+/** Contract schemas → components of the document: what several operations share by name, and each operation's own. */
+import { z } from 'zod';
+import { apiKey } from '../contract/api-keys.ts';
+import type { Operation } from '../contract/define.ts';
+import { endpointGroup, endpointGroupParameters } from '../contract/endpoint-groups.ts';
+import { envMap, instance, volumeInfo } from '../contract/instances.ts';
+import { machineIds, maintenanceWindow } from '../contract/machines.ts';
+import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
+import { template, templateBody } from '../contract/templates.ts';
+import { tfaMethod } from '../contract/tfa.ts';
+import { user } from '../contract/users.ts';
+import type { JsonSchema } from './types.ts';
+
+const REQUEST_PARTS = {
+  MachineIds: machineIds,
+  TemplateFields: templateBody,
+  InstanceEnvironment: envMap,
+  VolumeInfo: volumeInfo,
+  EndpointGroupParameters: endpointGroupParameters,
+} satisfies Record<string, z.ZodType>;
+
+const RESPONSE_PARTS = {
+  MaintenanceWindow: maintenanceWindow,
+  Template: template,
+  Instance: instance,
+  User: user,
+  TfaMethod: tfaMethod,
+  EndpointGroup: endpointGroup,
+  ApiKey: apiKey,
+} satisfies Record<string, z.ZodType>;
+
+export interface SchemaComponents {
+  readonly schemas: Readonly<Record<string, JsonSchema>>;
+  request(id: OperationId): JsonSchema | undefined;
+  response(id: OperationId): JsonSchema;
+}
+
+export function schemaComponents(): SchemaComponents {
+  const requests = components('input', REQUEST_PARTS, (id) => {
+    const schema = bodyOf(operationOf(id));
+    return schema && [`${id}.request`, schema];
+  });
+  const responses = components('output', RESPONSE_PARTS, (id) => [
+    `${id}.response`,
+    operationOf(id).response,
+  ]);
+  return {
+    schemas: { ...requests.schemas, ...responses.schemas },
+    request: (id) => requests.refOf(id),
+    response: (id) => responses.refOf(id) ?? {},
+  };
+}
+
+/** The body as it is sent, with the key in it where the service asks for that. */
+export function bodyOf({ body, keyInBody }: Operation): z.ZodObject | undefined {
+  if (!body || keyInBody === undefined) return body;
+  const key = z.string().meta({ format: 'password', description: 'the API key once more' });
+  return body.extend({ [keyInBody]: key });
+}
+
+function components(
+  io: 'input' | 'output',
+  parts: Readonly<Record<string, z.ZodType>>,
+  own: (id: OperationId) => [string, z.ZodType] | undefined,
+): { readonly schemas: Record<string, JsonSchema>; refOf(id: OperationId): JsonSchema | undefined } {
+  const registry = z.registry<{ id: string }>();
+  const names = new Map<z.ZodType, string>();
+  const refs = new Map<OperationId, JsonSchema>();
+  const add = (name: string, schema: z.ZodType): string => {
+    const known = names.get(schema);
+    if (known !== undefined) return known;
+    names.set(schema, name);
+    registry.add(schema, { id: name });
+    return name;
+  };
+  for (const [name, schema] of Object.entries(parts)) add(name, schema);
+  for (const id of OPERATION_IDS) {
+    const entry = own(id);
+    if (entry) refs.set(id, { $ref: refTo(add(...entry)) });
+  }
+  const { schemas } = z.toJSONSchema(registry, { io, uri: refTo, override: tidy });
+  return {
+    schemas: Object.fromEntries(
+      Object.entries(schemas).map(([name, { $schema: _dialect, $id: _place, ...schema }]) => [name, schema]),
+    ),
+    refOf: (id) => refs.get(id),
+  };
+}
+
+function refTo(name: string): string {
+  return `#/components/schemas/${name}`;
+}
+
+/** zod's own bounds of an integer say nothing; and a default belongs to fields that are required, else absence means absence. */
+function tidy({
+  zodSchema,
+  jsonSchema,
+}: {
+  zodSchema: z.core.$ZodTypes;
+  jsonSchema: z.core.JSONSchema.BaseSchema;
+}): void {
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (zodSchema._zod.def.type === 'optional') delete jsonSchema.default;
+}
+
+/** A schema that stands alone, such as that of a parameter. */
+export function inlineSchema(schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonSchema {
+  const { $schema: _, ...inline } = z.toJSONSchema(schema, { io, override: tidy });
+  return inline;
+}

@@ -1,0 +1,65 @@
+/** Worker-group lines end to end, from the poll to stdout. Run: node test/bench/log-lines.ts [seconds] */
+import { setTimeout as delay } from 'node:timers/promises';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { report } from './figures.ts';
+import { secondsArgument, startBenchDaemon, startEmulatorProcess } from './processes.ts';
+
+const SECONDS = secondsArgument(30);
+
+await throughput(8, 4_000);
+await memory(100, 1_000);
+
+async function following(groups: number, linesPerSecond: number, extra: Record<string, string>) {
+  const ids = Array.from({ length: groups }, (_, index) => index + 1);
+  const emulator = await startEmulatorProcess({
+    workergroups: ids.map((id) => ({ id, lines_per_second: linesPerSecond })),
+  });
+  const daemon = await startBenchDaemon({
+    API_KEY: emulator.apiKey,
+    BASE_URL: emulator.url,
+    WORKER_GROUPS: ids.join(','),
+    LOG_START: 'end',
+    ...extra,
+  });
+  return {
+    daemon,
+    async delivered(): Promise<number> {
+      const text = await (await fetch(`${daemon.url}/metrics`)).text();
+      return Number(/^pilotlight_log_sink_delivered_lines_total\{sink="stdout"\} (\d+)$/m.exec(text)?.[1]);
+    },
+    async [Symbol.asyncDispose]() {
+      await daemon[Symbol.asyncDispose]();
+      await emulator[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What a core could do: lines delivered for each second of CPU that the daemon took, the spool on disk. */
+async function throughput(groups: number, rate: number): Promise<void> {
+  using folder = temporaryFolder();
+  await using run = await following(groups, rate, { STATE_DIR: folder.path });
+  await delay(5_000);
+  const [linesBefore, cpuBefore, from] = [await run.delivered(), run.daemon.cpuSeconds(), performance.now()];
+  await delay(SECONDS * 1000);
+  const lines = (await run.delivered()) - linesBefore;
+  const cpu = run.daemon.cpuSeconds() - cpuBefore;
+  const seconds = (performance.now() - from) / 1000;
+  report(
+    'lines',
+    lines / cpu,
+    `${(lines / seconds).toFixed(0)} lines/s offered took ${((cpu / seconds) * 100).toFixed(0)}% of a core`,
+  );
+}
+
+async function memory(groups: number, rate: number): Promise<void> {
+  await using run = await following(groups, rate, {});
+  let most = 0;
+  const before = await run.delivered();
+  const from = performance.now();
+  while (performance.now() - from < SECONDS * 1000) {
+    await delay(1_000);
+    most = Math.max(most, run.daemon.memory().rssMb);
+  }
+  const lines = ((await run.delivered()) - before) / ((performance.now() - from) / 1000);
+  report('groups-rss', most, `the highest in ${SECONDS} s, ${lines.toFixed(0)} lines/s delivered`);
+}

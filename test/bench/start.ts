@@ -1,0 +1,33 @@
+/** From the start of the process to the first heartbeat that the service accepts. Run: node test/bench/start.ts */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { startEmulator } from '../../src/emulator/index.ts';
+import { quantile, report } from './figures.ts';
+import { measured, spawnDaemon } from './processes.ts';
+
+const RUNS = 15;
+
+async function bareMs(): Promise<number> {
+  const from = performance.now();
+  await once(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }), 'exit');
+  return performance.now() - from;
+}
+
+async function startMs(): Promise<number> {
+  await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: 60 }] } });
+  const from = performance.now();
+  const child = spawnDaemon({ API_KEY: emulator.apiKey, BASE_URL: emulator.url, DEPLOYMENTS: '42@60s' });
+  child.stderr?.resume();
+  await using _daemon = measured(child);
+  await emulator.journal.waitFor({ operation: 'deployments.heartbeat' });
+  return performance.now() - from;
+}
+
+const bare: number[] = [];
+const start: number[] = [];
+for (let run = 0; run < RUNS; run += 1) {
+  bare.push(await bareMs());
+  start.push(await startMs());
+}
+const [floor, middle] = [quantile(bare, 0.5), quantile(start, 0.5)];
+report('start', middle / floor, `${middle.toFixed(0)} ms against ${floor.toFixed(0)} ms, medians of ${RUNS}`);

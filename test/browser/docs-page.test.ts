@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { chromium, type Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { OPERATION_IDS } from '../../src/contract/operations.ts';
+import { startEmulator } from '../../src/emulator/index.ts';
+import { describeWith } from '../support/optional.ts';
+
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+
+describeWith(
+  'a browser',
+  existsSync(CHROMIUM),
+  'apt-get install chromium, or set CHROMIUM to its path',
+)("the interface's page of the emulator in a real browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+    });
+  });
+  afterAll(() => browser?.close());
+
+  test.each([
+    ['a phone in the dark', 375, 'dark'],
+    ['a desk in daylight', 1440, 'light'],
+  ] as const)('shows every operation and sends its example on %s', async (_, width, colorScheme) => {
+    await using emulator = await startEmulator();
+    await using page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+    const problems: string[] = [];
+    page.on('pageerror', (error) => problems.push(error.message));
+    page.on('console', (message) => problems.push(message.text()));
+    await page.goto(`${emulator.url}/docs#deployments.heartbeat`);
+    await page.getByText(`${OPERATION_IDS.length} operations`).waitFor();
+    const operation = page.locator('[id="deployments.heartbeat"]');
+    await operation.getByRole('button', { name: 'Send' }).click();
+    await operation.getByText('"deployment_id": 42').nth(1).waitFor();
+    expect(emulator.journal.count({ operation: 'deployments.heartbeat', status: 200 })).toBe(1);
+    const text = await operation.innerText();
+    for (const part of ['POST', '/api/v0/deployment/{id}/heartbeat', '§4.6', 'not_found', 'deployment id']) {
+      expect(text).toContain(part);
+    }
+    // Each can be opened, and nothing is wider than the screen.
+    await page.evaluate("document.querySelectorAll('details').forEach((node) => { node.open = true })");
+    await page.locator('[id="apiKeys.reset"]').getByText('Answers by status').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    const folder = process.env['SCREENSHOTS'];
+    if (folder) await page.screenshot({ path: `${folder}/docs-${width}.png` });
+
+    await page.getByLabel('Find').fill('worker group');
+    await page.getByText('1 operation', { exact: true }).waitFor();
+    const logs = page.locator('[id="workergroups.logs"]');
+    await logs.getByRole('button', { name: 'Send' }).click();
+    await logs.getByText(/^200\n/).waitFor();
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,202 @@
+/** The package as a user gets it: packed, installed into an empty folder, run, imported and compiled against. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { publint } from 'publint';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OPERATION_IDS } from '../../src/contract/operations.ts';
+import { startEmulator } from '../../src/emulator/index.ts';
+import { describeWith, root } from '../support/optional.ts';
+import { startProgram } from '../support/process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const NODE_22 = '22.23.3';
+
+interface Ended {
+  readonly status: number | null;
+  readonly output: string;
+}
+
+function run(command: string, args: readonly string[], cwd: string): Ended {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  return { status, output: stdout + stderr };
+}
+
+let folder: ReturnType<typeof temporaryFolder>;
+let tarball: string;
+beforeAll(() => {
+  folder = temporaryFolder();
+  const packed = run('npm', ['pack', '--silent', '--pack-destination', folder.path], root);
+  tarball = join(folder.path, readdirSync(folder.path).find((name) => name.endsWith('.tgz')) ?? '');
+  expect([packed.status, tarball]).toEqual([0, expect.stringMatching(/pilotlight-.*\.tgz$/)]);
+}, 60_000);
+afterAll(() => folder[Symbol.dispose]());
+
+describe('the packed library', () => {
+  test('has no fault that publint knows', async () => {
+    const { messages } = await publint({ pkgDir: root, strict: true });
+    expect(messages).toEqual([]);
+  });
+
+  test('has types that resolve wherever an ES module can be imported', () => {
+    const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+    expect(run(process.execPath, [attw, '--profile', 'esm-only', tarball], root)).toMatchObject({
+      status: 0,
+    });
+  });
+
+  test('contains the bundle, its types, and the papers', () => {
+    const { output } = run('tar', ['-tzf', tarball], root);
+    const names = output.trim().split('\n');
+    for (const name of [
+      'dist/pilotlight.js',
+      'dist/index.js',
+      'dist/emulator.js',
+      'dist/types/index.d.ts',
+      'LICENSE',
+      'README.md',
+    ]) {
+      expect(names).toContain(`package/${name}`);
+    }
+    expect(
+      names.filter((name) => !/^package\/(?:dist\/|package\.json$|README\.md$|LICENSE$)/.test(name)),
+    ).toEqual([]);
+  });
+});
+
+describeWith(
+  'packages from the registry',
+  process.env['REQUIRE_ALL'] === '1',
+  'set REQUIRE_ALL=1; it installs the packed library and a second Node, which takes half a minute',
+)('in an empty project', () => {
+  let project: string;
+  beforeAll(() => {
+    project = join(folder.path, 'project');
+    mkdirSync(project);
+    writeFileSync(
+      join(project, 'package.json'),
+      JSON.stringify({ private: true, type: 'module', allowScripts: { node: true } }),
+    );
+    const packages = [tarball, `@types/node@${versionOf('@types/node')}`, `node@${NODE_22}`];
+    const installed = run('npm', ['install', '--no-audit', '--no-fund', ...packages], project);
+    expect(installed, installed.output).toMatchObject({ status: 0 });
+    cpSync(join(root, 'test/examples'), project, { recursive: true });
+  }, 120_000);
+
+  const nodes = [
+    ['24', () => process.execPath],
+    ['22', () => join(project, 'node_modules/node/bin/node')],
+  ] as const;
+
+  describe.each(nodes)('with Node %s', (major, node) => {
+    test('the program runs', async () => {
+      expect(run(node(), ['--version'], project).output).toMatch(new RegExp(`^v${major}\\.`));
+      const bin = join(project, 'node_modules/.bin/pilotlight');
+      const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+      expect(run(node(), [bin, '--version'], project)).toEqual({ status: 0, output: `${version}\n` });
+      expect(JSON.parse(run(node(), [bin, 'ops', '--json'], project).output)).toHaveLength(
+        OPERATION_IDS.length,
+      );
+      await using program = startProgram(node(), [bin, 'emulator'], {}, project);
+      const [, url = ''] = await program.seen(/listening on (\S+)/);
+      expect((await fetch(`${url}/docs`)).status).toBe(200);
+      const env = { PILOTLIGHT_BASE_URL: url, PILOTLIGHT_API_KEY: 'emulator-key' };
+      await using beat = startProgram(node(), [bin, 'deployment', 'heartbeat', '42', '--json'], env, project);
+      expect([await beat.exit, beat.stdout()]).toEqual([0, '{"success":true,"deployment_id":42}\n']);
+    });
+
+    test('importing it does nothing else', () => {
+      const script = `
+        void globalThis.Headers; // Node's own fetch, which an import must leave alone
+        const look = () => JSON.stringify([
+          Reflect.ownKeys(globalThis).map(String).filter((name) => !name.startsWith('__zod_')),
+          process.eventNames().map(String), process.getActiveResourcesInfo(), process.env, process.argv,
+        ]);
+        const dispatcher = globalThis[Symbol.for('undici.globalDispatcher.1')];
+        const before = look();
+        await import('pilotlight');
+        await import('pilotlight/emulator');
+        if (look() !== before) throw new Error(before + '\\n' + look());
+        if (globalThis[Symbol.for('undici.globalDispatcher.1')] !== dispatcher) throw new Error('fetch is another one');`;
+      expect(run(node(), ['--input-type=module', '-e', script], project)).toEqual({ status: 0, output: '' });
+    });
+
+    test('the client speaks with the emulator, both from the package', () => {
+      const script = `
+        import { createClient } from 'pilotlight';
+        import { startEmulator } from 'pilotlight/emulator';
+        const emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: 20 }] } });
+        const client = createClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
+        console.log(JSON.stringify(await client.deployments.heartbeat({ id: 42 })));
+        await client[Symbol.asyncDispose]();
+        await emulator.close();`;
+      const ended = run(node(), ['--input-type=module', '-e', script], project);
+      expect(ended).toEqual({ status: 0, output: '{"success":true,"deployment_id":42}\n' });
+    });
+  });
+
+  test('its types compile under strict without skipLibCheck, with the examples; misuse does not', () => {
+    const misuse = readFileSync(join(root, 'test/types/misuse.ts'), 'utf8');
+    writeFileSync(
+      join(project, 'misuse.ts'),
+      misuse
+        .replaceAll('../../src/emulator/index.ts', 'pilotlight/emulator')
+        .replaceAll('../../src/index.ts', 'pilotlight'),
+    );
+    const compilerOptions = {
+      strict: true,
+      skipLibCheck: false,
+      module: 'nodenext',
+      target: 'es2024',
+      types: ['node'],
+      noEmit: true,
+    };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    expect(run(process.execPath, [tsc, '-p', '.'], project)).toEqual({ status: 0, output: '' });
+  });
+
+  test('its examples run', async () => {
+    await using emulator = await startEmulator({ dialect: 'public' });
+    const env = { PILOTLIGHT_BASE_URL: emulator.url, PILOTLIGHT_API_KEY: emulator.apiKey };
+    await using beat = startProgram(process.execPath, ['heartbeat.ts', '42'], env, project);
+    expect([await beat.exit, beat.stdout()]).toEqual([0, 'deployment 42 is alive\n']);
+    await using gone = startProgram(process.execPath, ['heartbeat.ts', '99'], env, project);
+    expect([await gone.exit, gone.stderr()]).toEqual([1, expect.stringContaining('404 not_found')]);
+
+    await using launch = startProgram(process.execPath, ['launch.ts', '3004', '3001'], env, project);
+    // Offer 3004 exits by itself after 70 s, and 3001 runs: time passes as the example looks.
+    await launch.seen(/status: 'created'/);
+    await emulator.clock.advance(80_000);
+    await launch.seen(/given up/);
+    await launch.seen(/offerId: 3001/);
+    await emulator.clock.advance(600_000);
+    expect([await launch.exit, launch.stdout()]).toEqual([
+      0,
+      expect.stringContaining('runs on offer 3001; given up before: 1'),
+    ]);
+    expect(emulator.journal.count({ operation: 'instances.destroy' })).toBe(2);
+
+    const tests = run(process.execPath, ['--test', 'emulator.test.ts'], project);
+    expect(tests, tests.output).toMatchObject({ status: 0 });
+  }, 60_000);
+
+  test('its example of two-factor authentication runs, with codes from the outbox', async () => {
+    await using emulator = await startEmulator({
+      seed: { users: [{ id: 1, email: 'new@example.com', api_keys: [{ name: 'new', key: 'new-key' }] }] },
+    });
+    const env = { PILOTLIGHT_BASE_URL: emulator.url, PILOTLIGHT_API_KEY: 'new-key' };
+    await using program = startProgram(process.execPath, ['two-factor.ts'], env, project, 'pipe');
+    await program.seen(/code \(email\)/);
+    program.child.stdin?.write(`${emulator.outbox.latest().code}\n`);
+    expect([await program.exit, program.stdout()]).toEqual([
+      0,
+      expect.stringMatching(/^10 backup codes: keep them\nlogged in as user 1; the next code is 6 digits\n$/),
+    ]);
+  });
+});
+
+function versionOf(name: string): string {
+  const manifest = readFileSync(join(root, 'package.json'), 'utf8');
+  return (JSON.parse(manifest) as { devDependencies: Record<string, string> }).devDependencies[name] ?? '';
+}

@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { OPERATION_IDS } from '../../../src/contract/operations.ts';
+import { pilotlight } from '../../support/console.ts';
+import { describeWith, hasCommand, root } from '../../support/optional.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+async function candidates(...words: string[]): Promise<string[]> {
+  const { code, stdout } = await pilotlight(['__complete', '--', ...words]);
+  expect(code).toBe(0);
+  return stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\t')[0] ?? '']));
+}
+
+describe('what may come next', () => {
+  test('commands, the operations among them', async () => {
+    const all = await candidates('');
+    for (const name of ['run', 'logs', 'template', 'endpoint-group', 'completion'])
+      expect(all).toContain(name);
+    expect(all).not.toContain('__complete');
+    expect(await candidates('tem')).toEqual(['template']);
+    expect(await candidates('templates', 's')).toEqual(['search']);
+  });
+
+  test('flags that were not given yet, and their values', async () => {
+    const flags = await candidates('template', 'create', '--name', 'x', '--');
+    expect(flags).toContain('--runtype');
+    expect(flags).not.toContain('--name');
+    expect(await candidates('template', 'create', '--runtype', '')).toEqual(['ssh', 'jupyter', 'args']);
+    expect(await candidates('template', 'create', '--name', '')).toEqual([]);
+    expect(await candidates('emulator', '--seed', '')).toEqual([':files']);
+  });
+
+  test('operation ids and shells', async () => {
+    expect(await candidates('call', '')).toEqual(OPERATION_IDS);
+    expect(await candidates('completion', '')).toEqual(['bash', 'zsh', 'fish']);
+  });
+});
+
+/** A folder with a program `pilotlight` in it, which runs the sources. */
+function programFolder() {
+  const folder = temporaryFolder();
+  const path = join(folder.path, 'pilotlight');
+  writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' '${root}src/cli/main.ts' "$@"\n`);
+  chmodSync(path, 0o755);
+  return folder;
+}
+
+function run(shell: string, args: readonly string[], path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const env = { ...process.env, PATH: `${path}:${process.env['PATH']}`, HOME: path, TERM: 'dumb' };
+    const child = spawn(shell, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+    child.once('error', reject);
+    child.once('close', () => resolve(output));
+  });
+}
+
+/** For each line that is typed, what the shell offers at Tab. */
+const TYPED = ['pilotlight tem', 'pilotlight template create --runtype ', 'pilotlight tfa regen'] as const;
+const OFFERED = ['template', 'args jupyter ssh', 'regenerate-backup-codes'];
+
+describeWith(
+  'bash',
+  hasCommand('bash', '--version'),
+  'apt-get install bash',
+)('completion in bash', () => {
+  test('offers commands, flags and values', async () => {
+    using folder = programFolder();
+    const script = `
+      eval "$(pilotlight completion bash)"
+      complete -p pilotlight >/dev/null || exit 1
+      offer() {
+        COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _pilotlight
+        printf '%s\\n' "\${COMPREPLY[@]}" | sort | paste -sd' '
+      }
+      ${TYPED.map((line) => `offer ${line.endsWith(' ') ? `${line}''` : line}`).join('\n')}`;
+    const output = await run('bash', ['--norc', '-c', script], folder.path);
+    expect(output.trim().split('\n')).toEqual(OFFERED);
+  });
+});
+
+describeWith(
+  'fish',
+  hasCommand('fish', '--version'),
+  'apt-get install fish',
+)('completion in fish', () => {
+  test('offers commands, flags and values', async () => {
+    using folder = programFolder();
+    const offers = TYPED.map((line) => `complete -C '${line}' | cut -f1 | sort | paste -sd' '`);
+    const script = `pilotlight completion fish | source; ${offers.join('; ')}`;
+    const output = await run('fish', ['--no-config', '-c', script], folder.path);
+    expect(output.trim().split('\n')).toEqual(OFFERED);
+  });
+});
+
+describeWith(
+  'zsh',
+  hasCommand('zsh', '--version'),
+  'apt-get install zsh',
+)('completion in zsh', () => {
+  test('offers commands, flags and values', async () => {
+    using folder = programFolder();
+    // zsh runs its completion functions at a prompt only; here they are called as it does, with what they offer printed.
+    const script = `
+      compdef() { :; }
+      _describe() { print -rl -- "\${(@)candidates%%:*}" | sort | paste -sd' '; }
+      eval "$(pilotlight completion zsh)"
+      offer() { words=("$@"); CURRENT=$#; _pilotlight; }
+      ${TYPED.map((line) => `offer ${line.endsWith(' ') ? `${line}''` : line}`).join('\n')}`;
+    const output = await run('zsh', ['-f', '-c', script], folder.path);
+    expect(output.trim().split('\n')).toEqual(OFFERED);
+  });
+});

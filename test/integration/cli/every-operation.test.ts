@@ -1,0 +1,148 @@
+/** Each operation of the table as a command: its help, its dry run, its curl line, and the command itself. */
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exampleOf } from '../../../src/cli/operations/help.ts';
+import { flagsOf } from '../../../src/cli/operations/flags.ts';
+import { commandOf } from '../../../src/cli/operations/names.ts';
+import { COMMON_ERRORS } from '../../../src/contract/errors.ts';
+import { OPERATION_IDS, operationOf, type OperationId } from '../../../src/contract/operations.ts';
+import { splitWords } from '../../../src/contract/shell-words.ts';
+import { DEFAULT_TEAM_KEY, startEmulator } from '../../../src/emulator/index.ts';
+import { pilotlight, type Ran } from '../../support/console.ts';
+
+const KEY = 'key-that-nobody-may-see';
+
+interface Seen {
+  readonly request: string;
+  readonly authorization: string | undefined;
+  readonly contentType: string | undefined;
+  readonly body: string;
+}
+
+/** A server that remembers each request to the byte, and has nothing to say. */
+let seen: Seen[] = [];
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const { method, url, headers } = request;
+    seen.push({
+      request: `${method} ${url}`,
+      authorization: headers.authorization,
+      contentType: headers['content-type'],
+      body: Buffer.concat(chunks).toString(),
+    });
+    // A refusal, since other answers are asked for again.
+    response.writeHead(400).end('{"error":"bad_request"}');
+  });
+});
+let url = '';
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => server.close());
+
+/** The words of an operation's documented example, without the program's name. */
+function exampleWords(id: OperationId): string[] {
+  return splitWords(exampleOf(id))
+    .map(({ text }) => text)
+    .slice(1);
+}
+
+async function requestsOf(send: () => Promise<unknown>): Promise<Seen[]> {
+  seen = [];
+  await send();
+  return seen;
+}
+
+/** Secrets of an example as the shell variables that a curl line reads. */
+function variablesOf(id: OperationId): Record<string, string> {
+  const { example } = operationOf(id);
+  const secrets = flagsOf(operationOf(id)).filter(({ secret }) => secret);
+  return Object.fromEntries([
+    ['API_KEY', KEY],
+    ...secrets.map(({ path: [field = ''] }) => [field.toUpperCase(), String(example.input[field])]),
+  ]);
+}
+
+function runShell(line: string, env: Record<string, string>): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('sh', ['-c', line], { env: { PATH: process.env['PATH'], ...env }, stdio: 'ignore' });
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+}
+
+test.each(OPERATION_IDS)('%s says in its help what it takes and where that is written', async (id) => {
+  const operation = operationOf(id);
+  const { code, stdout, stderr } = await pilotlight([...commandOf(id).split(' '), '--help']);
+  expect([code, stderr]).toEqual([0, '']);
+  for (const part of [operation.source, `${operation.method} ${operation.path}`, exampleOf(id)]) {
+    expect(stdout).toContain(part);
+  }
+  const text = stdout.replaceAll(/\s+/g, ' ');
+  for (const { name, choices, description } of flagsOf(operation)) {
+    expect(text).toContain(`--${name}`);
+    expect(text).toContain(description.replaceAll(/\s+/g, ' '));
+    for (const choice of choices) expect(text).toContain(`"${choice}"`);
+  }
+  if (operation.replacedBy) expect(stdout).toContain(commandOf(operation.replacedBy as OperationId));
+});
+
+test.each(OPERATION_IDS)('%s: the dry run and the curl line are what the command sends', async (id) => {
+  const env = { API_KEY: KEY, BASE_URL: url };
+  const words = exampleWords(id);
+  const [sent, ...more] = await requestsOf(() => pilotlight([...words, '--json'], { env }));
+  expect(more).toEqual([]);
+  expect(sent?.authorization).toBe(`Bearer ${KEY}`);
+
+  const dry = await pilotlight([...words, '--dry-run'], { env });
+  const curl = await pilotlight([...words, '--curl'], { env });
+  expect([dry.code, curl.code]).toEqual([0, 0]);
+  expect(dry.stdout + dry.stderr + curl.stdout + curl.stderr).not.toContain(KEY);
+
+  // The dry run with its secrets put back is the request.
+  const [head = '', body = ''] = dry.stdout.trimEnd().split('\n\n');
+  expect(head.split('\n')[0]?.replace(url, '')).toBe(sent?.request);
+  const shown = body === '' ? undefined : (JSON.parse(body) as Record<string, unknown>);
+  const real = sent?.body ? (JSON.parse(sent.body) as Record<string, unknown>) : undefined;
+  const hidden = Object.keys(variablesOf(id)).map((name) => name.toLowerCase());
+  for (const [field, value] of Object.entries(shown ?? {})) {
+    if (value !== '<redacted>') expect(value).toEqual(real?.[field]);
+    else expect(hidden).toContain(field);
+  }
+  expect(Object.keys(shown ?? {})).toEqual(Object.keys(real ?? {}));
+
+  const [byCurl] = await requestsOf(() => runShell(curl.stdout, variablesOf(id)));
+  expect(byCurl).toEqual(sent);
+});
+
+/** What becomes of an example whose code or secret the emulator never sent. */
+function expectRefusalThatIsDeclared(id: OperationId, { code, stderr }: Ran): void {
+  expect(id).toMatch(/^tfa\./);
+  expect([1, 4]).toContain(code);
+  const declared = [...operationOf(id).errors, ...COMMON_ERRORS];
+  expect(declared.some((error) => stderr.includes(error))).toBe(true);
+}
+
+test.each(OPERATION_IDS)('%s works as a command against the emulator', async (id) => {
+  await using emulator = await startEmulator({ dialect: 'public' });
+  const apiKey = id.startsWith('teams.') ? DEFAULT_TEAM_KEY : emulator.apiKey;
+  const env = { API_KEY: apiKey, BASE_URL: emulator.url };
+  const ran = await pilotlight([...exampleWords(id), '--json'], { env });
+  expect(emulator.journal.count({ operation: id })).toBe(1);
+  if (ran.code === 0) {
+    expect(operationOf(id).response.safeParse(JSON.parse(ran.stdout)).success).toBe(true);
+    expect(ran.stderr).toBe('');
+  } else expectRefusalThatIsDeclared(id, ran);
+});
+
+test('pilotlight ops --json lists every operation with its command', async () => {
+  const { stdout } = await pilotlight(['ops', '--json']);
+  const rows = JSON.parse(stdout) as { id: OperationId; command: string }[];
+  expect(rows.map(({ id }) => id)).toEqual(OPERATION_IDS);
+  expect(new Set(rows.map(({ command }) => command)).size).toBe(rows.length);
+});

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { root } from '../../support/optional.ts';
+import { startProgram } from '../../support/process.ts';
+
+/** Prints every module of ours that is loaded. */
+const SPY = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  registerHooks({ load(url, context, next) {
+    if (url.includes('/src/')) process.stderr.write('loaded ' + url.split('/src/')[1] + '\\n');
+    return next(url, context);
+  } });`)}`;
+
+async function loadedBy(...words: string[]): Promise<string[]> {
+  await using program = startProgram(process.execPath, ['--import', SPY, `${root}src/cli/main.ts`, ...words]);
+  await program.exit;
+  return [...program.stderr().matchAll(/^loaded (\S+)$/gm)].map(([, name = '']) => name);
+}
+
+test('the daemon and its health check load none of the commands of operations, nor the emulator or the document', async () => {
+  for (const words of [
+    ['run'],
+    ['healthcheck', '--url', 'http://127.0.0.1:1'],
+    ['status', '--url', 'http://127.0.0.1:1'],
+  ]) {
+    const loaded = await loadedBy(...words);
+    expect(loaded).toContain('cli/program.ts');
+    expect(
+      loaded.filter((name) => /^(?:cli\/(?:operations|completion|logs|demo)|emulator|openapi)\//.test(name)),
+    ).toEqual([]);
+  }
+  expect(await loadedBy('user', 'current', '--dry-run')).toContain('cli/operations/commands.ts');
+});

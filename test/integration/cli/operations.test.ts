@@ -1,0 +1,264 @@
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_TOTP_SECRET, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { totpCode } from '../../../src/client/flows/tfa-proof.ts';
+import { pilotlight } from '../../support/console.ts';
+import { freePort } from '../../support/ports.ts';
+
+function connectionOf(emulator: Emulator): Record<string, string> {
+  return { API_KEY: emulator.apiKey, BASE_URL: emulator.url };
+}
+
+/** The body that a command would send. */
+async function bodyOf(...words: string[]): Promise<unknown> {
+  const { code, stdout, stderr } = await pilotlight([...words, '--dry-run']);
+  expect([code, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout.split('\n\n')[1] ?? '');
+}
+
+describe('flags', () => {
+  test('make the body that they name, with empty registry fields filled in', async () => {
+    const words = [
+      '--name',
+      'vllm',
+      '--image',
+      'vllm/vllm-openai',
+      '--env',
+      '-e A=b -p 80:80',
+      '--no-private',
+    ];
+    await expect(bodyOf('template', 'create', ...words)).resolves.toEqual({
+      name: 'vllm',
+      image: 'vllm/vllm-openai',
+      env: '-e A=b -p 80:80',
+      private: false,
+      docker_login_repo: '',
+      docker_login_user: '',
+      docker_login_pass: '',
+    });
+  });
+
+  test('take environment and ports as container flags, one by one, or as JSON', async () => {
+    const env = ['--env', "-e A='x y' -p 80:80", '--env', 'B=2=3', '--env', '{"C":true}'];
+    await expect(bodyOf('instance', 'create', '3001', '--image', 'x', ...env)).resolves.toMatchObject({
+      env: { A: 'x y', '-p 80:80': '1', B: '2=3', C: true },
+    });
+  });
+
+  test('reach into objects and lists', async () => {
+    const volume = ['create-new', 'volume-id=4', 'size=10', 'mount-path=/data'].map(
+      (part) => `--volume-info-${part}`,
+    );
+    const words = ['--image', 'x', ...volume, '--args', '--port', '--args', '80'];
+    await expect(bodyOf('instances', 'create', '--offer-id', '3001', ...words)).resolves.toEqual({
+      image: 'x',
+      volume_info: { create_new: true, volume_id: 4, size: 10, mount_path: '/data' },
+      args: ['--port', '80'],
+    });
+  });
+
+  test('win over the object of --input, which may come from standard input', async () => {
+    const stdin = '{"name":"from stdin","image":"x","desc":"kept"}';
+    const { stdout } = await pilotlight(
+      ['template', 'create', '--input', '-', '--name', 'flag', '--dry-run'],
+      { stdin },
+    );
+    expect(JSON.parse(stdout.split('\n\n')[1] ?? '')).toMatchObject({
+      name: 'flag',
+      image: 'x',
+      desc: 'kept',
+    });
+  });
+
+  test('write search filters as people do', async () => {
+    await using emulator = await startEmulator();
+    const filters = ['count_created >= 100', 'tag in latest,2024-10-07', 'recommended = true'];
+    const words = filters.flatMap((filter) => ['--select-filters', filter]);
+    const { stdout } = await pilotlight(['template', 'search', ...words, '--json'], {
+      env: connectionOf(emulator),
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ templates: [{ name: 'Jupyter Lab' }] });
+  });
+});
+
+describe('what is wrong is said all at once, before anything is sent', () => {
+  test.each([
+    [
+      ['endpoint-group', 'create', '--target-util', '2', '--max-workers', 'many'],
+      ['--target-util: ', 'got 2', 'at most 1', '--max-workers: ', '"many"', '§2.7'],
+    ],
+    [
+      ['template', 'create', '--env', '-e'],
+      ['--name: is missing', '--image: is missing', '--env: ', 'NAME=value', '§4.2'],
+    ],
+    [
+      ['tfa', 'update', '--label', 'x'.repeat(31)],
+      ['--label: ', 'at most 30 characters', 'tfa_method_id'],
+    ],
+    [
+      ['template', 'search', '--select-filters', 'name'],
+      ["'FIELD OPERATOR VALUE'", 'notin'],
+    ],
+    [['template', 'search', '--select-filters', 'nmae = x'], ['nmae']],
+    [['template', 'create', '--runtype', 'sssh'], ['Allowed choices are ssh, jupyter, args']],
+    [
+      ['template', 'create', '--nmae', 'x'],
+      ["unknown option '--nmae'", 'Did you mean --name', 'pilotlight template create --help'],
+    ],
+    [
+      ['template', 'serach'],
+      ["unknown command 'serach'", 'search'],
+    ],
+    [
+      ['templat', 'search'],
+      ["unknown command 'templat'", 'template'],
+    ],
+    [['deployment', 'heartbeat', '42', '--id', '43'], ['given twice']],
+    [
+      ['deployment', 'heartbeat'],
+      ['--id: is missing', 'deployment id'],
+    ],
+    [
+      ['deployment', 'heartbeat', 'x'],
+      ['--id: ', '"x"'],
+    ],
+    [['deployment', 'heartbeat', '1', '--input', '[]'], ['one JSON object']],
+    [['deployment', 'heartbeat', '1', '--timeout', 'soon'], ['500ms, 20s, 5m or 1h']],
+    [['template'], ['search', 'create']],
+  ])('%j', async (words, parts) => {
+    const ran = await pilotlight(words, { env: { API_KEY: 'x', BASE_URL: 'http://127.0.0.1:9' } });
+    expect(ran.code).toBe(2);
+    for (const part of parts) expect(ran.stderr).toContain(part);
+    expect(ran.stdout).toBe('');
+  });
+
+  test('of a file that is not there', async () => {
+    const read = (): never => {
+      throw new Error("ENOENT: no such file or directory, open 'nowhere'");
+    };
+    const ran = await pilotlight(['user', 'current', '--input', '@nowhere'], { read });
+    expect(ran.code).toBe(2);
+    expect(ran.stderr).toContain('--input: ENOENT');
+  });
+
+  test('without showing a secret', async () => {
+    const env = { API_KEY: 'x', BASE_URL: 'http://127.0.0.1:9' };
+    const words = ['tfa', 'confirm-authorization', '--code', '98765', '--secret', 'b1946ac9'];
+    const { code, stderr } = await pilotlight(words, { env });
+    expect(code).toBe(2);
+    expect(stderr).toContain('--code: a code has 6 digits');
+    expect(stderr).not.toContain('98765');
+    const { stderr: called } = await pilotlight(['call', 'tfa.login', '{"code":"98765"}'], { env });
+    expect(called).toContain('a code has 6 digits');
+    expect(called).not.toContain('98765');
+  });
+
+  test('with what the environment lacks', async () => {
+    const { code, stderr } = await pilotlight(['deployment', 'heartbeat', '-1']);
+    expect(code).toBe(2);
+    for (const part of ['PILOTLIGHT_API_KEY', 'PILOTLIGHT_BASE_URL']) expect(stderr).toContain(part);
+  });
+});
+
+describe('exit codes', () => {
+  test('0 done, 1 refused, 3 not reachable, 4 not authorized', async () => {
+    await using emulator = await startEmulator();
+    const env = connectionOf(emulator);
+    await expect(pilotlight(['deployment', 'heartbeat', '42'], { env })).resolves.toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    const refused = await pilotlight(['deployment', 'heartbeat', '99'], { env });
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain('not_found');
+    const wrong = { ...env, API_KEY: 'wrong' };
+    await expect(pilotlight(['user', 'current'], { env: wrong })).resolves.toMatchObject({ code: 4 });
+    const nobody = { ...env, BASE_URL: `http://127.0.0.1:${await freePort()}` };
+    await expect(pilotlight(['user', 'current'], { env: nobody })).resolves.toMatchObject({ code: 3 });
+    await emulator.faults.add({ kind: 'hang' });
+    const late = await pilotlight(['template', 'delete', '9', '--timeout', '50ms'], { env });
+    expect(late).toMatchObject({ code: 3 });
+    expect(late.stderr).toContain('50 ms');
+  });
+
+  test('130 when Ctrl-C ends it', async () => {
+    await using emulator = await startEmulator();
+    await emulator.faults.add({ kind: 'hang' });
+    const controller = new AbortController();
+    const ran = pilotlight(['user', 'current'], { env: connectionOf(emulator), signal: controller.signal });
+    await emulator.journal.waitFor({ operation: 'users.current' }, { arrived: true });
+    controller.abort();
+    await expect(ran).resolves.toEqual({ code: 130, stdout: '', stderr: '' });
+  });
+});
+
+describe('two-factor codes', () => {
+  test('are asked for at a terminal, and sent with what goes with them', async () => {
+    await using emulator = await startEmulator();
+    const env = connectionOf(emulator);
+    const asked: string[] = [];
+    const ask = (question: string): string => {
+      asked.push(question);
+      return asked.length === 1 ? '12' : totpCode(DEFAULT_TOTP_SECRET, emulator.clock.now());
+    };
+    const ran = await pilotlight(['tfa', 'regenerate-backup-codes', '--json'], { env, ask });
+    expect(ran.code).toBe(0);
+    expect(ran.stderr).toContain('A code has 6 digits');
+    expect((JSON.parse(ran.stdout) as { backup_codes: string[] }).backup_codes).toHaveLength(10);
+    expect(asked[0]).toContain('6-digit code from your authenticator (authenticator)');
+  });
+
+  test('of e-mail are sent, sent again on request, and verified with the secret of the last one', async () => {
+    await using emulator = await startEmulator();
+    const env = connectionOf(emulator);
+    let questions = 0;
+    const ask = (): string => {
+      questions += 1;
+      return questions === 1 ? 'r' : emulator.outbox.latest().code;
+    };
+    const ran = await pilotlight(['tfa', 'login', '--tfa-method', 'email', '--json'], { env, ask });
+    expect(ran).toMatchObject({ code: 0 });
+    expect(emulator.journal.count({ operation: 'tfa.sendEmail' })).toBe(2);
+  });
+
+  test('that are required are asked for by name; nobody is asked in a script', async () => {
+    await using emulator = await startEmulator();
+    const env = connectionOf(emulator);
+    const { secret } = JSON.parse(
+      (await pilotlight(['tfa', 'authorize-new-method', '--tfa-method', 'email', '--json'], { env })).stdout,
+    ) as { secret: string };
+    const script = await pilotlight(['tfa', 'confirm-authorization', '--secret', secret], { env });
+    expect(script).toMatchObject({ code: 2 });
+    expect(script.stderr).toContain('--code: is missing');
+    expect(script.stderr).not.toContain(secret);
+    const ask = (question: string): string =>
+      question.startsWith('code') ? emulator.outbox.latest().code : '';
+    await expect(
+      pilotlight(['tfa', 'confirm-authorization', '--secret', secret], { env, ask }),
+    ).resolves.toMatchObject({ code: 0 });
+  });
+});
+
+describe('for people', () => {
+  test('lists are tables that fit the terminal, times are readable', async () => {
+    await using emulator = await startEmulator();
+    const env = connectionOf(emulator);
+    for (const columns of [40, 60, 80, 200]) {
+      const { stdout } = await pilotlight(['instance', 'list'], { env, columns });
+      const lines = stdout.trimEnd().split('\n');
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+      expect(stdout).toMatch(/ID +ACTUAL_STAT/);
+      expect(stdout).toContain('501');
+    }
+    const { stdout } = await pilotlight(['machine', 'maintenances', '11,12'], { env, columns: 100 });
+    expect(stdout).toMatch(/ID +MACHINE_ID .*\n1 +11 +3 +\d{4}-\d\d-\d\dT[\d:.]+Z +power/);
+  });
+
+  test('a log is its lines, without what a terminal would obey', async () => {
+    await using emulator = await startEmulator({ seed: { workergroups: [{ id: 7, lines_per_second: 0 }] } });
+    emulator.workergroups.append(7, ['one', '\u001B[31mtwo\u001B[0m\u0007']);
+    const { stdout } = await pilotlight(['workergroup', 'logs', '7', '--tail', '9'], {
+      env: connectionOf(emulator),
+    });
+    expect(stdout).toBe('one\ntwo\n');
+  });
+});

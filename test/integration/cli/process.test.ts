@@ -1,0 +1,75 @@
+/** The program as a process: what only a real terminal, signal or pipe shows. */
+import { spawn } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { totpCode } from '../../../src/client/flows/tfa-proof.ts';
+import { DEFAULT_TOTP_SECRET, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { describeWith, hasCommand, root } from '../../support/optional.ts';
+import { startPilotlight, startProgram } from '../../support/process.ts';
+
+function connectionOf(emulator: Emulator): Record<string, string> {
+  return { PILOTLIGHT_API_KEY: emulator.apiKey, PILOTLIGHT_BASE_URL: emulator.url };
+}
+
+test('Ctrl-C ends a request that hangs, with 130', async () => {
+  await using emulator = await startEmulator();
+  await emulator.faults.add({ kind: 'hang' });
+  await using program = startPilotlight(['user', 'current'], connectionOf(emulator));
+  await emulator.journal.waitFor({ operation: 'users.current' }, { arrived: true });
+  program.child.kill('SIGINT');
+  expect([await program.exit, program.stdout()]).toEqual([130, '']);
+});
+
+test('an answer goes to stdout alone, and a complaint to stderr alone', async () => {
+  await using emulator = await startEmulator();
+  await using good = startPilotlight(['template', 'search', '--json'], connectionOf(emulator));
+  expect([await good.exit, good.stderr()]).toEqual([0, '']);
+  expect(JSON.parse(good.stdout())).toHaveProperty('templates');
+  await using bad = startPilotlight(['template', 'search', '--wrong'], connectionOf(emulator));
+  expect([await bad.exit, bad.stdout()]).toEqual([2, '']);
+});
+
+test('a reader that leaves early, as head does, is no reason for a stack', async () => {
+  const command = `'${process.execPath}' '${root}src/cli/main.ts' openapi | head -n 1`;
+  await using program = startProgram('sh', ['-c', command]);
+  expect([await program.exit, program.stdout(), program.stderr()]).toEqual([0, '{\n', '']);
+});
+
+describeWith(
+  'script',
+  hasCommand('script', '--version'),
+  'apt-get install bsdutils',
+)('at a terminal', () => {
+  test('a code is asked for and not shown', async () => {
+    await using emulator = await startEmulator();
+    const command = `'${process.execPath}' '${root}src/cli/main.ts' tfa regenerate-backup-codes`;
+    const child = spawn('script', ['-qec', command, '/dev/null'], {
+      env: { ...process.env, ...connectionOf(emulator) },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    let screen = '';
+    const code = totpCode(DEFAULT_TOTP_SECRET, emulator.clock.now());
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      if (!screen.includes('6-digit code') && (screen + chunk).includes('6-digit code'))
+        child.stdin.write(`${code}\r`);
+      screen += chunk;
+    });
+    const exit = await new Promise((resolve) => child.once('close', resolve));
+    expect([exit, screen]).toEqual([0, expect.stringContaining('from your authenticator')]);
+    expect(screen).not.toContain(code);
+    expect(screen).toMatch(/backup_codes:\s+([0-9A-Za-z]{4}-){2}/);
+  });
+
+  test('Ctrl-C at the question ends with 130', async () => {
+    await using emulator = await startEmulator();
+    const command = `'${process.execPath}' '${root}src/cli/main.ts' tfa login`;
+    const child = spawn('script', ['-qec', command, '/dev/null'], {
+      env: { ...process.env, ...connectionOf(emulator) },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      if (chunk.includes('6-digit code')) child.stdin.write('\u0003');
+    });
+    expect(await new Promise((resolve) => child.once('close', resolve))).toBe(130);
+    expect(emulator.journal.count({ operation: 'tfa.login' })).toBe(0);
+  });
+});

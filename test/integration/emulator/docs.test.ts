@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { startEmulator } from '../../../src/emulator/index.ts';
+import { openApiDocument } from '../../../src/openapi/document.ts';
+import { pilotlight } from '../../support/console.ts';
+
+test('the emulator serves the document with itself as the server; the command prints the same', async () => {
+  await using emulator = await startEmulator();
+  const served: unknown = await (await fetch(`${emulator.url}/openapi.json`)).json();
+  expect(served).toEqual(JSON.parse(JSON.stringify(openApiDocument({ baseUrl: emulator.url }))));
+  const printed = await pilotlight(['openapi'], { env: { BASE_URL: emulator.url } });
+  expect(printed).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(printed.stdout)).toEqual(served);
+});
+
+test('its page loads nothing from anywhere else, and the documentation is no part of the journal', async () => {
+  await using emulator = await startEmulator();
+  for (const [path, type] of [
+    ['/docs', 'text/html'],
+    ['/docs/', 'text/html'],
+    ['/docs/docs.css', 'text/css'],
+    ['/docs/docs.js', 'text/javascript'],
+  ] as const) {
+    const response = await fetch(emulator.url + path);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, `${type}; charset=utf-8`]);
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(await response.text()).not.toMatch(/https?:\/\//);
+  }
+  expect(emulator.journal.entries()).toEqual([]);
+  expect((await fetch(`${emulator.url}/docs/..%2fserver.ts`)).status).toBe(501);
+});

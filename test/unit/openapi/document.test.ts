@@ -1,0 +1,120 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { describe, expect, test } from 'vitest';
+import { ERRORS, type ErrorDefinition } from '../../../src/contract/errors.ts';
+import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
+import { openApiDocument } from '../../../src/openapi/document.ts';
+import type { OpenApiDocument, OperationObject } from '../../../src/openapi/types.ts';
+
+/** What an independent validator has against a document: its structure, references, and examples against their schemas. */
+async function problemsOf(document: OpenApiDocument): Promise<string[]> {
+  const config = await createConfig({
+    extends: ['recommended-strict'],
+    rules: {
+      'no-path-trailing-slash': 'off', // the interface's own paths
+      'no-invalid-media-type-examples': 'error',
+      'no-invalid-parameter-examples': 'error',
+    },
+  });
+  const found = await lintFromString({
+    source: JSON.stringify(document),
+    absoluteRef: 'openapi.json',
+    config,
+  });
+  return found.map(({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer})`);
+}
+
+const document = openApiDocument();
+
+function operations(): [string, string, OperationObject][] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, string, OperationObject] => [
+      method,
+      path,
+      operation,
+    ]),
+  );
+}
+
+describe('the OpenAPI document', () => {
+  test('is valid, and so are all its examples', async () => {
+    expect(await problemsOf(document)).toEqual([]);
+    expect(
+      await problemsOf(
+        openApiDocument({ baseUrl: 'https://a.example/', serverlessUrl: 'https://b.example' }),
+      ),
+    ).toEqual([]);
+  });
+
+  test('would not pass with an example that breaks its schema, or a reference to nothing', async () => {
+    const text = JSON.stringify(document);
+    const broken = (from: string, to: string): OpenApiDocument =>
+      JSON.parse(text.replace(from, to)) as OpenApiDocument;
+    expect(await problemsOf(broken('"deployment_id":42', '"deployment_id":"42"'))).not.toEqual([]);
+    expect(await problemsOf(broken('schemas/Error"', 'schemas/Eror"'))).not.toEqual([]);
+    expect(await problemsOf(broken('"in":"path"', '"in":"paht"'))).not.toEqual([]);
+  });
+
+  test('has every operation, at its method, path and server', () => {
+    expect(
+      operations()
+        .map(([, , { operationId }]) => operationId)
+        .toSorted(),
+    ).toEqual([...OPERATION_IDS].toSorted());
+    for (const [method, path, { operationId, servers, 'x-source': source }] of operations()) {
+      const operation = operationOf(operationId as (typeof OPERATION_IDS)[number]);
+      expect([method.toUpperCase(), path, source]).toEqual([
+        operation.method,
+        operation.path,
+        operation.source,
+      ]);
+      expect(servers?.[0]?.url).toBe(operation.base === 'serverless' ? '{serverless_url}' : undefined);
+    }
+    expect(document.servers.map(({ url }) => url)).toEqual(['{base_url}', '{serverless_url}']);
+  });
+
+  test('has an example of every request and answer', () => {
+    for (const [, , { requestBody, responses, parameters = [] }] of operations()) {
+      if (requestBody) expect(requestBody.content['application/json'].example).toBeDefined();
+      expect(responses['200']?.content['application/json'].example).toBeDefined();
+      for (const parameter of parameters) {
+        expect(parameter.example ?? parameter.content?.['application/json'].example).toBeDefined();
+      }
+    }
+  });
+
+  test('has every error that an operation declares, at each of its statuses', () => {
+    for (const [, , { operationId, responses }] of operations()) {
+      for (const code of operationOf(operationId as (typeof OPERATION_IDS)[number]).errors) {
+        const { status, when }: ErrorDefinition = ERRORS[code];
+        for (const each of status)
+          expect(responses[String(each)]?.description).toContain(`\`${code}\`: ${when}`);
+      }
+    }
+    expect(Object.keys(document.components.examples)).toEqual(Object.keys(ERRORS));
+    expect(document.components.examples['tfa_locked']?.value).toEqual({
+      error: 'tfa_locked',
+      msg: 'method locked after failures (15 minutes)',
+      fail_count: 5,
+      locked_until: 1_790_000_900,
+    });
+  });
+
+  test('says what needs a key, and what a secret alone may do', () => {
+    const open = operations().filter(([, , { security }]) =>
+      security.some((each) => Object.keys(each).length === 0),
+    );
+    expect(open.map(([, , { operationId }]) => operationId)).toEqual(
+      OPERATION_IDS.filter((id) => operationOf(id).verification.secretAlone),
+    );
+    expect(document.components.securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } });
+  });
+
+  test('marks what is deprecated, with its replacement', () => {
+    const old = operations().filter(([, , { deprecated }]) => deprecated);
+    expect(old.map(([, , operation]) => [operation.operationId, operation['x-replaced-by']])).toEqual([
+      ['tfa.test', 'tfa.sendSms'],
+      ['tfa.testSubmit', 'tfa.confirmNew'],
+      ['tfa.resend', 'tfa.resendSms'],
+    ]);
+  });
+});
