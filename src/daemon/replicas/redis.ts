@@ -15,9 +15,9 @@ const LONGEST_WAIT_MS = 2_000;
  * `onError` hears once of each loss.
  */
 export async function connectRedis(url: string, onError: (error: Error) => void): Promise<Redis> {
-  // Imported here: only several replicas need it.
-  const { createClient } = await import('@redis/client');
-  const client = createClient({
+  // Imported here: only several replicas need it. Whole, because a bundle knows no names of a CommonJS package.
+  const { default: redis } = await import('@redis/client');
+  const client = redis.createClient({
     url,
     RESP: 2,
     disableOfflineQueue: true,
