@@ -1,16 +1,15 @@
 /**
- * Bundles the program and the library into dist/: their entries, one for the thread of the heartbeats, and a
- * chunk for each part that a run may not need (emulator, pretty printer, …), loaded when it does. Their types
- * are another step, build-types.ts, which an image need not take. Everything lies flat in dist/, so that a file
- * looked up beside
- * `import.meta.url` is found from whichever chunk asks.
+ * Bundles the program and the library into dist/, or into the folder that is named: their entries, one for the thread
+ * of the heartbeats, and a chunk for each part that a run may not need (emulator, pretty printer, …), loaded when it
+ * does. Their types are another step, build-types.ts, which an image need not take. Everything lies flat in it, so
+ * that a file looked up beside `import.meta.url` is found from whichever chunk asks.
  */
 import { build } from 'esbuild';
 import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = new URL('..', import.meta.url).pathname;
-const out = join(root, 'dist');
+const out = process.argv[2] ?? join(root, 'dist');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
 
 rmSync(out, { recursive: true, force: true });
@@ -44,13 +43,15 @@ const result = await build({
   logLevel: 'warning',
 });
 
-for (const folder of ['src/daemon/status-page', 'src/emulator/docs']) {
-  const page = join(root, folder);
-  for (const name of readdirSync(page))
-    if (!name.endsWith('.ts')) copyFileSync(join(page, name), join(out, name));
+// What is read as a file: the status page, the emulator's documentation, and the parts of a plan's page.
+for (const folder of ['src/daemon/status-page', 'src/emulator/docs', 'src/cli/plan/report']) {
+  for (const name of readdirSync(join(root, folder)))
+    if (!name.endsWith('.ts')) copyFileSync(join(root, folder, name), join(out, name));
 }
+for (const name of ['uPlot.iife.min.js', 'uPlot.min.css'])
+  copyFileSync(join(root, 'node_modules/uplot/dist', name), join(out, name));
 
 const bytes = Object.values(result.metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
 process.stdout.write(
-  `dist/: ${Object.keys(result.metafile.outputs).length} files, ${(bytes / 1024).toFixed(0)} KiB\n`,
+  `${out}: ${Object.keys(result.metafile.outputs).length} files, ${(bytes / 1024).toFixed(0)} KiB\n`,
 );

@@ -30,6 +30,7 @@ const PACKAGES = [
   'commander',
   'otpauth',
   '@redis/client',
+  '@opentelemetry/**',
 ];
 
 /** Packages that a folder may import besides Node's own modules. */
@@ -37,7 +38,7 @@ const ALLOWED_PACKAGES: Record<string, readonly string[]> = {
   client: ['undici', 'otpauth'],
   emulator: ['fastify', 'otpauth'],
   heartbeat: [],
-  logs: [],
+  logs: ['undici', '@opentelemetry/**'], // the OTLP sink, which is loaded when it is configured
   watch: ['node-cron'],
   daemon: ['pino', 'prom-client', '@redis/client'],
 };

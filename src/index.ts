@@ -42,5 +42,23 @@ export { LIMITS } from './contract/limits.ts';
 export { mergeLaunch as previewLaunch, type MergedLaunch } from './contract/merge.ts';
 export { OPERATIONS, type Input, type OperationId, type Output } from './contract/operations.ts';
 export { FlagError } from './contract/shell-words.ts';
-export { checkEndpointGroup, checkEndpointGroups, type CheckedGroup } from './scaling/check.ts';
-export type { Finding, Severity } from './scaling/findings.ts';
+export {
+  checkEndpointGroup,
+  checkEndpointGroups,
+  resolveDefaults,
+  type CheckedGroup,
+} from './scaling/check.ts';
+export type { Finding, ResolvedParameters, Severity, WorkerFacts } from './scaling/findings.ts';
+export { generateLoad, type GeneratedLoad, type LoadShape } from './scaling/planner/generators.ts';
+export { RecordedLoad, type Arrival, type ArrivalStream } from './scaling/planner/load.ts';
+export { plan, planStream } from './scaling/planner/plan.ts';
+export type { PlanResult } from './scaling/planner/result.ts';
+export {
+  searchParameters,
+  type Candidate,
+  type SearchResult,
+  type SearchStep,
+} from './scaling/planner/search.ts';
+export { MODEL, NOT_MODELLED, planSettings, type PlanSettings } from './scaling/planner/settings.ts';
+export { Simulation, type Scenario } from './scaling/planner/simulation.ts';
+export type { PlanSeries } from './scaling/planner/time-series.ts';

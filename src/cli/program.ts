@@ -9,6 +9,7 @@ import { emulatorCommand } from './commands/emulator.ts';
 import { healthcheckCommand } from './commands/healthcheck.ts';
 import { logsCommand } from './commands/logs.ts';
 import { openapiCommand } from './commands/openapi.ts';
+import { planCommand } from './commands/plan.ts';
 import { runCommand } from './commands/run.ts';
 import { statusCommand } from './commands/status.ts';
 import { processConsole, type Console } from './console.ts';
@@ -43,6 +44,7 @@ export async function createProgram(console: Console, first: string | undefined)
     demoCommand(),
     emulatorCommand(),
     checkCommand(),
+    planCommand(),
     logsCommand(),
     statusCommand(),
     healthcheckCommand(),

@@ -7,13 +7,14 @@ import type { LogEvent } from '../logs/events.ts';
 import { createTailFetcher } from '../logs/fetch-tail.ts';
 import { MemorySpool } from '../logs/memory-spool.ts';
 import { startLogPipeline } from '../logs/pipeline.ts';
-import { stdoutSink } from '../logs/sinks/stdout.ts';
+import { SinkBusy } from '../logs/sinks/sink.ts';
 import type { DropReason, Spool } from '../logs/spool.ts';
 import { openSqliteSpool } from '../logs/sqlite-spool.ts';
 import type { Settings } from './config/options.ts';
+import { openSinks, type SinkSettings } from './log-sinks.ts';
 import type { SinkStatus, Status, WorkerGroupStatus } from './status.ts';
 
-type LogSettings = Pick<Settings, 'workerGroups' | 'logStart' | 'stateDir'>;
+type LogSettings = SinkSettings & Pick<Settings, 'workerGroups' | 'logStart' | 'stateDir'>;
 
 export interface LogFollowingOptions {
   readonly client: Pick<Client, 'workergroups'>;
@@ -36,7 +37,7 @@ export interface LogFollowing {
 
 export async function startLogFollowing(options: LogFollowingOptions): Promise<LogFollowing> {
   const { client, settings, logger } = options;
-  const sinks = [stdoutSink(options.stdout)];
+  const sinks = await openSinks(settings, options.stdout, logger);
   const sinkNames = sinks.map(({ name }) => name);
   const counts = createSinkCounts(sinkNames);
   const followed = new Set(settings.workerGroups);
@@ -151,7 +152,7 @@ function createSinkCounts(names: readonly string[]) {
   };
 }
 
-/** Says once when something goes wrong, and at debug level while it stays so. */
+/** Says when something goes wrong, and mostly at debug level while it stays so. */
 function logEvent(logger: Logger, event: LogEvent): void {
   switch (event.kind) {
     case 'poll failed': {
@@ -165,12 +166,18 @@ function logEvent(logger: Logger, event: LogEvent): void {
       logger.warn({ workergroupId, reason, lostMin, lostEstimate }, 'gap in the log');
       return;
     }
-    case 'dropped':
-      logger.error({ sink: event.sink, records: event.records, reason: event.reason }, 'log records dropped');
+    case 'dropped': {
+      const { sink, records, reason, message } = event;
+      logger.error({ sink, records, reason, message }, 'log records dropped');
       return;
+    }
     case 'sink failed': {
       const { sink, error, failures, retryInMs } = event;
-      logger[failures === 1 ? 'warn' : 'debug']({ sink, err: error, failures, retryInMs }, 'log sink failed');
+      // Again after twice as many failures each time: what only a person can mend must not be missed.
+      const isTold = Number.isInteger(Math.log2(failures));
+      const level = error instanceof SinkBusy && error.advice !== undefined ? 'error' : 'warn';
+      const fields = { sink, err: error, failures, retryInMs };
+      logger[isTold ? level : 'debug'](fields, 'log sink failed; its records wait in the spool');
       return;
     }
     case 'spool failed':

@@ -45,6 +45,8 @@ export type LogEvent =
       readonly sink: string;
       readonly records: number;
       readonly reason: DropReason;
+      /** What the sink said, for a person. */
+      readonly message?: string;
     }
   | {
       readonly kind: 'sink failed';

@@ -7,7 +7,7 @@
  */
 import type { TailAnswer } from './answer.ts';
 import { backoffMs } from './backoff.ts';
-import { FIRST_PACE, faded, MAX_TAIL, paceAfter, quietInterval, tailFor, type Pace } from './rate.ts';
+import { FIRST_PACE, MAX_TAIL, meanRate, paceAfter, quietInterval, tailFor, type Pace } from './rate.ts';
 import { numberRecords, PLAIN, type TakenByLevel } from './numbering.ts';
 import type { LogRecord } from './record.ts';
 import { beginStream, EMPTY_STREAM, takeTail, type Reading, type Stream } from './stream.ts';
@@ -25,6 +25,8 @@ export interface GroupProgress {
   readonly time: number;
   /** The most lines that the service has been found to give; MAX_TAIL until it is found to give fewer. */
   readonly ceiling: number;
+  /** Lately: what a gap is estimated from. 0 until it is known. */
+  readonly linesPerSecond: number;
   /** By level; the one stream of a plain text is PLAIN. */
   readonly streams: Readonly<Record<string, Stream>>;
 }
@@ -87,7 +89,8 @@ const LONGEST_RETRY_AFTER_MS = 120_000;
 export const FIRST_POLL: NextPoll = { tail: MAX_TAIL, delayMs: 0 };
 
 export function beginGroup({ workergroupId, start, progress, epochAfterLoss }: Beginning): GroupState {
-  const fresh = { epoch: epochAfterLoss ?? 1, seq: 0, time: 0, ceiling: MAX_TAIL, streams: {} };
+  const epoch = epochAfterLoss ?? 1;
+  const fresh = { epoch, seq: 0, time: 0, ceiling: MAX_TAIL, linesPerSecond: 0, streams: {} };
   return {
     workergroupId,
     start,
@@ -130,8 +133,8 @@ function quiet(state: GroupState, { now }: PollResult): Step {
 function read(state: GroupState, result: PollResult, texts: readonly (readonly [string, string])[]): Step {
   const { progress, pace } = state;
   const { tail, now } = result;
-  const elapsedMs = state.takenAt === undefined ? Infinity : now - state.takenAt;
-  const expected = state.takenAt === undefined ? 0 : (faded(pace.peakRate, elapsedMs) * elapsedMs) / 1000;
+  const elapsedMs = sinceTaken(state, now);
+  const expected = elapsedMs === Infinity ? 0 : (progress.linesPerSecond * elapsedMs) / 1000;
 
   const taken: TakenByLevel[] = [];
   for (const [level, body] of texts) {
@@ -153,21 +156,24 @@ function read(state: GroupState, result: PollResult, texts: readonly (readonly [
     ...progress.streams,
     ...Object.fromEntries(taken.map(([level, { stream }]) => [level, stream])),
   };
+  const nextPace = paceAfter(pace, {
+    count,
+    tail,
+    widened: state.widenTo !== undefined,
+    // The first poll of a process may come after days: of the rate to expect now it says nothing.
+    elapsedMs: state.takenAt === undefined ? Infinity : elapsedMs,
+    roundTripMs: result.roundTripMs,
+    waiting: Object.values(streams).some(({ pending }) => pending?.delivered === false),
+    ceiling,
+  });
+  const linesPerSecond = state.takenAt === undefined ? (1000 * count) / elapsedMs : meanRate(nextPace);
   const next: GroupState = {
     workergroupId: state.workergroupId,
     start: state.start,
-    progress: { ...numbered.progress, ceiling, streams },
+    progress: { ...numbered.progress, ceiling, linesPerSecond, streams },
     begun: true,
     forgotten: false,
-    pace: paceAfter(pace, {
-      count,
-      tail,
-      widened: state.widenTo !== undefined,
-      elapsedMs,
-      roundTripMs: result.roundTripMs,
-      waiting: Object.values(streams).some(({ pending }) => pending?.delivered === false),
-      ceiling,
-    }),
+    pace: nextPace,
     takenAt: now,
     failures: 0,
   };
@@ -177,6 +183,12 @@ function read(state: GroupState, result: PollResult, texts: readonly (readonly [
     taken.some(([level, { stream }]) => stream.window !== progress.streams[level]?.window);
   const delayMs = next.pace.intervalMs;
   return { state: next, records, moved, next: { delayMs, tail: tailAfter(next, now, delayMs) } };
+}
+
+/** Milliseconds since lines were last taken, if only by an earlier process; Infinity when none were. */
+function sinceTaken({ takenAt, progress }: GroupState, now: number): number {
+  const since = takenAt ?? (progress.seq === 0 ? -Infinity : progress.time / 1000);
+  return Math.max(1, now - since); // a clock may be set back
 }
 
 /**

@@ -4,11 +4,11 @@
  */
 import type { GroupProgress } from './group.ts';
 import { SinkLedger } from './ledger.ts';
+import { RecordQueue } from './record-queue.ts';
 import type { LogRecord } from './record.ts';
 import {
   BATCH_BYTES,
   BATCH_RECORDS,
-  bytesOf,
   MEBIBYTE,
   type Batch,
   type Dropped,
@@ -30,11 +30,7 @@ export class MemorySpool implements Spool {
   readonly #maxBytes: number;
   readonly #ledger = new SinkLedger();
   readonly #progress = new Map<number, GroupProgress>();
-  /** The record at index i has position `#first + i`; those below `#head` are gone. */
-  #records: (LogRecord | undefined)[] = [];
-  #first = 1;
-  #head = 0;
-  #bytes = 0;
+  readonly #queue = new RecordQueue();
 
   constructor({ sinks, maxBytes = DEFAULT_BYTES }: MemorySpoolOptions) {
     this.#maxBytes = maxBytes;
@@ -47,13 +43,12 @@ export class MemorySpool implements Spool {
 
   append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
     this.#progress.set(workergroupId, progress);
-    for (const record of records) {
-      this.#records.push(record);
-      this.#bytes += bytesOf(record);
-    }
     this.#ledger.append(records.length);
     const gone: number[] = [];
-    while (this.#bytes > this.#maxBytes) gone.push(this.#shift());
+    for (const record of records) {
+      this.#queue.push(record);
+      while (this.#queue.bytes > this.#maxBytes) gone.push(this.#queue.shift());
+    }
     const dropped = this.#ledger.missing(gone);
     this.#ledger.drop(dropped);
     this.#releaseAcknowledged();
@@ -61,16 +56,17 @@ export class MemorySpool implements Spool {
   }
 
   take(sink: string): Batch | undefined {
-    const start = Math.max(this.#head, this.#ledger.account(sink).acknowledged + 1 - this.#first);
+    const start = Math.max(this.#queue.oldest, this.#ledger.account(sink).acknowledged + 1);
     const records: LogRecord[] = [];
-    for (let bytes = 0, index = start; records.length < BATCH_RECORDS; index++) {
-      const record = this.#records[index];
-      if (record === undefined || (bytes > 0 && bytes + bytesOf(record) > BATCH_BYTES)) break;
+    for (let bytes = 0; records.length < BATCH_RECORDS;) {
+      const position = start + records.length;
+      bytes += this.#queue.sizeAt(position) ?? 0;
+      const record = bytes > BATCH_BYTES && records.length > 0 ? undefined : this.#queue.at(position);
+      if (record === undefined) break;
       records.push(record);
-      bytes += bytesOf(record);
     }
     if (records.length === 0) return undefined;
-    const batch = { records, through: this.#first + start + records.length - 1 };
+    const batch = { records, through: start + records.length - 1 };
     this.#ledger.take(sink, batch);
     return batch;
   }
@@ -86,27 +82,11 @@ export class MemorySpool implements Spool {
   }
 
   close(): void {
-    this.#records = [];
+    this.#queue.clear();
   }
 
   #releaseAcknowledged(): void {
-    const wanted = this.#ledger.acknowledgedByAll;
-    while (this.#head < this.#records.length && this.#first + this.#head <= wanted) this.#shift();
-  }
-
-  /** Lets go of the oldest record. */
-  #shift(): number {
-    const record = this.#records[this.#head];
-    if (record === undefined) throw new Error('the spool is empty');
-    this.#bytes -= bytesOf(record);
-    this.#records[this.#head] = undefined;
-    this.#head += 1;
-    const position = this.#first + this.#head - 1;
-    if (this.#head > 1_000 && this.#head > this.#records.length / 2) {
-      this.#records = this.#records.slice(this.#head);
-      this.#first += this.#head;
-      this.#head = 0;
-    }
-    return position;
+    const wanted = Math.min(this.#ledger.acknowledgedByAll, this.#queue.newest);
+    while (this.#queue.oldest <= wanted) this.#queue.shift();
   }
 }

@@ -100,7 +100,7 @@ export function reserve(tail: number): number {
 }
 
 /** A peak, as far as it is still remembered. */
-export function faded(peak: number, elapsedMs: number): number {
+function faded(peak: number, elapsedMs: number): number {
   return peak * Math.exp(-Math.max(0, elapsedMs) / MEMORY_MS);
 }
 

@@ -12,7 +12,11 @@ import {
 } from '../contract/endpoint-groups.ts';
 import { nearestName } from '../contract/nearest-name.ts';
 import type { Finding, ResolvedParameters, WorkerFacts } from './findings.ts';
+import { MEANINGS } from './meanings.ts';
 import { RULES } from './rules.ts';
+
+/** Id of the note that a default applies. */
+export const DEFAULT_FILLED_IN = 'default-filled-in';
 
 export interface CheckedGroup {
   /** Its endpoint_name; `name#2` for the second group that shares it; `#N`, its place in the list, without a name. */
@@ -82,12 +86,12 @@ function filledDefaults(given: ReadonlySet<string>): Finding[] {
   return Object.entries(ENDPOINT_GROUP_DEFAULTS)
     .filter(([parameter]) => !given.has(parameter))
     .map(([parameter, value]) => ({
-      rule: 'default-filled-in',
+      rule: DEFAULT_FILLED_IN,
       severity: 'note',
       parameter,
       got: undefined,
       allowed: allowedValues(parameter as EndpointGroupParameter),
-      message: `not given; the default ${value} applies`,
+      message: `not given, so ${value} applies: ${MEANINGS[parameter as EndpointGroupParameter]}`,
     }));
 }
 
@@ -116,7 +120,7 @@ function invalid(issue: z.core.$ZodIssue, group: unknown): Finding[] {
       parameter,
       got,
       allowed: allowedValues(parameter),
-      message: `${endpointGroupParameters.shape[parameter].description ?? parameter}${hint(parameter, got)}`,
+      message: `${MEANINGS[parameter]}${hint(parameter, got)}`,
     },
   ];
 }
@@ -141,7 +145,7 @@ function ruleSuffix(issue: z.core.$ZodIssue, got: unknown): 'type' | 'range' | '
 /** What a person probably meant. */
 function hint(parameter: EndpointGroupParameter, got: unknown): string {
   if (parameter === 'target_util' && typeof got === 'number' && got > 1 && got <= 100) {
-    return '; it is a fraction: for 90 percent write 0.9';
+    return `; it is a fraction: for ${got} percent write ${got / 100}`;
   }
   if (typeof got === 'string' && got.trim() !== '' && Number.isFinite(Number(got))) {
     return `; write it without quotes: ${got}`;
@@ -163,5 +167,7 @@ export function allowedValues(parameter: EndpointGroupParameter): string {
       : undefined,
   ].filter((bound) => bound !== undefined);
   const noun = schema.type === 'integer' ? 'an integer' : 'a number';
-  return [noun, bounds.join(' and ')].filter(Boolean).join(' ');
+  const [first] = bounds;
+  if (first === undefined) return noun;
+  return `${noun} ${first.startsWith('at') ? 'of ' : ''}${bounds.join(' and ')}`;
 }

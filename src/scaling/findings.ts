@@ -22,6 +22,12 @@ export interface Finding {
   readonly message: string;
 }
 
+/** What a finding got, as its user wrote it; JSON has no word for numbers that are not finite. */
+export function gotInWords({ got }: Finding): string {
+  if (got === undefined) return 'nothing';
+  return typeof got === 'number' ? String(got) : (JSON.stringify(got) ?? typeof got);
+}
+
 /** Parameters with every default of §2.7 filled in. */
 export interface ResolvedParameters {
   readonly min_load: number;

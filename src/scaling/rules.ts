@@ -22,7 +22,7 @@ export const RULES: readonly Rule[] = [
     allowed: 'at most max_workers',
     applies: ({ cold_workers, max_workers }, given) =>
       !(given.has('cold_workers') && given.has('max_workers')) && cold_workers > max_workers,
-    message: ({ cold_workers, max_workers }, _facts) =>
+    message: ({ cold_workers, max_workers }) =>
       `the group will hold at most ${max_workers} workers, and ${cold_workers} are to be kept cold because one of the two was left at its default; set cold_workers and max_workers together`,
   },
   {
@@ -41,7 +41,7 @@ export const RULES: readonly Rule[] = [
     allowed: 'advised: at least 0.3',
     applies: ({ target_util }) => target_util < 0.3,
     message: ({ target_util }) =>
-      `pays for ${(1 / target_util).toFixed(1)} times the capacity that the load needs; raise it unless peaks really are that steep`,
+      `pays for ${Number((1 / target_util).toPrecision(2))} times the capacity that the load needs; raise it unless peaks really are that steep`,
   },
   {
     id: 'cold-mult-below-one',
@@ -76,9 +76,10 @@ export const RULES: readonly Rule[] = [
     severity: 'warning',
     parameter: 'min_cold_load',
     allowed: 'advised: 0, or at least min_load',
-    applies: ({ min_cold_load, min_load }, given) => given.has('min_cold_load') && min_cold_load < min_load,
+    applies: ({ min_cold_load, min_load }, given) =>
+      given.has('min_cold_load') && min_cold_load > 0 && min_cold_load < min_load,
     message: ({ min_cold_load, min_load }) =>
-      `has no effect: the hot floor min_load ${min_load} already covers more than ${min_cold_load}`,
+      `has no effect: min_load already keeps hot workers for ${min_load} units/s, more than these ${min_cold_load}; raise it above min_load, or leave it out`,
   },
   {
     id: 'floor-above-capacity',
@@ -86,9 +87,11 @@ export const RULES: readonly Rule[] = [
     parameter: 'min_load',
     allowed: 'what max_workers can carry at target_util',
     applies: ({ min_load, max_workers, target_util }, _given, { workerPerformance }) =>
-      workerPerformance !== undefined && min_load / target_util > max_workers * workerPerformance,
+      workerPerformance !== undefined &&
+      // 90 / 0.9 is a little more than 100.
+      min_load / target_util > max_workers * workerPerformance * (1 + 1e-9),
     message: ({ min_load, max_workers, target_util }, { workerPerformance = 0 }) =>
-      `needs ${Math.ceil(min_load / target_util / workerPerformance)} workers at ${workerPerformance} units/s each, more than max_workers ${max_workers}`,
+      `needs ${Math.ceil(min_load / target_util / workerPerformance)} workers at ${workerPerformance} units/s each, but max_workers is ${max_workers}, so this floor is never reached; raise max_workers or lower min_load`,
   },
   {
     id: 'inactivity-shorter-than-start',
@@ -109,7 +112,8 @@ export const RULES: readonly Rule[] = [
     parameter: 'inactivity_timeout',
     allowed: 'any integer',
     applies: ({ inactivity_timeout }) => inactivity_timeout !== undefined && inactivity_timeout < 0,
-    message: () => 'a negative value means that the endpoint never scales to zero (public dialect)',
+    message: () =>
+      'a negative value means that the endpoint never scales to zero (so the public documentation; the interface does not say)',
   },
   {
     id: 'inactivity-no-gate',
@@ -117,6 +121,7 @@ export const RULES: readonly Rule[] = [
     parameter: 'inactivity_timeout',
     allowed: 'any integer',
     applies: ({ inactivity_timeout }) => inactivity_timeout === 0,
-    message: () => '0 switches the gate off: the endpoint may scale to zero at any time (public dialect)',
+    message: () =>
+      '0 switches the gate off: the endpoint may scale to zero at any time (so the public documentation; the interface does not say)',
   },
 ];

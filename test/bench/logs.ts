@@ -63,7 +63,8 @@ for (const count of [1, 100, 1_000]) {
       return { time: formatMicros(seq), workergroup_id: 7, epoch: 1, seq, line };
     });
     const streams = { '': { window, endsLines: true } };
-    return () => spool.append(7, records, { epoch: 1, seq, time: seq, ceiling: LINES, streams });
+    return () =>
+      spool.append(7, records, { epoch: 1, seq, time: seq, ceiling: LINES, linesPerSecond: count, streams });
   });
 }
 median('read back how far a group was followed, 10,000 lines', () => () => spool.progress(7));

@@ -147,7 +147,7 @@ const LIMIT_TESTS: Record<keyof typeof LIMITS, readonly [file: string, names: st
   addMethodWindowSeconds: [MOVES, 'add-method authorization'],
   methodLockoutSeconds: [VERIFICATION, 'lasts 15 minutes'],
   recommendedDiskSpaceGb: [RESOURCES, 'are stored with their defaults'],
-  targetUtilMax: [SCALING, "['error target-util-range', { target_util: 1.0000001 }"],
+  targetUtilMax: [SCALING, "['error target-util-range', { target_util: 1 + Number.EPSILON }"],
   logTailMax: [PUBLIC_RESOURCES, 'a tail that is not given'],
 };
 

@@ -7,11 +7,15 @@ import { processConsole } from '../../src/cli/console.ts';
 import { EXIT, EXIT_MEANINGS } from '../../src/cli/exit-codes.ts';
 import { usageOf } from '../../src/cli/operations/help.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { ENDPOINT_GROUP_DEFAULTS, ENDPOINT_GROUP_PARAMETERS } from '../../src/contract/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/daemon/config/options.ts';
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
 import { statusJsonSchema } from '../../src/daemon/status-schema.ts';
 import type { Status } from '../../src/daemon/status.ts';
+import { allowedValues } from '../../src/scaling/check.ts';
+import { MEANINGS } from '../../src/scaling/meanings.ts';
+import { RULES } from '../../src/scaling/rules.ts';
 
 const readme = new URL('../../README.md', import.meta.url);
 const statusSchemaFile = new URL('../../deploy/status.schema.json', import.meta.url);
@@ -86,6 +90,28 @@ function example(name: string): string {
   return `\`\`\`ts\n${text.trimEnd()}\n\`\`\``;
 }
 
+/** The rules over values together; those over single values say what the contract's types say. */
+function rulesTable(): string {
+  const rows = RULES.map(({ id, severity, parameter, allowed }) => [
+    `\`${id}\``,
+    severity,
+    `\`${parameter}\``,
+    allowed,
+  ]);
+  return table(['rule', 'severity', 'parameter', 'allowed'], rows);
+}
+
+function parametersTable(): string {
+  const rows = ENDPOINT_GROUP_PARAMETERS.map((name) => {
+    const byDefault =
+      name in ENDPOINT_GROUP_DEFAULTS
+        ? String(ENDPOINT_GROUP_DEFAULTS[name as keyof typeof ENDPOINT_GROUP_DEFAULTS])
+        : 'none';
+    return [`\`${name}\``, allowedValues(name), byDefault, MEANINGS[name]];
+  });
+  return table(['parameter', 'allowed', 'default', 'is'], rows);
+}
+
 const EMPTY_STATUS: Status = {
   version: '',
   revision: '',
@@ -118,6 +144,8 @@ export async function withTables(text: string): Promise<string> {
     example_launch: example('launch.ts'),
     example_two_factor: example('two-factor.ts'),
     example_emulator: example('emulator.test.ts'),
+    parameters: parametersTable(),
+    rules: rulesTable(),
   };
   return text.replace(
     /(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,

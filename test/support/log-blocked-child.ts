@@ -12,7 +12,7 @@ import { progressAt, recordsFrom } from './log-records.ts';
 
 const RECORDS = 200_000;
 
-const spool = new MemorySpool({ sinks: ['stdout'], maxBytes: 4 * MEBIBYTE });
+const spool = new MemorySpool({ sinks: ['stdout'], maxBytes: 2 * MEBIBYTE });
 const pump = startPump({
   spool,
   sink: stdoutSink(process.stdout),

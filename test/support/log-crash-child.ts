@@ -67,6 +67,7 @@ const pipeline = startLogPipeline({
 });
 
 process.on('message', (message: 'stop' | { readonly answer: TailAnswer }) => {
-  if (message === 'stop') void pipeline.stop(new AbortController().signal).then(() => process.disconnect());
+  // Not by disconnecting: that waits for the rest of an answer that is only half read, and may wait for ever.
+  if (message === 'stop') void pipeline.stop(new AbortController().signal).then(() => process.exit());
   else answers.shift()?.(message.answer);
 });

@@ -11,5 +11,14 @@ export function recordsFrom(seq: number, count: number): readonly LogRecord[] {
 
 export function progressAt(seq: number, lines: readonly string[] = [], from = 0): GroupProgress {
   const stream = { window: { from, lines }, endsLines: true };
-  return { epoch: 1, seq, time: seq, ceiling: 10_000, streams: { '': stream } };
+  return { epoch: 1, seq, time: seq, ceiling: 10_000, linesPerSecond: 0, streams: { '': stream } };
+}
+
+/** @throws Error when a line of `part` is not in `whole`, or not in its order. */
+export function expectSubsequence(part: readonly string[], whole: readonly string[]): void {
+  let at = 0;
+  for (const line of part) {
+    at = whole.indexOf(line, at) + 1;
+    if (at === 0) throw new Error(`not in order: ${line}`);
+  }
 }

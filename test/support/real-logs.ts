@@ -20,3 +20,9 @@ export function readRealLog(name: RealLog): readonly string[] {
     ? lines.map((line) => line.replace(/^.{15} LabSZ sshd\[\d+\]: /, ''))
     : lines;
 }
+
+/** A real log written again and again, each time marked: as long as wanted, and it repeats only as much as it does. */
+export function longRealLog(name: RealLog, passes: number): readonly string[] {
+  const lines = readRealLog(name);
+  return Array.from({ length: passes }, (_, pass) => lines.map((line) => `${line} [${pass}]`)).flat();
+}

@@ -44,6 +44,7 @@ test.each([
   ['src/emulator/handlers/seed.ts', '../../client/client.ts'],
   ['src/scaling/seed.ts', '../daemon/daemon.ts'],
   ['src/heartbeat/seed.ts', '../logs/follower.ts'],
+  ['src/daemon/seed.ts', '@opentelemetry/otlp-transformer'],
   ['src/daemon/seed.ts', '../cli/program.ts'],
   ['src/daemon/config/seed.ts', '../../emulator/server.ts'],
 ])('%s may not import %s', (file, imported) => {

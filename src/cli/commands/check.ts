@@ -1,27 +1,141 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { describeProblem } from '../../daemon/config/describe.ts';
-import { loadConfig } from '../../daemon/config/load.ts';
+import {
+  ENDPOINT_GROUPS_VARIABLE,
+  loadConfig,
+  loadEndpointGroups,
+  type ConfigProblem,
+} from '../../daemon/config/load.ts';
+import { parseDuration } from '../../daemon/config/value-types.ts';
+import { ENDPOINT_GROUP_DEFAULTS } from '../../contract/endpoint-groups.ts';
+import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../../scaling/check.ts';
+import { gotInWords, type WorkerFacts } from '../../scaling/findings.ts';
 import { EXIT } from '../exit-codes.ts';
+import { readGroupFile } from '../group-file.ts';
+import { InputError } from '../input-error.ts';
 import { printError, printJson, printLine } from '../output.ts';
+
+interface CheckFlags {
+  readonly strict?: boolean;
+  readonly json?: boolean;
+  readonly performance?: number;
+  readonly coldStart?: number;
+}
 
 export function checkCommand(): Command {
   return new Command('check')
-    .description('reads the same environment as run and prints every problem at once')
+    .description(
+      'prints every problem of the configuration at once: the environment that run reads, or files',
+    )
+    .argument(
+      '[files...]',
+      'JSON files of endpoint-group parameters, an object or an array of them; - is standard input',
+    )
     .option('--strict', 'exit 1 when there are warnings')
     .option('--json', 'the problems as a JSON array')
+    .option(
+      '--performance <units/s>',
+      'what one worker does, where you know it; lets more rules speak',
+      parseNumber,
+    )
+    .option('--cold-start <time>', 'how long a cold worker needs to become ready; likewise', parseSeconds)
     .addHelpText('after', '\nExit codes: 0 fine, 1 warnings with --strict, 2 errors.')
-    .action((options: { strict?: boolean; json?: boolean }) => {
-      const { problems } = loadConfig();
-      const count = (severity: string) => problems.filter((problem) => problem.severity === severity).length;
-      const [errors, warnings] = [count('error'), count('warning')];
-      if (options.json) printJson(problems);
-      else {
-        for (const problem of problems) printError(describeProblem(problem));
-        printLine(
-          errors > 0 ? `${errors} errors, ${warnings} warnings` : `configuration valid, ${warnings} warnings`,
-        );
+    .action((files: readonly string[], flags: CheckFlags) => {
+      try {
+        report(problemsOf(files, flags), flags);
+      } catch (error) {
+        if (!(error instanceof InputError)) throw error;
+        printError(`error: ${error.message}`);
+        process.exitCode = EXIT.usage;
       }
-      if (errors > 0) process.exitCode = EXIT.usage;
-      else if (options.strict && warnings > 0) process.exitCode = 1;
     });
+}
+
+function problemsOf(
+  files: readonly string[],
+  { performance, coldStart }: CheckFlags,
+): readonly ConfigProblem[] {
+  const facts: WorkerFacts = {
+    ...(performance === undefined ? {} : { workerPerformance: performance }),
+    ...(coldStart === undefined ? {} : { coldStartSeconds: coldStart }),
+  };
+  if (files.length > 0) return files.flatMap((path) => fileProblems(path, facts));
+  const { problems } = loadConfig();
+  const { groups } = loadEndpointGroups();
+  if (groups === undefined || Object.keys(facts).length === 0) return problems;
+  // The daemon knows nothing of the workers' performance; whoever asks here may.
+  const others = problems.filter(({ rule }) => rule === undefined);
+  return [...others, ...groupProblems(ENDPOINT_GROUPS_VARIABLE, groups, facts)];
+}
+
+function fileProblems(path: string, facts: WorkerFacts): readonly ConfigProblem[] {
+  const { groups, isArray } = readGroupFile(path);
+  return groupProblems(path === '-' ? 'standard input' : path, groups, facts, isArray);
+}
+
+function groupProblems(
+  source: string,
+  groups: readonly unknown[],
+  facts: WorkerFacts,
+  isArray = true,
+): readonly ConfigProblem[] {
+  return checkEndpointGroups(groups, facts).flatMap(({ findings }, index) =>
+    findings.map((finding) => {
+      const { rule, severity, parameter, allowed, message } = finding;
+      const place = `${source}${isArray ? `[${index}]` : ''}${parameter === '' ? '' : `.${parameter}`}`;
+      return { severity, variable: place, got: gotInWords(finding), allowed, message, rule };
+    }),
+  );
+}
+
+function report(problems: readonly ConfigProblem[], { json, strict }: CheckFlags): void {
+  const count = (severity: string) => problems.filter((problem) => problem.severity === severity).length;
+  const [errors, warnings] = [count('error'), count('warning')];
+  if (json) printJson(problems);
+  else {
+    for (const line of inWords(problems)) printError(line);
+    printLine(
+      errors > 0
+        ? `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`
+        : `configuration valid, ${counted(warnings, 'warning')}`,
+    );
+  }
+  if (errors > 0) process.exitCode = EXIT.usage;
+  else if (strict && warnings > 0) process.exitCode = 1;
+}
+
+/** A line a problem; of the defaults that were filled in, one a group, after the rest: --json has them singly. */
+function inWords(problems: readonly ConfigProblem[]): readonly string[] {
+  const defaults = new Map<string, string[]>();
+  const lines: string[] = [];
+  for (const problem of problems) {
+    if (problem.rule !== DEFAULT_FILLED_IN) {
+      lines.push(describeProblem(problem));
+      continue;
+    }
+    const dot = problem.variable.lastIndexOf('.');
+    const [group, parameter] = [problem.variable.slice(0, dot), problem.variable.slice(dot + 1)];
+    const value = ENDPOINT_GROUP_DEFAULTS[parameter as keyof typeof ENDPOINT_GROUP_DEFAULTS];
+    defaults.set(group, [...(defaults.get(group) ?? []), `${parameter} ${value}`]);
+  }
+  for (const [group, filled] of defaults) {
+    lines.push(`note: ${group}: not given, so the defaults apply: ${filled.join(', ')}`);
+  }
+  return lines;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function parseNumber(text: string): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (!(value > 0 && value < Infinity)) throw new InvalidArgumentError('a number above 0.');
+  return value;
+}
+
+function parseSeconds(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new InvalidArgumentError('a duration is 500ms, 20s, 5m or 1h.');
+  return ms / 1000;
 }

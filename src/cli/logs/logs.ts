@@ -1,6 +1,6 @@
 /** `pilotlight logs`: once, or following with the same machine that the daemon follows logs with. */
 import { createClient, type ClientOptions } from '../../client/client.ts';
-import { PilotlightError } from '../../client/errors.ts';
+import { ApiError, PilotlightError } from '../../client/errors.ts';
 import { recogniseAnswer } from '../../logs/answer.ts';
 import { systemClock } from '../../logs/clock.ts';
 import type { LogEvent } from '../../logs/events.ts';
@@ -37,8 +37,9 @@ export async function printLog(
       const { lines: ended, unended } = readText(text);
       return unended === undefined ? ended : ended.concat(unended);
     });
-    const time = formatMicros(Date.now() * 1000);
+    const now = Date.now() * 1000;
     for (const [index, line] of lines.slice(-tail).entries()) {
+      const time = formatMicros(now + index);
       const record: LogRecord = { time, workergroup_id: group, epoch: 1, seq: index + 1, line };
       process.stdout.write(formatRecord(record, format, isColourful()));
     }
@@ -50,7 +51,7 @@ export async function printLog(
   }
 }
 
-/** Until Ctrl-C, or until whoever reads stdout has gone; the exit code. */
+/** Until Ctrl-C, until whoever reads stdout has gone, or until the first poll is refused; the exit code. */
 export async function followLog(
   connection: ClientOptions,
   group: number,
@@ -66,9 +67,25 @@ export async function followLog(
     onReaderGone: () => ended.abort(),
   });
   const notes = createNotes(group);
+  const fetchTail = createTailFetcher(client);
+  let isFirst = true;
+  let refusal: ApiError | undefined;
   const pipeline = startLogPipeline({
     workergroupIds: [group],
-    fetchTail: createTailFetcher(client),
+    async fetchTail(request) {
+      try {
+        return await fetchTail(request);
+      } catch (error) {
+        // A mistyped group or a wrong key: nothing that waiting mends. Later on it may pass, and lines would be lost.
+        if (isFirst && error instanceof ApiError && error.actor === 'user') {
+          refusal = error;
+          ended.abort();
+        }
+        throw error;
+      } finally {
+        isFirst = false;
+      }
+    },
     spool: new MemorySpool({ sinks: [sink.name] }),
     sinks: [sink],
     start: 'all',
@@ -76,7 +93,7 @@ export async function followLog(
     random: Math.random,
     observe(event) {
       sink.observe(event);
-      notes(event);
+      if (refusal === undefined) notes(event);
     },
   });
   const readerGone = new Promise<void>((resolve) => {
@@ -84,6 +101,10 @@ export async function followLog(
   });
   await Promise.race([interrupted(), readerGone]);
   await pipeline.stop(AbortSignal.timeout(FLUSH_MS));
+  if (refusal !== undefined) {
+    printError(`error: ${refusal.message}`);
+    return exitCodeOf(refusal);
+  }
   return ended.signal.aborted ? EXIT.ok : EXIT.interrupted;
 }
 

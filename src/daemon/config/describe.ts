@@ -6,7 +6,8 @@ import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type Settings } from './opti
 export function describeProblem({ severity, variable, got, allowed, message }: ConfigProblem): string {
   const parts = [
     got === undefined ? 'is not set' : `got ${got}`,
-    `allowed: ${allowed}`,
+    // Of what is allowed but unwise, rules say what they advise.
+    allowed.startsWith('advised') ? allowed : `allowed: ${allowed}`,
     ...(message ? [message] : []),
   ];
   return `${severity}: ${variable}: ${parts.join('; ')}`;

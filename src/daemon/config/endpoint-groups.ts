@@ -1,5 +1,6 @@
 /** ENDPOINT_GROUPS: a JSON array whose objects the scaling rules check. */
 import { checkEndpointGroups, type CheckedGroup } from '../../scaling/check.ts';
+import { gotInWords } from '../../scaling/findings.ts';
 import type { ValueProblem, ValueType } from './value-types.ts';
 
 const ALLOWED = 'a JSON array of parameter objects such as [{"endpoint_name":"chat","target_util":0.9}]';
@@ -7,19 +8,17 @@ const ALLOWED = 'a JSON array of parameter objects such as [{"endpoint_name":"ch
 export const endpointGroupList: ValueType<readonly CheckedGroup[]> = {
   name: 'JSON array',
   parse(value) {
-    const groups = parseArray(value);
+    const groups = parseGroupArray(value);
     if (typeof groups === 'string') {
       return { value: undefined, problems: [{ at: '', got: value, allowed: ALLOWED, message: groups }] };
     }
     const checked = checkEndpointGroups(groups);
     const problems = checked.flatMap(({ findings }, index) =>
-      findings.map(({ parameter, got, allowed, message, severity }): ValueProblem => ({
-        at: parameter === '' ? `[${index}]` : `[${index}].${parameter}`,
-        got: got === undefined ? 'nothing' : JSON.stringify(got),
-        allowed,
-        message,
-        severity,
-      })),
+      findings.map((finding): ValueProblem => {
+        const { rule, parameter, allowed, message, severity } = finding;
+        const at = parameter === '' ? `[${index}]` : `[${index}].${parameter}`;
+        return { rule, at, got: gotInWords(finding), allowed, message, severity };
+      }),
     );
     const broken = problems.some(({ severity }) => severity === 'error');
     return { value: broken ? undefined : checked, problems };
@@ -27,7 +26,7 @@ export const endpointGroupList: ValueType<readonly CheckedGroup[]> = {
 };
 
 /** The array, or what is wrong with the text. */
-function parseArray(value: string): unknown[] | string {
+export function parseGroupArray(value: string): unknown[] | string {
   try {
     const parsed: unknown = JSON.parse(value);
     return Array.isArray(parsed) ? parsed : 'not an array';

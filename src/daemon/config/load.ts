@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { nearestName } from '../../contract/nearest-name.ts';
 import { checkTiming } from '../../heartbeat/timing-check.ts';
+import { parseGroupArray } from './endpoint-groups.ts';
 import { networkProblems } from './network.ts';
 import {
   OPTIONS,
@@ -26,6 +27,8 @@ export interface ConfigProblem {
   readonly got: string | undefined;
   readonly allowed: string;
   readonly message: string | undefined;
+  /** Stable id of the rule that it breaks, for endpoint-group parameters. */
+  readonly rule?: string;
 }
 
 export interface LoadedConfig {
@@ -46,9 +49,14 @@ export function loadConfig(
   readFile: ReadFile = readText,
 ): LoadedConfig {
   const { values, files, problems } = loadValues(OPTION_KEYS, environment, readFile);
+  // A variable that could not be read has its own problem: that it is missing would be said of it wrongly.
+  const missingToo = sinkProblems(values as Partial<Settings>).filter(
+    ({ variable }) => !problems.some((problem) => problem.variable === variable),
+  );
   const all = [
     ...unknownVariables(environment),
     ...problems,
+    ...missingToo,
     ...crossChecks(values),
     ...networkProblems(environment, readFile),
   ];
@@ -81,6 +89,21 @@ export function loadConnection(
   return { connection: isBroken(problems) ? undefined : (values as Connection), addresses, problems };
 }
 
+export const ENDPOINT_GROUPS_VARIABLE = PREFIX + OPTIONS.endpointGroups.variable;
+
+/** The endpoint groups as they are written, for commands that need nothing else; undefined where none are set. */
+export function loadEndpointGroups(
+  environment: Environment = process.env,
+  readFile: ReadFile = readText,
+): { readonly groups: readonly unknown[] | undefined; readonly problems: readonly ConfigProblem[] } {
+  const problems: ConfigProblem[] = [];
+  const text = rawValue(OPTIONS.endpointGroups, environment, readFile, problems)?.text;
+  if (text === undefined) return { groups: undefined, problems };
+  const groups = parseGroupArray(text);
+  if (typeof groups !== 'string') return { groups, problems };
+  return { groups: undefined, problems: [error(ENDPOINT_GROUPS_VARIABLE, text, 'a JSON array', groups)] };
+}
+
 function isBroken(problems: readonly ConfigProblem[]): boolean {
   return problems.some(({ severity }) => severity === 'error');
 }
@@ -106,13 +129,14 @@ function loadValues(keys: readonly OptionKey[], environment: Environment, readFi
     }
     const parsed = option.type.parse(text);
     if (parsed.value !== undefined) values[key] = parsed.value;
-    for (const { at, got, allowed, message, severity = 'error' } of parsed.problems) {
+    for (const { at, got, allowed, message, rule, severity = 'error' } of parsed.problems) {
       problems.push({
         severity,
         variable: PREFIX + option.variable + at,
         got: option.secret ? 'a secret' : got,
         allowed,
         message,
+        ...(rule === undefined ? {} : { rule }),
       });
     }
   }
@@ -204,6 +228,19 @@ function crossChecks(values: Partial<Record<OptionKey, unknown>>): ConfigProblem
     );
   }
   return problems;
+}
+
+/** A sink that is listed needs to be told where to. */
+function sinkProblems({ logSinks = [], logFile, otlpEndpoint }: Partial<Settings>): ConfigProblem[] {
+  const needs = [
+    ['file', OPTIONS.logFile, logFile],
+    ['otlp', OPTIONS.otlpEndpoint, otlpEndpoint],
+  ] as const;
+  return needs
+    .filter(([sink, , value]) => logSinks.includes(sink) && value === undefined)
+    .map(([sink, { variable, type }]) =>
+      error(PREFIX + variable, undefined, type.name, `required: ${PREFIX}LOG_SINKS lists ${sink}`),
+    );
 }
 
 /** Refuses TTLs and intervals with which one failed heartbeat may already be the last. */

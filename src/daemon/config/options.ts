@@ -5,8 +5,11 @@
 import { isSchedule } from '../../watch/job.ts';
 import { LOG_LEVELS } from '../log-levels.ts';
 import { endpointGroupList } from './endpoint-groups.ts';
+import { headerList } from './header-list.ts';
 import {
   boolean,
+  byteSize,
+  count,
   deploymentList,
   duration,
   durationOrAuto,
@@ -14,8 +17,10 @@ import {
   listOf,
   listenAddress,
   oneOf,
+  path,
   redisUrl,
   text,
+  unique,
   url,
   type ValueType,
 } from './value-types.ts';
@@ -97,10 +102,46 @@ export const OPTIONS = {
   },
   logSinks: {
     variable: 'LOG_SINKS',
-    type: listOf('list of stdout', oneOf('stdout')),
+    type: unique(listOf('list of stdout, file, otlp', oneOf('stdout', 'file', 'otlp')), (sink) => sink),
     fallback: 'stdout',
     restart: true,
-    doc: 'where worker-group lines go',
+    doc: 'where worker-group lines go, each sink at its own speed',
+  },
+  logFile: {
+    variable: 'LOG_FILE',
+    type: path,
+    fallback: undefined,
+    restart: true,
+    doc: 'file of the file sink; rotated ones lie beside it as LOG_FILE.1.gz, .2.gz, …, the highest number the newest',
+  },
+  logFileMaxBytes: {
+    variable: 'LOG_FILE_MAX_BYTES',
+    type: byteSize,
+    fallback: '64MiB',
+    restart: true,
+    doc: 'size at which the file is rotated',
+  },
+  logFileMaxFiles: {
+    variable: 'LOG_FILE_MAX_FILES',
+    type: count,
+    fallback: '10',
+    restart: true,
+    doc: 'rotated files to keep',
+  },
+  otlpEndpoint: {
+    variable: 'OTLP_ENDPOINT',
+    type: url,
+    fallback: undefined,
+    restart: true,
+    doc: 'OTLP/HTTP receiver of the otlp sink, such as http://collector:4318; /v1/logs is added when it is not there',
+  },
+  otlpHeaders: {
+    variable: 'OTLP_HEADERS',
+    type: headerList,
+    fallback: undefined,
+    secret: true,
+    restart: true,
+    doc: 'headers that the OTLP/HTTP receiver asks for, such as authorization=Bearer%20abc; values percent-encoded',
   },
   logStart: {
     variable: 'LOG_START',
@@ -110,7 +151,7 @@ export const OPTIONS = {
   },
   stateDir: {
     variable: 'STATE_DIR',
-    type: text,
+    type: path,
     fallback: undefined,
     restart: true,
     doc: 'folder for the log spool; without it a restart may repeat or lose log lines',

@@ -12,6 +12,8 @@ export interface ValueProblem {
   readonly allowed: string;
   readonly message?: string;
   readonly severity?: 'error' | 'warning' | 'note';
+  /** Stable id of the rule that it breaks, for endpoint-group parameters. */
+  readonly rule?: string;
 }
 
 export interface Parsed<T> {
@@ -37,6 +39,11 @@ function wrong<T>(got: string, allowed: string, message?: string): Parsed<T> {
 export const text: ValueType<string> = {
   name: 'text',
   parse: (value) => (value === '' ? wrong(value, 'text that is not empty') : fine(value)),
+};
+
+export const path: ValueType<string> = {
+  name: 'path',
+  parse: (value) => (value === '' ? wrong(value, 'a path') : fine(value)),
 };
 
 export const url: ValueType<string> = {
@@ -80,6 +87,39 @@ export const duration: ValueType<number> = {
   parse(value) {
     const ms = parseDuration(value);
     return ms === undefined || ms <= 0 ? wrong(value, DURATION_ALLOWED) : fine(ms);
+  },
+};
+
+const UNITS_BYTES = {
+  B: 1,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+} as const;
+const BYTE_SIZE = /^(\d+(?:\.\d+)?)([KMG]i?B|B)?$/;
+
+/** Bytes of `64MiB`, `500KB`, `1GiB`, or of a number alone. */
+export const byteSize: ValueType<number> = {
+  name: 'size',
+  parse(value) {
+    const match = BYTE_SIZE.exec(value);
+    const bytes = Math.floor(
+      Number(match?.[1]) * UNITS_BYTES[(match?.[2] ?? 'B') as keyof typeof UNITS_BYTES],
+    );
+    return bytes >= 1 ? fine(bytes) : wrong(value, 'a size such as 64MiB, 500KB or 1GiB, at least 1B');
+  },
+};
+
+/** A whole number from 1 on. */
+export const count: ValueType<number> = {
+  name: 'count',
+  parse(value) {
+    const number = Number(value);
+    const valid = /^\d+$/.test(value) && number >= 1 && Number.isSafeInteger(number);
+    return valid ? fine(number) : wrong(value, 'a whole number from 1 on, such as 10');
   },
 };
 
@@ -163,7 +203,10 @@ export const deploymentList: ValueType<readonly DeploymentSetting[]> = unique(
   (entry) => entry.id,
 );
 
-function unique<T>(list: ValueType<readonly T[]>, key: (item: T) => number): ValueType<readonly T[]> {
+export function unique<T>(
+  list: ValueType<readonly T[]>,
+  key: (item: T) => number | string,
+): ValueType<readonly T[]> {
   return {
     name: list.name,
     parse(value) {
@@ -171,7 +214,7 @@ function unique<T>(list: ValueType<readonly T[]>, key: (item: T) => number): Val
       const keys = (parsed.value ?? []).map((item) => key(item));
       const repeated = keys.find((one, index) => keys.indexOf(one) !== index);
       if (repeated === undefined) return parsed;
-      return wrong(value, 'each id once', `${repeated} is listed more than once`);
+      return wrong(value, 'each one once', `${repeated} is listed more than once`);
     },
   };
 }

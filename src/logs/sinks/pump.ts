@@ -3,7 +3,10 @@ import { backoffMs } from '../backoff.ts';
 import type { Clock } from '../clock.ts';
 import type { LogListener } from '../events.ts';
 import type { Batch, Spool } from '../spool.ts';
-import type { Sink } from './sink.ts';
+import { SinkBusy, type Acceptance, type Sink } from './sink.ts';
+
+/** Milliseconds. One that asks for a day must not be left alone until its records are gone from the spool. */
+const LONGEST_RETRY_AFTER_MS = 300_000;
 
 export interface PumpOptions {
   readonly spool: Spool;
@@ -62,12 +65,11 @@ export function startPump({ spool, sink, clock, random, observe }: PumpOptions):
   async function deliver(batch: Batch): Promise<void> {
     for (let failures = 1; !halt.signal.aborted; failures++) {
       try {
-        const { rejected } = await sink.write(batch.records, halt.signal);
-        acknowledge(batch, rejected);
+        acknowledge(batch, await sink.write(batch.records, halt.signal));
         return;
       } catch (error) {
         if (halt.signal.aborted) return;
-        const retryInMs = backoffMs(failures, random());
+        const retryInMs = Math.max(backoffMs(failures, random()), askedFor(error));
         observe({ kind: 'sink failed', sink: sink.name, error, failures, retryInMs });
         await pause(retryInMs);
       }
@@ -78,7 +80,7 @@ export function startPump({ spool, sink, clock, random, observe }: PumpOptions):
     await clock.sleep(ms, halt.signal).catch(() => {});
   }
 
-  function acknowledge(batch: Batch, rejected: number): void {
+  function acknowledge(batch: Batch, { rejected, message }: Acceptance): void {
     try {
       spool.acknowledge(sink.name, batch);
     } catch (error) {
@@ -86,6 +88,14 @@ export function startPump({ spool, sink, clock, random, observe }: PumpOptions):
     }
     const accepted = batch.records.length - rejected;
     if (accepted > 0) observe({ kind: 'delivered', sink: sink.name, records: accepted });
-    if (rejected > 0) observe({ kind: 'dropped', sink: sink.name, records: rejected, reason: 'rejected' });
+    if (rejected === 0) return;
+    const why = message !== undefined && { message };
+    observe({ kind: 'dropped', sink: sink.name, records: rejected, reason: 'rejected', ...why });
   }
+}
+
+/** How long the sink asked to be left alone, within reason. */
+function askedFor(error: unknown): number {
+  const asked = error instanceof SinkBusy ? (error.retryAfterMs ?? 0) : 0;
+  return Math.min(asked, LONGEST_RETRY_AFTER_MS);
 }

@@ -21,6 +21,28 @@ export interface Sink {
 export interface Acceptance {
   /** Records that the destination refuses for good: not tried again, and counted as dropped. */
   readonly rejected: number;
+  /** Why, for a person. */
+  readonly message?: string;
+}
+
+interface BusyDetails {
+  /** Milliseconds. */
+  readonly retryAfterMs: number | undefined;
+  /** What a person is to do, where waiting alone does not help. */
+  readonly advice: string | undefined;
+}
+
+/** The destination takes nothing for the moment, and may say for how long, or waits for a person. */
+export class SinkBusy extends Error {
+  readonly code = 'SINK_BUSY';
+  readonly retryAfterMs: number | undefined;
+  readonly advice: string | undefined;
+
+  constructor(message: string, { retryAfterMs, advice }: BusyDetails) {
+    super(advice === undefined ? message : `${message}; ${advice}`);
+    this.retryAfterMs = retryAfterMs;
+    this.advice = advice;
+  }
 }
 
 export const ALL_ACCEPTED: Acceptance = { rejected: 0 };

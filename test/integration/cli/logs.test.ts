@@ -58,12 +58,48 @@ describe('pilotlight logs', () => {
     expect(following.stdout()).toMatch(/^before\nafter\ncoloured\n--- gap: .* ---\nburst 15\d\n/);
   });
 
+  test('-f --json is what the daemon prints, gaps among it; a reader that leaves ends it', async () => {
+    emulator.workergroups.clear(7);
+    emulator.workergroups.append(7, ['\u001B[31mred\u001B[0m']);
+    await using following = logs('-f', '--json');
+    await following.seen(/red/);
+    emulator.workergroups.clear(7);
+    emulator.workergroups.append(7, ['new']);
+    await following.seen(/"line":"new"/);
+    const records = following
+      .stdout()
+      .trimEnd()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    expect(records).toMatchObject([
+      { workergroup_id: 7, epoch: 1, seq: 1, line: '\u001B[31mred\u001B[0m' },
+      { epoch: 2, seq: 2, gap: { reason: 'reset' } },
+      { epoch: 2, seq: 3, line: 'new' },
+    ]);
+    following.child.stdout?.destroy();
+    emulator.workergroups.append(7, ['nobody reads this']);
+    expect(await following.exit).toBe(0);
+  });
+
   test('says what is wrong: group, tail, service', async () => {
     await using unknown = startPilotlight(['logs', '99'], {
       PILOTLIGHT_API_KEY: emulator.apiKey,
       PILOTLIGHT_BASE_URL: emulator.url,
     });
     expect([await unknown.exit, unknown.stderr()]).toEqual([1, expect.stringContaining('error: ')]);
+    await using mistyped = startPilotlight(['logs', '99', '-f'], {
+      PILOTLIGHT_API_KEY: emulator.apiKey,
+      PILOTLIGHT_BASE_URL: emulator.url,
+    });
+    expect([await mistyped.exit, mistyped.stderr()]).toEqual([
+      1,
+      expect.stringMatching(/^error: .*404.*\n$/),
+    ]);
+    await using locked = startPilotlight(['logs', '7', '-f'], {
+      PILOTLIGHT_API_KEY: 'wrong',
+      PILOTLIGHT_BASE_URL: emulator.url,
+    });
+    expect([await locked.exit, locked.stderr()]).toEqual([4, expect.stringContaining('401')]);
     await using tail = logs('--tail', '0');
     expect([await tail.exit, tail.stderr()]).toEqual([2, expect.stringContaining('from 1 to 10000')]);
     await using unreachable = startPilotlight(['logs', '7'], {

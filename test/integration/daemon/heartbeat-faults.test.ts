@@ -39,6 +39,8 @@ describe.concurrent('a deployment with a TTL of 10 s survives 4 s of', () => {
   });
 });
 
+const TTL_OF_OTHERS_S = 20;
+
 describe.concurrent('nothing that happens to the other calls changes the heartbeats', () => {
   test.each<[string, FaultInput]>([
     ['worker-group logs that hang', { kind: 'hang', operation: 'workergroups.logs' }],
@@ -46,12 +48,12 @@ describe.concurrent('nothing that happens to the other calls changes the heartbe
     ['maintenance windows that hang', { kind: 'hang', operation: 'machines.maintenances' }],
     ['instances that answer HTML', { kind: 'html', operation: 'instances.list' }],
   ])('%s', async (_, fault) => {
-    await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: 20 }] } });
+    await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: TTL_OF_OTHERS_S }] } });
     await emulator.faults.add(fault);
     await using daemon = await startTestDaemon({
       API_KEY: emulator.apiKey,
       BASE_URL: emulator.url,
-      DEPLOYMENTS: '42@20s',
+      DEPLOYMENTS: `42@${TTL_OF_OTHERS_S}s`,
       WORKER_GROUPS: '7,8',
       MACHINES: '11',
     });
@@ -59,15 +61,18 @@ describe.concurrent('nothing that happens to the other calls changes the heartbe
     const [status] = (await daemon.daemon.status()).deployments;
     expect(status?.state).toBe('healthy');
     expect(Object.values(status?.failures ?? {}).reduce((sum, count) => sum + count, 0)).toBe(0);
-    expect(emulator.deployments.get(42).minMarginRatio).toBeGreaterThan(0.7);
+    // Between beats, so that the time that a busy machine takes to start a daemon does not count.
+    const at = emulator.journal.entries({ operation: 'deployments.heartbeat' }).map(({ atMs }) => atMs);
+    const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0));
+    expect(Math.max(...gaps)).toBeLessThan(0.3 * TTL_OF_OTHERS_S * 1000);
   });
 
   test('a scraper that connects and never reads', async () => {
-    await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: 20 }] } });
+    await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: TTL_OF_OTHERS_S }] } });
     await using daemon = await startTestDaemon({
       API_KEY: emulator.apiKey,
       BASE_URL: emulator.url,
-      DEPLOYMENTS: '42@20s',
+      DEPLOYMENTS: `42@${TTL_OF_OTHERS_S}s`,
     });
     const scrapers = Array.from({ length: 50 }, async () => {
       const response = await fetch(`${daemon.url}/metrics`).catch(() => undefined);

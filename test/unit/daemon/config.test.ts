@@ -96,6 +96,15 @@ describe('configuration from the environment', () => {
     ['MAINTENANCE_SCHEDULE', 'every day'],
     ['FINAL_HEARTBEAT', 'yes'],
     ['LOG_SINKS', 'stdout,kafka'],
+    ['LOG_SINKS', 'stdout,stdout'],
+    ['LOG_FILE_MAX_BYTES', '64 parsecs'],
+    ['LOG_FILE_MAX_BYTES', '0'],
+    ['LOG_FILE_MAX_FILES', '0'],
+    ['LOG_FILE_MAX_FILES', '1.5'],
+    ['OTLP_ENDPOINT', 'collector:4318'],
+    ['OTLP_HEADERS', 'Bearer abc'],
+    ['OTLP_HEADERS', 'content-type=text/plain'],
+    ['OTLP_HEADERS', 'authorization=Bearer%0Aabc'],
     ['LOG_LEVEL', 'INFO'],
     ['ENDPOINT_GROUPS', '{"a":1}'],
     ['ENDPOINT_GROUPS', '[{]'],
@@ -105,6 +114,54 @@ describe('configuration from the environment', () => {
     const errors = errorsOf({ ...MINIMAL, [name]: value });
     expect(errors).toHaveLength(1);
     expect(errors[0]).toContain(name);
+  });
+
+  test('reads sizes in bytes, decimal and binary', () => {
+    const sizes = ['64MiB', '500KB', '1.5GiB', '2GB', '100000', '7B'].map(
+      (size) => load({ ...MINIMAL, PILOTLIGHT_LOG_FILE_MAX_BYTES: size }).settings?.logFileMaxBytes,
+    );
+    expect(sizes).toEqual([67_108_864, 500_000, 1_610_612_736, 2_000_000_000, 100_000, 7]);
+    expect(load(MINIMAL).settings).toMatchObject({ logFileMaxBytes: 67_108_864, logFileMaxFiles: 10 });
+  });
+
+  test('wants to know where a sink that is listed delivers to, naming the variable', () => {
+    const sinks = { ...MINIMAL, PILOTLIGHT_LOG_SINKS: 'stdout,file,otlp' };
+    expect(errorsOf(sinks)).toEqual([
+      expect.stringContaining(
+        'PILOTLIGHT_LOG_FILE: is not set; allowed: path; required: PILOTLIGHT_LOG_SINKS lists file',
+      ),
+      expect.stringContaining('PILOTLIGHT_OTLP_ENDPOINT: is not set; allowed: url; required'),
+    ]);
+    const told = {
+      ...sinks,
+      PILOTLIGHT_LOG_FILE: '/var/log/w.log',
+      PILOTLIGHT_OTLP_ENDPOINT: 'http://c:4318/',
+    };
+    expect(load(told).settings).toMatchObject({
+      logSinks: ['stdout', 'file', 'otlp'],
+      logFile: '/var/log/w.log',
+      otlpEndpoint: 'http://c:4318',
+    });
+    expect(errorsOf({ ...told, PILOTLIGHT_OTLP_ENDPOINT: 'nowhere' })).toEqual([
+      expect.stringContaining('PILOTLIGHT_OTLP_ENDPOINT: got nowhere'),
+    ]);
+  });
+
+  test('reads headers, and never shows them', () => {
+    const headers = 'Authorization=Bearer%20abc%2C=, x-scope = a b ,x-odd=100%';
+    expect(errorsOf({ ...MINIMAL, PILOTLIGHT_OTLP_HEADERS: headers })).toEqual([
+      expect.stringMatching(/^error: PILOTLIGHT_OTLP_HEADERS: got a secret; allowed: HTTP headers/),
+    ]);
+    const { settings } = load({
+      ...MINIMAL,
+      PILOTLIGHT_OTLP_HEADERS: headers.replace('x-scope ', 'x-scope'),
+    });
+    expect(settings?.otlpHeaders).toEqual({
+      authorization: 'Bearer abc,=',
+      'x-scope': 'a b',
+      'x-odd': '100%',
+    });
+    expect(settings && redactedSettings(settings)).toMatchObject({ PILOTLIGHT_OTLP_HEADERS: '(set)' });
   });
 
   test('refuses timing that leaves no room to recover, saying which value to change', () => {

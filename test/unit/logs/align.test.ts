@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { align, candidates, EVIDENT_LINES } from '../../../src/logs/align.ts';
+import { bruteForceCandidates } from '../../support/log-alignment.ts';
 
 /**
  * Lines of a small alphabet repeat much; those of a large
@@ -31,7 +32,7 @@ describe('candidates', () => {
   test('are those that a brute-force search finds', () => {
     fc.assert(
       fc.property(lines, lines, (window, tail) => {
-        expect(candidates(window, tail)).toEqual(bruteForce(window, tail));
+        expect(candidates(window, tail)).toEqual(bruteForceCandidates(window, tail));
       }),
       { numRuns: 2000 },
     );
@@ -41,7 +42,7 @@ describe('candidates', () => {
     fc.assert(
       fc.property(overlapping, ({ log, taken, windowFrom, tailFrom }) => {
         const [window, tail] = [log.slice(windowFrom, taken), log.slice(tailFrom)];
-        expect(candidates(window, tail)).toEqual(bruteForce(window, tail));
+        expect(candidates(window, tail)).toEqual(bruteForceCandidates(window, tail));
       }),
       { numRuns: 2000 },
     );
@@ -112,20 +113,3 @@ describe('align', () => {
     expect(align(same, [...same, 'x'], { full: true, pending: 'x' })).toMatchObject({ at: 4 });
   });
 });
-
-/** The definition, word by word. */
-function bruteForce(window: readonly string[], tail: readonly string[]): number[] {
-  return tail
-    .map((_, index) => index + 1)
-    .filter((at) => {
-      let evidence = 0;
-      for (let back = 1; back <= Math.min(at, window.length); back++) {
-        const [taken, seen] = [window.at(-back), tail[at - back]];
-        if (taken === undefined || seen === undefined) throw new Error('out of reach');
-        const mayBeCut = at === back;
-        if (taken !== seen && !(mayBeCut && taken.endsWith(seen))) return false;
-        if (!mayBeCut) evidence += 1;
-      }
-      return evidence > 0;
-    });
-}

@@ -6,6 +6,7 @@ import type { LogRecord } from '../../../src/logs/record.ts';
 import { openSqliteSpool } from '../../../src/logs/sqlite-spool.ts';
 import { LogPolls } from '../../support/log-polls.ts';
 import { LogService } from '../../support/log-service.ts';
+import { haveRealLogs, readRealLog, REAL_LOGS } from '../../support/real-logs.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const CHILD = new URL('../../support/log-crash-child.ts', import.meta.url);
@@ -63,13 +64,18 @@ async function live(directory: string, log: GrowingLog, seen: Set<number>, { at,
 }
 
 class GrowingLog {
-  readonly total = 2_000;
   readonly #service = new LogService();
+  readonly #all: readonly string[];
   readonly #steps: readonly number[];
   #asked = 0;
 
-  constructor(steps: readonly number[]) {
+  constructor(all: readonly string[], steps: readonly number[]) {
+    this.#all = all;
     this.#steps = steps;
+  }
+
+  get total(): number {
+    return this.#all.length;
   }
 
   get lines(): readonly string[] {
@@ -83,54 +89,61 @@ class GrowingLog {
   answer(tail: number) {
     const step = this.#steps[this.#asked++ % this.#steps.length] ?? 1;
     const from = this.lines.length;
-    const count = Math.min(step, this.total - from);
-    this.#service.writeLines(Array.from({ length: count }, (_, index) => `line ${(from + index) % 700}`));
+    this.#service.writeLines(this.#all.slice(from, from + step));
     return this.#service.answer(tail);
   }
 }
 
-test('killed at any moment, the spool equals one that never was, and the sink sees all in order', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(death, { minLength: 1, maxLength: 4 }),
-      fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 6 }),
-      async (deaths, steps) => {
-        using folder = temporaryFolder();
-        const log = new GrowingLog(steps);
-        const seen = new Set<number>();
-        const bySeq = new Map<number, LogRecord>();
-        for (const one of [...deaths, { at: 'answer', count: Infinity } as const]) {
-          const records = await live(folder.path, log, seen, one);
-          const [first] = records;
-          // It goes on where the last one was, or repeats what that one had no time to acknowledge.
-          if (first !== undefined) expect(bySeq.has(first.seq - 1) || first.seq === 1).toBe(true);
-          records.forEach((record, index) => {
-            expect(record.seq).toBe((first?.seq ?? 0) + index);
-            expect(bySeq.get(record.seq) ?? record).toEqual(record);
-            bySeq.set(record.seq, record);
-          });
-        }
-        expect(log.isComplete).toBe(true);
-        const delivered = Array.from(bySeq.keys(), (_, index) => bySeq.get(index + 1));
-        expect(delivered.map((record) => record && 'line' in record && record.line)).toEqual(log.lines);
-        expect(delivered.every((record) => record?.epoch === 1)).toBe(true);
+const numbered = Array.from({ length: 2_000 }, (_, index) => `line ${index % 700}`);
+const logs: [string, number, () => readonly string[]][] = [['numbered lines', 8, () => numbered]];
+if (haveRealLogs) for (const name of REAL_LOGS) logs.push([name, 3, () => readRealLog(name).slice(0, 400)]);
 
-        const uncrashed = new LogPolls();
-        uncrashed.poll((tail) => log.answer(tail));
-        const options = {
-          directory: folder.path,
-          sinks: ['stdout'],
-          clock: { now: () => 0 },
-          observe: () => {},
-        };
-        const spool = await openSqliteSpool(options);
-        const { time: _, ...kept } = spool.progress(7) ?? uncrashed.state.progress;
-        expect(spool.progress(7)).toBeDefined();
-        expect(uncrashed.state.progress).toMatchObject(kept);
-        expect(spool.standing('stdout')).toEqual({ lag: 0, dropped: 0 });
-        spool.close();
-      },
-    ),
-    { numRuns: 10 },
-  );
-}, 120_000);
+test.each(logs)(
+  '%s, killed at any moment: the spool equals one that never was, and the sink sees all in order',
+  async (_name, numRuns, all) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(death, { minLength: 1, maxLength: 4 }),
+        fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 6 }),
+        async (deaths, steps) => {
+          using folder = temporaryFolder();
+          const log = new GrowingLog(all(), steps);
+          const seen = new Set<number>();
+          const bySeq = new Map<number, LogRecord>();
+          for (const one of [...deaths, { at: 'answer', count: Infinity } as const]) {
+            const records = await live(folder.path, log, seen, one);
+            const [first] = records;
+            // It goes on where the last one was, or repeats what that one had no time to acknowledge.
+            if (first !== undefined) expect(bySeq.has(first.seq - 1) || first.seq === 1).toBe(true);
+            records.forEach((record, index) => {
+              expect(record.seq).toBe((first?.seq ?? 0) + index);
+              expect(bySeq.get(record.seq) ?? record).toEqual(record);
+              bySeq.set(record.seq, record);
+            });
+          }
+          expect(log.isComplete).toBe(true);
+          const delivered = Array.from(bySeq.keys(), (_, index) => bySeq.get(index + 1));
+          expect(delivered.map((record) => record && 'line' in record && record.line)).toEqual(log.lines);
+          expect(delivered.every((record) => record?.epoch === 1)).toBe(true);
+
+          const uncrashed = new LogPolls();
+          uncrashed.poll((tail) => log.answer(tail));
+          const options = {
+            directory: folder.path,
+            sinks: ['stdout'],
+            clock: { now: () => 0 },
+            observe: () => {},
+          };
+          const spool = await openSqliteSpool(options);
+          const { time: _, linesPerSecond: __, ...kept } = spool.progress(7) ?? uncrashed.state.progress;
+          expect(spool.progress(7)).toBeDefined();
+          expect(uncrashed.state.progress).toMatchObject(kept);
+          expect(spool.standing('stdout')).toEqual({ lag: 0, dropped: 0 });
+          spool.close();
+        },
+      ),
+      { numRuns },
+    );
+  },
+  120_000,
+);

@@ -6,7 +6,6 @@ import { PLAIN } from '../../../src/logs/numbering.ts';
 import { MAX_TAIL, reserve } from '../../../src/logs/rate.ts';
 import { LogPolls, linesOf } from '../../support/log-polls.ts';
 import { LogService, type LogServiceOptions } from '../../support/log-service.ts';
-import { haveRealLogs, readRealLog, REAL_LOGS } from '../../support/real-logs.ts';
 
 const distinct = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => `line ${from + index}`);
@@ -110,48 +109,6 @@ describe('every line once', () => {
   });
 });
 
-describe.skipIf(!haveRealLogs)('real logs', () => {
-  test.each(REAL_LOGS)('%s: every line once', (name) => {
-    const lines = readRealLog(name);
-    fc.assert(
-      fc.property(service, bursts, (options, counts) => {
-        const [log, polls] = [new LogService(options), new LogPolls()];
-        for (let at = 0, turn = 0; at < lines.length; turn++) {
-          const count = 1 + (counts[turn % counts.length] ?? 0);
-          log.writeLines(lines.slice(at, at + count));
-          follow(log, polls);
-          at += count;
-        }
-        finish(log, polls);
-        expect(polls.lines).toEqual(lines);
-        expect(polls.gaps).toEqual([]);
-      }),
-      { numRuns: 25 },
-    );
-  });
-
-  test.each(REAL_LOGS)('%s: of a service that gives 250 lines, what is missing is counted', (name) => {
-    const lines = readRealLog(name);
-    fc.assert(
-      fc.property(service, bursts, (options, counts) => {
-        const [log, polls] = [new LogService({ ...options, gives: 250 }), new LogPolls()];
-        for (let at = 0, turn = 0; at < lines.length; turn++) {
-          const count = 1 + (counts[turn % counts.length] ?? 0);
-          log.writeLines(lines.slice(at, at + count));
-          follow(log, polls);
-          at += count;
-        }
-        finish(log, polls);
-        expectSubsequence(polls.lines, lines);
-        const counted = polls.gaps.reduce((sum, gap) => sum + gap.lost_estimate, 0);
-        expect(lines.length - polls.lines.length).toBeLessThanOrEqual(counted);
-        expect(polls.gaps.filter(({ reason }) => reason !== 'ambiguous')).toEqual([]);
-      }),
-      { numRuns: 25 },
-    );
-  });
-});
-
 describe('a loss is counted', () => {
   test('as one overrun before the new lines when more lines came than a tail holds', () => {
     fc.assert(
@@ -185,6 +142,21 @@ describe('a loss is counted', () => {
     expect(gap?.reason).toBe('overrun');
     expect(gap?.lost_estimate).toBeGreaterThan(6_000);
     expect(gap?.lost_estimate).toBeLessThan(11_000);
+  });
+
+  test('with an estimate from the line rate also after a restart, and however long it took', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    for (let second = 0; second < 10; second++) {
+      log.writeLines(distinct(100, log.lines.length));
+      polls.poll((tail) => log.answer(tail), 1_000);
+    }
+    log.writeLines(distinct(90_000, log.lines.length));
+    const again = new LogPolls({ progress: polls.state.progress });
+    again.now = polls.now;
+    again.poll((tail) => log.answer(tail), 900_000);
+    expect(again.gaps).toMatchObject([{ reason: 'overrun', lost_min: 1 }]);
+    expect(again.gaps[0]?.lost_estimate).toBeGreaterThan(70_000);
+    expect(again.gaps[0]?.lost_estimate).toBeLessThan(90_000);
   });
 
   test('as a reset that begins a new epoch when the log began anew', () => {
@@ -475,11 +447,3 @@ describe('records', () => {
     ]);
   });
 });
-
-function expectSubsequence(part: readonly string[], whole: readonly string[]): void {
-  let at = 0;
-  for (const line of part) {
-    at = whole.indexOf(line, at) + 1;
-    if (at === 0) throw new Error(`not in order: ${line}`);
-  }
-}

@@ -12,7 +12,14 @@ import { BATCH_RECORDS } from '../../../src/logs/spool.ts';
 import { CollectingSink } from '../../support/log-sinks.ts';
 import { settled, VirtualClock } from '../../support/log-time.ts';
 
-const PROGRESS: GroupProgress = { epoch: 1, seq: 0, time: 0, ceiling: 10_000, streams: {} };
+const PROGRESS: GroupProgress = {
+  epoch: 1,
+  seq: 0,
+  time: 0,
+  ceiling: 10_000,
+  linesPerSecond: 0,
+  streams: {},
+};
 const NEVER = new AbortController().signal;
 
 function record(seq: number, line = `line ${seq}`): LogRecord {
@@ -123,7 +130,7 @@ describe('standard output', () => {
 
   test('that is blocked holds one batch, and the rest waits in the spool', async () => {
     const blocked = new Writable({ write() {} }); // never calls back
-    const { spool, pump, append } = pumping(stdoutSink(blocked), 1_000_000);
+    const { spool, pump, append } = pumping(stdoutSink(blocked), 500_000);
     let dropped = 0;
     for (let turn = 0; turn < 50; turn++) {
       dropped += append(1_000);

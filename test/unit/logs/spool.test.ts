@@ -30,9 +30,9 @@ async function onDisk(sinks: readonly string[], maxBytes: number | undefined, ru
 }
 
 describe.each([
-  ['in memory', inMemory, 300],
-  ['on disk', onDisk, 15],
-] as const)('a spool %s', (_, within, numRuns) => {
+  ['in memory', inMemory, 300, JSON.stringify(record(1)).length],
+  ['on disk', onDisk, 15, bytesOf(record(1))],
+] as const)('a spool %s', (_, within, numRuns, recordBytes) => {
   test('gives each sink every record in order, whichever way the two take turns', () =>
     fc.assert(
       fc.asyncProperty(
@@ -70,7 +70,7 @@ describe.each([
       fc.asyncProperty(
         fc.array(fc.oneof(fc.nat(60), fc.constantFrom('take slow', 'give slow', 'take fast', 'give fast'))),
         (turns) =>
-          within(['slow', 'fast'], 100 * bytesOf(record(1)), (spool) => {
+          within(['slow', 'fast'], 100 * recordBytes, (spool) => {
             const got: Record<string, number[]> = { slow: [], fast: [] };
             const missed: Record<string, number> = { slow: 0, fast: 0 };
             const underway = new Map<string, ReturnType<Spool['take']>>();
@@ -134,7 +134,7 @@ describe.each([
         info0: { window: { from: 3, lines: ['a\0b', '', '😀'] }, endsLines: true, pending },
         debug: { window: { from: 0, lines: [] }, endsLines: false },
       };
-      const progress = { epoch: 2, seq: 9, time: 17, ceiling: 250, streams };
+      const progress = { epoch: 2, seq: 9, time: 17, ceiling: 250, linesPerSecond: 2.5, streams };
       spool.append(7, [], progress);
       spool.append(8, [], progressAt(4));
       expect(spool.progress(7)).toEqual(progress);

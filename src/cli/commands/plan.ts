@@ -1,0 +1,55 @@
+import { writeFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { EXIT } from '../exit-codes.ts';
+import { InputError } from '../input-error.ts';
+import { printError, printJson, printLine } from '../output.ts';
+import { addPlanFlags, type PlanFlags } from '../plan/flags.ts';
+import type { PlanOutcome } from '../plan/outcome.ts';
+
+const EXAMPLES = `
+Parameters come from --params or PILOTLIGHT_ENDPOINT_GROUPS, with --param on top; what is not given has the
+interface's default. Units of work are yours: tokens, images, seconds of GPU, as long as load and performance agree.
+
+Examples:
+  pilotlight plan --load diurnal --rate 500 --duration 24h --performance 100
+  pilotlight plan --trace requests.csv --weight prompt_tokens=0.1 --weight output_tokens=1 --performance 800
+  pilotlight plan --trace requests.csv --compare today.json tomorrow.json --html compare.html
+  pilotlight plan --trace requests.csv --search --p99 5s --price-hot 2.49
+
+Exit codes: 0 done, 1 no set meets --p99, 2 wrong usage or input.`;
+
+export function planCommand(): Command {
+  const command = new Command('plan').description(
+    'what endpoint-group parameters will do under a load: queue times, workers, cost (a simulation)',
+  );
+  return addPlanFlags(command)
+    .addHelpText('after', EXAMPLES)
+    .action(async (flags: PlanFlags) => {
+      const { runPlan } = await import('../plan/run-plan.ts');
+      try {
+        const outcome = await runPlan(flags);
+        if (flags.html !== undefined) await writePage(flags.html, outcome);
+        if (flags.json) printJson(outcome);
+        else {
+          const { planTable } = await import('../plan/table.ts');
+          for (const line of planTable(outcome, process.stdout.columns ?? 100)) printLine(line);
+          if (flags.html !== undefined) printLine(`Page with the plots: ${flags.html}`);
+        }
+        if (flags.p99 !== undefined && !outcome.search?.best) process.exitCode = 1;
+      } catch (error) {
+        if (!(error instanceof InputError)) throw error;
+        printError(`error: ${error.message}`);
+        process.exitCode = EXIT.usage;
+      }
+    });
+}
+
+async function writePage(path: string, outcome: PlanOutcome): Promise<void> {
+  const { planPage } = await import('../plan/report/page.ts');
+  const { reportAssets } = await import('../plan/report/assets.ts');
+  try {
+    writeFileSync(path, planPage(outcome, reportAssets()));
+  } catch (cause) {
+    throw new InputError(`--html ${path}: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,0 +1,111 @@
+/** The sets of parameters to plan for: from --compare's files, or --params, or the environment, with --param on top. */
+import { coerceText } from '../../wire/coerce.ts';
+import { endpointGroupParameters, type EndpointGroupParameter } from '../../contract/endpoint-groups.ts';
+import { describeProblem } from '../../daemon/config/describe.ts';
+import { loadEndpointGroups } from '../../daemon/config/load.ts';
+import { checkEndpointGroup, checkEndpointGroups } from '../../scaling/check.ts';
+import {
+  gotInWords,
+  type Finding,
+  type ResolvedParameters,
+  type WorkerFacts,
+} from '../../scaling/findings.ts';
+import type { PlanSettings } from '../../scaling/planner/settings.ts';
+import { readGroupFile } from '../group-file.ts';
+import { InputError } from '../input-error.ts';
+import type { PlanFlags } from './flags.ts';
+
+export interface ParameterSet {
+  /** Where it comes from, short enough for a column's head. */
+  readonly label: string;
+  readonly parameters: ResolvedParameters;
+  readonly findings: readonly Finding[];
+}
+
+/** At least one. Throws an InputError with every problem when one of them is an error. */
+export function parameterSets(flags: PlanFlags, settings: PlanSettings): readonly ParameterSet[] {
+  const facts = factsOf(settings);
+  const sets = sources(flags).map(({ label, group }) => {
+    const { parameters, findings } = checkEndpointGroup(withParams(group, flags.param), facts);
+    return { label, parameters, findings };
+  });
+  const errors = sets.flatMap(({ label, findings }) =>
+    findings
+      .filter(({ severity }) => severity === 'error')
+      .map((finding) => {
+        const { parameter, allowed, message } = finding;
+        const name = parameter === '' ? label : `${label}: ${parameter}`;
+        return `${name}: got ${gotInWords(finding)}; allowed: ${allowed}; ${message}`;
+      }),
+  );
+  if (errors.length > 0) throw new InputError(errors.join('\nerror: '));
+  return sets.map(({ label, parameters, findings }) => ({
+    label,
+    parameters: parameters as ResolvedParameters,
+    findings,
+  }));
+}
+
+/** What the check may know of the workers because the plan does. */
+export function factsOf({ performance, coldStartSeconds }: PlanSettings): WorkerFacts {
+  return { workerPerformance: (performance.least + performance.most) / 2, coldStartSeconds };
+}
+
+interface Source {
+  readonly label: string;
+  readonly group: unknown;
+}
+
+function sources({ compare, params, group }: PlanFlags): readonly Source[] {
+  if (compare) {
+    if (params !== undefined || group !== undefined) {
+      throw new InputError('--compare takes its sets from files; leave --params and --group out');
+    }
+    return compare.flatMap((path) => {
+      const { groups, isArray } = readGroupFile(path);
+      return isArray ? labelled(groups) : [{ label: shortName(path), group: groups[0] }];
+    });
+  }
+  if (params !== undefined) return [chosen(readGroupFile(params).groups, group, shortName(params))];
+  const { groups, problems } = loadEndpointGroups();
+  const problem = problems[0];
+  if (problem) throw new InputError(describeProblem(problem).replace(/^error: /, ''));
+  if (groups !== undefined && groups.length > 0) return [chosen(groups, group, 'environment')];
+  if (group !== undefined) throw new InputError(`--group ${group}: there are no groups to choose from`);
+  return [{ label: 'parameters', group: {} }];
+}
+
+/** The one group there is, or the one that is asked for. */
+function chosen(groups: readonly unknown[], name: string | undefined, label: string): Source {
+  const named = labelled(groups);
+  const [only] = named;
+  if (name === undefined && only && named.length === 1) {
+    return { ...only, label: only.label.startsWith('#') ? label : only.label };
+  }
+  const found = named.find((source) => source.label === name);
+  if (found) return found;
+  const names = named.map((source) => source.label).join(', ');
+  throw new InputError(
+    name === undefined
+      ? `which group? Say --group NAME, one of ${names}`
+      : `no group ${name}; there are ${names}`,
+  );
+}
+
+function labelled(groups: readonly unknown[]): readonly Source[] {
+  return checkEndpointGroups(groups).map(({ label }, index) => ({ label, group: groups[index] }));
+}
+
+function shortName(path: string): string {
+  return path.replace(/^.*\//, '').replace(/\.json$/, '');
+}
+
+/** What the command line says of single parameters; unknown names are left to the check. */
+function withParams(group: unknown, params: ReadonlyMap<string, string> = new Map()): unknown {
+  if (params.size === 0 || typeof group !== 'object' || group === null) return group;
+  const read = ([name, text]: [string, string]) => {
+    const schema = endpointGroupParameters.shape[name as EndpointGroupParameter];
+    return [name, schema ? coerceText(schema, text) : text];
+  };
+  return { ...group, ...(Object.fromEntries([...params].map(read)) as object) };
+}

@@ -1,0 +1,228 @@
+// Draws the plots of a plan with uPlot from the data in the page. Colours come from the style sheet, so that they
+// follow light and dark.
+/* global uPlot */
+
+const data = JSON.parse(document.getElementById('plan-data').textContent);
+const HEIGHT = 220;
+const SERIES_COLOURS = 4;
+/** Where a logarithmic axis begins: it has no zero. */
+const LEAST_SECONDS = 0.01;
+
+/** Steps of the time axis, in seconds: those that a clock has. */
+const CLOCK_STEPS = [
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800,
+  604_800,
+];
+
+/** A colour of the style sheet, as the canvas wants it: with light-dark() resolved. */
+function colour(name) {
+  const probe = document.createElement('span');
+  probe.style.color = `var(--${name})`;
+  document.body.append(probe);
+  const resolved = getComputedStyle(probe).color;
+  probe.remove();
+  return resolved;
+}
+
+function short(value) {
+  if (Math.abs(value) >= 10_000) return `${Number((value / 1000).toPrecision(3))}k`;
+  return String(Number(value.toPrecision(3)));
+}
+
+function clock(seconds) {
+  if (data.seconds < 600) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  return data.seconds < 7200
+    ? `${minutes} min`
+    : `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, '0')} h`;
+}
+
+function axes(unit, isLog) {
+  const ticks = { stroke: colour('line') };
+  const grid = { stroke: colour('line'), width: 1 };
+  const look = { stroke: colour('quiet'), grid, ticks };
+  const values = (_, splits) => splits.map((value) => (value === null ? '' : `${short(value)}${unit}`));
+  // Of a logarithmic axis only 1, 10, 100: a line at every other digit makes it grey.
+  const filter = (_, splits) => splits.map((value) => (Math.log10(value) % 1 === 0 ? value : null));
+  const tens = isLog ? { filter, grid: { ...grid, filter }, ticks: { ...ticks, filter } } : {};
+  return [look, { ...look, size: 60, values, ...tens }];
+}
+
+/** Lines over time: each `{ label, values, at, colour, dash, fill }`. */
+function overTime(unit, lines) {
+  // Plans that end at different times do not share their last points.
+  const joined = uPlot.join(lines.map(({ at, values }) => [at, values]));
+  const [x, y] = axes(unit);
+  x.values = (_, splits) => splits.map((seconds) => clock(seconds));
+  x.space = 55;
+  x.incrs = CLOCK_STEPS;
+  return {
+    options: {
+      scales: { x: { time: false }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] } },
+      axes: [x, y],
+      series: [
+        { label: 'at', value: (_, seconds) => (seconds === null ? '' : clock(seconds)) },
+        ...lines.map(({ label, colour: name, dash, fill }) => ({
+          label,
+          stroke: colour(name),
+          width: 1.5,
+          spanGaps: true,
+          points: { show: false },
+          value: (_, value) => (value === null || value === undefined ? '' : `${short(value)}${unit}`),
+          ...(dash ? { dash } : {}),
+          ...(fill ? { fill: colour('faint') } : {}),
+        })),
+      ],
+    },
+    values: joined,
+  };
+}
+
+function ofPlan(plan, label, key, index) {
+  return {
+    label,
+    at: plan.series.atSeconds,
+    values: plan.series[key],
+    colour: `series-${(index % SERIES_COLOURS) + 1}`,
+    dash: index < SERIES_COLOURS ? undefined : [6, 4],
+  };
+}
+
+/** One plan is shown in detail; of several, each plot has one line a plan. */
+const PLOTS = {
+  load({ plans }) {
+    const [first] = plans;
+    const load = {
+      label: 'load',
+      at: first.series.atSeconds,
+      values: first.series.load,
+      colour: 'quiet',
+      fill: true,
+    };
+    const capacity = plans.map((plan, index) =>
+      ofPlan(plan, plans.length === 1 ? 'capacity' : plan.label, 'capacity', index),
+    );
+    return overTime('', [load, ...capacity]);
+  },
+  workers({ plans }) {
+    const [first] = plans;
+    if (plans.length > 1)
+      return overTime(
+        '',
+        plans.map((plan, index) => ofPlan(plan, plan.label, 'hot', index)),
+      );
+    return overTime(
+      '',
+      ['hot', 'cold', 'starting'].map((key, index) => ofPlan(first, key, key, index)),
+    );
+  },
+  queue({ plans }) {
+    const [first] = plans;
+    if (plans.length > 1)
+      return overTime(
+        ' s',
+        plans.map((plan, index) => ofPlan(plan, plan.label, 'queueP99', index)),
+      );
+    return overTime(
+      ' s',
+      ['p50', 'p95', 'p99'].map((key, index) => ofPlan(first, key, `queueP${key.slice(1)}`, index)),
+    );
+  },
+  cost({ plans }) {
+    return overTime(
+      '',
+      plans.map((plan, index) => ofPlan(plan, plans.length === 1 ? 'cost' : plan.label, 'cost', index)),
+    );
+  },
+  frontier({ search }) {
+    const points = search.points.toSorted((one, other) => one[0] - other[0]);
+    const seconds = (value) => (value === null ? null : Math.max(LEAST_SECONDS, value));
+    const [x, y] = axes(' s', true);
+    x.values = (_, splits) => splits.map((value) => short(value));
+    const dots = (name, size) => ({ show: true, size, stroke: colour(name), fill: colour(name), width: 0 });
+    const value = (_, wait, __, index) =>
+      index === null || wait === null ? '' : `${short(points[index][1])} s`;
+    const line = { paths: uPlot.paths.stepped({ align: 1 }), spanGaps: true, width: 1.5 };
+    return {
+      options: {
+        scales: { x: { time: false }, y: { distr: 3, log: 10 } },
+        axes: [x, y],
+        series: [
+          { label: 'cost', value: (_, cost) => (cost === null ? '' : `cost ${short(cost)}`) },
+          {
+            label: 'p99 of a set tried',
+            stroke: colour('quiet'),
+            paths: () => null,
+            points: dots('faint', 4),
+            value,
+          },
+          {
+            label: 'that no other beats',
+            stroke: colour('series-1'),
+            ...line,
+            points: dots('series-1', 7),
+            value,
+          },
+          ...(search.limit === null
+            ? []
+            : [
+                {
+                  label: 'wanted',
+                  stroke: colour('series-3'),
+                  width: 1.5,
+                  dash: [6, 4],
+                  points: { show: false },
+                  value: () => `${short(search.limit)} s`,
+                },
+              ]),
+          ...(search.best === null
+            ? []
+            : [
+                {
+                  label: 'cheapest',
+                  stroke: colour('series-2'),
+                  paths: () => null,
+                  points: dots('series-2', 12),
+                  value,
+                },
+              ]),
+        ],
+      },
+      values: [
+        points.map(([cost]) => cost),
+        points.map(([, wait]) => seconds(wait)),
+        points.map(([, wait, onFrontier]) => (onFrontier ? seconds(wait) : null)),
+        ...(search.limit === null ? [] : [points.map(() => seconds(search.limit))]),
+        ...(search.best === null
+          ? []
+          : [
+              points.map(([cost, wait]) =>
+                cost === search.best[0] && wait === search.best[1] ? seconds(wait) : null,
+              ),
+            ]),
+      ],
+    };
+  },
+};
+
+/** A dashed line has a dashed box. */
+const LEGEND = { markers: { dash: (plot, index) => (plot.series[index].dash ? 'dashed' : 'solid') } };
+
+const drawn = new Map();
+
+function draw(box) {
+  drawn.get(box)?.destroy();
+  const { options, values } = PLOTS[box.dataset.plot](data);
+  const size = { width: box.clientWidth, height: HEIGHT };
+  drawn.set(
+    box,
+    new uPlot({ ...size, ...options, cursor: { points: { size: 6 } }, legend: LEGEND }, values, box),
+  );
+}
+
+const boxes = [...document.querySelectorAll('[data-plot]')];
+for (const box of boxes) {
+  draw(box);
+  new ResizeObserver(() => drawn.get(box).setSize({ width: box.clientWidth, height: HEIGHT })).observe(box);
+}
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => boxes.forEach(draw));

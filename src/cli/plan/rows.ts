@@ -1,0 +1,82 @@
+/** The figures of a plan as rows of text, for the table in the terminal and the one on the page. */
+import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/endpoint-groups.ts';
+import { DEFAULT_FILLED_IN } from '../../scaling/check.ts';
+import type { ResolvedParameters } from '../../scaling/findings.ts';
+import { money, number, percent, seconds } from './figures.ts';
+import type { LabelledPlan, PlanOutcome } from './outcome.ts';
+
+export interface Row {
+  readonly name: string;
+  readonly value: (plan: LabelledPlan) => string;
+}
+
+export const FIGURES: readonly Row[] = [
+  { name: 'queue time, mean', value: ({ queueTime }) => seconds(queueTime.mean) },
+  { name: 'queue time, p50', value: ({ queueTime }) => seconds(queueTime.p50) },
+  { name: 'queue time, p95', value: ({ queueTime }) => seconds(queueTime.p95) },
+  { name: 'queue time, p99', value: ({ queueTime }) => seconds(queueTime.p99) },
+  { name: 'queue time, longest', value: ({ queueTime }) => seconds(queueTime.max) },
+  {
+    name: 'waited over target_queue_time',
+    value: ({ share, parameters }) =>
+      `${percent(share.overTargetQueueTime)} (${seconds(parameters.target_queue_time)})`,
+  },
+  {
+    name: 'waited over max_queue_time',
+    value: ({ share, parameters }) =>
+      `${percent(share.overMaxQueueTime)} (${seconds(parameters.max_queue_time)})`,
+  },
+  {
+    name: 'gave up waiting',
+    value: ({ share, settings }) => `${percent(share.abandoned)} (${seconds(settings.giveUpSeconds)})`,
+  },
+  {
+    name: 'hot workers, mean and most',
+    value: ({ workerHours, seconds: length, peakWorkers }) =>
+      `${number(length === 0 ? 0 : (workerHours.hot * 3600) / length)}, ${peakWorkers.hot}`,
+  },
+  { name: 'workers in all, most', value: ({ peakWorkers }) => String(peakWorkers.total) },
+  { name: 'starts from cold', value: ({ starts }) => number(starts.fromCold) },
+  { name: 'starts from nothing', value: ({ starts }) => number(starts.fromNothing) },
+  { name: 'utilisation', value: ({ utilisation }) => percent(utilisation) },
+  { name: 'worker hours, hot', value: ({ workerHours }) => number(workerHours.hot) },
+  { name: 'worker hours, cold', value: ({ workerHours }) => number(workerHours.cold) },
+  { name: 'worker hours, starting', value: ({ workerHours }) => number(workerHours.starting) },
+  { name: 'cost', value: ({ cost }) => money(cost.total) },
+  { name: 'cost an hour', value: ({ cost }) => money(cost.perHour) },
+  { name: 'cost of 1,000 requests', value: ({ cost }) => money(cost.perThousandRequests) },
+];
+
+/** Parameters with a value, as rows; of several plans only those that differ. */
+export function parameterRows(plans: readonly LabelledPlan[]): readonly Row[] {
+  const shown = ENDPOINT_GROUP_PARAMETERS.filter((name) => {
+    // What tells several plans apart is their label already.
+    if (plans.length > 1 && name === 'endpoint_name') return false;
+    const values = new Set(plans.map(({ parameters }) => parameters[name]));
+    return plans.length === 1 ? !values.has(undefined) : values.size > 1;
+  });
+  return shown.map((name) => ({ name, value: ({ parameters }) => parameterValue(parameters, name) }));
+}
+
+function parameterValue(parameters: ResolvedParameters, name: keyof ResolvedParameters): string {
+  return String(parameters[name] ?? 'not set');
+}
+
+/** What arrived, in a sentence. */
+export function loadSentence({ load, plans }: PlanOutcome): string {
+  const [plan] = plans;
+  if (!plan) return load.name;
+  const { requests, work, seconds: length, series } = plan;
+  const rate = length === 0 ? 0 : work.arrived / length;
+  const peak = series
+    ? `, ${number(Math.max(...series.load))} at the peak (mean of ${seconds(series.intervalSeconds)})`
+    : '';
+  return `${load.name}: ${number(requests)} requests in ${seconds(length)}, ${number(rate)} units/s on average${peak}`;
+}
+
+/** Warnings and notes worth a person's time; defaults that were filled in are in the table anyway. */
+export function adviceOf({ findings }: LabelledPlan): readonly string[] {
+  return findings
+    .filter(({ rule }) => rule !== DEFAULT_FILLED_IN)
+    .map(({ severity, parameter, message }) => `${severity}: ${parameter}: ${message}`);
+}

@@ -1,0 +1,102 @@
+/** A plan in the terminal. */
+import { spreadOver, type SearchResult } from '../../scaling/planner/search.ts';
+import { money, seconds } from './figures.ts';
+import { frontierPlot } from './frontier-plot.ts';
+import type { PlanOutcome } from './outcome.ts';
+import { searchVerdict } from './search-words.ts';
+import { adviceOf, FIGURES, loadSentence, parameterRows, type Row } from './rows.ts';
+
+/** Lines to print; `width` in characters. */
+export function planTable(outcome: PlanOutcome, width: number): readonly string[] {
+  const { plans, search, load } = outcome;
+  const rows = [...parameterRows(plans), undefined, ...FIGURES];
+  const many = plans.length > 1;
+  return [
+    loadSentence(outcome),
+    `work of a request: ${load.work}${load.workGuessed ? ' (assumed; --weight COLUMN=UNITS says otherwise)' : ''}`,
+    '',
+    ...(search ? [...searchLines(search, width), ''] : []),
+    ...columns(rows, outcome),
+    '',
+    ...plans.flatMap((plan) => adviceOf(plan).map((advice) => (many ? `${plan.label}: ${advice}` : advice))),
+    ...assumptionLines(outcome),
+    'Not in the model:',
+    ...outcome.notModelled.map((line) => `  - ${line}`),
+    'This is a model of the service, made from its documentation: the figures are for comparing, not for billing.',
+  ];
+}
+
+function columns(rows: readonly (Row | undefined)[], { plans }: PlanOutcome): string[] {
+  const head = plans.length > 1 ? [['', ...plans.map(({ label }) => label)]] : [];
+  const cells = [
+    ...head,
+    ...rows.map((row) => (row ? [row.name, ...plans.map((plan) => row.value(plan))] : [])),
+  ];
+  const widths = [0, ...plans.map((_, index) => index + 1)].map((column) =>
+    Math.max(...cells.map((line) => line[column]?.length ?? 0)),
+  );
+  return cells.map((line) =>
+    line
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** What nobody said, so that it can be said: flag, value, and in --help what it means. */
+function assumptionLines({ assumptions }: PlanOutcome): string[] {
+  const words = (given: boolean) =>
+    assumptions
+      .filter((each) => each.given === given)
+      .map(({ flag, value }) => `${flag} ${value.includes(' ') ? `"${value}"` : value}`);
+  const [said, assumed] = [words(true), words(false)];
+  return [
+    ...(said.length > 0 ? [`Given: ${said.join('  ')}`] : []),
+    ...(assumed.length > 0
+      ? ['Assumed, and changed by the flag (--help says what each means):', ...wrapped(assumed)]
+      : []),
+  ];
+}
+
+function wrapped(words: readonly string[]): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < 100) lines[lines.length - 1] = `${last}  ${word}`;
+    else lines.push(`  ${word}`);
+  }
+  return lines;
+}
+
+function searchLines(search: SearchResult, width: number): string[] {
+  const { tried, frontier, best, p99LimitSeconds } = search;
+  const verdict = searchVerdict(search);
+  const rows = spreadOver(frontier, 12).map((candidate) => [
+    money(candidate.cost),
+    seconds(candidate.p99Seconds),
+    String(candidate.target_util),
+    String(candidate.cold_mult),
+    String(candidate.cold_workers),
+    String(candidate.min_load),
+  ]);
+  const head = ['cost', 'p99', 'target_util', 'cold_mult', 'cold_workers', 'min_load'];
+  const widths = head.map((name, column) =>
+    Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    `  ${cells.map((cell, column) => cell.padStart(widths[column] ?? 0)).join('  ')}`;
+  return [
+    `${tried.length} sets tried; ${frontier.length} of them no other beats in both cost and p99:`,
+    '',
+    ...frontierPlot(tried, frontier, p99LimitSeconds, Math.min(100, width)),
+    '',
+    line(head),
+    ...rows.map((row) => line(row)),
+    '',
+    ...(verdict === undefined
+      ? []
+      : [`${verdict}. ${best ? 'Its plan' : 'The plan of the parameters given'}:`]),
+  ];
+}

@@ -1,0 +1,100 @@
+/** Which columns of a trace say when a request came and how much work it is; pure. */
+
+export interface Column {
+  readonly name: string;
+  readonly index: number;
+}
+
+export interface TraceColumns {
+  readonly time: Column;
+  /** Work of a request = base + the sum of weight × column. */
+  readonly work: readonly (Column & { readonly weight: number })[];
+  readonly base: number;
+  /** Of all columns. */
+  readonly count: number;
+  /** True when the weights were guessed by the names of the columns. */
+  readonly guessed: boolean;
+}
+
+interface Wanted {
+  readonly timeColumn?: string | undefined;
+  readonly weights: ReadonlyMap<string, number>;
+  readonly requestWork: number | undefined;
+}
+
+const TIME_NAMES = /^(time(stamp)?|ts|at|date(time)?|arriv\w*|start\w*)(_?(s|ms|us|ns|seconds))?$/i;
+const WORK_NAMES = /^(work|load|units)$/i;
+/**
+ * Of language models: a token read in costs a fraction of a token written, because a prompt is worked on all at
+ * once. A tenth is a guess; the ratio depends on model and GPU.
+ */
+const TOKEN_WEIGHTS = [
+  [/generated|output|completion|decode|response/i, 1],
+  [/context|prompt|input|prefill|request/i, 0.1],
+] as const;
+
+/** The columns, or what is wrong in a sentence. */
+export function chooseColumns(header: readonly string[], wanted: Wanted): TraceColumns | string {
+  const columns = header.map((name, index): Column => ({ name: name.trim(), index }));
+  const find = (name: string) => columns.find((column) => column.name === name);
+  const known = knownColumns(columns);
+  const time =
+    wanted.timeColumn === undefined
+      ? columns.find(({ name }) => TIME_NAMES.test(name))
+      : find(wanted.timeColumn);
+  if (!time) {
+    return wanted.timeColumn === undefined
+      ? `which column is the time? Say --time-column NAME; ${known}`
+      : `no column ${wanted.timeColumn}; ${known}`;
+  }
+  const missing = [...wanted.weights.keys()].find((name) => !find(name));
+  if (missing !== undefined) return `no column ${missing} to weigh; ${known}`;
+  const base = wanted.requestWork ?? 0;
+  const count = columns.length;
+  if (wanted.weights.size > 0) {
+    const work = [...wanted.weights].map(([name, weight]) => ({
+      name,
+      index: find(name)?.index ?? 0,
+      weight,
+    }));
+    return { time, work, base, count, guessed: false };
+  }
+  if (wanted.requestWork !== undefined) return { time, work: [], base, count, guessed: false };
+  const work = columns.flatMap((column) => {
+    const weight = guessedWeight(column.name);
+    return weight === undefined || column === time ? [] : [{ ...column, weight }];
+  });
+  return work.length > 0
+    ? { time, work, base, count, guessed: true }
+    : `how much work is a request? Say --weight COLUMN=UNITS, or --request-work UNITS for all alike; ${known}`;
+}
+
+function knownColumns(columns: readonly Column[]): string {
+  const all = columns.map(({ name }) => name).join(', ');
+  // Of something that is no CSV the first line may be all there is.
+  const names = all.length > 200 ? `${all.slice(0, 200)}…` : all;
+  if (columns.length > 1) return `the columns are ${names}`;
+  const other = /[;\t|]/.test(names) ? '; columns are separated by commas only' : '';
+  return `the only column is ${names}${other}`;
+}
+
+function guessedWeight(name: string): number | undefined {
+  if (WORK_NAMES.test(name)) return 1;
+  // A column of prompts is no number of tokens.
+  if (!/tok|len/i.test(name)) return undefined;
+  return TOKEN_WEIGHTS.find(([names]) => names.test(name))?.[1];
+}
+
+/** Fields of a record; quoted ones may hold commas, line breaks and doubled quotes. */
+export function splitFields(line: string): string[] {
+  if (!line.includes('"')) return line.split(',');
+  const fields: string[] = [];
+  const field = /\s*(?:"((?:[^"]|"")*)"\s*|([^,]*))(?:,|$)/y;
+  while (field.lastIndex < line.length) {
+    const match = field.exec(line);
+    if (!match) break;
+    fields.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '');
+  }
+  if (line.endsWith(',')) fields.push('');
+  return fields;
+}

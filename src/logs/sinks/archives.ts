@@ -1,0 +1,109 @@
+/**
+ * The files that a log file was rotated to: `worker.log.1.gz`, `worker.log.2.gz`, …, the highest number the newest.
+ * Whatever a kill leaves half done, the next tidying finishes: a number has its lines either plain or compressed,
+ * a compressed file appears whole under its name or not at all, and nothing has to remember anything.
+ */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+
+export interface ArchivesOptions {
+  /** The file that is rotated. */
+  readonly path: string;
+  /** Rotated files to keep. */
+  readonly maxFiles: number;
+}
+
+const PARTIAL = '.gz.partial';
+
+interface Archive {
+  readonly number: number;
+  readonly isPlain: boolean;
+  readonly isCompressed: boolean;
+}
+
+export class Archives {
+  readonly #path: string;
+  readonly #maxFiles: number;
+
+  constructor({ path, maxFiles }: ArchivesOptions) {
+    this.#path = path;
+    this.#maxFiles = maxFiles;
+  }
+
+  /** Gives the file the next number: after this there is none under its own name. */
+  async rotate(): Promise<void> {
+    const newest = (await this.#list()).at(-1)?.number ?? 0;
+    await rename(this.#path, this.#name(newest + 1));
+    await syncDirectory(this.#path);
+  }
+
+  /** The newest one, as long as it is not compressed. */
+  async newestPlain(): Promise<string | undefined> {
+    const newest = (await this.#list()).at(-1);
+    return newest?.isPlain ? this.#name(newest.number) : undefined;
+  }
+
+  /**
+   * Removes those that are too many, oldest first, and compresses the others. Only once the file has a line again:
+   * until then the last line of the newest one says how far delivery got.
+   */
+  async tidy(signal: AbortSignal): Promise<void> {
+    const archives = await this.#list();
+    for (const { number } of archives.slice(0, -this.#maxFiles)) await this.#remove(number);
+    for (const archive of archives.slice(-this.#maxFiles)) {
+      signal.throwIfAborted();
+      if (archive.isPlain) await this.#compress(archive, signal);
+    }
+  }
+
+  async #compress({ number, isCompressed }: Archive, signal: AbortSignal): Promise<void> {
+    const plain = this.#name(number);
+    if (!isCompressed) {
+      const partial = plain + PARTIAL;
+      // flush: what is renamed and whose source is removed must be on disk.
+      const target = createWriteStream(partial, { flush: true });
+      await pipeline(createReadStream(plain), createGzip(), target, { signal });
+      await rename(partial, `${plain}.gz`);
+      await syncDirectory(plain);
+    }
+    await rm(plain);
+  }
+
+  async #remove(number: number): Promise<void> {
+    for (const suffix of ['', '.gz', PARTIAL]) await rm(this.#name(number) + suffix, { force: true });
+  }
+
+  /** By number. */
+  async #list(): Promise<readonly Archive[]> {
+    const names = new Set(await readdir(dirname(this.#path)));
+    const prefix = `${basename(this.#path)}.`;
+    const numbers = new Set<number>();
+    for (const name of names) {
+      const [, digits] =
+        /^([1-9]\d*)(?:\.gz)?$/.exec(name.startsWith(prefix) ? name.slice(prefix.length) : '') ?? [];
+      if (digits !== undefined) numbers.add(Number(digits));
+    }
+    return [...numbers]
+      .sort((one, other) => one - other)
+      .map((number) => ({
+        number,
+        isPlain: names.has(`${prefix}${number}`),
+        isCompressed: names.has(`${prefix}${number}.gz`),
+      }));
+  }
+
+  #name(number: number): string {
+    return join(dirname(this.#path), `${basename(this.#path)}.${number}`);
+  }
+}
+
+/** A new name is on disk only once its directory is. */
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(dirname(path)).catch(() => undefined);
+  // Not every platform lets a directory be opened or synced; those that do not need no help.
+  await directory?.sync().catch(() => {});
+  await directory?.close();
+}

@@ -1,0 +1,116 @@
+/**
+ * One JSON object a line, in a file that is rotated by size. Each record is in the files once, whenever the process
+ * is killed: records are appended in order and synced before they are acknowledged, so the last line of the file
+ * says how far delivery got. After a restart the spool gives what was not acknowledged again, byte for byte; what
+ * stands in the file up to that line is left out, and a torn last line is cut off.
+ *
+ * Not rotating-file-stream: it compresses into the final name and then removes the source, so that a kill between
+ * leaves lines twice, and a kill before leaves a torn archive for good; it writes its list of files in place, and
+ * once that is torn nothing counts them any more; and it never syncs, so nothing could be acknowledged.
+ */
+import { mkdir, open, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { LogRecord } from '../record.ts';
+import { Archives, syncDirectory } from './archives.ts';
+import { cutTornLine, indexOfLastLine } from './last-record.ts';
+import { ALL_ACCEPTED, type Acceptance, type Sink } from './sink.ts';
+import { toJsonLine } from './stdout.ts';
+
+export interface FileSinkOptions {
+  readonly path: string;
+  /** A file becomes no larger, unless one record alone is. */
+  readonly maxBytes: number;
+  /** Rotated files to keep. */
+  readonly maxFiles: number;
+  /** Rotated files could not be compressed or removed. The lines are safe, and it is tried again later. */
+  readonly onUntidy: (error: unknown) => void;
+}
+
+export function fileSink(options: FileSinkOptions): Sink {
+  return new FileSink(options);
+}
+
+class FileSink implements Sink {
+  readonly name = 'file';
+  readonly #options: FileSinkOptions;
+  readonly #archives: Archives;
+  readonly #closing = new AbortController();
+  #tidying: Promise<void> = Promise.resolve();
+  /** The file ends with what was acknowledged last, and not with what a failed write or a kill left there. */
+  #settled = false;
+
+  constructor(options: FileSinkOptions) {
+    this.#options = options;
+    this.#archives = new Archives(options);
+  }
+
+  async write(records: readonly LogRecord[], signal: AbortSignal): Promise<Acceptance> {
+    const lines = records.map(toJsonLine);
+    const isFirst = !this.#settled;
+    const from = this.#settled ? 0 : await this.#recover(lines);
+    this.#settled = false;
+    const rotations = await this.#append(lines, from, signal);
+    this.#settled = true;
+    if (isFirst || rotations > 0) this.#tidy();
+    return ALL_ACCEPTED;
+  }
+
+  close(): Promise<void> {
+    this.#closing.abort();
+    return this.#tidying;
+  }
+
+  /** How many of the lines are in the files already. */
+  async #recover(lines: readonly string[]): Promise<number> {
+    const { path } = this.#options;
+    await mkdir(dirname(path), { recursive: true });
+    const isEmpty = (await cutTornLine(path)) === 0;
+    const last = isEmpty ? await this.#archives.newestPlain() : path;
+    return last === undefined ? 0 : 1 + (await indexOfLastLine(last, lines));
+  }
+
+  /**
+   * Opens the file anew each time, so that one that was moved or removed from outside is not written to for ever.
+   *
+   * @returns How often the file was rotated.
+   */
+  async #append(lines: readonly string[], from: number, signal: AbortSignal): Promise<number> {
+    const { path } = this.#options;
+    let rotations = 0;
+    for (let at = from; at < lines.length;) {
+      signal.throwIfAborted();
+      await using file = await open(path, 'a');
+      const count = await this.#appendWhatFits(file, lines, at);
+      at += count;
+      if (count > 0) continue;
+      await this.#tidying; // else files pile up when they are written faster than compressed
+      await this.#archives.rotate();
+      rotations += 1;
+    }
+    return rotations;
+  }
+
+  /** @returns How many lines; 0 when the file is full. */
+  async #appendWhatFits(file: FileHandle, lines: readonly string[], from: number): Promise<number> {
+    const { size } = await file.stat();
+    let [to, bytes] = [from, size];
+    for (; to < lines.length; to++) {
+      bytes += Buffer.byteLength(lines[to] ?? '');
+      if (bytes > this.#options.maxBytes && (size > 0 || to > from)) break;
+    }
+    if (to === from) return 0;
+    await file.appendFile(lines.slice(from, to).join(''));
+    await file.datasync();
+    if (size === 0) await syncDirectory(this.#options.path);
+    return to - from;
+  }
+
+  #tidy(): void {
+    const { signal } = this.#closing;
+    this.#tidying = this.#tidying
+      .then(() => this.#archives.tidy(signal))
+      .catch((error: unknown) => {
+        if (!signal.aborted) this.#options.onUntidy(error);
+      });
+  }
+}

@@ -1,0 +1,85 @@
+/** Log records as OpenTelemetry has them. */
+import { SeverityNumber } from '@opentelemetry/api';
+import type { ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import type { Gap, LogRecord } from '../record.ts';
+
+export type OtlpRecord = Parameters<typeof ProtobufLogsSerializer.serializeRequest>[0][number];
+
+const SCOPE = { name: 'pilotlight' };
+
+/** Of the levels that the service names. */
+const SEVERITIES = {
+  trace: SeverityNumber.TRACE,
+  debug: SeverityNumber.DEBUG,
+  info: SeverityNumber.INFO,
+  warn: SeverityNumber.WARN,
+} as const;
+
+/**
+ * Each worker group is a resource of its own: what receivers keep apart as a stream then has times that strictly
+ * increase, and none of its lines is taken for a repeat of another group's.
+ */
+export function toOtlpRecords(records: readonly LogRecord[]): OtlpRecord[] {
+  const resources = new Map<number, OtlpRecord['resource']>();
+  return records.map((record) => {
+    const { workergroup_id } = record;
+    const resource = resources.get(workergroup_id) ?? resourceOf(workergroup_id);
+    resources.set(workergroup_id, resource);
+    const time = hrTimeOf(record.time);
+    return {
+      // The service says nothing of when a line was written: the one time there is is that of its reading.
+      hrTime: time,
+      hrTimeObserved: time,
+      resource,
+      instrumentationScope: SCOPE,
+      droppedAttributesCount: 0,
+      ...contentOf(record),
+    };
+  });
+}
+
+function resourceOf(workergroupId: number): OtlpRecord['resource'] {
+  return resourceFromAttributes({
+    'service.name': 'pilotlight',
+    'service.instance.id': `workergroup-${workergroupId}`,
+  });
+}
+
+function contentOf(
+  record: LogRecord,
+): Pick<OtlpRecord, 'body' | 'attributes' | 'severityNumber' | 'severityText'> {
+  const { workergroup_id, epoch, seq, level } = record;
+  const attributes = { workergroup_id, epoch, seq, ...(level !== undefined && { level }) };
+  if ('line' in record) return { body: record.line, attributes, ...severityOf(level) };
+  const { reason, lost_min, lost_estimate } = record.gap;
+  return {
+    body: describe(record.gap),
+    attributes: {
+      ...attributes,
+      'gap.reason': reason,
+      'gap.lost_min': lost_min,
+      'gap.lost_estimate': lost_estimate,
+    },
+    severityNumber: SEVERITIES.warn,
+    severityText: 'WARN',
+  };
+}
+
+function describe({ reason, lost_min, lost_estimate }: Gap): string {
+  return `gap in the log (${reason}): at least ${lost_min} lines lost, about ${lost_estimate}`;
+}
+
+function severityOf(level: string | undefined): Pick<OtlpRecord, 'severityNumber' | 'severityText'> {
+  const name = level?.replace(/\d+$/, '');
+  if (name === undefined || !(name in SEVERITIES)) return {};
+  return { severityNumber: SEVERITIES[name as keyof typeof SEVERITIES], severityText: name.toUpperCase() };
+}
+
+/** Seconds and nanoseconds. The time has microseconds, which a date of JavaScript would lose. */
+function hrTimeOf(time: string): [number, number] {
+  const millis = Date.parse(`${time.slice(0, 23)}Z`);
+  const micros = Number(time.slice(23, 26));
+  const seconds = Math.floor(millis / 1000);
+  return [seconds, (millis - seconds * 1000) * 1_000_000 + micros * 1000];
+}

@@ -1,0 +1,112 @@
+/**
+ * Records to an OpenTelemetry receiver over OTLP/HTTP (Collector, Alloy, Loki, most vendors): gzipped batches, each
+ * acknowledged by the receiver's answer alone.
+ *
+ * Not the official exporter: it logs a partial success and reports it as a success, so that what was rejected is
+ * counted nowhere, and it retries by itself for as long as its own timeout, without telling a Retry-After that is
+ * longer. Its serializer and its reader of answers are used; the spool's pump does the waiting.
+ */
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { JsonLogsSerializer, ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer';
+import { Agent, type Dispatcher } from 'undici';
+import type { LogRecord } from '../record.ts';
+import { acceptanceOf, type Answer } from './otlp-answer.ts';
+import { toOtlpRecords } from './otlp-records.ts';
+import { ALL_ACCEPTED, type Acceptance, type Sink } from './sink.ts';
+
+export interface OtlpSinkOptions {
+  /** Base address, or the whole one with `/v1/logs`. */
+  readonly endpoint: string;
+  /** Names in lower case; a receiver's token is among them, so they are shown nowhere. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const ENCODINGS = {
+  protobuf: { contentType: 'application/x-protobuf', serializer: ProtobufLogsSerializer },
+  json: { contentType: 'application/json', serializer: JsonLogsSerializer },
+} as const;
+type Encoding = keyof typeof ENCODINGS;
+
+interface Underway {
+  readonly records: readonly LogRecord[];
+  /** How many of them the receiver has taken or refused for good. */
+  readonly done: number;
+  readonly acceptance: Acceptance;
+}
+
+const TIMEOUT_MS = 30_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+const compress = promisify(gzip);
+
+export function otlpSink({ endpoint, headers }: OtlpSinkOptions): Sink {
+  const url = logsUrl(endpoint);
+  const agent = new Agent({ connections: 1, keepAliveTimeout: 4_000, connect: { timeout: TIMEOUT_MS } });
+  // The protocol's own default, and a third of the size to encode; a receiver that knows only JSON answers 415.
+  let encoding: Encoding = 'protobuf';
+
+  /** What came of the batch so far, where it goes in pieces: the pump gives it again as a whole. */
+  let underway: Underway = { records: [], done: 0, acceptance: ALL_ACCEPTED };
+  /** Records that one request may have. */
+  let limit = Infinity;
+
+  async function write(records: readonly LogRecord[], signal: AbortSignal): Promise<Acceptance> {
+    if (underway.records !== records) underway = { records, done: 0, acceptance: ALL_ACCEPTED };
+    while (underway.done < records.length) {
+      const { done, acceptance } = underway;
+      const piece = records.slice(done, done + limit);
+      const answer = await post(piece, signal);
+      if (answer.status === 415 && encoding === 'protobuf') {
+        encoding = 'json';
+      } else if (answer.status === 413 && piece.length > 1) {
+        // The request is larger than the receiver takes, which says nothing against its records.
+        limit = piece.length >> 1;
+      } else {
+        const more = acceptanceOf(answer, piece.length);
+        const rejected = acceptance.rejected + more.rejected;
+        underway = { records, done: done + piece.length, acceptance: { ...acceptance, ...more, rejected } };
+        limit *= 2;
+      }
+    }
+    return underway.acceptance;
+  }
+
+  async function post(records: readonly LogRecord[], signal: AbortSignal): Promise<Answer> {
+    const { contentType, serializer } = ENCODINGS[encoding];
+    const body = serializer.serializeRequest(toOtlpRecords(records));
+    if (body === undefined) throw new Error('the records could not be encoded');
+    const response = await agent.request({
+      origin: url.origin,
+      path: url.pathname,
+      method: 'POST',
+      headers: {
+        'user-agent': 'pilotlight',
+        ...headers,
+        'content-type': contentType,
+        'content-encoding': 'gzip',
+      },
+      body: await compress(body),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+    return { status: response.statusCode, headers: response.headers, body: await read(response.body) };
+  }
+
+  return { name: 'otlp', write, close: () => agent.destroy() };
+}
+
+function logsUrl(endpoint: string): URL {
+  const url = new URL(endpoint);
+  if (!url.pathname.endsWith('/v1/logs')) url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/logs`;
+  return url;
+}
+
+async function read(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) break;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,103 @@
+/**
+ * A binary heap of numbers, smallest first, each with a small integer beside it; both in typed arrays, so that
+ * a million events leave nothing for the garbage collector. Equal keys come out in an order that depends on
+ * nothing but the calls made, which is what makes a plan repeatable.
+ */
+export class NumberHeap {
+  #keys = new Float64Array(16);
+  #items = new Int32Array(16);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The smallest key; Infinity when empty. */
+  get minKey(): number {
+    return this.#size === 0 ? Infinity : (this.#keys[0] as number);
+  }
+
+  /** The item of the smallest key; -1 when empty. */
+  get minItem(): number {
+    return this.#size === 0 ? -1 : (this.#items[0] as number);
+  }
+
+  /** Key at a place of the heap, 0 to size - 1, in no particular order. */
+  keyAt(place: number): number {
+    return this.#keys[place] as number;
+  }
+
+  itemAt(place: number): number {
+    return this.#items[place] as number;
+  }
+
+  /** O(log n). */
+  push(key: number, item: number): void {
+    if (this.#size === this.#keys.length) this.#grow();
+    this.#rise(this.#size, key, item);
+    this.#size += 1;
+  }
+
+  /** Takes the smallest out. O(log n). */
+  pop(): void {
+    if (this.#size === 0) return;
+    this.#size -= 1;
+    if (this.#size === 0) return;
+    this.#sink(0, this.#keys[this.#size] as number, this.#items[this.#size] as number);
+  }
+
+  /** Gives the item at `place` a key that is not smaller than the one it has. O(log n). */
+  raise(place: number, key: number): void {
+    this.#sink(place, key, this.#items[place] as number);
+  }
+
+  /** Keeps the items that `wanted` says, and forgets the others. O(n log n). */
+  keep(wanted: (item: number, key: number) => boolean): void {
+    const count = this.#size;
+    this.#size = 0;
+    for (let place = 0; place < count; place += 1) {
+      const [key, item] = [this.#keys[place] as number, this.#items[place] as number];
+      // Never overwrites what is still to be read: the heap holds at most `place` items here.
+      if (wanted(item, key)) this.push(key, item);
+    }
+  }
+
+  #rise(from: number, key: number, item: number): void {
+    let place = from;
+    while (place > 0) {
+      const parent = (place - 1) >> 1;
+      if ((this.#keys[parent] as number) <= key) break;
+      this.#set(place, this.#keys[parent] as number, this.#items[parent] as number);
+      place = parent;
+    }
+    this.#set(place, key, item);
+  }
+
+  #sink(from: number, key: number, item: number): void {
+    const [keys, items, size] = [this.#keys, this.#items, this.#size];
+    let place = from;
+    for (;;) {
+      let child = 2 * place + 1;
+      if (child >= size) break;
+      if (child + 1 < size && (keys[child + 1] as number) < (keys[child] as number)) child += 1;
+      if ((keys[child] as number) >= key) break;
+      keys[place] = keys[child] as number;
+      items[place] = items[child] as number;
+      place = child;
+    }
+    this.#set(place, key, item);
+  }
+
+  #set(place: number, key: number, item: number): void {
+    this.#keys[place] = key;
+    this.#items[place] = item;
+  }
+
+  #grow(): void {
+    const [keys, items] = [this.#keys, this.#items];
+    this.#keys = new Float64Array(keys.length * 2);
+    this.#items = new Int32Array(items.length * 2);
+    this.#keys.set(keys);
+    this.#items.set(items);
+  }
+}

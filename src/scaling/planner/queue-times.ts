@@ -1,0 +1,77 @@
+/**
+ * Queue times in fixed memory: a histogram whose buckets grow by 1%, so that any percentile is within 0.5% of
+ * the true one, however many requests there were (the idea of DDSketch: Masson, Rim, Lee, VLDB 2019). Mean and
+ * maximum are exact.
+ */
+const SMALLEST_SECONDS = 1e-4;
+const GROWTH = 1.01;
+const LOG_GROWTH = Math.log(GROWTH);
+/** Up to 10^8 seconds, three years; longer ones share the last bucket. */
+export const QUEUE_TIME_BUCKETS = Math.ceil(Math.log(1e8 / SMALLEST_SECONDS) / LOG_GROWTH) + 1;
+/** Largest relative error of a percentile above `SMALLEST_SECONDS`; below, it counts as zero. */
+export const QUEUE_TIME_RELATIVE_ERROR = (GROWTH - 1) / (GROWTH + 1);
+
+/** The bucket that a queue time falls in; 0 is no queue at all. */
+export function queueTimeBucket(seconds: number): number {
+  if (seconds <= SMALLEST_SECONDS) return 0;
+  const bucket = Math.ceil(Math.log(seconds / SMALLEST_SECONDS) / LOG_GROWTH);
+  return bucket < QUEUE_TIME_BUCKETS ? bucket : QUEUE_TIME_BUCKETS - 1;
+}
+
+/** The middle of a bucket `width` buckets wide, in seconds. */
+export function queueTimeOf(bucket: number, width = 1): number {
+  if (bucket <= 0) return 0;
+  const upper = SMALLEST_SECONDS * GROWTH ** bucket;
+  return (upper * 2) / (GROWTH ** width + 1);
+}
+
+/** Index of the bucket that holds the given share of a histogram's counts; -1 when it is empty. */
+export function bucketOfQuantile(
+  counts: Uint32Array | Float64Array,
+  total: number,
+  quantile: number,
+): number {
+  const rank = Math.max(1, Math.ceil(quantile * total));
+  let seen = 0;
+  for (let bucket = 0; bucket < counts.length; bucket += 1) {
+    seen += counts[bucket] as number;
+    if (seen >= rank) return bucket;
+  }
+  return -1;
+}
+
+export class QueueTimes {
+  readonly #counts = new Float64Array(QUEUE_TIME_BUCKETS);
+  #count = 0;
+  #sum = 0;
+  #max = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Seconds; 0 when nothing was recorded. */
+  get mean(): number {
+    return this.#count === 0 ? 0 : this.#sum / this.#count;
+  }
+
+  get max(): number {
+    return this.#max;
+  }
+
+  /** Returns the bucket that it went to. */
+  record(seconds: number): number {
+    const bucket = queueTimeBucket(seconds);
+    this.#counts[bucket] = (this.#counts[bucket] as number) + 1;
+    this.#count += 1;
+    this.#sum += seconds;
+    if (seconds > this.#max) this.#max = seconds;
+    return bucket;
+  }
+
+  /** Seconds below which the share `quantile` of the requests waited; 0 when nothing was recorded. */
+  quantile(quantile: number): number {
+    const bucket = bucketOfQuantile(this.#counts, this.#count, quantile);
+    return Math.min(queueTimeOf(bucket), this.#max);
+  }
+}

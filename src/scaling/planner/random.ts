@@ -1,0 +1,29 @@
+/** Seeded random numbers for the planner: the same seed gives the same plan, byte for byte. */
+
+export type Random = () => number;
+
+/**
+ * sfc32 (Chris Doty-Humphrey, PractRand): 128 bits of state, uniform in [0, 1) in steps of 2^-32. The first
+ * numbers are thrown away so that neighbouring seeds have nothing in common.
+ */
+export function createRandom(seed: number): Random {
+  let a = seed | 0;
+  let b = Math.floor(seed / 2 ** 32) | 0;
+  let c = 0x9e3779b9 | 0;
+  let counter = 1;
+  function next(): number {
+    const sum = (a + b + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + sum) | 0;
+    return (sum >>> 0) / 2 ** 32;
+  }
+  for (let round = 0; round < 16; round += 1) next();
+  return next;
+}
+
+/** An exponentially distributed number with the given mean. */
+export function exponential(random: Random, mean: number): number {
+  return -mean * Math.log(1 - random());
+}

@@ -1,0 +1,60 @@
+/**
+ * The global queue: requests that no worker takes yet, first in, first out. A ring in typed arrays that grows
+ * with the longest queue there was, never with the length of the load.
+ */
+export class RequestQueue {
+  #arrivals = new Float64Array(64);
+  #works = new Float64Array(64);
+  #head = 0;
+  #size = 0;
+  #work = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Units of work that wait in it. */
+  get work(): number {
+    return this.#work;
+  }
+
+  /** When the request at the head arrived, in seconds; Infinity when empty. */
+  get headArrival(): number {
+    return this.#size === 0 ? Infinity : (this.#arrivals[this.#head] as number);
+  }
+
+  get headWork(): number {
+    return this.#size === 0 ? 0 : (this.#works[this.#head] as number);
+  }
+
+  push(arrival: number, work: number): void {
+    if (this.#size === this.#arrivals.length) this.#grow();
+    const place = (this.#head + this.#size) % this.#arrivals.length;
+    this.#arrivals[place] = arrival;
+    this.#works[place] = work;
+    this.#size += 1;
+    this.#work += work;
+  }
+
+  shift(): void {
+    if (this.#size === 0) return;
+    this.#work -= this.headWork;
+    this.#head = (this.#head + 1) % this.#arrivals.length;
+    this.#size -= 1;
+    // Sums of fractions leave a rest behind; an empty queue has none.
+    if (this.#size === 0) this.#work = 0;
+  }
+
+  #grow(): void {
+    const length = this.#arrivals.length;
+    const [arrivals, works] = [new Float64Array(length * 2), new Float64Array(length * 2)];
+    for (let index = 0; index < this.#size; index += 1) {
+      const place = (this.#head + index) % length;
+      arrivals[index] = this.#arrivals[place] as number;
+      works[index] = this.#works[place] as number;
+    }
+    this.#arrivals = arrivals;
+    this.#works = works;
+    this.#head = 0;
+  }
+}

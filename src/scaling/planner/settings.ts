@@ -1,0 +1,235 @@
+/**
+ * THE table of what the planner has to assume beside the parameters: how a worker performs and what it costs,
+ * and everything about the service that the interface does not state. Flags, defaults, the printed list of
+ * assumptions and the checks of their values all come from here.
+ */
+
+/** How many units of work a worker does a second: from one bound to the other, each worker drawn evenly. */
+export interface Performance {
+  readonly least: number;
+  readonly most: number;
+}
+
+export interface PlanSettings {
+  /** Units/s of one worker. */
+  readonly performance: Performance;
+  /** Seconds from nothing to ready. */
+  readonly startSeconds: number;
+  /** Seconds from cold to ready. */
+  readonly coldStartSeconds: number;
+  /** Per worker hour. */
+  readonly priceHot: number;
+  readonly priceCold: number;
+  readonly priceStarting: number;
+  /** Requests that a worker serves side by side, each at its share of the worker's performance. */
+  readonly slots: number;
+  readonly controlSeconds: number;
+  readonly loadWindowSeconds: number;
+  /** May be Infinity: never scale down. */
+  readonly scaleDownSeconds: number;
+  readonly queueResponse: 'clear' | 'one-worker';
+  readonly routing: 'shortest' | 'random';
+  readonly stopping: 'drain' | 'idle';
+  /** Hot workers at the start; `floor`: what the parameters keep without load. */
+  readonly initialWorkers: number | 'floor';
+  /** May be Infinity: clients wait however long it takes. */
+  readonly giveUpSeconds: number;
+  /** An integer; decides every draw of chance. */
+  readonly seed: number;
+}
+export type PlanSetting = keyof PlanSettings;
+
+/** `seconds` and `performance` have their own way to be written on a command line. */
+type Kind = 'seconds' | 'number' | 'count' | 'performance' | 'choice' | 'workers';
+
+export interface SettingOption {
+  /** Without the leading dashes. */
+  readonly flag: string;
+  readonly kind: Kind;
+  /** What of the plan it describes: the user's workers, or how the service behaves. */
+  readonly about: 'workers' | 'service' | 'simulation';
+  readonly choices?: readonly string[];
+  /** `seconds` and `number` may be zero unless this says so. */
+  readonly positive?: true;
+  /** Whether `never` (Infinity) makes sense. */
+  readonly never?: true;
+  /** One sentence: what is assumed, why where there is a reason. */
+  readonly doc: string;
+}
+
+export const SETTING_OPTIONS = {
+  performance: {
+    flag: 'performance',
+    kind: 'performance',
+    about: 'workers',
+    positive: true,
+    doc: 'units of work that one worker does in a second; 80..120 draws each worker evenly between the two. Measure it: everything else hangs on it',
+  },
+  startSeconds: {
+    flag: 'start-time',
+    kind: 'seconds',
+    about: 'workers',
+    doc: 'time from nothing to ready: renting a machine, fetching the image, loading the model',
+  },
+  coldStartSeconds: {
+    flag: 'cold-start',
+    kind: 'seconds',
+    about: 'workers',
+    doc: 'time from cold (stopped, everything on disk) to ready',
+  },
+  priceHot: {
+    flag: 'price-hot',
+    kind: 'number',
+    about: 'workers',
+    doc: 'price of an hour of a worker that is hot, serving or not',
+  },
+  priceCold: {
+    flag: 'price-cold',
+    kind: 'number',
+    about: 'workers',
+    doc: 'price of an hour of a cold worker: its disk, not its GPU',
+  },
+  priceStarting: {
+    flag: 'price-starting',
+    kind: 'number',
+    about: 'workers',
+    doc: 'price of an hour of a worker that is starting: its GPU is already in use, so the hot price unless given',
+  },
+  slots: {
+    flag: 'slots',
+    kind: 'count',
+    about: 'workers',
+    positive: true,
+    doc: 'requests that a worker serves side by side, each at its share of the performance; 1 is what the public documentation describes (100 units on a worker of 100 units/s take a second)',
+  },
+  controlSeconds: {
+    flag: 'control-interval',
+    kind: 'seconds',
+    about: 'service',
+    positive: true,
+    doc: 'the group looks at its load and decides how many workers it wants once in this time',
+  },
+  loadWindowSeconds: {
+    flag: 'load-window',
+    kind: 'seconds',
+    about: 'service',
+    positive: true,
+    doc: 'its estimate of the load is the mean of the work that arrived in this time',
+  },
+  scaleDownSeconds: {
+    flag: 'scale-down-delay',
+    kind: 'seconds',
+    about: 'service',
+    never: true,
+    doc: 'it stops workers only when it has not wanted them for this time, as most autoscalers do',
+  },
+  queueResponse: {
+    flag: 'queue-response',
+    kind: 'choice',
+    about: 'service',
+    choices: ['clear', 'one-worker'],
+    doc: 'when the expected wait is beyond target_queue_time it asks for the capacity that clears the queue within target_queue_time (clear), or for one worker more at each decision (one-worker)',
+  },
+  routing: {
+    flag: 'routing',
+    kind: 'choice',
+    about: 'service',
+    choices: ['shortest', 'random'],
+    doc: 'a request goes to the worker with the shortest expected queue, its work being known when it arrives (shortest), or to any worker that may still take it (random)',
+  },
+  stopping: {
+    flag: 'stopping',
+    kind: 'choice',
+    about: 'service',
+    choices: ['drain', 'idle'],
+    doc: 'a worker that is no longer wanted takes no new requests and finishes the ones it has (drain), or is stopped only once it has none (idle)',
+  },
+  initialWorkers: {
+    flag: 'initial-workers',
+    kind: 'workers',
+    about: 'simulation',
+    doc: 'hot workers at the start; floor: as many as the parameters keep without load',
+  },
+  giveUpSeconds: {
+    flag: 'give-up',
+    kind: 'seconds',
+    about: 'simulation',
+    positive: true,
+    never: true,
+    doc: 'a client that has waited this long goes away; never: it waits however long it takes',
+  },
+  seed: {
+    flag: 'seed',
+    kind: 'count',
+    about: 'simulation',
+    doc: 'of everything that is left to chance: the same seed gives the same plan',
+  },
+} as const satisfies Record<PlanSetting, SettingOption>;
+
+/** What applies where nothing is given. The price while starting is the hot one: see `planSettings`. */
+export const SETTING_DEFAULTS = {
+  performance: { least: 250, most: 250 },
+  startSeconds: 300,
+  coldStartSeconds: 30,
+  priceHot: 1,
+  priceCold: 0.05,
+  slots: 1,
+  controlSeconds: 5,
+  loadWindowSeconds: 60,
+  scaleDownSeconds: 60,
+  queueResponse: 'clear',
+  routing: 'shortest',
+  stopping: 'drain',
+  initialWorkers: 'floor',
+  giveUpSeconds: Infinity,
+  seed: 1,
+} as const satisfies Omit<PlanSettings, 'priceStarting'>;
+
+/** Fills in what is not given. Throws a RangeError that names the flag when a value makes no sense. */
+export function planSettings(given: Partial<PlanSettings> = {}): PlanSettings {
+  const priceStarting = given.priceHot ?? SETTING_DEFAULTS.priceHot;
+  const settings: PlanSettings = { ...SETTING_DEFAULTS, priceStarting, ...given };
+  for (const key of Object.keys(SETTING_OPTIONS) as PlanSetting[]) {
+    const problem = problemWith(SETTING_OPTIONS[key], settings[key]);
+    if (problem !== undefined) throw new RangeError(`--${SETTING_OPTIONS[key].flag}: ${problem}`);
+  }
+  return settings;
+}
+
+function problemWith(option: SettingOption, value: unknown): string | undefined {
+  if (option.kind === 'choice') {
+    return option.choices?.includes(value as string) ? undefined : `one of ${option.choices?.join(', ')}`;
+  }
+  if (option.kind === 'performance') {
+    const { least, most } = value as Performance;
+    return least > 0 && most >= least && most < Infinity
+      ? undefined
+      : 'a number above 0, or two such as 80..120, the smaller first';
+  }
+  if (option.kind === 'workers' && value === 'floor') return undefined;
+  const number = value as number;
+  if (number === Infinity && option.never) return undefined;
+  const whole = option.kind === 'count' || option.kind === 'workers';
+  if (!Number.isFinite(number) || number < 0 || (option.positive && number === 0)) {
+    return `a number ${option.positive ? 'above 0' : 'of at least 0'}`;
+  }
+  return whole && !Number.isSafeInteger(number) ? 'a whole number' : undefined;
+}
+
+/** How the planner reads the interface, for people. Where each comes from is part of the sentence. */
+export const MODEL = [
+  'Capacity wanted = max(min_load, estimated load) / target_util; in workers as many as that takes (interface §2.7, public documentation).',
+  'Workers in all, hot and cold = max(cold_mult × capacity wanted, min_cold_load), at least cold_workers, never fewer than are wanted hot, at most max_workers (interface §2.7, public documentation).',
+  'A worker takes a request while its expected queue is at most max_queue_time; the rest wait in one global queue, first come first served (public documentation).',
+  'An expected wait beyond target_queue_time asks for more workers (public documentation).',
+  'Until inactivity_timeout has passed without a request one worker stays hot; a negative value keeps it for ever, 0 or none does not keep it; min_load is a floor all the same (interface §2.7, public documentation).',
+  'A worker started from nothing goes into service if it is wanted hot once it is ready, else it becomes cold.',
+] as const;
+
+/** What a plan leaves out, said wherever a plan is shown. */
+export const NOT_MODELLED = [
+  'starts that fail or take longer than said',
+  'machines that cannot be had when they are wanted',
+  'the network between client and worker',
+  'other groups that share the endpoint (scale the load down to this group’s part)',
+] as const;

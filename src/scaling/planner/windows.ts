@@ -1,0 +1,62 @@
+/** Mean and maximum over the last so many decisions of the group. */
+
+/** Mean over a sliding window; while it is still filling, over what there is. */
+export class SlidingMean {
+  readonly #values: Float64Array;
+  #next = 0;
+  #filled = 0;
+  #sum = 0;
+
+  constructor(length: number) {
+    this.#values = new Float64Array(Math.max(1, length));
+  }
+
+  /** Adds a value and returns the mean. */
+  add(value: number): number {
+    this.#sum += value - (this.#values[this.#next] as number);
+    this.#values[this.#next] = value;
+    this.#filled = Math.min(this.#filled + 1, this.#values.length);
+    this.#next = (this.#next + 1) % this.#values.length;
+    // Once a round, sum afresh: adding and taking away fractions would drift.
+    if (this.#next === 0) this.#sum = this.#values.reduce((sum, each) => sum + each, 0);
+    return Math.max(0, this.#sum) / this.#filled;
+  }
+}
+
+/**
+ * Maximum over a sliding window, of any length, in amortized constant time: a queue that holds only values
+ * which may still become the maximum (the "ascending minima" trick). An infinite window keeps one value.
+ */
+export class SlidingMaximum {
+  readonly #length: number;
+  #values: number[] = [];
+  #times: number[] = [];
+  #head = 0;
+  #now = 0;
+
+  /** `length` counts values, the newest among them; at least 1, may be Infinity. */
+  constructor(length: number) {
+    this.#length = Math.max(1, length);
+  }
+
+  /** Adds a value and returns the maximum. */
+  add(value: number): number {
+    this.#now += 1;
+    while (this.#values.length > this.#head && (this.#values.at(-1) as number) <= value) {
+      this.#values.pop();
+      this.#times.pop();
+    }
+    const empty = this.#values.length === this.#head;
+    if (empty || this.#length !== Infinity) {
+      this.#values.push(value);
+      this.#times.push(this.#now);
+    }
+    while ((this.#times[this.#head] as number) <= this.#now - this.#length) this.#head += 1;
+    if (this.#head > 1024) {
+      this.#values = this.#values.slice(this.#head);
+      this.#times = this.#times.slice(this.#head);
+      this.#head = 0;
+    }
+    return this.#values[this.#head] as number;
+  }
+}

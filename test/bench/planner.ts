@@ -1,0 +1,87 @@
+/**
+ * What a plan costs: one line of JSON with the seconds of a million requests, made up and from a CSV, and the peak
+ * of the memory after each, after ten times as many too. Run: node test/bench/planner.ts
+ */
+import { createWriteStream } from 'node:fs';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { openTrace } from '../../src/cli/plan/trace.ts';
+import { resolveDefaults } from '../../src/scaling/check.ts';
+import { generateLoad } from '../../src/scaling/planner/generators.ts';
+import { plan, planStream } from '../../src/scaling/planner/plan.ts';
+import { planSettings } from '../../src/scaling/planner/settings.ts';
+import type { Scenario } from '../../src/scaling/planner/simulation.ts';
+import type { Measurement } from './figures.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const MILLION = 1_000_000;
+const RUNS = 7;
+const scenario: Scenario = {
+  parameters: resolveDefaults({}),
+  settings: planSettings({ performance: { least: 100, most: 100 } }),
+};
+
+/** Poisson, 100 requests a second, on ten to twelve workers. */
+function load(requests: number) {
+  return generateLoad({
+    shape: 'poisson',
+    unitsPerSecond: 1000,
+    unitsPerRequest: 10,
+    seconds: requests / 100,
+  });
+}
+
+/** Of the whole process, from its start on. */
+function peakMebibytes(): number {
+  return Math.round(process.resourceUsage().maxRSS / 1024);
+}
+
+async function seconds(run: () => unknown): Promise<number> {
+  const start = performance.now();
+  await run();
+  return Number(((performance.now() - start) / 1000).toFixed(3));
+}
+
+async function median(run: () => unknown): Promise<number> {
+  const times: number[] = [];
+  for (let count = 0; count < RUNS; count += 1) times.push(await seconds(run));
+  return times.toSorted((one, other) => one - other)[RUNS >> 1] ?? 0;
+}
+
+async function writeTrace(path: string): Promise<void> {
+  const file = createWriteStream(path);
+  file.write('time,tokens\n');
+  for (const { atSeconds, work } of load(MILLION)) {
+    if (!file.write(`${atSeconds.toFixed(6)},${Math.ceil(work)}\n`)) await once(file, 'drain');
+  }
+  await once(file.end(), 'finish');
+}
+
+async function planTrace(path: string): Promise<void> {
+  const weights = new Map([['tokens', 1]]);
+  const { arrivals } = await openTrace(path, { timeUnit: 's', weights, requestWork: undefined });
+  await planStream([scenario], arrivals);
+}
+
+const startMib = peakMebibytes();
+const madeUp = await median(() => plan(scenario, load(MILLION)));
+const madeUpMib = peakMebibytes();
+const tenfold = await seconds(() => plan(scenario, load(10 * MILLION)));
+const tenfoldMib = peakMebibytes();
+using folder = temporaryFolder();
+const path = join(folder.path, 'trace.csv');
+await writeTrace(path);
+const csv = await median(() => planTrace(path));
+
+const measured: Measurement & Record<string, unknown> = {
+  id: 'planner',
+  value: madeUp,
+  note: `peak RSS ${madeUpMib} MiB, of ten times as many ${tenfoldMib} MiB; from a CSV ${csv} s`,
+  requests: MILLION,
+  seconds: madeUp,
+  peak_rss_mib: madeUpMib,
+  before_rss_mib: startMib,
+  ten_times_as_many: { seconds: tenfold, peak_rss_mib: tenfoldMib },
+  from_csv: { seconds: csv, peak_rss_mib: peakMebibytes() },
+};
+process.stdout.write(`${JSON.stringify(measured)}\n`);

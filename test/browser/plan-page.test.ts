@@ -1,0 +1,99 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium, type Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reportAssets } from '../../src/cli/plan/report/assets.ts';
+import { planPage } from '../../src/cli/plan/report/page.ts';
+import { describeWith } from '../support/optional.ts';
+import { planCommandLine } from '../support/plan-command.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const HOSTILE = '</script><img src=x onerror="window.hacked = true">';
+
+describeWith(
+  'a browser',
+  existsSync(CHROMIUM),
+  'apt-get install chromium, or set CHROMIUM to its path',
+)('the page of a plan in a real browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+    });
+  });
+  afterAll(() => browser?.close());
+
+  test.each([
+    ['a phone in the dark', 375, 'dark', 1],
+    ['a desk in daylight', 1440, 'light', 3],
+    ['a search on a phone in daylight', 375, 'light', 'search'],
+    ['a search at a desk in the dark', 1440, 'dark', 'search'],
+  ] as const)(
+    'draws every plot for %s, and asks nobody for anything',
+    async (_, width, colorScheme, kind) => {
+      using folder = temporaryFolder();
+      const set = join(folder.path, 'set.json');
+      const group = (max_workers: number, name: string) => ({
+        max_workers,
+        cold_workers: 2,
+        endpoint_name: name,
+      });
+      writeFileSync(
+        set,
+        JSON.stringify([group(4, HOSTILE), group(6, 'b'), group(9, 'c')].slice(0, kind === 1 ? 1 : 3)),
+      );
+      const outcome = await planCommandLine(
+        '--load',
+        'bursts',
+        '--rate',
+        '40',
+        '--performance',
+        '10',
+        ...(kind === 'search' ? ['--search', '--p99', '30s', '--duration', '10m'] : ['--compare', set]),
+      );
+      const file = join(folder.path, 'plan.html');
+      writeFileSync(file, planPage(outcome, reportAssets()));
+
+      await using page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+      const problems: string[] = [];
+      page.on('pageerror', (error) => problems.push(error.message));
+      page.on('console', (message) => problems.push(message.text()));
+      page.on('request', (request) => {
+        if (!/^(file|data):/.test(request.url())) problems.push(request.url());
+      });
+      await page.goto(`file://${file}`);
+      const plots = page.getByRole('img');
+      expect(await plots.count()).toBe(kind === 'search' ? 5 : 4);
+      for (const plot of await plots.all()) {
+        const canvas = plot.locator('canvas');
+        // Something is on it: not all of its pixels are the same.
+        const colours = await canvas.evaluate((node) => {
+          const drawing = node as unknown as {
+            width: number;
+            height: number;
+            getContext(kind: string): { getImageData(...box: number[]): { data: Uint8ClampedArray } };
+          };
+          const { data } = drawing.getContext('2d').getImageData(0, 0, drawing.width, drawing.height);
+          return new Set(new Uint32Array(data.buffer)).size;
+        });
+        expect(colours).toBeGreaterThan(10);
+      }
+      // Under the pointer the legend says what the lines say.
+      const legend = page.locator('[data-plot=cost] .u-legend');
+      expect(await legend.innerText()).not.toMatch(/\d/);
+      await page.locator('[data-plot=cost] .u-over').hover();
+      expect(await legend.innerText()).toMatch(/\d/);
+      const text = await page.locator('body').innerText();
+      for (const part of ['queue time, p99', '--load-window', 'What it leaves out'])
+        expect(text).toContain(part);
+      if (kind === 3) expect(text).toContain(HOSTILE);
+      if (kind === 'search') expect(text).toContain('p99 at most 30 s');
+      expect(await page.evaluate('window.hacked')).toBeUndefined();
+      // Nothing is wider than the screen.
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      expect(problems).toEqual([]);
+    },
+  );
+});

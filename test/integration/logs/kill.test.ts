@@ -1,0 +1,188 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/index.ts';
+import { MAX_TAIL } from '../../../src/logs/rate.ts';
+import type { LogRecord } from '../../../src/logs/record.ts';
+import { bundleInto } from '../../support/bundle.ts';
+import { until } from '../../support/daemon.ts';
+import { readLogFiles, rotatedFiles } from '../../support/log-files.ts';
+import { linesOf } from '../../support/log-polls.ts';
+import { startProgram, type Program } from '../../support/process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const KILLS = process.env['REQUIRE_ALL'] === '1' ? 200 : 20;
+const LANES = 4;
+const RESTARTS = 15;
+const LINES_PER_SECOND = 2_000;
+/** The log repeats itself after so many lines: more than come between two polls, however busy the machine is. */
+const PERIOD = 200_000;
+const LINES = Array.from({ length: PERIOD }, (_, index) => `line ${index} ${'x'.repeat(index % 90)}`);
+
+/** What one lane's files are worth against its true log. */
+interface Outcome {
+  readonly lines: number;
+  readonly repeated: number;
+  readonly missing: number;
+  readonly gaps: number;
+  readonly lostInGaps: number;
+  /** Lines after a gap that could have been had: they were in the last tail that the service gave. */
+  readonly withinReach: number;
+  readonly rotations: number;
+}
+
+test(`killed at ${KILLS} random moments, the file has the true stream: no line twice, none missing but those out of reach`, async () => {
+  using folder = temporaryFolder();
+  const program = bundleInto(join(folder.path, 'program'));
+  const outcomes = await Promise.all(
+    Array.from({ length: LANES }, (_, lane) => runLane(program, join(folder.path, `lane-${lane}`))),
+  );
+  const sum = (key: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[key], 0);
+  process.stdout.write(
+    `${KILLS} kills at ${LINES_PER_SECOND} lines/s: ${sum('lines')} lines in ${sum('rotations')} files, ` +
+      `${sum('repeated')} twice, ${sum('missing')} missing; ` +
+      `${sum('gaps')} counted gaps with ${sum('lostInGaps')} lines, ${sum('withinReach')} of them within reach\n`,
+  );
+  expect([sum('repeated'), sum('missing'), sum('withinReach')]).toEqual([0, 0, 0]);
+  expect(sum('lines')).toBeGreaterThan(KILLS * 100);
+}, 240_000);
+
+test('killed again and again, and back before a tail of lines has gone by, it loses none', async () => {
+  using folder = temporaryFolder();
+  const program = bundleInto(join(folder.path, 'program'));
+  await using emulator = await startLog(LINES_PER_SECOND, { clock: 'frozen' });
+  const path = join(folder.path, 'worker.log');
+  for (let restart = 0; restart < RESTARTS; restart++) {
+    await using daemon = startProgram(process.execPath, [program, 'run'], environment(emulator, folder.path));
+    const { lineCount } = emulator.workergroups.get(7);
+    await until(() => lineCount === 0 || lastLineOf(path) === LINES[(lineCount - 1) % PERIOD]);
+    // Up to 9,900 lines: what is written while it lives, and may not be taken any more, and what while it is away.
+    await emulator.clock.advance(Math.ceil(Math.random() * 950));
+    daemon.child.kill('SIGKILL');
+    await daemon.exit;
+    await emulator.clock.advance(Math.ceil(Math.random() * 4_000));
+  }
+  const total = await finish(program, emulator, folder.path);
+  const lines = linesOf(readLogFiles(path));
+  expect(lines).toHaveLength(total);
+  expect(lines.every((line, index) => line === LINES[index % PERIOD])).toBe(true);
+}, 120_000);
+
+function startLog(linesPerSecond: number, options: EmulatorOptions = {}): Promise<Emulator> {
+  const replay = { lines: LINES, loop: true };
+  return startEmulator({
+    seed: { workergroups: [{ id: 7, lines_per_second: linesPerSecond, replay }] },
+    ...options,
+  });
+}
+
+async function runLane(program: string, folder: string): Promise<Outcome> {
+  await using emulator = await startLog(0);
+  const path = join(folder, 'worker.log');
+  {
+    // What was written before the first poll would be out of reach as well, without a gap to tell of it.
+    await using first = startProgram(process.execPath, [program, 'run'], environment(emulator, folder));
+    await emulator.journal.waitFor({ operation: 'workergroups.logs' }, { arrived: true });
+    emulator.workergroups.setRate(7, LINES_PER_SECOND);
+    await until(() => lastLineOf(path) !== undefined);
+    first.child.kill('SIGKILL');
+    await first.exit;
+  }
+  for (let kill = 0; kill < KILLS / LANES; kill++) {
+    await using daemon = startProgram(process.execPath, [program, 'run'], environment(emulator, folder));
+    await randomMoment(emulator, daemon);
+    daemon.child.kill('SIGKILL');
+    await daemon.exit;
+  }
+  const stoppedAt = Date.now();
+  emulator.workergroups.setRate(7, 0);
+  const total = await finish(program, emulator, folder);
+  const writtenAt = (time: string) => total - ((stoppedAt - Date.parse(time)) * LINES_PER_SECOND) / 1000;
+  return { ...outcomeOf(readLogFiles(path), writtenAt), rotations: rotatedFiles(path).length };
+}
+
+/** Lets a last daemon take what is left of a log that has come to its end. @returns The lines of that log. */
+async function finish(program: string, emulator: Emulator, folder: string): Promise<number> {
+  const { lineCount } = emulator.workergroups.get(7);
+  await using last = startProgram(process.execPath, [program, 'run'], environment(emulator, folder));
+  await until(() => lastLineOf(join(folder, 'worker.log')) === LINES[(lineCount - 1) % PERIOD]);
+  last.child.kill('SIGTERM');
+  expect(await last.exit).toBe(0);
+  return lineCount;
+}
+
+/** Mostly while it follows, sometimes while it starts. */
+async function randomMoment(emulator: Emulator, daemon: Program): Promise<void> {
+  if (Math.random() < 0.8) {
+    const afterSeq = emulator.journal.entries().at(-1)?.seq ?? 0;
+    const polled = emulator.journal.waitFor({ operation: 'workergroups.logs', afterSeq }, { arrived: true });
+    await Promise.race([polled, daemon.exit]);
+    // Half of them within a poll's lines on their way through, half anywhere between two polls.
+    await sleep(Math.random() * (Math.random() < 0.5 ? 80 : 1_100));
+  } else {
+    await sleep(Math.random() * 500);
+  }
+}
+
+/** @param writtenAt The lines of the log at that time. */
+function outcomeOf(
+  records: readonly LogRecord[],
+  writtenAt: (time: string) => number,
+): Omit<Outcome, 'rotations'> {
+  expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
+  expect(new Set(records.map(({ epoch }) => epoch))).toEqual(new Set([1]));
+  let [repeated, missing, gaps, lostInGaps, withinReach] = [0, 0, 0, 0, 0];
+  /** Place in the log of the line that is due. */
+  let next = 0;
+  let gapBefore = false;
+  for (const record of records) {
+    if ('gap' in record) {
+      expect(record.gap.reason).toBe('overrun');
+      gapBefore = true;
+      gaps += 1;
+      continue;
+    }
+    const index = Number(/^line (\d+) /.exec(record.line)?.[1]);
+    expect(record.line).toBe(LINES[index]);
+    // How far ahead of the line that is due; more than half a period ahead is behind.
+    const ahead = (((index - next) % PERIOD) + PERIOD) % PERIOD;
+    if (ahead > PERIOD / 2) {
+      repeated += 1;
+      continue;
+    }
+    if (gapBefore) {
+      lostInGaps += ahead;
+      // All of a tail must have been taken but its first line, which may be cut.
+      const firstInReach = Math.max(0, Math.ceil(writtenAt(record.time)) - MAX_TAIL + 1);
+      withinReach += Math.min(ahead, Math.max(0, next + ahead - firstInReach));
+    } else missing += ahead;
+    next += ahead + 1;
+    gapBefore = false;
+  }
+  const lines = records.length - gaps;
+  return { lines, repeated, missing, gaps, lostInGaps, withinReach };
+}
+
+/** What stands at the end of the file that is written now. */
+function lastLineOf(path: string): string | undefined {
+  const last = existsSync(path) ? readFileSync(path, 'utf8').split('\n').at(-2) : undefined;
+  const record: LogRecord | undefined = last && JSON.parse(last);
+  return record && 'line' in record ? record.line : undefined;
+}
+
+function environment(emulator: Emulator, folder: string): Record<string, string> {
+  return {
+    PILOTLIGHT_API_KEY: emulator.apiKey,
+    PILOTLIGHT_BASE_URL: emulator.url,
+    PILOTLIGHT_WORKER_GROUPS: '7',
+    PILOTLIGHT_LISTEN: '127.0.0.1:0',
+    PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
+    PILOTLIGHT_STATE_DIR: join(folder, 'state'),
+    PILOTLIGHT_LOG_SINKS: 'file',
+    PILOTLIGHT_LOG_FILE: join(folder, 'worker.log'),
+    // Small, so that many a kill falls into a rotation.
+    PILOTLIGHT_LOG_FILE_MAX_BYTES: '200KiB',
+    PILOTLIGHT_LOG_FILE_MAX_FILES: '100000',
+  };
+}

@@ -1,0 +1,356 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { LogEvent } from '../../../src/logs/events.ts';
+import { MemorySpool } from '../../../src/logs/memory-spool.ts';
+import { formatMicros, type LogRecord } from '../../../src/logs/record.ts';
+import { otlpSink } from '../../../src/logs/sinks/otlp.ts';
+import { startPump } from '../../../src/logs/sinks/pump.ts';
+import { until } from '../../support/daemon.ts';
+import { progressAt, record } from '../../support/log-records.ts';
+import { VirtualClock } from '../../support/log-time.ts';
+import { startOtlpReceiver, type Fate } from '../../support/otlp-receiver.ts';
+
+const NEVER = new AbortController().signal;
+const START = Date.UTC(2025, 0, 1) * 1000;
+
+/** A pump into a receiver: its waits are virtual, its connections real. */
+function pumping(url: string, maxBytes?: number) {
+  const spool = new MemorySpool({ sinks: ['otlp'], ...(maxBytes !== undefined && { maxBytes }) });
+  const clock = new VirtualClock();
+  const events: LogEvent[] = [];
+  const observe = (event: LogEvent) => events.push(event);
+  const pump = startPump({ spool, sink: otlpSink({ endpoint: url }), clock, random: () => 0, observe });
+  let seq = 0;
+
+  /** Numbered records with times that increase. */
+  function append(size: number): void {
+    const records = Array.from({ length: size }, (): LogRecord => {
+      seq += 1;
+      return Object.assign(record(seq), { time: formatMicros(START + seq) });
+    });
+    for (const dropped of spool.append(7, records, progressAt(seq))) observe({ kind: 'dropped', ...dropped });
+    pump.wake();
+  }
+
+  /** Until the sink has settled for or against all there is, with as much virtual time as that takes. */
+  function drained(): Promise<void> {
+    return until(async () => {
+      await clock.advance(1_000);
+      return spool.standing('otlp').lag === 0;
+    });
+  }
+
+  function count(kind: 'delivered' | 'dropped', reason?: string): number {
+    return events.reduce((sum, event) => {
+      if (event.kind !== kind || (event.kind === 'dropped' && event.reason !== (reason ?? event.reason)))
+        return sum;
+      return sum + event.records;
+    }, 0);
+  }
+
+  const waits = () => events.flatMap((event) => (event.kind === 'sink failed' ? [event.retryInMs] : []));
+  const stop = () => pump.stop(AbortSignal.abort());
+  const sleep = (ms: number) => clock.advance(ms);
+  return { append, drained, count, waits, stop, sleep, events };
+}
+
+const seqsOf = (records: readonly { readonly attributes: Readonly<Record<string, unknown>> }[]) =>
+  records.map(({ attributes }) => Number(attributes['seq']));
+const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+
+describe('an OTLP receiver', () => {
+  test('gets gzipped protobuf, or JSON when it knows no protobuf, and decodes the same records from both', async () => {
+    await using protobuf = await startOtlpReceiver();
+    await using json = await startOtlpReceiver();
+    json.decide = ({ encoding }) => (encoding === 'json' ? 'accept' : { status: 415 });
+    const place = { time: '2025-01-01T00:00:00.123456Z', workergroup_id: 7, epoch: 2 };
+    const lines = ['plain', '', '\u001B[31mred\u001B[0m', 'a\0b', '10%\r100%', 'broken \uFFFD, whole 😀'];
+    const records: LogRecord[] = [
+      ...lines.map((line, index) => ({ ...place, seq: index + 1, line })),
+      { ...place, seq: 7, gap: { reason: 'overrun', lost_min: 1, lost_estimate: 350 } },
+      { ...place, workergroup_id: 9, seq: 1, line: 'of a level', level: 'debug0' },
+    ];
+    for (const { url } of [protobuf, json]) {
+      const sink = otlpSink({ endpoint: url });
+      await sink.write(records.slice(0, 4), NEVER);
+      await sink.write(records.slice(4), NEVER);
+      await sink.close();
+    }
+    expect(protobuf.requests.map(({ encoding }) => encoding)).toEqual(['protobuf', 'protobuf']);
+    expect(json.requests.map(({ encoding }) => encoding)).toEqual(['protobuf', 'json', 'json']);
+    expect(json.records).toEqual(protobuf.records);
+    const received = protobuf.records;
+    expect(received.map(({ body }) => body).slice(0, 6)).toEqual(lines);
+    const time = BigInt(Date.UTC(2025, 0, 1)) * 1_000_000n + 123_456_000n;
+    expect(received[0]).toEqual({
+      resource: { 'service.name': 'pilotlight', 'service.instance.id': 'workergroup-7' },
+      scope: 'pilotlight',
+      time,
+      observed: time,
+      severity: '0 ',
+      body: 'plain',
+      attributes: { workergroup_id: 7, epoch: 2, seq: 1 },
+    });
+    expect(received[6]).toMatchObject({
+      severity: '13 WARN',
+      body: 'gap in the log (overrun): at least 1 lines lost, about 350',
+      attributes: { seq: 7, 'gap.reason': 'overrun', 'gap.lost_min': 1, 'gap.lost_estimate': 350 },
+    });
+    expect(received[7]).toMatchObject({
+      resource: { 'service.instance.id': 'workergroup-9' },
+      severity: '5 DEBUG',
+      attributes: { workergroup_id: 9, level: 'debug0' },
+    });
+  });
+
+  test.each([
+    ['', '/v1/logs'],
+    ['/otlp', '/otlp/v1/logs'],
+    ['/otlp/v1/logs', '/otlp/v1/logs'],
+  ])('at address …%s is asked at %s', async (given, asked) => {
+    await using receiver = await startOtlpReceiver();
+    const sink = otlpSink({ endpoint: receiver.url + given });
+    await sink.write([record(1)], NEVER);
+    await sink.close();
+    expect(receiver.requests).toMatchObject([{ path: asked }]);
+  });
+
+  test('sees times that strictly increase within each of its streams', async () => {
+    await using receiver = await startOtlpReceiver();
+    const sink = otlpSink({ endpoint: receiver.url });
+    const records = upTo(500).flatMap((seq) =>
+      [7, 8].map((workergroup_id) =>
+        Object.assign(record(seq, 'the same'), { workergroup_id, time: formatMicros(START + seq) }),
+      ),
+    );
+    await sink.write(records, NEVER);
+    await sink.close();
+    for (const group of [7, 8]) {
+      const stream = receiver.records.filter(
+        ({ resource }) => resource['service.instance.id'] === `workergroup-${group}`,
+      );
+      expect(stream.map(({ time }) => time)).toEqual(upTo(500).map((seq) => BigInt(START + seq) * 1000n));
+    }
+  });
+});
+
+describe('a receiver that does not take a batch', () => {
+  test.each<[string, Fate, number]>([
+    ['429 with Retry-After in seconds', { status: 429, headers: { 'retry-after': '7' } }, 7_000],
+    ['503 with Retry-After in seconds', { status: 503, headers: { 'retry-after': '20' } }, 20_000],
+    ['503 that asks for a day', { status: 503, headers: { 'retry-after': '86400' } }, 300_000],
+    ['429 without Retry-After', { status: 429 }, 500],
+    ['408', { status: 408 }, 500],
+    ['500', { status: 500, body: 'disk full' }, 500],
+    ['a redirect', { status: 302, headers: { location: 'http://elsewhere.example' } }, 500],
+    ['a connection that is cut', 'cut before', 500],
+    ['401, because a token ran out', { status: 401 }, 500],
+    ['403', { status: 403 }, 500],
+    ['404, because the address is wrong', { status: 404 }, 500],
+    ['405', { status: 405 }, 500],
+  ])('%s: is asked again after that long, and gets each record once', async (_, fate, waitMs) => {
+    await using receiver = await startOtlpReceiver();
+    receiver.fates.push(fate);
+    const { append, sleep, drained, waits, count, stop } = pumping(receiver.url);
+    append(5);
+    await until(() => waits().length === 1);
+    expect(waits()).toEqual([waitMs]);
+    await sleep(waitMs - 1);
+    expect(receiver.requests).toHaveLength(1);
+    await drained();
+    expect(seqsOf(receiver.records)).toEqual(upTo(5));
+    expect([count('delivered'), count('dropped')]).toEqual([5, 0]);
+    await stop();
+  });
+
+  test('503 with a date: is asked again after it', async () => {
+    await using receiver = await startOtlpReceiver();
+    receiver.fates.push({
+      status: 503,
+      headers: { 'retry-after': new Date(Date.now() + 30_000).toUTCString() },
+    });
+    const { append, waits, stop } = pumping(receiver.url);
+    append(1);
+    await until(() => waits().length === 1);
+    expect(waits()[0]).toBeGreaterThan(25_000);
+    expect(waits()[0]).toBeLessThanOrEqual(30_000);
+    await stop();
+  });
+
+  test.each(['protobuf', 'json'] as const)(
+    'partial success in %s: what it rejected is counted, and not sent again',
+    async (wanted) => {
+      await using receiver = await startOtlpReceiver();
+      let told = false;
+      receiver.decide = ({ encoding }) => {
+        if (encoding !== wanted) return { status: 415 };
+        const fate: Fate = told ? 'accept' : { reject: 3 };
+        told = true;
+        return fate;
+      };
+      const { append, drained, events, count, stop } = pumping(receiver.url);
+      append(10);
+      await drained();
+      append(10);
+      await drained();
+      expect([count('delivered'), count('dropped', 'rejected')]).toEqual([17, 3]);
+      expect(events).toContainEqual({
+        kind: 'dropped',
+        sink: 'otlp',
+        records: 3,
+        reason: 'rejected',
+        message: 'too old',
+      });
+      expect(seqsOf(receiver.records)).toEqual([...upTo(7), ...upTo(20).slice(10)]);
+      await stop();
+    },
+  );
+
+  test.each([400, 422])('%i: the batch is dropped for good, counted and told why', async (status) => {
+    await using receiver = await startOtlpReceiver();
+    receiver.fates.push({ status, body: 'what is this' });
+    const { append, drained, events, count, stop } = pumping(receiver.url);
+    append(4);
+    await drained();
+    append(4);
+    await drained();
+    expect([count('delivered'), count('dropped', 'rejected')]).toEqual([4, 4]);
+    const message = `the receiver answered ${status}: what is this`;
+    expect(events).toContainEqual({
+      kind: 'dropped',
+      sink: 'otlp',
+      records: 4,
+      reason: 'rejected',
+      message,
+    });
+    expect(seqsOf(receiver.records)).toEqual([5, 6, 7, 8]);
+    await stop();
+  });
+
+  test('the address is wrong for a while: no record is lost, and whoever may mend it is told what to do', async () => {
+    await using receiver = await startOtlpReceiver();
+    receiver.decide = () => ({ status: 404, body: 'page not found' });
+    const { append, sleep, drained, waits, events, count, stop } = pumping(receiver.url);
+    append(1_500);
+    for (let failures = 1; failures <= 10; failures++) {
+      await until(() => waits().length === failures);
+      await sleep(waits().at(-1) ?? 0);
+    }
+    expect(waits().at(-1)).toBe(15_000); // the longest backoff, without jitter
+    const errors = events.flatMap((event) => (event.kind === 'sink failed' ? [event.error] : []));
+    expect(errors[0]).toMatchObject({
+      code: 'SINK_BUSY',
+      message:
+        'the receiver answered 404: page not found; check PILOTLIGHT_OTLP_ENDPOINT and PILOTLIGHT_OTLP_HEADERS',
+    });
+    receiver.decide = () => 'accept';
+    await drained();
+    expect(seqsOf(receiver.records)).toEqual(upTo(1_500));
+    expect([count('delivered'), count('dropped')]).toEqual([1_500, 0]);
+    await stop();
+  });
+
+  test('413: gets smaller ones, and only a record that alone is too large is dropped', async () => {
+    await using receiver = await startOtlpReceiver();
+    receiver.decide = ({ records }) => (records > 3 ? { status: 413 } : 'accept');
+    const { append, drained, count, stop } = pumping(receiver.url);
+    append(20);
+    await drained();
+    expect(seqsOf(receiver.records)).toEqual(upTo(20));
+    expect(receiver.requests.slice(0, 4).map(({ records }) => records)).toEqual([20, 10, 5, 2]);
+    receiver.decide = () => ({ status: 413 });
+    append(3);
+    await drained();
+    expect([count('delivered'), count('dropped', 'rejected')]).toEqual([20, 3]);
+    await stop();
+  });
+
+  test('an answer of 200 that nobody can read counts as taken', async () => {
+    await using receiver = await startOtlpReceiver();
+    const sink = otlpSink({ endpoint: receiver.url });
+    for (const [contentType, body] of [
+      ['application/json', 'null'],
+      ['application/json', '{'],
+      ['text/html', '<html>'],
+    ] as const) {
+      receiver.fates.push({ status: 200, headers: { 'content-type': contentType }, body });
+      expect(await sink.write([record(1)], NEVER)).toEqual({ rejected: 0 });
+    }
+    await sink.close();
+  });
+
+  test('one that never answers holds up no shutdown', async () => {
+    await using receiver = await startOtlpReceiver();
+    receiver.fates.push('hang');
+    const { append, stop } = pumping(receiver.url);
+    append(1);
+    await until(() => receiver.requests.length === 1);
+    await stop();
+  }, 10_000);
+
+  test('down for longer than the spool holds: what it missed is counted, and equals the missing numbers', async () => {
+    await using receiver = await startOtlpReceiver();
+    const { append, sleep, drained, waits, count, stop } = pumping(receiver.url, 500_000);
+    append(100);
+    await drained();
+    await receiver.goDown();
+    for (let second = 0; second < 60; second++) {
+      append(200);
+      await sleep(1_000);
+      await until(() => waits().length > 0);
+    }
+    await until(async () => {
+      await sleep(1_000);
+      return waits().includes(15_000); // the longest backoff, without jitter
+    });
+    await receiver.comeUp();
+    await drained();
+    const got = seqsOf(receiver.records);
+    const missing = 12_100 - got.length;
+    expect(missing).toBeGreaterThan(5_000);
+    expect(count('dropped', 'overflow')).toBe(missing);
+    expect(count('delivered')).toBe(got.length);
+    expect(got).toEqual([...new Set(got)].toSorted((one, other) => one - other));
+    expect(got.at(-1)).toBe(12_100);
+    await stop();
+  });
+
+  test('whatever it answers: delivered and dropped make up all, in order, and none comes twice but after a lost answer', async () => {
+    const status = fc
+      .constantFrom(400, 401, 404, 408, 413, 415, 429, 500, 503)
+      .map((code): Fate => ({ status: code }));
+    const fate = fc.oneof(
+      status,
+      fc.constantFrom<Fate>('accept', 'cut after', 'cut before'),
+      fc.nat(40).map((reject): Fate => ({ reject })),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ fates: fc.array(fate, { maxLength: 4 }), records: fc.nat(60) }), {
+          maxLength: 6,
+        }),
+        async (turns) => {
+          await using receiver = await startOtlpReceiver();
+          const { append, drained, count, stop } = pumping(receiver.url, 20_000);
+          let appended = 0;
+          for (const { fates, records } of turns) {
+            receiver.fates.push(...fates);
+            append(records);
+            appended += records;
+          }
+          await drained();
+          await stop();
+          const got = seqsOf(receiver.records);
+          expect(count('delivered') + count('dropped')).toBe(appended);
+          // A batch of which the answer was lost comes again, whole: then what is new goes on where it was.
+          const firsts = got.filter((seq, index) => got.indexOf(seq) === index);
+          expect(firsts).toEqual(firsts.toSorted((one, other) => one - other));
+          const isCertain = turns.every(({ fates }) => !fates.includes('cut after'));
+          if (isCertain) expect(got).toHaveLength(count('delivered'));
+          expect(new Set(got).size).toBeGreaterThanOrEqual(count('delivered'));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});

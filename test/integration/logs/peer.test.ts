@@ -1,0 +1,207 @@
+/** The same five stretches of a log's life, followed by Pilotlight and by the loop that people write today. */
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Client } from '../../../src/client/client.ts';
+import { MAX_TAIL } from '../../../src/logs/rate.ts';
+import { followEmulator, GROUP, type FollowedEmulator } from '../../support/followed-emulator.ts';
+import { gapsOf, linesOf } from '../../support/log-polls.ts';
+import { haveRealLogs, readRealLog } from '../../support/real-logs.ts';
+
+/**
+ * The peer to beat: asks for a tail every second and prints what stands after the line it printed last. It is dealt
+ * with kindly: the widest tail there is, and a poll that fails is left out instead of ending it.
+ */
+class NaivePoller {
+  readonly printed: string[] = [];
+  readonly #client: Client;
+  #last: string | undefined;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  async poll(): Promise<void> {
+    const answer = await this.#client.workergroups
+      .logs({ id: GROUP, tail: MAX_TAIL }, { retry: false })
+      .catch(() => undefined);
+    if (typeof answer !== 'object' || typeof answer.logs !== 'string') return;
+    const lines = answer.logs.replace(/\n$/, '').split('\n');
+    const known = this.#last === undefined ? -1 : lines.lastIndexOf(this.#last);
+    this.printed.push(...lines.slice(known + 1));
+    this.#last = this.printed.at(-1);
+  }
+}
+
+interface Scene {
+  readonly name: string;
+  /** Lines that the log grows by when a rate is set. */
+  readonly replay: () => readonly string[];
+  /** @returns Lines that came between those of the replay, and after how many of them. */
+  readonly play: (
+    followed: FollowedEmulator,
+    seconds: (count: number) => Promise<void>,
+  ) => Promise<{ readonly lines: readonly string[]; readonly after: number } | undefined>;
+  /** Gaps that Pilotlight must tell of. */
+  readonly gaps: readonly string[];
+}
+
+const HEALTH = 'INFO: 127.0.0.1:51842 - "GET /health HTTP/1.1" 200 OK';
+const PROGRESS = Array.from({ length: 6 }, (_, step) => `Loading weights: ${20 * step}%`);
+const numbered = (what: string, from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => `${what} ${from + index}`);
+
+const SCENES: readonly Scene[] = [
+  {
+    name: 'steady, 50 lines/s',
+    replay: () => readRealLog('OpenSSH'),
+    play: async ({ emulator }, seconds) => {
+      emulator.workergroups.setRate(GROUP, 50);
+      await seconds(38);
+      return undefined;
+    },
+    gaps: [],
+  },
+  {
+    name: 'lines that repeat, 50 lines/s',
+    replay: () => readRealLog('OpenSSH without times'),
+    play: async ({ emulator }, seconds) => {
+      emulator.workergroups.setRate(GROUP, 50);
+      await seconds(38);
+      return undefined;
+    },
+    gaps: [],
+  },
+  {
+    name: 'a burst of 25,000 lines, of which a tail holds 10,000',
+    replay: () => readRealLog('Spark'),
+    play: async ({ emulator }, seconds) => {
+      emulator.workergroups.setRate(GROUP, 50);
+      await seconds(18);
+      const burst = numbered('step', 0, 25_000);
+      emulator.workergroups.append(GROUP, burst);
+      await seconds(18);
+      return { lines: burst, after: 900 };
+    },
+    gaps: ['overrun'],
+  },
+  {
+    name: 'a worker is replaced, 40 lines unread, and the new one draws a progress bar',
+    replay: () => [],
+    play: async ({ emulator }, seconds) => {
+      const { workergroups } = emulator;
+      const old = ['Started server process', ...numbered('Added request', 0, 300), HEALTH];
+      const unread = numbered('Added request', 300, 40);
+      const serving = ['Started server process', HEALTH, ...numbered('Added request', 900, 9), HEALTH];
+      workergroups.append(GROUP, old);
+      await seconds(5);
+      workergroups.append(GROUP, unread);
+      workergroups.clear(GROUP);
+      for (const [step, state] of PROGRESS.entries()) {
+        workergroups.write(GROUP, step === 0 ? state : `\r${state}`);
+        await seconds(2);
+      }
+      workergroups.write(GROUP, '\n');
+      workergroups.append(GROUP, serving);
+      await seconds(5);
+      return { lines: [...old, ...unread, PROGRESS.join('\r'), ...serving], after: 0 };
+    },
+    gaps: ['reset'],
+  },
+  {
+    name: 'every third poll fails, and all do for 20 s, 40 lines/s',
+    replay: () => readRealLog('OpenSSH without times'),
+    play: async ({ emulator }, seconds) => {
+      emulator.workergroups.setRate(GROUP, 40);
+      const failing = { kind: 'status', status: 503, operation: 'workergroups.logs' } as const;
+      await using _third = await emulator.faults.add({ ...failing, every: 3 });
+      await seconds(15);
+      const all = await emulator.faults.add(failing);
+      await seconds(20);
+      await all.clear();
+      await seconds(10);
+      return undefined;
+    },
+    gaps: [],
+  },
+];
+
+interface Row {
+  readonly name: string;
+  readonly written: number;
+  readonly naive: Tally;
+  readonly ours: Tally;
+  readonly gaps: number;
+}
+
+interface Tally {
+  /** Lines twice, or in part. */
+  readonly extra: number;
+  readonly lost: number;
+}
+
+/** By content: of lines that are the same, any may stand for any other. */
+function tally(printed: readonly string[], truth: readonly string[]): Tally {
+  const surplus = new Map<string, number>();
+  for (const line of printed) surplus.set(line, (surplus.get(line) ?? 0) + 1);
+  for (const line of truth) surplus.set(line, (surplus.get(line) ?? 0) - 1);
+  let [extra, lost] = [0, 0];
+  for (const count of surplus.values()) {
+    extra += Math.max(0, count);
+    lost += Math.max(0, -count);
+  }
+  return { extra, lost };
+}
+
+describe.skipIf(!haveRealLogs)('beside a poller that compares with the last line', () => {
+  const rows: Row[] = [];
+
+  test.each(SCENES)('$name: no line twice, and none missing that is not told of', async (scene) => {
+    const replay = scene.replay();
+    await using followed = await followEmulator(replay);
+    const { emulator, client, sink, advance } = followed;
+    const naive = new NaivePoller(client);
+    async function seconds(count: number): Promise<void> {
+      for (let second = 0; second < count; second++) {
+        await advance(1_000);
+        await naive.poll();
+      }
+    }
+    const between = await scene.play(followed, seconds);
+    emulator.workergroups.setRate(GROUP, 0);
+    await seconds(40);
+
+    const { lineCount } = emulator.workergroups.get(GROUP);
+    const { lines: others, after } = between ?? { lines: [], after: 0 };
+    const truth = [...replay.slice(0, after), ...others, ...replay.slice(after, lineCount - others.length)];
+    const [lines, gaps] = [linesOf(sink.records), gapsOf(sink.records)];
+    const row = {
+      name: scene.name,
+      written: truth.length,
+      naive: tally(naive.printed, truth),
+      ours: tally(lines, truth),
+      gaps: gaps.length,
+    };
+    rows.push(row);
+
+    expect(gaps.map(({ reason }) => reason)).toEqual(scene.gaps);
+    const before = sink.records.findIndex((record) => 'gap' in record);
+    const whole = before < 0 ? lines.length : before;
+    expect(lines.slice(0, whole)).toEqual(truth.slice(0, whole));
+    expect(lines.slice(whole)).toEqual(truth.slice(truth.length - (lines.length - whole)));
+    expect(row.ours.extra).toBe(0);
+    if (scene.gaps.length === 0) expect(row.ours.lost).toBe(0);
+  });
+
+  afterAll(() => {
+    process.stdout.write(`${table(rows)}\n`);
+  });
+});
+
+function table(rows: readonly Row[]): string {
+  const head = ['', 'lines', 'last-line poller: extra', 'missing', 'gaps told'];
+  head.push('Pilotlight: extra', 'missing', 'gaps told');
+  const body = rows.map(({ name, written, naive, ours, gaps }) => [
+    name,
+    ...[written, naive.extra, naive.lost, 0, ours.extra, ours.lost, gaps].map(String),
+  ]);
+  return [head, head.map(() => '---'), ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}

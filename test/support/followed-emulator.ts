@@ -1,0 +1,65 @@
+/** The emulator, its clock stopped, and a follower of its one worker group: both in one virtual time, over real sockets. */
+import { createClient, type Client } from '../../src/client/client.ts';
+import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/index.ts';
+import { createTailFetcher } from '../../src/logs/fetch-tail.ts';
+import { MemorySpool } from '../../src/logs/memory-spool.ts';
+import { startLogPipeline } from '../../src/logs/pipeline.ts';
+import { CollectingSink } from './log-sinks.ts';
+import { ServiceTime } from './service-time.ts';
+
+export const GROUP = 7;
+
+export interface FollowedEmulator extends AsyncDisposable {
+  readonly emulator: Emulator;
+  readonly client: Client;
+  /** What was delivered. */
+  readonly sink: CollectingSink;
+  /** Lines that the log had at each answered poll, in all since its beginning. */
+  readonly written: readonly number[];
+  readonly advance: (ms: number, stepMs?: number) => Promise<void>;
+}
+
+/** The log grows by nothing until it is told to. */
+export async function followEmulator(
+  replay: readonly string[],
+  options: EmulatorOptions = {},
+): Promise<FollowedEmulator> {
+  const emulator = await startEmulator({
+    clock: 'frozen',
+    seed: { workergroups: [{ id: GROUP, lines_per_second: 0, replay: { lines: [...replay] } }] },
+    ...options,
+  });
+  const client = createClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
+  const time = new ServiceTime((ms) => emulator.clock.advance(ms));
+  const sink = new CollectingSink();
+  const written: number[] = [];
+  const fetchTail = createTailFetcher(client);
+  const pipeline = startLogPipeline({
+    workergroupIds: [GROUP],
+    fetchTail: time.waitingFor(async (request) => {
+      const answer = await fetchTail(request);
+      if (answer.kind !== 'error') written.push(emulator.workergroups.get(GROUP).lineCount);
+      return answer;
+    }),
+    // So large that the sink, which takes all at once, never misses anything.
+    spool: new MemorySpool({ sinks: [sink.name], maxBytes: 2 ** 30 }),
+    sinks: [sink],
+    start: 'all',
+    clock: time.clock,
+    random: () => 0.5,
+    observe: () => {},
+  });
+  await time.idle();
+  return {
+    emulator,
+    client,
+    sink,
+    written,
+    advance: (ms, stepMs = 100) => time.advance(ms, stepMs),
+    async [Symbol.asyncDispose]() {
+      await pipeline.stop(AbortSignal.abort());
+      await client[Symbol.asyncDispose]();
+      await emulator.close();
+    },
+  };
+}

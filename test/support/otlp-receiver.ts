@@ -1,0 +1,104 @@
+/** An OTLP/HTTP receiver on a real socket, which answers as the test says. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { decodeRequest, encodeResponse, type OtlpEncoding, type OtlpLogRecord } from './otlp-messages.ts';
+
+/** What becomes of one request. */
+export type Fate =
+  | 'accept'
+  /** Takes all but the last so many. */
+  | { readonly reject: number }
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  /** The records are taken, and the sender does not learn it. */
+  | 'cut after'
+  | 'cut before'
+  | 'hang';
+
+export interface OtlpReceiver extends AsyncDisposable {
+  readonly url: string;
+  /** What it took, in the order of its arrival. */
+  readonly records: OtlpLogRecord[];
+  readonly requests: {
+    readonly path: string;
+    readonly encoding: OtlpEncoding;
+    readonly records: number;
+    readonly authorization: string | undefined;
+  }[];
+  /** Of the next requests; all others are accepted. */
+  readonly fates: Fate[];
+  /** Decides where `fates` is empty. */
+  decide: (request: OtlpReceiver['requests'][number]) => Fate;
+  /** Refuses connections, and takes them again at the same address. */
+  goDown(): Promise<void>;
+  comeUp(): Promise<void>;
+}
+
+export async function startOtlpReceiver(): Promise<OtlpReceiver> {
+  let server = await listen(0, handle);
+  const { port } = server.address() as AddressInfo;
+  const receiver: OtlpReceiver = {
+    url: `http://127.0.0.1:${port}`,
+    records: [],
+    requests: [],
+    fates: [],
+    decide: () => 'accept',
+    goDown,
+    async comeUp() {
+      server = await listen(port, handle);
+    },
+    [Symbol.asyncDispose]: goDown,
+  };
+  return receiver;
+
+  async function goDown(): Promise<void> {
+    if (!server.listening) return;
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const isJson = request.headers['content-type'] === 'application/json';
+    const encoding: OtlpEncoding = isJson ? 'json' : 'protobuf';
+    if (request.headers['content-encoding'] !== 'gzip') throw new Error('not gzipped');
+    const records = decodeRequest(encoding, gunzipSync(await buffer(request)));
+    const { authorization } = request.headers;
+    const seen = { path: request.url ?? '', encoding, records: records.length, authorization };
+    receiver.requests.push(seen);
+    const fate = receiver.fates.shift() ?? receiver.decide(seen);
+    const contentType = encoding === 'json' ? 'application/json' : 'application/x-protobuf';
+    if (fate === 'hang') return;
+    if (fate === 'cut before') {
+      request.socket.resetAndDestroy();
+    } else if (fate === 'cut after') {
+      receiver.records.push(...records);
+      request.socket.resetAndDestroy();
+    } else if (fate === 'accept') {
+      receiver.records.push(...records);
+      response.writeHead(200, { 'content-type': contentType }).end(encodeResponse(encoding));
+    } else if ('reject' in fate) {
+      const rejected = Math.min(fate.reject, records.length);
+      receiver.records.push(...records.slice(0, records.length - rejected));
+      const partial = { rejectedLogRecords: rejected, errorMessage: 'too old' };
+      response.writeHead(200, { 'content-type': contentType }).end(encodeResponse(encoding, partial));
+    } else {
+      response.writeHead(fate.status, { 'content-type': 'text/plain', ...fate.headers }).end(fate.body);
+    }
+  }
+}
+
+function listen(
+  port: number,
+  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+): Promise<Server> {
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      response.writeHead(400, { 'content-type': 'text/plain' }).end(String(error));
+    });
+  });
+  return new Promise((resolve) => {
+    server.listen(port, '127.0.0.1', () => resolve(server));
+  });
+}

@@ -1,0 +1,13 @@
+/** `pilotlight plan` in this process: flags as on the command line, the outcome as --json prints it. */
+import { Command } from 'commander';
+import { addPlanFlags, type PlanFlags } from '../../src/cli/plan/flags.ts';
+import type { PlanOutcome } from '../../src/cli/plan/outcome.ts';
+import { runPlan } from '../../src/cli/plan/run-plan.ts';
+
+export async function planCommandLine(...flags: string[]): Promise<PlanOutcome> {
+  const command = addPlanFlags(
+    new Command('plan').exitOverride().configureOutput({ writeErr: () => undefined }),
+  );
+  const silent = { isTTY: false, write: () => undefined, now: () => 0, columns: () => 80 };
+  return runPlan(command.parse(flags, { from: 'user' }).opts<PlanFlags>(), silent);
+}

@@ -1,0 +1,48 @@
+/** A service whose log has bytes that are no UTF-8, which the emulator's strings cannot hold. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { LogService } from './log-service.ts';
+
+/** Stands in a line for the bytes FF FE, which occur nowhere in UTF-8. */
+export const INVALID = '\uE000';
+
+/** Twice: each byte is one error of its own. */
+export const REPLACED = '\uFFFD\uFFFD';
+
+export interface RawLogServer extends AsyncDisposable {
+  readonly url: string;
+  /** The log of every worker group. */
+  readonly log: LogService;
+  /** Answered so far. */
+  polls(): number;
+}
+
+export async function startRawLogServer(): Promise<RawLogServer> {
+  const log = new LogService();
+  let polls = 0;
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.setHeader('content-type', 'application/json');
+    if (request.url !== '/get_workergroup_logs') {
+      response.writeHead(404).end('{"error":"not_found","msg":"logs only"}');
+      return;
+    }
+    polls += 1;
+    const { tail } = (await json(request)) as { tail: number };
+    const text = Buffer.from(JSON.stringify({ logs: log.tail(tail) })).toString('latin1');
+    response.end(text.replaceAll(Buffer.from(INVALID).toString('latin1'), '\u00FF\u00FE'), 'latin1');
+  }
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    log,
+    polls: () => polls,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,178 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { planTable } from '../../../../src/cli/plan/table.ts';
+import { ProgressBar } from '../../../../src/cli/plan/progress.ts';
+import { describeWith, hasSharedData, sharedData } from '../../../support/optional.ts';
+import { planCommandLine } from '../../../support/plan-command.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+const LOAD = ['--load', 'poisson', '--rate', '50', '--duration', '20m', '--performance', '10'];
+afterEach(() => vi.unstubAllEnvs());
+
+describe('pilotlight plan', () => {
+  test('a made-up load: a table with every figure, and every assumption with its flag', async () => {
+    const outcome = await planCommandLine(...LOAD, '--param', 'max_workers=8', '--param', 'cold_workers=3');
+    const text = planTable(outcome, 100).join('\n');
+    for (const part of [
+      'made up: poisson',
+      'queue time, p99',
+      'max_workers',
+      'cost an hour',
+      '--load-window 60s',
+    ]) {
+      expect(text).toContain(part);
+    }
+    expect(text).toContain('Given: --performance 10');
+    expect(outcome.plans[0]?.parameters).toMatchObject({ max_workers: 8, cold_workers: 3, cold_mult: 2.5 });
+  });
+
+  test('the same flags print the same bytes, another seed others', async () => {
+    const run = async (seed: string) => JSON.stringify(await planCommandLine(...LOAD, '--seed', seed));
+    expect(await run('1')).toBe(await run('1'));
+    expect(await run('1')).not.toBe(await run('2'));
+  });
+
+  test('parameters come from the environment, where several groups are told apart by name', async () => {
+    const groups = [
+      { endpoint_name: 'chat', max_workers: 7 },
+      { endpoint_name: 'images', max_workers: 9 },
+    ];
+    vi.stubEnv('PILOTLIGHT_ENDPOINT_GROUPS', JSON.stringify(groups));
+    const outcome = await planCommandLine(...LOAD, '--group', 'images');
+    expect(outcome.plans[0]).toMatchObject({ label: 'images', parameters: { max_workers: 9 } });
+    await expect(planCommandLine(...LOAD)).rejects.toThrow('Say --group NAME, one of chat, images');
+    await expect(planCommandLine(...LOAD, '--group', 'video')).rejects.toThrow('no group video');
+    vi.stubEnv('PILOTLIGHT_ENDPOINT_GROUPS', '[');
+    await expect(planCommandLine(...LOAD)).rejects.toThrow('PILOTLIGHT_ENDPOINT_GROUPS');
+  });
+
+  test('sets side by side show what differs', async () => {
+    using folder = temporaryFolder();
+    const file = (name: string, group: unknown) => {
+      const path = join(folder.path, name);
+      writeFileSync(path, JSON.stringify(group));
+      return path;
+    };
+    const [lean, rich] = [file('lean.json', { target_util: 0.95 }), file('rich.json', { target_util: 0.5 })];
+    const outcome = await planCommandLine(...LOAD, '--compare', lean, rich);
+    const text = planTable(outcome, 100).join('\n');
+    expect(text).toMatch(/^ +lean +rich$/m);
+    expect(text).toMatch(/^target_util +0.95 +0.5$/m);
+    expect(text).not.toMatch(/^max_workers /m);
+    const [first, second] = outcome.plans;
+    expect(first?.utilisation).toBeGreaterThan(second?.utilisation ?? 1);
+  });
+
+  test.each([
+    [[], 'which load?'],
+    [['--load', 'poisson'], 'how much load?'],
+    [['--load', 'poisson', '--rate', '1', '--trace', 'x.csv'], 'which load?'],
+    [[...LOAD, '--param', 'target_util=90'], 'for 90 percent write 0.9'],
+    [[...LOAD, '--param', 'max_worker=3'], 'did you mean max_workers?'],
+    [[...LOAD, '--param', 'max_workers=many'], 'got "many"; allowed: an integer of at least 1'],
+    [[...LOAD, '--params', '/nowhere.json'], '/nowhere.json: ENOENT'],
+    [[...LOAD, '--p99', '5s'], '--p99 belongs to --search'],
+    [[...LOAD, '--slots', '0'], '--slots: a number above 0'],
+    [[...LOAD, '--performance', '120..80'], 'two such as 80..120, the smaller first'],
+    [[...LOAD, '--start-time', '5'], 'a duration is 500ms, 20s, 5m or 1h'],
+    [[...LOAD, '--weight', 'tokens'], 'write it as name=value'],
+  ])('says what is wrong with %j', async (flags, message) => {
+    await expect(planCommandLine(...flags)).rejects.toThrow(message);
+  });
+
+  test('--scale brings that much more load', async () => {
+    const work = async (...flags: string[]) =>
+      (await planCommandLine(...LOAD, ...flags)).plans[0]?.work.arrived ?? 0;
+    const once = await work();
+    expect((await work('--scale', '2.5')) / once).toBeCloseTo(2.5, 1);
+    expect((await work('--scale', '2.5', '--scale-by', 'work')) / once).toBeCloseTo(2.5, 9);
+    expect((await work('--scale', '0.5')) / once).toBeCloseTo(0.5, 1);
+  });
+
+  test('a search names the cheapest set tried that keeps the limit, and plans for it', async () => {
+    const { search, plans } = await planCommandLine(
+      ...LOAD,
+      '--search',
+      '--p99',
+      '5s',
+      '--param',
+      'max_workers=12',
+    );
+    const good = search!.tried.filter(({ p99Seconds }) => p99Seconds <= 5);
+    expect(search!.best?.cost).toBe(Math.min(...good.map(({ cost }) => cost)));
+    expect(plans[0]).toMatchObject({ label: 'best', cost: { total: search!.best!.cost } });
+    expect(plans[0]?.queueTime.p99).toBeLessThanOrEqual(5);
+    for (const one of search!.frontier) {
+      expect(search!.tried.some((it) => it.cost < one.cost && it.p99Seconds <= one.p99Seconds)).toBe(false);
+    }
+    const text = planTable({ ...(await planCommandLine(...LOAD)), search }, 80).join('\n');
+    expect(text).toContain('Cheapest with p99 at most 5 s: target_util');
+    expect(text).toContain('└───');
+  });
+
+  test('a search that finds nothing says how close it came', async () => {
+    const outcome = await planCommandLine(
+      ...LOAD,
+      '--search',
+      '--p99',
+      '0s',
+      '--param',
+      'max_workers=2',
+      '--param',
+      'cold_workers=1',
+    );
+    expect(outcome.search?.best).toBeUndefined();
+    expect(planTable(outcome, 80).join('\n')).toContain(
+      'None of them has a p99 of at most 0 s; the quickest has',
+    );
+  });
+});
+
+test('the progress bar draws over itself on a terminal and never wraps, and is a line each fifth elsewhere', () => {
+  for (const isTTY of [true, false]) {
+    const written: string[] = [];
+    let now = 0;
+    const screen = {
+      isTTY,
+      write: (text: string) => written.push(text),
+      now: () => (now += 50),
+      columns: () => 60,
+    };
+    const bar = new ProgressBar(screen);
+    for (let done = 1; done <= 100; done += 1)
+      bar.update(done / 100, `${done} sets tried`, 'a note '.repeat(9));
+    bar.end();
+    expect(written.every((text) => text.startsWith('\r\u001B[K') === isTTY)).toBe(true);
+    expect(written.length).toBeLessThan(isTTY ? 60 : 6);
+    expect(written.join('')).toContain('100%');
+    expect(written.join('')).toContain(isTTY ? 's left  51 sets' : ' 40%  40 sets tried, a note');
+    if (isTTY) for (const text of written) expect(text.replace('\r\u001B[K', '').length).toBeLessThan(60);
+  }
+});
+
+describeWith(
+  'the real traces',
+  hasSharedData,
+  'put them into ../shared/data',
+)('an hour of a real LLM service', () => {
+  const TRACE = ['--trace', `${sharedData}azure-llm-2023-conv.csv`];
+
+  test('is planned for in a moment, every request and every unit of it', async () => {
+    const weights = ['--weight', 'ContextTokens=1', '--weight', 'GeneratedTokens=1', '--performance', '2000'];
+    const { plans } = await planCommandLine(...TRACE, ...weights);
+    expect(plans[0]).toMatchObject({ requests: 19_366, work: { abandoned: 0 } });
+    expect(plans[0]?.work.served).toBe(plans[0]?.work.arrived);
+    expect(plans[0]?.seconds).toBeGreaterThan(3500);
+  });
+
+  test('a search for p99 at most 5 s names a set whose own plan keeps it', async () => {
+    const { search } = await planCommandLine(...TRACE, '--search', '--p99', '5s');
+    const { target_util, cold_mult, cold_workers, min_load } = search!.best!;
+    const params = Object.entries({ target_util, cold_mult, cold_workers, min_load });
+    const flags = params.flatMap(([name, value]) => ['--param', `${name}=${value}`]);
+    const { plans } = await planCommandLine(...TRACE, ...flags);
+    expect(plans[0]?.queueTime.p99).toBeLessThanOrEqual(5);
+    expect(plans[0]?.cost.total).toBe(search!.best!.cost);
+  }, 60_000);
+});

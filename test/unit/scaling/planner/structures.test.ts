@@ -1,0 +1,116 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { NumberHeap } from '../../../../src/scaling/planner/number-heap.ts';
+import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from '../../../../src/scaling/planner/queue-times.ts';
+import { RequestQueue } from '../../../../src/scaling/planner/request-queue.ts';
+import { TimeSeries } from '../../../../src/scaling/planner/time-series.ts';
+import { SlidingMaximum, SlidingMean } from '../../../../src/scaling/planner/windows.ts';
+
+const numbers = fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1, maxLength: 300 });
+
+test('the heap gives its numbers back smallest first, after raising some and dropping others', () => {
+  fc.assert(
+    fc.property(numbers, fc.integer({ min: 1, max: 40 }), (keys, by) => {
+      const heap = new NumberHeap();
+      keys.forEach((key, item) => heap.push(key, item));
+      heap.keep((item) => item % 3 !== 1);
+      if (heap.size > 0) heap.raise(0, heap.minKey + by);
+      const expected = keys.filter((_, item) => item % 3 !== 1).sort((a, b) => a - b);
+      if (expected.length > 0) expected[0] = (expected[0] as number) + by;
+      const out: number[] = [];
+      while (heap.size > 0) {
+        out.push(heap.minKey);
+        heap.pop();
+      }
+      expect(out).toEqual(expected.sort((a, b) => a - b));
+      expect([heap.minKey, heap.minItem]).toEqual([Infinity, -1]);
+    }),
+  );
+});
+
+test('a percentile is within the stated error of the true one', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.double({ min: 2e-4, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 200 }),
+      fc.constantFrom(0.5, 0.95, 0.99, 1),
+      (seconds, quantile) => {
+        const times = new QueueTimes();
+        for (const each of seconds) times.record(each);
+        const sorted = seconds.toSorted((a, b) => a - b);
+        const exact = sorted[Math.max(1, Math.ceil(quantile * sorted.length)) - 1] as number;
+        expect(Math.abs(times.quantile(quantile) / exact - 1)).toBeLessThanOrEqual(
+          QUEUE_TIME_RELATIVE_ERROR + 1e-9,
+        );
+      },
+    ),
+  );
+});
+
+test('queue times of nothing are zero', () => {
+  const times = new QueueTimes();
+  expect([times.mean, times.max, times.quantile(0.99)]).toEqual([0, 0, 0]);
+});
+
+test('the global queue is first in, first out, however it grows and turns round', () => {
+  fc.assert(
+    fc.property(fc.array(fc.boolean(), { maxLength: 500 }), (pushes) => {
+      const [queue, model] = [new RequestQueue(), [] as number[]];
+      pushes.forEach((push, index) => {
+        if (push) {
+          queue.push(index, index);
+          model.push(index);
+        } else {
+          queue.shift();
+          model.shift();
+        }
+        expect([queue.size, queue.headArrival, queue.work]).toEqual([
+          model.length,
+          model[0] ?? Infinity,
+          model.reduce((sum, each) => sum + each, 0),
+        ]);
+      });
+    }),
+  );
+});
+
+test('sliding mean and maximum are those of the last values', () => {
+  fc.assert(
+    fc.property(numbers, fc.integer({ min: 1, max: 20 }), (values, length) => {
+      const [mean, maximum, all] = [
+        new SlidingMean(length),
+        new SlidingMaximum(length),
+        new SlidingMaximum(Infinity),
+      ];
+      values.forEach((value, index) => {
+        const window = values.slice(Math.max(0, index + 1 - length), index + 1);
+        expect(mean.add(value)).toBeCloseTo(window.reduce((sum, each) => sum + each, 0) / window.length, 9);
+        expect(maximum.add(value)).toBe(Math.max(...window));
+        expect(all.add(value)).toBe(Math.max(...values.slice(0, index + 1)));
+      });
+    }),
+  );
+});
+
+test('a series keeps its sums when it makes its intervals longer, and never has more than 400', () => {
+  const series = new TimeSeries();
+  for (let second = 0; second < 10_000; second += 1) {
+    series.addWork(second, 2);
+    series.addQueueTime(second, 0);
+    series.addStaffing(second, second + 1, { hot: 1, cold: 2, starting: 3, capacity: 4 });
+  }
+  const { intervalSeconds, load, hot, cold, starting, capacity, cost, queueP99 } = series.read(10_000, {
+    hot: 1,
+    cold: 0,
+    starting: 0,
+  });
+  expect(intervalSeconds).toBe(32);
+  expect(load.length).toBeLessThanOrEqual(400);
+  expect(new Set([...load, ...cold])).toEqual(new Set([2]));
+  expect([new Set(hot), new Set(starting), new Set(capacity)]).toEqual([
+    new Set([1]),
+    new Set([3]),
+    new Set([4]),
+  ]);
+  expect(cost.at(-1)).toBeCloseTo(10_000 / 3600);
+  expect(new Set(queueP99)).toEqual(new Set([0]));
+});
