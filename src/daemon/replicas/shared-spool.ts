@@ -6,6 +6,7 @@
  */
 import { SinkLedger } from '../../logs/ledger.ts';
 import type { GroupProgress } from '../../logs/group.ts';
+import { RecordQueue } from '../../logs/record-queue.ts';
 import type { LogRecord } from '../../logs/record.ts';
 import {
   BATCH_BYTES,
@@ -43,7 +44,9 @@ export interface SharedSpoolOptions {
 }
 
 /** Of records that wait: they are in Redis too, so about this much of its memory. */
-const DEFAULT_BYTES = 64 * MEBIBYTE;
+const DEFAULT_BYTES = 32 * MEBIBYTE;
+/** Of records on their way to Redis. */
+const OUTBOX_BYTES = 8 * MEBIBYTE;
 /** Between two tries of a commit, ms. */
 const RETRY_MS = 200;
 
@@ -58,10 +61,9 @@ export class SharedSpool implements Spool {
   readonly #options: SharedSpoolOptions;
   readonly #ledger = new SinkLedger();
   readonly #progress: Map<number, GroupProgress>;
-  /** Committed, the first one at position `#first`. */
-  readonly #records: LogRecord[];
-  #first: number;
-  #bytes = 0;
+  /** Those that are committed. Its own positions count from 1, at `#offset` less than the shared ones. */
+  readonly #queue = new RecordQueue();
+  readonly #offset: number;
   #version: number;
   readonly #outbox: Entry[] = [];
   #outboxBytes = 0;
@@ -73,10 +75,9 @@ export class SharedSpool implements Spool {
     this.#options = options;
     this.epochAfterLoss = options.epochAfterLoss;
     this.#progress = new Map(state.progress);
-    this.#records = [...state.records];
-    this.#first = state.first;
+    this.#offset = state.first - 1;
     this.#version = state.version;
-    for (const record of this.#records) this.#bytes += bytesOf(record);
+    for (const record of state.records) this.#queue.push(record);
     for (const sink of sinks) {
       // A sink that is new wants what is still there, and nothing before it.
       const acknowledged = Math.max(state.acknowledged.get(sink) ?? 0, this.#first - 1);
@@ -89,7 +90,7 @@ export class SharedSpool implements Spool {
   snapshot(): SharedState {
     return {
       version: 0,
-      records: [...this.#records, ...this.#outbox.flatMap(({ records }) => records)],
+      records: [...this.#committed(), ...this.#outbox.flatMap(({ records }) => records)],
       first: this.#first,
       acknowledged: new Map(this.#ledger.accounts.map(({ sink, acknowledged }) => [sink, acknowledged])),
       progress: new Map(this.#progress),
@@ -103,7 +104,7 @@ export class SharedSpool implements Spool {
 
   onAvailable(wake: () => void): void {
     this.#wake = wake;
-    if (this.#records.length > 0) wake();
+    if (this.#queue.bytes > 0) wake();
   }
 
   progress(workergroupId: number): GroupProgress | undefined {
@@ -114,7 +115,8 @@ export class SharedSpool implements Spool {
     const bytes = records.reduce((sum, record) => sum + bytesOf(record), 0);
     const limit = this.#options.maxBytes ?? DEFAULT_BYTES;
     if (!this.#options.held()) throw new Error('another replica may follow this log now');
-    if (this.#outboxBytes > 0 && this.#outboxBytes + bytes > limit) throw new Error('Redis does not keep up');
+    if (this.#outboxBytes > 0 && this.#outboxBytes + bytes > OUTBOX_BYTES)
+      throw new Error('Redis does not keep up');
     const { keys } = this.#options;
     const before = this.#progress.get(workergroupId);
     this.#progress.set(workergroupId, progress);
@@ -135,16 +137,17 @@ export class SharedSpool implements Spool {
   take(sink: string): Batch | undefined {
     if (!this.#options.held()) return undefined;
     const { acknowledged } = this.#ledger.account(sink);
-    const start = Math.max(0, acknowledged + 1 - this.#first);
+    const start = Math.max(this.#queue.oldest, acknowledged + 1 - this.#offset);
     const records: LogRecord[] = [];
     for (let bytes = 0; records.length < BATCH_RECORDS;) {
-      const record = this.#records[start + records.length];
-      if (record === undefined || (bytes > 0 && bytes + bytesOf(record) > BATCH_BYTES)) break;
+      const position = start + records.length;
+      bytes += this.#queue.sizeAt(position) ?? 0;
+      const record = bytes > BATCH_BYTES && records.length > 0 ? undefined : this.#queue.at(position);
+      if (record === undefined) break;
       records.push(record);
-      bytes += bytesOf(record);
     }
     if (records.length === 0) return undefined;
-    const batch = { records, through: this.#first + start + records.length - 1 };
+    const batch = { records, through: this.#offset + start + records.length - 1 };
     this.#ledger.take(sink, batch);
     return batch;
   }
@@ -175,20 +178,32 @@ export class SharedSpool implements Spool {
     await this.#committing;
   }
 
-  /** Position of the last committed record. */
+  /** Shared position of the oldest record that is there, or of the next to come. */
+  get #first(): number {
+    return this.#offset + this.#queue.oldest;
+  }
+
+  /** Shared position of the last committed record. */
   get #last(): number {
-    return this.#first + this.#records.length - 1;
+    return this.#offset + this.#queue.newest;
+  }
+
+  *#committed(): Generator<LogRecord> {
+    for (let position = this.#queue.oldest; position <= this.#queue.newest; position += 1) {
+      const record = this.#queue.at(position);
+      if (record) yield record;
+    }
   }
 
   /** Past the bound the oldest go, except what is on its way to a sink. */
   #makeRoom(limit: number): readonly Dropped[] {
     const gone: number[] = [];
-    let bytes = this.#bytes;
-    while (bytes > limit) {
-      const record = this.#records[gone.length];
-      if (record === undefined || this.#ledger.isUnderway(this.#first + gone.length)) break;
-      gone.push(this.#first + gone.length);
-      bytes -= bytesOf(record);
+    for (let { bytes } = this.#queue; bytes > limit;) {
+      const position = this.#first + gone.length;
+      const size = this.#queue.sizeAt(position - this.#offset);
+      if (size === undefined || this.#ledger.isUnderway(position)) break;
+      gone.push(position);
+      bytes -= size;
     }
     if (gone.length === 0) return [];
     const dropped = this.#ledger.missing(gone);
@@ -199,8 +214,7 @@ export class SharedSpool implements Spool {
 
   #removeOldest(count: number): Command[] {
     if (count === 0) return [];
-    for (const record of this.#records.splice(0, count)) this.#bytes -= bytesOf(record);
-    this.#first += count;
+    for (let removed = 0; removed < count; removed += 1) this.#queue.shift();
     const { records, first } = this.#options.keys;
     return [
       ['LTRIM', records, String(count), '-1'],
@@ -225,9 +239,8 @@ export class SharedSpool implements Spool {
       if (!written) return;
       this.#outbox.splice(0, entries.length);
       const records = entries.flatMap((entry) => entry.records);
-      for (const record of records) this.#bytes += bytesOf(record);
+      for (const record of records) this.#queue.push(record);
       this.#outboxBytes -= records.reduce((sum, record) => sum + bytesOf(record), 0);
-      this.#records.push(...records);
       this.#ledger.append(records.length);
       if (records.length > 0) this.#wake();
     }
