@@ -23,6 +23,7 @@ function progress(lines: readonly string[], from = 0): GroupProgress {
     seq: from + lines.length,
     time: 0,
     ceiling: 10_000,
+    linesPerSecond: 0,
     streams: { '': { window, endsLines: true } },
   };
 }
