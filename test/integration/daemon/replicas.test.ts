@@ -153,6 +153,10 @@ describeWith(
         jobs: [{ runs: 0 }, { runs: 0 }, { runs: 0 }],
       });
       expect(second.records()).toEqual([]);
+      const metrics = async ({ daemon }: Replica): Promise<string> =>
+        (await fetch(`${daemon.url}/metrics`)).text();
+      expect(await metrics(first)).toContain('\npilotlight_replica_active 1\n');
+      expect(await metrics(second)).toContain('\npilotlight_replica_active 0\n');
       first.daemon.child.kill('SIGTERM');
       expect(await first.daemon.exit).toBe(0);
       expect((await holderOf([second])) === second).toBe(true);
