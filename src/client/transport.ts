@@ -6,10 +6,10 @@
  * HTTPS_PROXY (CONNECT), HTTP_PROXY, NO_PROXY, in either case, read by undici. TLS trusts what Node trusts:
  * its own list and the certificates in NODE_EXTRA_CA_CERTS.
  */
-import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import type { Dispatcher } from 'undici';
 import type { TransportReason } from './errors.ts';
 import type { WireResponse } from '../wire/response.ts';
+import { createLookup } from './lookup.ts';
 import { createAgent, createProxyPool, isUndiciError, request as send } from './undici.ts';
 
 export interface Exchange {
@@ -112,26 +112,6 @@ async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number)
   }
   // Invalid UTF-8 becomes U+FFFD: a log line with broken bytes must not cost the lines around it.
   return Buffer.concat(chunks).toString('utf8');
-}
-
-type LookupCallback = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
-
-/** A resolver that remembers, per name, the addresses that last worked. */
-function createLookup() {
-  const lastGood = new Map<string, LookupAddress[]>();
-  return function lookup(hostname: string, options: LookupOptions, callback: LookupCallback): void {
-    dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
-      const known = lastGood.get(hostname);
-      if (!error && addresses.length > 0) {
-        lastGood.set(hostname, addresses);
-        callback(null, addresses);
-      } else if (known) {
-        callback(null, known);
-      } else {
-        callback(error, addresses);
-      }
-    });
-  };
 }
 
 /** What kind of connection failure an error of the transport is. */

@@ -13,11 +13,11 @@ declare module 'undici/lib/core/errors.js' {
 }
 
 declare module 'undici/lib/api/api-connect.js' {
-  const request: unknown;
-  export = request;
+  const connect: unknown;
+  export = connect;
 }
 
 declare module 'undici/lib/dispatcher/pool.js' {
-  const request: unknown;
-  export = request;
+  const pool: unknown;
+  export = pool;
 }

@@ -166,7 +166,10 @@ function logNotice(logger: Logger, deploymentId: number, notice: Notice, at: num
       logger.warn({ ...told, ...notice }, 'the service asked for a wait that would cost the deployment');
       return;
     case 'clocks-parted':
-      logger.warn({ ...told, byMs: notice.byMs }, 'the clocks parted: a suspend, or a clock that was set');
+      logger.warn(
+        { ...told, byMs: Math.round(notice.byMs) },
+        'the clocks parted: a suspend, or a clock that was set',
+      );
       return;
     case 'failed':
       logger.debug({ ...told, reason: notice.reason }, 'heartbeat failed');

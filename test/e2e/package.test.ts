@@ -105,6 +105,22 @@ describeWith(
       expect([await beat.exit, beat.stdout()]).toEqual([0, '{"success":true,"deployment_id":42}\n']);
     });
 
+    test('the daemon of the package keeps a deployment alive', async () => {
+      await using emulator = await startEmulator();
+      const env = {
+        PILOTLIGHT_BASE_URL: emulator.url,
+        PILOTLIGHT_API_KEY: emulator.apiKey,
+        PILOTLIGHT_DEPLOYMENTS: '42@300s',
+        PILOTLIGHT_LISTEN: '127.0.0.1:0',
+        PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
+      };
+      const bin = join(project, 'node_modules/.bin/pilotlight');
+      await using daemon = startProgram(node(), [bin, 'run'], env, project);
+      await emulator.journal.waitFor({ operation: 'deployments.heartbeat', status: 200 });
+      daemon.child.kill('SIGTERM');
+      expect(await daemon.exit, daemon.stderr()).toBe(0);
+    });
+
     test('importing it does nothing else', () => {
       const script = `
         void globalThis.Headers; // Node's own fetch, which an import must leave alone

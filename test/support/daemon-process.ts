@@ -6,15 +6,15 @@ export interface DaemonProcess extends Program {
   readonly adminUrl: string;
 }
 
-/** `env` without the PILOTLIGHT_ prefix, `others` as they are. Resolves once it has started. */
+/** `env` without the PILOTLIGHT_ prefix, `processEnv` as it is. Resolves once it has started. */
 export async function startDaemonProcess(
   env: Record<string, string>,
-  others: Record<string, string> = {},
+  processEnv: Record<string, string> = {},
 ): Promise<DaemonProcess> {
   const all = { LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0', ...env };
   const program = startPilotlight(['run'], {
+    ...processEnv,
     ...Object.fromEntries(Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value])),
-    ...others,
   });
   const [, message = ''] = await program.seen(/^(\{.*"pilotlight started"\})$/m);
   return Object.assign(program, JSON.parse(message) as Pick<DaemonProcess, 'url' | 'adminUrl'>);

@@ -1,11 +1,9 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { OPERATION_IDS } from '../../../src/contract/operations.ts';
 import { pilotlight } from '../../support/console.ts';
-import { describeWith, hasCommand, root } from '../../support/optional.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { describeWith, hasCommand } from '../../support/optional.ts';
+import { programFolder } from '../../support/program-folder.ts';
 
 async function candidates(...words: string[]): Promise<string[]> {
   const { code, stdout } = await pilotlight(['__complete', '--', ...words]);
@@ -37,15 +35,6 @@ describe('what may come next', () => {
     expect(await candidates('completion', '')).toEqual(['bash', 'zsh', 'fish']);
   });
 });
-
-/** A folder with a program `pilotlight` in it, which runs the sources. */
-function programFolder() {
-  const folder = temporaryFolder();
-  const path = join(folder.path, 'pilotlight');
-  writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' '${root}src/cli/main.ts' "$@"\n`);
-  chmodSync(path, 0o755);
-  return folder;
-}
 
 function run(shell: string, args: readonly string[], path: string): Promise<string> {
   return new Promise((resolve, reject) => {

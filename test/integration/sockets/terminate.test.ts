@@ -4,10 +4,10 @@ import { startEmulator } from '../../../src/emulator/index.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
 
-const TTL_MS = 20_000;
+const TTL_MS = 60_000;
 /** ε and A of the heartbeat engine for this TTL. */
 const ALLOWANCE_MS = TTL_MS / 100;
-const ATTEMPT_TIMEOUT_MS = 1_000;
+const ATTEMPT_TIMEOUT_MS = 3_000;
 const IDS = Array.from({ length: 50 }, (_, index) => index + 1);
 const GROUPS = [7, 8];
 
@@ -29,9 +29,9 @@ test(
     });
     const scraping = new AbortController();
     const scraper = scrape(daemon.url, scraping.signal);
-    await until(() => emulator.deployments.list().every(({ beats }) => beats >= 2));
-    // Somewhere between the beats of each.
-    await delay(1_500 + 1_000 * Math.random());
+    await until(() => emulator.deployments.list().every(({ beats }) => beats >= 1));
+    // Somewhere between the beats of each: the interval is 12 s.
+    await delay(5_000 + 2_000 * Math.random());
     const before = emulator.deployments.list().map(({ expiresAtMs }) => (expiresAtMs ?? 0) - Date.now());
     daemon.child.kill('SIGTERM');
     expect(await daemon.exit).toBe(0);
@@ -42,7 +42,7 @@ test(
     await scraper;
     const left = emulator.deployments.list().map(({ expiresAtMs }) => (expiresAtMs ?? 0) - endedAt);
     process.stdout.write(
-      `SIGTERM, TTL 20 s: least remaining time ${Math.min(...before)} ms before, ${Math.min(...left)} ms after\n`,
+      `SIGTERM, TTL 60 s: least remaining time ${Math.min(...before)} ms before, ${Math.min(...left)} ms after\n`,
     );
     // Else nothing had to be done.
     expect(Math.min(...before)).toBeLessThan(TTL_MS - ALLOWANCE_MS - ATTEMPT_TIMEOUT_MS);
