@@ -76,9 +76,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   metrics.reloaded(true, startedAt);
   const logger = await options.createLogger({
     secrets: () =>
-      [apiKey.current(), settings.apiKey, settings.metricsToken, settings.redisUrl].filter(
-        (secret) => secret !== undefined,
-      ),
+      [
+        apiKey.current(),
+        settings.apiKey,
+        settings.metricsToken,
+        settings.redisUrl,
+        ...Object.values(settings.otlpHeaders ?? {}),
+      ].filter((secret) => secret !== undefined),
     onMessage: (level) => metrics.logMessage(level),
   });
 

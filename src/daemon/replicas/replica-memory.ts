@@ -24,6 +24,8 @@ export class ReplicaMemory {
   /** The state at that version, if this replica held the lease then. */
   #state: SharedState | undefined;
   #missingSince: number | undefined;
+  /** Another replica has held the lease, and may have committed what this one has not seen. */
+  #others = false;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -31,6 +33,7 @@ export class ReplicaMemory {
 
   /** Another replica holds the lease, and has committed so often. */
   saw(version: number): void {
+    this.#others = true;
     // An empty Redis says nothing of what was.
     if (version === 0 || version === this.#version) return;
     [this.#version, this.#state] = [version, undefined];
@@ -47,7 +50,8 @@ export class ReplicaMemory {
    * @throws WaitingForLastHolder for some seconds, where another replica remembers more than this one.
    */
   decide(loaded: SharedState): Decision {
-    if (loaded.version > 0 || this.#version === 0) {
+    const knowsOfMore = this.#version > 0 || this.#others;
+    if (loaded.version > 0 || !knowsOfMore) {
       this.#missingSince = undefined;
       return { state: loaded, restore: false, epochAfterLoss: undefined };
     }
@@ -55,6 +59,7 @@ export class ReplicaMemory {
     const now = this.#now();
     this.#missingSince ??= now;
     if (now - this.#missingSince < PATIENCE_MS) throw new WaitingForLastHolder();
-    return { state: loaded, restore: false, epochAfterLoss: Math.floor(now / 1000) };
+    const epochAfterLoss = this.#version > 0 ? Math.floor(now / 1000) : undefined;
+    return { state: loaded, restore: false, epochAfterLoss };
   }
 }

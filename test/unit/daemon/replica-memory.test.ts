@@ -38,3 +38,11 @@ test('a replica that was overtaken waits for the last holder, then begins a new 
   pass(1);
   expect(memory.decide(EMPTY)).toEqual({ state: EMPTY, restore: false, epochAfterLoss: 1_700_000_005 });
 });
+
+test('a replica that saw another hold the lease waits for it, though it saw no commit; then it begins', () => {
+  const { memory, pass } = memoryAt(0);
+  memory.saw(0);
+  expect(() => memory.decide(EMPTY)).toThrow();
+  pass(5_000);
+  expect(memory.decide(EMPTY)).toEqual({ state: EMPTY, restore: false, epochAfterLoss: undefined });
+});
