@@ -52,9 +52,9 @@ async function metricsTable(): Promise<string> {
 function operationsTable(): string {
   const rows = OPERATION_IDS.map((id) => {
     const { method, path, summary, source } = operationOf(id);
-    return [`\`${id}\``, `\`${method} ${path}\``, summary, source];
+    return [`\`${id}\``, `\`${usageOf(id)}\``, `\`${method} ${path}\``, summary, source];
   });
-  return table(['operation', 'request', 'does', 'source'], rows);
+  return table(['operation', 'command', 'request', 'does', 'source'], rows);
 }
 
 /** The program's own commands, as its help has them. */
@@ -68,11 +68,6 @@ async function commandsTable(): Promise<string> {
       `\`${command.name()} ${command.usage()}\``.replace(' [options]', ''),
       command.description(),
     ]);
-  return table(['command', 'does'], rows);
-}
-
-function operationCommandsTable(): string {
-  const rows = OPERATION_IDS.map((id) => [`\`pilotlight ${usageOf(id)}\``, operationOf(id).summary]);
   return table(['command', 'does'], rows);
 }
 
@@ -138,7 +133,6 @@ export async function withTables(text: string): Promise<string> {
     metrics: await metricsTable(),
     operations: operationsTable(),
     commands: await commandsTable(),
-    operation_commands: operationCommandsTable(),
     exit_codes: exitCodesTable(),
     example_heartbeat: example('heartbeat.ts'),
     example_launch: example('launch.ts'),
