@@ -1,6 +1,6 @@
 /**
- * The tables of the README that have a source in the code: `node test/docs/tables.ts` writes them, and
- * tables.test.ts checks that they are what the code says.
+ * The tables of the README that have a source in the code, and the published schema of the status: `npm run readme`
+ * writes them, and tests check that they are what the code says.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { processConsole } from '../../src/cli/console.ts';
@@ -11,12 +11,14 @@ import { ENDPOINT_GROUP_DEFAULTS, ENDPOINT_GROUP_PARAMETERS } from '../../src/co
 import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/daemon/config/options.ts';
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
+import { statusJsonSchema } from '../../src/daemon/status-schema.ts';
 import type { Status } from '../../src/daemon/status.ts';
 import { allowedValues } from '../../src/scaling/check.ts';
 import { MEANINGS } from '../../src/scaling/meanings.ts';
 import { RULES } from '../../src/scaling/rules.ts';
 
 const readme = new URL('../../README.md', import.meta.url);
+const statusSchemaFile = new URL('../../deploy/status.schema.json', import.meta.url);
 
 function line(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
@@ -112,6 +114,7 @@ const EMPTY_STATUS: Status = {
   state: 'running',
   now: 0,
   started_at: 0,
+  replica: { id: '', role: 'alone' },
   service: { base_url: '', serverless_url: '', clock_skew_seconds: null },
   deployments: [],
   worker_groups: [],
@@ -146,4 +149,5 @@ export async function withTables(text: string): Promise<string> {
 
 if (import.meta.main) {
   writeFileSync(readme, await withTables(readFileSync(readme, 'utf8')));
+  writeFileSync(statusSchemaFile, `${JSON.stringify(statusJsonSchema(), null, 2)}\n`);
 }
