@@ -1,5 +1,5 @@
 /** API keys (§2.5). The interface names the operations and shows no paths; these are the public dialect's. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from './define.ts';
 import { id, permissions, success } from './schemas.ts';
 

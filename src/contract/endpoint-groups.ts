@@ -1,5 +1,5 @@
 /** The parameters of an endpoint group, with the defaults of §2.7: the one table that all else reads. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from './define.ts';
 import { LIMITS } from './limits.ts';
 import { id, success } from './schemas.ts';

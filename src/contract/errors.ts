@@ -2,7 +2,7 @@
  * The error codes of the interface (§7), with their HTTP statuses and extra fields, and the few that the
  * document leaves unnamed but that a client meets all the same: those are marked `assumed`.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { timestamp } from './schemas.ts';
 
 /** Who has to act: the caller, the service (wait or retry), or nobody but a developer of this project. */

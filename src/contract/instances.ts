@@ -1,28 +1,10 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from './define.ts';
 import { envEntryProblem } from './env-flags.ts';
+import { instanceListOperations } from './instance-list.ts';
 import { LIMITS } from './limits.ts';
 import { extraFilters, id, success } from './schemas.ts';
 import { EXAMPLE_HASH } from './templates.ts';
-
-/** Values of `actual_status` that the interface names (§3), and those its instances pass through on the way. */
-export const INSTANCE_STATUSES = ['created', 'loading', 'running', 'exited', 'unknown', 'offline'] as const;
-export type InstanceStatus = (typeof INSTANCE_STATUSES)[number];
-
-/** From these an instance never reaches `running`: destroy it and try again (§3). */
-export const FINAL_INSTANCE_STATUSES = [
-  'exited',
-  'unknown',
-  'offline',
-] as const satisfies readonly InstanceStatus[];
-
-/** The instance record is not shown by the interface beyond `actual_status`; null while it has none yet. */
-export const instance = z.looseObject({
-  id,
-  actual_status: z.string().nullish(),
-  machine_id: id.nullish(),
-});
-export type Instance = z.output<typeof instance>;
 
 /** §2.3. `size` belongs to a new volume alone. */
 export const volumeInfo = z
@@ -126,23 +108,7 @@ export const instanceOperations = {
     summary: 'Rents an offer: the same operation by the method that the overview names',
     description: 'The interface states PUT and POST for the same operation; instances.create uses PUT.',
   },
-  'instances.list': {
-    method: 'GET',
-    path: '/api/v0/instances/',
-    base: 'main',
-    origin: 'interface',
-    source: '§4.3',
-    summary: "The account's instances",
-    description: 'The response shape is not shown by the interface document; this is the public one.',
-    verification: BEARER_ONLY,
-    response: z.looseObject({ instances_found: z.int().optional(), instances: z.array(instance) }),
-    errors: [],
-    repeatable: true,
-    example: {
-      input: {},
-      response: { instances_found: 1, instances: [{ id: 501, actual_status: 'running', machine_id: 11 }] },
-    },
-  },
+  ...instanceListOperations,
   'instances.destroy': {
     method: 'DELETE',
     path: '/api/v0/instances/{id}/',

@@ -1,5 +1,5 @@
 /** Field types that several resources share. Requests are strict, responses tolerate added fields. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const id = z.int().nonnegative();
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from './define.ts';
 import { id, timestamp } from './schemas.ts';
 

@@ -1,5 +1,5 @@
 /** Teams (§2.6, §4.5). */
-import { z } from 'zod';
+import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from './define.ts';
 import { permissions } from './schemas.ts';
 

@@ -1,5 +1,5 @@
 /** Templates (§2.2, §4.2): stored launch configurations. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from './define.ts';
 import { parseEnvFlags } from './env-flags.ts';
 import { LIMITS } from './limits.ts';

@@ -1,29 +1,14 @@
 /** Two-factor authentication (§4.4), with the verification matrix of §5.7 on each row. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable, type Verification } from './define.ts';
 import { LIMITS } from './limits.ts';
-import { id, phoneNumber, secretText, timestamp } from './schemas.ts';
+import { id, phoneNumber, secretText } from './schemas.ts';
+import { STORED_TFA_METHODS, tfaMethod, tfaStatusOperations } from './tfa-status.ts';
 import { user } from './users.ts';
 
 /** Methods that a code can be verified by. E-mail is never stored as a method. */
 export const TFA_METHODS = ['sms', 'totp', 'email'] as const;
 export type TfaMethodName = (typeof TFA_METHODS)[number];
-export const STORED_TFA_METHODS = ['sms', 'totp'] as const;
-
-/** A second factor as the status lists it (§2.4). Secrets are never returned. */
-export const tfaMethod = z.looseObject({
-  id,
-  user_id: id,
-  method: z.enum(STORED_TFA_METHODS),
-  label: z.string().nullish(),
-  phone_number: z.string().nullish().describe('SMS only; masked but for the last 4 digits'),
-  is_primary: z.boolean(),
-  fail_count: z.int(),
-  locked_until: timestamp.nullish().describe('when the lock ends; null when not locked'),
-  created_at: timestamp,
-  last_used: timestamp.nullish(),
-});
-export type TfaMethod = z.output<typeof tfaMethod>;
 
 /** Three groups of four characters (§2.4). */
 export const BACKUP_CODE = /^[0-9A-Za-z]{4}-[0-9A-Za-z]{4}-[0-9A-Za-z]{4}$/;
@@ -152,47 +137,7 @@ const confirmOperation = {
 } as const;
 
 export const tfaOperations = {
-  'tfa.status': {
-    method: 'GET',
-    path: '/api/v0/tfa/status/',
-    base: 'main',
-    origin: 'interface',
-    source: '§4.4',
-    summary: "The account's second factors and how many backup codes remain",
-    description: 'tfa_enabled does not tell enabled from legacy; tfa_status of the user object does.',
-    verification: BEARER_ONLY,
-    response: z.looseObject({
-      success: z.boolean().optional(),
-      tfa_enabled: z.boolean(),
-      methods: z.array(tfaMethod),
-      backup_codes_remaining: z.int(),
-      new_method_authorized: z.boolean(),
-    }),
-    errors: ['team_user_forbidden'],
-    repeatable: true,
-    example: {
-      input: {},
-      response: {
-        success: true,
-        tfa_enabled: true,
-        methods: [
-          {
-            id: 1,
-            user_id: 7,
-            method: 'totp',
-            label: 'phone app',
-            is_primary: true,
-            fail_count: 0,
-            locked_until: null,
-            created_at: 1_780_000_000,
-            last_used: 1_789_000_000,
-          },
-        ],
-        backup_codes_remaining: 8,
-        new_method_authorized: false,
-      },
-    },
-  },
+  ...tfaStatusOperations,
   'tfa.login': {
     method: 'POST',
     path: '/api/v0/tfa/',

@@ -7,9 +7,10 @@ import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import { buildInfo } from '../build-info.ts';
 import { createApiKey } from '../client/api-key.ts';
-import { createClient, type ClientObserver } from '../client/client.ts';
+import type { ClientObserver } from '../client/caller.ts';
 import type { OpenHeart } from '../heartbeat/heart.ts';
 import { openIsolatedHeart } from '../heartbeat/isolation/isolated-heart.ts';
+import { createDaemonClient, DAEMON_OPERATION_IDS } from './client.ts';
 import { redactedSettings } from './config/describe.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { SECRET_KEYS, type Settings } from './config/options.ts';
@@ -72,7 +73,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const apiKey = createApiKey(settings.apiKey, options.config.files.get('apiKey'));
   const shutdown = new ShutdownSequence();
 
-  const metrics = createMetrics(() => status({ timelines: false }));
+  const metrics = createMetrics(() => status({ timelines: false }), DAEMON_OPERATION_IDS);
   metrics.reloaded(true, startedAt);
   const logger = await options.createLogger({
     secrets: () =>
@@ -96,7 +97,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       if (!Number.isNaN(served)) clockSkew = Math.round((served + 500 - Date.now()) / 100) / 10;
     },
   };
-  const client = createClient({
+  const client = createDaemonClient({
     baseUrl: settings.baseUrl,
     ...(settings.serverlessUrl !== undefined && { serverlessUrl: settings.serverlessUrl }),
     apiKey: () => apiKey.current(),

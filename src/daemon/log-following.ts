@@ -1,7 +1,7 @@
 /** The log pipeline in the daemon: its port to the service, its log lines, and its view as the status shows it. */
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
-import type { Client } from '../client/client.ts';
+import type { DaemonClient } from './client.ts';
 import { systemClock } from '../logs/clock.ts';
 import type { LogEvent } from '../logs/events.ts';
 import { createTailFetcher } from '../logs/fetch-tail.ts';
@@ -17,7 +17,7 @@ import type { SinkStatus, Status, WorkerGroupStatus } from './status.ts';
 type LogSettings = SinkSettings & Pick<Settings, 'workerGroups' | 'logStart' | 'stateDir'>;
 
 export interface LogFollowingOptions {
-  readonly client: Pick<Client, 'workergroups'>;
+  readonly client: Pick<DaemonClient, 'workergroups'>;
   readonly settings: LogSettings;
   readonly logger: Logger;
   readonly stdout: Writable;

@@ -1,10 +1,11 @@
 /** The three scheduled watches in the daemon: started from the settings, replaced at a reload. */
 import type { Logger } from 'pino';
-import type { Client } from '../client/client.ts';
+
 import { createAccountWatch } from '../watch/account.ts';
 import { createInstancesWatch } from '../watch/instances.ts';
 import { startJob, type Job } from '../watch/job.ts';
 import { createMaintenanceWatch } from '../watch/maintenance.ts';
+import type { DaemonClient } from './client.ts';
 import type { Settings } from './config/options.ts';
 import type { Status } from './status.ts';
 
@@ -24,7 +25,7 @@ export interface Watches {
 
 /** `mayRun`: whether this replica may look now; without it, it is the only one. */
 export function startWatches(
-  client: Client,
+  client: DaemonClient,
   initial: WatchSettings,
   logger: Logger,
   mayRun?: () => boolean,

@@ -1,6 +1,6 @@
 /** What a test may see and change of the emulated service, in process: `emulator.deployments.get(42)`. */
 import type { z } from 'zod';
-import type { InstanceStatus } from '../contract/instances.ts';
+import type { InstanceStatus } from '../contract/instance-list.ts';
 import type { MaintenanceWindow } from '../contract/machines.ts';
 import { addKey, deleteKey, resetKey } from './api-keys.ts';
 import { deploymentOf, logOf } from './seed/build.ts';

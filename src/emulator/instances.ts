@@ -1,5 +1,5 @@
 /** Instances and the statuses they pass through, pure: the status is a function of the time. */
-import type { InstanceStatus } from '../contract/instances.ts';
+import type { InstanceStatus } from '../contract/instance-list.ts';
 import type { LaunchValues } from '../contract/merge.ts';
 import type { Settings } from './seed/settings.ts';
 

@@ -1,5 +1,5 @@
 /** What the journal notes of a request, and how one is found again. Pure. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
 
 export interface JournalEntry {

@@ -1,5 +1,5 @@
 /** A call's input against the contract's schemas, strictly: what the interface does not allow is refused. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Operation } from '../contract/define.ts';
 import { endpointGroupParameters } from '../contract/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';

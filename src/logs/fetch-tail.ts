@@ -1,11 +1,11 @@
 /** One poll over the client, and what its answer means to the follower. */
-import type { Client } from '../client/client.ts';
+import type { ClientOf } from '../client/partial-client.ts';
 import { ApiError } from '../client/errors.ts';
 import { recogniseAnswer } from './answer.ts';
 import type { FetchTail } from './group-follower.ts';
 
 /** When to ask again is the follower's decision, so the client makes one attempt. */
-export function createTailFetcher(client: Pick<Client, 'workergroups'>): FetchTail {
+export function createTailFetcher(client: Pick<ClientOf<'workergroups.logs'>, 'workergroups'>): FetchTail {
   return async ({ workergroupId, tail, signal }) => {
     try {
       return recogniseAnswer(

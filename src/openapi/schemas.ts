@@ -1,13 +1,14 @@
 /** Contract schemas → components of the document: what several operations share by name, and each operation's own. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { apiKey } from '../contract/api-keys.ts';
 import type { Operation } from '../contract/define.ts';
 import { endpointGroup, endpointGroupParameters } from '../contract/endpoint-groups.ts';
-import { envMap, instance, volumeInfo } from '../contract/instances.ts';
+import { instance } from '../contract/instance-list.ts';
+import { envMap, volumeInfo } from '../contract/instances.ts';
 import { machineIds, maintenanceWindow } from '../contract/machines.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
 import { template, templateBody } from '../contract/templates.ts';
-import { tfaMethod } from '../contract/tfa.ts';
+import { tfaMethod } from '../contract/tfa-status.ts';
 import { user } from '../contract/users.ts';
 import type { JsonSchema } from './types.ts';
 

@@ -2,7 +2,7 @@
  * Checks endpoint-group parameters (§2.7): first each value against the contract's schema, then the rules
  * over values together. Pure; used by `check`, the daemon, the client's callers and the planner.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   ENDPOINT_GROUP_DEFAULTS,
   ENDPOINT_GROUP_PARAMETERS,

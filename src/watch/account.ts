@@ -1,5 +1,5 @@
 /** Account safety: whether 2FA is on, how many backup codes remain, which methods are locked (§2.4, §4.4). */
-import type { Client } from '../client/client.ts';
+import type { ClientOf } from '../client/partial-client.ts';
 
 export interface AccountView {
   readonly tfaEnabled: boolean;
@@ -17,7 +17,7 @@ export interface AccountWatch {
 
 /** `nowSeconds` is Unix time in seconds, against which `locked_until` is held. */
 export function createAccountWatch(
-  client: Pick<Client, 'users' | 'tfa'>,
+  client: Pick<ClientOf<'users.current' | 'tfa.status'>, 'users' | 'tfa'>,
   nowSeconds: () => number,
 ): AccountWatch {
   let view: AccountView | undefined;

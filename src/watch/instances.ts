@@ -1,6 +1,6 @@
 /** How many instances are in which status (§3). */
-import type { Client } from '../client/client.ts';
-import { FINAL_INSTANCE_STATUSES, INSTANCE_STATUSES } from '../contract/instances.ts';
+import type { ClientOf } from '../client/partial-client.ts';
+import { FINAL_INSTANCE_STATUSES, INSTANCE_STATUSES } from '../contract/instance-list.ts';
 
 export interface InstancesWatch {
   run(signal: AbortSignal): Promise<void>;
@@ -12,7 +12,7 @@ export interface InstancesWatch {
 export type OnUnhealthy = (instance: { id: number; status: string }) => void;
 
 export function createInstancesWatch(
-  client: Pick<Client, 'instances'>,
+  client: Pick<ClientOf<'instances.list'>, 'instances'>,
   onUnhealthy: OnUnhealthy = () => {},
 ): InstancesWatch {
   let counts = countStatuses([]);

@@ -1,5 +1,5 @@
 /** Maintenance windows of the machines that the user named (§4.1). */
-import type { Client } from '../client/client.ts';
+import type { ClientOf } from '../client/partial-client.ts';
 import type { MaintenanceWindow } from '../contract/machines.ts';
 
 export interface MaintenanceView {
@@ -20,7 +20,7 @@ export interface MaintenanceWatch {
 
 /** `nowSeconds` is Unix time in seconds. */
 export function createMaintenanceWatch(
-  client: Pick<Client, 'machines'>,
+  client: Pick<ClientOf<'machines.maintenances'>, 'machines'>,
   machineIds: readonly number[],
   nowSeconds: () => number,
 ): MaintenanceWatch {

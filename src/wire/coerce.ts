@@ -3,7 +3,7 @@
  * (z.coerce turns '' into 0 and 'false' into true); what does not read as the wanted type stays text, so that
  * the schema then reports it with the value the user wrote.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export function coerceFields(
   schema: z.ZodObject,

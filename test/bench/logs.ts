@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { align } from '../../src/logs/align.ts';
 import { formatMicros, type LogRecord } from '../../src/logs/record.ts';
 import { openSqliteSpool } from '../../src/logs/sqlite-spool.ts';
+import { report } from './figures.ts';
 
 const RUNS = 41;
 const LINES = 10_000;
@@ -19,7 +20,8 @@ function received(count: number, line: (index: number) => string, from = 0): rea
     .split('\n');
 }
 
-function median(name: string, run: () => () => unknown): void {
+/** Prints the median for people, and returns it in ms. */
+function median(name: string, run: () => () => unknown): number {
   const times = Array.from({ length: RUNS }, () => {
     const timed = run();
     const start = performance.now();
@@ -29,18 +31,20 @@ function median(name: string, run: () => () => unknown): void {
   times.sort((one, other) => one - other);
   const [middle = 0, worst = 0] = [times[RUNS >> 1], times.at(-1)];
   process.stdout.write(`${name.padEnd(60)} median ${middle.toFixed(2)} ms, worst ${worst.toFixed(2)} ms\n`);
+  return middle;
 }
 
-for (const [kind, line] of [
-  ['ordinary', request],
-  ['all identical', () => request(0)],
-  ['of period 2', (index: number) => request(index % 2)],
+for (const [kind, line, figure] of [
+  ['ordinary', request, 'align'],
+  ['all identical', () => request(0), 'align-identical'],
+  ['of period 2', (index: number) => request(index % 2), undefined],
 ] as const) {
-  median(`align ${LINES} lines on ${LINES}, ${kind}`, () => {
+  const ms = median(`align ${LINES} lines on ${LINES}, ${kind}`, () => {
     const window = received(LINES, line);
     const tail = received(LINES, line, 3_000);
     return () => align(window, tail, { full: true });
   });
+  if (figure !== undefined) report(figure, ms, `median of ${RUNS}`);
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'pilotlight-bench-'));

@@ -16,6 +16,7 @@ import type { Status } from '../../src/daemon/status.ts';
 import { allowedValues } from '../../src/scaling/check.ts';
 import { MEANINGS } from '../../src/scaling/meanings.ts';
 import { RULES } from '../../src/scaling/rules.ts';
+import { benchTable, readResults } from '../bench/results.ts';
 
 const readme = new URL('../../README.md', import.meta.url);
 const statusSchemaFile = new URL('../../deploy/status.schema.json', import.meta.url);
@@ -39,7 +40,7 @@ function environmentTable(): string {
 
 /** Name, type, labels and help, read from the text that a daemon with nothing configured exposes. */
 async function metricsTable(): Promise<string> {
-  const text = await createMetrics(() => Promise.resolve(EMPTY_STATUS)).text();
+  const text = await createMetrics(() => Promise.resolve(EMPTY_STATUS), OPERATION_IDS).text();
   const rows = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(
     ([, name = '', help = '', type = '']) => [`\`${name}\``, type, help],
   );
@@ -140,6 +141,7 @@ export async function withTables(text: string): Promise<string> {
     example_emulator: example('emulator.test.ts'),
     parameters: parametersTable(),
     rules: rulesTable(),
+    bench: benchTable(readResults()),
   };
   return text.replace(
     /(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,

@@ -1,6 +1,6 @@
 /** Random values that a contract schema accepts, for whatever operation there is or will be. */
 import * as fc from 'fast-check';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Fields whose rules no generator guesses, and ids that lead somewhere now and then. */
 const FIELDS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {

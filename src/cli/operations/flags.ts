@@ -2,7 +2,7 @@
  * Schema → flags: what each field of an operation's input is called on the command line, what it takes, and
  * what is said about it. No operation has a flag written by hand.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
 import { innerOf } from '../../wire/coerce.ts';
 import { isSecret } from '../../contract/schemas.ts';

@@ -1,5 +1,5 @@
 /** The text of flags → the value that a schema takes, pure. What does not read stays text: the schema then says what is wrong. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { envMapOf, parseEnvFlags } from '../../contract/env-flags.ts';
 import { envMap } from '../../contract/instances.ts';
 import { FILTER_OPERATORS, type FilterOperator } from '../../contract/schemas.ts';

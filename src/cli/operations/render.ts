@@ -1,5 +1,5 @@
 /** An answer as a person reads it: lists as tables, objects as lines of name and value. Pure. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { innerOf } from '../../wire/coerce.ts';
 import { displayed } from '../logs/format.ts';
 import { table } from './table.ts';

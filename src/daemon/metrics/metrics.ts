@@ -1,10 +1,11 @@
 /** The daemon's metrics: what the status shows, and, on a registry of their own, what only events can tell. */
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { ClientObserver } from '../../client/client.ts';
-import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
+
+import type { ClientObserver } from '../../client/caller.ts';
+import type { OperationId } from '../../contract/operations.ts';
 import { LOG_LEVELS, type LogLevel } from '../log-levels.ts';
 import type { Status } from '../status.ts';
 import { STATUS_FAMILIES } from './families.ts';
+import { Counter, Gauge, Histogram, Registry } from './prom-client.ts';
 import { expose, PREFIX } from './series.ts';
 
 /** Seconds; a heartbeat answered after 10 s is the attempt timeout's own limit. */
@@ -23,10 +24,7 @@ export interface Metrics {
 }
 
 /** `snapshot` is asked once a scrape; `operations` are those that this daemon may call. */
-export function createMetrics(
-  snapshot: () => Promise<Status>,
-  operations: readonly OperationId[] = OPERATION_IDS,
-): Metrics {
+export function createMetrics(snapshot: () => Promise<Status>, operations: readonly OperationId[]): Metrics {
   const registry = new Registry();
 
   function counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {

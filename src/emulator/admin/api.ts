@@ -2,7 +2,7 @@
  * The admin API under `/_emulator/`, for those who are not in process: JSON in, JSON out. A refusal is 400
  * `{error, msg, problems: [{field, message}]}`. `GET /_emulator/` lists the routes.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { createMatcher } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
 import type { AdminRoute } from './route.ts';

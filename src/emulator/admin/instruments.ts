@@ -1,5 +1,5 @@
 /** What a test plays with: the clock, faults, the journal. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { coerceFields } from '../../wire/coerce.ts';
 import { faultSchema, type FaultInput } from '../faults/faults.ts';
 import { journalExpectation, journalFilter } from '../journal-entry.ts';

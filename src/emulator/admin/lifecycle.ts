@@ -1,5 +1,5 @@
 /** The emulator as a whole: health, overview, reset, seed, snapshots. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Snapshot } from '../control.ts';
 import type { TemplateView } from '../inspect-resources.ts';
 import { seedSchema } from '../seed/schema.ts';

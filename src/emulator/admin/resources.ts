@@ -1,6 +1,6 @@
 /** What the emulated service contains, to be looked at and changed from outside. */
-import { z } from 'zod';
-import { INSTANCE_STATUSES } from '../../contract/instances.ts';
+import * as z from 'zod';
+import { INSTANCE_STATUSES } from '../../contract/instance-list.ts';
 import { maintenanceWindow } from '../../contract/machines.ts';
 import { offerEntry } from '../seed/resource-schema.ts';
 import { apiKeyEntry } from '../seed/schema.ts';

@@ -1,5 +1,5 @@
 /** 2FA from outside: the codes that were sent, an authenticator, logins that wait for a second factor. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { coerceFields } from '../../wire/coerce.ts';
 import { outboxFilter, tfaChange, userChange } from '../tfa/inspect.ts';
 import { bodyRoute, idOf, route, type AdminParts, type AdminRoute } from './route.ts';

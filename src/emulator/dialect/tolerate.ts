@@ -1,5 +1,5 @@
 /** What public clients send, brought into the contract's form. Pure. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { coerceText } from '../../wire/coerce.ts';
 
 /**

@@ -3,7 +3,7 @@
  * part. Durations of states (`forMs`) are on the emulator's clock; latency is real time, since the network
  * does not stop when a test freezes the clock.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 import type { Random } from '../random.ts';
 

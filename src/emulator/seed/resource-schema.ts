@@ -1,7 +1,7 @@
 /** Sections of the seed for what users create or rent: templates, offers, endpoint groups. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { endpointGroupParameters } from '../../contract/endpoint-groups.ts';
-import { INSTANCE_STATUSES } from '../../contract/instances.ts';
+import { INSTANCE_STATUSES } from '../../contract/instance-list.ts';
 import { id } from '../../contract/schemas.ts';
 import { templateBody } from '../../contract/templates.ts';
 

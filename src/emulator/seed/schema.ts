@@ -3,7 +3,7 @@
  * interface document's (seconds; Unix seconds). A section that is left out is the default one.
  * Its JSON schema is served at `/_emulator/seed-schema`.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAINTENANCE_CATEGORIES } from '../../contract/machines.ts';
 import { id, timestamp } from '../../contract/schemas.ts';
 import { endpointGroupEntry, offerEntry, statusSteps, templateEntry } from './resource-schema.ts';

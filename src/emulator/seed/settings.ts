@@ -2,7 +2,7 @@
  * Numbers that the interface does not show: thresholds, rates and timings. They are this project's
  * assumptions, named here with their defaults, and can be set in a seed or when the emulator starts.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { LIMITS } from '../../contract/limits.ts';
 import { tfaSettings } from '../tfa/settings.ts';
 

@@ -1,5 +1,5 @@
 /** What a test may see and change of 2FA, in process: `emulator.outbox.latest().code`, `emulator.totp(1)`. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { phoneNumber } from '../../contract/schemas.ts';
 import type { World } from '../service.ts';
 import type { UserRecord } from '../state.ts';

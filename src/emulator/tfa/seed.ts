@@ -1,5 +1,5 @@
 /** 2FA in the seed file: the fields of a user, and what all accounts share; and the records made of them. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { LIMITS } from '../../contract/limits.ts';
 import { id, phoneNumber } from '../../contract/schemas.ts';
 import { BACKUP_CODE } from '../../contract/tfa.ts';

@@ -1,5 +1,5 @@
 /** Numbers of 2FA that the interface does not show (§8): this project's assumptions. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const tfaSettings = {
   tfaFailuresAllowed: z

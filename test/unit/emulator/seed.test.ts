@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATION_IDS } from '../../../src/contract/operations.ts';
 import type { Handlers } from '../../../src/emulator/handlers/define.ts';
 import { HANDLERS } from '../../../src/emulator/handlers/index.ts';

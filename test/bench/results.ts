@@ -1,0 +1,54 @@
+/** The figures of one run of all benchmarks, and the table that shows them. */
+import { existsSync, readFileSync } from 'node:fs';
+import { FIGURES, holds, type Measurement } from './figures.ts';
+
+export const RESULTS = new URL('results.json', import.meta.url);
+
+export interface Results {
+  /** When the run ended, ISO 8601. */
+  readonly date: string;
+  /** Of the repository, with `-dirty` when it had changes. */
+  readonly revision: string;
+  readonly cpu: string;
+  readonly node: string;
+  /** Shorter measurements, of which memory has grown less. */
+  readonly quick: boolean;
+  /** Of the machine over the last 15 minutes: what else ran beside it shows here. */
+  readonly loadAverage: number;
+  readonly figures: readonly Measurement[];
+}
+
+export function readResults(): Results | undefined {
+  return existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as Results) : undefined;
+}
+
+/** In Markdown, a row for each figure, and below it where the figures come from. */
+export function benchTable(results: Results | undefined): string {
+  if (!results) return 'Not measured yet: `npm run bench`.';
+  const { date, revision, cpu, node, quick, loadAverage } = results;
+  const rows = FIGURES.map((figure) => {
+    const { what, unit, bound, aim, atLeast } = figure;
+    const sign = atLeast ? '≥' : '≤';
+    const found = results.figures.find(({ id }) => id === figure.id);
+    const held = found === undefined ? '' : holds(figure, found.value) ? 'yes' : '**no**';
+    return [
+      what,
+      found ? amount(found.value, unit) : 'not measured',
+      `${sign} ${amount(bound, unit)}`,
+      `${sign} ${amount(aim, unit)}`,
+      held,
+      found?.note ?? '',
+    ];
+  });
+  const header = ['figure', 'measured', 'bound', 'aim', 'holds', 'note'];
+  const lines = [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  const where =
+    `Measured ${date.slice(0, 10)} at ${revision} on ${cpu}, Node ${node}, ` +
+    `load average ${loadAverage.toFixed(1)}${quick ? ', with short durations (`--quick`)' : ''}.`;
+  return [...lines, '', where].join('\n');
+}
+
+function amount(value: number, unit: string): string {
+  const text = value.toLocaleString('en', { maximumSignificantDigits: 3 });
+  return unit === '×' ? `${text}×` : `${text} ${unit}`.trimEnd();
+}
