@@ -12,9 +12,12 @@ const LONGEST_WAIT_MS = 2_000;
 
 /**
  * Connects in the background, and again after each loss; commands reject while there is no connection.
- * `onError` hears once of each loss.
+ * `onError` hears once of each time that it is away, and whether it was there before.
  */
-export async function connectRedis(url: string, onError: (error: Error) => void): Promise<Redis> {
+export async function connectRedis(
+  url: string,
+  onError: (error: Error, wasThere: boolean) => void,
+): Promise<Redis> {
   // Imported here: only several replicas need it. Whole, because a bundle knows no names of a CommonJS package.
   const { default: redis } = await import('@redis/client');
   const client = redis.createClient({
@@ -27,11 +30,15 @@ export async function connectRedis(url: string, onError: (error: Error) => void)
     },
   });
   let away = false;
+  let wasThere = false;
   client.on('error', (error: Error) => {
-    if (!away) onError(error);
+    if (!away) onError(error, wasThere);
     away = true;
   });
-  client.on('ready', () => (away = false));
+  client.on('ready', () => {
+    away = false;
+    wasThere = true;
+  });
   void client.connect().catch(() => {});
 
   return {

@@ -26,6 +26,8 @@ export class ReplicaMemory {
   #missingSince: number | undefined;
   /** Another replica has held the lease, and may have committed what this one has not seen. */
   #others = false;
+  /** Redis went away: what others committed until then, this replica may never have seen. */
+  #lostSight = false;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -39,6 +41,11 @@ export class ReplicaMemory {
     [this.#version, this.#state] = [version, undefined];
   }
 
+  /** Redis was there and went away; it may come back empty. */
+  lostSight(): void {
+    this.#lostSight = true;
+  }
+
   /** This replica held the lease up to this version. */
   held(version: number, state: SharedState): void {
     [this.#version, this.#state] = [version, state];
@@ -50,7 +57,7 @@ export class ReplicaMemory {
    * @throws WaitingForLastHolder for some seconds, where another replica remembers more than this one.
    */
   decide(loaded: SharedState): Decision {
-    const knowsOfMore = this.#version > 0 || this.#others;
+    const knowsOfMore = this.#version > 0 || this.#others || this.#lostSight;
     if (loaded.version > 0 || !knowsOfMore) {
       this.#missingSince = undefined;
       return { state: loaded, restore: false, epochAfterLoss: undefined };
@@ -59,7 +66,7 @@ export class ReplicaMemory {
     const now = this.#now();
     this.#missingSince ??= now;
     if (now - this.#missingSince < PATIENCE_MS) throw new WaitingForLastHolder();
-    const epochAfterLoss = this.#version > 0 ? Math.floor(now / 1000) : undefined;
+    const epochAfterLoss = this.#version > 0 || this.#lostSight ? Math.floor(now / 1000) : undefined;
     return { state: loaded, restore: false, epochAfterLoss };
   }
 }

@@ -36,11 +36,12 @@ export interface Replicas {
 export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> {
   const { id, redisUrl, settings, logger } = options;
   const keys = new SharedKeys(scopeOf(settings));
-  const redis = await connectRedis(redisUrl, (error) =>
-    logger.warn({ err: error }, 'Redis is away: heartbeats go on, nobody follows logs until it is back'),
-  );
-  const store = new SharedStore(redis, keys, id);
   const memory = new ReplicaMemory(Date.now);
+  const redis = await connectRedis(redisUrl, (error, wasThere) => {
+    if (wasThere) memory.lostSight();
+    logger.warn({ err: error }, 'Redis is away: heartbeats go on, nobody follows logs until it is back');
+  });
+  const store = new SharedStore(redis, keys, id);
   const logs = createReplicatedLogs(settings, options.startFollowing);
   const lease = startLease({
     redis,

@@ -46,3 +46,11 @@ test('a replica that saw another hold the lease waits for it, though it saw no c
   pass(5_000);
   expect(memory.decide(EMPTY)).toEqual({ state: EMPTY, restore: false, epochAfterLoss: undefined });
 });
+
+test('a replica that knew nothing yet when Redis went away waits too, and numbers from a new epoch', () => {
+  const { memory, pass } = memoryAt(1_700_000_000_000);
+  memory.lostSight();
+  expect(() => memory.decide(EMPTY)).toThrow();
+  pass(5_000);
+  expect(memory.decide(EMPTY)).toEqual({ state: EMPTY, restore: false, epochAfterLoss: 1_700_000_005 });
+});
