@@ -23,7 +23,7 @@ await delay(SECONDS * 1000 - Math.min(20_000, SECONDS * 200));
 const cpu = ((daemon.cpuSeconds() - cpuBefore) / (performance.now() - from)) * 100_000;
 const { rssMb } = daemon.memory();
 const text = await (await fetch(`${daemon.url}/metrics`)).text();
-const state = await fetch(`${emulator.url}/_emulator/deployments`);
+const state = await fetch(`${emulator.url}/_emulator/state`);
 const { deployments } = (await state.json()) as { deployments: { lapses: number; minMarginMs: number }[] };
 const closest = Math.min(...deployments.map(({ minMarginMs }) => minMarginMs)) / 1000;
 report(
