@@ -11,7 +11,7 @@ COPY tsconfig.json ./
 COPY .config .config
 COPY src src
 ARG REVISION=unknown
-RUN REVISION=${REVISION} node .config/build.ts
+RUN REVISION=${REVISION} node .config/build.ts && mkdir state
 
 FROM ${RUNTIME_IMAGE}
 ARG REVISION=unknown
@@ -20,6 +20,8 @@ LABEL org.opencontainers.image.title="pilotlight" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --from=build /build/dist /app
+# For a volume: a fresh one takes its owner from here. Nothing else can be written.
+COPY --from=build --chown=65532:65532 /build/state /var/lib/pilotlight
 USER 65532:65532
 EXPOSE 9847
 HEALTHCHECK --interval=15s --timeout=5s --start-period=5s CMD ["/nodejs/bin/node", "/app/pilotlight.js", "healthcheck"]

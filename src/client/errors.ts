@@ -83,7 +83,7 @@ export class ThrottledError extends ApiError {
   override readonly code = 'throttled';
 }
 
-export type TransportReason = 'refused' | 'reset' | 'dns' | 'tls' | 'unreachable' | 'other';
+export type TransportReason = 'refused' | 'reset' | 'dns' | 'tls' | 'unreachable' | 'proxy' | 'other';
 
 /** No answer, or half of one: the connection failed. The request may have taken effect. */
 export class TransportError extends PilotlightError {

@@ -2,13 +2,15 @@
  * Bytes over undici. One deadline spans name lookup, connect, TLS, headers and body; redirects are never
  * followed (a 301 turns a POST into a GET); a connection pool that failed is retired, so that the next
  * attempt starts on a fresh socket (stale keep-alive: undici #3492; half-open TCP: kubernetes #48638); a name
- * that stops resolving falls back to the last address that it had.
+ * that stops resolving falls back to the last address that it had. Proxies are honoured as everywhere:
+ * HTTPS_PROXY (CONNECT), HTTP_PROXY, NO_PROXY, in either case, read by undici. TLS trusts what Node trusts:
+ * its own list and the certificates in NODE_EXTRA_CA_CERTS.
  */
 import type { Dispatcher } from 'undici';
 import type { TransportReason } from './errors.ts';
 import type { WireResponse } from '../wire/response.ts';
 import { createLookup } from './lookup.ts';
-import { createAgent, isUndiciError, request as send, type Agent } from './undici.ts';
+import { createAgent, createProxyPool, isUndiciError, request as send } from './undici.ts';
 
 export interface Exchange {
   readonly url: string;
@@ -30,14 +32,16 @@ export interface Transport extends AsyncDisposable {
 /** Idle sockets are given up before most servers and load balancers do. */
 const KEEP_ALIVE_MS = 4_000;
 const MAX_CONNECTIONS = 64;
+/** A proxy that takes a CONNECT and never answers is let go after this, whoever still waits. */
+const PROXY_TIMEOUT_MS = 30_000;
 
 export function createTransport(): Transport {
   const lookup = createLookup();
   let pool = newPool();
-  const retired = new Set<Promise<unknown>>();
+  const retired = new Set<Dispatcher>();
   let closed = false;
 
-  function newPool(): Agent {
+  function newPool(): Dispatcher {
     return createAgent({
       connections: MAX_CONNECTIONS,
       pipelining: 1,
@@ -49,16 +53,22 @@ export function createTransport(): Transport {
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: { lookup, timeout: 0 },
+      proxyTls: { lookup },
+      connectTimeout: PROXY_TIMEOUT_MS,
+      clientFactory: (origin, options) =>
+        createProxyPool(origin, { ...options, headersTimeout: PROXY_TIMEOUT_MS }),
     });
   }
 
   /** Sends later exchanges through a new pool; those under way on the old one finish there. */
-  function retire(used: Agent): void {
+  function retire(used: Dispatcher): void {
     if (closed || used !== pool) return;
     pool = newPool();
-    const closing = used.close().catch(() => {});
-    retired.add(closing);
-    void closing.then(() => retired.delete(closing));
+    retired.add(used);
+    void used
+      .close()
+      .catch(() => {})
+      .then(() => retired.delete(used));
   }
 
   async function exchange(request: Exchange): Promise<WireResponse> {
@@ -84,7 +94,7 @@ export function createTransport(): Transport {
     exchange,
     async [Symbol.asyncDispose]() {
       closed = true;
-      await Promise.all([pool.destroy().catch(() => {}), ...retired]);
+      await Promise.allSettled([pool, ...retired].map((one) => one.destroy()));
     },
   };
 }
@@ -115,7 +125,9 @@ export function transportReason(error: Error): TransportReason {
     return 'reset';
   if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ENODATA'].includes(code)) return 'dns';
   if (['EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ETIMEDOUT'].includes(code)) return 'unreachable';
-  if (code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.includes('CERT')) return 'tls';
+  // The proxy's own refusal of a CONNECT has no code but that of an abort; a real abort never comes here.
+  if (code.startsWith('UND_ERR_PRX') || code === 'UND_ERR_ABORTED') return 'proxy';
+  if (/^(ERR_TLS|ERR_SSL|UNABLE_TO_)|CERT|^EPROTO$/.test(code)) return 'tls';
   return 'other';
 }
 

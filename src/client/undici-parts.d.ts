@@ -1,5 +1,5 @@
 /** Modules of undici that come without types; undici.ts gives them theirs. */
-declare module 'undici/lib/dispatcher/agent.js' {
+declare module 'undici/lib/dispatcher/env-http-proxy-agent.js' {
   const agent: unknown;
   export = agent;
 }
@@ -10,4 +10,14 @@ declare module 'undici/lib/api/api-request.js' {
 declare module 'undici/lib/core/errors.js' {
   const errors: unknown;
   export = errors;
+}
+
+declare module 'undici/lib/api/api-connect.js' {
+  const connect: unknown;
+  export = connect;
+}
+
+declare module 'undici/lib/dispatcher/pool.js' {
+  const pool: unknown;
+  export = pool;
 }

@@ -3,25 +3,36 @@
  * process, and so changes what fetch() of the app around this library does, by being imported alone
  * (lib/global.js); it also loads fetch, WebSocket and caches, which nobody here uses.
  */
-import type { Agent as AgentType, Dispatcher, errors as errorsType } from 'undici';
-import agent from 'undici/lib/dispatcher/agent.js';
+import type {
+  Dispatcher,
+  EnvHttpProxyAgent as AgentType,
+  errors as errorsType,
+  Pool as PoolType,
+} from 'undici';
+import apiConnect from 'undici/lib/api/api-connect.js';
 import apiRequest from 'undici/lib/api/api-request.js';
 import errors from 'undici/lib/core/errors.js';
+import agent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
+import pool from 'undici/lib/dispatcher/pool.js';
 
-export type Agent = AgentType;
-
-export function createAgent(options: AgentType.Options): Agent {
+export function createAgent(options: AgentType.Options): Dispatcher {
   const Constructor = agent as typeof AgentType;
   return new Constructor(options);
 }
 
+/** Connections to a proxy, with the method that undici's entry would have given them. */
+export function createProxyPool(origin: URL, options: object): Dispatcher {
+  const Constructor = pool as typeof PoolType;
+  return Object.assign(new Constructor(origin, options), { connect: apiConnect as Dispatcher['connect'] });
+}
+
 /** What `agent.request(options)` is when undici's entry has been loaded. */
 export function request(
-  dispatcher: Agent,
+  dispatcher: Dispatcher,
   options: Dispatcher.RequestOptions,
 ): Promise<Dispatcher.ResponseData> {
   const call = apiRequest as (
-    this: Agent,
+    this: Dispatcher,
     options: Dispatcher.RequestOptions,
   ) => Promise<Dispatcher.ResponseData>;
   return call.call(dispatcher, options);

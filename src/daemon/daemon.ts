@@ -2,6 +2,7 @@
  * The daemon as a whole: builds its parts, hands each the others' faces, and takes them down in order. It
  * knows neither signals nor exit codes (main.ts does), so that the demo and the tests run the same thing.
  */
+import { randomUUID } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import { buildInfo } from '../build-info.ts';
@@ -10,17 +11,20 @@ import type { ClientObserver } from '../client/caller.ts';
 import type { OpenHeart } from '../heartbeat/heart.ts';
 import { openIsolatedHeart } from '../heartbeat/isolation/isolated-heart.ts';
 import { createDaemonClient, DAEMON_OPERATION_IDS } from './client.ts';
-import { describeProblem, redactedSettings } from './config/describe.ts';
+import { redactedSettings } from './config/describe.ts';
 import type { LoadedConfig } from './config/load.ts';
-import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type Settings } from './config/options.ts';
+import { SECRET_KEYS, type Settings } from './config/options.ts';
 import { startHeartbeats } from './heartbeats.ts';
 import { listen, type HttpListener } from './http-server.ts';
-import { ShutdownSequence, type LifecycleState } from './lifecycle.ts';
+import { isLive, ShutdownSequence, type LifecycleState } from './lifecycle.ts';
 import { startLogFollowing } from './log-following.ts';
 import type { LogLevel } from './log-levels.ts';
 import { createMetrics } from './metrics/metrics.ts';
+import { createReloading, type ReloadResult } from './reload.ts';
+import { joinReplicas } from './replicas/replicas.ts';
 import { adminRoutes, publicRoutes } from './routes.ts';
 import type { Status } from './status.ts';
+import { watchFiles } from './watched-files.ts';
 import { startWatches } from './watches.ts';
 
 export interface DaemonOptions {
@@ -42,18 +46,14 @@ export interface LoggerHooks {
   readonly onMessage: (level: LogLevel) => void;
 }
 
-export interface ReloadResult {
-  readonly ok: boolean;
-  /** What was wrong, or what only a restart can change; in words. */
-  readonly problems: readonly string[];
-}
-
 export interface Daemon {
   /** Addresses as they are bound, with the port that was picked for port 0. */
   readonly url: string;
   readonly adminUrl: string;
   readonly logger: Logger;
   status(): Promise<Status>;
+  /** As /livez tells: false when the heartbeat scheduler is wedged. */
+  live(): boolean;
   reload(): Promise<ReloadResult>;
   /**
    * Stops within SHUTDOWN_TIMEOUT: not ready any more, polling ends, one last heartbeat for each deployment,
@@ -62,10 +62,13 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
+const NOTHING_SEEN = { instances: {}, maintenance_windows: [], account: null } as const;
+
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   let { settings } = options.config;
   let state: LifecycleState = 'starting';
   const startedAt = Date.now() / 1000;
+  const replicaId = randomUUID();
   const build = buildInfo();
   const apiKey = createApiKey(settings.apiKey, options.config.files.get('apiKey'));
   const shutdown = new ShutdownSequence();
@@ -74,7 +77,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   metrics.reloaded(true, startedAt);
   const logger = await options.createLogger({
     secrets: () =>
-      [apiKey.current(), settings.apiKey, settings.metricsToken].filter((secret) => secret !== undefined),
+      [
+        apiKey.current(),
+        settings.apiKey,
+        settings.metricsToken,
+        settings.redisUrl,
+        ...Object.values(settings.otlpHeaders ?? {}),
+      ].filter((secret) => secret !== undefined),
     onMessage: (level) => metrics.logMessage(level),
   });
 
@@ -104,8 +113,20 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onLag: (ms) => metrics.schedulingLag(ms),
     onExchange: (event) => observe.exchange?.(event),
   });
-  const logs = await startLogFollowing({ client, settings, logger, stdout: options.stdout });
-  const watches = startWatches(client, settings, logger);
+  const following = { client, logger, stdout: options.stdout };
+  const replicas =
+    settings.redisUrl === undefined
+      ? undefined
+      : await joinReplicas({
+          id: replicaId,
+          redisUrl: settings.redisUrl,
+          settings,
+          logger,
+          startFollowing: (now, openSpool) => startLogFollowing({ ...following, settings: now, openSpool }),
+          onTaken: () => watches.runNow(),
+        });
+  const logs = replicas?.logs ?? (await startLogFollowing({ ...following, settings }));
+  const watches = startWatches(client, settings, logger, replicas?.held);
 
   /** The timelines of the heartbeats are for people; a scrape does without. */
   async function status({ timelines = true } = {}): Promise<Status> {
@@ -116,6 +137,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       state,
       now: Date.now() / 1000,
       started_at: startedAt,
+      replica: replicas?.status() ?? { id: replicaId, role: 'alone' },
       service: {
         base_url: settings.baseUrl,
         serverless_url: settings.serverlessUrl ?? settings.baseUrl,
@@ -129,35 +151,41 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         findings,
       })),
       ...watches.status(),
+      // What a replica saw before another took the watches over is out of date.
+      ...(replicas?.held() === false && NOTHING_SEEN),
     };
   }
 
-  async function reload(): Promise<ReloadResult> {
-    const loaded = options.loadConfig();
-    if (!loaded.settings) {
-      const problems = loaded.problems.map((problem) => describeProblem(problem));
-      metrics.reloaded(false, Date.now() / 1000);
-      logger.error({ problems }, 'reload refused: the configuration is invalid; the old one stays in force');
-      return { ok: false, problems };
-    }
-    const fixed = restartOnly(settings, loaded.settings);
-    settings = { ...loaded.settings, ...fixed.kept };
-    apiKey.replace(settings.apiKey, loaded.files.get('apiKey'));
-    logger.level = settings.logLevel;
+  /** Nothing here can fail for what a configuration says: all of that was checked before. */
+  async function apply(next: Settings): Promise<void> {
+    // A level that was set at run time stays, unless it is the setting that changed.
+    if (next.logLevel !== settings.logLevel) logger.level = next.logLevel;
+    settings = next;
+    apiKey.replace(settings.apiKey, apiKey.file());
     heartbeats.apply(settings);
     await heartbeats.rereadKey();
     await logs.apply(settings);
     await watches.apply(settings);
-    metrics.reloaded(true, Date.now() / 1000);
-    logger.info({ needRestart: fixed.names }, 'configuration reloaded');
-    return { ok: true, problems: fixed.names.map((name) => `${name} changed; only a restart applies it`) };
   }
 
+  const reloading = createReloading({
+    loadConfig: options.loadConfig,
+    settings: () => settings,
+    apply,
+    stopping: () => state === 'draining' || state === 'stopped',
+    reloaded: (successful) => metrics.reloaded(successful, Date.now() / 1000),
+    logger,
+  });
+  const secretFiles = SECRET_KEYS.flatMap((key) => options.config.files.get(key) ?? []);
+  const unwatch = watchFiles(secretFiles, () => void reloading.refreshSecrets());
+
+  shutdown.add('files', unwatch);
   shutdown.add('watches', () => watches.stop());
   shutdown.add('log polling', () => logs.beginStop(AbortSignal.timeout(settings.shutdownTimeout / 2)));
   shutdown.add('final heartbeat', finalHeartbeat);
   shutdown.add('heartbeats', () => heartbeats.stop());
   shutdown.add('log sinks', () => logs.stopped());
+  shutdown.add('replicas', () => replicas?.leave());
   shutdown.add('connections', () => client[Symbol.asyncDispose]());
 
   async function finalHeartbeat(): Promise<void> {
@@ -188,7 +216,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       onError,
       loopbackHostsOnly: true,
       routes: adminRoutes({
-        reload,
+        reload: () => reloading.reload(),
         quit: options.onQuit,
         setLogLevel,
         config: () => redactedSettings(settings),
@@ -238,22 +266,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     adminUrl: admin.url,
     logger,
     status,
-    reload,
+    live: () => isLive(heartbeats.lateMs()),
+    reload: () => reloading.reload(),
     stop: () => (stopped ??= stopOnce()),
-  };
-}
-
-/** Options that a reload cannot change keep their old values; the names of those that would have. */
-function restartOnly(
-  before: Settings,
-  after: Settings,
-): { readonly kept: Partial<Settings>; readonly names: readonly string[] } {
-  const changed = OPTION_KEYS.filter((key) => {
-    const option: Option = OPTIONS[key];
-    return option.restart === true && JSON.stringify(before[key]) !== JSON.stringify(after[key]);
-  });
-  return {
-    kept: Object.fromEntries(changed.map((key) => [key, before[key]])),
-    names: changed.map((key) => PREFIX + OPTIONS[key].variable),
   };
 }

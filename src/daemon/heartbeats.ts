@@ -209,8 +209,8 @@ function deploymentStatus(view: DeploymentView): DeploymentStatus {
 /** What a person reads where a metric has a label. */
 const FAILURE_WORDS: Readonly<Record<FailureLabel | 'overdue', string>> = {
   dns: 'the name of the service does not resolve',
-  connect: 'no connection: refused or unreachable',
-  tls: 'the TLS handshake failed',
+  connect: 'no connection: refused or unreachable, or the proxy would not make it',
+  tls: 'the TLS handshake failed: is the CA of the service in NODE_EXTRA_CA_CERTS?',
   reset: 'the connection broke',
   timeout: 'no answer in time',
   overdue: 'no answer yet',

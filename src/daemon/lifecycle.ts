@@ -5,6 +5,14 @@
  */
 export type LifecycleState = 'starting' | 'running' | 'draining' | 'stopped';
 
+/** A scheduler this late is wedged: restarting the process is the only thing left that helps. */
+const WEDGED_MS = 10_000;
+
+/** Whether a heartbeat scheduler that is late by so many ms still does its work. */
+export function isLive(schedulerLateMs: number): boolean {
+  return schedulerLateMs <= WEDGED_MS;
+}
+
 interface CleanUp {
   readonly name: string;
   readonly run: () => PromiseLike<void> | void;

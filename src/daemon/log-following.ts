@@ -21,6 +21,8 @@ export interface LogFollowingOptions {
   readonly settings: LogSettings;
   readonly logger: Logger;
   readonly stdout: Writable;
+  /** Opens the spool; without it, one in STATE_DIR or in memory. */
+  readonly openSpool?: (sinks: readonly string[]) => Spool;
 }
 
 export interface LogFollowing {
@@ -47,14 +49,14 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
   const pipeline = startLogPipeline({
     workergroupIds: settings.workerGroups,
     fetchTail: createTailFetcher(client),
-    spool: await openSpool(settings.stateDir, sinkNames, observe),
+    spool: options.openSpool?.(sinkNames) ?? (await openSpool(settings.stateDir, sinkNames, observe)),
     sinks,
     start: settings.logStart,
     clock: systemClock,
     random: Math.random,
     observe,
   });
-  if (settings.workerGroups.length > 0 && settings.stateDir === undefined) {
+  if (settings.workerGroups.length > 0 && settings.stateDir === undefined && !options.openSpool) {
     logger.info(
       'no PILOTLIGHT_STATE_DIR: a restart delivers again what the service still has, and numbers records anew',
     );
@@ -76,7 +78,7 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
           tail_size: group.tail,
           last_line_at: group.lastLineAt === undefined ? null : group.lastLineAt / 1000,
           last_error: group.error ?? null,
-          last_lines: group.lastLines,
+          last_lines: group.lastLines.map((line) => shortened(line)),
         })),
         sinks: view.sinks.map(({ name, lag }) => counts.status(name, lag)),
       };
@@ -99,6 +101,14 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     },
     stopped: () => stopping ?? Promise.resolve(),
   };
+}
+
+/** Of a line, in the status: the sinks get all of it. */
+const SHOWN_CHARACTERS = 2_000;
+
+function shortened(line: string): string {
+  if (line.length <= SHOWN_CHARACTERS) return line;
+  return `${line.slice(0, SHOWN_CHARACTERS)} … (${line.length} characters)`;
 }
 
 function openSpool(

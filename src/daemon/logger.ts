@@ -21,9 +21,38 @@ export interface LoggerOptions {
 const BUFFER_BYTES = 1024 * 1024;
 const REDACTED = '[redacted]';
 
-/** stderr as a destination that never blocks. */
-export function stderrDestination(): DestinationStream & { flushSync(): void } {
-  return pino.destination({ fd: 2, sync: false, maxLength: BUFFER_BYTES });
+export interface StderrDestination extends DestinationStream {
+  /** Waits until everything is written, at most `limitMs`, and gives the rest up. */
+  end(limitMs: number): Promise<void>;
+  /** Gives up what waits: else it is written as the process exits, however long a reader lets that take. */
+  abandon(): void;
+}
+
+/**
+ * stderr as a destination that never blocks. Node makes a pipe non-blocking when `process.stderr` is first looked at;
+ * a write that blocks instead would keep a thread of the pool for good.
+ */
+export function stderrDestination(): StderrDestination {
+  const stream = pino.destination({ fd: process.stderr.fd, sync: false, maxLength: BUFFER_BYTES });
+  let written = Promise.resolve();
+  let allWritten: (() => void) | undefined;
+  stream.on('drain', () => {
+    allWritten?.();
+    allWritten = undefined;
+  });
+  return {
+    write(line) {
+      if (!allWritten) written = new Promise((resolve) => (allWritten = resolve));
+      stream.write(line);
+    },
+    async end(limitMs) {
+      let timer: NodeJS.Timeout | undefined;
+      await Promise.race([written, new Promise((resolve) => (timer = setTimeout(resolve, limitMs)))]);
+      clearTimeout(timer);
+      stream.destroy();
+    },
+    abandon: () => stream.destroy(),
+  };
 }
 
 export async function createLogger(options: LoggerOptions): Promise<Logger> {

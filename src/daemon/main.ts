@@ -1,14 +1,17 @@
 /** The daemon as a process: the only place for signals, exit codes and flags of V8. */
+import { constants } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
-import { createLogger, stderrDestination } from './logger.ts';
 import { describeProblem } from './config/describe.ts';
 import { loadConfig } from './config/load.ts';
+import { serviceManagerSettings } from './config/service-manager.ts';
 import { startDaemon, type Daemon } from './daemon.ts';
+import { createLogger, stderrDestination } from './logger.ts';
+import { createServiceManager } from './service-manager.ts';
 
 const EXIT_CONFIG = 2;
 const EXIT_FAILED = 1;
-/** What a shell reports for a process that a second signal ended. */
-const EXIT_FORCED = 130;
+/** Longest time in ms that the last messages wait for a stderr that nobody reads. */
+const FLUSH_MS = 500;
 
 /**
  * The HTTP parser is WebAssembly, for a few kilobytes a minute: V8's first compiler is fast enough for it, and its
@@ -17,7 +20,15 @@ const EXIT_FORCED = 130;
 const ONE_WASM_COMPILER = ['--liftoff-only', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering'];
 
 export async function runDaemon(): Promise<void> {
+  // First of all: as process 1 of a container a signal without a listener is ignored, and elsewhere it kills.
+  const quit = Promise.withResolvers<void>();
+  const destination = stderrDestination();
+  const reload = listenForSignals(quit.resolve, (code) => {
+    destination.abandon();
+    process.exit(code);
+  });
   for (const flag of ONE_WASM_COMPILER) setFlagsFromString(flag);
+
   const config = loadConfig();
   const { settings } = config;
   if (!settings) {
@@ -28,8 +39,6 @@ export async function runDaemon(): Promise<void> {
     return;
   }
 
-  const destination = stderrDestination();
-  const quit = Promise.withResolvers<void>();
   let daemon: Daemon;
   try {
     daemon = await startDaemon({
@@ -41,7 +50,7 @@ export async function runDaemon(): Promise<void> {
         createLogger({ ...hooks, level: settings.logLevel, format: settings.logFormat, destination }),
     });
   } catch (error) {
-    destination.flushSync();
+    await destination.end(FLUSH_MS);
     process.stderr.write(`pilotlight: could not start: ${(error as Error).message}\n`);
     process.exit(EXIT_FAILED);
   }
@@ -52,15 +61,39 @@ export async function runDaemon(): Promise<void> {
       daemon.logger.fatal({ err: error }, `${event}: please report this`),
     );
   }
-  process.on('SIGHUP', () => void daemon.reload());
+  const manager = createServiceManager(serviceManagerSettings(), (error) =>
+    daemon.logger.warn({ err: error }, 'systemd-notify failed; systemd does not know how this service fares'),
+  );
+  const status = `keeping deployments lit; status page at ${daemon.url}`;
+  manager.ready(status);
+  manager.watch(() => daemon.live());
+  reload.listener = async () => {
+    manager.reloading();
+    await daemon.reload();
+    manager.ready(status);
+  };
+
+  await quit.promise;
+  manager.stopping();
+  await daemon.stop();
+  await destination.end(FLUSH_MS);
+  process.exit(0);
+}
+
+/** SIGTERM and SIGINT quit; a second one ends the process at once, as the signal alone would have. */
+function listenForSignals(
+  quit: () => void,
+  exit: (code: number) => void,
+): { listener?: () => Promise<void> } {
+  const reload: { listener?: () => Promise<void> } = {};
+  let told = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      for (const again of ['SIGTERM', 'SIGINT']) process.once(again, () => process.exit(EXIT_FORCED));
-      quit.resolve();
+    process.on(signal, () => {
+      if (told) exit(128 + constants.signals[signal]);
+      told = true;
+      quit();
     });
   }
-  await quit.promise;
-  await daemon.stop();
-  destination.flushSync();
-  process.exit(0);
+  process.on('SIGHUP', () => void reload.listener?.());
+  return reload;
 }

@@ -1,10 +1,11 @@
 /** The routes of the two listeners. Probes look at local state only: a sidecar that couples its readiness to somebody else's API takes the app down with it. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { json, plain, type Reply, type Routes } from './http-server.ts';
-import type { LifecycleState } from './lifecycle.ts';
+import { isLive, type LifecycleState } from './lifecycle.ts';
 import { LOG_LEVELS, type LogLevel } from './log-levels.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Status } from './status.ts';
+import { statusJsonSchema } from './status-schema.ts';
 import { statusPageRoutes } from './status-page/assets.ts';
 
 export interface PublicRouteSources {
@@ -17,13 +18,14 @@ export interface PublicRouteSources {
   readonly metricsToken: () => string | undefined;
 }
 
-/** A scheduler this late is wedged: restarting the process is the only thing left that helps. */
-const WEDGED_MS = 10_000;
-
 export function publicRoutes(sources: PublicRouteSources): Routes {
   return {
     ...statusPageRoutes(),
     'GET /api/status': async () => json(200, await sources.status()),
+    'GET /api/status/schema': () => ({
+      ...json(200, statusJsonSchema()),
+      type: 'application/schema+json',
+    }),
     async 'GET /metrics'({ headers }) {
       const token = sources.metricsToken();
       if (token !== undefined && !bearerMatches(headers.authorization, token)) {
@@ -37,9 +39,9 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
       sources.state() === 'running' ? plain(200, 'ready\n') : plain(503, `${sources.state()}\n`),
     'GET /livez'() {
       const late = sources.schedulerLateMs();
-      return late > WEDGED_MS
-        ? plain(503, `the heartbeat scheduler is ${Math.round(late / 1000)} s late\n`)
-        : plain(200, 'live\n');
+      return isLive(late)
+        ? plain(200, 'live\n')
+        : plain(503, `the heartbeat scheduler is ${Math.round(late / 1000)} s late\n`);
     },
   };
 }

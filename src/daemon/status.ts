@@ -1,115 +1,152 @@
 /**
  * What the daemon sees, in one object: /api/status answers with it, the status page draws it, and the metrics
  * are read from it. Times are Unix seconds, fields are named as the metrics and the interface name them; what
- * is not known is null. No secret is ever in it.
+ * is not known is null. No secret is ever in it. Its published schema is made from this one (status-schema.ts).
  */
-import type { Finding } from '../scaling/findings.ts';
-import type { LifecycleState } from './lifecycle.ts';
+import * as z from 'zod';
+import { SEVERITIES } from '../scaling/findings.ts';
 
-export interface Status {
-  readonly version: string;
-  readonly revision: string;
-  readonly node_version: string;
-  readonly state: LifecycleState;
-  readonly now: number;
-  readonly started_at: number;
-  readonly service: ServiceStatus;
-  readonly deployments: readonly DeploymentStatus[];
-  readonly worker_groups: readonly WorkerGroupStatus[];
-  readonly sinks: readonly SinkStatus[];
-  readonly endpoint_groups: readonly EndpointGroupStatus[];
-  /** Status → count. */
-  readonly instances: Readonly<Record<string, number>>;
-  readonly maintenance_windows: readonly MaintenanceWindowStatus[];
-  readonly account: AccountStatus | null;
-  readonly jobs: readonly JobStatus[];
-}
+const time = z.number().describe('Unix seconds');
+const seconds = z.number().min(0);
+const count = z.int().min(0);
+const byReason = z.record(z.string(), count).describe('Reason to count');
 
-export interface ServiceStatus {
-  readonly base_url: string;
-  readonly serverless_url: string;
-  /** Service's clock minus ours, from the Date header of the last answer. */
-  readonly clock_skew_seconds: number | null;
-}
+const replica = z.object({
+  id: z.string().describe('Distinct for each replica and each of its lives'),
+  role: z
+    .enum(['alone', 'holder', 'standby'])
+    .describe(
+      'holder: follows the logs and runs the watches; standby: another does; alone: without REDIS_URL',
+    ),
+});
 
-export interface DeploymentStatus {
-  readonly deployment_id: number;
-  readonly state: string;
-  readonly ttl_seconds: number | null;
-  readonly interval_seconds: number;
-  /** Attempts sent. */
-  readonly heartbeats: number;
-  readonly failures: Readonly<Record<string, number>>;
-  /** When the last accepted heartbeat was sent. */
-  readonly last_success_at: number | null;
-  readonly next_heartbeat_at: number | null;
-  /** Null without a TTL, and before the first accepted heartbeat. */
-  readonly expires_at: number | null;
-  /** Closest approach to expiry so far: remaining time over TTL. */
-  readonly min_margin_ratio: number | null;
-  readonly lapses: number;
-  /** Why the last attempt that failed did, in words. */
-  readonly last_error: string | null;
-  readonly last_error_at: number | null;
-  /** The last attempts, oldest first. */
-  readonly beats: readonly BeatStatus[];
-}
+const service = z.object({
+  base_url: z.string(),
+  serverless_url: z.string(),
+  clock_skew_seconds: z
+    .number()
+    .nullable()
+    .describe("Service's clock minus ours, from the Date header of the last answer"),
+});
 
-export interface BeatStatus {
-  readonly at: number;
-  /** `accepted`, `pending`, or why it failed. */
-  readonly outcome: string;
-  readonly latency_ms: number | null;
-}
+const beat = z.object({
+  at: time,
+  outcome: z.string().describe('accepted, waiting, superseded, overdue, or why it failed'),
+  latency_ms: z.number().nullable(),
+});
 
-export interface WorkerGroupStatus {
-  readonly workergroup_id: number;
-  readonly lines: number;
-  readonly bytes: number;
-  readonly lines_per_second: number;
-  /** Reason → count. */
-  readonly gaps: Readonly<Record<string, number>>;
-  readonly lost_lines_estimate: number;
-  readonly poll_interval_seconds: number;
-  readonly tail_size: number;
-  readonly last_line_at: number | null;
-  readonly last_error: string | null;
-  readonly last_lines: readonly string[];
-}
+const deployment = z.object({
+  deployment_id: count,
+  state: z
+    .string()
+    .describe(
+      'starting, healthy, retrying, urgent, lapsed, throttled, unauthorized, suspect-gone, gone, stopped',
+    ),
+  ttl_seconds: seconds.nullable(),
+  interval_seconds: seconds,
+  heartbeats: count.describe('Attempts sent'),
+  failures: byReason,
+  last_success_at: time.nullable().describe('When the last accepted heartbeat was sent'),
+  next_heartbeat_at: time.nullable(),
+  expires_at: time.nullable().describe('Null without a TTL, and before the first accepted heartbeat'),
+  min_margin_ratio: z
+    .number()
+    .nullable()
+    .describe('Closest approach to expiry so far: remaining time over TTL'),
+  lapses: count,
+  last_error: z.string().nullable().describe('Why the last attempt that failed did, in words'),
+  last_error_at: time.nullable(),
+  beats: z.array(beat).describe('The last attempts, oldest first'),
+});
 
-export interface SinkStatus {
-  readonly sink: string;
-  readonly delivered_lines: number;
-  /** Reason → count. */
-  readonly dropped_lines: Readonly<Record<string, number>>;
-  readonly lag_lines: number;
-}
+const workerGroup = z.object({
+  workergroup_id: count,
+  lines: count,
+  bytes: count,
+  lines_per_second: z.number().min(0),
+  gaps: byReason,
+  lost_lines_estimate: count,
+  poll_interval_seconds: seconds,
+  tail_size: count,
+  last_line_at: time.nullable(),
+  last_error: z.string().nullable(),
+  last_lines: z.array(z.string()),
+});
 
-export interface EndpointGroupStatus {
-  readonly endpoint_group: string;
-  readonly parameters: Readonly<Record<string, unknown>>;
-  readonly findings: readonly Finding[];
-}
+const sink = z.object({
+  sink: z.string(),
+  delivered_lines: count,
+  dropped_lines: byReason,
+  lag_lines: count,
+});
 
-export interface MaintenanceWindowStatus {
-  readonly machine_id: number;
-  readonly category: string;
-  readonly starts_at: number;
-  readonly ends_at: number;
-}
+const finding = z.object({
+  rule: z.string(),
+  severity: z.enum(SEVERITIES),
+  parameter: z.string(),
+  got: z.unknown().optional(),
+  allowed: z.string(),
+  message: z.string(),
+});
 
-export interface AccountStatus {
-  readonly tfa_enabled: boolean;
-  readonly tfa_status: string | null;
-  readonly backup_codes_remaining: number;
-  readonly locked_methods: number;
-}
+const endpointGroup = z.object({
+  endpoint_group: z.string(),
+  parameters: z.record(z.string(), z.unknown()),
+  findings: z.array(finding),
+});
 
-export interface JobStatus {
-  readonly job: string;
-  readonly schedule: string;
-  readonly runs: number;
-  readonly failures: number;
-  readonly last_success_at: number | null;
-  readonly last_error: string | null;
-}
+const maintenanceWindow = z.object({
+  machine_id: count,
+  category: z.string(),
+  starts_at: time,
+  ends_at: time,
+});
+
+const account = z.object({
+  tfa_enabled: z.boolean(),
+  tfa_status: z.string().nullable(),
+  backup_codes_remaining: count,
+  locked_methods: count,
+});
+
+const job = z.object({
+  job: z.string(),
+  schedule: z.string(),
+  runs: count,
+  failures: count,
+  last_success_at: time.nullable(),
+  last_error: z.string().nullable(),
+});
+
+export const statusSchema = z.object({
+  version: z.string(),
+  revision: z.string(),
+  node_version: z.string(),
+  state: z.enum(['starting', 'running', 'draining', 'stopped']),
+  now: time,
+  started_at: time,
+  replica,
+  service,
+  deployments: z.array(deployment),
+  worker_groups: z.array(workerGroup),
+  sinks: z.array(sink),
+  endpoint_groups: z.array(endpointGroup),
+  instances: z.record(z.string(), count).describe('Status to count'),
+  maintenance_windows: z.array(maintenanceWindow),
+  account: account.nullable(),
+  jobs: z.array(job),
+});
+
+type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;
+type Of<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
+
+export type Status = Of<typeof statusSchema>;
+export type DeploymentStatus = Of<typeof deployment>;
+export type WorkerGroupStatus = Of<typeof workerGroup>;
+export type SinkStatus = Of<typeof sink>;
+export type MaintenanceWindowStatus = Of<typeof maintenanceWindow>;
+export type JobStatus = Of<typeof job>;

@@ -18,10 +18,18 @@ export interface Watches {
   status(): Pick<Status, 'instances' | 'maintenance_windows' | 'account' | 'jobs'>;
   /** Replaces the jobs by those of new settings, unless nothing that concerns them changed. */
   apply(settings: WatchSettings): Promise<void>;
+  /** Looks at everything now: this replica has just been given the watches. */
+  runNow(): void;
   stop(): Promise<void>;
 }
 
-export function startWatches(client: DaemonClient, initial: WatchSettings, logger: Logger): Watches {
+/** `mayRun`: whether this replica may look now; without it, it is the only one. */
+export function startWatches(
+  client: DaemonClient,
+  initial: WatchSettings,
+  logger: Logger,
+  mayRun?: () => boolean,
+): Watches {
   const nowSeconds = (): number => Date.now() / 1000;
   const instances = createInstancesWatch(client, ({ id, status }) =>
     logger.warn({ instanceId: id, status }, 'instance will never run: destroy it and try again'),
@@ -38,6 +46,7 @@ export function startWatches(client: DaemonClient, initial: WatchSettings, logge
         schedule,
         run,
         now: Date.now,
+        mayRun,
         onFailure: (error) => logger.warn({ job: name, err: error }, 'job failed; it runs again on schedule'),
       });
     return [
@@ -84,6 +93,9 @@ export function startWatches(client: DaemonClient, initial: WatchSettings, logge
           };
         }),
       };
+    },
+    runNow() {
+      for (const job of jobs) if (job.view().schedule !== 'off') void job.runNow();
     },
     async apply(next) {
       const same = (

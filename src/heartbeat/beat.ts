@@ -64,6 +64,7 @@ function reasonOf(error: unknown): FailureReason {
       return error.reason;
     case 'refused':
     case 'unreachable':
+    case 'proxy':
       return 'connect';
     case 'other':
       return 'unknown';

@@ -35,7 +35,7 @@ export interface Throttled {
 export type FailureReason =
   /** The name could not be resolved, and there was no last good address to fall back to. */
   | 'dns'
-  /** No connection: refused, unreachable, connect timeout. */
+  /** No connection: refused, unreachable, connect timeout, or a proxy that will not make one. */
   | 'connect'
   /** The TLS handshake failed. */
   | 'tls'

@@ -40,6 +40,9 @@ export function startLogPipeline(options: LogPipelineOptions): LogPipeline {
     options.observe(event);
     if (event.kind === 'polled') for (const pump of pumps) pump.wake();
   };
+  spool.onAvailable?.(() => {
+    for (const pump of pumps) pump.wake();
+  });
   const follower = createFollower({ ...options, observe });
   for (const workergroupId of workergroupIds) follower.add(workergroupId);
   let stopped: Promise<void> | undefined;

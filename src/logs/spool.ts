@@ -57,6 +57,9 @@ export interface Spool {
 
   standing(sink: string): SinkStanding;
 
+  /** Where records can be taken only some time after their append: `wake` is called whenever there are new ones. */
+  onAvailable?(wake: () => void): void;
+
   close(): void;
 }
 

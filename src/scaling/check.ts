@@ -142,9 +142,9 @@ function ruleSuffix(issue: z.core.$ZodIssue, got: unknown): 'type' | 'range' | '
   return issue.code === 'too_big' || issue.code === 'too_small' ? 'range' : 'type';
 }
 
-/** What a person probably meant. */
+/** What a person probably meant: 90 is a percentage, 1.2 is a mistake of another kind. */
 function hint(parameter: EndpointGroupParameter, got: unknown): string {
-  if (parameter === 'target_util' && typeof got === 'number' && got > 1 && got <= 100) {
+  if (parameter === 'target_util' && typeof got === 'number' && got >= 5 && got <= 100) {
     return `; it is a fraction: for ${got} percent write ${got / 100}`;
   }
   if (typeof got === 'string' && got.trim() !== '' && Number.isFinite(Number(got))) {

@@ -2,7 +2,7 @@
  * A job that runs at start and then on a cron schedule, never twice at once, and whose failures touch nothing
  * but its own counters. node-cron keeps the schedule and prevents overlap.
  */
-import { schedule as scheduleTask, validate } from 'node-cron';
+import { schedule as scheduleTask, validate, type RunCoordinator } from 'node-cron';
 
 export interface JobOptions {
   readonly name: string;
@@ -15,6 +15,8 @@ export interface JobOptions {
   readonly timeoutMs?: number;
   /** Unix ms; for the time of the last success. */
   readonly now: () => number;
+  /** Whether this replica may run now; it runs in no other. Without it, this one always may. */
+  readonly mayRun?: (() => boolean) | undefined;
 }
 
 export interface JobView {
@@ -29,7 +31,7 @@ export interface JobView {
 
 export interface Job {
   view(): JobView;
-  /** Runs once now, unless a run is under way; never rejects. */
+  /** Runs once now, unless a run is under way or another replica's turn it is; never rejects. */
   runNow(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -38,6 +40,11 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 
 export function isSchedule(expression: string): boolean {
   return validate(expression);
+}
+
+/** node-cron asks it before each run. */
+function coordinator(mayRun: () => boolean): RunCoordinator {
+  return { shouldRun: () => mayRun() };
 }
 
 /** Starts a job: the first run begins at once. */
@@ -72,7 +79,7 @@ export function startJob(options: JobOptions): Job {
   const limitMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
 
   function runNow(): Promise<void> {
-    if (stopping.signal.aborted) return Promise.resolve();
+    if (stopping.signal.aborted || options.mayRun?.() === false) return Promise.resolve();
     running ??= once().finally(() => {
       running = undefined;
     });
@@ -87,6 +94,7 @@ export function startJob(options: JobOptions): Job {
           noOverlap: true,
           suppressMissedWarning: true,
           unref: true,
+          ...(options.mayRun && { distributed: true, runCoordinator: coordinator(options.mayRun) }),
         });
   if (task) void runNow();
 

@@ -1,40 +1,61 @@
-import { existsSync } from 'node:fs';
-import { chromium, type Browser } from 'playwright-core';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
+import { hasBrowser, launchBrowser } from '../support/browser.ts';
 import { startTestDaemon, until } from '../support/daemon.ts';
 import { describeWith } from '../support/optional.ts';
 
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface AxeResults {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+  }[];
+}
+
+/** What the accessibility rules of WCAG 2.2 AA and axe's best practices find wrong. */
+async function axeViolations(page: Page): Promise<string[]> {
+  // As evaluated code and not as a script element: the page's policy lets nothing foreign in.
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`),
+  );
+}
+
+const HOSTILE = [
+  '<script>window.hacked = true</script><img src=x onerror="window.hacked = true">',
+  '\u001B[31mred\u001B[0m\u0007 bell \u202Ereversed',
+  'm'.repeat(2 ** 20),
+  'ready',
+];
 
 describeWith(
   'a browser',
-  existsSync(CHROMIUM),
+  hasBrowser,
   'apt-get install chromium, or set CHROMIUM to its path',
 )('the status page in a real browser', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
-    });
+    browser = await launchBrowser();
   });
   afterAll(() => browser?.close());
 
   test.each([
-    ['a phone in the dark', 375, 'dark'],
-    ['a desk in daylight', 1440, 'light'],
+    [375, 'dark'],
+    [375, 'light'],
+    [1440, 'dark'],
+    [1440, 'light'],
   ] as const)(
-    'shows deployments, logs and warnings on %s, hostile lines as text',
-    async (_, width, colorScheme) => {
+    'at %d px, %s: shows everything, hostile lines as text, and is accessible',
+    async (width, colorScheme) => {
       await using emulator = await startEmulator({
         seed: { workergroups: [{ id: 7, lines_per_second: 0 }], deployments: [{ id: 42, ttl: 30 }] },
       });
-      emulator.workergroups.append(7, [
-        '<script>window.hacked = true</script>',
-        '\u001B[31mred\u001B[0m',
-        'ready',
-      ]);
+      emulator.workergroups.append(7, HOSTILE);
       await using daemon = await startTestDaemon({
         API_KEY: emulator.apiKey,
         BASE_URL: emulator.url,
@@ -44,7 +65,8 @@ describeWith(
         ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
       });
       await until(
-        async () => daemon.lines(7).length === 3 && (await daemon.daemon.status()).account !== null,
+        async () =>
+          daemon.lines(7).length === HOSTILE.length && (await daemon.daemon.status()).account !== null,
       );
       await using page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
       const problems: string[] = [];
@@ -58,23 +80,25 @@ describeWith(
         'healthy',
         'Deployment 99',
         '<script>window.hacked = true</script>',
-        'red',
+        'red· bell ·reversed',
+        '(1048576 characters)',
         'target_util',
         'Machine 11',
       ]) {
         expect(text).toContain(part);
       }
+      expect(text.length).toBeLessThan(10_000);
       expect(await page.evaluate('window.hacked')).toBeUndefined();
       // Nothing is wider than the screen.
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
       const meter = page.getByRole('meter', { name: 'Remaining TTL of deployment 42' });
-      const before = Number(await meter.getAttribute('aria-valuenow'));
-      expect(before).toBeGreaterThan(20);
+      expect(Number(await meter.getAttribute('aria-valuenow'))).toBeGreaterThan(20);
+      expect(await axeViolations(page)).toEqual([]);
       expect(problems).toEqual([]);
     },
   );
 
-  test('says so when the daemon has gone', async () => {
+  test('says in one sentence that all is well, and when the daemon has gone', async () => {
     await using emulator = await startEmulator();
     const daemon = await startTestDaemon({
       API_KEY: emulator.apiKey,
@@ -83,8 +107,61 @@ describeWith(
     });
     await using page = await browser.newPage();
     await page.goto(daemon.url);
-    await page.getByText('All 1 deployment lit').waitFor();
+    const sentence = page.getByRole('status');
+    await sentence.getByText('The deployment is lit, all is well.').waitFor();
     await daemon.daemon.stop();
-    await page.getByText('The daemon does not answer').waitFor();
+    await sentence.getByText('The daemon does not answer.').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+  });
+
+  test('names what is wrong, worst first', async () => {
+    await using emulator = await startEmulator({
+      seed: { deployments: [{ id: 42, ttl: 300 }], workergroups: [{ id: 7, lines_per_second: 0 }] },
+    });
+    await using daemon = await startTestDaemon({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      DEPLOYMENTS: '42@300s,43@300s',
+      WORKER_GROUPS: '7',
+      ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
+    });
+    await until(async () => (await daemon.daemon.status()).deployments[1]?.state === 'gone');
+    await using page = await browser.newPage();
+    await page.goto(daemon.url);
+    await page.getByText('1 of 2 deployments lit, 2 things to look at.').waitFor();
+    const troubles = await page.locator('#troubles li').allInnerTexts();
+    expect(troubles).toEqual([
+      'Deployment 43 is gone: the service does not know this deployment',
+      expect.stringMatching(/^Endpoint group chat: \d warnings?$/),
+    ]);
+  });
+
+  test('new lines leave the reader where they are: focus, selection and place', async () => {
+    await using emulator = await startEmulator({
+      seed: { workergroups: [{ id: 7, lines_per_second: 0 }] },
+    });
+    emulator.workergroups.append(
+      7,
+      Array.from({ length: 40 }, (_, index) => `line ${index} ${'x '.repeat(60)}`),
+    );
+    await using daemon = await startTestDaemon({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      WORKER_GROUPS: '7',
+    });
+    await using page = await browser.newPage({ viewport: { width: 375, height: 700 } });
+    await page.goto(daemon.url);
+    const lines = page.getByRole('region', { name: 'worker group 7' });
+    await lines.getByText('line 39').waitFor();
+    const place = (): Promise<unknown> =>
+      page.evaluate(
+        "({ focused: document.activeElement.tagName, top: document.querySelector('pre').scrollTop > 40 })",
+      );
+    await lines.focus();
+    expect(await place()).toEqual({ focused: 'PRE', top: true });
+    await page.evaluate("document.querySelector('pre').scrollTop = 10");
+    emulator.workergroups.append(7, ['one more']);
+    await lines.getByText('one more').waitFor();
+    expect(await place()).toEqual({ focused: 'PRE', top: false });
   });
 });

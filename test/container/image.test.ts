@@ -1,28 +1,21 @@
 import { spawnSync } from 'node:child_process';
 import { GenericContainer, Wait, type StartedTestContainer } from 'testcontainers';
 import { beforeAll, expect, test } from 'vitest';
+import type { Status } from '../../src/daemon/status.ts';
 import { until } from '../support/daemon.ts';
-import { describeWith, hasCommand, root } from '../support/optional.ts';
+import { buildImage, IMAGE } from '../support/image.ts';
+import { describeWith, hasCommand } from '../support/optional.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
 
 // The reaper image cannot be pulled where there is no image registry; every test removes its own containers.
 process.env['TESTCONTAINERS_RYUK_DISABLED'] = 'true';
 
-const IMAGE = 'pilotlight:test';
-
 describeWith(
-  'a container engine',
-  hasCommand('docker', 'info'),
-  'install and start docker',
+  'a container engine and redis-server',
+  hasCommand('docker', 'info') && hasRedis,
+  'install and start docker; apt-get install redis-server',
 )('the image', () => {
-  beforeAll(() => {
-    const bases = ['BUILD_IMAGE', 'RUNTIME_IMAGE'].flatMap((name) => {
-      const image = process.env[name];
-      return image === undefined ? [] : ['--build-arg', `${name}=${image}`];
-    });
-    const args = ['build', '--network=host', '--tag', IMAGE, ...bases, '--build-arg', 'REVISION=test', '.'];
-    const built = spawnSync('docker', args, { cwd: root, encoding: 'utf8' });
-    expect(built.status, built.stderr + built.stdout).toBe(0);
-  }, 280_000);
+  beforeAll(buildImage, 280_000);
 
   test('keeps a deployment alive with a read-only file system, no capabilities and 128 MiB', async () => {
     await using emulator = await start(['emulator', '--host', '127.0.0.1', '--port', '18080']);
@@ -58,6 +51,25 @@ describeWith(
       encoding: 'utf8',
     });
     expect(exitCode.stdout.trim()).toBe('0');
+  });
+
+  test('the bundle reaches a Redis', async () => {
+    await using redis = await startRedis();
+    await using sidecar = await start(['run'], {
+      PILOTLIGHT_API_KEY: 'any',
+      PILOTLIGHT_BASE_URL: 'http://127.0.0.1:1',
+      PILOTLIGHT_REDIS_URL: redis.url(),
+      PILOTLIGHT_LISTEN: '127.0.0.1:19849',
+      PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
+    });
+    expect(sidecar.container.getId()).not.toBe('');
+    await until(async () => {
+      const status = await fetch('http://127.0.0.1:19849/api/status').then(
+        (response) => response.json() as Promise<Status>,
+        () => undefined,
+      );
+      return status?.replica.role === 'holder';
+    });
   });
 
   test('a wrong configuration ends the container with exit code 2 and says why', () => {

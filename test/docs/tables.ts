@@ -1,6 +1,6 @@
 /**
- * The tables of the README that have a source in the code: `node test/docs/tables.ts` writes them, and
- * tables.test.ts checks that they are what the code says.
+ * The tables of the README that have a source in the code, and the published schema of the status: `npm run readme`
+ * writes them, and tests check that they are what the code says.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { processConsole } from '../../src/cli/console.ts';
@@ -11,6 +11,7 @@ import { ENDPOINT_GROUP_DEFAULTS, ENDPOINT_GROUP_PARAMETERS } from '../../src/co
 import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/daemon/config/options.ts';
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
+import { statusJsonSchema } from '../../src/daemon/status-schema.ts';
 import type { Status } from '../../src/daemon/status.ts';
 import { allowedValues } from '../../src/scaling/check.ts';
 import { MEANINGS } from '../../src/scaling/meanings.ts';
@@ -18,6 +19,7 @@ import { RULES } from '../../src/scaling/rules.ts';
 import { benchTable, readResults } from '../bench/results.ts';
 
 const readme = new URL('../../README.md', import.meta.url);
+const statusSchemaFile = new URL('../../deploy/status.schema.json', import.meta.url);
 
 function line(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
@@ -51,9 +53,9 @@ async function metricsTable(): Promise<string> {
 function operationsTable(): string {
   const rows = OPERATION_IDS.map((id) => {
     const { method, path, summary, source } = operationOf(id);
-    return [`\`${id}\``, `\`${method} ${path}\``, summary, source];
+    return [`\`${id}\``, `\`${usageOf(id)}\``, `\`${method} ${path}\``, summary, source];
   });
-  return table(['operation', 'request', 'does', 'source'], rows);
+  return table(['operation', 'command', 'request', 'does', 'source'], rows);
 }
 
 /** The program's own commands, as its help has them. */
@@ -67,11 +69,6 @@ async function commandsTable(): Promise<string> {
       `\`${command.name()} ${command.usage()}\``.replace(' [options]', ''),
       command.description(),
     ]);
-  return table(['command', 'does'], rows);
-}
-
-function operationCommandsTable(): string {
-  const rows = OPERATION_IDS.map((id) => [`\`pilotlight ${usageOf(id)}\``, operationOf(id).summary]);
   return table(['command', 'does'], rows);
 }
 
@@ -118,6 +115,7 @@ const EMPTY_STATUS: Status = {
   state: 'running',
   now: 0,
   started_at: 0,
+  replica: { id: '', role: 'alone' },
   service: { base_url: '', serverless_url: '', clock_skew_seconds: null },
   deployments: [],
   worker_groups: [],
@@ -136,7 +134,6 @@ export async function withTables(text: string): Promise<string> {
     metrics: await metricsTable(),
     operations: operationsTable(),
     commands: await commandsTable(),
-    operation_commands: operationCommandsTable(),
     exit_codes: exitCodesTable(),
     example_heartbeat: example('heartbeat.ts'),
     example_launch: example('launch.ts'),
@@ -154,4 +151,5 @@ export async function withTables(text: string): Promise<string> {
 
 if (import.meta.main) {
   writeFileSync(readme, await withTables(readFileSync(readme, 'utf8')));
+  writeFileSync(statusSchemaFile, `${JSON.stringify(statusJsonSchema(), null, 2)}\n`);
 }

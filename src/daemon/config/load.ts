@@ -6,7 +6,17 @@ import { readFileSync } from 'node:fs';
 import { nearestName } from '../../contract/nearest-name.ts';
 import { checkTiming } from '../../heartbeat/timing-check.ts';
 import { parseGroupArray } from './endpoint-groups.ts';
-import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type OptionKey, type Settings } from './options.ts';
+import { networkProblems } from './network.ts';
+import {
+  OPTIONS,
+  OPTION_KEYS,
+  PREFIX,
+  SECRET_KEYS,
+  type Option,
+  type OptionKey,
+  type Secrets,
+  type Settings,
+} from './options.ts';
 
 /** One thing wrong with the configuration. */
 export interface ConfigProblem {
@@ -24,6 +34,8 @@ export interface ConfigProblem {
 export interface LoadedConfig {
   /** Undefined when any problem is an error. */
   readonly settings: Settings | undefined;
+  /** Those secrets that are there and valid, whatever is wrong with the rest. */
+  readonly secrets: Secrets;
   readonly problems: readonly ConfigProblem[];
   /** Options whose value came from a file, with its path: these can change while the process runs. */
   readonly files: ReadonlyMap<OptionKey, string>;
@@ -41,9 +53,18 @@ export function loadConfig(
   const missingToo = sinkProblems(values as Partial<Settings>).filter(
     ({ variable }) => !problems.some((problem) => problem.variable === variable),
   );
-  const all = [...unknownVariables(environment), ...problems, ...missingToo, ...crossChecks(values)];
+  const all = [
+    ...unknownVariables(environment),
+    ...problems,
+    ...missingToo,
+    ...crossChecks(values),
+    ...networkProblems(environment, readFile),
+  ];
   const settings = isBroken(all) ? undefined : Object.freeze(values as Settings);
-  return { settings, problems: all, files };
+  const secrets: Secrets = Object.fromEntries(
+    SECRET_KEYS.flatMap((key) => (values[key] === undefined ? [] : [[key, values[key]]])),
+  );
+  return { settings, secrets, problems: all, files };
 }
 
 const CONNECTION_KEYS = ['apiKey', 'baseUrl', 'serverlessUrl'] as const satisfies readonly OptionKey[];
@@ -62,7 +83,8 @@ export function loadConnection(
   environment: Environment = process.env,
   readFile: ReadFile = readText,
 ): LoadedConnection {
-  const { values, problems } = loadValues(CONNECTION_KEYS, environment, readFile);
+  const { values, problems: own } = loadValues(CONNECTION_KEYS, environment, readFile);
+  const problems = [...own, ...networkProblems(environment, readFile)];
   const { apiKey: _, ...addresses } = values as Partial<Connection>;
   return { connection: isBroken(problems) ? undefined : (values as Connection), addresses, problems };
 }

@@ -18,6 +18,7 @@ import {
   listenAddress,
   oneOf,
   path,
+  redisUrl,
   text,
   unique,
   url,
@@ -58,7 +59,7 @@ export const OPTIONS = {
     fallback: undefined,
     required: true,
     secret: true,
-    doc: 'API key of the service; as API_KEY_FILE it is read again when the service refuses it',
+    doc: 'API key of the service; as API_KEY_FILE it is read again when the file changes and when the service refuses it',
   },
   baseUrl: {
     variable: 'BASE_URL',
@@ -185,6 +186,14 @@ export const OPTIONS = {
     fallback: '*/15 * * * *',
     doc: 'when to look at two-factor authentication and backup codes',
   },
+  redisUrl: {
+    variable: 'REDIS_URL',
+    type: redisUrl,
+    fallback: undefined,
+    secret: true,
+    restart: true,
+    doc: 'Redis of several replicas: one at a time follows the logs and runs the watches, all send heartbeats; the spool is there and not in STATE_DIR',
+  },
   listen: {
     variable: 'LISTEN',
     type: listenAddress,
@@ -236,6 +245,9 @@ export const OPTIONS = {
 export type OptionKey = keyof typeof OPTIONS;
 export const OPTION_KEYS = Object.keys(OPTIONS) as OptionKey[];
 
+type SecretKey = { [K in OptionKey]: (typeof OPTIONS)[K] extends { secret: true } ? K : never }[OptionKey];
+export const SECRET_KEYS = OPTION_KEYS.filter((key) => 'secret' in OPTIONS[key]) as SecretKey[];
+
 type ValueOf<O> = O extends { readonly type: ValueType<infer T> } ? T : never;
 /** Options that are required or have a default always have a value. */
 type Present<O> = O extends { readonly required: true }
@@ -246,3 +258,4 @@ type Present<O> = O extends { readonly required: true }
 
 /** Every option's value. Frozen; secrets are in it, so it is never logged as it is. */
 export type Settings = { readonly [K in OptionKey]: Present<(typeof OPTIONS)[K]> };
+export type Secrets = Partial<Pick<Settings, SecretKey>>;

@@ -61,6 +61,15 @@ export const url: ValueType<string> = {
   },
 };
 
+export const redisUrl: ValueType<string> = {
+  name: 'url',
+  parse(value) {
+    const protocol = URL.canParse(value) ? new URL(value).protocol : '';
+    if (protocol === 'redis:' || protocol === 'rediss:') return fine(value);
+    return wrong(value, 'an address such as redis://redis:6379/0, or rediss:// for TLS');
+  },
+};
+
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
 

@@ -1,18 +1,40 @@
-/** The three files of the status page, read once at start. The build copies them beside the bundle. */
+/** The files of the status page, read once at start. The build copies them beside the bundle. */
 import { readFileSync } from 'node:fs';
-import { plain, type Routes } from '../http-server.ts';
+import { plain, type Reply, type Routes } from '../http-server.ts';
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html',
+  css: 'text/css',
+  js: 'text/javascript',
+  svg: 'image/svg+xml',
+};
+
+const FILES = [
+  'status.css',
+  'flame.svg',
+  'status.js',
+  'status-dom.js',
+  'status-words.js',
+  'status-verdict.js',
+  'status-deployments.js',
+  'status-logs.js',
+  'status-watches.js',
+] as const;
 
 export function statusPageRoutes(): Routes {
-  const page = read('status.html');
-  const style = read('status.css');
-  const script = read('status.js');
+  const page = reply('status.html');
   return {
-    'GET /': () => ({ ...plain(200, page), type: 'text/html' }),
-    'GET /status.css': () => ({ ...plain(200, style), type: 'text/css' }),
-    'GET /status.js': () => ({ ...plain(200, script), type: 'text/javascript' }),
+    'GET /': () => page,
+    ...Object.fromEntries(
+      FILES.map((name) => {
+        const file = reply(name);
+        return [`GET /${name}`, () => file];
+      }),
+    ),
   };
 }
 
-function read(name: string): string {
-  return readFileSync(new URL(name, import.meta.url), 'utf8');
+function reply(name: string): Reply {
+  const body = readFileSync(new URL(name, import.meta.url), 'utf8');
+  return { ...plain(200, body), type: TYPES[name.split('.').at(-1) ?? ''] ?? 'text/plain' };
 }

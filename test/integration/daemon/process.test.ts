@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
@@ -97,7 +97,7 @@ describe('pilotlight run', () => {
     program.child.kill('SIGTERM');
     await program.seen(/"draining"/);
     program.child.kill('SIGTERM');
-    expect(await program.exit).toBe(130);
+    expect(await program.exit).toBe(128 + constants.signals.SIGTERM);
   });
 
   test('SIGTERM ends within the shutdown timeout though the service hangs', async () => {

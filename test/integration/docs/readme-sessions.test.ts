@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { describeWith, hasCommand, root } from '../../support/optional.ts';
@@ -24,9 +25,18 @@ function sessions(): Exchange[] {
   );
 }
 
-function run(command: string, env: Record<string, string>): Promise<string> {
+/** The `pilotlight` lines of the README's `sh` blocks: commands whose answers are too long to print there. */
+function commands(): string[] {
+  const text = readFileSync(`${root}README.md`, 'utf8');
+  return [...text.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) =>
+    block.split('\n').filter((line) => line.startsWith('pilotlight ')),
+  );
+}
+
+function run(command: string, env: Record<string, string>, cwd?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn('sh', ['-c', command], {
+      ...(cwd !== undefined && { cwd }),
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -72,3 +82,38 @@ describeWith(
     }
   });
 });
+
+test(
+  'what the README says of check and plan runs, on files as it names them',
+  { timeout: 60_000 },
+  async () => {
+    using folder = programFolder();
+    const files = {
+      'groups.json': JSON.stringify([{ endpoint_name: 'chat', target_util: 0.8, min_load: 100 }]),
+      'today.json': JSON.stringify({ target_util: 0.9 }),
+      'tomorrow.json': JSON.stringify({ target_util: 0.8 }),
+      'requests.csv': traceOf(2_000),
+    };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder.path, name), text);
+    const lines = commands();
+    expect(lines.length).toBeGreaterThan(4);
+    const env = { PATH: `${folder.path}:${process.env['PATH']}` };
+    for (const line of lines) {
+      const output = await run(`${line}; echo "exit $?"`, env, folder.path);
+      expect(output, line).toMatch(/exit 0$/);
+    }
+    expect(existsSync(join(folder.path, 'plan.html'))).toBe(true);
+  },
+);
+
+/** A trace with the columns of the one that the README plans for, ten requests a second. */
+function traceOf(requests: number): string {
+  const rows = Array.from({ length: requests }, (_, index) => {
+    const at = new Date(Date.UTC(2023, 10, 16) + index * 100)
+      .toISOString()
+      .replace('T', ' ')
+      .replace('Z', '');
+    return `${at},${100 + (index % 700)},${20 + (index % 90)}`;
+  });
+  return `TIMESTAMP,ContextTokens,GeneratedTokens\n${rows.join('\n')}\n`;
+}

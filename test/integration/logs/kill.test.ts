@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -164,11 +164,20 @@ function outcomeOf(
   return { lines, repeated, missing, gaps, lostInGaps, withinReach };
 }
 
-/** What stands at the end of the file that is written now. */
+/** What stands at the end of the file that is written now; there is none for a moment while it is rotated. */
 function lastLineOf(path: string): string | undefined {
-  const last = existsSync(path) ? readFileSync(path, 'utf8').split('\n').at(-2) : undefined;
+  const last = (readIfThere(path) ?? '').split('\n').at(-2);
   const record: LogRecord | undefined = last && JSON.parse(last);
   return record && 'line' in record ? record.line : undefined;
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 function environment(emulator: Emulator, folder: string): Record<string, string> {

@@ -17,6 +17,12 @@ export const processFamilies: readonly Family<Status>[] = [
     read: one(({ state }) => (state === 'running' ? 1 : 0)),
   },
   {
+    name: 'replica_active',
+    type: 'gauge',
+    help: '1 while this replica follows the logs and runs the watches, 0 while another does.',
+    read: one(({ replica }) => (replica.role === 'standby' ? 0 : 1)),
+  },
+  {
     name: 'api_clock_skew_seconds',
     type: 'gauge',
     help: "The service's clock minus this machine's, from the Date header of its last answer.",

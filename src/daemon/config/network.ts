@@ -1,0 +1,49 @@
+/**
+ * The variables outside the PILOTLIGHT_ prefix that decide how the service is reached. The HTTP client reads the
+ * proxies and Node the certificates; what is wrong with them is said here, at start, and not at the first heartbeat.
+ */
+import type { ConfigProblem, Environment } from './load.ts';
+
+const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'] as const;
+const PROXY_PROTOCOLS = new Set(['http:', 'https:', 'socks5:']);
+const CERTIFICATES = 'NODE_EXTRA_CA_CERTS';
+
+export function networkProblems(
+  environment: Environment,
+  readFile: (path: string) => string,
+): ConfigProblem[] {
+  return [
+    ...PROXY_VARIABLES.flatMap((variable) => proxyProblem(variable, environment[variable])),
+    ...certificateProblem(environment[CERTIFICATES], readFile),
+  ];
+}
+
+function proxyProblem(variable: string, value: string | undefined): ConfigProblem[] {
+  if (!value || (URL.canParse(value) && PROXY_PROTOCOLS.has(new URL(value).protocol))) return [];
+  return [
+    {
+      severity: 'error',
+      variable,
+      // It may have a password in it.
+      got: value.includes('@') ? 'an address with a user in it' : value,
+      allowed: 'the address of a proxy, such as http://proxy.example.com:3128',
+      message: 'the service would not be reached; unset it to go without a proxy',
+    },
+  ];
+}
+
+function certificateProblem(path: string | undefined, readFile: (path: string) => string): ConfigProblem[] {
+  if (!path) return [];
+  const problem = {
+    severity: 'error',
+    variable: CERTIFICATES,
+    got: path,
+    allowed: 'a readable file of PEM certificates',
+  } as const;
+  try {
+    if (readFile(path).includes('-----BEGIN CERTIFICATE-----')) return [];
+    return [{ ...problem, message: 'there is no certificate in it' }];
+  } catch (error) {
+    return [{ ...problem, message: (error as Error).message }];
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * Several replicas of this daemon: all send heartbeats, which is redundancy, and one at a time follows the logs and
+ * runs the watches. Those with one Redis database and one service are replicas of one another.
+ */
+import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Settings } from '../config/options.ts';
+import type { LogFollowing } from '../log-following.ts';
+import type { Status } from '../status.ts';
+import { startLease } from './lease.ts';
+import { connectRedis } from './redis.ts';
+import { ReplicaMemory } from './replica-memory.ts';
+import { createReplicatedLogs, type StartFollowing } from './replicated-logs.ts';
+import { SharedSpool } from './shared-spool.ts';
+import { SharedKeys, SharedStore } from './shared-store.ts';
+
+export interface ReplicasOptions {
+  readonly redisUrl: string;
+  readonly id: string;
+  readonly settings: Settings;
+  readonly logger: Logger;
+  readonly startFollowing: StartFollowing;
+  /** The watches are this replica's now. */
+  readonly onTaken: () => void;
+}
+
+export interface Replicas {
+  readonly logs: LogFollowing;
+  status(): Status['replica'];
+  /** Whether this replica may act for all. */
+  readonly held: () => boolean;
+  /** Lets another replica take over at once; after the logs have stopped. */
+  leave(): Promise<void>;
+}
+
+export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> {
+  const { id, redisUrl, settings, logger } = options;
+  const keys = new SharedKeys(scopeOf(settings));
+  const memory = new ReplicaMemory(Date.now);
+  const redis = await connectRedis(redisUrl, (error, wasThere) => {
+    if (wasThere) memory.lostSight();
+    logger.warn({ err: error }, 'Redis is away: heartbeats go on, nobody follows logs until it is back');
+  });
+  const store = new SharedStore(redis, keys, id);
+  const logs = createReplicatedLogs(settings, options.startFollowing);
+  const lease = startLease({
+    redis,
+    key: keys.lease,
+    token: id,
+    now: () => performance.now(),
+    async onTaken() {
+      const { state, ...loss } = memory.decide(await store.load());
+      if (loss.restore || loss.epochAfterLoss !== undefined)
+        logger.warn(loss, 'Redis has lost what the replicas keep in it');
+      await logs.takeOver(
+        (sinks) => new SharedSpool({ store, keys, state, ...loss, sinks, held: () => lease.held() }),
+      );
+      logger.info({ replica: id, waitingRecords: state.records.length }, 'this replica follows the logs now');
+      options.onTaken();
+    },
+    async onDenied() {
+      memory.saw(await store.version());
+    },
+    async onLost() {
+      logger.warn({ replica: id }, 'the lease is gone; another replica may follow the logs');
+      const spool = await logs.standDown();
+      if (spool) memory.held(spool.version, spool.snapshot());
+    },
+  });
+  return {
+    logs,
+    status: () => ({ id, role: lease.held() ? 'holder' : 'standby' }),
+    held: () => lease.held(),
+    async leave() {
+      await lease.release();
+      redis.close();
+    },
+  };
+}
+
+/** Worker groups are numbered by the service, so its address is what replicas have in common. */
+function scopeOf({ baseUrl, serverlessUrl }: Settings): string {
+  return createHash('sha256')
+    .update(`${baseUrl} ${serverlessUrl ?? baseUrl}`)
+    .digest('hex')
+    .slice(0, 16);
+}

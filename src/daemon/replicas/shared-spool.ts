@@ -1,0 +1,264 @@
+/**
+ * The spool of the replica that holds the lease: in memory, and in Redis before a sink sees any of it. So a replica
+ * that takes over has every record that a sink may not have got, under its old number, and goes on from the same
+ * place in each log. A record that the sink got in the very moment in which its replica died comes once more, under
+ * the same number.
+ */
+import { SinkLedger } from '../../logs/ledger.ts';
+import type { GroupProgress } from '../../logs/group.ts';
+import { RecordQueue } from '../../logs/record-queue.ts';
+import type { LogRecord } from '../../logs/record.ts';
+import {
+  BATCH_BYTES,
+  BATCH_RECORDS,
+  bytesOf,
+  MEBIBYTE,
+  type Batch,
+  type Dropped,
+  type SinkStanding,
+  type Spool,
+} from '../../logs/spool.ts';
+import {
+  LeaseLost,
+  progressCommands,
+  pushCommands,
+  stateCommands,
+  type Command,
+  type SharedKeys,
+  type SharedState,
+  type SharedStore,
+} from './shared-store.ts';
+
+export interface SharedSpoolOptions {
+  readonly store: SharedStore;
+  readonly keys: SharedKeys;
+  readonly state: SharedState;
+  /** Redis has lost the state, and gets it back with the first commit. */
+  readonly restore: boolean;
+  /** The state is lost for good: the epoch that groups begin with, above all earlier ones. */
+  readonly epochAfterLoss: number | undefined;
+  readonly sinks: readonly string[];
+  /** Whether the lease is in hand: without it nothing more goes to a sink. */
+  readonly held: () => boolean;
+  readonly maxBytes?: number;
+}
+
+/** Of records that wait: they are in Redis too, so about this much of its memory. */
+const DEFAULT_BYTES = 32 * MEBIBYTE;
+/** Of records on their way to Redis. */
+const OUTBOX_BYTES = 8 * MEBIBYTE;
+/** Between two tries of a commit, ms. */
+const RETRY_MS = 200;
+
+interface Entry {
+  readonly commands: readonly Command[];
+  /** Their records go to the sinks once they are committed. */
+  readonly records: readonly LogRecord[];
+}
+
+export class SharedSpool implements Spool {
+  readonly epochAfterLoss: number | undefined;
+  readonly #options: SharedSpoolOptions;
+  readonly #ledger = new SinkLedger();
+  readonly #progress: Map<number, GroupProgress>;
+  /** Those that are committed. Its own positions count from 1, at `#offset` less than the shared ones. */
+  readonly #queue = new RecordQueue();
+  readonly #offset: number;
+  #version: number;
+  readonly #outbox: Entry[] = [];
+  #outboxBytes = 0;
+  #committing: Promise<void> | undefined;
+  #wake: () => void = () => {};
+
+  constructor(options: SharedSpoolOptions) {
+    const { state, sinks } = options;
+    this.#options = options;
+    this.epochAfterLoss = options.epochAfterLoss;
+    this.#progress = new Map(state.progress);
+    this.#offset = state.first - 1;
+    this.#version = state.version;
+    for (const record of state.records) this.#queue.push(record);
+    for (const sink of sinks) {
+      // A sink that is new wants what is still there, and nothing before it.
+      const acknowledged = Math.max(state.acknowledged.get(sink) ?? 0, this.#first - 1);
+      this.#ledger.open(sink, acknowledged, { lag: this.#last - acknowledged, dropped: 0 });
+    }
+    if (options.restore) this.#write({ records: [], commands: stateCommands(options.keys, state) });
+  }
+
+  /** What Redis would hold if everything had been committed: for when it has lost it. */
+  snapshot(): SharedState {
+    return {
+      version: 0,
+      records: [...this.#committed(), ...this.#outbox.flatMap(({ records }) => records)],
+      first: this.#first,
+      acknowledged: new Map(this.#ledger.accounts.map(({ sink, acknowledged }) => [sink, acknowledged])),
+      progress: new Map(this.#progress),
+    };
+  }
+
+  /** Commits so far, those of earlier holders among them. */
+  get version(): number {
+    return this.#version;
+  }
+
+  onAvailable(wake: () => void): void {
+    this.#wake = wake;
+    if (this.#queue.bytes > 0) wake();
+  }
+
+  progress(workergroupId: number): GroupProgress | undefined {
+    return this.#progress.get(workergroupId);
+  }
+
+  append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
+    const bytes = records.reduce((sum, record) => sum + bytesOf(record), 0);
+    const limit = this.#options.maxBytes ?? DEFAULT_BYTES;
+    if (!this.#options.held()) throw new Error('another replica may follow this log now');
+    if (this.#outboxBytes > 0 && this.#outboxBytes + bytes > OUTBOX_BYTES)
+      throw new Error('Redis does not keep up');
+    const { keys } = this.#options;
+    const before = this.#progress.get(workergroupId);
+    this.#progress.set(workergroupId, progress);
+    this.#outboxBytes += bytes;
+    this.#write({
+      records,
+      commands: [
+        ...pushCommands(
+          keys.records,
+          records.map((record) => JSON.stringify(record)),
+        ),
+        ...progressCommands(keys, workergroupId, progress, before),
+      ],
+    });
+    return this.#makeRoom(limit);
+  }
+
+  take(sink: string): Batch | undefined {
+    if (!this.#options.held()) return undefined;
+    const { acknowledged } = this.#ledger.account(sink);
+    const start = Math.max(this.#queue.oldest, acknowledged + 1 - this.#offset);
+    const records: LogRecord[] = [];
+    for (let bytes = 0; records.length < BATCH_RECORDS;) {
+      const position = start + records.length;
+      bytes += this.#queue.sizeAt(position) ?? 0;
+      const record = bytes > BATCH_BYTES && records.length > 0 ? undefined : this.#queue.at(position);
+      if (record === undefined) break;
+      records.push(record);
+    }
+    if (records.length === 0) return undefined;
+    const batch = { records, through: this.#offset + start + records.length - 1 };
+    this.#ledger.take(sink, batch);
+    return batch;
+  }
+
+  acknowledge(sink: string, batch: Batch): void {
+    this.#ledger.acknowledge(sink, batch);
+    const done = Math.max(0, this.#ledger.acknowledgedByAll + 1 - this.#first);
+    this.#write({
+      records: [],
+      commands: [
+        ['HSET', this.#options.keys.acknowledged, sink, String(batch.through)],
+        ...this.#removeOldest(done),
+      ],
+    });
+  }
+
+  standing(sink: string): SinkStanding {
+    const { lag, dropped } = this.#ledger.account(sink);
+    return { lag, dropped };
+  }
+
+  close(): void {
+    this.#wake = () => {};
+  }
+
+  /** Resolves when everything written has reached Redis, or never will. */
+  async settled(): Promise<void> {
+    await this.#committing;
+  }
+
+  /** Shared position of the oldest record that is there, or of the next to come. */
+  get #first(): number {
+    return this.#offset + this.#queue.oldest;
+  }
+
+  /** Shared position of the last committed record. */
+  get #last(): number {
+    return this.#offset + this.#queue.newest;
+  }
+
+  *#committed(): Generator<LogRecord> {
+    for (let position = this.#queue.oldest; position <= this.#queue.newest; position += 1) {
+      const record = this.#queue.at(position);
+      if (record) yield record;
+    }
+  }
+
+  /** Past the bound the oldest go, except what is on its way to a sink. */
+  #makeRoom(limit: number): readonly Dropped[] {
+    const gone: number[] = [];
+    for (let { bytes } = this.#queue; bytes > limit;) {
+      const position = this.#first + gone.length;
+      const size = this.#queue.sizeAt(position - this.#offset);
+      if (size === undefined || this.#ledger.isUnderway(position)) break;
+      gone.push(position);
+      bytes -= size;
+    }
+    if (gone.length === 0) return [];
+    const dropped = this.#ledger.missing(gone);
+    this.#ledger.drop(dropped);
+    this.#write({ records: [], commands: this.#removeOldest(gone.length) });
+    return dropped;
+  }
+
+  #removeOldest(count: number): Command[] {
+    if (count === 0) return [];
+    for (let removed = 0; removed < count; removed += 1) this.#queue.shift();
+    const { records, first } = this.#options.keys;
+    return [
+      ['LTRIM', records, String(count), '-1'],
+      ['SET', first, String(this.#first)],
+    ];
+  }
+
+  #write(entry: Entry): void {
+    this.#outbox.push(entry);
+    this.#committing ??= this.#commitAll().finally(() => {
+      this.#committing = undefined;
+    });
+  }
+
+  async #commitAll(): Promise<void> {
+    // A turn later, so that what belongs together goes together.
+    await Promise.resolve();
+    while (this.#outbox.length > 0) {
+      const entries = [...this.#outbox];
+      const written = await this.#commit(entries.flatMap(({ commands }) => commands));
+      // Another replica has these records, or takes them anew from the service.
+      if (!written) return;
+      this.#outbox.splice(0, entries.length);
+      const records = entries.flatMap((entry) => entry.records);
+      for (const record of records) this.#queue.push(record);
+      this.#outboxBytes -= records.reduce((sum, record) => sum + bytesOf(record), 0);
+      this.#ledger.append(records.length);
+      if (records.length > 0) this.#wake();
+    }
+  }
+
+  /** Tries as long as the lease is in hand: after that it is another's turn. */
+  async #commit(commands: readonly Command[]): Promise<boolean> {
+    const { store, held } = this.#options;
+    while (held()) {
+      try {
+        await store.commit(this.#version, commands);
+        this.#version += 1;
+        return true;
+      } catch (error) {
+        if (error instanceof LeaseLost) return false;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+    return false;
+  }
+}

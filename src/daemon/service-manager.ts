@@ -1,0 +1,68 @@
+/**
+ * Tells systemd how the service fares (sd_notify(3)): ready, reloading, stopping, and signs of life for the
+ * watchdog. Node has no datagram sockets for local addresses, and an add-on to compile would be this program's only
+ * one; `systemd-notify` is there wherever systemd is, and waits until its message was taken, so that systemd knows
+ * whose it is. The unit needs NotifyAccess=all, because it is another process that speaks.
+ */
+import { execFile } from 'node:child_process';
+import type { ServiceManagerSettings } from './config/service-manager.ts';
+
+export interface ServiceManager {
+  /** Started, or reloaded. `status` is what `systemctl status` shows. */
+  ready(status: string): void;
+  reloading(): void;
+  stopping(): void;
+  /** A sign of life at each half of the watchdog's time, as long as `live` says so. */
+  watch(live: () => boolean): void;
+}
+
+/** Longest time in ms that a message may take. */
+const TIMEOUT_MS = 5_000;
+
+const NOBODY: ServiceManager = { ready() {}, reloading() {}, stopping() {}, watch() {} };
+
+/** `onFailure` hears once of a message that could not be sent. Without settings nothing is ever sent. */
+export function createServiceManager(
+  settings: ServiceManagerSettings | undefined,
+  onFailure: (error: Error) => void,
+): ServiceManager {
+  if (settings === undefined) return NOBODY;
+  const { watchdogMs } = settings;
+  let queue = Promise.resolve();
+  let failed = false;
+
+  /** One after the other: READY must not overtake RELOADING. */
+  function send(...assignments: readonly string[]): void {
+    queue = queue.then(() => run(assignments)).then(noteFailure);
+  }
+
+  function noteFailure(error: Error | null): void {
+    if (error && !failed) onFailure(error);
+    failed = error !== null;
+  }
+
+  return {
+    ready: (status) => send('READY=1', `STATUS=${status}`),
+    // systemd compares this clock with its own: CLOCK_MONOTONIC in microseconds.
+    reloading: () => send('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`),
+    // Out of turn: its sender is on its way before this process ends, and lives on.
+    stopping: () => void run(['STOPPING=1', 'STATUS=stopping']),
+    watch(live) {
+      if (watchdogMs === undefined) return;
+      let underway = false;
+      const sign = async (): Promise<void> => {
+        if (underway || !live()) return;
+        underway = true;
+        noteFailure(await run(['WATCHDOG=1']));
+        underway = false;
+      };
+      setInterval(() => void sign(), watchdogMs).unref();
+    },
+  };
+}
+
+function run(assignments: readonly string[]): Promise<Error | null> {
+  return new Promise((resolve) => {
+    execFile('systemd-notify', assignments, { timeout: TIMEOUT_MS }, (error) => resolve(error));
+  });
+}

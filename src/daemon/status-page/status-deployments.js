@@ -1,0 +1,92 @@
+// Deployments: what is left of each TTL, moving, and the last heartbeats.
+import { ago, byId, cards, element, facts } from './status-dom.js';
+import { deploymentTone } from './status-verdict.js';
+import { clockTime, plural, seconds } from './status-words.js';
+
+const SETTLED_WELL = new Set(['accepted', 'superseded']);
+
+export function drawDeployments(deployments) {
+  cards(byId('deployments'), deployments, {
+    key: (deployment) => deployment.deployment_id,
+    label: (deployment) => `Deployment ${deployment.deployment_id}`,
+    tone: deploymentTone,
+    draw: deploymentCard,
+    none: 'None configured (PILOTLIGHT_DEPLOYMENTS).',
+  });
+}
+
+function deploymentCard(deployment) {
+  const { deployment_id: id, ttl_seconds: ttl, min_margin_ratio: margin } = deployment;
+  const tone = deploymentTone(deployment);
+  return [
+    element(
+      'div',
+      { class: 'row' },
+      element('span', { class: 'name' }, `Deployment ${id}`),
+      element('span', { class: `pill ${tone}` }, deployment.state),
+    ),
+    ...remaining(deployment, tone),
+    facts(
+      ['Last accepted', ago(deployment.last_success_at)],
+      [
+        'Heartbeat',
+        `every ${seconds(deployment.interval_seconds)}, ${deployment.heartbeats.toLocaleString('en')} sent`,
+      ],
+      ['Closest call', margin === null ? '—' : `${Math.round(margin * 100)}% of ${seconds(ttl)} left`],
+      ['Lapses', String(deployment.lapses)],
+    ),
+    ...(deployment.last_error
+      ? [
+          element(
+            'p',
+            { class: `note ${tone === 'good' ? 'quiet' : tone}` },
+            'Last failure ',
+            ago(deployment.last_error_at),
+            `: ${deployment.last_error}`,
+          ),
+        ]
+      : []),
+    beats(deployment.beats),
+  ];
+}
+
+function remaining({ deployment_id: id, ttl_seconds: ttl, expires_at: expires }, tone) {
+  if (expires === null || ttl === null) {
+    const known = ttl === null ? 'TTL not known' : `of ${seconds(ttl)}, not yet accepted`;
+    return [element('p', { class: 'large' }, '— ', element('small', {}, known))];
+  }
+  const bar = element('div', {
+    class: `bar ${tone}`,
+    role: 'meter',
+    'aria-label': `Remaining TTL of deployment ${id}`,
+    'aria-valuemin': '0',
+    'aria-valuemax': String(ttl),
+    'aria-valuenow': '0',
+    'data-expires': String(expires),
+    'data-ttl': String(ttl),
+  });
+  bar.append(element('span'));
+  const large = element('p', { class: 'large' });
+  large.append(
+    element('span', { 'data-remaining': String(expires) }),
+    element('small', {}, ` left of ${seconds(ttl)}`),
+  );
+  return [large, bar];
+}
+
+/** A bar for each: as high as it was slow. */
+function beats(list) {
+  const slowest = Math.max(1, ...list.map(({ latency_ms: latency }) => latency ?? 0));
+  const failed = list.filter(({ outcome }) => !SETTLED_WELL.has(outcome) && outcome !== 'waiting').length;
+  return element(
+    'ol',
+    { class: 'beats', 'aria-label': `Last ${plural(list.length, 'heartbeat')}, ${failed} failed` },
+    ...list.map(({ outcome, at, latency_ms: latency }) => {
+      const tone = SETTLED_WELL.has(outcome) ? 'good' : outcome === 'waiting' ? 'waiting' : 'bad';
+      const took = latency === null ? '' : `, ${Math.round(latency)} ms`;
+      const bar = element('li', { class: tone, title: `${clockTime(at)}: ${outcome}${took}` });
+      bar.style.height = `${tone === 'bad' ? 100 : 25 + (60 * (latency ?? 0)) / slowest}%`;
+      return bar;
+    }),
+  );
+}

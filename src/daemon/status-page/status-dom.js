@@ -1,0 +1,56 @@
+// Building the page. Everything that comes from the service or from a worker's log is data: it reaches the page
+// through textContent and attributes alone, never as markup.
+
+/** @param {string} tag @param {Record<string, string>} attributes @param {(Node | string)[]} children */
+export function element(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+export function byId(id) {
+  return document.getElementById(id);
+}
+
+/**
+ * One card for each item. A card whose item is as it was stays untouched, so that a reader keeps focus, selection
+ * and place; `draw` gives the new children of one that changed. Elements under `data-keep` survive even that.
+ */
+export function cards(container, items, { key, label, tone, draw, none }) {
+  const before = new Map([...container.children].map((card) => [card.dataset.key, card]));
+  const wanted = items.map((item) => {
+    const card = before.get(String(key(item))) ?? element('article', { 'data-key': String(key(item)) });
+    const state = JSON.stringify(item, (_, value) => (typeof value === 'number' ? Math.round(value) : value));
+    if (card.dataset.state !== state) {
+      card.dataset.state = state;
+      card.className = `card ${tone(item)}`;
+      card.setAttribute('aria-label', label(item));
+      // Not replaceChildren: what is taken out and put back loses focus and place.
+      const kept = card.querySelector('[data-keep]');
+      while (card.firstChild && card.firstChild !== kept) card.firstChild.remove();
+      card.prepend(...draw(item));
+    }
+    return card;
+  });
+  const shown = wanted.length > 0 ? wanted : [element('p', { class: 'quiet' }, none)];
+  const same =
+    shown.length === container.children.length &&
+    shown.every((card, index) => card === container.children[index]);
+  if (!same) container.replaceChildren(...shown);
+  return wanted;
+}
+
+/** Pairs of a term and what it is, as a list. */
+export function facts(...pairs) {
+  return element(
+    'dl',
+    { class: 'facts' },
+    ...pairs.flatMap(([term, value]) => [element('dt', {}, term), element('dd', {}, value)]),
+  );
+}
+
+/** A text that says how long ago something was, and is kept true by `drawMoving`. */
+export function ago(at) {
+  return at === null ? 'never' : element('span', { 'data-ago': String(at) });
+}

@@ -1,0 +1,65 @@
+// Worker groups: the rate, the gaps and the last lines of each log.
+import { ago, byId, cards, element, facts } from './status-dom.js';
+import { counted, plural, printable, seconds } from './status-words.js';
+
+export function drawGroups(groups, { role }) {
+  const shown = cards(byId('groups'), groups, {
+    key: (group) => group.workergroup_id,
+    label: (group) => `Worker group ${group.workergroup_id}`,
+    tone: (group) => (group.last_error ? 'warn' : 'good'),
+    draw: groupCard,
+    none:
+      role === 'standby'
+        ? 'Another replica follows the logs.'
+        : 'None configured (PILOTLIGHT_WORKER_GROUPS).',
+  });
+  for (const [index, card] of shown.entries()) drawLines(card, groups[index]);
+}
+
+function groupCard(group) {
+  const gaps = counted(group.gaps);
+  const rate = group.lines_per_second;
+  return [
+    element(
+      'div',
+      { class: 'row' },
+      element('span', { class: 'name' }, `Worker group ${group.workergroup_id}`),
+      element(
+        'span',
+        { class: `pill ${group.last_error ? 'warn' : gaps ? 'warn' : 'good'}` },
+        group.last_error ? 'failing' : gaps ? 'gaps' : 'no gaps',
+      ),
+    ),
+    element(
+      'p',
+      { class: 'large' },
+      rate < 10 ? rate.toFixed(1) : Math.round(rate).toLocaleString('en'),
+      element('small', {}, ` lines/s, ${plural(group.lines, 'line')} in all`),
+    ),
+    facts(
+      ['Last line', ago(group.last_line_at)],
+      ['Polled', `every ${seconds(group.poll_interval_seconds)}`],
+      ...(gaps ? [['Gaps', `${gaps}; about ${plural(group.lost_lines_estimate, 'line')} lost`]] : []),
+    ),
+    ...(group.last_error ? [element('p', { class: 'note warn' }, printable(group.last_error))] : []),
+  ];
+}
+
+/** The newest lines are shown, unless the reader has scrolled up to look at older ones. */
+function drawLines(card, group) {
+  let pre = card.querySelector('pre');
+  if (!pre) {
+    pre = element('pre', {
+      'data-keep': '',
+      tabindex: '0',
+      role: 'region',
+      'aria-label': `Last lines of worker group ${group.workergroup_id}`,
+    });
+    card.append(pre);
+  }
+  const text = group.last_lines.map((line) => printable(line)).join('\n') || 'No line yet.';
+  if (pre.textContent === text) return;
+  const atEnd = pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 2;
+  pre.textContent = text;
+  if (atEnd) pre.scrollTop = pre.scrollHeight;
+}

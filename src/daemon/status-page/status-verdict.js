@@ -1,0 +1,64 @@
+// The verdict: one sentence, and what needs a person, worst first.
+import { counted, plural, seconds } from './status-words.js';
+
+const TROUBLED = new Set(['urgent', 'lapsed', 'gone', 'unauthorized']);
+const UNEASY = new Set(['retrying', 'throttled', 'suspect-gone', 'starting']);
+const IMMINENT_SECONDS = 6 * 3600;
+
+export function deploymentTone({ state }) {
+  return TROUBLED.has(state) ? 'bad' : UNEASY.has(state) ? 'warn' : 'good';
+}
+
+export function isImminent(window, now) {
+  return window.starts_at - now < IMMINENT_SECONDS;
+}
+
+/** @returns `[tone, text]` of each trouble. */
+function troubles(status, now) {
+  const found = [];
+  for (const deployment of status.deployments) {
+    const tone = deploymentTone(deployment);
+    if (tone === 'good') continue;
+    const why = deployment.last_error ? `: ${deployment.last_error}` : '';
+    found.push([tone, `Deployment ${deployment.deployment_id} is ${deployment.state}${why}`]);
+  }
+  for (const { sink, dropped_lines: dropped } of status.sinks) {
+    if (counted(dropped)) found.push(['bad', `Log sink ${sink} missed lines: ${counted(dropped)}`]);
+  }
+  for (const { workergroup_id: id, gaps, last_error: error } of status.worker_groups) {
+    const { reset: _, ...lossy } = gaps;
+    if (counted(lossy)) found.push(['warn', `Worker group ${id} has gaps in its log: ${counted(lossy)}`]);
+    if (error) found.push(['warn', `Worker group ${id} cannot be read: ${error}`]);
+  }
+  for (const window of status.maintenance_windows) {
+    if (!isImminent(window, now)) continue;
+    const when = window.starts_at > now ? `in ${seconds(window.starts_at - now)}` : 'is under way';
+    found.push(['warn', `Machine ${window.machine_id}: ${window.category} maintenance ${when}`]);
+  }
+  for (const { endpoint_group: group, findings } of status.endpoint_groups) {
+    const warnings = findings.filter(({ severity }) => severity !== 'note');
+    if (warnings.length > 0)
+      found.push(['warn', `Endpoint group ${group}: ${plural(warnings.length, 'warning')}`]);
+  }
+  for (const { job, last_error: error } of status.jobs) {
+    if (error) found.push(['warn', `Job ${job} failed: ${error}`]);
+  }
+  if (status.account?.locked_methods > 0) found.push(['bad', 'A second factor of the account is locked']);
+  return found.sort(([one], [other]) => (one === other ? 0 : one === 'bad' ? -1 : 1));
+}
+
+const ALL_LIT = ['No deployment to keep', 'The deployment is lit', 'Both deployments are lit'];
+
+export function verdict(status, now) {
+  const list = troubles(status, now);
+  const tone = list[0]?.[0] ?? 'good';
+  const { length } = status.deployments;
+  const lit = status.deployments.filter((deployment) => deploymentTone(deployment) === 'good').length;
+  const kept =
+    lit === length
+      ? (ALL_LIT[length] ?? `All ${length} deployments are lit`)
+      : `${lit} of ${plural(length, 'deployment')} lit`;
+  const rest = list.length === 0 ? 'all is well' : `${plural(list.length, 'thing')} to look at`;
+  const leaving = status.state === 'running' ? '' : ` (${status.state})`;
+  return { tone, sentence: `${kept}, ${rest}${leaving}.`, troubles: list.map(([, text]) => text) };
+}

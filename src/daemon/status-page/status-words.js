@@ -1,0 +1,36 @@
+// Numbers and lines as a person reads them.
+
+export function seconds(value) {
+  if (value === null || value === undefined) return '—';
+  const size = Math.abs(value);
+  if (size < 10) return `${value.toFixed(1)} s`;
+  if (size < 120) return `${Math.round(value)} s`;
+  if (size < 5400) return `${Math.round(value / 60)} min`;
+  if (size < 48 * 3600) return `${(value / 3600).toFixed(1)} h`;
+  return `${Math.round(value / 86_400)} days`;
+}
+
+export function plural(count, noun) {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+export function clockTime(at) {
+  return new Date(at * 1000).toLocaleTimeString();
+}
+
+/** Of a reason-to-count object: `2 overrun, 1 reset`; empty when all are zero. */
+export function counted(reasons) {
+  return Object.entries(reasons)
+    .filter(([, count]) => count > 0)
+    .map(([reason, count]) => `${count} ${reason}`)
+    .join(', ');
+}
+
+/** Colours and control characters of a log line say nothing here; they are kept in the delivered data. */
+export function printable(line) {
+  // A progress bar is drawn over itself: what a terminal would show in the end is its last state.
+  const shown = line.split('\r').findLast((part) => part !== '') ?? '';
+  return shown
+    .replaceAll(/\u001B\[[\d;?]*[A-Za-z]/g, '')
+    .replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g, '·');
+}

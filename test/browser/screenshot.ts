@@ -1,0 +1,38 @@
+/**
+ * `npm run screenshot -- FILE [WIDTH] [light|dark] [full] [trouble]`: the status page of a daemon beside the emulator, as in the README.
+ */
+import { startEmulator } from '../../src/emulator/index.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { startTestDaemon, until } from '../support/daemon.ts';
+
+const [file = 'deploy/status-page.png', width = '1100', colorScheme = 'light', full, trouble] =
+  process.argv.slice(2);
+await using emulator = await startEmulator({
+  seed: {
+    deployments: [
+      { id: 42, ttl: 60 },
+      { id: 43, ttl: 300 },
+    ],
+  },
+});
+await using daemon = await startTestDaemon({
+  API_KEY: emulator.apiKey,
+  BASE_URL: emulator.url,
+  DEPLOYMENTS: trouble ? '42@60s,43@300s,44@60s' : '42@60s,43@300s',
+  HEARTBEAT_INTERVAL: '3s',
+  WORKER_GROUPS: '7',
+  MACHINES: trouble ? '11' : '13',
+  ENDPOINT_GROUPS: trouble
+    ? '[{"endpoint_name":"chat","target_util":0.97}]'
+    : '[{"endpoint_name":"chat","target_util":0.8}]',
+});
+await until(async () => ((await daemon.daemon.status()).deployments[0]?.heartbeats ?? 0) > 7);
+await using browser = await launchBrowser();
+await using page = await browser.newPage({
+  viewport: { width: Number(width), height: 830 },
+  colorScheme: colorScheme === 'dark' ? 'dark' : 'light',
+});
+await page.goto(daemon.url);
+await page.getByText(/lit, /).waitFor();
+await until(async () => (await page.locator('pre').innerText()) !== 'No line yet.');
+await page.screenshot({ path: file, fullPage: full === 'full' });

@@ -1,0 +1,237 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { startEmulator } from '../../../src/emulator/index.ts';
+import type { Status } from '../../../src/daemon/status.ts';
+import { startDaemonProcess } from '../../support/daemon-process.ts';
+import { until } from '../../support/daemon.ts';
+import { startNotifySocket } from '../../support/notify-socket.ts';
+import { describeWith, hasCommand } from '../../support/optional.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const HEARTBEAT = { operation: 'deployments.heartbeat' } as const;
+
+async function statusOf(url: string): Promise<number> {
+  return (await fetch(url)).status;
+}
+
+async function put(url: string, body: string): Promise<void> {
+  await (await fetch(url, { method: 'PUT', body })).text();
+}
+
+async function reload(adminUrl: string): Promise<{ status: number; problems: string[] }> {
+  const answer = await fetch(`${adminUrl}/-/reload`, { method: 'POST' });
+  const { problems } = (await answer.json()) as { problems: string[] };
+  return { status: answer.status, problems };
+}
+
+describe('probes', () => {
+  test('look at the daemon alone: all are well though the service refuses everything', async () => {
+    await using emulator = await startEmulator();
+    await emulator.faults.add({ kind: 'refused' });
+    await using daemon = await startDaemonProcess({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      DEPLOYMENTS: '42@60s',
+    });
+    const failures = async (): Promise<number> => {
+      const status = (await (await fetch(`${daemon.url}/api/status`)).json()) as Status;
+      return status.deployments[0]?.failures['connect'] ?? 0;
+    };
+    await until(async () => (await failures()) > 0);
+    for (const probe of ['startupz', 'livez', 'readyz'])
+      expect([probe, await statusOf(`${daemon.url}/${probe}`)]).toEqual([probe, 200]);
+  });
+
+  test('while it drains it is live and not ready, and takes no reload', async () => {
+    await using emulator = await startEmulator();
+    await using daemon = await startDaemonProcess({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      DEPLOYMENTS: '42@60s',
+    });
+    await emulator.journal.waitFor(HEARTBEAT);
+    // A last heartbeat is sent, and hangs, only when the one before is more than a moment ago.
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await emulator.faults.add({ kind: 'hang' });
+    daemon.child.kill('SIGTERM');
+    await daemon.seen(/"draining"/);
+    expect(await statusOf(`${daemon.url}/readyz`)).toBe(503);
+    expect(await statusOf(`${daemon.url}/livez`)).toBe(200);
+    expect(await reload(daemon.adminUrl)).toEqual({
+      status: 400,
+      problems: [expect.stringContaining('is stopping')],
+    });
+    expect(await (await fetch(`${daemon.url}/metrics`)).text()).toContain('pilotlight_up 0');
+  });
+});
+
+describe('a reload', () => {
+  test('that changes nothing keeps counters, schedule and the log level set at run time', async () => {
+    await using emulator = await startEmulator();
+    await using daemon = await startDaemonProcess({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      DEPLOYMENTS: '42@300s',
+      WORKER_GROUPS: '7',
+    });
+    const status = async (): Promise<Status> =>
+      (await (await fetch(`${daemon.url}/api/status`)).json()) as Status;
+    await until(async () => {
+      const { deployments, worker_groups: groups } = await status();
+      return deployments[0]?.state === 'healthy' && (groups[0]?.lines ?? 0) > 0;
+    });
+    await put(`${daemon.adminUrl}/-/log-level`, 'debug');
+    const before = await status();
+    expect((await reload(daemon.adminUrl)).status).toBe(200);
+    const after = await status();
+    expect(after.deployments[0]).toMatchObject({
+      heartbeats: 1,
+      last_success_at: before.deployments[0]?.last_success_at,
+      beats: before.deployments[0]?.beats,
+    });
+    expect(after.worker_groups[0]?.lines).toBeGreaterThanOrEqual(before.worker_groups[0]?.lines ?? Infinity);
+    expect(after.jobs.map(({ runs }) => runs)).toEqual(before.jobs.map(({ runs }) => runs));
+    await emulator.faults.add({ kind: 'reset', operation: 'workergroups.logs', times: 2 });
+    // The second failure in a row is said at level debug only.
+    await daemon.seen(/"level":"debug".*log poll failed/);
+  });
+
+  test('of a bad file changes nothing, not even what is good in it; many at once end in the last one', async () => {
+    using folder = temporaryFolder();
+    const [deployments, level] = [join(folder.path, 'deployments'), join(folder.path, 'level')];
+    writeFileSync(deployments, '42@60s');
+    writeFileSync(level, 'info');
+    await using emulator = await startEmulator({
+      seed: { deployments: [42, 43, 44, 45].map((id) => ({ id, ttl: 60 })) },
+    });
+    await using daemon = await startDaemonProcess({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      DEPLOYMENTS_FILE: deployments,
+      LOG_LEVEL_FILE: level,
+    });
+    const kept = async (): Promise<number[]> => {
+      const { deployments: all } = (await (await fetch(`${daemon.url}/api/status`)).json()) as Status;
+      return all.map(({ deployment_id: id }) => id);
+    };
+    writeFileSync(deployments, '43@60s');
+    writeFileSync(level, 'loud');
+    expect(await reload(daemon.adminUrl)).toEqual({
+      status: 400,
+      problems: [expect.stringContaining('LOG_LEVEL: got loud; allowed: one of fatal')],
+    });
+    expect(await kept()).toEqual([42]);
+    writeFileSync(level, 'info');
+    const answers = [43, 44, 45].map((id) => {
+      writeFileSync(deployments, `${id}@60s`);
+      return reload(daemon.adminUrl);
+    });
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(await kept()).toEqual([45]);
+    const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
+    expect(metrics).toContain('pilotlight_config_last_reload_successful 1');
+  });
+});
+
+test('secrets in files are read again when the files change, without a refusal before or after', async () => {
+  using folder = temporaryFolder();
+  const [key, token] = [join(folder.path, 'key'), join(folder.path, 'token')];
+  writeFileSync(key, 'key-1\n');
+  writeFileSync(token, 'token-1\n');
+  await using emulator = await startEmulator({
+    seed: {
+      users: [{ id: 1, api_keys: ['key-1', 'key-2'].map((value) => ({ name: value, key: value })) }],
+      deployments: [{ id: 42, ttl: 20 }],
+    },
+  });
+  await using daemon = await startDaemonProcess({
+    API_KEY_FILE: key,
+    METRICS_TOKEN_FILE: token,
+    BASE_URL: emulator.url,
+    DEPLOYMENTS: '42@20s',
+  });
+  const scrape = async (bearer: string): Promise<number> =>
+    (await fetch(`${daemon.url}/metrics`, { headers: { authorization: `Bearer ${bearer}` } })).status;
+  expect([await scrape('token-1'), await scrape('token-2')]).toEqual([200, 401]);
+  await emulator.journal.waitFor(HEARTBEAT);
+
+  writeFileSync(token, 'token-2\n');
+  await daemon.seen(/PILOTLIGHT_METRICS_TOKEN.*secret read again/);
+  expect([await scrape('token-1'), await scrape('token-2')]).toEqual([401, 200]);
+  // For a moment there is nothing in it: the old key stays.
+  writeFileSync(key, '');
+  writeFileSync(key, 'key-2\n');
+  await daemon.seen(/PILOTLIGHT_API_KEY.*secret read again/);
+  emulator.apiKeys.reset('key-1', 'key-3');
+  const afterSeq = emulator.journal.entries().at(-1)?.seq ?? 0;
+  await emulator.journal.waitFor({ ...HEARTBEAT, afterSeq });
+  expect(emulator.journal.count({ status: 401 })).toBe(0);
+  expect(daemon.stderr()).not.toMatch(/key-[12]|token-[12]/);
+});
+
+test('a stderr that nobody reads does not hold up the end', async () => {
+  await using emulator = await startEmulator();
+  await using daemon = await startDaemonProcess({
+    API_KEY: emulator.apiKey,
+    BASE_URL: emulator.url,
+    SHUTDOWN_TIMEOUT: '2s',
+  });
+  daemon.child.stderr?.pause();
+  // Each change is one message: more than pipe and buffers hold together.
+  for (let count = 0; count < 3_000; count += 1)
+    await put(`${daemon.adminUrl}/-/log-level`, count % 2 === 0 ? 'debug' : 'info');
+  daemon.child.kill('SIGTERM');
+  const exited = new Promise((resolve) => daemon.child.once('exit', resolve));
+  expect(await exited).toBe(0);
+});
+
+describeWith(
+  'systemd-notify',
+  hasCommand('systemd-notify', '--version') && hasCommand('perl', '-v'),
+  'apt-get install systemd perl',
+)('as a service of Type=notify', () => {
+  test('it says when it is ready, alive, reloading and stopping, and nothing while it hangs', async () => {
+    await using socket = await startNotifySocket();
+    await using emulator = await startEmulator();
+    await using daemon = await startDaemonProcess(
+      { API_KEY: emulator.apiKey, BASE_URL: emulator.url, DEPLOYMENTS: '42@60s' },
+      { NOTIFY_SOCKET: socket.path, WATCHDOG_USEC: '600000' },
+    );
+    const count = (pattern: RegExp): number =>
+      socket.messages().filter((message) => pattern.test(message)).length;
+    await until(() => count(/^WATCHDOG=1$/) >= 2);
+    expect(socket.messages()[0]).toBe(`READY=1 STATUS=keeping deployments lit; status page at ${daemon.url}`);
+    daemon.child.kill('SIGHUP');
+    await until(() => count(/^READY=1/) === 2);
+    const lifecycle = socket.messages().filter((message) => !message.startsWith('WATCHDOG'));
+    expect(lifecycle.map((message) => message.split(' ')[0])).toEqual(['READY=1', 'RELOADING=1', 'READY=1']);
+    expect(lifecycle[1]).toMatch(/^RELOADING=1 MONOTONIC_USEC=\d{6,}$/);
+
+    daemon.child.kill('SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const silentSince = count(/^WATCHDOG=1$/);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(count(/^WATCHDOG=1$/)).toBe(silentSince);
+    daemon.child.kill('SIGCONT');
+
+    daemon.child.kill('SIGTERM');
+    expect(await daemon.exit).toBe(0);
+    await until(() => count(/^STOPPING=1/) === 1);
+  });
+
+  test('without NOTIFY_SOCKET, or with a watchdog meant for another process, it says nothing of its life', async () => {
+    await using socket = await startNotifySocket();
+    await using emulator = await startEmulator();
+    await using daemon = await startDaemonProcess(
+      { API_KEY: emulator.apiKey, BASE_URL: emulator.url },
+      { NOTIFY_SOCKET: socket.path, WATCHDOG_USEC: '100000', WATCHDOG_PID: '1' },
+    );
+    await until(() => socket.messages().length > 0);
+    await put(`${daemon.adminUrl}/-/log-level`, 'debug');
+    daemon.child.kill('SIGTERM');
+    await daemon.exit;
+    await until(() => socket.messages().length > 1);
+    expect(socket.messages().map((message) => message.split(' ')[0])).toEqual(['READY=1', 'STOPPING=1']);
+  });
+});

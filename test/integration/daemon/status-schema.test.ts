@@ -1,0 +1,47 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { toJSONSchema } from 'zod';
+import { expect, test } from 'vitest';
+import { statusSchema } from '../../../src/daemon/status.ts';
+import { startEmulator } from '../../../src/emulator/index.ts';
+import { startTestDaemon, until } from '../../support/daemon.ts';
+
+/** What a schema says against a value: nothing when it fits. */
+function validator(schema: object): (value: unknown) => unknown[] {
+  const validate = new Ajv2020({ allErrors: true, strict: false }).compile(schema);
+  return (value) => (validate(value) ? [] : (validate.errors ?? []));
+}
+
+/** The same schema, for which a field that it does not name is an error. */
+const strictProblems = validator(toJSONSchema(statusSchema, { io: 'output', target: 'draft-2020-12' }));
+
+test('answers fit the schema that the daemon serves, with nothing left out, from the first moment to the last', async () => {
+  await using emulator = await startEmulator();
+  await emulator.faults.add({ kind: 'refused', forMs: 1_500 });
+  await using daemon = await startTestDaemon({
+    API_KEY: emulator.apiKey,
+    BASE_URL: emulator.url,
+    DEPLOYMENTS: '42@300s,43,4711',
+    WORKER_GROUPS: '7,9999',
+    MACHINES: '11,12',
+    // The first look may fall into the outage.
+    ACCOUNT_SCHEDULE: '*/2 * * * * *',
+    ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97},{}]',
+  });
+  const served = await fetch(`${daemon.url}/api/status/schema`);
+  expect(served.headers.get('content-type')).toBe('application/schema+json');
+  const problems = validator((await served.json()) as object);
+  const check = async (): Promise<void> => {
+    const answer: unknown = await (await fetch(`${daemon.url}/api/status`)).json();
+    expect(problems(answer)).toEqual([]);
+    expect(strictProblems(answer)).toEqual([]);
+  };
+  await check();
+  await until(async () => {
+    await check();
+    const { account, deployments, worker_groups: groups } = await daemon.daemon.status();
+    const gone = deployments.some(({ state }) => state === 'gone');
+    return account !== null && gone && (groups[0]?.lines ?? 0) > 0 && (groups[1]?.last_error ?? '') !== '';
+  });
+  expect(problems({ ...(await daemon.daemon.status()), state: 'asleep' })).not.toEqual([]);
+  expect(problems({ ...(await daemon.daemon.status()), added_later: 1 })).toEqual([]);
+});

@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest';
+import { startEmulator } from '../../../src/emulator/index.ts';
+import type { Status } from '../../../src/daemon/status.ts';
+import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
+import { until } from '../../support/daemon.ts';
+import { startForwardProxy } from '../../support/forward-proxy.ts';
+import { describeWith, hasCommand } from '../../support/optional.ts';
+import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
+import { startPilotlight } from '../../support/process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+/** A name that only the proxy can reach. */
+const NAME = 'service.internal';
+const NO_PROXIES = { HTTP_PROXY: '', HTTPS_PROXY: '', NO_PROXY: '' };
+
+/** The emulator behind TLS with a certificate of a private CA, and a proxy that leads to it. */
+async function startNetwork() {
+  const folder = temporaryFolder();
+  const emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: 20 }] } });
+  const ca = createPrivateCa(folder.path);
+  const front = await startTlsFront(ca.issue(NAME, 'localhost', '127.0.0.1'), emulator.port);
+  const proxy = await startForwardProxy({ tls: front.port, http: emulator.port });
+  return {
+    emulator,
+    ca,
+    front,
+    proxy,
+    start: (baseUrl: string, others: Record<string, string>): Promise<DaemonProcess> =>
+      startDaemonProcess(
+        { API_KEY: emulator.apiKey, BASE_URL: baseUrl, DEPLOYMENTS: '42@20s', SHUTDOWN_TIMEOUT: '3s' },
+        { ...NO_PROXIES, ...others },
+      ),
+    async [Symbol.asyncDispose]() {
+      await proxy[Symbol.asyncDispose]();
+      await front[Symbol.asyncDispose]();
+      await emulator.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+async function deployment({ url }: DaemonProcess): Promise<Status['deployments'][number] | undefined> {
+  const status = (await (await fetch(`${url}/api/status`)).json()) as Status;
+  return status.deployments[0];
+}
+
+async function untilHealthy(daemon: DaemonProcess): Promise<void> {
+  await until(async () => (await deployment(daemon))?.state === 'healthy');
+}
+
+async function failures(daemon: DaemonProcess, reason: string): Promise<number> {
+  return (await deployment(daemon))?.failures[reason] ?? 0;
+}
+
+describeWith(
+  'openssl',
+  hasCommand('openssl', 'version'),
+  'apt-get install openssl',
+)('a service with a private CA', () => {
+  test('is reached with NODE_EXTRA_CA_CERTS; without it the status says what is missing', async () => {
+    await using network = await startNetwork();
+    const address = `https://127.0.0.1:${network.front.port}`;
+    await using trusting = await network.start(address, { NODE_EXTRA_CA_CERTS: network.ca.file });
+    await untilHealthy(trusting);
+    expect(network.emulator.journal.count({ operation: 'deployments.heartbeat', status: 200 })).toBe(1);
+    await using wary = await network.start(address, {});
+    await until(async () => (await failures(wary, 'tls')) > 0);
+    expect((await deployment(wary))?.last_error).toContain('NODE_EXTRA_CA_CERTS');
+  });
+
+  test('a certificate for another name is refused', async () => {
+    await using network = await startNetwork();
+    await using front = await startTlsFront(network.ca.issue('elsewhere.example'), network.emulator.port);
+    await using daemon = await network.start(`https://127.0.0.1:${front.port}`, {
+      NODE_EXTRA_CA_CERTS: network.ca.file,
+    });
+    await until(async () => (await failures(daemon, 'tls')) > 0);
+    expect(network.emulator.journal.count({ operation: 'deployments.heartbeat' })).toBe(0);
+  });
+
+  test('is reached through HTTPS_PROXY, which goes away and comes back', async () => {
+    await using network = await startNetwork();
+    const { proxy } = network;
+    await using daemon = await network.start(`https://${NAME}`, {
+      HTTPS_PROXY: proxy.url,
+      NODE_EXTRA_CA_CERTS: network.ca.file,
+    });
+    await untilHealthy(daemon);
+    expect(proxy.requests[0]).toBe(`CONNECT ${NAME}:443`);
+    proxy.mode = 'refuse';
+    // The connections that are open would go on.
+    await network.emulator.faults.add({ kind: 'reset', times: 8 });
+    await until(async () => (await failures(daemon, 'connect')) > 0);
+    proxy.mode = 'forward';
+    await untilHealthy(daemon);
+    expect((await deployment(daemon))?.lapses).toBe(0);
+    expect(daemon.stderr()).not.toContain('s3cret');
+  });
+
+  test('a proxy that never answers a CONNECT does not hold up the end', async () => {
+    await using network = await startNetwork();
+    network.proxy.mode = 'hang';
+    await using daemon = await network.start(`https://${NAME}`, { HTTPS_PROXY: network.proxy.url });
+    await until(() => network.proxy.requests.length > 0);
+    daemon.child.kill('SIGTERM');
+    expect(await daemon.exit).toBe(0);
+  });
+});
+
+test('a plain service is reached through HTTP_PROXY, by its whole address', async () => {
+  await using emulator = await startEmulator();
+  await using proxy = await startForwardProxy({ tls: 1, http: emulator.port });
+  await using daemon = await startDaemonProcess(
+    { API_KEY: emulator.apiKey, BASE_URL: `http://${NAME}`, DEPLOYMENTS: '42@300s' },
+    { ...NO_PROXIES, http_proxy: proxy.url },
+  );
+  await untilHealthy(daemon);
+  expect(proxy.requests).toContain(`POST http://${NAME}/api/v0/deployment/42/heartbeat`);
+});
+
+test('NO_PROXY goes straight to what it names', async () => {
+  await using emulator = await startEmulator();
+  await using proxy = await startForwardProxy({ tls: 1, http: 1 });
+  await using daemon = await startDaemonProcess(
+    { API_KEY: emulator.apiKey, BASE_URL: emulator.url, DEPLOYMENTS: '42@300s' },
+    { ...NO_PROXIES, HTTP_PROXY: proxy.url, NO_PROXY: '127.0.0.1' },
+  );
+  await untilHealthy(daemon);
+  expect(proxy.requests).toEqual([]);
+});
+
+test('a proxy or certificate file that cannot be is said at start, without the password', async () => {
+  await using program = startPilotlight(['check'], {
+    ...NO_PROXIES,
+    PILOTLIGHT_API_KEY: 'k',
+    PILOTLIGHT_BASE_URL: 'https://service.internal',
+    HTTPS_PROXY: 'ftp://user:s3cret@proxy:21',
+    NODE_EXTRA_CA_CERTS: '/nowhere/ca.pem',
+  });
+  expect(await program.exit).toBe(2);
+  const printed = program.stderr();
+  expect(printed).toContain(
+    'error: HTTPS_PROXY: got an address with a user in it; allowed: the address of a proxy',
+  );
+  expect(printed).toMatch(/error: NODE_EXTRA_CA_CERTS: got \/nowhere\/ca\.pem; .*ENOENT/);
+  expect(printed).not.toContain('s3cret');
+});

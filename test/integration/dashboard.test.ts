@@ -1,0 +1,101 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startEmulator } from '../../src/emulator/index.ts';
+import { startTestDaemon, until } from '../support/daemon.ts';
+import { describeWith, hasCommand, root } from '../support/optional.ts';
+import { freePort } from '../support/ports.ts';
+import { startProgram } from '../support/process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets?: readonly { readonly expr: string }[];
+}
+
+const dashboard = JSON.parse(readFileSync(`${root}deploy/grafana/dashboards/pilotlight.json`, 'utf8')) as {
+  readonly panels: readonly Panel[];
+  readonly annotations: { readonly list: readonly { readonly expr: string }[] };
+};
+const panels = dashboard.panels.filter(({ type }) => type !== 'row');
+
+interface Answer {
+  readonly status: string;
+  readonly error?: string;
+  readonly data?: { readonly result: readonly { readonly value: readonly [number, string] }[] };
+}
+
+describeWith(
+  'prometheus',
+  hasCommand('prometheus', '--version'),
+  'apt-get install prometheus',
+)('the Grafana dashboard', () => {
+  test('every query of every panel has data in a Prometheus that scraped a daemon', async () => {
+    using folder = temporaryFolder();
+    await using emulator = await startEmulator();
+    await using daemon = await startTestDaemon({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      DEPLOYMENTS: '42@20s,43',
+      WORKER_GROUPS: '7,8',
+      MACHINES: '11,12',
+      ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
+    });
+    await until(async () => (await daemon.daemon.status()).account !== null && daemon.lines(7).length > 0);
+    const config = join(folder.path, 'prometheus.yml');
+    const target = daemon.url.replace('http://', '');
+    writeFileSync(
+      config,
+      `rule_files: ['${root}deploy/prometheus/pilotlight.rules.yml']\n` +
+        `scrape_configs: [{ job_name: pilotlight, scrape_interval: 1s, static_configs: [{ targets: ['${target}'] }] }]\n`,
+    );
+    const port = await freePort();
+    await using prometheus = startProgram('prometheus', [
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${join(folder.path, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ]);
+    await prometheus.seen(/Server is ready/);
+    const ask = async (expression: string): Promise<Answer> => {
+      // What Grafana fills in; it is never shorter than four scrapes.
+      const query = encodeURIComponent(expression.replaceAll('$__rate_interval', '1m'));
+      return (await (await fetch(`http://127.0.0.1:${port}/api/v1/query?query=${query}`)).json()) as Answer;
+    };
+    const numbers = async (expression: string): Promise<number[]> => {
+      const { status, error, data } = await ask(expression);
+      expect([expression, status, error]).toEqual([expression, 'success', undefined]);
+      return (data?.result ?? []).map(({ value }) => Number(value[1]));
+    };
+    const withoutData = async (): Promise<string[]> => {
+      const missing: string[] = [];
+      for (const { title, targets = [] } of panels) {
+        for (const { expr } of targets) {
+          const found = await numbers(expr);
+          if (!found.some((value) => Number.isFinite(value))) missing.push(`${title}: ${expr}`);
+        }
+      }
+      return missing;
+    };
+    const deadline = performance.now() + 40_000;
+    let missing = await withoutData();
+    while (missing.length > 0 && performance.now() < deadline) missing = await withoutData();
+    expect(missing).toEqual([]);
+    for (const { expr } of dashboard.annotations.list) expect((await ask(expr)).status).toBe('success');
+  });
+});
+
+test('panels have distinct numbers and titles, a description each, and do not overlap', () => {
+  expect(panels.length).toBeGreaterThan(20);
+  for (const key of ['id', 'title'] as const)
+    expect(new Set(dashboard.panels.map((panel) => panel[key])).size).toBe(dashboard.panels.length);
+  expect(panels.filter(({ description }) => !description)).toEqual([]);
+  const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
+  );
+  expect(new Set(cells).size).toBe(cells.length);
+  for (const { gridPos } of dashboard.panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+});

@@ -1,0 +1,62 @@
+/** A forward proxy as companies have them: CONNECT for TLS, absolute addresses for plain HTTP, a password. */
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+export interface ForwardProxy extends AsyncDisposable {
+  /** With user and password in it. */
+  readonly url: string;
+  /** `CONNECT service.internal:443`, `POST http://service.internal/…`, in the order in which they came. */
+  readonly requests: readonly string[];
+  /** `hang`: takes a CONNECT and never answers. */
+  mode: 'forward' | 'hang' | 'refuse';
+}
+
+const PASSWORD = 's3cret';
+const EXPECTED = `Basic ${Buffer.from(`sidecar:${PASSWORD}`).toString('base64')}`;
+
+/** Wherever a request wants to go, it goes to a port of this machine: TLS to one, plain HTTP to the other. */
+export async function startForwardProxy(targets: { tls: number; http: number }): Promise<ForwardProxy> {
+  const requests: string[] = [];
+  const sockets = new Set<Duplex>();
+  const proxy = { mode: 'forward' as ForwardProxy['mode'] };
+  const admitted = ({ headers }: IncomingMessage): boolean =>
+    proxy.mode !== 'refuse' && headers['proxy-authorization'] === EXPECTED;
+
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    if (!admitted(request)) return void response.writeHead(407).end();
+    const { pathname, search } = new URL(request.url ?? '');
+    const { method, headers } = request;
+    const upstream = httpRequest(
+      { host: '127.0.0.1', port: targets.http, path: pathname + search, method, headers },
+      (answer) => answer.pipe(response.writeHead(answer.statusCode ?? 502, answer.headers)),
+    );
+    upstream.on('error', () => response.destroy());
+    request.pipe(upstream);
+  });
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  server.on('connect', (request: IncomingMessage, client: Duplex) => {
+    requests.push(`CONNECT ${request.url}`);
+    client.on('error', () => {});
+    if (proxy.mode === 'hang') return;
+    if (!admitted(request)) return void client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    const upstream = connect(targets.tls, '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      client.pipe(upstream).pipe(client);
+    });
+    upstream.on('error', () => client.destroy());
+    client.on('close', () => upstream.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(proxy, {
+    url: `http://sidecar:${PASSWORD}@127.0.0.1:${port}`,
+    requests,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  });
+}

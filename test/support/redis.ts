@@ -1,0 +1,30 @@
+/** A real Redis of the test's own. */
+import { hasCommand } from './optional.ts';
+import { freePort } from './ports.ts';
+import { startProgram, type Program } from './process.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+export const hasRedis = hasCommand('redis-server', '--version');
+
+export interface RedisServer extends AsyncDisposable {
+  /** Of one of its databases, 0 to 15. */
+  url(database?: number): string;
+  readonly program: Program;
+}
+
+/** On disk nothing is kept, as in most caches. */
+export async function startRedis(port?: number): Promise<RedisServer> {
+  const folder = temporaryFolder();
+  const own = port ?? (await freePort());
+  const options = ['--port', String(own), '--bind', '127.0.0.1', '--save', '', '--dir', folder.path];
+  const program = startProgram('redis-server', options);
+  await program.seen(/Ready to accept connections/);
+  return {
+    url: (database = 0) => `redis://127.0.0.1:${own}/${database}`,
+    program,
+    async [Symbol.asyncDispose]() {
+      await program[Symbol.asyncDispose]();
+      folder[Symbol.dispose]();
+    },
+  };
+}
