@@ -8,5 +8,13 @@ if (major < 22 || (major === 22 && minor < 19)) {
   );
   process.exit(2);
 }
-const { runProgram } = await import('./program.ts');
-await runProgram(process.argv);
+// The daemon starts without the command line's parser and commands, which only cost its first heartbeat time.
+if (process.argv.length === 3 && process.argv[2] === 'run') {
+  const { startThreadEarly } = await import('../heartbeat/isolation/thread.ts');
+  startThreadEarly();
+  const { runDaemon } = await import('../daemon/main.ts');
+  await runDaemon();
+} else {
+  const { runProgram } = await import('./program.ts');
+  await runProgram(process.argv);
+}

@@ -45,6 +45,8 @@ export function createTransport(): Transport {
     return createAgent({
       connections: MAX_CONNECTIONS,
       pipelining: 1,
+      // One request, one connection: what is said above of fresh and failed ones holds for HTTP/1.1 only.
+      allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
       // The exchange's own deadline rules; undici's would only add a second, coarser one.

@@ -24,7 +24,6 @@ function lazily(from: ReadonlySet<string>, name: string): string[] {
 }
 
 const loaded = closure('pilotlight.js');
-for (const program of lazily(loaded, 'program')) closure(program, loaded);
 for (const main of lazily(loaded, 'main')) closure(main, loaded);
 closure('heartbeat-worker.js', loaded);
 const bytes = [...loaded].reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);

@@ -8,6 +8,10 @@ import type { Seed } from '../../src/emulator/seed/schema.ts';
 import { root } from '../support/optional.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
+/** V8's flags as the image has them: the daemon is measured as it runs there. */
+const IMAGE_FLAGS = [
+  ...readFileSync(join(root, 'Dockerfile'), 'utf8').matchAll(/"(--[a-z-]+=\d+)"(?=.*pilotlight\.js)/g),
+].map(([, flag = '']) => flag);
 export const BUNDLE = join(root, 'dist/pilotlight.js');
 /** Linux counts a process' CPU time in these; 100 on every architecture that Node runs on. */
 const TICKS_PER_SECOND = 100;
@@ -83,7 +87,7 @@ export async function startBenchDaemon(env: Record<string, string>): Promise<Ben
 export function spawnDaemon(env: Record<string, string>): ChildProcess {
   const all = { LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0', ...env };
   const prefixed = Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
-  return spawn(process.execPath, [BUNDLE, 'run'], {
+  return spawn(process.execPath, [...IMAGE_FLAGS, BUNDLE, 'run'], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: process.env['PATH'], ...Object.fromEntries(prefixed) },
   });

@@ -3,7 +3,7 @@
  * stall this thread or throw in it, and no heartbeat is late. A thread that ends by itself is started again with
  * the same deployments, which beat at once.
  */
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { DeploymentChoice } from '../driver.ts';
 import { timingFor } from '../formulas.ts';
 import type { Heart, HeartOptions } from '../heart.ts';
@@ -11,20 +11,14 @@ import { emptyLedger } from '../ledger.ts';
 import { startHeartbeat } from '../machine.ts';
 import { viewDeployment, type DeploymentView } from '../view.ts';
 import type { Birth, Message, Order, Report } from './protocol.ts';
+import { takeThread } from './thread.ts';
 
-/** Beside this file both as source and in the bundle. */
-const ENTRY = new URL(
-  import.meta.url.endsWith('.ts') ? './worker.ts' : './heartbeat-worker.js',
-  import.meta.url,
-);
 /** A thread that lives shorter than this is started again more slowly each time, ms. */
 const SHORT_LIFE = 10_000;
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 5_000;
 /** How long an order that takes no network is waited for, ms. */
 const PATIENCE = 1_000;
-/** The young generation, MiB: heartbeats leave little behind, and V8 would let it grow to 48. */
-const YOUNG_GENERATION_MIB = 2;
 
 interface Pending {
   readonly views: DeploymentView[];
@@ -55,12 +49,9 @@ export function openIsolatedHeart(options: HeartOptions): Heart {
       deployments: [...choices.values()],
       lastTickAt,
     };
-    const started = new Worker(ENTRY, {
-      name: 'heartbeats',
-      workerData: birth,
-      execArgv: [],
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
-    });
+    const started = takeThread();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+    started.postMessage(birth);
     let reason: Error | undefined;
     started.on('message', (message: Message) => hear(message));
     started.on('error', (error) => (reason = error instanceof Error ? error : new Error(String(error))));

@@ -4,7 +4,7 @@ import type { ExchangeEvent } from '../heart.ts';
 import type { Notice } from '../machine.ts';
 import type { DeploymentView } from '../view.ts';
 
-/** What the thread is born with. */
+/** What the thread is born with: the first message that it is sent. */
 export interface Birth {
   readonly baseUrl: string;
   readonly key: string;

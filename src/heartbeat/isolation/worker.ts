@@ -3,7 +3,7 @@
  * reports what happens; when nobody listens, it goes on beating.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { createApiKey } from '../../client/api-key.ts';
 import { openHeart } from '../heart.ts';
 import type { Birth, Message, Order } from './protocol.ts';
@@ -14,11 +14,13 @@ const VIEWS_AT_ONCE = 250;
 
 if (parentPort === null) throw new Error('this is the entry of a worker thread');
 const port = parentPort;
-const birth = workerData as Birth;
 
 function say(message: Message): void {
   port.postMessage(message);
 }
+
+// Whatever is sent after its birth waits in the port until someone listens to it again.
+const birth = await new Promise<Birth>((resolve) => port.once('message', resolve));
 
 const reports = new Reports((gathered, missed) => say({ type: 'reports', reports: gathered, missed }));
 const apiKey = createApiKey(birth.key, birth.keyFile);

@@ -41,7 +41,12 @@ const compress = promisify(gzip);
 
 export function otlpSink({ endpoint, headers }: OtlpSinkOptions): Sink {
   const url = logsUrl(endpoint);
-  const agent = new Agent({ connections: 1, keepAliveTimeout: 4_000, connect: { timeout: TIMEOUT_MS } });
+  const agent = new Agent({
+    connections: 1,
+    allowH2: false,
+    keepAliveTimeout: 4_000,
+    connect: { timeout: TIMEOUT_MS },
+  });
   // The protocol's own default, and a third of the size to encode; a receiver that knows only JSON answers 415.
   let encoding: Encoding = 'protobuf';
 

@@ -67,10 +67,16 @@ describe('pilotlight run', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
     '%s sends one last heartbeat and ends with exit code 0',
     async (signal) => {
+      const earlier = emulator.deployments.get(42).beats;
       await using program = startPilotlight(['run'], environment());
       const { url } = await startedUrls(program);
       await until(() => program.stdout().includes('"workergroup_id":7'));
       expect((await fetch(`${url}/readyz`)).status).toBe(200);
+      // One that left less than a second ago would be the last one itself.
+      await until(() => {
+        const { beats, lastHeartbeatMs } = emulator.deployments.get(42);
+        return beats > earlier && Date.now() - (lastHeartbeatMs ?? Infinity) > 1_500;
+      });
       const { beats } = emulator.deployments.get(42);
       program.child.kill(signal);
       expect(await program.exit).toBe(0);

@@ -12,7 +12,7 @@ const LINES_PER_SECOND = 5_000;
 const LINES = Array.from({ length: 50_000 }, (_, index) => `line ${index} ${'x'.repeat(index % 150)}`);
 const MEBIBYTE = 2 ** 20;
 /** The image's own flag, and the heap limit that V8 derives from a container's: it collects as lazily as it may. */
-const NODE_FLAGS = ['--max-semi-space-size=8', '--max-old-space-size=256'];
+const NODE_FLAGS = ['--max-semi-space-size=1', '--max-old-space-size=256'];
 /** Beyond what the process takes anyway: the spool's 64 MiB, and as much again for reading tails of 10,000 lines. */
 const GROWTH_BOUND = 128 * MEBIBYTE;
 const RSS_BOUND = 288 * MEBIBYTE;
