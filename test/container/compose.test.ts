@@ -2,12 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { beforeAll, expect, test } from 'vitest';
 import type { Status } from '../../src/daemon/status.ts';
 import { until } from '../support/daemon.ts';
-import { buildImage, IMAGE } from '../support/image.ts';
+import { buildImage, hasImages, IMAGE } from '../support/image.ts';
 import { describeWith, hasCommand, root } from '../support/optional.ts';
 import { freePort } from '../support/ports.ts';
 
 const plugin = hasCommand('docker', 'compose', 'version');
-const present = hasCommand('docker', 'info') && (plugin || hasCommand('docker-compose', 'version'));
+const present =
+  (plugin || hasCommand('docker-compose', 'version')) &&
+  hasImages('BUILD_IMAGE', 'RUNTIME_IMAGE', 'PROMETHEUS_IMAGE');
 
 function compose(environment: Record<string, string>, ...args: readonly string[]): string {
   const [command, first] = plugin ? ['docker', ['compose']] : ['docker-compose', []];
@@ -28,7 +30,7 @@ function compose(environment: Record<string, string>, ...args: readonly string[]
 describeWith(
   'docker compose',
   present,
-  'install docker and its compose plugin, or docker-compose',
+  'install docker and its compose plugin, or docker-compose; with a registry or BUILD_IMAGE, RUNTIME_IMAGE and PROMETHEUS_IMAGE',
 )('the compose file', () => {
   beforeAll(buildImage, 280_000);
 

@@ -3,8 +3,8 @@ import { GenericContainer, Wait, type StartedTestContainer } from 'testcontainer
 import { beforeAll, expect, test } from 'vitest';
 import type { Status } from '../../src/daemon/status.ts';
 import { until } from '../support/daemon.ts';
-import { buildImage, IMAGE } from '../support/image.ts';
-import { describeWith, hasCommand } from '../support/optional.ts';
+import { buildImage, hasImages, IMAGE } from '../support/image.ts';
+import { describeWith } from '../support/optional.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 
 // The reaper image cannot be pulled where there is no image registry; every test removes its own containers.
@@ -12,8 +12,8 @@ process.env['TESTCONTAINERS_RYUK_DISABLED'] = 'true';
 
 describeWith(
   'a container engine and redis-server',
-  hasCommand('docker', 'info') && hasRedis,
-  'install and start docker; apt-get install redis-server',
+  hasImages('BUILD_IMAGE', 'RUNTIME_IMAGE') && hasRedis,
+  'install and start docker, with a registry or BUILD_IMAGE and RUNTIME_IMAGE; apt-get install redis-server',
 )('the image', () => {
   beforeAll(buildImage, 280_000);
 

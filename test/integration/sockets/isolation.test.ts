@@ -82,8 +82,9 @@ describe('heartbeats are isolated from the rest of the process', () => {
     await until(() => emulator.deployments.get(42).beats > 0);
     const [known] = await heart.view({ timelines: false });
     await inOtherThreads('setTimeout(() => { for (;;); })');
+    // The scheduler looks at the clock every T/60, until the thread is in the loop.
+    await until(() => Date.now() - heart.lastTickAt() > 1_000);
     expect(await heart.view({ timelines: false })).toMatchObject([{ deploymentId: known?.deploymentId }]);
-    // Only now: the thread may have looked at the clock once more before it got to the loop.
     const tick = heart.lastTickAt();
     expect(await heart.finalBeat(100)).toEqual([42]);
     expect(heart.lastTickAt()).toBe(tick);
@@ -103,13 +104,20 @@ function open(baseUrl: string, key: string, listener: Partial<HeartListener>): H
 async function inOtherThreads(expression: string): Promise<void> {
   const session = new Session();
   session.connect();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  session.on('NodeWorker.receivedMessageFromWorker', () => resolve());
+  const ran = new Map<string, PromiseWithResolvers<void>>();
+  session.on('NodeWorker.receivedMessageFromWorker', ({ params: { sessionId, message } }) => {
+    if ((JSON.parse(message) as { id?: number }).id === 1) ran.get(sessionId)?.resolve();
+  });
   session.on('NodeWorker.attachedToWorker', ({ params: { sessionId } }) => {
+    ran.set(sessionId, Promise.withResolvers());
     const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } });
     session.post('NodeWorker.sendMessageToWorker', { sessionId, message });
   });
-  session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
-  await promise;
+  // Answered once it has told of all threads that there are.
+  await new Promise<void>((resolve) =>
+    session.post('NodeWorker.enable', { waitForDebuggerOnStart: false }, () => resolve()),
+  );
+  expect(ran.size).toBeGreaterThan(0);
+  await Promise.all(Array.from(ran.values(), ({ promise }) => promise));
   session.disconnect();
 }
