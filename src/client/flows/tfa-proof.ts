@@ -4,7 +4,7 @@
  */
 import { Secret, TOTP } from 'otpauth';
 import type { TfaMethod } from '../../contract/tfa-status.ts';
-import type { TfaMethodName } from '../../contract/tfa.ts';
+import type { TfaMethodName } from '../../contract/tfa-fields.ts';
 import type { Client } from '../client.ts';
 import { ApiError } from '../errors.ts';
 

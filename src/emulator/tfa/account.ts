@@ -1,6 +1,6 @@
 /** The second factors of one user: which there are, and what of them is shown. Pure. */
 import type { TfaMethod } from '../../contract/tfa-status.ts';
-import type { TfaMethodName } from '../../contract/tfa.ts';
+import type { TfaMethodName } from '../../contract/tfa-fields.ts';
 import type { TFA_STATUSES } from '../../contract/users.ts';
 import { Refused } from '../refused.ts';
 import { lockView } from './lock.ts';

@@ -1,6 +1,6 @@
 /** Broken schemas of 2FA requests for which §7 has a code that says more than bad_request. Pure. */
 import { operationOf, type OperationId } from '../../contract/operations.ts';
-import { TFA_METHODS } from '../../contract/tfa.ts';
+import { TFA_METHODS } from '../../contract/tfa-fields.ts';
 import { Refused } from '../refused.ts';
 import { invalidMethod } from './account.ts';
 
