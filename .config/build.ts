@@ -7,14 +7,17 @@
  * Three bundles that share no chunks: what a process loads is in few files then, and each file costs its start a
  * millisecond or two. The daemon is in the first; the other commands and the library are in the second.
  */
-import { build, type Plugin } from 'esbuild';
+import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { isBuiltin } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { join } from 'node:path';
 
 const root = new URL('..', import.meta.url).pathname;
 const out = process.argv[2] ?? join(root, 'dist');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+
+const requireHere = createRequire(import.meta.url);
+const IDENTIFIER = /^(?!default$)[A-Za-z_$][\w$]*$/;
 
 rmSync(out, { recursive: true, force: true });
 
@@ -29,9 +32,10 @@ const commandLineApart: Plugin = {
 };
 
 /**
- * Node's own modules are required, not imported. To import one reads all its exports, and some are getters that load
- * more: WebSocket of node:http Node's own copy of undici, webcrypto of node:crypto all its algorithms. That is
- * 14 MB and 16 ms for each thread.
+ * Node's own modules are required, not imported, and of each only the names that are used are read. To import one, or
+ * to copy its properties, reads all of them, and some load more: WebSocket of node:http Node's own copy of undici,
+ * webcrypto of node:crypto all its algorithms, diff of node:util the streams of stderr. That is 14 MB and 20 ms for
+ * each thread.
  */
 const nodeRequired: Plugin = {
   name: 'node modules are required',
@@ -39,39 +43,59 @@ const nodeRequired: Plugin = {
     plugins.onResolve({ filter: /./ }, ({ kind, path }) =>
       kind === 'import-statement' && isBuiltin(path) ? { path, namespace: 'required' } : undefined,
     );
-    plugins.onLoad({ filter: /./, namespace: 'required' }, ({ path }) => ({
-      contents: `module.exports = require(${JSON.stringify(path)});`,
-    }));
+    plugins.onLoad({ filter: /./, namespace: 'required' }, ({ path }) => {
+      const module = `/* @__PURE__ */ require(${JSON.stringify(path)})`;
+      const names = Object.getOwnPropertyNames(requireHere(path)).filter((name) => IDENTIFIER.test(name));
+      const exports = names.map((name) => `export const ${name} = /* @__PURE__ */ (() => node.${name})();`);
+      return { contents: `const node = ${module};\nexport default node;\n${exports.join('\n')}` };
+    });
   },
 };
 
-/** Every agent here has HTTP/2 switched off (see transport.ts): its code is left out, and node:http2 with node:tls. */
-const withoutHttp2: Plugin = {
-  name: 'no HTTP/2',
+/**
+ * Parts of undici that nobody here comes to, 20 KB to 100 KB each: every agent has HTTP/2 switched off (transport.ts),
+ * and bodies are text or bytes, never those of fetch.
+ */
+const UNUSED = /\/undici\/lib\/(dispatcher\/client-h2|web\/fetch\/(body|formdata)|web\/webidl\/index)\.js$/;
+const withoutUnused: Plugin = {
+  name: 'unused parts of undici',
   setup(plugins) {
-    plugins.onLoad({ filter: /\/undici\/lib\/dispatcher\/client-h2\.js$/ }, () => ({ contents: '' }));
+    plugins.onLoad({ filter: UNUSED }, () => ({ contents: '' }));
   },
 };
 
-const BUNDLES: readonly Record<string, string>[] = [
-  { pilotlight: 'src/cli/main.ts' },
-  { program: 'src/cli/program.ts', index: 'src/index.ts', emulator: 'src/emulator/index.ts' },
-  { 'heartbeat-worker': 'src/heartbeat/isolation/worker.ts' },
-];
-const outputs = await Promise.all(BUNDLES.map(async (entries) => (await bundle(entries)).metafile.outputs));
+/** ES modules with chunks; a path beside `import.meta.url` is in the folder. */
+const MODULES: BuildOptions = {
+  format: 'esm',
+  splitting: true,
+  chunkNames: '[name]-[hash]',
+  // CommonJS packages in an ES module bundle still call require for Node's own modules.
+  banner: {
+    js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+  },
+};
+/** One file that Node has compiled sooner: the first heartbeat waits for it. */
+const SCRIPT: BuildOptions = { format: 'cjs', outExtension: { '.js': '.cjs' } };
 
-function bundle(entryPoints: Record<string, string>) {
-  return build({
+const outputs = await Promise.all([
+  bundle({ pilotlight: 'src/cli/main.ts' }, MODULES),
+  bundle(
+    { program: 'src/cli/program.ts', index: 'src/index.ts', emulator: 'src/emulator/index.ts' },
+    MODULES,
+  ),
+  bundle({ 'heartbeat-worker': 'src/heartbeat/isolation/worker.ts' }, SCRIPT),
+]);
+
+async function bundle(entryPoints: Record<string, string>, form: BuildOptions) {
+  const { metafile } = await build({
+    ...form,
     absWorkingDir: root,
     entryPoints,
-    plugins: [commandLineApart, nodeRequired, withoutHttp2],
+    plugins: [commandLineApart, nodeRequired, withoutUnused],
     outdir: out,
     bundle: true,
-    splitting: true,
-    format: 'esm',
     platform: 'node',
     target: 'node22.19',
-    chunkNames: '[name]-[hash]',
     minifySyntax: true,
     minifyWhitespace: true,
     keepNames: true,
@@ -80,13 +104,12 @@ function bundle(entryPoints: Record<string, string>) {
     define: {
       PILOTLIGHT_VERSION: JSON.stringify(version),
       PILOTLIGHT_REVISION: JSON.stringify(process.env['REVISION'] ?? 'unknown'),
-    },
-    // CommonJS packages in an ES module bundle still call require for Node's own modules.
-    banner: {
-      js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+      // undici leaves its second HTTP parser, an experiment that must be asked for, out of a bundle that says this.
+      esbuildDetection: 'true',
     },
     logLevel: 'warning',
   });
+  return Object.values(metafile.outputs);
 }
 
 // What is read as a file: the status page, the emulator's documentation, and the parts of a plan's page.
@@ -97,6 +120,6 @@ for (const folder of ['src/daemon/status-page', 'src/emulator/docs', 'src/cli/pl
 for (const name of ['uPlot.iife.min.js', 'uPlot.min.css'])
   copyFileSync(join(root, 'node_modules/uplot/dist', name), join(out, name));
 
-const files = outputs.flatMap((bundled) => Object.values(bundled));
+const files = outputs.flat();
 const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
 process.stdout.write(`${out}: ${files.length} files, ${(bytes / 1024).toFixed(0)} KiB\n`);

@@ -1,5 +1,4 @@
 /** The API key as it is now: from the environment, or from a file that is read again when the service refuses it. */
-import { readFile } from 'node:fs/promises';
 
 export interface ApiKey {
   current(): string;
@@ -19,6 +18,8 @@ export function createApiKey(initial: string, initialFile: string | undefined): 
     file: () => file,
     async reread(signal) {
       if (file === undefined) return key;
+      // Not loaded before: that takes 2 ms, and the first heartbeat would wait for them.
+      const { readFile } = await import('node:fs/promises');
       const text = (await readFile(file, { encoding: 'utf8', signal })).trim();
       // A file that is being replaced may be empty for a moment.
       if (text !== '') key = text;

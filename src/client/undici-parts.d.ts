@@ -3,6 +3,10 @@ declare module 'undici/lib/dispatcher/env-http-proxy-agent.js' {
   const agent: unknown;
   export = agent;
 }
+declare module 'undici/lib/dispatcher/agent.js' {
+  const agent: unknown;
+  export = agent;
+}
 declare module 'undici/lib/api/api-request.js' {
   const request: unknown;
   export = request;

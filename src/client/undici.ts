@@ -4,6 +4,7 @@
  * (lib/global.js); it also loads fetch, WebSocket and caches, which nobody here uses.
  */
 import type {
+  Agent as DirectAgentType,
   Dispatcher,
   EnvHttpProxyAgent as AgentType,
   errors as errorsType,
@@ -12,8 +13,15 @@ import type {
 import apiConnect from 'undici/lib/api/api-connect.js';
 import apiRequest from 'undici/lib/api/api-request.js';
 import errors from 'undici/lib/core/errors.js';
+import directAgent from 'undici/lib/dispatcher/agent.js';
 import agent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
 import pool from 'undici/lib/dispatcher/pool.js';
+
+/** One that asks no proxy. */
+export function createDirectAgent(options: DirectAgentType.Options): Dispatcher {
+  const Constructor = directAgent as typeof DirectAgentType;
+  return new Constructor(options);
+}
 
 export function createAgent(options: AgentType.Options): Dispatcher {
   const Constructor = agent as typeof AgentType;

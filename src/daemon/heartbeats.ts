@@ -8,10 +8,8 @@ import type { ExchangeEvent, OpenHeart } from '../heartbeat/heart.ts';
 import type { FailureLabel } from '../heartbeat/outcome.ts';
 import type { HeartbeatState, Notice } from '../heartbeat/machine.ts';
 import type { DeploymentView } from '../heartbeat/view.ts';
-import type { Settings } from './config/options.ts';
+import { deploymentChoices, type HeartbeatSettings } from './deployment-choices.ts';
 import type { DeploymentStatus } from './status.ts';
-
-type HeartbeatSettings = Pick<Settings, 'baseUrl' | 'deployments' | 'deploymentTtl' | 'heartbeatInterval'>;
 
 export interface HeartbeatsOptions {
   /** Where the heartbeats run. */
@@ -79,9 +77,9 @@ export function startHeartbeats(options: HeartbeatsOptions): Heartbeats {
       learned.delete(deploymentId);
     }
     beating = wanted;
-    for (const { id, ttlMs = settings.deploymentTtl ?? learned.get(id) } of settings.deployments) {
-      heart.add({ id, ttl: ttlMs, interval: settings.heartbeatInterval });
-      if (ttlMs === undefined && !asking.has(id)) void askForTtl(id);
+    for (const choice of deploymentChoices(settings, learned)) {
+      heart.add(choice);
+      if (choice.ttl === undefined && !asking.has(choice.id)) void askForTtl(choice.id);
     }
   }
 

@@ -25,6 +25,6 @@ function lazily(from: ReadonlySet<string>, name: string): string[] {
 
 const loaded = closure('pilotlight.js');
 for (const main of lazily(loaded, 'main')) closure(main, loaded);
-closure('heartbeat-worker.js', loaded);
+loaded.add('heartbeat-worker.cjs');
 const bytes = [...loaded].reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);
 report('bundle', bytes / 1e6, `${loaded.size} files`);

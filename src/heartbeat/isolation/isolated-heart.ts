@@ -3,15 +3,14 @@
  * stall this thread or throw in it, and no heartbeat is late. A thread that ends by itself is started again with
  * the same deployments, which beat at once.
  */
-import type { Worker } from 'node:worker_threads';
 import type { DeploymentChoice } from '../driver.ts';
 import { timingFor } from '../formulas.ts';
 import type { Heart, HeartOptions } from '../heart.ts';
 import { emptyLedger } from '../ledger.ts';
 import { startHeartbeat } from '../machine.ts';
 import { viewDeployment, type DeploymentView } from '../view.ts';
-import type { Birth, Message, Order, Report } from './protocol.ts';
-import { takeThread } from './thread.ts';
+import type { Message, Order, Report } from './protocol.ts';
+import { beginHeartbeats, tickTime, type Beating } from './thread.ts';
 
 /** A thread that lives shorter than this is started again more slowly each time, ms. */
 const SHORT_LIFE = 10_000;
@@ -25,46 +24,45 @@ interface Pending {
   readonly settle: (ids: readonly number[] | undefined) => void;
 }
 
-export function openIsolatedHeart(options: HeartOptions): Heart {
+/** @param begun A thread that beats already, for the deployments that it was born with. */
+export function openIsolatedHeart(options: HeartOptions, begun?: Beating): Heart {
   const { apiKey, listener } = options;
   const choices = new Map<number, DeploymentChoice>();
   const pending = new Map<number, Pending>();
-  const lastTickAt = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
   const known = new Map<number, DeploymentView>();
   let requests = 0;
   let stopping = false;
-  let bornAt = 0;
+  let bornAt = performance.now();
   let wait = FIRST_WAIT;
   let again: NodeJS.Timeout | undefined;
-  let worker: Worker | undefined;
-  lastTickAt[0] = Date.now();
-  start();
+  let beating: Beating | undefined;
+  const lastTickAt = begun?.birth.lastTickAt ?? tickTime();
+  for (const choice of begun?.birth.deployments ?? []) choices.set(choice.id, choice);
+  listen(begun ?? begin());
 
-  function start(): void {
+  function begin(): Beating {
     bornAt = performance.now();
-    const birth: Birth = {
+    return beginHeartbeats({
       baseUrl: options.baseUrl,
       key: apiKey.current(),
       keyFile: apiKey.file(),
       deployments: [...choices.values()],
       lastTickAt,
-    };
-    const started = takeThread();
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    started.postMessage(birth);
-    let reason: Error | undefined;
-    started.on('message', (message: Message) => hear(message));
-    started.on('error', (error) => (reason = error instanceof Error ? error : new Error(String(error))));
-    started.on('exit', (code) => ended(reason ?? new Error(`it exited with code ${code}`)));
-    worker = started;
+    });
+  }
+
+  function listen(to: Beating): void {
+    beating = to;
+    to.port.on('message', (message: Message) => hear(message));
+    void to.ended.then(ended);
   }
 
   function ended(error: Error): void {
-    worker = undefined;
+    beating = undefined;
     for (const { settle } of pending.values()) settle(undefined);
     if (stopping) return;
     wait = performance.now() - bornAt < SHORT_LIFE ? Math.min(LONGEST_WAIT, wait * 2) : FIRST_WAIT;
-    again = setTimeout(start, wait);
+    again = setTimeout(() => listen(begin()), wait);
     listener.crashed(error, wait);
   }
 
@@ -93,7 +91,7 @@ export function openIsolatedHeart(options: HeartOptions): Heart {
   /** An order to a thread that has just ended is lost; what it was about is in the birth of the next. */
   function order(what: Order): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    worker?.postMessage(what);
+    beating?.port.postMessage(what);
   }
 
   /** Resolves with undefined when no answer came, because the thread ended or took too long. */
@@ -101,7 +99,7 @@ export function openIsolatedHeart(options: HeartOptions): Heart {
     limitMs: number,
     what: (request: number) => Order,
   ): Promise<{ ids: readonly number[]; views: readonly DeploymentView[] } | undefined> {
-    if (worker === undefined) return undefined;
+    if (beating === undefined) return undefined;
     const request = (requests += 1);
     const { promise, resolve } = Promise.withResolvers<readonly number[] | undefined>();
     const views: DeploymentView[] = [];
@@ -116,6 +114,8 @@ export function openIsolatedHeart(options: HeartOptions): Heart {
 
   return {
     add(choice) {
+      const now = choices.get(choice.id);
+      if (now?.ttl === choice.ttl && now?.interval === choice.interval) return;
       choices.set(choice.id, choice);
       order({ type: 'add', choice });
     },
@@ -146,7 +146,7 @@ export function openIsolatedHeart(options: HeartOptions): Heart {
       stopping = true;
       clearTimeout(again);
       await ask(2 * PATIENCE, (request) => ({ type: 'stop', request }));
-      await worker?.terminate();
+      await beating?.worker.terminate();
     },
   };
 }

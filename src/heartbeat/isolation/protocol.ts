@@ -1,10 +1,17 @@
 /** What the daemon and the thread of the heartbeats say to each other. All of it survives a structured clone. */
+import type { MessagePort } from 'node:worker_threads';
 import type { DeploymentChoice } from '../driver.ts';
 import type { ExchangeEvent } from '../heart.ts';
 import type { Notice } from '../machine.ts';
 import type { DeploymentView } from '../view.ts';
 
-/** What the thread is born with: the first message that it is sent. */
+/** The only message that is sent to the thread itself. All others go through the port, where they wait for a listener. */
+export interface Begin {
+  readonly birth: Birth;
+  readonly port: MessagePort;
+}
+
+/** What the thread is born with. */
 export interface Birth {
   readonly baseUrl: string;
   readonly key: string;

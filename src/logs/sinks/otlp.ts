@@ -9,7 +9,8 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { JsonLogsSerializer, ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
+import { createDirectAgent, request } from '../../client/undici.ts';
 import type { LogRecord } from '../record.ts';
 import { acceptanceOf, type Answer } from './otlp-answer.ts';
 import { toOtlpRecords } from './otlp-records.ts';
@@ -41,7 +42,7 @@ const compress = promisify(gzip);
 
 export function otlpSink({ endpoint, headers }: OtlpSinkOptions): Sink {
   const url = logsUrl(endpoint);
-  const agent = new Agent({
+  const agent = createDirectAgent({
     connections: 1,
     allowH2: false,
     keepAliveTimeout: 4_000,
@@ -80,7 +81,7 @@ export function otlpSink({ endpoint, headers }: OtlpSinkOptions): Sink {
     const { contentType, serializer } = ENCODINGS[encoding];
     const body = serializer.serializeRequest(toOtlpRecords(records));
     if (body === undefined) throw new Error('the records could not be encoded');
-    const response = await agent.request({
+    const response = await request(agent, {
       origin: url.origin,
       path: url.pathname,
       method: 'POST',

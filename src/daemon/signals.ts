@@ -1,0 +1,34 @@
+/** The signals that the daemon heeds. */
+import { constants } from 'node:os';
+
+export interface Signals {
+  /** Resolves with the first SIGTERM or SIGINT, or when `quit` is called. */
+  readonly told: Promise<void>;
+  readonly quit: () => void;
+  /** What SIGHUP does; nothing before it is set. */
+  reload: () => Promise<void>;
+  /** What goes before the end that a second SIGTERM or SIGINT brings. */
+  abandon: () => void;
+}
+
+/**
+ * To be called first of all: as process 1 of a container a signal without a listener is ignored, and elsewhere it
+ * kills. A second SIGTERM or SIGINT ends the process at once, as the signal alone would have.
+ */
+export function listenForSignals(): Signals {
+  const { promise: told, resolve: quit } = Promise.withResolvers<void>();
+  const signals: Signals = { told, quit, reload: async () => {}, abandon: () => {} };
+  let once = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (once) {
+        signals.abandon();
+        process.exit(128 + constants.signals[signal]);
+      }
+      once = true;
+      quit();
+    });
+  }
+  process.on('SIGHUP', () => void signals.reload());
+  return signals;
+}
