@@ -1,5 +1,7 @@
-/** The figures of one run of all benchmarks, and the table that shows them. */
+/** The figures of one run of all benchmarks, and the tables that show them. */
 import { existsSync, readFileSync } from 'node:fs';
+import { growthTable, type GrowthPoint } from './growth-rows.ts';
+import { peerTable, type PeerMeasurement } from './peer-rows.ts';
 import { FIGURES, holds, type Measurement } from './figures.ts';
 
 export const RESULTS = new URL('results.json', import.meta.url);
@@ -16,13 +18,15 @@ export interface Results {
   /** Of the machine over the last 15 minutes: what else ran beside it shows here. */
   readonly loadAverage: number;
   readonly figures: readonly Measurement[];
+  readonly growth: readonly GrowthPoint[];
+  readonly peers: readonly PeerMeasurement[];
 }
 
 export function readResults(): Results | undefined {
   return existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as Results) : undefined;
 }
 
-/** In Markdown, a row for each figure, and below it where the figures come from. */
+/** In Markdown: a row for each figure, how some grow, the peers, and where all of it comes from. */
 export function benchTable(results: Results | undefined): string {
   if (!results) return 'Not measured yet: `npm run bench`.';
   const { date, revision, cpu, node, quick, loadAverage } = results;
@@ -45,7 +49,8 @@ export function benchTable(results: Results | undefined): string {
   const where =
     `Measured ${date.slice(0, 10)} at ${revision} on ${cpu}, Node ${node}, ` +
     `load average ${loadAverage.toFixed(1)}${quick ? ', with short durations (`--quick`)' : ''}.`;
-  return [...lines, '', where].join('\n');
+  const { growth, peers } = results;
+  return [...lines, '', growthTable(growth), '', peerTable(peers), '', where].join('\n');
 }
 
 function amount(value: number, unit: string): string {

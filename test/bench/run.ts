@@ -12,11 +12,13 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { root } from '../support/optional.ts';
 import { FIGURES, holds, type Measurement } from './figures.ts';
+import type { GrowthPoint } from './growth-rows.ts';
+import type { PeerMeasurement } from './peer-rows.ts';
 import { benchTable, RESULTS, type Results } from './results.ts';
 
 interface Script {
   readonly name: string;
-  /** What it measures: ids of FIGURES. */
+  /** What it measures: ids of FIGURES; none where it fills a table of its own. */
   readonly figures: readonly string[];
   /** How long it runs, seconds, where it takes an argument; and with --quick. */
   readonly seconds?: readonly [full: number, quick: number];
@@ -36,6 +38,8 @@ const SCRIPTS: readonly Script[] = [
   { name: 'metrics', figures: ['metrics'] },
   { name: 'emulator', figures: ['emulator'] },
   { name: 'planner', figures: ['planner'] },
+  { name: 'growth', figures: [], seconds: [20, 5] },
+  { name: 'peers', figures: [], seconds: [30, 10] },
 ];
 
 const { values } = parseArgs({
@@ -51,9 +55,12 @@ if (unknown.length > 0) {
 }
 
 const measurements = new Map<string, Measurement>();
+const growth: GrowthPoint[] = [];
+const peers: PeerMeasurement[] = [];
 run('.config/build.ts');
 for (const script of SCRIPTS) {
-  if (script.figures.some((id) => wanted.includes(id))) await measure(script);
+  const asked = script.figures.some((id) => wanted.includes(id));
+  if (asked || (script.figures.length === 0 && values.only === undefined)) await measure(script);
 }
 const results: Results = {
   date: new Date().toISOString(),
@@ -63,6 +70,8 @@ const results: Results = {
   quick: values.quick,
   loadAverage: loadavg()[2] ?? 0,
   figures: FIGURES.flatMap(({ id }) => measurements.get(id) ?? []),
+  growth,
+  peers,
 };
 if (values.only === undefined) writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
 process.stdout.write(`\n${benchTable(results)}\n`);
@@ -87,9 +96,10 @@ async function measure({ name, seconds }: Script): Promise<void> {
   for await (const line of createInterface(child.stdout)) {
     process.stderr.write(`  ${line}\n`);
     if (!line.startsWith('{')) continue;
-    const measurement = JSON.parse(line) as Measurement;
-    const { id, value, note } = measurement;
-    measurements.set(id, { id, value, ...(note !== undefined && { note }) });
+    const said = JSON.parse(line) as Measurement | GrowthPoint | PeerMeasurement;
+    if ('growth' in said) growth.push(said);
+    else if ('peer' in said) peers.push(said);
+    else measurements.set(said.id, said);
   }
   const [code] = await exited;
   if (code !== 0) process.stderr.write(`${name} ended with code ${String(code)}\n`);

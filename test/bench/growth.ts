@@ -1,0 +1,73 @@
+/** How figures grow with the work. Prints a line for each amount of work. Run: node test/bench/growth.ts [seconds] */
+import { setTimeout as delay } from 'node:timers/promises';
+import { align } from '../../src/logs/align.ts';
+import { quantile } from './figures.ts';
+import { secondsArgument, startBenchDaemon, startEmulatorProcess, type BenchDaemon } from './processes.ts';
+import { reportGrowth } from './growth-rows.ts';
+
+/** How long each amount is measured once it has settled. */
+const SECONDS = secondsArgument(20);
+const TTL_S = 60;
+const SCRAPES = 20;
+const LINES_PER_SECOND = 100;
+
+for (const lines of [100, 1_000, 10_000, 100_000]) reportGrowth('align', lines, alignMs(lines));
+for (const count of [1, 10, 100, 1_000, 10_000]) await deployments(count);
+for (const count of [1, 10, 100]) await groups(count);
+
+/** A tail of so many lines that continues a window of as many, half of it new. */
+function alignMs(count: number): number {
+  const line = (index: number) => `2026-11-21 08:00:00,${index} INFO worker: request ${index} took 3 ms`;
+  const log = Array.from({ length: count * 1.5 }, (_, index) => line(index));
+  const [window, tail] = [log.slice(0, count), log.slice(count / 2)];
+  const times = Array.from({ length: 15 }, () => {
+    const from = performance.now();
+    align(window, tail, { full: true });
+    return performance.now() - from;
+  });
+  return quantile(times, 0.5);
+}
+
+async function deployments(count: number): Promise<void> {
+  const ids = Array.from({ length: count }, (_, index) => index + 1);
+  await using emulator = await startEmulatorProcess({ deployments: ids.map((id) => ({ id, ttl: TTL_S })) });
+  await using daemon = await startBenchDaemon({
+    API_KEY: emulator.apiKey,
+    BASE_URL: emulator.url,
+    DEPLOYMENT_TTL: `${TTL_S}s`,
+    DEPLOYMENTS: ids.join(','),
+  });
+  // The first interval is a short one, so that beats spread.
+  await delay(Math.min(SECONDS, TTL_S / 3) * 1000);
+  reportGrowth('deployments-cpu', count, await cpuPercent(daemon));
+  reportGrowth('deployments-rss', count, daemon.memory().rssMb);
+  const times: number[] = [];
+  for (let scrape = 0; scrape < SCRAPES; scrape += 1) {
+    const from = performance.now();
+    await (await fetch(`${daemon.url}/metrics`)).text();
+    times.push(performance.now() - from);
+  }
+  reportGrowth('deployments-scrape', count, quantile(times, 0.5));
+}
+
+async function groups(count: number): Promise<void> {
+  const ids = Array.from({ length: count }, (_, index) => index + 1);
+  await using emulator = await startEmulatorProcess({
+    workergroups: ids.map((id) => ({ id, lines_per_second: LINES_PER_SECOND })),
+  });
+  await using daemon = await startBenchDaemon({
+    API_KEY: emulator.apiKey,
+    BASE_URL: emulator.url,
+    WORKER_GROUPS: ids.join(','),
+  });
+  await delay(5_000);
+  reportGrowth('groups-cpu', count, await cpuPercent(daemon));
+  reportGrowth('groups-rss', count, daemon.memory().rssMb);
+}
+
+/** Of one core. */
+async function cpuPercent(daemon: BenchDaemon): Promise<number> {
+  const [before, from] = [daemon.cpuSeconds(), performance.now()];
+  await delay(SECONDS * 1000);
+  return ((daemon.cpuSeconds() - before) / (performance.now() - from)) * 100_000;
+}
