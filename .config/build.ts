@@ -2,15 +2,17 @@
  * Bundles the program and the library into dist/, or into the folder that is named: their entries, one for the thread
  * of the heartbeats, and a chunk for each part that a run may not need (emulator, pretty printer, …), loaded when it
  * does. Their types are another step, build-types.ts, which an image need not take. Everything lies flat in it, so
- * that a file looked up beside `import.meta.url` is found from whichever chunk asks.
+ * that a file looked up beside `import.meta.url` is found from whichever chunk asks. LICENSES.txt has the licences of
+ * the packages that are in it.
  *
  * Three bundles that share no chunks: what a process loads is in few files then, and each file costs its start a
  * millisecond or two. The daemon is in the first; the other commands and the library are in the second.
  */
 import { build, type BuildOptions, type Plugin } from 'esbuild';
-import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { join } from 'node:path';
+import { licences } from './licences.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 const out = process.argv[2] ?? join(root, 'dist');
@@ -78,7 +80,7 @@ const MODULES: BuildOptions = {
 /** One file that Node has compiled sooner: the first heartbeat waits for it. */
 const SCRIPT: BuildOptions = { format: 'cjs', outExtension: { '.js': '.cjs' } };
 
-const outputs = await Promise.all([
+const metafiles = await Promise.all([
   bundle({ pilotlight: 'src/cli/main.ts' }, MODULES),
   bundle(
     { program: 'src/cli/program.ts', index: 'src/index.ts', emulator: 'src/emulator/index.ts' },
@@ -110,7 +112,7 @@ async function bundle(entryPoints: Record<string, string>, form: BuildOptions) {
     },
     logLevel: 'warning',
   });
-  return Object.values(metafile.outputs);
+  return metafile;
 }
 
 // What is read as a file: the status page, the emulator's documentation, and the parts of a plan's page.
@@ -121,6 +123,10 @@ for (const folder of ['src/daemon/status-page', 'src/emulator/docs', 'src/cli/pl
 for (const name of ['uPlot.iife.min.js', 'uPlot.min.css'])
   copyFileSync(join(root, 'node_modules/uplot/dist', name), join(out, name));
 
-const files = outputs.flat();
+// uPlot comes as a file; it is in no bundle.
+const inputs = ['node_modules/uplot/', ...metafiles.flatMap((metafile) => Object.keys(metafile.inputs))];
+writeFileSync(join(out, 'LICENSES.txt'), licences(root, inputs));
+
+const files = metafiles.flatMap((metafile) => Object.values(metafile.outputs));
 const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
 process.stdout.write(`${out}: ${files.length} files, ${(bytes / 1024).toFixed(0)} KiB\n`);

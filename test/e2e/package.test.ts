@@ -45,6 +45,12 @@ describe('the packed library', () => {
     });
   });
 
+  test('carries the licences of what is bundled into it', () => {
+    const text = readFileSync(join(root, 'dist/LICENSES.txt'), 'utf8');
+    for (const name of ['fastify', 'node-cron', 'pino', 'prom-client', 'undici', 'uplot', 'zod'])
+      expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\S+ \\(\\S+\\)\\n\\n.*(licen[cs]e|copyright)`, 'im'));
+  });
+
   test('contains the bundle, its types, and the papers', () => {
     const { output } = run('tar', ['-tzf', tarball], root);
     const names = output.trim().split('\n');
@@ -53,6 +59,7 @@ describe('the packed library', () => {
       'dist/index.js',
       'dist/emulator.js',
       'dist/types/index.d.ts',
+      'dist/LICENSES.txt',
       'LICENSE',
       'README.md',
     ]) {
