@@ -4,6 +4,7 @@ import { createApiKey } from '../../../src/client/api-key.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { Heart, HeartListener } from '../../../src/heartbeat/heart.ts';
 import { openIsolatedHeart } from '../../../src/heartbeat/isolation/isolated-heart.ts';
+import { beginHeartbeats, tickTime, type Beating } from '../../../src/heartbeat/isolation/thread.ts';
 import { startTestDaemon, until } from '../../support/daemon.ts';
 import { startPilotlight } from '../../support/process.ts';
 
@@ -75,6 +76,54 @@ describe('heartbeats are isolated from the rest of the process', () => {
     expect(emulator.deployments.get(42).expired).toBe(false);
   });
 
+  test('a thread that beat before anyone listened tells all of it afterwards', async () => {
+    await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: TTL_S }] } });
+    const choice = { id: 42, ttl: TTL_S * 1000, interval: 'auto' } as const;
+    const beating = beginHeartbeats({
+      baseUrl: emulator.url,
+      key: emulator.apiKey,
+      keyFile: undefined,
+      deployments: [choice],
+      lastTickAt: tickTime(),
+    });
+    await until(() => emulator.deployments.get(42).beats > 1);
+    const accepted: number[] = [];
+    const heart = open(
+      emulator.url,
+      emulator.apiKey,
+      { notice: (id, { type }) => type === 'accepted' && accepted.push(id) },
+      beating,
+    );
+    await using _stop = { [Symbol.asyncDispose]: () => heart.stop() };
+    heart.add(choice);
+    await until(() => accepted.length >= emulator.deployments.get(42).beats);
+    expect(await heart.view({ timelines: false })).toMatchObject([{ deploymentId: 42, state: 'healthy' }]);
+    heart.remove(42);
+    expect(accepted).toHaveLength(emulator.deployments.get(42).beats);
+  });
+
+  test('a thread that ended before anyone listened is replaced', async () => {
+    await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: TTL_S }] } });
+    const beating = beginHeartbeats({
+      baseUrl: emulator.url,
+      key: emulator.apiKey,
+      keyFile: undefined,
+      deployments: [{ id: 42, ttl: TTL_S * 1000, interval: 'auto' }],
+      lastTickAt: tickTime(),
+    });
+    await beating.worker.terminate();
+    const crashes: string[] = [];
+    const heart = open(
+      emulator.url,
+      emulator.apiKey,
+      { crashed: (error) => crashes.push(error.message) },
+      beating,
+    );
+    await using _stop = { [Symbol.asyncDispose]: () => heart.stop() };
+    await until(() => emulator.deployments.get(42).beats > 0);
+    expect(crashes).toEqual([expect.stringMatching(/^it exited with code \d$/)]);
+  });
+
   test('a thread that does not answer keeps nobody waiting, and stop() ends it', async () => {
     await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: TTL_S }] } });
     const heart = open(emulator.url, emulator.apiKey, {});
@@ -92,12 +141,13 @@ describe('heartbeats are isolated from the rest of the process', () => {
   });
 });
 
-function open(baseUrl: string, key: string, listener: Partial<HeartListener>): Heart {
-  return openIsolatedHeart({
+function open(baseUrl: string, key: string, listener: Partial<HeartListener>, begun?: Beating): Heart {
+  const options = {
     baseUrl,
     apiKey: createApiKey(key, undefined),
     listener: { notice() {}, exchange() {}, crashed() {}, missed() {}, ...listener },
-  });
+  };
+  return openIsolatedHeart(options, begun);
 }
 
 /** Runs `expression` in every worker thread of this process, over the debugger's protocol: no hook in the code. */
