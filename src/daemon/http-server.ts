@@ -15,7 +15,8 @@ export interface Reply {
     | 'text/javascript'
     | 'application/json'
     | (string & {});
-  readonly body: string;
+  /** Text, or bytes in pieces. */
+  readonly body: string | readonly Uint8Array[];
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -103,10 +104,25 @@ async function handle(
   response.writeHead(reply.status, {
     ...SECURITY_HEADERS,
     'content-type': reply.type.startsWith('text/') ? withCharset(reply.type) : reply.type,
-    'content-length': Buffer.byteLength(reply.body),
+    'content-length': lengthOf(reply.body),
     ...reply.headers,
   });
-  response.end(request.method === 'HEAD' ? undefined : reply.body);
+  if (request.method === 'HEAD') response.end();
+  else if (typeof reply.body === 'string') response.end(reply.body);
+  else endWith(response, reply.body);
+}
+
+function lengthOf(body: Reply['body']): number {
+  return typeof body === 'string'
+    ? Buffer.byteLength(body)
+    : body.reduce((length, piece) => length + piece.length, 0);
+}
+
+/** Corked, so that all pieces leave in one write. */
+function endWith(response: ServerResponse, pieces: readonly Uint8Array[]): void {
+  response.cork();
+  for (const piece of pieces) response.write(piece);
+  response.end();
 }
 
 async function answer(

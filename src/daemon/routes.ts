@@ -31,7 +31,7 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
       if (token !== undefined && !bearerMatches(headers.authorization, token)) {
         return { ...plain(401, 'a Bearer token is needed\n'), headers: { 'www-authenticate': 'Bearer' } };
       }
-      return { status: 200, type: sources.metrics.contentType, body: await sources.metrics.text() };
+      return { status: 200, type: sources.metrics.contentType, body: await sources.metrics.exposition() };
     },
     'GET /startupz': () =>
       sources.state() === 'starting' ? plain(503, 'starting\n') : plain(200, 'started\n'),

@@ -15,7 +15,7 @@ import type { Outcome } from './outcome.ts';
 import type { CancelTimer, Ports } from './ports.ts';
 import type { Instant } from './reckoning.ts';
 import { isFinal, wasJustReached } from './schedule.ts';
-import { viewDeployment, type DriverView } from './view.ts';
+import { viewDeployment, type DeploymentView, type DriverView } from './view.ts';
 
 export interface DriverOptions {
   readonly ports: Ports;
@@ -105,12 +105,15 @@ export class HeartbeatDriver {
     await reading;
   }
 
+  /** Each deployment as it is when it is asked for: thousands may be looked at with pauses between them. */
+  *views(): Generator<DeploymentView, void> {
+    for (const { beat, ledger } of this.#deployments.values())
+      yield viewDeployment(beat, ledger, this.#now());
+  }
+
   view(): DriverView {
-    const now = this.#now();
     return {
-      deployments: Array.from(this.#deployments.values(), ({ beat, ledger }) =>
-        viewDeployment(beat, ledger, now),
-      ),
+      deployments: [...this.views()],
       lastTickAt: this.#lastTickAt,
       lastLagMs: this.#lastLagMs,
       inFlight: this.#calls.counted,

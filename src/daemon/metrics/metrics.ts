@@ -3,9 +3,10 @@
 import type { ClientObserver } from '../../client/caller.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import { LOG_LEVELS, type LogLevel } from '../log-levels.ts';
-import type { Status } from '../status.ts';
+import { Exposition } from './exposition.ts';
 import { STATUS_FAMILIES } from './families.ts';
 import { Counter, Gauge, Histogram, Registry } from './prom-client.ts';
+import type { Scrape } from './scrape.ts';
 import { expose, PREFIX } from './series.ts';
 
 /** Seconds; a heartbeat answered after 10 s is the attempt timeout's own limit. */
@@ -13,8 +14,8 @@ const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const LAG_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
 export interface Metrics {
-  /** Prometheus text format. */
-  text(): Promise<string>;
+  /** Prometheus text format, as bytes in pieces. */
+  exposition(): Promise<readonly Uint8Array[]>;
   readonly contentType: string;
   readonly client: ClientObserver;
   logMessage(level: LogLevel): void;
@@ -24,7 +25,7 @@ export interface Metrics {
 }
 
 /** `snapshot` is asked once a scrape; `operations` are those that this daemon may call. */
-export function createMetrics(snapshot: () => Promise<Status>, operations: readonly OperationId[]): Metrics {
+export function createMetrics(snapshot: () => Promise<Scrape>, operations: readonly OperationId[]): Metrics {
   const registry = new Registry();
 
   function counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
@@ -73,7 +74,12 @@ export function createMetrics(snapshot: () => Promise<Status>, operations: reado
   for (const level of LOG_LEVELS) messages.inc({ level }, 0);
 
   return {
-    text: async () => expose(STATUS_FAMILIES, await snapshot()) + (await registry.metrics()),
+    async exposition() {
+      const text = new Exposition();
+      expose(STATUS_FAMILIES, await snapshot(), text);
+      text.add(await registry.metrics());
+      return text.end();
+    },
     contentType: registry.contentType,
     client: {
       exchange({ operation, code, durationMs }) {

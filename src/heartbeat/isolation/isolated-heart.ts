@@ -6,6 +6,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { DeploymentChoice } from '../driver.ts';
 import { timingFor } from '../formulas.ts';
+import { joinFigures, selectFigures, type DeploymentFigures } from '../figures.ts';
 import type { Heart, HeartOptions } from '../heart.ts';
 import { emptyLedger } from '../ledger.ts';
 import { startHeartbeat } from '../machine.ts';
@@ -20,8 +21,16 @@ const LONGEST_WAIT = 5_000;
 /** How long an order that takes no network is waited for, ms. */
 const PATIENCE = 1_000;
 
+/** What an order was answered with. `ids` as in the message that it is done. */
+interface Answer {
+  readonly views: readonly DeploymentView[];
+  readonly figures: readonly DeploymentFigures[];
+  readonly ids: readonly number[];
+}
+
 interface Pending {
   readonly views: DeploymentView[];
+  readonly figures: DeploymentFigures[];
   readonly settle: (ids: readonly number[] | undefined) => void;
 }
 
@@ -30,7 +39,9 @@ export function openIsolatedHeart(options: HeartOptions): Heart {
   const choices = new Map<number, DeploymentChoice>();
   const pending = new Map<number, Pending>();
   const lastTickAt = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
+  /** What the thread told last; shown again when it does not answer. */
   const known = new Map<number, DeploymentView>();
+  let knownFigures: DeploymentFigures = new Float64Array();
   let requests = 0;
   let stopping = false;
   let bornAt = 0;
@@ -80,6 +91,9 @@ export function openIsolatedHeart(options: HeartOptions): Heart {
       case 'views':
         pending.get(message.request)?.views.push(...message.views);
         return;
+      case 'figures':
+        pending.get(message.request)?.figures.push(message.figures);
+        return;
       case 'done':
         return pending.get(message.request)?.settle(message.ids);
     }
@@ -97,21 +111,23 @@ export function openIsolatedHeart(options: HeartOptions): Heart {
   }
 
   /** Resolves with undefined when no answer came, because the thread ended or took too long. */
-  async function ask(
-    limitMs: number,
-    what: (request: number) => Order,
-  ): Promise<{ ids: readonly number[]; views: readonly DeploymentView[] } | undefined> {
+  async function ask(limitMs: number, what: (request: number) => Order): Promise<Answer | undefined> {
     if (worker === undefined) return undefined;
     const request = (requests += 1);
     const { promise, resolve } = Promise.withResolvers<readonly number[] | undefined>();
     const views: DeploymentView[] = [];
-    pending.set(request, { views, settle: resolve });
+    const figures: DeploymentFigures[] = [];
+    pending.set(request, { views, figures, settle: resolve });
     const timer = setTimeout(() => resolve(undefined), limitMs);
     order(what(request));
     const ids = await promise;
     clearTimeout(timer);
     pending.delete(request);
-    return ids && { ids, views };
+    return ids && { ids, views, figures };
+  }
+
+  function lastSeen(choice: DeploymentChoice): DeploymentView {
+    return known.get(choice.id) ?? unheardOf(choice);
   }
 
   return {
@@ -133,10 +149,15 @@ export function openIsolatedHeart(options: HeartOptions): Heart {
       }));
     },
     lastTickAt: () => lastTickAt[0] ?? 0,
-    async view({ timelines }) {
-      const answer = await ask(PATIENCE, (request) => ({ type: 'view', request, timelines }));
+    async view() {
+      const answer = await ask(PATIENCE, (request) => ({ type: 'view', request }));
       for (const view of answer?.views ?? []) known.set(view.deploymentId, view);
-      return Array.from(choices.values(), (choice) => known.get(choice.id) ?? unheardOf(choice));
+      return Array.from(choices.values(), (choice) => lastSeen(choice));
+    },
+    async figures() {
+      const answer = await ask(PATIENCE, (request) => ({ type: 'figures', request }));
+      if (answer) knownFigures = joinFigures(answer.figures);
+      return selectFigures(knownFigures, [...choices.values()], lastSeen);
     },
     async finalBeat(limitMs) {
       const answer = await ask(limitMs + PATIENCE, (request) => ({ type: 'final-beat', request, limitMs }));

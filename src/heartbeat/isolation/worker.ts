@@ -5,18 +5,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort } from 'node:worker_threads';
 import { createApiKey } from '../../client/api-key.ts';
+import { figuresOf } from '../figures.ts';
 import { openHeart } from '../heart.ts';
 import type { Birth, Message, Order } from './protocol.ts';
 import { Reports } from './reports.ts';
 
-/** Views in one message, so that a beat that is due waits for no more than these to be copied. */
+/** Views, or rows of figures, in one message: a beat that is due waits for no more than these to be made. */
 const VIEWS_AT_ONCE = 250;
 
 if (parentPort === null) throw new Error('this is the entry of a worker thread');
 const port = parentPort;
 
-function say(message: Message): void {
-  port.postMessage(message);
+function say(message: Message, transfer: readonly ArrayBuffer[] = []): void {
+  port.postMessage(message, transfer);
 }
 
 // Whatever is sent after its birth waits in the port until someone listens to it again.
@@ -62,7 +63,8 @@ async function obey(order: Order): Promise<void> {
       await heart.keyChanged();
       return say({ type: 'done', request: order.request, ids: [] });
     case 'view':
-      return tellViews(order.request, order.timelines);
+    case 'figures':
+      return tell(order.type, order.request);
     case 'final-beat':
       return say({ type: 'done', request: order.request, ids: await heart.finalBeat(order.limitMs) });
     case 'stop':
@@ -73,13 +75,29 @@ async function obey(order: Order): Promise<void> {
   }
 }
 
-async function tellViews(request: number, timelines: boolean): Promise<void> {
-  const views = await heart.view({ timelines });
-  for (let at = 0; at < views.length; at += VIEWS_AT_ONCE) {
-    say({ type: 'views', request, views: views.slice(at, at + VIEWS_AT_ONCE) });
+async function tell(what: 'view' | 'figures', request: number): Promise<void> {
+  for (const views of batches(heart.views(), VIEWS_AT_ONCE)) {
+    if (what === 'view') {
+      say({ type: 'views', request, views });
+    } else {
+      const figures = figuresOf(views);
+      say({ type: 'figures', request, figures }, [figures.buffer]);
+    }
     await nextTurn();
   }
   say({ type: 'done', request, ids: [] });
+}
+
+/** Takes no more from `items` than the next batch needs, and that when it is asked for. */
+function* batches<T>(items: Iterable<T>, size: number): Generator<T[]> {
+  let batch: T[] = [];
+  for (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }
 
 port.on('message', (order: Order) => void obey(order));

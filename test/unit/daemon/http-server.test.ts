@@ -20,6 +20,10 @@ async function serve(options: Partial<ListenerOptions> = {}): Promise<string> {
     onError: (error, route) => errors.push(`${route}: ${(error as Error).message}`),
     routes: {
       'GET /hello': () => plain(200, 'hello\n'),
+      'GET /pieces': () => ({
+        ...plain(200, ''),
+        body: ['three ', 'small ', 'pieces\n'].map((text) => Buffer.from(text)),
+      }),
       'PUT /echo': ({ body }) => json(200, { body }),
       'GET /broken': () => {
         throw new Error('secret detail');
@@ -38,6 +42,17 @@ describe('HTTP listener', () => {
     expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
     const head = await fetch(`${url}/hello`, { method: 'HEAD' });
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '6', '']);
+  });
+
+  test('a body in pieces arrives as one, its length said before', async () => {
+    const url = await serve();
+    const answer = await fetch(`${url}/pieces`);
+    expect([answer.headers.get('content-length'), await answer.text()]).toEqual([
+      '19',
+      'three small pieces\n',
+    ]);
+    const head = await fetch(`${url}/pieces`, { method: 'HEAD' });
+    expect([head.headers.get('content-length'), await head.text()]).toEqual(['19', '']);
   });
 
   test('says what there is for an unknown path, and which method for a wrong one', async () => {
