@@ -15,8 +15,9 @@ export interface Reply {
     | 'text/javascript'
     | 'application/json'
     | (string & {});
-  /** Text, or bytes in pieces. */
-  readonly body: string | readonly Uint8Array[];
+  readonly body: string | Uint8Array;
+  /** Called when the body is not needed any more, whether all of it was sent or the connection broke. */
+  readonly onceSent?: () => void;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -104,25 +105,11 @@ async function handle(
   response.writeHead(reply.status, {
     ...SECURITY_HEADERS,
     'content-type': reply.type.startsWith('text/') ? withCharset(reply.type) : reply.type,
-    'content-length': lengthOf(reply.body),
+    'content-length': Buffer.byteLength(reply.body),
     ...reply.headers,
   });
-  if (request.method === 'HEAD') response.end();
-  else if (typeof reply.body === 'string') response.end(reply.body);
-  else endWith(response, reply.body);
-}
-
-function lengthOf(body: Reply['body']): number {
-  return typeof body === 'string'
-    ? Buffer.byteLength(body)
-    : body.reduce((length, piece) => length + piece.length, 0);
-}
-
-/** Corked, so that all pieces leave in one write. */
-function endWith(response: ServerResponse, pieces: readonly Uint8Array[]): void {
-  response.cork();
-  for (const piece of pieces) response.write(piece);
-  response.end();
+  if (reply.onceSent) response.once('close', reply.onceSent);
+  response.end(request.method === 'HEAD' ? undefined : reply.body);
 }
 
 async function answer(

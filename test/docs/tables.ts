@@ -41,7 +41,7 @@ function environmentTable(): string {
 /** Name, type, labels and help, read from the text that a daemon with nothing configured exposes. */
 async function metricsTable(): Promise<string> {
   const metrics = createMetrics(() => Promise.resolve(EMPTY_SCRAPE), OPERATION_IDS);
-  const text = Buffer.concat(await metrics.exposition()).toString();
+  const text = Buffer.from((await metrics.exposition()).bytes).toString();
   const rows = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(
     ([, name = '', help = '', type = '']) => [`\`${name}\``, type, help],
   );

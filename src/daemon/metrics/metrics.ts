@@ -14,14 +14,20 @@ const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const LAG_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
 export interface Metrics {
-  /** Prometheus text format, as bytes in pieces. */
-  exposition(): Promise<readonly Uint8Array[]>;
+  /** Prometheus text format. To be released when its bytes have been read. */
+  exposition(): Promise<ReadableExposition>;
   readonly contentType: string;
   readonly client: ClientObserver;
   logMessage(level: LogLevel): void;
   reloaded(successful: boolean, atSeconds: number): void;
   /** Time between when a heartbeat was due and when it was sent, in ms. */
   schedulingLag(ms: number): void;
+}
+
+export interface ReadableExposition {
+  readonly bytes: Uint8Array;
+  /** The bytes will not be read any more: another exposition may use their memory. */
+  readonly release: () => void;
 }
 
 /** `snapshot` is asked once a scrape; `operations` are those that this daemon may call. */
@@ -66,6 +72,7 @@ export function createMetrics(snapshot: () => Promise<Scrape>, operations: reado
     help: 'When the configuration was last loaded with success.',
     registers: [registry],
   });
+  let free: Buffer | undefined;
   for (const operation of operations) {
     requests.inc({ operation, code: '200' }, 0);
     retries.inc({ operation }, 0);
@@ -75,10 +82,12 @@ export function createMetrics(snapshot: () => Promise<Scrape>, operations: reado
 
   return {
     async exposition() {
-      const text = new Exposition();
-      expose(STATUS_FAMILIES, await snapshot(), text);
-      text.add(await registry.metrics());
-      return text.end();
+      const [scrape, events] = [await snapshot(), await registry.metrics()];
+      const text = new Exposition(free);
+      free = undefined;
+      expose(STATUS_FAMILIES, scrape, text);
+      text.add(events);
+      return { bytes: text.bytes(), release: () => (free = text.memory) };
     },
     contentType: registry.contentType,
     client: {

@@ -48,7 +48,7 @@ const anyViews = fc.uniqueArray(anyView, { maxLength: 5, selector: ({ deployment
 function seriesIn(deployments: Scrape['deployments']): Map<string, number> {
   const text = new Exposition();
   expose(deploymentFamilies, { deployments } as Scrape, text);
-  const lines = Buffer.concat(text.end()).toString().split('\n');
+  const lines = Buffer.from(text.bytes()).toString().split('\n');
   expect(lines.pop()).toBe('');
   const samples = lines.filter((line) => !line.startsWith('#')).map((line) => line.split(' '));
   const series = new Map(samples.map(([name = '', value]) => [name, Number(value)]));
