@@ -13,7 +13,7 @@ import type { Notice } from './machine.ts';
 import type { DeploymentView } from './view.ts';
 
 export interface Heart {
-  /** Adds a deployment, which beats at once, or changes the timing of one that is there. */
+  /** Adds a deployment, which beats at once unless it comes in a crowd, or changes the timing of one that is there. */
   add(choice: DeploymentChoice): void;
   /** Stops one deployment's heartbeat and forgets it. */
   remove(deploymentId: number): void;

@@ -1,7 +1,7 @@
 /**
  * The heartbeats in a thread of their own, seen from the daemon: log handling, metrics or the status page may
  * stall this thread or throw in it, and no heartbeat is late. A thread that ends by itself is started again with
- * the same deployments, which beat at once.
+ * the same deployments, which begin anew.
  */
 import type { Worker } from 'node:worker_threads';
 import type { DeploymentChoice } from '../driver.ts';
@@ -177,7 +177,7 @@ function unheardOf(choice: DeploymentChoice): DeploymentView {
   const now = { mono: performance.now(), wall: Date.now() };
   const timing = timingFor(choice);
   return viewDeployment(
-    startHeartbeat({ id: choice.id, timing, spread: 0, keyGeneration: 1 }, now),
+    startHeartbeat({ id: choice.id, timing, spread: 0, dueAt: now.mono, keyGeneration: 1 }, now),
     emptyLedger(),
     now,
   );
