@@ -18,7 +18,7 @@ describe('on a healthy service, within its stated bound,', () => {
   it(
     'beginnings: N deployments that are added together are each reached within T/10 and the queue',
     async () => {
-      expect((await search('beginnings', { runs: Math.ceil(RUNS / 100), enough: 5 })).examples).toEqual([]);
+      expect((await search('beginnings', { runs: Math.ceil(RUNS / 200), enough: 5 })).examples).toEqual([]);
     },
     PATIENCE,
   );
