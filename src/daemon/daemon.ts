@@ -73,7 +73,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const apiKey = createApiKey(settings.apiKey, options.config.files.get('apiKey'));
   const shutdown = new ShutdownSequence();
 
-  const metrics = createMetrics(() => status({ timelines: false }), DAEMON_OPERATION_IDS);
+  const metrics = createMetrics(async () => withRest(await heartbeats.figures()), DAEMON_OPERATION_IDS);
   metrics.reloaded(true, startedAt);
   const logger = await options.createLogger({
     secrets: () =>
@@ -128,8 +128,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const logs = replicas?.logs ?? (await startLogFollowing({ ...following, settings }));
   const watches = startWatches(client, settings, logger, replicas?.held);
 
-  /** The timelines of the heartbeats are for people; a scrape does without. */
-  async function status({ timelines = true } = {}): Promise<Status> {
+  const status = async (): Promise<Status> => withRest(await heartbeats.status());
+
+  /** The status at this moment, with its deployments as they were asked for. */
+  function withRest<Deployments>(
+    deployments: Deployments,
+  ): Omit<Status, 'deployments'> & { deployments: Deployments } {
     return {
       version: build.version,
       revision: build.revision,
@@ -143,7 +147,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         serverless_url: settings.serverlessUrl ?? settings.baseUrl,
         clock_skew_seconds: clockSkew,
       },
-      deployments: await heartbeats.status({ timelines }),
+      deployments,
       ...logs.status(),
       endpoint_groups: settings.endpointGroups.map(({ label, parameters, findings }) => ({
         endpoint_group: label,

@@ -4,6 +4,7 @@ import type { ApiKey } from '../client/api-key.ts';
 import type { ClientOf } from '../client/partial-client.ts';
 import { ApiError } from '../client/errors.ts';
 import { delay } from '../client/delay.ts';
+import type { DeploymentFigures } from '../heartbeat/figures.ts';
 import type { ExchangeEvent, OpenHeart } from '../heartbeat/heart.ts';
 import type { FailureLabel } from '../heartbeat/outcome.ts';
 import type { HeartbeatState, Notice } from '../heartbeat/machine.ts';
@@ -24,7 +25,9 @@ export interface HeartbeatsOptions {
 }
 
 export interface Heartbeats {
-  status(options: { readonly timelines: boolean }): Promise<DeploymentStatus[]>;
+  status(): Promise<DeploymentStatus[]>;
+  /** The numbers of the status, for the metrics. */
+  figures(): Promise<DeploymentFigures>;
   /** Ms by which the scheduler is late with its next look at the clock. */
   lateMs(): number;
   apply(settings: HeartbeatSettings): void;
@@ -110,7 +113,8 @@ export function startHeartbeats(options: HeartbeatsOptions): Heartbeats {
   }
 
   return {
-    status: async (what) => (await heart.view(what)).map((view) => deploymentStatus(view)),
+    status: async () => (await heart.view()).map((view) => deploymentStatus(view)),
+    figures: () => heart.figures(),
     lateMs: () => (beating.size === 0 ? 0 : Math.max(0, Date.now() - heart.lastTickAt() - LONGEST_SLEEP_MS)),
     apply,
     rereadKey: () => heart.keyChanged(),

@@ -31,7 +31,8 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
       if (token !== undefined && !bearerMatches(headers.authorization, token)) {
         return { ...plain(401, 'a Bearer token is needed\n'), headers: { 'www-authenticate': 'Bearer' } };
       }
-      return { status: 200, type: sources.metrics.contentType, body: await sources.metrics.text() };
+      const { bytes, release } = await sources.metrics.exposition();
+      return { status: 200, type: sources.metrics.contentType, body: bytes, onceSent: release };
     },
     'GET /startupz': () =>
       sources.state() === 'starting' ? plain(503, 'starting\n') : plain(200, 'started\n'),

@@ -6,6 +6,7 @@
 import { Agenda } from './agenda.ts';
 import { Calls, type Call } from './calls.ts';
 import { step as engineStep, type StepFunction } from './engine.ts';
+import { Crowd } from './crowd.ts';
 import { FinalBeat } from './final-beat.ts';
 import { timingFor, type TimingChoice } from './formulas.ts';
 import { KeySource, type Key } from './key-source.ts';
@@ -15,7 +16,7 @@ import type { Outcome } from './outcome.ts';
 import type { CancelTimer, Ports } from './ports.ts';
 import type { Instant } from './reckoning.ts';
 import { isFinal, wasJustReached } from './schedule.ts';
-import { viewDeployment, type DriverView } from './view.ts';
+import { viewDeployment, type DeploymentView, type DriverView } from './view.ts';
 
 export interface DriverOptions {
   readonly ports: Ports;
@@ -39,8 +40,6 @@ interface Deployment {
   readonly calls: Map<number, Call>;
 }
 
-/** The fractional parts of its multiples lie evenly in [0, 1), however many there are (Weyl's theorem). */
-const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
 /** The longest sleep, ms: clocks that part are noticed within this, or within q where that is shorter. */
 const LONGEST_SLEEP = 1000;
 /** A drift between the clocks that every heartbeat is told of at once, ms. */
@@ -54,9 +53,9 @@ export class HeartbeatDriver {
   readonly #calls: Calls;
   readonly #deployments = new Map<number, Deployment>();
   readonly #agenda = new Agenda<Deployment>();
+  readonly #crowd = new Crowd();
   #outbox: { readonly id: number; readonly notice: Notice }[] = [];
   #final: FinalBeat | undefined;
-  #added = 0;
   #offset: number;
   #longestSleep = LONGEST_SLEEP;
   #cancelTimer: CancelTimer | undefined;
@@ -77,7 +76,7 @@ export class HeartbeatDriver {
     this.#lastTickAt = now.wall;
   }
 
-  /** Adds a deployment, which beats at once, or changes the timing of one that is there. */
+  /** Adds a deployment, which beats at once unless it comes in a crowd, or changes the timing of one that is there. */
   add(choice: DeploymentChoice): void {
     if (this.#stopped) return;
     const timing = timingFor(choice);
@@ -105,12 +104,15 @@ export class HeartbeatDriver {
     await reading;
   }
 
+  /** Each deployment as it is when it is asked for: thousands may be looked at with pauses between them. */
+  *views(): Generator<DeploymentView, void> {
+    for (const { beat, ledger } of this.#deployments.values())
+      yield viewDeployment(beat, ledger, this.#now());
+  }
+
   view(): DriverView {
-    const now = this.#now();
     return {
-      deployments: Array.from(this.#deployments.values(), ({ beat, ledger }) =>
-        viewDeployment(beat, ledger, now),
-      ),
+      deployments: [...this.views()],
       lastTickAt: this.#lastTickAt,
       lastLagMs: this.#lastLagMs,
       inFlight: this.#calls.counted,
@@ -156,9 +158,9 @@ export class HeartbeatDriver {
 
   #begin(id: number, timing: Heartbeat['timing']): void {
     const now = this.#now();
-    this.#added += 1;
-    const spread = 1 - ((this.#added * GOLDEN_RATIO) % 1);
-    const beat = startHeartbeat({ id, timing, spread, keyGeneration: this.#keys.key.generation }, now);
+    const { spread, dueAt } = this.#crowd.join(now.mono, timing);
+    const { generation: keyGeneration } = this.#keys.key;
+    const beat = startHeartbeat({ id, timing, spread, dueAt, keyGeneration }, now);
     const deployment = { beat, ledger: emptyLedger(), calls: new Map<number, Call>() };
     this.#deployments.set(id, deployment);
     this.#agenda.place(deployment, now.mono);

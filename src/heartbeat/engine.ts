@@ -135,11 +135,13 @@ function takeKey(turn: Turn, generation: number): void {
   if (beat.trouble === 'unauthorized') beat.dueAt = now.mono;
 }
 
-/** A shorter interval moves a beat that is already scheduled; a longer one waits for the next. */
+/** A shorter TTL or interval moves a beat that is already scheduled; a longer one waits for the next. */
 function retime(turn: Turn, timing: Timing): void {
   const { beat } = turn;
-  const due = beat.basis - beat.reckoning.hidden + timing.interval - timing.tick;
-  if (beat.acknowledged && beat.dueAt !== Infinity) beat.dueAt = Math.min(beat.dueAt, due);
+  const basis = beat.basis - beat.reckoning.hidden;
+  const due = basis + (beat.acknowledged ? timing.interval - timing.tick : timing.firstWithin);
+  const scheduled = beat.acknowledged ? beat.dueAt !== Infinity : beat.attempts === 0;
+  if (scheduled) beat.dueAt = Math.min(beat.dueAt, due);
   beat.timing = timing;
   beat.spacing = Math.min(beat.spacing, timing.maxSpacing);
 }

@@ -27,6 +27,8 @@ export interface Timing {
   readonly ttl: number | undefined;
   /** I: a beat is due this long after the last acknowledged one was sent, at the latest. */
   readonly interval: number;
+  /** The first beat is due this long after the deployment was added, at the latest. */
+  readonly firstWithin: number;
   /** A: an attempt that takes longer is overdue. */
   readonly attemptTimeout: number;
   /** B: the longest pause between a failure and the next attempt. */
@@ -103,6 +105,7 @@ export function timingFor(choice: TimingChoice): Timing {
   return Object.freeze({
     ttl: choice.ttl,
     interval: choice.interval === 'auto' ? autoInterval(ttl) : choice.interval,
+    firstWithin: ttl / 10,
     attemptTimeout: timeout,
     backoff: longestBackoff,
     clockAllowance: clockAllowance(ttl),

@@ -8,11 +8,12 @@ import { createPartialClient } from '../client/partial-client.ts';
 import { serverlessOperations } from '../contract/serverless.ts';
 import { createBeatPort } from './beat.ts';
 import { HeartbeatDriver, type DeploymentChoice } from './driver.ts';
+import { figuresOf, type DeploymentFigures } from './figures.ts';
 import type { Notice } from './machine.ts';
 import type { DeploymentView } from './view.ts';
 
 export interface Heart {
-  /** Adds a deployment, which beats at once, or changes the timing of one that is there. */
+  /** Adds a deployment, which beats at once unless it comes in a crowd, or changes the timing of one that is there. */
   add(choice: DeploymentChoice): void;
   /** Stops one deployment's heartbeat and forgets it. */
   remove(deploymentId: number): void;
@@ -20,8 +21,10 @@ export interface Heart {
   keyChanged(): Promise<void>;
   /** When the scheduler last looked at the clock, Unix ms: one whose time stands still is wedged. */
   lastTickAt(): number;
-  /** The timelines are the larger part of it, and only people look at them. */
-  view(options: { readonly timelines: boolean }): Promise<readonly DeploymentView[]>;
+  /** For people. */
+  view(): Promise<readonly DeploymentView[]>;
+  /** For the metrics: the numbers of the view. */
+  figures(): Promise<DeploymentFigures>;
   /** One last heartbeat for every deployment. The ids that were not reached within `limitMs`, or sooner. */
   finalBeat(limitMs: number): Promise<number[]>;
   /** When it resolves, no request, timer, socket or thread is left. */
@@ -51,10 +54,16 @@ export interface HeartOptions {
 
 export type OpenHeart = (options: HeartOptions) => Heart;
 
+/** A heart in this thread. */
+export interface LocalHeart extends Heart {
+  /** Each deployment as it is when it is asked for. */
+  views(): Iterable<DeploymentView>;
+}
+
 const OPERATIONS = { 'deployments.heartbeat': serverlessOperations['deployments.heartbeat'] };
 
 /** In this thread. `onTick` hears the time, Unix ms, whenever the scheduler looks at it. */
-export function openHeart(options: HeartOptions, onTick: (at: number) => void = () => {}): Heart {
+export function openHeart(options: HeartOptions, onTick: (at: number) => void = () => {}): LocalHeart {
   const { apiKey, listener, baseUrl } = options;
   const client = createPartialClient(OPERATIONS, {
     baseUrl,
@@ -85,12 +94,9 @@ export function openHeart(options: HeartOptions, onTick: (at: number) => void = 
     remove: (deploymentId) => driver.remove(deploymentId),
     keyChanged: () => driver.readKey(),
     lastTickAt: () => lastTickAt,
-    view({ timelines }) {
-      const { deployments } = driver.view();
-      return Promise.resolve(
-        timelines ? deployments : deployments.map((view) => Object.assign(view, { timeline: [] })),
-      );
-    },
+    views: () => driver.views(),
+    view: () => Promise.resolve([...driver.views()]),
+    figures: () => Promise.resolve(figuresOf([...driver.views()])),
     finalBeat: (limitMs) => driver.finalBeat(AbortSignal.timeout(limitMs)),
     async stop() {
       await driver.stop();

@@ -149,9 +149,15 @@ export type Notice =
   /** The clocks parted: a suspend, or somebody set the wall clock. ms, forwards > 0. */
   | { readonly type: 'clocks-parted'; readonly byMs: number };
 
-/** A new heartbeat, due at once. `spread` is in (0, 1]. */
+/** A new heartbeat. `spread` is in (0, 1]. */
 export function startHeartbeat(
-  { id, timing, spread, keyGeneration }: Pick<Heartbeat, 'id' | 'timing' | 'spread' | 'keyGeneration'>,
+  {
+    id,
+    timing,
+    spread,
+    dueAt,
+    keyGeneration,
+  }: Pick<Heartbeat, 'id' | 'timing' | 'spread' | 'dueAt' | 'keyGeneration'>,
   now: Instant,
 ): Heartbeat {
   return {
@@ -163,7 +169,7 @@ export function startHeartbeat(
     reckoning: startReckoning(now),
     basis: now.mono,
     acknowledged: false,
-    dueAt: now.mono,
+    dueAt,
     lastSentAt: -Infinity,
     inFlight: [],
     attempts: 0,

@@ -42,7 +42,8 @@ export interface DriverView {
 
 export function viewDeployment(last: Heartbeat, ledger: Ledger, now: Instant): DeploymentView {
   // The clocks may have parted since the engine last looked at them.
-  const beat = { ...last, reckoning: reckon(last.reckoning, now) };
+  const reckoning = reckon(last.reckoning, now);
+  const beat = reckoning === last.reckoning ? last : { ...last, reckoning };
   const { ttl, interval } = beat.timing;
   const next = nextBeatAt(beat);
   const offset = now.wall - now.mono;

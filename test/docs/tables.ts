@@ -11,8 +11,8 @@ import { ENDPOINT_GROUP_DEFAULTS, ENDPOINT_GROUP_PARAMETERS } from '../../src/co
 import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/daemon/config/options.ts';
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
+import type { Scrape } from '../../src/daemon/metrics/scrape.ts';
 import { statusJsonSchema } from '../../src/daemon/status-schema.ts';
-import type { Status } from '../../src/daemon/status.ts';
 import { allowedValues } from '../../src/scaling/check.ts';
 import { MEANINGS } from '../../src/scaling/meanings.ts';
 import { RULES } from '../../src/scaling/rules.ts';
@@ -40,7 +40,8 @@ function environmentTable(): string {
 
 /** Name, type, labels and help, read from the text that a daemon with nothing configured exposes. */
 async function metricsTable(): Promise<string> {
-  const text = await createMetrics(() => Promise.resolve(EMPTY_STATUS), OPERATION_IDS).text();
+  const metrics = createMetrics(() => Promise.resolve(EMPTY_SCRAPE), OPERATION_IDS);
+  const text = Buffer.from((await metrics.exposition()).bytes).toString();
   const rows = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(
     ([, name = '', help = '', type = '']) => [`\`${name}\``, type, help],
   );
@@ -108,7 +109,7 @@ function parametersTable(): string {
   return table(['parameter', 'allowed', 'default', 'is'], rows);
 }
 
-const EMPTY_STATUS: Status = {
+const EMPTY_SCRAPE: Scrape = {
   version: '',
   revision: '',
   node_version: '',
@@ -117,7 +118,7 @@ const EMPTY_STATUS: Status = {
   started_at: 0,
   replica: { id: '', role: 'alone' },
   service: { base_url: '', serverless_url: '', clock_skew_seconds: null },
-  deployments: [],
+  deployments: new Float64Array(),
   worker_groups: [],
   sinks: [],
   endpoint_groups: [],

@@ -1,3 +1,4 @@
+import { beginnings } from './beginnings.ts';
 import type { BrokenEngine } from './broken-engines.ts';
 import { BROKEN_ENGINES } from './broken-engines.ts';
 import { chaos } from './chaos.ts';
@@ -12,6 +13,7 @@ export const SCENARIOS = {
   outages,
   chaos,
   crowd,
+  beginnings,
   rotation,
   resume,
   farewell,

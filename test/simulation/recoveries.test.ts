@@ -16,6 +16,14 @@ describe('on a healthy service, within its stated bound,', () => {
   );
 
   it(
+    'beginnings: N deployments that are added together are each reached within T/10 and the queue',
+    async () => {
+      expect((await search('beginnings', { runs: Math.ceil(RUNS / 200), enough: 5 })).examples).toEqual([]);
+    },
+    PATIENCE,
+  );
+
+  it(
     'crowd: N deployments behind a limit of C requests survive together',
     async () => {
       expect((await search('crowd', { runs: Math.ceil(RUNS / 100), enough: 5 })).examples).toEqual([]);
@@ -26,6 +34,7 @@ describe('on a healthy service, within its stated bound,', () => {
 
 it('beyond these bounds losses are found', async () => {
   expect((await search('crowd', { runs: 30, factor: 1.6 })).violations).toBeGreaterThan(0);
+  expect((await search('beginnings', { runs: 10, factor: 0.3 })).violations).toBeGreaterThan(0);
   expect((await search('slowness', { runs: 30, factor: 1.5 })).violations).toBeGreaterThan(0);
 });
 

@@ -75,14 +75,14 @@ const started = performance.now();
 const rss: number[] = [];
 await time.idle();
 // The heartbeats have a thread of their own, which must have loaded before its memory can be told from the lines'.
-while ((await heartbeats.status({ timelines: false }))[0]?.heartbeats === 0) await settled();
+while ((await heartbeats.status())[0]?.heartbeats === 0) await settled();
 const rssBefore = process.memoryUsage.rss();
 for (let second = 0; second < Number(seconds); second++) {
   await time.advance(1_000, 500);
   rss.push(process.memoryUsage.rss());
 }
 const { groups, sinks } = pipeline.view();
-const [deployment] = await heartbeats.status({ timelines: false });
+const [deployment] = await heartbeats.status();
 const report: StallReport = {
   rssBefore,
   rss,

@@ -3,9 +3,10 @@
 import type { ClientObserver } from '../../client/caller.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import { LOG_LEVELS, type LogLevel } from '../log-levels.ts';
-import type { Status } from '../status.ts';
+import { Exposition } from './exposition.ts';
 import { STATUS_FAMILIES } from './families.ts';
 import { Counter, Gauge, Histogram, Registry } from './prom-client.ts';
+import type { Scrape } from './scrape.ts';
 import { expose, PREFIX } from './series.ts';
 
 /** Seconds; a heartbeat answered after 10 s is the attempt timeout's own limit. */
@@ -13,8 +14,8 @@ const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const LAG_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
 export interface Metrics {
-  /** Prometheus text format. */
-  text(): Promise<string>;
+  /** Prometheus text format. To be released when its bytes have been read. */
+  exposition(): Promise<ReadableExposition>;
   readonly contentType: string;
   readonly client: ClientObserver;
   logMessage(level: LogLevel): void;
@@ -23,8 +24,14 @@ export interface Metrics {
   schedulingLag(ms: number): void;
 }
 
+export interface ReadableExposition {
+  readonly bytes: Uint8Array;
+  /** The bytes will not be read any more: another exposition may use their memory. */
+  readonly release: () => void;
+}
+
 /** `snapshot` is asked once a scrape; `operations` are those that this daemon may call. */
-export function createMetrics(snapshot: () => Promise<Status>, operations: readonly OperationId[]): Metrics {
+export function createMetrics(snapshot: () => Promise<Scrape>, operations: readonly OperationId[]): Metrics {
   const registry = new Registry();
 
   function counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
@@ -65,6 +72,7 @@ export function createMetrics(snapshot: () => Promise<Status>, operations: reado
     help: 'When the configuration was last loaded with success.',
     registers: [registry],
   });
+  let free: Buffer | undefined;
   for (const operation of operations) {
     requests.inc({ operation, code: '200' }, 0);
     retries.inc({ operation }, 0);
@@ -73,7 +81,14 @@ export function createMetrics(snapshot: () => Promise<Status>, operations: reado
   for (const level of LOG_LEVELS) messages.inc({ level }, 0);
 
   return {
-    text: async () => expose(STATUS_FAMILIES, await snapshot()) + (await registry.metrics()),
+    async exposition() {
+      const [scrape, events] = [await snapshot(), await registry.metrics()];
+      const text = new Exposition(free);
+      free = undefined;
+      expose(STATUS_FAMILIES, scrape, text);
+      text.add(events);
+      return { bytes: text.bytes(), release: () => (free = text.memory) };
+    },
     contentType: registry.contentType,
     client: {
       exchange({ operation, code, durationMs }) {

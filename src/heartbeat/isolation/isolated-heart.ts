@@ -1,10 +1,11 @@
 /**
  * The heartbeats in a thread of their own, seen from the daemon: log handling, metrics or the status page may
  * stall this thread or throw in it, and no heartbeat is late. A thread that ends by itself is started again with
- * the same deployments, which beat at once.
+ * the same deployments, which begin anew.
  */
 import type { DeploymentChoice } from '../driver.ts';
 import { timingFor } from '../formulas.ts';
+import { joinFigures, selectFigures, type DeploymentFigures } from '../figures.ts';
 import type { Heart, HeartOptions } from '../heart.ts';
 import { emptyLedger } from '../ledger.ts';
 import { startHeartbeat } from '../machine.ts';
@@ -19,8 +20,16 @@ const LONGEST_WAIT = 5_000;
 /** How long an order that takes no network is waited for, ms. */
 const PATIENCE = 1_000;
 
+/** What an order was answered with. `ids` as in the message that it is done. */
+interface Answer {
+  readonly views: readonly DeploymentView[];
+  readonly figures: readonly DeploymentFigures[];
+  readonly ids: readonly number[];
+}
+
 interface Pending {
   readonly views: DeploymentView[];
+  readonly figures: DeploymentFigures[];
   readonly settle: (ids: readonly number[] | undefined) => void;
 }
 
@@ -29,7 +38,9 @@ export function openIsolatedHeart(options: HeartOptions, begun?: Beating): Heart
   const { apiKey, listener } = options;
   const choices = new Map<number, DeploymentChoice>();
   const pending = new Map<number, Pending>();
+  /** What the thread told last; shown again when it does not answer. */
   const known = new Map<number, DeploymentView>();
+  let knownFigures: DeploymentFigures = new Float64Array();
   let requests = 0;
   let stopping = false;
   let bornAt = performance.now();
@@ -78,6 +89,9 @@ export function openIsolatedHeart(options: HeartOptions, begun?: Beating): Heart
       case 'views':
         pending.get(message.request)?.views.push(...message.views);
         return;
+      case 'figures':
+        pending.get(message.request)?.figures.push(message.figures);
+        return;
       case 'done':
         return pending.get(message.request)?.settle(message.ids);
     }
@@ -95,21 +109,23 @@ export function openIsolatedHeart(options: HeartOptions, begun?: Beating): Heart
   }
 
   /** Resolves with undefined when no answer came, because the thread ended or took too long. */
-  async function ask(
-    limitMs: number,
-    what: (request: number) => Order,
-  ): Promise<{ ids: readonly number[]; views: readonly DeploymentView[] } | undefined> {
+  async function ask(limitMs: number, what: (request: number) => Order): Promise<Answer | undefined> {
     if (beating === undefined) return undefined;
     const request = (requests += 1);
     const { promise, resolve } = Promise.withResolvers<readonly number[] | undefined>();
     const views: DeploymentView[] = [];
-    pending.set(request, { views, settle: resolve });
+    const figures: DeploymentFigures[] = [];
+    pending.set(request, { views, figures, settle: resolve });
     const timer = setTimeout(() => resolve(undefined), limitMs);
     order(what(request));
     const ids = await promise;
     clearTimeout(timer);
     pending.delete(request);
-    return ids && { ids, views };
+    return ids && { ids, views, figures };
+  }
+
+  function lastSeen(choice: DeploymentChoice): DeploymentView {
+    return known.get(choice.id) ?? unheardOf(choice);
   }
 
   return {
@@ -133,10 +149,15 @@ export function openIsolatedHeart(options: HeartOptions, begun?: Beating): Heart
       }));
     },
     lastTickAt: () => lastTickAt[0] ?? 0,
-    async view({ timelines }) {
-      const answer = await ask(PATIENCE, (request) => ({ type: 'view', request, timelines }));
+    async view() {
+      const answer = await ask(PATIENCE, (request) => ({ type: 'view', request }));
       for (const view of answer?.views ?? []) known.set(view.deploymentId, view);
-      return Array.from(choices.values(), (choice) => known.get(choice.id) ?? unheardOf(choice));
+      return Array.from(choices.values(), (choice) => lastSeen(choice));
+    },
+    async figures() {
+      const answer = await ask(PATIENCE, (request) => ({ type: 'figures', request }));
+      if (answer) knownFigures = joinFigures(answer.figures);
+      return selectFigures(knownFigures, [...choices.values()], lastSeen);
     },
     async finalBeat(limitMs) {
       const answer = await ask(limitMs + PATIENCE, (request) => ({ type: 'final-beat', request, limitMs }));
@@ -156,7 +177,7 @@ function unheardOf(choice: DeploymentChoice): DeploymentView {
   const now = { mono: performance.now(), wall: Date.now() };
   const timing = timingFor(choice);
   return viewDeployment(
-    startHeartbeat({ id: choice.id, timing, spread: 0, keyGeneration: 1 }, now),
+    startHeartbeat({ id: choice.id, timing, spread: 0, dueAt: now.mono, keyGeneration: 1 }, now),
     emptyLedger(),
     now,
   );

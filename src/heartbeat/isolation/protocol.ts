@@ -1,6 +1,7 @@
 /** What the daemon and the thread of the heartbeats say to each other. All of it survives a structured clone. */
 import type { MessagePort } from 'node:worker_threads';
 import type { DeploymentChoice } from '../driver.ts';
+import type { DeploymentFigures } from '../figures.ts';
 import type { ExchangeEvent } from '../heart.ts';
 import type { Notice } from '../machine.ts';
 import type { DeploymentView } from '../view.ts';
@@ -31,7 +32,7 @@ export type Order =
       readonly key: string;
       readonly keyFile: string | undefined;
     }
-  | { readonly type: 'view'; readonly request: number; readonly timelines: boolean }
+  | { readonly type: 'view' | 'figures'; readonly request: number }
   | { readonly type: 'final-beat'; readonly request: number; readonly limitMs: number }
   | { readonly type: 'stop'; readonly request: number }
   /** The last reports were taken; more may come. */
@@ -44,6 +45,8 @@ export type Message =
   | { readonly type: 'key'; readonly key: string }
   /** Views of some deployments; the answer that follows the last of them has the rest. */
   | { readonly type: 'views'; readonly request: number; readonly views: readonly DeploymentView[] }
+  /** The same for figures. */
+  | { readonly type: 'figures'; readonly request: number; readonly figures: DeploymentFigures }
   /** An order is done. `ids`: those that the final beat did not reach; empty otherwise. */
   | { readonly type: 'done'; readonly request: number; readonly ids: readonly number[] };
 

@@ -5,18 +5,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort } from 'node:worker_threads';
 import { createApiKey, type ApiKey } from '../../client/api-key.ts';
-import { openHeart, type Heart } from '../heart.ts';
+import { figuresOf } from '../figures.ts';
+import { openHeart, type LocalHeart } from '../heart.ts';
 import type { DeploymentView } from '../view.ts';
 import type { Begin, Message, Order } from './protocol.ts';
 import { Reports } from './reports.ts';
 
-/** Views in one message, so that a beat that is due waits for no more than these to be copied. */
+/** Views, or rows of figures, in one message: a beat that is due waits for no more than these to be made. */
 const VIEWS_AT_ONCE = 250;
 
 interface Parts {
-  readonly say: (message: Message) => void;
+  readonly say: (message: Message, transfer?: readonly ArrayBuffer[]) => void;
   readonly close: () => void;
-  readonly heart: Heart;
+  readonly heart: LocalHeart;
   readonly apiKey: ApiKey;
   readonly reports: Reports;
 }
@@ -25,7 +26,7 @@ if (parentPort === null) throw new Error('this is the entry of a worker thread')
 parentPort.once('message', begin);
 
 function begin({ birth, port }: Begin): void {
-  const say = (message: Message): void => port.postMessage(message);
+  const say: Parts['say'] = (message, transfer = []) => port.postMessage(message, transfer);
   const reports = new Reports((gathered, missed) => say({ type: 'reports', reports: gathered, missed }));
   const apiKey = createApiKey(birth.key, birth.keyFile);
   const heart = openHeart(
@@ -69,7 +70,8 @@ async function obey(order: Order, { say, close, heart, apiKey, reports }: Parts)
       await heart.keyChanged();
       return say({ type: 'done', request: order.request, ids: [] });
     case 'view':
-      return tellViews(order.request, heart.view({ timelines: order.timelines }), say);
+    case 'figures':
+      return tell(order.type, order.request, heart.views(), say);
     case 'final-beat':
       return say({ type: 'done', request: order.request, ids: await heart.finalBeat(order.limitMs) });
     case 'stop':
@@ -80,15 +82,32 @@ async function obey(order: Order, { say, close, heart, apiKey, reports }: Parts)
   }
 }
 
-async function tellViews(
+async function tell(
+  what: 'view' | 'figures',
   request: number,
-  asked: Promise<readonly DeploymentView[]>,
+  asked: Iterable<DeploymentView>,
   say: Parts['say'],
 ): Promise<void> {
-  const views = await asked;
-  for (let at = 0; at < views.length; at += VIEWS_AT_ONCE) {
-    say({ type: 'views', request, views: views.slice(at, at + VIEWS_AT_ONCE) });
+  for (const views of batches(asked, VIEWS_AT_ONCE)) {
+    if (what === 'view') {
+      say({ type: 'views', request, views });
+    } else {
+      const figures = figuresOf(views);
+      say({ type: 'figures', request, figures }, [figures.buffer]);
+    }
     await nextTurn();
   }
   say({ type: 'done', request, ids: [] });
+}
+
+/** Takes no more from `items` than the next batch needs, and that when it is asked for. */
+function* batches<T>(items: Iterable<T>, size: number): Generator<T[]> {
+  let batch: T[] = [];
+  for (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }

@@ -2,6 +2,7 @@ import { Session } from 'node:inspector';
 import { describe, expect, test } from 'vitest';
 import { createApiKey } from '../../../src/client/api-key.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
+import { columnOf } from '../../../src/heartbeat/figures.ts';
 import type { Heart, HeartListener } from '../../../src/heartbeat/heart.ts';
 import { openIsolatedHeart } from '../../../src/heartbeat/isolation/isolated-heart.ts';
 import { beginHeartbeats, tickTime, type Beating } from '../../../src/heartbeat/isolation/thread.ts';
@@ -72,7 +73,7 @@ describe('heartbeats are isolated from the rest of the process', () => {
     expect(crashes).toEqual(['struck down']);
     expect(states).toEqual([...STATES_TOLD, ...STATES_TOLD]);
     expect(emulator.deployments.get(42).beats).toBeGreaterThan(before);
-    expect(await heart.view({ timelines: true })).toMatchObject([{ deploymentId: 42, state: 'healthy' }]);
+    expect(await heart.view()).toMatchObject([{ deploymentId: 42, state: 'healthy' }]);
     expect(emulator.deployments.get(42).expired).toBe(false);
   });
 
@@ -97,7 +98,7 @@ describe('heartbeats are isolated from the rest of the process', () => {
     await using _stop = { [Symbol.asyncDispose]: () => heart.stop() };
     heart.add(choice);
     await until(() => accepted.length >= emulator.deployments.get(42).beats);
-    expect(await heart.view({ timelines: false })).toMatchObject([{ deploymentId: 42, state: 'healthy' }]);
+    expect(await heart.view()).toMatchObject([{ deploymentId: 42, state: 'healthy' }]);
     heart.remove(42);
     expect(accepted).toHaveLength(emulator.deployments.get(42).beats);
   });
@@ -129,11 +130,14 @@ describe('heartbeats are isolated from the rest of the process', () => {
     const heart = open(emulator.url, emulator.apiKey, {});
     heart.add({ id: 42, ttl: TTL_S * 1000, interval: 'auto' });
     await until(() => emulator.deployments.get(42).beats > 0);
-    const [known] = await heart.view({ timelines: false });
+    const [known] = await heart.view();
+    const figures = await heart.figures();
+    expect(figures[columnOf('attempts')]).toBeGreaterThan(0);
     await inOtherThreads('setTimeout(() => { for (;;); })');
     // The scheduler looks at the clock every T/60, until the thread is in the loop.
     await until(() => Date.now() - heart.lastTickAt() > 1_000);
-    expect(await heart.view({ timelines: false })).toMatchObject([{ deploymentId: known?.deploymentId }]);
+    expect(await heart.view()).toMatchObject([{ deploymentId: known?.deploymentId }]);
+    expect(await heart.figures()).toEqual(figures);
     const tick = heart.lastTickAt();
     expect(await heart.finalBeat(100)).toEqual([42]);
     expect(heart.lastTickAt()).toBe(tick);

@@ -1,5 +1,13 @@
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { Exposition } from '../../../src/daemon/metrics/exposition.ts';
 import { expose, type Family, type Sample } from '../../../src/daemon/metrics/series.ts';
+
+function textOf(one: Family<undefined>): string {
+  const text = new Exposition();
+  expose([one], undefined, text);
+  return Buffer.from(text.bytes()).toString();
+}
 
 function family(...samples: Sample[]): Family<undefined> {
   return { name: 'things', type: 'gauge', help: 'Back\\slash and\nline end.', read: () => samples };
@@ -8,11 +16,11 @@ function family(...samples: Sample[]): Family<undefined> {
 const HEAD = '# HELP pilotlight_things Back\\\\slash and\\nline end.\n# TYPE pilotlight_things gauge\n';
 
 test('a family without samples is still announced', () => {
-  expect(expose([family()], undefined)).toBe(HEAD);
+  expect(textOf(family())).toBe(HEAD);
 });
 
 test('label values are escaped as the format asks', () => {
-  const text = expose([family([{ name: 'a"b\\c\nd', kind: 'plain' }, 1.5])], undefined);
+  const text = textOf(family([{ name: 'a"b\\c\nd', kind: 'plain' }, 1.5]));
   expect(text).toBe(`${HEAD}pilotlight_things{name="a\\"b\\\\c\\nd",kind="plain"} 1.5\n`);
 });
 
@@ -25,13 +33,26 @@ test('numbers that are none, or without end, are spelled as Prometheus reads the
     ['0', 0],
   ];
   for (const [spelled, value] of values)
-    expect(expose([family([{}, value])], undefined)).toBe(`${HEAD}pilotlight_things ${spelled}\n`);
+    expect(textOf(family([{}, value]))).toBe(`${HEAD}pilotlight_things ${spelled}\n`);
 });
 
 test('a sample without a value has no series, and no series is written twice', () => {
-  const text = expose(
-    [family([{ id: '1' }, null], [{ id: '2' }, 1], [{ id: '2' }, 2], [{ id: '3' }, undefined])],
-    undefined,
+  const text = textOf(
+    family([{ id: '1' }, null], [{ id: '2' }, 1], [{ id: '2' }, 2], [{ id: '3' }, undefined]),
   );
   expect(text).toBe(`${HEAD}pilotlight_things{id="2"} 2\n`);
+});
+
+test('text of any length and alphabet is in the bytes as it was added, also in memory that was used before', () => {
+  const parts = fc.array(fc.string({ unit: 'grapheme', maxLength: 20_000, size: 'max' }), { maxLength: 5 });
+  let memory: Buffer | undefined;
+  fc.assert(
+    fc.property(parts, (added) => {
+      const text = new Exposition(memory);
+      for (const part of added) text.add(part);
+      ({ memory } = text);
+      expect(Buffer.from(text.bytes()).toString()).toBe(added.join(''));
+    }),
+    { numRuns: 50, endOnFailure: true },
+  );
 });

@@ -222,6 +222,69 @@ describe('many deployments', () => {
   });
 });
 
+describe('a crowd of deployments that are added together', () => {
+  it('begins a few hundred at once and the others at a steady pace, none of them late', async () => {
+    const { time, driver, service, sent, notices } = rig();
+    for (let id = 0; id < 10_000; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(0.1);
+    expect(sent).toHaveLength(256);
+    await time.pass(6000);
+    const firsts = new Map(sent.toReversed().map(({ deploymentId, at }) => [deploymentId, at]));
+    expect(firsts.size).toBe(10_000);
+    const perSecond = Map.groupBy(firsts.values(), (at) => Math.ceil((at - 0.1) / 1000));
+    const counts = [1, 2, 3, 4, 5].map((second) => perSecond.get(second)?.length);
+    expect(counts).toEqual([1750, 1750, 1750, 1750, 1750].map((n) => expect.closeTo(n, -1)));
+    const lags = notices.flatMap(({ notice }) => (notice.type === 'sent' ? [notice.lagMs] : []));
+    // The first of the others may have to wait for the answers to those that left at once.
+    expect(Math.max(...lags)).toBeLessThanOrEqual(service.latency);
+  });
+
+  it('of no more than a few hundred beats at once', async () => {
+    const { time, driver, sent } = rig();
+    for (let id = 0; id < 256; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(0.1);
+    expect(sent).toHaveLength(256);
+  });
+
+  it('that is too large for T/10 goes as fast as it can, and waits for nothing', async () => {
+    const { time, driver, service, sent } = rig();
+    service.latency = 10;
+    for (let id = 0; id < 10_000; id += 1) driver.add({ id, ttl: 20_000, interval: 'auto' });
+    await time.pass(2000);
+    expect(new Set(sent.map(({ deploymentId }) => deploymentId)).size).toBe(10_000);
+  });
+
+  it('tells when each is planned to begin, and leaves out who is removed before', async () => {
+    const { time, driver, sent } = rig();
+    for (let id = 0; id < 1000; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(0.1);
+    const last = driver.view().deployments.at(-1)!;
+    expect(last).toMatchObject({ state: 'starting', attempts: 0 });
+    expect(last.nextBeatAt! - EPOCH).toBeCloseTo(((1000 - 256) / 1750) * 1000, 0);
+    driver.remove(last.deploymentId);
+    await time.pass(1000);
+    expect(new Set(sent.map(({ deploymentId }) => deploymentId)).size).toBe(999);
+  });
+
+  it('has its last beat at once, also those that have not begun', async () => {
+    const { time, driver, sent } = rig();
+    for (let id = 0; id < 2000; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    const last = driver.finalBeat(new AbortController().signal);
+    await time.pass(500);
+    expect(await last).toEqual([]);
+    expect(sent).toHaveLength(2000);
+  });
+
+  it('waits no longer than a tenth of a TTL that is learned meanwhile', async () => {
+    const { time, driver, sent } = rig();
+    for (let id = 0; id < 10_000; id += 1) driver.add({ id, ttl: undefined, interval: 'auto' });
+    await time.pass(100);
+    driver.add({ id: 9999, ttl: 10_000, interval: 'auto' });
+    await time.pass(901);
+    expect(sent.find(({ deploymentId }) => deploymentId === 9999)?.at).toBeCloseTo(1000, -1);
+  });
+});
+
 describe('the key', () => {
   it('is read once for all deployments that were refused, and used at once', async () => {
     const { time, driver, service, sent } = rig();

@@ -32,7 +32,7 @@ export class Patient {
   constructor({ ttl, interval = 'auto', random = 0 }: Choice = {}) {
     this.#random = () => random;
     this.beat = startHeartbeat(
-      { id: 42, timing: timingFor({ ttl, interval }), spread: 1, keyGeneration: 1 },
+      { id: 42, timing: timingFor({ ttl, interval }), spread: 1, dueAt: this.mono, keyGeneration: 1 },
       this,
     );
   }

@@ -1,86 +1,136 @@
-/** Metrics of each deployment's heartbeat. */
+/** Metrics of each deployment's heartbeat: 33 series each, written line by line from its row of figures. */
+import {
+  columnOf,
+  FAILURES_COLUMN,
+  ROW_LENGTH,
+  STATE_COLUMN,
+  type FigureName,
+} from '../../../heartbeat/figures.ts';
 import { HEARTBEAT_STATES } from '../../../heartbeat/machine.ts';
-import type { DeploymentStatus, Status } from '../../status.ts';
-import type { Family, Labels, Sample } from '../series.ts';
-import { spread, type Read } from './reading.ts';
+import { FAILURE_LABELS } from '../../../heartbeat/outcome.ts';
+import type { Scrape } from '../scrape.ts';
+import { numberText, type WrittenFamily } from '../series.ts';
 
-function perDeployment(value: (deployment: DeploymentStatus) => number | null): Read {
-  return ({ deployments }) =>
-    deployments.map((deployment) => [deploymentLabels(deployment), value(deployment)]);
+type Write = WrittenFamily<Scrape>['write'];
+
+const SECOND = 1000;
+/** Stands for the id in lines that are made for all deployments: no label has it. */
+const ID = '\0';
+
+/** One series for each deployment: a figure in the given unit; where it is unknown `unknown`, or no series. */
+function perDeployment(figure: FigureName, { unit = 1, unknown = Number.NaN } = {}): Write {
+  const column = columnOf(figure);
+  const idColumn = columnOf('deploymentId');
+  return ({ deployments }, name, text) => {
+    const head = `${name}{deployment_id="`;
+    for (let row = 0; row < deployments.length; row += ROW_LENGTH) {
+      const known = deployments[row + column] ?? Number.NaN;
+      const value = Number.isNaN(known) ? unknown : known / unit;
+      if (Number.isNaN(value)) continue;
+      text.add(`${head}${String(deployments[row + idColumn])}"} ${numberText(value)}\n`);
+    }
+  };
 }
 
-function deploymentLabels({ deployment_id }: DeploymentStatus): Labels {
-  return { deployment_id: String(deployment_id) };
+/**
+ * Lines that are the same for all deployments but for the id, as text around it. To join them is one step for all
+ * lines of a deployment.
+ */
+function linesAround(lines: readonly string[]): readonly string[] {
+  return lines.join('').split(ID);
 }
 
-export const deploymentFamilies: readonly Family<Status>[] = [
+function seriesLine(name: string, id: string, [label, labelled]: [string, string], value: number): string {
+  return `${name}{deployment_id="${id}",${label}="${labelled}"} ${value}\n`;
+}
+
+const writeStates: Write = ({ deployments }, name, text) => {
+  const idColumn = columnOf('deploymentId');
+  const inState = HEARTBEAT_STATES.map((current) =>
+    linesAround(
+      HEARTBEAT_STATES.map((state) => seriesLine(name, ID, ['state', state], state === current ? 1 : 0)),
+    ),
+  );
+  for (let row = 0; row < deployments.length; row += ROW_LENGTH) {
+    const lines = inState[deployments[row + STATE_COLUMN] ?? 0] ?? [];
+    text.add(lines.join(String(deployments[row + idColumn])));
+  }
+};
+
+const writeFailures: Write = ({ deployments }, name, text) => {
+  const idColumn = columnOf('deploymentId');
+  const withoutFailures = linesAround(
+    FAILURE_LABELS.map((reason) => seriesLine(name, ID, ['reason', reason], 0)),
+  );
+  for (let row = 0; row < deployments.length; row += ROW_LENGTH) {
+    const id = String(deployments[row + idColumn]);
+    const counts = deployments.subarray(row + FAILURES_COLUMN, row + ROW_LENGTH);
+    if (counts.every((count) => count === 0)) text.add(withoutFailures.join(id));
+    else
+      for (const [place, reason] of FAILURE_LABELS.entries())
+        text.add(seriesLine(name, id, ['reason', reason], counts[place] ?? 0));
+  }
+};
+
+export const deploymentFamilies: readonly WrittenFamily<Scrape>[] = [
   {
     name: 'deployment_ttl_seconds',
     type: 'gauge',
     help: 'TTL of the deployment; absent where it is not known.',
-    read: perDeployment(({ ttl_seconds }) => ttl_seconds),
+    write: perDeployment('ttlMs', { unit: SECOND }),
   },
   {
     name: 'deployment_heartbeat_interval_seconds',
     type: 'gauge',
     help: 'Time between heartbeats while all is well.',
-    read: perDeployment(({ interval_seconds }) => interval_seconds),
+    write: perDeployment('intervalMs', { unit: SECOND }),
   },
   {
     name: 'deployment_heartbeats_total',
     type: 'counter',
     help: 'Heartbeats sent, whatever came of them.',
-    read: perDeployment(({ heartbeats }) => heartbeats),
+    write: perDeployment('attempts'),
   },
   {
     name: 'deployment_heartbeat_failures_total',
     type: 'counter',
     help: 'Heartbeats that were not accepted, by reason.',
-    read: ({ deployments }) =>
-      deployments.flatMap((deployment) =>
-        spread(deploymentLabels(deployment), 'reason', deployment.failures),
-      ),
+    write: writeFailures,
   },
   {
     name: 'deployment_last_heartbeat_success_timestamp_seconds',
     type: 'gauge',
     help: 'When the last accepted heartbeat was sent; 0 before the first.',
-    read: perDeployment(({ last_success_at }) => last_success_at ?? 0),
+    write: perDeployment('lastSuccessAt', { unit: SECOND, unknown: 0 }),
   },
   {
     name: 'deployment_next_heartbeat_timestamp_seconds',
     type: 'gauge',
     help: 'When the next heartbeat is due; absent once there will be none.',
-    read: perDeployment(({ next_heartbeat_at }) => next_heartbeat_at),
+    write: perDeployment('nextBeatAt', { unit: SECOND }),
   },
   {
     name: 'deployment_expiry_timestamp_seconds',
     type: 'gauge',
     help: 'When the deployment expires unless a heartbeat is accepted before; absent without a TTL.',
-    read: perDeployment(({ expires_at }) => expires_at),
+    write: perDeployment('expiresAt', { unit: SECOND }),
   },
   {
     name: 'deployment_state',
     type: 'gauge',
     help: 'State of the heartbeat: 1 for the current one, 0 for the others.',
-    read: ({ deployments }) =>
-      deployments.flatMap((deployment) =>
-        HEARTBEAT_STATES.map((state): Sample => [
-          { ...deploymentLabels(deployment), state },
-          deployment.state === state ? 1 : 0,
-        ]),
-      ),
+    write: writeStates,
   },
   {
     name: 'deployment_min_margin_ratio',
     type: 'gauge',
     help: 'Closest approach to expiry so far: remaining time over TTL, 1 before the first heartbeat was due.',
-    read: perDeployment(({ min_margin_ratio }) => min_margin_ratio),
+    write: perDeployment('minMarginRatio'),
   },
   {
     name: 'deployment_lapses_total',
     type: 'counter',
     help: 'How often the TTL passed without an accepted heartbeat.',
-    read: perDeployment(({ lapses }) => lapses),
+    write: perDeployment('lapses'),
   },
 ];

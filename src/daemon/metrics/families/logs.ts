@@ -1,63 +1,70 @@
 /** Metrics of each worker group's log, and of the sinks that its lines go to. */
-import type { SinkStatus, Status, WorkerGroupStatus } from '../../status.ts';
-import type { Family, Labels } from '../series.ts';
+import type { SinkStatus, WorkerGroupStatus } from '../../status.ts';
+import type { Scrape } from '../scrape.ts';
+import { numberText, type Family, type WrittenFamily } from '../series.ts';
 import { spread, type Read } from './reading.ts';
 
-function perGroup(value: (group: WorkerGroupStatus) => number | null): Read {
-  return ({ worker_groups }) => worker_groups.map((group) => [groupLabels(group), value(group)]);
+type Write = WrittenFamily<Scrape>['write'];
+
+function perGroup(value: (group: WorkerGroupStatus) => number): Write {
+  return ({ worker_groups }, name, text) => {
+    for (const group of worker_groups)
+      text.add(`${name}{workergroup_id="${group.workergroup_id}"} ${numberText(value(group))}\n`);
+  };
 }
 
-function groupLabels({ workergroup_id }: WorkerGroupStatus): Labels {
-  return { workergroup_id: String(workergroup_id) };
-}
+const writeGaps: Write = ({ worker_groups }, name, text) => {
+  for (const { workergroup_id, gaps } of worker_groups)
+    for (const reason in gaps)
+      text.add(`${name}{workergroup_id="${workergroup_id}",reason="${reason}"} ${gaps[reason] ?? 0}\n`);
+};
 
 function perSink(value: (sink: SinkStatus) => number): Read {
   return ({ sinks }) => sinks.map((sink) => [{ sink: sink.sink }, value(sink)]);
 }
 
-export const logFamilies: readonly Family<Status>[] = [
+export const logFamilies: readonly Family<Scrape>[] = [
   {
     name: 'workergroup_log_lines_total',
     type: 'counter',
     help: 'Log lines taken, each once.',
-    read: perGroup(({ lines }) => lines),
+    write: perGroup(({ lines }) => lines),
   },
   {
     name: 'workergroup_log_bytes_total',
     type: 'counter',
     help: 'Bytes of the log lines taken.',
-    read: perGroup(({ bytes }) => bytes),
+    write: perGroup(({ bytes }) => bytes),
   },
   {
     name: 'workergroup_log_gaps_total',
     type: 'counter',
     help: 'Gaps in the log, by reason.',
-    read: ({ worker_groups }) =>
-      worker_groups.flatMap((group) => spread(groupLabels(group), 'reason', group.gaps)),
+    write: writeGaps,
   },
   {
     name: 'workergroup_log_lost_lines_estimate_total',
     type: 'counter',
     help: 'Lines that the service lost before they could be read, estimated.',
-    read: perGroup(({ lost_lines_estimate }) => lost_lines_estimate),
+    write: perGroup(({ lost_lines_estimate }) => lost_lines_estimate),
   },
   {
     name: 'workergroup_log_poll_interval_seconds',
     type: 'gauge',
     help: 'Time between two polls of the log.',
-    read: perGroup(({ poll_interval_seconds }) => poll_interval_seconds),
+    write: perGroup(({ poll_interval_seconds }) => poll_interval_seconds),
   },
   {
     name: 'workergroup_log_tail_size',
     type: 'gauge',
     help: 'Log units asked for at a poll.',
-    read: perGroup(({ tail_size }) => tail_size),
+    write: perGroup(({ tail_size }) => tail_size),
   },
   {
     name: 'workergroup_log_last_line_timestamp_seconds',
     type: 'gauge',
     help: 'When the last line was taken; 0 before the first.',
-    read: perGroup(({ last_line_at }) => last_line_at ?? 0),
+    write: perGroup(({ last_line_at }) => last_line_at ?? 0),
   },
   {
     name: 'log_sink_delivered_lines_total',

@@ -1,9 +1,9 @@
 /** Metrics of the process itself. */
-import type { Status } from '../../status.ts';
-import type { Family } from '../series.ts';
+import type { Scrape } from '../scrape.ts';
+import type { SampledFamily } from '../series.ts';
 import { one } from './reading.ts';
 
-export const processFamilies: readonly Family<Status>[] = [
+export const processFamilies: readonly SampledFamily<Scrape>[] = [
   {
     name: 'build_info',
     type: 'gauge',

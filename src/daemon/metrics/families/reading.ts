@@ -1,8 +1,8 @@
 /** How families read the status. */
-import type { Status } from '../../status.ts';
-import type { Family, Labels, Sample } from '../series.ts';
+import type { Scrape } from '../scrape.ts';
+import type { Labels, Sample, SampledFamily } from '../series.ts';
 
-export type Read = Family<Status>['read'];
+export type Read = SampledFamily<Scrape>['read'];
 
 /** One sample for each key of a record, the key as one more label. */
 export function spread(labels: Labels, name: string, counts: Readonly<Record<string, number>>): Sample[] {
@@ -10,6 +10,6 @@ export function spread(labels: Labels, name: string, counts: Readonly<Record<str
 }
 
 /** One sample without labels. */
-export function one(value: (status: Status) => number | null): Read {
+export function one(value: (status: Scrape) => number | null): Read {
   return (status) => [[{}, value(status)]];
 }

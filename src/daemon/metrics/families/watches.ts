@@ -1,8 +1,9 @@
 /** Metrics of what is checked and watched: endpoint groups, instances, maintenance, account, jobs. */
 import { ENDPOINT_GROUP_PARAMETERS } from '../../../contract/endpoint-groups.ts';
 import { SEVERITIES } from '../../../scaling/findings.ts';
-import type { JobStatus, MaintenanceWindowStatus, Status } from '../../status.ts';
-import type { Family, Sample } from '../series.ts';
+import type { JobStatus, MaintenanceWindowStatus } from '../../status.ts';
+import type { Scrape } from '../scrape.ts';
+import type { Sample, SampledFamily } from '../series.ts';
 import { one, spread, type Read } from './reading.ts';
 
 function perJob(value: (job: JobStatus) => number | null): Read {
@@ -17,7 +18,7 @@ function perWindow(value: (window: MaintenanceWindowStatus) => number): Read {
     ]);
 }
 
-export const watchFamilies: readonly Family<Status>[] = [
+export const watchFamilies: readonly SampledFamily<Scrape>[] = [
   {
     name: 'endpoint_group_parameter',
     type: 'gauge',
