@@ -8,10 +8,14 @@ import type { Seed } from '../../src/emulator/seed/schema.ts';
 import { root } from '../support/optional.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** V8's flags as the image has them: the daemon is measured as it runs there. */
-const IMAGE_FLAGS = [
-  ...readFileSync(join(root, 'Dockerfile'), 'utf8').matchAll(/"(--[a-z-]+=\d+)"(?=.*pilotlight\.js)/g),
-].map(([, flag = '']) => flag);
+/** V8's flags and malloc's settings as the image has them: the daemon is measured as it runs there. */
+const IMAGE = readFileSync(join(root, 'Dockerfile'), 'utf8');
+const IMAGE_FLAGS = [...IMAGE.matchAll(/"(--[a-z-]+=\d+)"(?=.*pilotlight\.js)/g)].map(
+  ([, flag = '']) => flag,
+);
+const IMAGE_ENV = Object.fromEntries(
+  [...IMAGE.matchAll(/^ENV (MALLOC_\w+)=(\d+)$/gm)].map(([, name = '', value = '']) => [name, value]),
+);
 export const BUNDLE = join(root, 'dist/pilotlight.js');
 /** Linux counts a process' CPU time in these; 100 on every architecture that Node runs on. */
 const TICKS_PER_SECOND = 100;
@@ -89,7 +93,7 @@ export function spawnDaemon(env: Record<string, string>): ChildProcess {
   const prefixed = Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
   return spawn(process.execPath, [...IMAGE_FLAGS, BUNDLE, 'run'], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: { PATH: process.env['PATH'], ...Object.fromEntries(prefixed) },
+    env: { PATH: process.env['PATH'], ...IMAGE_ENV, ...Object.fromEntries(prefixed) },
   });
 }
 
