@@ -6,6 +6,7 @@ import { LeaseLost, SharedKeys, SharedStore } from '../../../src/daemon/replicas
 import type { GroupProgress } from '../../../src/logs/group.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { until } from '../../support/daemon.ts';
+import { windowOf } from '../../support/log-records.ts';
 import { describeWith } from '../../support/optional.ts';
 import { hasRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 
@@ -17,7 +18,7 @@ function record(seq: number, line = `line ${seq}`): LogRecord {
 }
 
 function progress(lines: readonly string[], from = 0): GroupProgress {
-  const window = { from, lines };
+  const window = windowOf(lines, from);
   return {
     epoch: 1,
     seq: from + lines.length,
