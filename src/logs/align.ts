@@ -71,9 +71,11 @@ export function align(window: LineWindow, tail: HashedLines, facts: TailFacts): 
 export function candidates(window: LineWindow, tail: HashedLines): number[] {
   const [taken, seen] = [window.hashes, tail.hashes];
   const symbols = new Float64Array(taken.length + 1 + seen.length);
-  symbols.set(taken.toReversed());
+  symbols.set(taken);
+  symbols.subarray(0, taken.length).reverse();
   symbols[taken.length] = Number.NaN; // equal to nothing, not even to itself
-  symbols.set(seen.toReversed(), taken.length + 1);
+  symbols.set(seen, taken.length + 1);
+  symbols.subarray(taken.length + 1).reverse();
   const runs = zFunction(symbols);
 
   const first = tail.lines[0]?.replace(BROKEN_START, '');
