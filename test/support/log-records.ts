@@ -1,3 +1,4 @@
+import { createBatch, type Batch } from '../../src/logs/batch.ts';
 import type { GroupProgress } from '../../src/logs/group.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
 import { restoredWindow, type LineWindow } from '../../src/logs/window.ts';
@@ -8,6 +9,12 @@ export function record(seq: number, line = `line ${seq}`): LogRecord {
 
 export function recordsFrom(seq: number, count: number): readonly LogRecord[] {
   return Array.from({ length: count }, (_, index) => record(seq + index));
+}
+
+/** As a spool hands them to a sink. */
+export function batchOf(records: readonly LogRecord[]): Batch {
+  const lines = records.map((one) => JSON.stringify(one));
+  return createBatch(lines, records.length);
 }
 
 export function progressAt(seq: number, lines: readonly string[] = [], from = 0): GroupProgress {

@@ -83,7 +83,8 @@ describeWith(
     expect(second.progress(GROUP)).toEqual(progress(['line 2', 'ünï\u0000\n"ctrl'], 1));
     expect(second.standing('stdout')).toEqual({ lag: 1, dropped: 0 });
     const next = second.take('stdout');
-    expect(next).toEqual({ records: [record(3, 'ünï\u0000\n"ctrl')], through: 3 });
+    const third = record(3, 'ünï\u0000\n"ctrl');
+    expect(next).toEqual({ lines: [JSON.stringify(third)], records: [third], through: 3 });
     if (next) second.acknowledge('stdout', next);
     await second.settled();
     expect(await redis.command('LLEN', KEYS.records)).toBe(0);
