@@ -1,5 +1,6 @@
 /** Where each sink stands in the spool's records, which are numbered by position. */
-import type { Batch, Dropped, DropReason, SinkStanding } from './spool.ts';
+import type { Batch } from './batch.ts';
+import type { Dropped, DropReason, SinkStanding } from './spool.ts';
 
 export interface Account extends SinkStanding {
   readonly sink: string;
@@ -41,17 +42,17 @@ export class SinkLedger {
     for (const account of this.accounts) this.#change(account, { lag: account.lag + records });
   }
 
-  take(sink: string, { through, records }: Batch): void {
-    this.#change(this.account(sink), { taken: through, underway: records.length });
+  take(sink: string, { through, lines }: Batch): void {
+    this.#change(this.account(sink), { taken: through, underway: lines.length });
   }
 
-  acknowledge(sink: string, { through, records }: Batch): void {
+  acknowledge(sink: string, { through, lines }: Batch): void {
     const account = this.account(sink);
     this.#change(account, {
       acknowledged: through,
       taken: through,
       underway: 0,
-      lag: account.lag - records.length,
+      lag: account.lag - lines.length,
     });
   }
 

@@ -2,19 +2,12 @@
  * The spool without a STATE_DIR: a queue in memory. What
  * no sink has acknowledged is lost when the process ends.
  */
+import { createBatch, type Batch } from './batch.ts';
 import type { GroupProgress } from './group.ts';
 import { SinkLedger } from './ledger.ts';
 import { RecordQueue } from './record-queue.ts';
 import type { LogRecord } from './record.ts';
-import {
-  BATCH_BYTES,
-  BATCH_RECORDS,
-  MEBIBYTE,
-  type Batch,
-  type Dropped,
-  type SinkStanding,
-  type Spool,
-} from './spool.ts';
+import { MEBIBYTE, type Dropped, type SinkStanding, type Spool } from './spool.ts';
 
 /** A sidecar has less memory than disk. */
 const DEFAULT_BYTES = 64 * MEBIBYTE;
@@ -57,16 +50,9 @@ export class MemorySpool implements Spool {
 
   take(sink: string): Batch | undefined {
     const start = Math.max(this.#queue.oldest, this.#ledger.account(sink).acknowledged + 1);
-    const records: LogRecord[] = [];
-    for (let bytes = 0; records.length < BATCH_RECORDS;) {
-      const position = start + records.length;
-      bytes += this.#queue.sizeAt(position) ?? 0;
-      const record = bytes > BATCH_BYTES && records.length > 0 ? undefined : this.#queue.at(position);
-      if (record === undefined) break;
-      records.push(record);
-    }
-    if (records.length === 0) return undefined;
-    const batch = { records, through: start + records.length - 1 };
+    const lines = this.#queue.batchFrom(start);
+    if (lines.length === 0) return undefined;
+    const batch = createBatch(lines, start + lines.length - 1);
     this.#ledger.take(sink, batch);
     return batch;
   }

@@ -4,6 +4,7 @@
  * Each has a position, counted from 1.
  */
 import type { LogRecord } from './record.ts';
+import { BATCH_BYTES, BATCH_RECORDS } from './spool.ts';
 
 const CHUNK_BYTES = 2 ** 20;
 
@@ -56,10 +57,27 @@ export class RecordQueue {
     return place && place.end - place.start;
   }
 
-  /** @returns undefined when the record is gone, or not there yet. */
-  at(position: number): LogRecord | undefined {
+  /** @returns The record's JSON; undefined when it is gone, or not there yet. */
+  textAt(position: number): string | undefined {
     const place = this.#placeOf(position);
-    return place && JSON.parse(place.buffer.toString('utf8', place.start, place.end));
+    return place?.buffer.toString('utf8', place.start, place.end);
+  }
+
+  /**
+   * The next records for a sink, from a position on: no more than BATCH_RECORDS and BATCH_BYTES, but one at least.
+   *
+   * @returns Their JSON; empty when there are none.
+   */
+  batchFrom(start: number): readonly string[] {
+    const lines: string[] = [];
+    for (let bytes = 0; lines.length < BATCH_RECORDS;) {
+      const position = start + lines.length;
+      bytes += this.sizeAt(position) ?? 0;
+      const line = bytes > BATCH_BYTES && lines.length > 0 ? undefined : this.textAt(position);
+      if (line === undefined) break;
+      lines.push(line);
+    }
+    return lines;
   }
 
   /** Removes the oldest record, if there is one. @returns Its position. */

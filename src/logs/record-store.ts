@@ -1,8 +1,9 @@
 /** Records and the sinks' places among them, in the spool's database. */
 import type { DatabaseSync } from 'node:sqlite';
+import { createBatch, type Batch } from './batch.ts';
 import type { Account } from './ledger.ts';
 import type { LogRecord } from './record.ts';
-import { BATCH_BYTES, BATCH_RECORDS, bytesOf, type Batch } from './spool.ts';
+import { BATCH_BYTES, BATCH_RECORDS, bytesOf } from './spool.ts';
 
 export interface StoredRecord {
   readonly position: number;
@@ -34,15 +35,17 @@ export class RecordStore {
 
   /** @throws SyntaxError when what is stored cannot be read. */
   batchAfter(acknowledged: number): Batch | undefined {
-    const records: LogRecord[] = [];
+    const [lines, records]: [string[], LogRecord[]] = [[], []];
     let [through, bytes] = [acknowledged, 0];
     for (const row of this.#statements.after.iterate(acknowledged)) {
       bytes += Number(row['bytes']);
       if (records.length === BATCH_RECORDS || (bytes > BATCH_BYTES && records.length > 0)) break;
-      records.push(JSON.parse(String(row['body'])));
+      const line = String(row['body']);
+      lines.push(line);
+      records.push(JSON.parse(line));
       through = Number(row['position']);
     }
-    return records.length === 0 ? undefined : { records, through };
+    return records.length === 0 ? undefined : createBatch(lines, through, records);
   }
 
   /** From the oldest on. Not to be changed while it is read. */

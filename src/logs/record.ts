@@ -45,6 +45,15 @@ export type LogRecord = LineRecord | GapRecord;
  *   dates end at milliseconds, too few for one tail's lines.
  */
 export function formatMicros(micros: number): string {
-  const millis = Math.floor(micros / 1000);
-  return `${new Date(millis).toISOString().slice(0, -1)}${String(micros - millis * 1000).padStart(3, '0')}Z`;
+  return microsFormatter()(micros);
+}
+
+/** For many times, most of which are of the same millisecond as the one before: a date is only made of the others. */
+export function microsFormatter(): (micros: number) => string {
+  let last = { millis: Number.NaN, text: '' };
+  return (micros) => {
+    const millis = Math.floor(micros / 1000);
+    if (millis !== last.millis) last = { millis, text: new Date(millis).toISOString().slice(0, -1) };
+    return `${last.text}${String(micros - millis * 1000).padStart(3, '0')}Z`;
+  };
 }

@@ -9,7 +9,14 @@ import { RecordStore } from './record-store.ts';
  */
 export type Sqlite = typeof sqlite;
 
-const VERSION = 1;
+const VERSION = 2;
+
+const WINDOW_BLOCKS = `
+  CREATE TABLE window_block (
+    workergroup_id INTEGER, level TEXT, ordinal INTEGER, lines INTEGER NOT NULL, packed BLOB NOT NULL,
+    PRIMARY KEY (workergroup_id, level, ordinal)
+  ) STRICT;
+`;
 
 const SCHEMA = `
   BEGIN;
@@ -20,7 +27,16 @@ const SCHEMA = `
     workergroup_id INTEGER, level TEXT, ordinal INTEGER, line TEXT NOT NULL,
     PRIMARY KEY (workergroup_id, level, ordinal)
   ) STRICT, WITHOUT ROWID;
+  ${WINDOW_BLOCKS}
   CREATE TABLE loss (epoch INTEGER NOT NULL) STRICT;
+  PRAGMA user_version = ${VERSION};
+  COMMIT;
+`;
+
+/** From version 1, whose windows were lines only: they are read as they are, and packed when they are next written. */
+const FROM_VERSION_1 = `
+  BEGIN;
+  ${WINDOW_BLOCKS}
   PRAGMA user_version = ${VERSION};
   COMMIT;
 `;
@@ -98,10 +114,14 @@ export class SpoolFile {
 function prepare(db: sqlite.DatabaseSync): void {
   db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
   const version = pragma(db, 'user_version');
-  if (version === 0 && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) db.exec(SCHEMA);
-  else if (version !== VERSION)
+  if (version === 0 && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) {
+    db.exec(SCHEMA);
+    return;
+  }
+  if (version !== VERSION && version !== 1)
     throw new UnreadableSpool(`its version is ${String(version)}, not ${VERSION}`);
-  else if (pragma(db, 'quick_check') !== 'ok') throw new UnreadableSpool('the integrity check failed');
+  if (pragma(db, 'quick_check') !== 'ok') throw new UnreadableSpool('the integrity check failed');
+  if (version === 1) db.exec(FROM_VERSION_1);
 }
 
 /** A stored text that is no JSON counts too. */

@@ -3,6 +3,7 @@
  * each sink with its own place in them, and with them how far each group was followed. Bounded by
  * bytes; past the bound the oldest records go, and each sink's count of what it missed goes up.
  */
+import type { Batch } from './batch.ts';
 import type { GroupProgress } from './group.ts';
 import type { LogRecord } from './record.ts';
 
@@ -16,12 +17,6 @@ export interface Dropped {
   readonly sink: string;
   readonly records: number;
   readonly reason: DropReason;
-}
-
-export interface Batch {
-  readonly records: readonly LogRecord[];
-  /** Position of the last one. */
-  readonly through: number;
 }
 
 export interface SinkStanding {

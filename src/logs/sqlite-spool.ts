@@ -6,13 +6,14 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Batch } from './batch.ts';
 import type { Clock } from './clock.ts';
 import type { LogListener } from './events.ts';
 import type { GroupProgress } from './group.ts';
 import { SinkLedger } from './ledger.ts';
 import type { LogRecord } from './record.ts';
 import { isUnreadable, setAside, SpoolFile, type Sqlite } from './spool-file.ts';
-import { bytesOf, MEBIBYTE, type Batch, type Dropped, type SinkStanding, type Spool } from './spool.ts';
+import { bytesOf, MEBIBYTE, type Dropped, type SinkStanding, type Spool } from './spool.ts';
 
 const DEFAULT_BYTES = 256 * MEBIBYTE;
 const FILE = 'spool.sqlite';

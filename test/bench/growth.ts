@@ -1,6 +1,8 @@
 /** How figures grow with the work. Prints a line for each amount of work. Run: node test/bench/growth.ts [seconds] */
 import { setTimeout as delay } from 'node:timers/promises';
 import { align } from '../../src/logs/align.ts';
+import { hashed } from '../../src/logs/line-hash.ts';
+import { restoredWindow } from '../../src/logs/window.ts';
 import { quantile } from './figures.ts';
 import { secondsArgument, startBenchDaemon, startEmulatorProcess, type BenchDaemon } from './processes.ts';
 import { reportGrowth } from './growth-rows.ts';
@@ -19,10 +21,11 @@ for (const count of [1, 10, 100]) await groups(count);
 function alignMs(count: number): number {
   const line = (index: number) => `2026-11-21 08:00:00,${index} INFO worker: request ${index} took 3 ms`;
   const log = Array.from({ length: count * 1.5 }, (_, index) => line(index));
-  const [window, tail] = [log.slice(0, count), log.slice(count / 2)];
+  const window = restoredWindow(0, [], log.slice(0, count));
+  const tail = log.slice(count / 2);
   const times = Array.from({ length: 15 }, () => {
     const from = performance.now();
-    align(window, tail, { full: true });
+    align(window, hashed(tail), { full: true });
     return performance.now() - from;
   });
   return quantile(times, 0.5);

@@ -3,8 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { align } from '../../src/logs/align.ts';
+import { hashed } from '../../src/logs/line-hash.ts';
 import { formatMicros, type LogRecord } from '../../src/logs/record.ts';
 import { openSqliteSpool } from '../../src/logs/sqlite-spool.ts';
+import { EMPTY_WINDOW, extendedBy } from '../../src/logs/window.ts';
 import { report } from './figures.ts';
 
 const RUNS = 41;
@@ -40,9 +42,9 @@ for (const [kind, line, figure] of [
   ['of period 2', (index: number) => request(index % 2), undefined],
 ] as const) {
   const ms = median(`align ${LINES} lines on ${LINES}, ${kind}`, () => {
-    const window = received(LINES, line);
+    const window = extendedBy(EMPTY_WINDOW, hashed(received(LINES, line)));
     const tail = received(LINES, line, 3_000);
-    return () => align(window, tail, { full: true });
+    return () => align(window, hashed(tail), { full: true });
   });
   if (figure !== undefined) report(figure, ms, `median of ${RUNS}`);
 }
@@ -55,13 +57,11 @@ const spool = await openSqliteSpool({
   observe: () => {},
 });
 let seq = 0;
-let window: { from: number; lines: readonly string[] } = { from: 0, lines: [] };
+let window = EMPTY_WINDOW;
 for (const count of [1, 100, 1_000]) {
   median(`store ${count} lines and their window on disk, durably`, () => {
     const lines = received(count, request, seq);
-    const all = [...window.lines, ...lines];
-    const surplus = Math.max(0, all.length - LINES);
-    window = { from: window.from + surplus, lines: all.slice(surplus) };
+    window = extendedBy(window, hashed(lines));
     const records = lines.map((line): LogRecord => {
       seq += 1;
       return { time: formatMicros(seq), workergroup_id: 7, epoch: 1, seq, line };

@@ -1,5 +1,7 @@
+import { createBatch, type Batch } from '../../src/logs/batch.ts';
 import type { GroupProgress } from '../../src/logs/group.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
+import { restoredWindow, type LineWindow } from '../../src/logs/window.ts';
 
 export function record(seq: number, line = `line ${seq}`): LogRecord {
   return { time: '2025-01-01T00:00:00.000000Z', workergroup_id: 7, epoch: 1, seq, line };
@@ -9,9 +11,19 @@ export function recordsFrom(seq: number, count: number): readonly LogRecord[] {
   return Array.from({ length: count }, (_, index) => record(seq + index));
 }
 
+/** As a spool hands them to a sink. */
+export function batchOf(records: readonly LogRecord[]): Batch {
+  const lines = records.map((one) => JSON.stringify(one));
+  return createBatch(lines, records.length);
+}
+
 export function progressAt(seq: number, lines: readonly string[] = [], from = 0): GroupProgress {
-  const stream = { window: { from, lines }, endsLines: true };
+  const stream = { window: windowOf(lines, from), endsLines: true };
   return { epoch: 1, seq, time: seq, ceiling: 10_000, linesPerSecond: 0, streams: { '': stream } };
+}
+
+export function windowOf(lines: readonly string[], from = 0): LineWindow {
+  return restoredWindow(from, [], lines);
 }
 
 /** @throws Error when a line of `part` is not in `whole`, or not in its order. */

@@ -1,3 +1,4 @@
+import type { Batch } from '../../src/logs/batch.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
 import { ALL_ACCEPTED, type Acceptance, type Sink } from '../../src/logs/sinks/sink.ts';
 
@@ -15,7 +16,7 @@ export class CollectingSink implements Sink {
     this.name = name;
   }
 
-  async write(records: readonly LogRecord[], signal: AbortSignal): Promise<Acceptance> {
+  async write({ records }: Batch, signal: AbortSignal): Promise<Acceptance> {
     if (this.failures > 0) {
       this.failures -= 1;
       throw new Error('out of order');

@@ -30,7 +30,7 @@ export function terminalSink(options: TerminalSinkOptions): Sink & { observe(eve
     observe(event) {
       if (event.kind === 'lines') toSkip ??= Math.max(0, event.lines - tail);
     },
-    async write(records) {
+    async write({ records }) {
       const text = records
         .filter((record) => 'gap' in record || isShown())
         .map(format)

@@ -4,20 +4,12 @@
  * place in each log. A record that the sink got in the very moment in which its replica died comes once more, under
  * the same number.
  */
+import { createBatch, type Batch } from '../../logs/batch.ts';
 import { SinkLedger } from '../../logs/ledger.ts';
 import type { GroupProgress } from '../../logs/group.ts';
 import { RecordQueue } from '../../logs/record-queue.ts';
 import type { LogRecord } from '../../logs/record.ts';
-import {
-  BATCH_BYTES,
-  BATCH_RECORDS,
-  bytesOf,
-  MEBIBYTE,
-  type Batch,
-  type Dropped,
-  type SinkStanding,
-  type Spool,
-} from '../../logs/spool.ts';
+import { bytesOf, MEBIBYTE, type Dropped, type SinkStanding, type Spool } from '../../logs/spool.ts';
 import {
   LeaseLost,
   progressCommands,
@@ -138,16 +130,9 @@ export class SharedSpool implements Spool {
     if (!this.#options.held()) return undefined;
     const { acknowledged } = this.#ledger.account(sink);
     const start = Math.max(this.#queue.oldest, acknowledged + 1 - this.#offset);
-    const records: LogRecord[] = [];
-    for (let bytes = 0; records.length < BATCH_RECORDS;) {
-      const position = start + records.length;
-      bytes += this.#queue.sizeAt(position) ?? 0;
-      const record = bytes > BATCH_BYTES && records.length > 0 ? undefined : this.#queue.at(position);
-      if (record === undefined) break;
-      records.push(record);
-    }
-    if (records.length === 0) return undefined;
-    const batch = { records, through: this.#offset + start + records.length - 1 };
+    const lines = this.#queue.batchFrom(start);
+    if (lines.length === 0) return undefined;
+    const batch = createBatch(lines, this.#offset + start + lines.length - 1);
     this.#ledger.take(sink, batch);
     return batch;
   }
@@ -190,8 +175,8 @@ export class SharedSpool implements Spool {
 
   *#committed(): Generator<LogRecord> {
     for (let position = this.#queue.oldest; position <= this.#queue.newest; position += 1) {
-      const record = this.#queue.at(position);
-      if (record) yield record;
+      const text = this.#queue.textAt(position);
+      if (text !== undefined) yield JSON.parse(text);
     }
   }
 

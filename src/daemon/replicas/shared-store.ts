@@ -6,6 +6,7 @@
 import type { GroupProgress } from '../../logs/group.ts';
 import type { LogRecord } from '../../logs/record.ts';
 import type { Stream } from '../../logs/stream.ts';
+import { nextPlace, restoredWindow, windowLines } from '../../logs/window.ts';
 import type { Redis } from './redis.ts';
 
 /** The keys of one set of replicas. The braces keep them on one node of a cluster. */
@@ -135,7 +136,7 @@ export class SharedStore {
     const whole: [string, Stream][] = [];
     for (const [level, { from, ...stream }] of Object.entries(streams)) {
       const lines = await this.#list(this.#keys.window(id, level));
-      whole.push([level, { ...stream, window: { from, lines } }]);
+      whole.push([level, { ...stream, window: restoredWindow(from, [], lines) }]);
     }
     return { ...rest, streams: Object.fromEntries(whole) };
   }
@@ -177,10 +178,10 @@ export function progressCommands(
     stored[level] = { ...stream, from: window.from };
     const key = keys.window(workergroupId, level);
     const known = before?.streams[level]?.window;
-    const next = Math.max(window.from, known ? known.from + known.lines.length : window.from);
-    commands.push(...pushCommands(key, window.lines.slice(next - window.from)));
+    const next = Math.max(window.from, known ? nextPlace(known) : window.from);
+    if (next < nextPlace(window)) commands.push(...pushCommands(key, windowLines(window, next)));
     // Redis drops a list with its last element.
-    const { length } = window.lines;
+    const { length } = window.hashes;
     commands.push(length === 0 ? ['DEL', key] : ['LTRIM', key, String(-length), '-1']);
   }
   const body: StoredProgress = { ...rest, streams: stored };

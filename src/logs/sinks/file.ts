@@ -10,11 +10,10 @@
  */
 import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { LogRecord } from '../record.ts';
+import type { Batch } from '../batch.ts';
 import { Archives, syncDirectory } from './archives.ts';
 import { cutTornLine, indexOfLastLine } from './last-record.ts';
 import { ALL_ACCEPTED, type Acceptance, type Sink } from './sink.ts';
-import { toJsonLine } from './stdout.ts';
 
 export interface FileSinkOptions {
   readonly path: string;
@@ -44,8 +43,8 @@ class FileSink implements Sink {
     this.#archives = new Archives(options);
   }
 
-  async write(records: readonly LogRecord[], signal: AbortSignal): Promise<Acceptance> {
-    const lines = records.map(toJsonLine);
+  async write(batch: Batch, signal: AbortSignal): Promise<Acceptance> {
+    const lines = batch.lines.map((line) => `${line}\n`);
     const isFirst = !this.#settled;
     const from = this.#settled ? 0 : await this.#recover(lines);
     this.#settled = false;

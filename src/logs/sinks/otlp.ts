@@ -11,6 +11,7 @@ import { gzip } from 'node:zlib';
 import { JsonLogsSerializer, ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer';
 import type { Dispatcher } from 'undici';
 import { createDirectAgent, request } from '../../client/undici.ts';
+import type { Batch } from '../batch.ts';
 import type { LogRecord } from '../record.ts';
 import { acceptanceOf, type Answer } from './otlp-answer.ts';
 import { toOtlpRecords } from './otlp-records.ts';
@@ -56,7 +57,7 @@ export function otlpSink({ endpoint, headers }: OtlpSinkOptions): Sink {
   /** Records that one request may have. */
   let limit = Infinity;
 
-  async function write(records: readonly LogRecord[], signal: AbortSignal): Promise<Acceptance> {
+  async function write({ records }: Batch, signal: AbortSignal): Promise<Acceptance> {
     if (underway.records !== records) underway = { records, done: 0, acceptance: ALL_ACCEPTED };
     while (underway.done < records.length) {
       const { done, acceptance } = underway;

@@ -1,8 +1,9 @@
 /** Moves records from the spool to one sink, at the sink's own speed. */
 import { backoffMs } from '../backoff.ts';
+import type { Batch } from '../batch.ts';
 import type { Clock } from '../clock.ts';
 import type { LogListener } from '../events.ts';
-import type { Batch, Spool } from '../spool.ts';
+import type { Spool } from '../spool.ts';
 import { SinkBusy, type Acceptance, type Sink } from './sink.ts';
 
 /** Milliseconds. One that asks for a day must not be left alone until its records are gone from the spool. */
@@ -65,7 +66,7 @@ export function startPump({ spool, sink, clock, random, observe }: PumpOptions):
   async function deliver(batch: Batch): Promise<void> {
     for (let failures = 1; !halt.signal.aborted; failures++) {
       try {
-        acknowledge(batch, await sink.write(batch.records, halt.signal));
+        acknowledge(batch, await sink.write(batch, halt.signal));
         return;
       } catch (error) {
         if (halt.signal.aborted) return;
@@ -86,7 +87,7 @@ export function startPump({ spool, sink, clock, random, observe }: PumpOptions):
     } catch (error) {
       observe({ kind: 'spool failed', error });
     }
-    const accepted = batch.records.length - rejected;
+    const accepted = batch.lines.length - rejected;
     if (accepted > 0) observe({ kind: 'delivered', sink: sink.name, records: accepted });
     if (rejected === 0) return;
     const why = message !== undefined && { message };

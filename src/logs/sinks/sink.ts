@@ -1,5 +1,5 @@
 /** Where records go. A new kind of sink is one function that makes one of these. */
-import type { LogRecord } from '../record.ts';
+import type { Batch } from '../batch.ts';
 
 export interface Sink {
   /** Distinct among the sinks of a process: its place in the spool is kept under it. */
@@ -7,12 +7,12 @@ export interface Sink {
 
   /**
    * Delivers records, in order. Never called again before it has settled, and with
-   * the same records when it rejected: a destination sees each record at least once.
+   * the same batch when it rejected: a destination sees each record at least once.
    *
    * @param signal Once it aborts, the promise must settle soon.
    * @returns When the destination has accepted them.
    */
-  write(records: readonly LogRecord[], signal: AbortSignal): Promise<Acceptance>;
+  write(batch: Batch, signal: AbortSignal): Promise<Acceptance>;
 
   /** After the last write. */
   close(): Promise<void>;

@@ -12,7 +12,7 @@ export function stdoutSink(stream: Writable): Sink {
   stream.on('error', ignore);
   return {
     name: 'stdout',
-    write: (records, signal) => writeText(stream, records.map(toJsonLine).join(''), signal),
+    write: ({ lines }, signal) => writeText(stream, `${lines.join('\n')}\n`, signal),
     close() {
       stream.off('error', ignore);
       return Promise.resolve();

@@ -6,7 +6,7 @@ import { formatMicros, type LogRecord } from '../../../src/logs/record.ts';
 import { otlpSink } from '../../../src/logs/sinks/otlp.ts';
 import { startPump } from '../../../src/logs/sinks/pump.ts';
 import { until } from '../../support/daemon.ts';
-import { progressAt, record } from '../../support/log-records.ts';
+import { batchOf, progressAt, record } from '../../support/log-records.ts';
 import { VirtualClock } from '../../support/log-time.ts';
 import { startOtlpReceiver, type Fate } from '../../support/otlp-receiver.ts';
 
@@ -72,8 +72,8 @@ describe('an OTLP receiver', () => {
     ];
     for (const { url } of [protobuf, json]) {
       const sink = otlpSink({ endpoint: url });
-      await sink.write(records.slice(0, 4), NEVER);
-      await sink.write(records.slice(4), NEVER);
+      await sink.write(batchOf(records.slice(0, 4)), NEVER);
+      await sink.write(batchOf(records.slice(4)), NEVER);
       await sink.close();
     }
     expect(protobuf.requests.map(({ encoding }) => encoding)).toEqual(['protobuf', 'protobuf']);
@@ -110,7 +110,7 @@ describe('an OTLP receiver', () => {
   ])('at address …%s is asked at %s', async (given, asked) => {
     await using receiver = await startOtlpReceiver();
     const sink = otlpSink({ endpoint: receiver.url + given });
-    await sink.write([record(1)], NEVER);
+    await sink.write(batchOf([record(1)]), NEVER);
     await sink.close();
     expect(receiver.requests).toMatchObject([{ path: asked }]);
   });
@@ -123,7 +123,7 @@ describe('an OTLP receiver', () => {
         Object.assign(record(seq, 'the same'), { workergroup_id, time: formatMicros(START + seq) }),
       ),
     );
-    await sink.write(records, NEVER);
+    await sink.write(batchOf(records), NEVER);
     await sink.close();
     for (const group of [7, 8]) {
       const stream = receiver.records.filter(
@@ -274,7 +274,7 @@ describe('a receiver that does not take a batch', () => {
       ['text/html', '<html>'],
     ] as const) {
       receiver.fates.push({ status: 200, headers: { 'content-type': contentType }, body });
-      expect(await sink.write([record(1)], NEVER)).toEqual({ rejected: 0 });
+      expect(await sink.write(batchOf([record(1)]), NEVER)).toEqual({ rejected: 0 });
     }
     await sink.close();
   });

@@ -6,6 +6,7 @@ import { LeaseLost, SharedKeys, SharedStore } from '../../../src/daemon/replicas
 import type { GroupProgress } from '../../../src/logs/group.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { until } from '../../support/daemon.ts';
+import { windowOf } from '../../support/log-records.ts';
 import { describeWith } from '../../support/optional.ts';
 import { hasRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 
@@ -17,7 +18,7 @@ function record(seq: number, line = `line ${seq}`): LogRecord {
 }
 
 function progress(lines: readonly string[], from = 0): GroupProgress {
-  const window = { from, lines };
+  const window = windowOf(lines, from);
   return {
     epoch: 1,
     seq: from + lines.length,
@@ -82,7 +83,8 @@ describeWith(
     expect(second.progress(GROUP)).toEqual(progress(['line 2', 'ünï\u0000\n"ctrl'], 1));
     expect(second.standing('stdout')).toEqual({ lag: 1, dropped: 0 });
     const next = second.take('stdout');
-    expect(next).toEqual({ records: [record(3, 'ünï\u0000\n"ctrl')], through: 3 });
+    const third = record(3, 'ünï\u0000\n"ctrl');
+    expect(next).toEqual({ lines: [JSON.stringify(third)], records: [third], through: 3 });
     if (next) second.acknowledge('stdout', next);
     await second.settled();
     expect(await redis.command('LLEN', KEYS.records)).toBe(0);

@@ -1,7 +1,18 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { align, candidates, EVIDENT_LINES } from '../../../src/logs/align.ts';
+import * as alignment from '../../../src/logs/align.ts';
+import { EVIDENT_LINES, type TailFacts } from '../../../src/logs/align.ts';
+import { hashed } from '../../../src/logs/line-hash.ts';
 import { bruteForceCandidates } from '../../support/log-alignment.ts';
+import { windowOf } from '../../support/log-records.ts';
+
+function candidates(window: readonly string[], tail: readonly string[]) {
+  return alignment.candidates(windowOf(window), hashed(tail));
+}
+
+function align(window: readonly string[], tail: readonly string[], facts: TailFacts) {
+  return alignment.align(windowOf(window), hashed(tail), facts);
+}
 
 /**
  * Lines of a small alphabet repeat much; those of a large
@@ -45,6 +56,23 @@ describe('candidates', () => {
         expect(candidates(window, tail)).toEqual(bruteForceCandidates(window, tail));
       }),
       { numRuns: 2000 },
+    );
+  });
+
+  test('are those that a brute-force search finds where most of the window is packed away', () => {
+    const many = fc.array(lines, { minLength: 1, maxLength: 8 }).map((some) => {
+      const unit = some.flat();
+      return unit.length === 0
+        ? []
+        : Array.from({ length: 600 }, (_, index) => unit[index % unit.length] ?? '');
+    });
+    fc.assert(
+      fc.property(many, lines, fc.nat(600), fc.nat(3), (repeated, fresh, given, cut) => {
+        const window = [...repeated, ...fresh];
+        const tail = window.slice(-given);
+        tail[0] = tail[0]?.slice(cut) ?? '';
+        expect(candidates(window, tail)).toEqual(bruteForceCandidates(window, tail));
+      }),
     );
   });
 

@@ -18,7 +18,7 @@ import type { Sink } from '../../../src/logs/sinks/sink.ts';
 import { toJsonLine } from '../../../src/logs/sinks/stdout.ts';
 import { until } from '../../support/daemon.ts';
 import { readLogFiles, rotatedFiles } from '../../support/log-files.ts';
-import { record, recordsFrom } from '../../support/log-records.ts';
+import { batchOf, record, recordsFrom } from '../../support/log-records.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const NEVER = new AbortController().signal;
@@ -34,7 +34,7 @@ function open(path: string, { maxBytes = MEBIBYTE, maxFiles = 1_000_000 } = {}):
 /** One process' life: writes, and ends in good order. */
 async function deliver(path: string, records: readonly LogRecord[]): Promise<void> {
   const sink = open(path);
-  await sink.write(records, NEVER);
+  await sink.write(batchOf(records), NEVER);
   await sink.close();
 }
 
@@ -77,14 +77,14 @@ describe('the file sink', () => {
             const records = recordsFrom(seq + 1, size);
             const acknowledged = toJsonLine(record(seq)).length;
             for (const { pieces, torn, survived } of kills) {
-              const written = await sink.write(records, endingAfter(pieces)).catch(() => 'half');
+              const written = await sink.write(batchOf(records), endingAfter(pieces)).catch(() => 'half');
               // A write may also fail half done in a process that lives on: the disk is full, say.
               if (survived && written === 'half') continue;
               await sink.close();
               tear(path, torn, acknowledged, seq);
               sink = open(path, { maxBytes });
             }
-            await sink.write(records, NEVER);
+            await sink.write(batchOf(records), NEVER);
             seq += size;
           }
           await sink.close();
@@ -100,7 +100,7 @@ describe('the file sink', () => {
     const path = join(folder.path, 'logs', 'worker.log');
     const sink = open(path, { maxBytes: 2_000, maxFiles: 3 });
     for (let seq = 1; seq <= 991; seq += 10) {
-      await sink.write(recordsFrom(seq, 10), NEVER);
+      await sink.write(batchOf(recordsFrom(seq, 10)), NEVER);
       expect(statSync(path).size).toBeLessThanOrEqual(2_000);
     }
     await tidied(sink, path);
@@ -119,7 +119,7 @@ describe('the file sink', () => {
     using folder = temporaryFolder();
     const path = join(folder.path, 'worker.log');
     const sink = open(path, { maxBytes: 1_000 });
-    await sink.write([record(1), record(2, 'x'.repeat(5_000)), record(3)], NEVER);
+    await sink.write(batchOf([record(1), record(2, 'x'.repeat(5_000)), record(3)]), NEVER);
     await tidied(sink, path);
     expect(seqs(readLogFiles(path))).toEqual([1, 2, 3]);
     expect(rotatedFiles(path)).toEqual(['worker.log.1.gz', 'worker.log.2.gz']);
@@ -136,7 +136,7 @@ describe('the file sink', () => {
     writeFileSync(`${path}.3`, text(5)); // not begun
     writeFileSync(`${path}.old`, 'of somebody else');
     const sink = open(path);
-    await sink.write(recordsFrom(7, 2), NEVER);
+    await sink.write(batchOf(recordsFrom(7, 2)), NEVER);
     await tidied(sink, path);
     expect(rotatedFiles(path).toSorted()).toEqual([
       'worker.log.1.gz',
@@ -154,7 +154,7 @@ describe('the file sink', () => {
     writeFileSync(`${path}.1`, recordsFrom(1, 3).map(toJsonLine).join(''));
     writeFileSync(path, '{"time":"2025');
     const sink = open(path);
-    await sink.write(recordsFrom(2, 4), NEVER);
+    await sink.write(batchOf(recordsFrom(2, 4)), NEVER);
     await tidied(sink, path);
     expect(seqs(readLogFiles(path))).toEqual(upTo(5));
   });
@@ -172,9 +172,9 @@ describe('the file sink', () => {
     using folder = temporaryFolder();
     const path = join(folder.path, 'worker.log');
     const sink = open(path);
-    await sink.write(recordsFrom(1, 3), NEVER);
+    await sink.write(batchOf(recordsFrom(1, 3)), NEVER);
     rmSync(path);
-    await sink.write(recordsFrom(4, 3), NEVER);
+    await sink.write(batchOf(recordsFrom(4, 3)), NEVER);
     await sink.close();
     expect(seqs(readLogFiles(path))).toEqual([4, 5, 6]);
   });
@@ -184,9 +184,9 @@ describe('the file sink', () => {
     const path = join(folder.path, 'worker.log');
     mkdirSync(path);
     const sink = open(path);
-    await expect(sink.write(recordsFrom(1, 3), NEVER)).rejects.toThrow('EISDIR');
+    await expect(sink.write(batchOf(recordsFrom(1, 3)), NEVER)).rejects.toThrow('EISDIR');
     rmSync(path, { recursive: true });
-    await sink.write(recordsFrom(1, 3), NEVER);
+    await sink.write(batchOf(recordsFrom(1, 3)), NEVER);
     await sink.close();
     expect(seqs(readLogFiles(path))).toEqual([1, 2, 3]);
   });

@@ -9,6 +9,7 @@ import { startPump } from '../../../src/logs/sinks/pump.ts';
 import type { Sink } from '../../../src/logs/sinks/sink.ts';
 import { stdoutSink } from '../../../src/logs/sinks/stdout.ts';
 import { BATCH_RECORDS } from '../../../src/logs/spool.ts';
+import { batchOf } from '../../support/log-records.ts';
 import { CollectingSink } from '../../support/log-sinks.ts';
 import { settled, VirtualClock } from '../../support/log-time.ts';
 
@@ -119,7 +120,7 @@ describe('standard output', () => {
       { ...place, seq: 123, line: 'a "line"\r10%' },
       { ...place, seq: 124, gap },
     ];
-    await stdoutSink(stream).write(records, NEVER);
+    await stdoutSink(stream).write(batchOf(records), NEVER);
     const start = '{"time":"2025-01-01T00:00:00.000000Z","workergroup_id":7,"epoch":1,';
     expect(String(stream.read()).split('\n')).toEqual([
       String.raw`${start}"seq":123,"line":"a \"line\"\r10%"}`,
@@ -149,7 +150,7 @@ describe('standard output', () => {
       },
     });
     const sink = stdoutSink(broken);
-    await expect(sink.write([record(1)], NEVER)).rejects.toThrow('EPIPE');
+    await expect(sink.write(batchOf([record(1)]), NEVER)).rejects.toThrow('EPIPE');
     await sink.close();
   });
 });

@@ -3,11 +3,14 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { candidates } from '../../../src/logs/align.ts';
 import { MemorySpool } from '../../../src/logs/memory-spool.ts';
+import { hashed } from '../../../src/logs/line-hash.ts';
 import { PLAIN } from '../../../src/logs/numbering.ts';
 import { startLogPipeline } from '../../../src/logs/pipeline.ts';
 import { reserve } from '../../../src/logs/rate.ts';
+import { EMPTY_WINDOW, windowLines } from '../../../src/logs/window.ts';
 import { bruteForceCandidates } from '../../support/log-alignment.ts';
 import { gapsOf, linesOf, LogPolls } from '../../support/log-polls.ts';
+import { windowOf } from '../../support/log-records.ts';
 import { LogService, type LogServiceOptions } from '../../support/log-service.ts';
 import { CollectingSink } from '../../support/log-sinks.ts';
 import { VirtualClock } from '../../support/log-time.ts';
@@ -58,7 +61,7 @@ describe.skipIf(!haveRealLogs).each(REAL_LOGS)('%s', (name) => {
         const start = given % 2 === 0 ? tailFrom : Math.max(0, from + taken - (given >> 1));
         const tail = lines.slice(start, start + given);
         tail[0] = tail[0]?.slice(cut) ?? '';
-        expect(candidates(window, tail)).toEqual(bruteForceCandidates(window, tail));
+        expect(candidates(windowOf(window), hashed(tail))).toEqual(bruteForceCandidates(window, tail));
       }),
       { numRuns: 200 },
     );
@@ -71,7 +74,7 @@ describe.skipIf(!haveRealLogs).each(REAL_LOGS)('%s', (name) => {
         for (const burst of inBursts(lines, sizes)) {
           log.writeLines(burst);
           ask(log, polls);
-          const window = polls.state.progress.streams[PLAIN]?.window.lines ?? [];
+          const window = windowLines(polls.state.progress.streams[PLAIN]?.window ?? EMPTY_WINDOW);
           const tail = log.tail(GIVES).split('\n').slice(1, -1);
           const overlap = Math.min(tail.length, window.length);
           expect(window.slice(window.length - overlap)).toEqual(tail.slice(tail.length - overlap));

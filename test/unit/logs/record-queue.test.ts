@@ -36,11 +36,11 @@ test('a queue of records has each as it came, at its position, until it is shift
       const sizes = held.map((one) => Buffer.byteLength(JSON.stringify(one)));
       expect(queue.bytes).toBe(sizes.reduce((sum, size) => sum + size, 0));
       for (const [index, one] of held.entries()) {
-        expect(queue.at(oldest + index)).toEqual(one);
+        expect(queue.textAt(oldest + index)).toBe(JSON.stringify(one));
         expect(queue.sizeAt(oldest + index)).toBe(sizes[index]);
       }
-      expect(queue.at(oldest - 1)).toBeUndefined();
-      expect(queue.at(oldest + held.length)).toBeUndefined();
+      expect(queue.textAt(oldest - 1)).toBeUndefined();
+      expect(queue.textAt(oldest + held.length)).toBeUndefined();
     }),
     { numRuns: 200 },
   );

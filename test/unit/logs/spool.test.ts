@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { MemorySpool } from '../../../src/logs/memory-spool.ts';
 import { BATCH_RECORDS, bytesOf, type Spool } from '../../../src/logs/spool.ts';
 import { openSqliteSpool } from '../../../src/logs/sqlite-spool.ts';
-import { progressAt, record, recordsFrom } from '../../support/log-records.ts';
+import { progressAt, record, recordsFrom, windowOf } from '../../support/log-records.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 type Run = (spool: Spool) => void | Promise<void>;
@@ -131,8 +131,8 @@ describe.each([
       expect(spool.epochAfterLoss).toBeUndefined();
       const pending = { text: 'wait', delivered: true, since: 5 };
       const streams = {
-        info0: { window: { from: 3, lines: ['a\0b', '', '😀'] }, endsLines: true, pending },
-        debug: { window: { from: 0, lines: [] }, endsLines: false },
+        info0: { window: windowOf(['a\0b', '', '😀'], 3), endsLines: true, pending },
+        debug: { window: windowOf([]), endsLines: false },
       };
       const progress = { epoch: 2, seq: 9, time: 17, ceiling: 250, linesPerSecond: 2.5, streams };
       spool.append(7, [], progress);

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../src/logs/events.ts';
+import { hashed } from '../../../src/logs/line-hash.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { bytesOf, MEBIBYTE } from '../../../src/logs/spool.ts';
 import { openSqliteSpool, type SqliteSpool } from '../../../src/logs/sqlite-spool.ts';
+import { EMPTY_WINDOW, extendedBy } from '../../../src/logs/window.ts';
 import { LogPolls, linesOf } from '../../support/log-polls.ts';
 import { progressAt, record, recordsFrom } from '../../support/log-records.ts';
 import { LogService } from '../../support/log-service.ts';
@@ -95,6 +97,57 @@ describe('a spool on disk, opened again', () => {
       spool.close();
     }
     expect(lines).toEqual(log.lines);
+  });
+
+  test("has each group's window as it was left, however it was taken", async () => {
+    using folder = temporaryFolder();
+    let [seq, window] = [0, EMPTY_WINDOW];
+    for (const count of [5, 200, 100, 4_000, 1, 9_000, 30, 255, 2, 12_000, 7]) {
+      const spool = await open(folder.path);
+      for (let turn = 0; turn < 2; turn++) {
+        const lines = Array.from({ length: count }, (_, index) => `line ${seq + index}`);
+        window = extendedBy(window, hashed(lines));
+        seq += count;
+        spool.append(7, [], { ...progressAt(seq), streams: { '': { window, endsLines: true } } });
+        expect(spool.progress(7)?.streams['']?.window).toEqual(window);
+      }
+      spool.close();
+    }
+    using db = new DatabaseSync(join(folder.path, 'spool.sqlite'));
+    const stored = db.prepare(
+      'SELECT (SELECT count(*) FROM window_block) AS blocks, (SELECT count(*) FROM window_line) AS lines',
+    );
+    expect(stored.get()).toEqual({ blocks: window.blocks.length, lines: window.recent.length });
+  });
+
+  test('goes on from a file of version 1, which has a window as lines', async () => {
+    using folder = temporaryFolder();
+    const log = new LogService();
+    log.writeLines(Array.from({ length: 3_000 }, (_, index) => `line ${index % 700}`));
+    const polls = new LogPolls();
+    const before = await open(folder.path);
+    before.append(
+      7,
+      polls.poll((tail) => log.answer(tail)),
+      polls.state.progress,
+    );
+    before.close();
+    makeVersion1(join(folder.path, 'spool.sqlite'), log.lines);
+
+    for (let run = 0; run < 2; run++) {
+      const events: LogEvent[] = [];
+      const spool = await open(folder.path, ['stdout'], events);
+      expect(events).toEqual([]);
+      const again = new LogPolls({ progress: spool.progress(7) });
+      log.writeLines([`new ${run}`]);
+      const records = again.poll((tail) => log.answer(tail));
+      expect(linesOf(records)).toEqual([`new ${run}`]);
+      spool.append(7, records, again.state.progress);
+      spool.close();
+    }
+    const spool = await open(folder.path);
+    expect(linesOf(drain(spool))).toEqual(log.lines);
+    spool.close();
   });
 
   test('forgets a sink that is no longer configured, and gives a new one what is there', async () => {
@@ -219,6 +272,14 @@ test('node:sqlite is not loaded unless a spool on disk is opened', () => {
   expect(runScript(script)).toBe('false');
   expect(runScript(`await import('node:sqlite'); ${script}`)).toBe('true');
 });
+
+/** Turns a spool whose group 7 was followed through `lines` into what version 1 would have written. */
+function makeVersion1(path: string, lines: readonly string[]): void {
+  using db = new DatabaseSync(path);
+  db.exec('DROP TABLE window_block; DELETE FROM window_line; PRAGMA user_version = 1;');
+  const add = db.prepare('INSERT INTO window_line VALUES (7, ?, ?, ?)');
+  for (const [ordinal, line] of lines.entries()) add.run('', ordinal, line);
+}
 
 /** Fills a spool, damages it, and opens it again. */
 async function damaged(directory: string, damage: (path: string) => void): Promise<LogEvent[]> {

@@ -1,0 +1,132 @@
+/**
+ * The last lines taken of a stream, over which the next tail is laid. Immutable; what two windows share is there once.
+ *
+ * 100 groups have a million lines in their windows, a quarter of a gigabyte as strings, and V8 lets a heap grow to
+ * twice what lives in it. But of most lines only a hash is ever asked. So the text is packed away in blocks outside
+ * of the heap, a tenth of its size, and unpacked where a tail's cut first line must be held against it.
+ */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { hashed, type HashedLines } from './line-hash.ts';
+import { MAX_TAIL } from './rate.ts';
+
+/** Lines are packed when there are as many as this: fewer compress badly. */
+const LEAST_PACKED = 256;
+/** More than this in one block would take long to unpack for one line. */
+const MOST_PACKED = 1_024;
+
+/** Lines that are packed together. */
+export interface Block {
+  /** Place of its first line in the stream, from 0. */
+  readonly first: number;
+  /** How many lines. */
+  readonly count: number;
+  /** UTF-8, the lines joined by "\n", deflated. */
+  readonly packed: Uint8Array;
+}
+
+export interface LineWindow {
+  /**
+   * Lines that were in the window before its first one, which has this place in the stream: with
+   * it, a stored window is brought up to date by its new lines.
+   */
+  readonly from: number;
+  /** Of all of its lines, oldest first. */
+  readonly hashes: Float64Array;
+  /** Oldest first. The first one may begin with lines that have slid out. */
+  readonly blocks: readonly Block[];
+  /** The newest lines, those after the blocks. */
+  readonly recent: readonly string[];
+}
+
+export const EMPTY_WINDOW: LineWindow = emptyWindow(0);
+
+/** A window that begins anew at a place in the stream. */
+export function emptyWindow(from: number): LineWindow {
+  return { from, hashes: new Float64Array(), blocks: [], recent: [] };
+}
+
+/** The place in the stream of the line that will come next. */
+export function nextPlace({ from, hashes }: LineWindow): number {
+  return from + hashes.length;
+}
+
+/** The window after more lines. What slides out of it goes by whole blocks. */
+export function extendedBy(window: LineWindow, fresh: HashedLines): LineWindow {
+  const length = Math.min(MAX_TAIL, window.hashes.length + fresh.lines.length);
+  const end = nextPlace(window) + fresh.lines.length;
+  const from = end - length;
+  const kept = Math.max(0, length - fresh.lines.length);
+  const hashes = new Float64Array(length);
+  hashes.set(window.hashes.subarray(window.hashes.length - kept));
+  hashes.set(fresh.hashes.subarray(fresh.hashes.length - (length - kept)), kept);
+
+  const loose = [...window.recent, ...fresh.lines];
+  const blocks = loose.length < LEAST_PACKED ? window.blocks : [...window.blocks, ...pack(loose, end)];
+  return {
+    from,
+    hashes,
+    blocks: blocks.filter(({ first, count }) => first + count > from),
+    recent: loose.length < LEAST_PACKED ? loose : [],
+  };
+}
+
+/** Puts together what was stored. @throws SyntaxError when a block cannot be unpacked. */
+export function restoredWindow(
+  from: number,
+  blocks: readonly Block[],
+  recent: readonly string[],
+): LineWindow {
+  const [oldest] = blocks;
+  const lines = [...blocks.flatMap(unpack), ...recent].slice(oldest ? Math.max(0, from - oldest.first) : 0);
+  // As they are stored, so that none is stored again; without blocks, nothing is packed yet.
+  if (oldest === undefined) return extendedBy(emptyWindow(from), hashed(lines));
+  return { from, hashes: hashed(lines).hashes, blocks, recent };
+}
+
+/** The lines from a place in the stream on, or all. Unpacks the blocks that they are in. */
+export function windowLines(window: LineWindow, from = window.from): readonly string[] {
+  const { blocks, recent } = window;
+  const wanted = Math.max(from, window.from);
+  const reached = blocks.filter(({ first, count }) => first + count > wanted);
+  const first = reached[0]?.first ?? nextPlace(window) - recent.length;
+  return [...reached.flatMap(unpack), ...recent].slice(Math.max(0, wanted - first));
+}
+
+/** Reads lines by their index in the window. Quick where one is near the last one read, as its block is at hand. */
+export function lineReader(window: LineWindow): (index: number) => string | undefined {
+  const recentFrom = nextPlace(window) - window.recent.length;
+  let open: { readonly block: Block; readonly lines: readonly string[] } | undefined;
+  return (index) => {
+    if (index < 0) return undefined;
+    const place = window.from + index;
+    if (place >= recentFrom) return window.recent[place - recentFrom];
+    const block = window.blocks.findLast(({ first }) => first <= place);
+    if (block === undefined) return undefined;
+    if (open?.block !== block) open = { block, lines: unpack(block) };
+    return open.lines[place - block.first];
+  };
+}
+
+/** Blocks of about equal size, the last of which ends before the place `end`. */
+function pack(lines: readonly string[], end: number): readonly Block[] {
+  const blocks = Math.ceil(lines.length / MOST_PACKED);
+  const size = Math.ceil(lines.length / blocks);
+  return Array.from({ length: blocks }, (_, index) => {
+    const part = lines.slice(index * size, (index + 1) * size);
+    // A copy, for the answer is the beginning of a larger buffer, which it would keep.
+    const bytes = new Uint8Array(deflateRawSync(part.join('\n'), { level: 1 }));
+    return { first: end - lines.length + index * size, count: part.length, packed: bytes };
+  });
+}
+
+function unpack({ count, packed: bytes }: Block): readonly string[] {
+  let text: string;
+  try {
+    text = inflateRawSync(bytes).toString();
+  } catch (cause) {
+    throw new SyntaxError('a block of log lines cannot be unpacked', { cause });
+  }
+  const lines = text.split('\n');
+  if (lines.length !== count) throw new SyntaxError('a block of log lines has not as many as it says');
+  return lines;
+}
