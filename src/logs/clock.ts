@@ -13,6 +13,9 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
 };
 
+/** Nobody sees it; without a reason, an error with a stack is made for each poll. */
+const OVER = Symbol('over');
+
 /**
  * Runs something that may never answer. Its signal aborts when `signal` does
  * or the time is up, and the promise rejects then, whether or not it listens.
@@ -31,6 +34,6 @@ export async function within<Answer>(
   try {
     return await Promise.race([run(either), overdue]);
   } finally {
-    over.abort();
+    over.abort(OVER);
   }
 }
