@@ -11,7 +11,7 @@ import { ENDPOINT_GROUP_DEFAULTS, ENDPOINT_GROUP_PARAMETERS } from '../../src/co
 import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/daemon/config/options.ts';
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
-import type { Scrape } from '../../src/daemon/metrics/scrape.ts';
+import { EMPTY_SCRAPE } from '../support/empty-scrape.ts';
 import { statusJsonSchema } from '../../src/daemon/status-schema.ts';
 import { allowedValues } from '../../src/scaling/check.ts';
 import { MEANINGS } from '../../src/scaling/meanings.ts';
@@ -108,25 +108,6 @@ function parametersTable(): string {
   });
   return table(['parameter', 'allowed', 'default', 'is'], rows);
 }
-
-const EMPTY_SCRAPE: Scrape = {
-  version: '',
-  revision: '',
-  node_version: '',
-  state: 'running',
-  now: 0,
-  started_at: 0,
-  replica: { id: '', role: 'alone' },
-  service: { base_url: '', serverless_url: '', clock_skew_seconds: null },
-  deployments: new Float64Array(),
-  worker_groups: [],
-  sinks: [],
-  endpoint_groups: [],
-  instances: {},
-  maintenance_windows: [],
-  account: null,
-  jobs: [],
-};
 
 /** The README with every generated table as the code has it now. */
 export async function withTables(text: string): Promise<string> {

@@ -1,31 +1,10 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../src/daemon/metrics/metrics.ts';
-import type { Scrape } from '../../../src/daemon/metrics/scrape.ts';
-
-function scrapeAt(version: string): Scrape {
-  return {
-    version,
-    revision: '',
-    node_version: '',
-    state: 'running',
-    now: 0,
-    started_at: 0,
-    replica: { id: '', role: 'alone' },
-    service: { base_url: '', serverless_url: '', clock_skew_seconds: null },
-    deployments: new Float64Array(),
-    worker_groups: [],
-    sinks: [],
-    endpoint_groups: [],
-    instances: {},
-    maintenance_windows: [],
-    account: null,
-    jobs: [],
-  };
-}
+import { EMPTY_SCRAPE } from '../../support/empty-scrape.ts';
 
 test('an exposition stays as it is until it is released, however many others are made', async () => {
   let scrapes = 0;
-  const metrics = createMetrics(async () => scrapeAt(`v${(scrapes += 1)}`), []);
+  const metrics = createMetrics(async () => ({ ...EMPTY_SCRAPE, version: `v${(scrapes += 1)}` }), []);
   const versionIn = (bytes: Uint8Array): string | undefined =>
     /version="(v\d)"/.exec(Buffer.from(bytes).toString())?.[1];
   const first = await metrics.exposition();
