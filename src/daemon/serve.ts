@@ -1,6 +1,7 @@
 /** The daemon as a process, from its first heartbeat to its end: its log, its exit codes, its service manager. */
 import { openIsolatedHeart } from '../heartbeat/isolation/isolated-heart.ts';
 import type { Beating } from '../heartbeat/isolation/thread.ts';
+import { collectStartGarbage } from '../start-garbage.ts';
 import { loadConfig } from './config/load.ts';
 import { serviceManagerSettings } from './config/service-manager.ts';
 import { startDaemon, type Daemon, type DaemonOptions } from './daemon.ts';
@@ -56,6 +57,8 @@ export async function serve(
     await daemon.reload();
     manager.ready(status);
   };
+
+  collectStartGarbage();
 
   await signals.told;
   manager.stopping();

@@ -5,6 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort } from 'node:worker_threads';
 import { createApiKey, type ApiKey } from '../../client/api-key.ts';
+import { collectStartGarbage } from '../../start-garbage.ts';
 import { figuresOf } from '../figures.ts';
 import { openHeart, type LocalHeart } from '../heart.ts';
 import type { DeploymentView } from '../view.ts';
@@ -55,6 +56,7 @@ function begin({ birth, port }: Begin): void {
   for (const choice of birth.deployments) heart.add(choice);
   const parts = { say, close: () => port.close(), heart, apiKey, reports };
   port.on('message', (order: Order) => void obey(order, parts));
+  collectStartGarbage();
 }
 
 async function obey(order: Order, { say, close, heart, apiKey, reports }: Parts): Promise<void> {
