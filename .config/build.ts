@@ -1,11 +1,11 @@
 /**
  * Bundles the program and the library into dist/, or into the folder that is named: their entries, one for the thread
- * of the heartbeats, and a chunk for each part that a run may not need (emulator, pretty printer, …), loaded when it
- * does. Their types are another step, build-types.ts, which an image need not take. Everything lies flat in it, so
- * that a file looked up beside `import.meta.url` is found from whichever chunk asks. LICENSES.txt has the licences of
- * the packages that are in it.
+ * of the daemon, and a chunk for each part that a run may not need (emulator, pretty printer, …), loaded when it does.
+ * Their types are another step, build-types.ts, which an image need not take. Everything lies flat in it, so that a
+ * file looked up beside `import.meta.url` is found from whichever chunk asks. LICENSES.txt has the licences of the
+ * packages that are in it.
  *
- * Three bundles that share no chunks: what a process loads is in few files then, and each file costs its start a
+ * Two bundles that share no chunks: what a process loads is in few files then, and each file costs its start a
  * millisecond or two. The daemon is in the first; the other commands and the library are in the second.
  */
 import { build, type BuildOptions, type Plugin } from 'esbuild';
@@ -77,21 +77,15 @@ const MODULES: BuildOptions = {
     js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
   },
 };
-/** One file that Node has compiled sooner: the first heartbeat waits for it. */
-const SCRIPT: BuildOptions = { format: 'cjs', outExtension: { '.js': '.cjs' } };
 
 const metafiles = await Promise.all([
-  bundle({ pilotlight: 'src/cli/main.ts' }, MODULES),
-  bundle(
-    { program: 'src/cli/program.ts', index: 'src/index.ts', emulator: 'src/emulator/index.ts' },
-    MODULES,
-  ),
-  bundle({ 'heartbeat-worker': 'src/heartbeat/isolation/worker.ts' }, SCRIPT),
+  bundle({ pilotlight: 'src/cli/main.ts', 'daemon-thread': 'src/daemon/thread.ts' }),
+  bundle({ program: 'src/cli/program.ts', index: 'src/index.ts', emulator: 'src/emulator/index.ts' }),
 ]);
 
-async function bundle(entryPoints: Record<string, string>, form: BuildOptions) {
+async function bundle(entryPoints: Record<string, string>) {
   const { metafile } = await build({
-    ...form,
+    ...MODULES,
     absWorkingDir: root,
     entryPoints,
     plugins: [commandLineApart, nodeRequired, withoutUnused],

@@ -102,6 +102,7 @@ export default defineConfig({
     'unicorn/consistent-function-scoping': 'off', // a closure next to what it serves reads better
     'unicorn/no-array-sort': 'off',
     'unicorn/no-array-reverse': 'off',
+    'unicorn/require-post-message-target-origin': 'off', // threads have none, and nothing here talks to a window
     'unicorn/filename-case': ['error', { case: 'kebabCase' }],
     'unicorn/prefer-node-protocol': 'error',
   },

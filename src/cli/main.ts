@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-/** The program's entry. Looks at Node's version before anything newer is loaded, so that an old one gets a sentence instead of a stack. */
-import { startThread } from '../heartbeat/isolation/thread.ts';
-
+/**
+ * The program's entry. Looks at Node's version before anything newer is loaded, so that an old one gets a sentence
+ * instead of a stack.
+ */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(
@@ -10,12 +11,10 @@ if (major < 22 || (major === 22 && minor < 19)) {
   );
   process.exit(2);
 }
-// The daemon starts without the command line's parser and commands, which only cost its first heartbeat time, and its
-// first heartbeat does not wait for the daemon either.
+// The daemon starts without the command line's parser and commands, which only cost its first heartbeat time.
 if (process.argv.length === 3 && process.argv[2] === 'run') {
-  const thread = startThread();
   const { runDaemon } = await import('../daemon/main.ts');
-  await runDaemon(thread);
+  await runDaemon();
 } else {
   const { runProgram } = await import('./program.ts');
   await runProgram(process.argv);

@@ -1,6 +1,6 @@
 /**
- * A client of some operations, for what needs few of them: the schemas of the others are not even loaded. The
- * heartbeats' own thread is that small because of it.
+ * A client of some operations, for what needs few of them: the schemas of the others are not even loaded. The first
+ * heartbeat leaves that soon because of it.
  */
 import type { Operation } from '../contract/define.ts';
 import type { Input, OperationId, Output } from '../contract/operations.ts';

@@ -8,8 +8,7 @@ import type { Logger } from 'pino';
 import { buildInfo } from '../build-info.ts';
 import { createApiKey } from '../client/api-key.ts';
 import type { ClientObserver } from '../client/caller.ts';
-import type { OpenHeart } from '../heartbeat/heart.ts';
-import { openIsolatedHeart } from '../heartbeat/isolation/isolated-heart.ts';
+import { openHeart, type OpenHeart } from '../heartbeat/heart.ts';
 import { createDaemonClient, DAEMON_OPERATION_IDS } from './client.ts';
 import { redactedSettings } from './config/describe.ts';
 import type { LoadedConfig } from './config/load.ts';
@@ -35,7 +34,7 @@ export interface DaemonOptions {
   readonly createLogger: (hooks: LoggerHooks) => Promise<Logger>;
   /** Where worker-group lines go. */
   readonly stdout: Writable;
-  /** Where the heartbeats run. In a thread of their own, unless a test wants hundreds of daemons. */
+  /** Where the heartbeats run: in this thread, unless it says otherwise. */
   readonly openHeart?: OpenHeart;
   /** Called when POST /-/quit asks for the end. */
   readonly onQuit: () => void;
@@ -103,9 +102,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     apiKey: () => apiKey.current(),
     observe,
   });
-  // They have a thread and connections of their own: nothing that happens to the rest may touch them.
+  // They have connections of their own, and where it matters a thread: nothing that happens to the rest may touch them.
   const heartbeats = startHeartbeats({
-    openHeart: options.openHeart ?? openIsolatedHeart,
+    openHeart: options.openHeart ?? openHeart,
     client,
     apiKey,
     settings,

@@ -50,7 +50,7 @@ export function startHeartbeats(options: HeartbeatsOptions): Heartbeats {
   /** TTLs that the service told, in ms. */
   const learned = new Map<number, number>();
   let { settings } = options;
-  let beating: ReadonlySet<number> = new Set();
+  let beating: ReadonlySet<number>;
 
   const heart = options.openHeart({
     baseUrl: settings.baseUrl,
@@ -61,12 +61,17 @@ export function startHeartbeats(options: HeartbeatsOptions): Heartbeats {
         logNotice(logger, deploymentId, notice, at);
       },
       exchange: (event) => options.onExchange(event),
-      crashed: (error, againInMs) =>
-        logger.fatal({ err: error, againInMs }, 'the thread of the heartbeats ended: please report this'),
       missed: (events) =>
         logger.warn({ events }, 'heartbeats went on, but events of theirs were not counted'),
     },
   });
+  // They began before all this, and may have learned a TTL from a daemon before this one.
+  const begun = new Map(heart.choices().map((choice) => [choice.id, choice]));
+  beating = new Set(begun.keys());
+  for (const { id, ttl } of deploymentChoices(settings)) {
+    const known = begun.get(id)?.ttl;
+    if (ttl === undefined && known !== undefined) learned.set(id, known);
+  }
   apply(settings);
 
   function apply(next: HeartbeatSettings): void {

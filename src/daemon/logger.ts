@@ -3,6 +3,7 @@
  * memory (messages past the bound are dropped). Secrets are redacted here and nowhere else: errors are logged
  * by allow-list, and a secret that got into a message all the same is cut out of the finished line.
  */
+import { isatty } from 'node:tty';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { PilotlightError } from '../client/errors.ts';
 import type { LogLevel } from './log-levels.ts';
@@ -17,6 +18,7 @@ export interface LoggerOptions {
   readonly destination: DestinationStream;
 }
 
+const STDERR = 2;
 /** Most bytes that wait for a slow stderr. */
 const BUFFER_BYTES = 1024 * 1024;
 const REDACTED = '[redacted]';
@@ -24,16 +26,14 @@ const REDACTED = '[redacted]';
 export interface StderrDestination extends DestinationStream {
   /** Waits until everything is written, at most `limitMs`, and gives the rest up. */
   end(limitMs: number): Promise<void>;
-  /** Gives up what waits: else it is written as the process exits, however long a reader lets that take. */
-  abandon(): void;
 }
 
 /**
- * stderr as a destination that never blocks. Node makes a pipe non-blocking when `process.stderr` is first looked at;
- * a write that blocks instead would keep a thread of the pool for good.
+ * stderr as a destination that never blocks, in any thread. Node makes a pipe non-blocking when the main thread first
+ * looks at `process.stderr`; a write that blocks instead would keep a thread of the pool for good.
  */
 export function stderrDestination(): StderrDestination {
-  const stream = pino.destination({ fd: process.stderr.fd, sync: false, maxLength: BUFFER_BYTES });
+  const stream = pino.destination({ fd: STDERR, sync: false, maxLength: BUFFER_BYTES });
   let written = Promise.resolve();
   let allWritten: (() => void) | undefined;
   stream.on('drain', () => {
@@ -51,7 +51,6 @@ export function stderrDestination(): StderrDestination {
       clearTimeout(timer);
       stream.destroy();
     },
-    abandon: () => stream.destroy(),
   };
 }
 
@@ -94,7 +93,7 @@ export function redact(line: string, secrets: readonly string[]): string {
 async function prettyPrinter(destination: DestinationStream): Promise<DestinationStream> {
   const { prettyFactory } = await import('pino-pretty');
   const pretty = prettyFactory({
-    colorize: process.stderr.isTTY,
+    colorize: isatty(STDERR),
     singleLine: true,
     translateTime: 'HH:MM:ss.l',
   });

@@ -1,15 +1,21 @@
 /**
- * The daemon as a process, as far as its first heartbeat: signals, configuration, heartbeats. Only then is the rest
- * loaded, which takes longer than all of this.
+ * The daemon as a process: signals, configuration, exit codes, and the heartbeats, which have the main thread to
+ * themselves. The first of them leaves before anything else is even loaded; then a thread is started for all the rest.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { beginHeartbeats, startThread, tickTime, type Thread } from '../heartbeat/isolation/thread.ts';
+import { hostHeart } from '../heartbeat/isolation/host.ts';
+import { collectStartGarbage } from '../start-garbage.ts';
 import { describeProblem } from './config/describe.ts';
 import { loadConfig } from './config/load.ts';
 import { deploymentChoices } from './deployment-choices.ts';
+import { keepDaemon } from './keeper.ts';
 import { listenForSignals } from './signals.ts';
 
+const EXIT_FAILED = 1;
 const EXIT_CONFIG = 2;
+/** How long the rest waits for the first heartbeats' answers, ms: to load it would slow them down. */
+const FIRST_BEATS_MS = 100;
 
 const V8_FLAGS = [
   // The HTTP parser is WebAssembly, for a few kilobytes a minute: V8's first compiler is fast enough for it, and its
@@ -22,29 +28,47 @@ const V8_FLAGS = [
   '--heap-growing-percent=100',
 ];
 
-/** @param thread For the heartbeats; one may have been started sooner. */
-export async function runDaemon(thread: Thread = startThread()): Promise<void> {
+export async function runDaemon(): Promise<void> {
   const signals = listenForSignals();
   for (const flag of V8_FLAGS) setFlagsFromString(flag);
 
-  const config = loadConfig();
-  const { settings } = config;
+  const { settings, problems, files } = loadConfig();
   if (!settings) {
-    const errors = config.problems.filter(({ severity }) => severity !== 'note');
+    const errors = problems.filter(({ severity }) => severity !== 'note');
     for (const problem of errors) process.stderr.write(`${describeProblem(problem)}\n`);
     process.stderr.write('pilotlight: not started; mend the environment (pilotlight run --help lists it)\n');
     process.exitCode = EXIT_CONFIG;
     return;
   }
 
-  const birth = {
+  const heart = hostHeart({
     baseUrl: settings.baseUrl,
     key: settings.apiKey,
-    keyFile: config.files.get('apiKey'),
+    keyFile: files.get('apiKey'),
     deployments: deploymentChoices(settings),
-    lastTickAt: tickTime(),
-  };
-  const beating = beginHeartbeats(birth, thread);
-  const { serve } = await import('./serve.ts');
-  await serve({ ...config, settings }, beating, signals);
+  });
+  if (settings.deployments.length > 0) await Promise.race([heart.firstExchange, delay(FIRST_BEATS_MS)]);
+
+  // Makes pipes non-blocking, which the other thread's writes rely on (standard-output.ts, logger.ts).
+  void [process.stdout, process.stderr];
+  const keeper = keepDaemon({ heart, settings, onQuit: signals.quit, say });
+  signals.reload = () => keeper.reload();
+  // Whatever breaks, the heartbeats go on: the fault is said loudly, and the deployments live.
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+    process.on(event, (error: Error) => keeper.tell({ what: event, error }));
+  collectStartGarbage();
+
+  try {
+    await Promise.race([signals.told, keeper.failed]);
+  } catch (error) {
+    say(`could not start: ${(error as Error).message}`);
+    process.exit(EXIT_FAILED);
+  }
+  const stopped = await keeper.stop();
+  if (!stopped) say('the daemon did not stop; log lines may be missing, the last heartbeats were sent');
+  process.exit(stopped ? 0 : EXIT_FAILED);
+}
+
+function say(sentence: string): void {
+  process.stderr.write(`pilotlight: ${sentence}\n`);
 }

@@ -6,9 +6,7 @@ export interface Signals {
   readonly told: Promise<void>;
   readonly quit: () => void;
   /** What SIGHUP does; nothing before it is set. */
-  reload: () => Promise<void>;
-  /** What goes before the end that a second SIGTERM or SIGINT brings. */
-  abandon: () => void;
+  reload: () => void;
 }
 
 /**
@@ -17,18 +15,15 @@ export interface Signals {
  */
 export function listenForSignals(): Signals {
   const { promise: told, resolve: quit } = Promise.withResolvers<void>();
-  const signals: Signals = { told, quit, reload: async () => {}, abandon: () => {} };
+  const signals: Signals = { told, quit, reload: () => {} };
   let once = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (once) {
-        signals.abandon();
-        process.exit(128 + constants.signals[signal]);
-      }
+      if (once) process.exit(128 + constants.signals[signal]);
       once = true;
       quit();
     });
   }
-  process.on('SIGHUP', () => void signals.reload());
+  process.on('SIGHUP', () => signals.reload());
   return signals;
 }

@@ -1,6 +1,7 @@
 /**
  * The heartbeats with everything they need of the process: clock, timers, connections of their own, the key. Runs
- * wherever it is opened; the daemon opens it in a thread of its own (isolation/).
+ * wherever it is opened; the program opens it in its main thread and runs the rest of the daemon in another
+ * (isolation/).
  */
 import type { ApiKey } from '../client/api-key.ts';
 import type { ClientObserver } from '../client/caller.ts';
@@ -17,6 +18,8 @@ export interface Heart {
   add(choice: DeploymentChoice): void;
   /** Stops one deployment's heartbeat and forgets it. */
   remove(deploymentId: number): void;
+  /** Those that beat, with their timing: none at first, unless they began before this heart was looked at. */
+  choices(): readonly DeploymentChoice[];
   /** The API key, or the file that it is read from, may have changed. */
   keyChanged(): Promise<void>;
   /** When the scheduler last looked at the clock, Unix ms: one whose time stands still is wedged. */
@@ -27,7 +30,7 @@ export interface Heart {
   figures(): Promise<DeploymentFigures>;
   /** One last heartbeat for every deployment. The ids that were not reached within `limitMs`, or sooner. */
   finalBeat(limitMs: number): Promise<number[]>;
-  /** When it resolves, no request, timer, socket or thread is left. */
+  /** When it resolves, no request, timer or socket of this thread is left. */
   stop(): Promise<void>;
 }
 
@@ -36,8 +39,6 @@ export interface HeartListener {
   /** `at`: when it happened, Unix ms; it may be told later. */
   notice(deploymentId: number, notice: Notice, at: number): void;
   exchange(event: ExchangeEvent): void;
-  /** The thread of the heartbeats ended by itself, and a new one starts in `againInMs`. */
-  crashed(error: Error, againInMs: number): void;
   /** So many events were not told, because this thread did not take them for too long. */
   missed(events: number): void;
 }
@@ -70,6 +71,7 @@ export function openHeart(options: HeartOptions, onTick: (at: number) => void = 
     apiKey: () => apiKey.current(),
     observe: { exchange: (event) => listener.exchange(event) },
   });
+  const choices = new Map<number, DeploymentChoice>();
   let lastTickAt = Date.now();
   const driver = new HeartbeatDriver({
     key: apiKey.current(),
@@ -90,8 +92,15 @@ export function openHeart(options: HeartOptions, onTick: (at: number) => void = 
     },
   });
   return {
-    add: (choice) => driver.add(choice),
-    remove: (deploymentId) => driver.remove(deploymentId),
+    add(choice) {
+      choices.set(choice.id, choice);
+      driver.add(choice);
+    },
+    remove(deploymentId) {
+      choices.delete(deploymentId);
+      driver.remove(deploymentId);
+    },
+    choices: () => [...choices.values()],
     keyChanged: () => driver.readKey(),
     lastTickAt: () => lastTickAt,
     views: () => driver.views(),

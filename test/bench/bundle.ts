@@ -24,7 +24,7 @@ function lazily(from: ReadonlySet<string>, name: string): string[] {
 }
 
 const loaded = closure('pilotlight.js');
-for (const name of ['main', 'serve']) for (const found of lazily(loaded, name)) closure(found, loaded);
-loaded.add('heartbeat-worker.cjs');
+for (const found of lazily(loaded, 'main')) closure(found, loaded);
+closure('daemon-thread.js', loaded);
 const bytes = [...loaded].reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);
 report('bundle', bytes / 1e6, `${loaded.size} files`);

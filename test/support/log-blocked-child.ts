@@ -3,6 +3,7 @@
  * and says on standard error what it kept and what it dropped. Then it waits to be read.
  */
 import { setImmediate } from 'node:timers/promises';
+import { standardOutput } from '../../src/daemon/standard-output.ts';
 import { systemClock } from '../../src/logs/clock.ts';
 import { MemorySpool } from '../../src/logs/memory-spool.ts';
 import { startPump } from '../../src/logs/sinks/pump.ts';
@@ -12,10 +13,14 @@ import { progressAt, recordsFrom } from './log-records.ts';
 
 const RECORDS = 200_000;
 
+// As in the daemon, where the main thread has looked at it and another one writes.
+void process.stdout;
+const stdout = standardOutput();
+
 const spool = new MemorySpool({ sinks: ['stdout'], maxBytes: 2 * MEBIBYTE });
 const pump = startPump({
   spool,
-  sink: stdoutSink(process.stdout),
+  sink: stdoutSink(stdout),
   clock: systemClock,
   random: Math.random,
   observe: () => {},
@@ -25,6 +30,6 @@ for (let seq = 1; seq <= RECORDS; seq += 1_000) {
   pump.wake();
   await setImmediate(); // a process that is stuck on its output never comes back from here
 }
-const buffered = process.stdout.writableLength;
+const buffered = stdout.writableLength;
 process.stderr.write(`${JSON.stringify({ buffered, records: RECORDS, ...spool.standing('stdout') })}\n`);
 await pump.stop(new AbortController().signal);

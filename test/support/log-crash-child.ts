@@ -4,6 +4,7 @@
  */
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
+import { standardOutput } from '../../src/daemon/standard-output.ts';
 import type { TailAnswer } from '../../src/logs/answer.ts';
 import type { Clock } from '../../src/logs/clock.ts';
 import { startLogPipeline } from '../../src/logs/pipeline.ts';
@@ -44,6 +45,10 @@ const clock: Clock = {
 
 const answers: ((answer: TailAnswer) => void)[] = [];
 
+// As in the daemon, where the main thread has looked at it and another one writes.
+void process.stdout;
+const stdout = standardOutput();
+
 const spool = await openSqliteSpool({
   directory,
   sinks: ['stdout'],
@@ -57,7 +62,7 @@ const pipeline = startLogPipeline({
     return new Promise((resolve) => answers.push(resolve));
   },
   spool,
-  sinks: [stdoutSink(process.stdout)],
+  sinks: [stdoutSink(stdout)],
   start: 'all',
   clock,
   random: Math.random,

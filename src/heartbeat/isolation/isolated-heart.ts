@@ -1,7 +1,6 @@
 /**
- * The heartbeats in a thread of their own, seen from the daemon: log handling, metrics or the status page may
- * stall this thread or throw in it, and no heartbeat is late. A thread that ends by itself is started again with
- * the same deployments, which begin anew.
+ * A heart of another thread, seen from this one: log handling, metrics or the status page may stall this thread or
+ * end it, and no heartbeat is late. What cannot be asked for in time is shown as it was known last.
  */
 import type { DeploymentChoice } from '../driver.ts';
 import { timingFor } from '../formulas.ts';
@@ -10,13 +9,8 @@ import type { Heart, HeartOptions } from '../heart.ts';
 import { emptyLedger } from '../ledger.ts';
 import { startHeartbeat } from '../machine.ts';
 import { viewDeployment, type DeploymentView } from '../view.ts';
-import type { Message, Order, Report } from './protocol.ts';
-import { beginHeartbeats, tickTime, type Beating } from './thread.ts';
+import type { HeartLink, Message, Order, Report } from './protocol.ts';
 
-/** A thread that lives shorter than this is started again more slowly each time, ms. */
-const SHORT_LIFE = 10_000;
-const FIRST_WAIT = 100;
-const LONGEST_WAIT = 5_000;
 /** How long an order that takes no network is waited for, ms. */
 const PATIENCE = 1_000;
 
@@ -33,49 +27,19 @@ interface Pending {
   readonly settle: (ids: readonly number[] | undefined) => void;
 }
 
-/** @param begun A thread that beats already, for the deployments that it was born with. */
-export function openIsolatedHeart(options: HeartOptions, begun?: Beating): Heart {
+/** To stop it ends the link; the heartbeats go on. */
+export function openIsolatedHeart(
+  { port, deployments, lastTickAt }: HeartLink,
+  options: HeartOptions,
+): Heart {
   const { apiKey, listener } = options;
-  const choices = new Map<number, DeploymentChoice>();
+  const choices = new Map(deployments.map((choice) => [choice.id, choice]));
   const pending = new Map<number, Pending>();
   /** What the thread told last; shown again when it does not answer. */
   const known = new Map<number, DeploymentView>();
   let knownFigures: DeploymentFigures = new Float64Array();
   let requests = 0;
-  let stopping = false;
-  let bornAt = performance.now();
-  let wait = FIRST_WAIT;
-  let again: NodeJS.Timeout | undefined;
-  let beating: Beating | undefined;
-  const lastTickAt = begun?.birth.lastTickAt ?? tickTime();
-  for (const choice of begun?.birth.deployments ?? []) choices.set(choice.id, choice);
-  listen(begun ?? begin());
-
-  function begin(): Beating {
-    bornAt = performance.now();
-    return beginHeartbeats({
-      baseUrl: options.baseUrl,
-      key: apiKey.current(),
-      keyFile: apiKey.file(),
-      deployments: [...choices.values()],
-      lastTickAt,
-    });
-  }
-
-  function listen(to: Beating): void {
-    beating = to;
-    to.port.on('message', (message: Message) => hear(message));
-    void to.ended.then(ended);
-  }
-
-  function ended(error: Error): void {
-    beating = undefined;
-    for (const { settle } of pending.values()) settle(undefined);
-    if (stopping) return;
-    wait = performance.now() - bornAt < SHORT_LIFE ? Math.min(LONGEST_WAIT, wait * 2) : FIRST_WAIT;
-    again = setTimeout(() => listen(begin()), wait);
-    listener.crashed(error, wait);
-  }
+  port.on('message', hear);
 
   function hear(message: Message): void {
     switch (message.type) {
@@ -102,15 +66,12 @@ export function openIsolatedHeart(options: HeartOptions, begun?: Beating): Heart
     else listener.notice(report.deploymentId, report.notice, report.at);
   }
 
-  /** An order to a thread that has just ended is lost; what it was about is in the birth of the next. */
   function order(what: Order): void {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    beating?.port.postMessage(what);
+    port.postMessage(what);
   }
 
-  /** Resolves with undefined when no answer came, because the thread ended or took too long. */
+  /** Resolves with undefined when no answer came in time. */
   async function ask(limitMs: number, what: (request: number) => Order): Promise<Answer | undefined> {
-    if (beating === undefined) return undefined;
     const request = (requests += 1);
     const { promise, resolve } = Promise.withResolvers<readonly number[] | undefined>();
     const views: DeploymentView[] = [];
@@ -140,6 +101,7 @@ export function openIsolatedHeart(options: HeartOptions, begun?: Beating): Heart
       known.delete(deploymentId);
       order({ type: 'remove', deploymentId });
     },
+    choices: () => [...choices.values()],
     async keyChanged() {
       await ask(PATIENCE, (request) => ({
         type: 'key',
@@ -163,11 +125,9 @@ export function openIsolatedHeart(options: HeartOptions, begun?: Beating): Heart
       const answer = await ask(limitMs + PATIENCE, (request) => ({ type: 'final-beat', request, limitMs }));
       return [...(answer?.ids ?? choices.keys())];
     },
-    async stop() {
-      stopping = true;
-      clearTimeout(again);
-      await ask(2 * PATIENCE, (request) => ({ type: 'stop', request }));
-      await beating?.worker.terminate();
+    stop() {
+      port.close();
+      return Promise.resolve();
     },
   };
 }

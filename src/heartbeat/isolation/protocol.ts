@@ -1,4 +1,7 @@
-/** What the daemon and the thread of the heartbeats say to each other. All of it survives a structured clone. */
+/**
+ * What the thread that beats and the one that does all the rest say to each other. All of it survives a structured
+ * clone.
+ */
 import type { MessagePort } from 'node:worker_threads';
 import type { DeploymentChoice } from '../driver.ts';
 import type { DeploymentFigures } from '../figures.ts';
@@ -6,23 +9,16 @@ import type { ExchangeEvent } from '../heart.ts';
 import type { Notice } from '../machine.ts';
 import type { DeploymentView } from '../view.ts';
 
-/** The only message that is sent to the thread itself. All others go through the port, where they wait for a listener. */
-export interface Begin {
-  readonly birth: Birth;
+/** What another thread gets, to see a heart and to give it orders. Its port must be in the list of what is transferred. */
+export interface HeartLink {
   readonly port: MessagePort;
-}
-
-/** What the thread is born with. */
-export interface Birth {
-  readonly baseUrl: string;
-  readonly key: string;
-  readonly keyFile: string | undefined;
+  /** The deployments that beat already. */
   readonly deployments: readonly DeploymentChoice[];
   /** One number: when the scheduler last looked at the clock, Unix ms. Read while either thread is busy. */
   readonly lastTickAt: Float64Array<SharedArrayBuffer>;
 }
 
-/** From the daemon. A `request` number comes back in the answer. */
+/** To the heart. A `request` number comes back in the answer. */
 export type Order =
   | { readonly type: 'add'; readonly choice: DeploymentChoice }
   | { readonly type: 'remove'; readonly deploymentId: number }
@@ -34,11 +30,10 @@ export type Order =
     }
   | { readonly type: 'view' | 'figures'; readonly request: number }
   | { readonly type: 'final-beat'; readonly request: number; readonly limitMs: number }
-  | { readonly type: 'stop'; readonly request: number }
   /** The last reports were taken; more may come. */
   | { readonly type: 'next' };
 
-/** From the thread. */
+/** From the heart. */
 export type Message =
   | { readonly type: 'reports'; readonly reports: readonly Report[]; readonly missed: number }
   /** The key source brought this key. */

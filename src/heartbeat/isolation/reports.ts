@@ -1,6 +1,6 @@
 /**
  * Reports on their way to another thread: bundled, one bundle under way at a time, bounded. A thread that does
- * not take them costs neither the heartbeats nor memory; what it misses is counted.
+ * not take them, or that is not there, costs neither the heartbeats nor memory; what it misses is counted.
  */
 import type { Report } from './protocol.ts';
 
@@ -9,15 +9,19 @@ const GATHER_MS = 50;
 /** How many wait at most: at 1,000 heartbeats a second, ten seconds of them. */
 const CAPACITY = 20_000;
 
+export type PostReports = (reports: readonly Report[], missed: number) => void;
+
 export class Reports {
-  readonly #post: (reports: readonly Report[], missed: number) => void;
+  #post: PostReports | undefined;
   #waiting: Report[] = [];
   #missed = 0;
   #timer: NodeJS.Timeout | undefined;
   #underWay = false;
 
-  constructor(post: (reports: readonly Report[], missed: number) => void) {
+  /** From now on reports go there. What was under way to another is lost. */
+  sendTo(post: PostReports): void {
     this.#post = post;
+    this.taken();
   }
 
   /** The oldest half makes room when there is none. */
@@ -27,22 +31,30 @@ export class Reports {
       this.#missed += CAPACITY / 2;
     }
     this.#waiting.push(report);
-    if (!this.#underWay) this.#timer ??= setTimeout(() => this.flush(), GATHER_MS);
+    this.#gather();
   }
 
   /** The other side took what it was sent. */
   taken(): void {
     this.#underWay = false;
-    if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.flush(), GATHER_MS);
+    if (this.#waiting.length > 0) this.#gather();
   }
 
-  /** Sends what there is now, without waiting for more. */
-  flush(): void {
+  /** Sends no more. */
+  close(): void {
     clearTimeout(this.#timer);
+    this.#post = undefined;
+  }
+
+  #gather(): void {
+    if (this.#post === undefined || this.#underWay) return;
+    this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
+  }
+
+  #flush(): void {
     this.#timer = undefined;
-    if (this.#waiting.length === 0) return;
     this.#underWay = true;
-    this.#post(this.#waiting, this.#missed);
+    this.#post?.(this.#waiting, this.#missed);
     this.#waiting = [];
     this.#missed = 0;
   }

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
-import type { StallReport } from '../../support/log-stall-child.ts';
+import type { StallReport } from '../../support/log-stall-thread.ts';
 
 const CHILD = new URL('../../support/log-stall-child.ts', import.meta.url);
 const SECONDS = 300;
