@@ -34,11 +34,14 @@ const commandLineApart: Plugin = {
   },
 };
 
+/** These take 4 ms to load, and of them only functions are used, none of them by the first heartbeat. */
+const LATE = new Set(['crypto', 'node:crypto', 'child_process', 'node:child_process']);
+
 /**
  * Node's own modules are required, not imported, and of each only the names that are used are read. To import one, or
  * to copy its properties, reads all of them, and some load more: WebSocket of node:http Node's own copy of undici,
  * webcrypto of node:crypto all its algorithms, diff of node:util the streams of stderr. That is 14 MB and 20 ms for
- * each thread.
+ * each thread. Some are required only by the call of one of their functions.
  */
 const nodeRequired: Plugin = {
   name: 'node modules are required',
@@ -47,8 +50,16 @@ const nodeRequired: Plugin = {
       kind === 'import-statement' && isBuiltin(path) ? { path, namespace: 'required' } : undefined,
     );
     plugins.onLoad({ filter: /./, namespace: 'required' }, ({ path }) => {
-      const module = `/* @__PURE__ */ require(${JSON.stringify(path)})`;
+      const module = `require(${JSON.stringify(path)})`;
       const names = Object.getOwnPropertyNames(requireHere(path)).filter((name) => IDENTIFIER.test(name));
+      if (LATE.has(path)) {
+        // Functions only: whoever needs more finds no such export, at the build.
+        const functions = names.filter((name) => /^[a-z]/.test(name));
+        const exports = functions.map(
+          (name) => `export const ${name} = (...given) => ${module}.${name}(...given);`,
+        );
+        return { contents: `${exports.join('\n')}\nexport default { ${functions.join(', ')} };` };
+      }
       const exports = names.map((name) => `export const ${name} = /* @__PURE__ */ (() => node.${name})();`);
       return { contents: `const node = ${module};\nexport default node;\n${exports.join('\n')}` };
     });

@@ -9,7 +9,6 @@ import { collectStartGarbage } from '../start-garbage.ts';
 import { describeProblem } from './config/describe.ts';
 import { loadConfig } from './config/load.ts';
 import { deploymentChoices } from './deployment-choices.ts';
-import { keepDaemon } from './keeper.ts';
 import { listenForSignals } from './signals.ts';
 
 const EXIT_FAILED = 1;
@@ -49,6 +48,7 @@ export async function runDaemon(): Promise<void> {
   });
   if (settings.deployments.length > 0) await Promise.race([heart.firstExchange, delay(FIRST_BEATS_MS)]);
 
+  const { keepDaemon } = await import('./keeper.ts');
   // Makes pipes non-blocking, which the other thread's writes rely on (standard-output.ts, logger.ts).
   void [process.stdout, process.stderr];
   const keeper = keepDaemon({ heart, settings, onQuit: signals.quit, say });

@@ -41,10 +41,15 @@ export interface Option<T = unknown> {
 
 export const PREFIX = 'PILOTLIGHT_';
 
+/** As the watches run when nobody says otherwise. */
+const SCHEDULES = { maintenance: '*/5 * * * *', instances: '* * * * *', account: '*/15 * * * *' };
+/** Not checked at each start: the first heartbeat waits for that, and node-cron's first check takes 1.5 ms. */
+const FINE: ReadonlySet<string> = new Set(['off', ...Object.values(SCHEDULES)]);
+
 const schedule: ValueType<string> = {
   name: 'cron expression or off',
   parse: (value) =>
-    value === 'off' || isSchedule(value)
+    FINE.has(value) || isSchedule(value)
       ? { value, problems: [] }
       : {
           value: undefined,
@@ -171,19 +176,19 @@ export const OPTIONS = {
   maintenanceSchedule: {
     variable: 'MAINTENANCE_SCHEDULE',
     type: schedule,
-    fallback: '*/5 * * * *',
+    fallback: SCHEDULES.maintenance,
     doc: 'when to look for maintenance windows',
   },
   instancesSchedule: {
     variable: 'INSTANCES_SCHEDULE',
     type: schedule,
-    fallback: '* * * * *',
+    fallback: SCHEDULES.instances,
     doc: 'when to look at instance states',
   },
   accountSchedule: {
     variable: 'ACCOUNT_SCHEDULE',
     type: schedule,
-    fallback: '*/15 * * * *',
+    fallback: SCHEDULES.account,
     doc: 'when to look at two-factor authentication and backup codes',
   },
   redisUrl: {

@@ -3,7 +3,7 @@
  * one that did has ended, they go on, and the next one is told what it missed.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { createApiKey, type ApiKey } from '../../client/api-key.ts';
 import type { DeploymentChoice } from '../driver.ts';
 import { figuresOf } from '../figures.ts';
