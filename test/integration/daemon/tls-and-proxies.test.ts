@@ -62,7 +62,9 @@ describeWith(
     const address = `https://127.0.0.1:${network.front.port}`;
     await using trusting = await network.start(address, { NODE_EXTRA_CA_CERTS: network.ca.file });
     await untilHealthy(trusting);
-    expect(network.emulator.journal.count({ operation: 'deployments.heartbeat', status: 200 })).toBe(1);
+    // A slow start may leave time for the second one, for the first does not wait for the rest of the daemon.
+    const count = network.emulator.journal.count({ operation: 'deployments.heartbeat', status: 200 });
+    expect(count).toBeGreaterThan(0);
     await using wary = await network.start(address, {});
     await until(async () => (await failures(wary, 'tls')) > 0);
     expect((await deployment(wary))?.last_error).toContain('NODE_EXTRA_CA_CERTS');
