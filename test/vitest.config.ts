@@ -1,8 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
-/** One project per kind of test, so that `npm test -- --project unit` runs one. */
-function project(name: string, testTimeout: number) {
-  return { extends: true as const, test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout } };
+/**
+ * One project per kind of test, so that `npm test -- --project unit` runs one. What its hooks set up and take
+ * down (programs, engines, whole clones) can take as long as its tests.
+ */
+function project(name: string, timeout: number) {
+  const include = [`test/${name}/**/*.test.ts`];
+  return { extends: true as const, test: { name, include, testTimeout: timeout, hookTimeout: timeout } };
 }
 
 export default defineConfig({
