@@ -78,15 +78,15 @@ export function keepDaemon(options: KeeperOptions): Keeper {
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
     });
     current = thread;
-    let why: string | undefined;
+    let cause: Error | undefined;
     thread.on('message', (event: Event) => {
-      if (event.type === 'failed') ({ why } = event);
+      if (event.type === 'failed') cause = new Error(event.why);
       else hear(event);
     });
-    thread.on('error', (error: Error) => (why = error.message));
+    thread.on('error', (error: Error) => (cause = error));
     thread.on('exit', (code) => {
-      if (stopping) end(code === 0 && why === undefined);
-      else ended(why ?? `it exited with code ${code}`, performance.now() - bornAt);
+      if (stopping) end(code === 0 && cause === undefined);
+      else ended(cause ?? new Error(`it exited with code ${code}`), performance.now() - bornAt);
     });
   }
 
@@ -104,17 +104,17 @@ export function keepDaemon(options: KeeperOptions): Keeper {
     }
   }
 
-  function ended(why: string, livedMs: number): void {
+  function ended(cause: Error, livedMs: number): void {
     const hadStarted = started;
     current = undefined;
     started = false;
-    if (!everStarted) return fail(new Error(why));
+    if (!everStarted) return fail(cause);
     wait = livedMs < SHORT_LIFE_MS ? Math.min(LONGEST_WAIT_MS, wait * 2) : FIRST_WAIT_MS;
     again = setTimeout(start, wait);
     const what = 'the thread of all but the heartbeats ended';
     // The next one logs it, if it comes so far.
-    if (hadStarted) tell({ what, error: new Error(why) });
-    else say(`the daemon could not start again: ${why}; heartbeats go on, next try in ${wait} ms`);
+    if (hadStarted) tell({ what, error: cause });
+    else say(`the daemon could not start again: ${cause.message}; heartbeats go on, next try in ${wait} ms`);
   }
 
   function send(command: Command): void {
@@ -126,12 +126,20 @@ export function keepDaemon(options: KeeperOptions): Keeper {
     else untold = [...untold, fault].slice(-FAULTS);
   }
 
-  /** Whether the daemon came to its end by itself. */
+  /** Whether the daemon came to its end by itself. Its own last heartbeats leave in the first half of its time. */
   async function stopDaemon(): Promise<boolean> {
+    const half = settings.shutdownTimeout / 2;
     send({ type: 'stop' });
     const heard = Promise.race([acknowledged, over]).then(() => true);
     if (!(await Promise.race([heard, delay(PATIENCE_MS, false)]))) return false;
-    return Promise.race([over, delay(settings.shutdownTimeout + GRACE_MS, false)]);
+    const early = await Promise.race([over, delay(half + GRACE_MS)]);
+    if (early !== undefined) return early;
+    void finalBeat();
+    return Promise.race([over, delay(half, false)]);
+  }
+
+  async function finalBeat(): Promise<void> {
+    if (settings.finalHeartbeat) await heart.finalBeat(settings.shutdownTimeout / 2);
   }
 
   return {
@@ -143,7 +151,7 @@ export function keepDaemon(options: KeeperOptions): Keeper {
       clearTimeout(again);
       const present = started;
       if (present && (await stopDaemon())) return true;
-      if (settings.finalHeartbeat) await heart.finalBeat(settings.shutdownTimeout / 2);
+      await finalBeat();
       // Not waited for: it may be stuck where nothing reaches it.
       void current?.terminate();
       return !present;

@@ -10,6 +10,7 @@ import { describeProblem } from './config/describe.ts';
 import { loadConfig } from './config/load.ts';
 import { deploymentChoices } from './deployment-choices.ts';
 import { listenForSignals } from './signals.ts';
+import type { Fault } from './thread-protocol.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_CONFIG = 2;
@@ -40,6 +41,11 @@ export async function runDaemon(): Promise<void> {
     return;
   }
 
+  // Whatever breaks, the heartbeats go on: the fault is said loudly, and the deployments live.
+  let tell = ({ what, error }: Fault): void => say(`${what}: please report this: ${error.stack}`);
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+    process.on(event, (error: Error) => tell({ what: event, error }));
+
   const heart = hostHeart({
     baseUrl: settings.baseUrl,
     key: settings.apiKey,
@@ -53,9 +59,7 @@ export async function runDaemon(): Promise<void> {
   void [process.stdout, process.stderr];
   const keeper = keepDaemon({ heart, settings, onQuit: signals.quit, say });
   signals.reload = () => keeper.reload();
-  // Whatever breaks, the heartbeats go on: the fault is said loudly, and the deployments live.
-  for (const event of ['uncaughtException', 'unhandledRejection'] as const)
-    process.on(event, (error: Error) => keeper.tell({ what: event, error }));
+  tell = (fault) => keeper.tell(fault);
   collectStartGarbage();
 
   try {

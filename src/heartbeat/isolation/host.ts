@@ -25,7 +25,7 @@ export interface HeartHost {
   readonly firstExchange: Promise<void>;
   /** For one thread at a time: the link before it ends. */
   link(): HeartLink;
-  /** As `Heart` does, for when no other thread is there to ask for it. */
+  /** As `Heart` does, for when no other thread is there to ask for it. Where one has asked before, that was it. */
   finalBeat(limitMs: number): Promise<number[]>;
   stop(): Promise<void>;
 }
@@ -53,7 +53,8 @@ export function hostHeart({ baseUrl, key, keyFile, deployments }: HeartHostOptio
   /** To the thread that listens now. Each link has its own: what another asked for is none of the next one's. */
   let say: Say = () => {};
 
-  const heart = openHeart(
+  let final: Promise<number[]> | undefined;
+  const local = openHeart(
     {
       baseUrl,
       apiKey: {
@@ -78,6 +79,7 @@ export function hostHeart({ baseUrl, key, keyFile, deployments }: HeartHostOptio
       lastTickAt[0] = at;
     },
   );
+  const heart: LocalHeart = { ...local, finalBeat: (limitMs) => (final ??= local.finalBeat(limitMs)) };
   for (const choice of deployments) heart.add(choice);
 
   return {

@@ -68,12 +68,18 @@ describe('a daemon in a thread beside its heartbeats', () => {
     expect(await deployment(url)).toMatchObject({ state: 'healthy' });
   });
 
-  test('one that is stuck is given up, and the last heartbeats leave all the same', async () => {
+  test.each([
+    ['is stuck', 'setTimeout(() => { for (;;); })'],
+    [
+      'gets stuck while it stops',
+      "process.getBuiltinModule('worker_threads').parentPort.on('message', () => { for (;;); })",
+    ],
+  ])('one that %s is given up, and the last heartbeats leave all the same', async (_how, expression) => {
     await using running = await run();
     const { emulator, keeper } = running;
     // One that left less than a second ago would be the last one itself.
     await until(() => Date.now() - (emulator.deployments.get(42).lastHeartbeatMs ?? Infinity) > 1_200);
-    await inOtherThreads('setTimeout(() => { for (;;); })');
+    await inOtherThreads(expression);
     const toldAt = Date.now();
     expect(await keeper.stop()).toBe(false);
     expect(Date.now() - toldAt).toBeLessThan(SETTINGS.shutdownTimeout + 2_000);
