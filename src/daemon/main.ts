@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { hostHeart } from '../heartbeat/isolation/host.ts';
-import { collectStartGarbage } from '../start-garbage.ts';
+import { collectAtRest } from '../rest-collection.ts';
 import { describeProblem } from './config/describe.ts';
 import { loadConfig } from './config/load.ts';
 import { deploymentChoices } from './deployment-choices.ts';
@@ -60,7 +60,7 @@ export async function runDaemon(): Promise<void> {
   const keeper = keepDaemon({ heart, settings, onQuit: signals.quit, say });
   signals.reload = () => keeper.reload();
   tell = (fault) => keeper.tell(fault);
-  collectStartGarbage();
+  collectAtRest();
 
   try {
     await Promise.race([signals.told, keeper.failed]);

@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openIsolatedHeart } from '../heartbeat/isolation/isolated-heart.ts';
-import { collectStartGarbage } from '../start-garbage.ts';
+import { collectAtRest } from '../rest-collection.ts';
 import { describeProblem } from './config/describe.ts';
 import { loadConfig } from './config/load.ts';
 import { serviceManagerSettings } from './config/service-manager.ts';
@@ -70,7 +70,7 @@ function serve(daemon: Daemon): void {
     }
   });
   post({ type: 'started' });
-  collectStartGarbage();
+  collectAtRest();
 
   async function reload(): Promise<void> {
     manager.reloading();
