@@ -111,7 +111,7 @@ export function keepDaemon(options: KeeperOptions): Keeper {
     if (!everStarted) return fail(cause);
     wait = livedMs < SHORT_LIFE_MS ? Math.min(LONGEST_WAIT_MS, wait * 2) : FIRST_WAIT_MS;
     again = setTimeout(start, wait);
-    const what = 'the thread of all but the heartbeats ended';
+    const what = 'the thread of all but the heartbeats ended and was started again';
     // The next one logs it, if it comes so far.
     if (hadStarted) tell({ what, error: cause });
     else say(`the daemon could not start again: ${cause.message}; heartbeats go on, next try in ${wait} ms`);

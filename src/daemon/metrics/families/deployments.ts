@@ -1,4 +1,4 @@
-/** Metrics of each deployment's heartbeat: 33 series each, written line by line from its row of figures. */
+/** Metrics of each deployment's heartbeat: 33 series each, written straight from its row of figures. */
 import {
   columnOf,
   FAILURES_COLUMN,
@@ -10,6 +10,7 @@ import { HEARTBEAT_STATES } from '../../../heartbeat/machine.ts';
 import { FAILURE_LABELS } from '../../../heartbeat/outcome.ts';
 import type { Scrape } from '../scrape.ts';
 import { numberText, type WrittenFamily } from '../series.ts';
+import { Stencil } from '../stencil.ts';
 
 type Write = WrittenFamily<Scrape>['write'];
 
@@ -22,22 +23,21 @@ function perDeployment(figure: FigureName, { unit = 1, unknown = Number.NaN } = 
   const column = columnOf(figure);
   const idColumn = columnOf('deploymentId');
   return ({ deployments }, name, text) => {
-    const head = `${name}{deployment_id="`;
+    const head = new Stencil([`${name}{deployment_id="`, '"} ']);
     for (let row = 0; row < deployments.length; row += ROW_LENGTH) {
       const known = deployments[row + column] ?? Number.NaN;
       const value = Number.isNaN(known) ? unknown : known / unit;
       if (Number.isNaN(value)) continue;
-      text.add(`${head}${String(deployments[row + idColumn])}"} ${numberText(value)}\n`);
+      text.addStencilled(head, String(deployments[row + idColumn]));
+      text.addShort(numberText(value));
+      text.addShort('\n');
     }
   };
 }
 
-/**
- * Lines that are the same for all deployments but for the id, as text around it. To join them is one step for all
- * lines of a deployment.
- */
-function linesAround(lines: readonly string[]): readonly string[] {
-  return lines.join('').split(ID);
+/** Lines that are the same for all deployments but for the id. */
+function stencilOf(lines: readonly string[]): Stencil {
+  return new Stencil(lines.join('').split(ID));
 }
 
 function seriesLine(name: string, id: string, [label, labelled]: [string, string], value: number): string {
@@ -47,30 +47,34 @@ function seriesLine(name: string, id: string, [label, labelled]: [string, string
 const writeStates: Write = ({ deployments }, name, text) => {
   const idColumn = columnOf('deploymentId');
   const inState = HEARTBEAT_STATES.map((current) =>
-    linesAround(
+    stencilOf(
       HEARTBEAT_STATES.map((state) => seriesLine(name, ID, ['state', state], state === current ? 1 : 0)),
     ),
   );
   for (let row = 0; row < deployments.length; row += ROW_LENGTH) {
-    const lines = inState[deployments[row + STATE_COLUMN] ?? 0] ?? [];
-    text.add(lines.join(String(deployments[row + idColumn])));
+    const lines = inState[deployments[row + STATE_COLUMN] ?? 0];
+    if (lines) text.addStencilled(lines, String(deployments[row + idColumn]));
   }
 };
 
 const writeFailures: Write = ({ deployments }, name, text) => {
   const idColumn = columnOf('deploymentId');
-  const withoutFailures = linesAround(
+  const withoutFailures = stencilOf(
     FAILURE_LABELS.map((reason) => seriesLine(name, ID, ['reason', reason], 0)),
   );
   for (let row = 0; row < deployments.length; row += ROW_LENGTH) {
     const id = String(deployments[row + idColumn]);
-    const counts = deployments.subarray(row + FAILURES_COLUMN, row + ROW_LENGTH);
-    if (counts.every((count) => count === 0)) text.add(withoutFailures.join(id));
+    if (!hasFailures(deployments, row)) text.addStencilled(withoutFailures, id);
     else
       for (const [place, reason] of FAILURE_LABELS.entries())
-        text.add(seriesLine(name, id, ['reason', reason], counts[place] ?? 0));
+        text.add(seriesLine(name, id, ['reason', reason], deployments[row + FAILURES_COLUMN + place] ?? 0));
   }
 };
+
+function hasFailures(deployments: Scrape['deployments'], row: number): boolean {
+  for (let at = row + FAILURES_COLUMN; at < row + ROW_LENGTH; at += 1) if (deployments[at] !== 0) return true;
+  return false;
+}
 
 export const deploymentFamilies: readonly WrittenFamily<Scrape>[] = [
   {
