@@ -3,14 +3,14 @@ const STARTED_MS = 10_000;
 /** How long garbage may gather at rest, ms: 2 MB in both threads. */
 const REST_MS = 120_000;
 /** A thread with a larger heap has work to do, bytes: V8 collects it soon enough, and it would pause for longer. */
-const REST_HEAP = 16 * 2 ** 20;
+const REST_HEAP = 32 * 2 ** 20;
 
 type Collect = (options?: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;
 
 /**
  * Collects what the start of this thread has left behind, and from then on what gathers at rest. V8 would wait until
  * the heap has doubled: 3 MB for each thread at its start, and then 1 MB a minute in both, for hours of an idle
- * daemon's life. Pauses a thread for 20 ms. Keeps no process alive.
+ * daemon's life. Pauses a thread for 20 ms to 35 ms. Keeps no process alive.
  */
 export function collectAtRest(): void {
   setTimeout(() => void begin(), STARTED_MS).unref();

@@ -19,7 +19,8 @@ await using daemon = await startBenchDaemon({
   DEPLOYMENTS: deployments.join(','),
   WORKER_GROUPS: groups.join(','),
 });
-await delay(10_000);
+// Ten seconds after its start the daemon collects what that has left behind, once in its life.
+await delay(15_000);
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const times: number[] = [];
 let bytes = 0;
