@@ -42,7 +42,8 @@ export async function runDaemon(): Promise<void> {
   }
 
   // Whatever breaks, the heartbeats go on: the fault is said loudly, and the deployments live.
-  let tell = ({ what, error }: Fault): void => say(`${what}: please report this: ${error.stack}`);
+  const early: Fault[] = [];
+  let tell = (fault: Fault): void => void early.push(fault);
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
     process.on(event, (error: Error) => tell({ what: event, error }));
 
@@ -60,6 +61,7 @@ export async function runDaemon(): Promise<void> {
   const keeper = keepDaemon({ heart, settings, onQuit: signals.quit, say });
   signals.reload = () => keeper.reload();
   tell = (fault) => keeper.tell(fault);
+  early.forEach(tell);
   collectAtRest();
 
   try {
