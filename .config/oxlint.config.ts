@@ -16,7 +16,8 @@ const LAYERS: Record<string, readonly string[]> = {
   heartbeat: ['contract', 'client'],
   logs: ['contract', 'client'],
   watch: ['contract', 'client'],
-  daemon: ['contract', 'client', 'scaling', 'heartbeat', 'logs', 'watch'],
+  config: ['contract', 'scaling', 'heartbeat', 'watch'],
+  daemon: ['contract', 'client', 'config', 'scaling', 'heartbeat', 'logs', 'watch'],
 };
 
 /** Folders that do no input or output: not even Node's own modules. */

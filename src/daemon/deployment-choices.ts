@@ -1,6 +1,6 @@
 /** Which deployments are kept alive, and how their heartbeats are timed, by the settings. */
 import type { DeploymentChoice } from '../heartbeat/driver.ts';
-import type { Settings } from './config/options.ts';
+import type { Settings } from '../config/options.ts';
 
 export type HeartbeatSettings = Pick<
   Settings,

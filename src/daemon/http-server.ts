@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ListenAddress } from './config/value-types.ts';
+import type { ListenAddress } from '../config/value-types.ts';
 
 export interface Reply {
   readonly status: number;

@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { HeartHost } from '../heartbeat/isolation/host.ts';
-import type { Settings } from './config/options.ts';
+import type { Settings } from '../config/options.ts';
 import type { Command, Event, Fault, Inheritance } from './thread-protocol.ts';
 
 export interface KeeperOptions {

@@ -10,7 +10,7 @@ import { startLogPipeline } from '../logs/pipeline.ts';
 import { SinkBusy } from '../logs/sinks/sink.ts';
 import type { DropReason, Spool } from '../logs/spool.ts';
 import { openSqliteSpool } from '../logs/sqlite-spool.ts';
-import type { Settings } from './config/options.ts';
+import type { Settings } from '../config/options.ts';
 import { openSinks, type SinkSettings } from './log-sinks.ts';
 import type { SinkStatus, Status, WorkerGroupStatus } from './status.ts';
 

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Sink } from '../logs/sinks/sink.ts';
 import { stdoutSink } from '../logs/sinks/stdout.ts';
-import type { Settings } from './config/options.ts';
+import type { Settings } from '../config/options.ts';
 
 export type SinkSettings = Pick<
   Settings,

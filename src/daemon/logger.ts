@@ -6,7 +6,7 @@
 import { isatty } from 'node:tty';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { PilotlightError } from '../client/errors.ts';
-import type { LogLevel } from './log-levels.ts';
+import type { LogLevel } from '../config/log-levels.ts';
 
 export interface LoggerOptions {
   readonly level: LogLevel;

@@ -1,7 +1,7 @@
 /** Changing the settings of a running daemon: all of them or none, and one change at a time. */
 import type { Logger } from 'pino';
-import { describeProblem } from './config/describe.ts';
-import type { LoadedConfig } from './config/load.ts';
+import { describeProblem } from '../config/describe.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import {
   OPTIONS,
   OPTION_KEYS,
@@ -10,7 +10,7 @@ import {
   type Option,
   type OptionKey,
   type Settings,
-} from './config/options.ts';
+} from '../config/options.ts';
 
 export interface ReloadResult {
   readonly ok: boolean;

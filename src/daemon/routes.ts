@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { json, plain, type Reply, type Routes } from './http-server.ts';
 import { isLive, type LifecycleState } from './lifecycle.ts';
-import { LOG_LEVELS, type LogLevel } from './log-levels.ts';
+import { LOG_LEVELS, type LogLevel } from '../config/log-levels.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Status } from './status.ts';
 import { statusJsonSchema } from './status-schema.ts';

@@ -5,9 +5,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openIsolatedHeart } from '../heartbeat/isolation/isolated-heart.ts';
 import { collectAtRest } from '../rest-collection.ts';
-import { describeProblem } from './config/describe.ts';
-import { loadConfig } from './config/load.ts';
-import { serviceManagerSettings } from './config/service-manager.ts';
+import { describeProblem } from '../config/describe.ts';
+import { loadConfig } from '../config/load.ts';
+import { serviceManagerSettings } from '../config/service-manager.ts';
 import { startDaemon, type Daemon } from './daemon.ts';
 import { createLogger, stderrDestination } from './logger.ts';
 import { createServiceManager } from './service-manager.ts';

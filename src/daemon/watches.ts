@@ -6,7 +6,7 @@ import { createInstancesWatch } from '../watch/instances.ts';
 import { startJob, type Job } from '../watch/job.ts';
 import { createMaintenanceWatch } from '../watch/maintenance.ts';
 import type { DaemonClient } from './client.ts';
-import type { Settings } from './config/options.ts';
+import type { Settings } from '../config/options.ts';
 import type { Status } from './status.ts';
 
 type WatchSettings = Pick<

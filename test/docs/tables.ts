@@ -9,7 +9,7 @@ import { usageOf } from '../../src/cli/operations/help.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { ENDPOINT_GROUP_DEFAULTS, ENDPOINT_GROUP_PARAMETERS } from '../../src/contract/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
-import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/daemon/config/options.ts';
+import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/config/options.ts';
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
 import { EMPTY_SCRAPE } from '../support/empty-scrape.ts';
 import { statusJsonSchema } from '../../src/daemon/status-schema.ts';

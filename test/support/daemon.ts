@@ -1,6 +1,6 @@
 /** The daemon in this process, configured as a user would: by environment variables. */
 import { Writable } from 'node:stream';
-import { loadConfig } from '../../src/daemon/config/load.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import type { OpenHeart } from '../../src/heartbeat/heart.ts';
 import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts';
 import { createLogger } from '../../src/daemon/logger.ts';

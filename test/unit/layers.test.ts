@@ -46,7 +46,8 @@ test.each([
   ['src/heartbeat/seed.ts', '../logs/follower.ts'],
   ['src/daemon/seed.ts', '@opentelemetry/otlp-transformer'],
   ['src/daemon/seed.ts', '../cli/program.ts'],
-  ['src/daemon/config/seed.ts', '../../emulator/server.ts'],
+  ['src/config/seed.ts', '../daemon/daemon.ts'],
+  ['src/config/seed.ts', '../emulator/server.ts'],
 ])('%s may not import %s', (file, imported) => {
   expect(lint(file, `export * from '${imported}';\n`)).toContain('no-restricted-imports');
 });

@@ -1,12 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { describeProblem } from '../../daemon/config/describe.ts';
+import { describeProblem } from '../../config/describe.ts';
 import {
   ENDPOINT_GROUPS_VARIABLE,
   loadConfig,
   loadEndpointGroups,
   type ConfigProblem,
-} from '../../daemon/config/load.ts';
-import { parseDuration } from '../../daemon/config/value-types.ts';
+} from '../../config/load.ts';
+import { parseDuration } from '../../config/value-types.ts';
 import { ENDPOINT_GROUP_DEFAULTS } from '../../contract/endpoint-groups.ts';
 import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../../scaling/check.ts';
 import { gotInWords, type WorkerFacts } from '../../scaling/findings.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { localDaemonUrl } from '../../daemon/config/local-daemon.ts';
+import { localDaemonUrl } from '../../config/local-daemon.ts';
 import { EXIT } from '../exit-codes.ts';
 import { printError } from '../output.ts';
 

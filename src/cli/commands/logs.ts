@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { LIMITS } from '../../contract/limits.ts';
-import { describeProblem } from '../../daemon/config/describe.ts';
-import { loadConnection } from '../../daemon/config/load.ts';
+import { describeProblem } from '../../config/describe.ts';
+import { loadConnection } from '../../config/load.ts';
 import { EXIT, exitCodesText } from '../exit-codes.ts';
 import type { LogFormat } from '../logs/format.ts';
 import { printError } from '../output.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { loadConnection } from '../../daemon/config/load.ts';
+import { loadConnection } from '../../config/load.ts';
 import type { Console } from '../console.ts';
 
 export function openapiCommand(console: Console): Command {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { localDaemonUrl } from '../../daemon/config/local-daemon.ts';
+import { localDaemonUrl } from '../../config/local-daemon.ts';
 import type { Status } from '../../daemon/status.ts';
 import { EXIT } from '../exit-codes.ts';
 import { printError, printJson, printLine } from '../output.ts';

@@ -3,7 +3,7 @@
  * TTL, two worker groups, a machine with a maintenance window, and every so often a fault that is survived.
  */
 import { Writable } from 'node:stream';
-import { loadConfig } from '../../daemon/config/load.ts';
+import { loadConfig } from '../../config/load.ts';
 import { startDaemon, type Daemon } from '../../daemon/daemon.ts';
 import { createLogger } from '../../daemon/logger.ts';
 import { startEmulator, type Emulator, type Seed } from '../../emulator/index.ts';

@@ -1,6 +1,6 @@
 /** The flags of `plan`, and what they say. What has a default in a table of the planner has its flag from there. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { parseDuration } from '../../daemon/config/value-types.ts';
+import { parseDuration } from '../../config/value-types.ts';
 import { GENERATOR_DEFAULTS, LOAD_SHAPES, type LoadShape } from '../../scaling/planner/generators.ts';
 import {
   planSettings,

@@ -1,8 +1,8 @@
 /** The sets of parameters to plan for: from --compare's files, or --params, or the environment, with --param on top. */
 import { coerceText } from '../../wire/coerce.ts';
 import { endpointGroupParameters, type EndpointGroupParameter } from '../../contract/endpoint-groups.ts';
-import { describeProblem } from '../../daemon/config/describe.ts';
-import { loadEndpointGroups } from '../../daemon/config/load.ts';
+import { describeProblem } from '../../config/describe.ts';
+import { loadEndpointGroups } from '../../config/load.ts';
 import { checkEndpointGroup, checkEndpointGroups } from '../../scaling/check.ts';
 import {
   gotInWords,

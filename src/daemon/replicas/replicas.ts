@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Settings } from '../config/options.ts';
+import type { Settings } from '../../config/options.ts';
 import type { LogFollowing } from '../log-following.ts';
 import type { Status } from '../status.ts';
 import { startLease } from './lease.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { describeProblem, redactedSettings } from '../../../src/daemon/config/describe.ts';
-import { loadConfig, type Environment } from '../../../src/daemon/config/load.ts';
+import { describeProblem, redactedSettings } from '../../../src/config/describe.ts';
+import { loadConfig, type Environment } from '../../../src/config/load.ts';
 
 const MINIMAL = { PILOTLIGHT_API_KEY: 'secret-key', PILOTLIGHT_BASE_URL: 'https://service.example' };
 

@@ -1,6 +1,6 @@
 /** ENDPOINT_GROUPS: a JSON array whose objects the scaling rules check. */
-import { checkEndpointGroups, type CheckedGroup } from '../../scaling/check.ts';
-import { gotInWords } from '../../scaling/findings.ts';
+import { checkEndpointGroups, type CheckedGroup } from '../scaling/check.ts';
+import { gotInWords } from '../scaling/findings.ts';
 import type { ValueProblem, ValueType } from './value-types.ts';
 
 const ALLOWED = 'a JSON array of parameter objects such as [{"endpoint_name":"chat","target_util":0.9}]';

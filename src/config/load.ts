@@ -3,8 +3,8 @@
  * With local-daemon.ts the only place in the project where the environment is looked at.
  */
 import { readFileSync } from 'node:fs';
-import { nearestName } from '../../contract/nearest-name.ts';
-import { checkTiming } from '../../heartbeat/timing-check.ts';
+import { nearestName } from '../contract/nearest-name.ts';
+import { checkTiming } from '../heartbeat/timing-check.ts';
 import { parseGroupArray } from './endpoint-groups.ts';
 import { networkProblems } from './network.ts';
 import {

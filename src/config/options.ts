@@ -2,8 +2,8 @@
  * THE table of environment variables: name, type, default and documentation of each. Configuration, its error
  * messages, `/-/config`, the README's table and the demo all read it. Names are fixed: see the README.
  */
-import { isSchedule } from '../../watch/job.ts';
-import { LOG_LEVELS } from '../log-levels.ts';
+import { isSchedule } from '../watch/job.ts';
+import { LOG_LEVELS } from './log-levels.ts';
 import { endpointGroupList } from './endpoint-groups.ts';
 import { headerList } from './header-list.ts';
 import {
