@@ -1,5 +1,5 @@
 /**
- * Bundles the program and the library into dist/, or into the folder that is named: their entries, one for the thread
+ * Bundles the program and the library into dist/, or into the folder that is named: their entries, one for the process
  * of the daemon, and a chunk for each part that a run may not need (emulator, pretty printer, …), loaded when it does.
  * Their types are another step, build-types.ts, which an image need not take. Everything lies flat in it, so that a
  * file looked up beside `import.meta.url` is found from whichever chunk asks. LICENSES.txt has the licences of the
@@ -41,7 +41,7 @@ const LATE = new Set(['crypto', 'node:crypto', 'child_process', 'node:child_proc
  * Node's own modules are required, not imported, and of each only the names that are used are read. To import one, or
  * to copy its properties, reads all of them, and some load more: WebSocket of node:http Node's own copy of undici,
  * webcrypto of node:crypto all its algorithms, diff of node:util the streams of stderr. That is 14 MB and 20 ms for
- * each thread. Some are required only by the call of one of their functions.
+ * each process. Some are required only by the call of one of their functions.
  */
 const nodeRequired: Plugin = {
   name: 'node modules are required',
@@ -101,7 +101,7 @@ const MODULES: BuildOptions = {
 };
 
 const metafiles = await Promise.all([
-  bundle({ pilotlight: 'src/cli/main.ts', 'daemon-thread': 'src/daemon/thread.ts' }),
+  bundle({ pilotlight: 'src/cli/main.ts', daemon: 'src/daemon/process/main.ts' }),
   bundle({ program: 'src/cli/program.ts', index: 'src/index.ts', emulator: 'src/emulator/index.ts' }),
 ]);
 

@@ -1,6 +1,6 @@
 /** What a command has around it: where it writes, what it reads, whom it can ask. Handed in, so that tests can be the terminal. */
 import { readFileSync } from 'node:fs';
-import type { Environment } from '../config/load.ts';
+import type { Environment } from '../config/values.ts';
 import { EXIT } from './exit-codes.ts';
 import { askHidden } from './ask.ts';
 

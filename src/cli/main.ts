@@ -11,10 +11,10 @@ if (major < 22 || (major === 22 && minor < 19)) {
   );
   process.exit(2);
 }
-// The daemon starts without the command line's parser and commands, which only cost its first heartbeat time.
+// The heart starts without the command line's parser and commands, which only cost its first heartbeat time.
 if (process.argv.length === 3 && process.argv[2] === 'run') {
-  const { runDaemon } = await import('../daemon/main.ts');
-  await runDaemon();
+  const { runHeart } = await import('../heartbeat/process/main.ts');
+  await runHeart();
 } else {
   const { runProgram } = await import('./program.ts');
   await runProgram(process.argv);

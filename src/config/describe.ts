@@ -1,5 +1,5 @@
 /** Settings and their problems in words, with every secret left out. */
-import type { ConfigProblem } from './load.ts';
+import type { ConfigProblem } from './problem.ts';
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type Settings } from './options.ts';
 
 /** One problem as one line: variable, what it got, what is allowed, what to do. */

@@ -1,15 +1,12 @@
-/**
- * Environment → settings, all problems at once. Reads the files of X_FILE variables; everything else is pure.
- * With local-daemon.ts the only place in the project where the environment is looked at.
- */
-import { readFileSync } from 'node:fs';
-import { nearestName } from '../contract/nearest-name.ts';
-import { checkTiming } from '../heartbeat/timing-check.ts';
+/** Environment → all settings, all problems at once: what the heart reads, and what the daemon reads. */
+import { DAEMON_OPTIONS, type DaemonOptionKey, type DaemonSettings, type Feature } from './daemon-options.ts';
 import { parseGroupArray } from './endpoint-groups.ts';
+import { switchOff } from './features.ts';
+import { HEART_OPTIONS } from './heart-options.ts';
+import { loadHeartConfig } from './load-heart.ts';
 import { networkProblems } from './network.ts';
 import {
   OPTIONS,
-  OPTION_KEYS,
   PREFIX,
   SECRET_KEYS,
   type Option,
@@ -17,57 +14,67 @@ import {
   type Secrets,
   type Settings,
 } from './options.ts';
-
-/** One thing wrong with the configuration. */
-export interface ConfigProblem {
-  readonly severity: 'error' | 'warning' | 'note';
-  /** Variable and place in it: `PILOTLIGHT_ENDPOINT_GROUPS[0].target_util`. */
-  readonly variable: string;
-  /** What it got; `a secret` for secrets; undefined when it is missing. */
-  readonly got: string | undefined;
-  readonly allowed: string;
-  readonly message: string | undefined;
-  /** Stable id of the rule that it breaks, for endpoint-group parameters. */
-  readonly rule?: string;
-}
+import { configError, isError, type ConfigProblem } from './problem.ts';
+import { loadValues, readRaw, readText, type Environment, type ReadFile } from './values.ts';
 
 export interface LoadedConfig {
-  /** Undefined when any problem is an error. */
+  /** Undefined where the heart has none. Of the daemon's, features that are off have the values of that. */
   readonly settings: Settings | undefined;
   /** Those secrets that are there and valid, whatever is wrong with the rest. */
   readonly secrets: Secrets;
   readonly problems: readonly ConfigProblem[];
+  /** Those among them that concern the daemon alone. */
+  readonly daemonProblems: readonly ConfigProblem[];
   /** Options whose value came from a file, with its path: these can change while the process runs. */
   readonly files: ReadonlyMap<OptionKey, string>;
+  /** What is off because a variable of the daemon has an error. */
+  readonly off: readonly Feature[];
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>;
-type ReadFile = (path: string) => string;
 
 export function loadConfig(
   environment: Environment = process.env,
   readFile: ReadFile = readText,
 ): LoadedConfig {
-  const { values, files, problems } = loadValues(OPTION_KEYS, environment, readFile);
-  // A variable that could not be read has its own problem: that it is missing would be said of it wrongly.
-  const missingToo = sinkProblems(values as Partial<Settings>).filter(
-    ({ variable }) => !problems.some((problem) => problem.variable === variable),
-  );
-  const all = [
-    ...unknownVariables(environment),
-    ...problems,
-    ...missingToo,
-    ...crossChecks(values),
-    ...networkProblems(environment, readFile),
-  ];
-  const settings = isBroken(all) ? undefined : Object.freeze(values as Settings);
+  const heart = loadHeartConfig(environment, readFile);
+  const daemon = loadValues(DAEMON_OPTIONS, environment, readFile);
+  const values = daemon.values as DaemonSettings;
+  const cross = [...sinkProblems(values, daemon.broken), ...listenerProblems(values)];
+  const off = new Set([
+    ...Array.from(daemon.broken, (key) => DAEMON_OPTIONS[key].feature),
+    ...cross.map(({ feature }) => feature),
+  ]);
+  const settings =
+    heart.settings && Object.freeze({ ...heart.settings, ...switchOff(withDefaults(daemon.values), off) });
+  const known: Partial<Record<OptionKey, unknown>> = { ...heart.settings, ...daemon.values };
   const secrets: Secrets = Object.fromEntries(
-    SECRET_KEYS.flatMap((key) => (values[key] === undefined ? [] : [[key, values[key]]])),
+    SECRET_KEYS.flatMap((key) => (known[key] ? [[key, known[key]]] : [])),
   );
-  return { settings, secrets, problems: all, files };
+  const daemonProblems = [...daemon.problems, ...cross.map(({ problem }) => problem)];
+  return {
+    settings,
+    secrets,
+    problems: [...heart.problems, ...daemonProblems],
+    daemonProblems,
+    files: new Map<OptionKey, string>([...heart.files, ...daemon.files]),
+    off: [...off],
+  };
 }
 
-const CONNECTION_KEYS = ['apiKey', 'baseUrl', 'serverlessUrl'] as const satisfies readonly OptionKey[];
+/** A broken option has its default, beside the feature that is off for it. */
+function withDefaults(values: Partial<Record<DaemonOptionKey, unknown>>): DaemonSettings {
+  const complete: Partial<Record<DaemonOptionKey, unknown>> = {};
+  for (const key of Object.keys(DAEMON_OPTIONS) as DaemonOptionKey[]) {
+    const { fallback, type }: Option = DAEMON_OPTIONS[key];
+    complete[key] = values[key] ?? (fallback === undefined ? undefined : type.parse(fallback).value);
+  }
+  return complete as DaemonSettings;
+}
+
+const CONNECTION_TABLE = {
+  apiKey: HEART_OPTIONS.apiKey,
+  baseUrl: HEART_OPTIONS.baseUrl,
+  serverlessUrl: DAEMON_OPTIONS.serverlessUrl,
+} as const;
 type Connection = Pick<Settings, 'apiKey' | 'baseUrl'> & { readonly serverlessUrl?: string };
 
 export interface LoadedConnection {
@@ -83,10 +90,11 @@ export function loadConnection(
   environment: Environment = process.env,
   readFile: ReadFile = readText,
 ): LoadedConnection {
-  const { values, problems: own } = loadValues(CONNECTION_KEYS, environment, readFile);
+  const { values, problems: own } = loadValues(CONNECTION_TABLE, environment, readFile);
   const problems = [...own, ...networkProblems(environment, readFile)];
   const { apiKey: _, ...addresses } = values as Partial<Connection>;
-  return { connection: isBroken(problems) ? undefined : (values as Connection), addresses, problems };
+  const broken = problems.some((problem) => isError(problem));
+  return { connection: broken ? undefined : (values as Connection), addresses, problems };
 }
 
 export const ENDPOINT_GROUPS_VARIABLE = PREFIX + OPTIONS.endpointGroups.variable;
@@ -96,166 +104,53 @@ export function loadEndpointGroups(
   environment: Environment = process.env,
   readFile: ReadFile = readText,
 ): { readonly groups: readonly unknown[] | undefined; readonly problems: readonly ConfigProblem[] } {
-  const problems: ConfigProblem[] = [];
-  const text = rawValue(OPTIONS.endpointGroups, environment, readFile, problems)?.text;
-  if (text === undefined) return { groups: undefined, problems };
+  const { text, problem } = readRaw(OPTIONS.endpointGroups, environment, readFile);
+  if (text === undefined) return { groups: undefined, problems: problem ? [problem] : [] };
   const groups = parseGroupArray(text);
-  if (typeof groups !== 'string') return { groups, problems };
-  return { groups: undefined, problems: [error(ENDPOINT_GROUPS_VARIABLE, text, 'a JSON array', groups)] };
+  if (typeof groups !== 'string') return { groups, problems: [] };
+  return {
+    groups: undefined,
+    problems: [configError(ENDPOINT_GROUPS_VARIABLE, text, 'a JSON array', groups)],
+  };
 }
 
-function isBroken(problems: readonly ConfigProblem[]): boolean {
-  return problems.some(({ severity }) => severity === 'error');
+interface FeatureProblem {
+  readonly feature: Feature;
+  readonly problem: ConfigProblem;
 }
 
-interface LoadedValues {
-  readonly values: Partial<Record<OptionKey, unknown>>;
-  readonly files: Map<OptionKey, string>;
-  readonly problems: ConfigProblem[];
-}
-
-function loadValues(keys: readonly OptionKey[], environment: Environment, readFile: ReadFile): LoadedValues {
-  const problems: ConfigProblem[] = [];
-  const files = new Map<OptionKey, string>();
-  const values: Partial<Record<OptionKey, unknown>> = {};
-  for (const key of keys) {
-    const option: Option = OPTIONS[key];
-    const raw = rawValue(option, environment, readFile, problems);
-    if (raw?.file !== undefined) files.set(key, raw.file);
-    const text = raw?.text ?? option.fallback;
-    if (text === undefined) {
-      if (option.required && !raw) problems.push(missing(option));
-      continue;
-    }
-    const parsed = option.type.parse(text);
-    if (parsed.value !== undefined) values[key] = parsed.value;
-    for (const { at, got, allowed, message, rule, severity = 'error' } of parsed.problems) {
-      problems.push({
-        severity,
-        variable: PREFIX + option.variable + at,
-        got: option.secret ? 'a secret' : got,
-        allowed,
-        message,
-        ...(rule === undefined ? {} : { rule }),
-      });
-    }
-  }
-  return { values, files, problems };
-}
-
-interface RawValue {
-  /** Undefined when the file could not be read, which is a problem of its own. */
-  readonly text: string | undefined;
-  readonly file?: string;
-}
-
-/** The text of a variable: its own, or the content of the file that X_FILE names. */
-function rawValue(
-  { variable, doc }: Option,
-  environment: Environment,
-  readFile: ReadFile,
-  problems: ConfigProblem[],
-): RawValue | undefined {
-  const name = PREFIX + variable;
-  // An empty variable counts as not set: compose files and manifests pass them on that way.
-  const own = environment[name] || undefined;
-  const file = environment[`${name}_FILE`] || undefined;
-  if (file === undefined) return own === undefined ? undefined : { text: own };
-  if (own !== undefined) {
-    problems.push(
-      error(name, 'a value, and a file too', `${name} or ${name}_FILE`, 'both are set; keep one'),
-    );
-    return { text: undefined };
-  }
-  try {
-    return { text: readFile(file).trim(), file };
-  } catch (cause) {
-    problems.push(
-      error(`${name}_FILE`, file, 'the path of a readable file', (cause as Error).message || doc),
-    );
-    return { text: undefined, file };
-  }
-}
-
-function readText(path: string): string {
-  return readFileSync(path, 'utf8');
-}
-
-function unknownVariables(environment: Environment): ConfigProblem[] {
-  const known = OPTION_KEYS.flatMap((key) => {
-    const name = PREFIX + OPTIONS[key].variable;
-    return [name, `${name}_FILE`];
-  });
-  return Object.keys(environment)
-    .filter((name) => name.startsWith(PREFIX) && !known.includes(name))
-    .map((name) => {
-      const nearest = nearestName(name, known);
-      const message = nearest ? `no such variable; did you mean ${nearest}?` : 'no such variable';
-      return error(name, 'a value', 'a known variable: see pilotlight run --help', message);
+/** A sink that is listed needs to be told where to; a variable that is broken has its own problem already. */
+function sinkProblems(
+  { logSinks = [], logFile, otlpEndpoint }: Partial<DaemonSettings>,
+  broken: ReadonlySet<DaemonOptionKey>,
+): FeatureProblem[] {
+  const needs = [
+    ['file', 'logFile', 'fileSink', logFile],
+    ['otlp', 'otlpEndpoint', 'otlpSink', otlpEndpoint],
+  ] as const;
+  return needs
+    .filter(([sink, key, , value]) => logSinks.includes(sink) && value === undefined && !broken.has(key))
+    .map(([sink, key, feature]) => {
+      const { variable, type } = DAEMON_OPTIONS[key];
+      const message = `required: ${PREFIX}LOG_SINKS lists ${sink}`;
+      return { feature, problem: configError(PREFIX + variable, undefined, type.name, message) };
     });
 }
 
-function missing({ variable, doc, type }: Option): ConfigProblem {
-  return error(PREFIX + variable, undefined, type.name, `required: ${doc}`);
-}
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
 
-function error(variable: string, got: string | undefined, allowed: string, message: string): ConfigProblem {
-  return { severity: 'error', variable, got, allowed, message };
-}
-
-/** Problems that no variable has alone. */
-function crossChecks(values: Partial<Record<OptionKey, unknown>>): ConfigProblem[] {
-  const { adminListen, listen } = values as Partial<Settings>;
-  const problems = timingProblems(values as Partial<Settings>);
-  if (adminListen && !['127.0.0.1', '::1', 'localhost'].includes(adminListen.host)) {
-    problems.push(
-      error(
-        `${PREFIX}ADMIN_LISTEN`,
-        adminListen.host,
-        '127.0.0.1, ::1 or localhost',
-        'the admin routes have no authentication, so they never leave the machine',
-      ),
-    );
-  }
-  if (listen && adminListen && listen.port !== 0 && listen.port === adminListen.port) {
-    problems.push(
-      error(
-        `${PREFIX}ADMIN_LISTEN`,
-        String(adminListen.port),
-        'a port of its own',
-        'LISTEN has the same port',
-      ),
-    );
-  }
-  return problems;
-}
-
-/** A sink that is listed needs to be told where to. */
-function sinkProblems({ logSinks = [], logFile, otlpEndpoint }: Partial<Settings>): ConfigProblem[] {
-  const needs = [
-    ['file', OPTIONS.logFile, logFile],
-    ['otlp', OPTIONS.otlpEndpoint, otlpEndpoint],
-  ] as const;
-  return needs
-    .filter(([sink, , value]) => logSinks.includes(sink) && value === undefined)
-    .map(([sink, { variable, type }]) =>
-      error(PREFIX + variable, undefined, type.name, `required: ${PREFIX}LOG_SINKS lists ${sink}`),
-    );
-}
-
-/** Refuses TTLs and intervals with which one failed heartbeat may already be the last. */
-function timingProblems({
-  deployments = [],
-  deploymentTtl,
-  heartbeatInterval,
-}: Partial<Settings>): ConfigProblem[] {
-  if (heartbeatInterval === undefined) return [];
-  return deployments.flatMap(({ id, ttlMs = deploymentTtl }) => {
-    const problem = checkTiming({ ttl: ttlMs, interval: heartbeatInterval });
-    if (!problem) return [];
-    const { change, got, atLeast, atMost, message } = problem;
-    const limit = atLeast === undefined ? `at most ${(atMost ?? 0) / 1000}s` : `at least ${atLeast / 1000}s`;
-    const variable = change === 'interval' ? 'HEARTBEAT_INTERVAL' : 'DEPLOYMENTS';
-    return [error(PREFIX + variable, `${got / 1000}s for deployment ${id}`, limit, message)];
+function listenerProblems({ adminListen, listen }: Partial<DaemonSettings>): FeatureProblem[] {
+  const problem = (got: string, allowed: string, message: string): FeatureProblem => ({
+    feature: 'adminListener',
+    problem: configError(`${PREFIX}ADMIN_LISTEN`, got, allowed, message),
   });
+  if (!adminListen) return [];
+  const found: FeatureProblem[] = [];
+  if (!LOOPBACK.has(adminListen.host)) {
+    const why = 'the admin routes have no authentication, so they never leave the machine';
+    found.push(problem(adminListen.host, '127.0.0.1, ::1 or localhost', why));
+  }
+  if (listen && listen.port !== 0 && listen.port === adminListen.port)
+    found.push(problem(String(adminListen.port), 'a port of its own', 'LISTEN has the same port'));
+  return found;
 }

@@ -1,10 +1,11 @@
 /** Where a daemon with this environment listens, for commands that talk to it from the same machine. */
-import { OPTIONS, PREFIX } from './options.ts';
+import { DAEMON_OPTIONS } from './daemon-options.ts';
+import { PREFIX } from './option.ts';
 
 export function localDaemonUrl(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): string {
-  const { variable, type, fallback } = OPTIONS.listen;
+  const { variable, type, fallback } = DAEMON_OPTIONS.listen;
   const address = type.parse(environment[PREFIX + variable] || fallback).value;
   const host = address?.host ?? '127.0.0.1';
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;

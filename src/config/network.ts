@@ -2,7 +2,8 @@
  * The variables outside the PILOTLIGHT_ prefix that decide how the service is reached. The HTTP client reads the
  * proxies and Node the certificates; what is wrong with them is said here, at start, and not at the first heartbeat.
  */
-import type { ConfigProblem, Environment } from './load.ts';
+import type { ConfigProblem } from './problem.ts';
+import type { Environment } from './values.ts';
 
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'] as const;
 const PROXY_PROTOCOLS = new Set(['http:', 'https:', 'socks5:']);
@@ -35,7 +36,8 @@ function proxyProblem(variable: string, value: string | undefined): ConfigProble
 function certificateProblem(path: string | undefined, readFile: (path: string) => string): ConfigProblem[] {
   if (!path) return [];
   const problem = {
-    severity: 'error',
+    // Node has gone on without it already, and the file may be there at the next start.
+    severity: 'warning',
     variable: CERTIFICATES,
     got: path,
     allowed: 'a readable file of PEM certificates',

@@ -1,5 +1,5 @@
 /** What systemd tells a service of Type=notify in its environment: sd_notify(3), sd_watchdog_enabled(3). */
-import type { Environment } from './load.ts';
+import type { Environment } from './values.ts';
 
 export interface ServiceManagerSettings {
   /** Between two signs of life at which systemd does not lose patience, ms; undefined: it does not watch. */

@@ -41,6 +41,18 @@ export const text: ValueType<string> = {
   parse: (value) => (value === '' ? wrong(value, 'text that is not empty') : fine(value)),
 };
 
+/** What an HTTP header can hold as a Bearer token. White space around it is not part of it. */
+export const apiKey: ValueType<string> = {
+  name: 'text',
+  parse(value) {
+    const key = value.trim();
+    const place = key.search(/[^\u0021-\u007E]/);
+    if (key !== '' && place === -1) return fine(key);
+    const message = key === '' ? 'it is empty' : `character ${place + 1} cannot be sent in a header`;
+    return wrong(value, 'visible ASCII characters', message);
+  },
+};
+
 export const path: ValueType<string> = {
   name: 'path',
   parse: (value) => (value === '' ? wrong(value, 'a path') : fine(value)),
@@ -64,8 +76,10 @@ export const url: ValueType<string> = {
 export const redisUrl: ValueType<string> = {
   name: 'url',
   parse(value) {
-    const protocol = URL.canParse(value) ? new URL(value).protocol : '';
-    if (protocol === 'redis:' || protocol === 'rediss:') return fine(value);
+    const { protocol, pathname } = URL.canParse(value) ? new URL(value) : { protocol: '', pathname: '' };
+    const isRedis = protocol === 'redis:' || protocol === 'rediss:';
+    // The path is the number of a database, where there is one.
+    if (isRedis && /^\/?\d*$/.test(pathname)) return fine(value);
     return wrong(value, 'an address such as redis://redis:6379/0, or rediss:// for TLS');
   },
 };
@@ -73,11 +87,12 @@ export const redisUrl: ValueType<string> = {
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
 
-/** Milliseconds of `500ms`, `20s`, `5m`, `1h`; undefined for anything else. */
+/** Whole milliseconds of `500ms`, `20s`, `5m`, `1h`, rounded up; undefined for anything else. */
 export function parseDuration(value: string): number | undefined {
   const match = DURATION.exec(value);
   if (!match) return undefined;
-  return Number(match[1]) * UNITS_MS[match[2] as keyof typeof UNITS_MS];
+  const ms = Math.ceil(Number(match[1]) * UNITS_MS[match[2] as keyof typeof UNITS_MS]);
+  return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
 const DURATION_ALLOWED = 'a duration such as 500ms, 20s, 5m or 1h, more than zero';
@@ -89,6 +104,19 @@ export const duration: ValueType<number> = {
     return ms === undefined || ms <= 0 ? wrong(value, DURATION_ALLOWED) : fine(ms);
   },
 };
+
+/** For what a timer waits for: Node's timers take no more than 2^31 - 1 ms, and fire at once above that. */
+export function durationUpTo(maximum: string): ValueType<number> {
+  const limit = parseDuration(maximum) ?? 0;
+  return {
+    name: `duration up to ${maximum}`,
+    parse(value) {
+      const ms = parseDuration(value);
+      const inRange = ms !== undefined && ms > 0 && ms <= limit;
+      return inRange ? fine(ms) : wrong(value, `${DURATION_ALLOWED}, at most ${maximum}`);
+    },
+  };
+}
 
 const UNITS_BYTES = {
   B: 1,

@@ -1,27 +1,31 @@
 /**
- * The daemon as a whole: builds its parts, hands each the others' faces, and takes them down in order. It
- * knows neither signals nor exit codes (main.ts does), so that the demo and the tests run the same thing.
+ * The daemon as a whole, all of the program but the heart: builds its parts, hands each the others' faces, and takes
+ * them down in order. It knows neither signals nor exit codes (process/main.ts does), so that tests run the same thing.
  */
 import { randomUUID } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import { buildInfo } from '../build-info.ts';
 import { createApiKey } from '../client/api-key.ts';
-import type { ClientObserver } from '../client/caller.ts';
-import { openHeart, type OpenHeart } from '../heartbeat/heart.ts';
+import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link.ts';
 import { createDaemonClient, DAEMON_OPERATION_IDS } from './client.ts';
-import { redactedSettings } from '../config/describe.ts';
+import { describeProblem, redactedSettings } from '../config/describe.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { FEATURES } from '../config/features.ts';
 import { SECRET_KEYS, type Settings } from '../config/options.ts';
-import { startHeartbeats } from './heartbeats.ts';
-import { listen, type HttpListener } from './http-server.ts';
-import { isLive, ShutdownSequence, type LifecycleState } from './lifecycle.ts';
+import type { ListenAddress } from '../config/value-types.ts';
+import { receiveHeartbeats, type ReloadResult } from './heartbeats.ts';
+import { isError } from '../config/problem.ts';
+import { keepListening, type KeptListener } from './kept-listener.ts';
+import { ShutdownSequence, type LifecycleState } from './lifecycle.ts';
+import type { ListenerOptions } from './http-server.ts';
 import { startLogFollowing } from './log-following.ts';
 import type { LogLevel } from '../config/log-levels.ts';
 import { createMetrics } from './metrics/metrics.ts';
-import { createReloading, type ReloadResult } from './reload.ts';
+import { createReloading } from './reload.ts';
 import { joinReplicas } from './replicas/replicas.ts';
 import { adminRoutes, publicRoutes } from './routes.ts';
+import { secretsOf } from './secrets.ts';
 import type { Status } from './status.ts';
 import { watchFiles } from './watched-files.ts';
 import { startWatches } from './watches.ts';
@@ -34,10 +38,11 @@ export interface DaemonOptions {
   readonly createLogger: (hooks: LoggerHooks) => Promise<Logger>;
   /** Where worker-group lines go. */
   readonly stdout: Writable;
-  /** Where the heartbeats run: in this thread, unless it says otherwise. */
-  readonly openHeart?: OpenHeart;
-  /** Called when POST /-/quit asks for the end. */
-  readonly onQuit: () => void;
+  readonly heart: Link<DaemonMessage, HeartMessage>;
+  /** How many daemons of this heart there were before. */
+  readonly restarts: number;
+  /** The heart asks for the end, or the files of a configuration that was incomplete have come. */
+  readonly onEnd: (withinMs: number) => void;
 }
 
 export interface LoggerHooks {
@@ -46,25 +51,23 @@ export interface LoggerHooks {
 }
 
 export interface Daemon {
-  /** Addresses as they are bound, with the port that was picked for port 0. */
-  readonly url: string;
-  readonly adminUrl: string;
+  /** Addresses as they are bound, with the port that was picked for port 0; undefined while nothing is bound. */
+  readonly url: string | undefined;
+  readonly adminUrl: string | undefined;
   readonly logger: Logger;
-  status(): Promise<Status>;
-  /** As /livez tells: false when the heartbeat scheduler is wedged. */
-  live(): boolean;
+  status(): Status;
   reload(): Promise<ReloadResult>;
-  /**
-   * Stops within SHUTDOWN_TIMEOUT: not ready any more, polling ends, one last heartbeat for each deployment,
-   * sinks are flushed, listeners close. Idempotent.
-   */
-  stop(): Promise<void>;
+  /** Stops within so many ms: not ready any more, polling ends, sinks are flushed, listeners close. Idempotent. */
+  stop(withinMs: number): Promise<void>;
 }
 
 const NOTHING_SEEN = { instances: {}, maintenance_windows: [], account: null } as const;
+/** Between two looks at files of the configuration that were not there, ms. */
+const AWAITED_FILES_MS = 5_000;
 
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   let { settings } = options.config;
+  let { daemonProblems } = options.config;
   let state: LifecycleState = 'starting';
   const startedAt = Date.now() / 1000;
   const replicaId = randomUUID();
@@ -72,47 +75,40 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const apiKey = createApiKey(settings.apiKey, options.config.files.get('apiKey'));
   const shutdown = new ShutdownSequence();
 
-  const metrics = createMetrics(async () => withRest(await heartbeats.figures()), DAEMON_OPERATION_IDS);
+  const metrics = createMetrics(() => withDeployments(heartbeats.figures()), DAEMON_OPERATION_IDS);
   metrics.reloaded(true, startedAt);
   const logger = await options.createLogger({
-    secrets: () =>
-      [
-        apiKey.current(),
-        settings.apiKey,
-        settings.metricsToken,
-        settings.redisUrl,
-        ...Object.values(settings.otlpHeaders ?? {}),
-      ].filter((secret) => secret !== undefined),
-    onMessage: (level) => metrics.logMessage(level),
+    secrets: () => secretsOf(settings, apiKey.current()),
+    onMessage: (level) => metrics.logMessages(level, 1),
   });
 
-  let clockSkew: number | null = null;
-  const observe: ClientObserver = {
-    ...metrics.client,
-    exchange(event) {
+  const clock = watchServiceClock();
+  const heartbeats = receiveHeartbeats({
+    heart: options.heart,
+    onLag: (ms) => metrics.schedulingLag(ms),
+    onExchange(event) {
       metrics.client.exchange?.(event);
-      const served = Date.parse(event.serverDate ?? '');
-      // The header counts whole seconds, so half of one is added; the time on the wire is part of the error.
-      if (!Number.isNaN(served)) clockSkew = Math.round((served + 500 - Date.now()) / 100) / 10;
+      clock.saw(event.serverDate, event.at);
     },
-  };
+    onMessages: (level, count) => metrics.logMessages(level as LogLevel, count),
+    onMissed: (events) =>
+      logger.warn({ events }, 'heartbeats went on, but events of theirs were not counted'),
+    onReload: () => void reloading.reload(),
+    onStop: options.onEnd,
+  });
   const client = createDaemonClient({
     baseUrl: settings.baseUrl,
     ...(settings.serverlessUrl !== undefined && { serverlessUrl: settings.serverlessUrl }),
-    apiKey: () => apiKey.current(),
-    observe,
+    apiKey: () => apiKey.current() || undefined,
+    observe: {
+      ...metrics.client,
+      exchange(event) {
+        metrics.client.exchange?.(event);
+        clock.saw(event.serverDate, Date.now());
+      },
+    },
   });
-  // They have connections of their own, and where it matters a thread: nothing that happens to the rest may touch them.
-  const heartbeats = startHeartbeats({
-    openHeart: options.openHeart ?? openHeart,
-    client,
-    apiKey,
-    settings,
-    logger,
-    onLag: (ms) => metrics.schedulingLag(ms),
-    onExchange: (event) => observe.exchange?.(event),
-  });
-  const following = { client, logger, stdout: options.stdout };
+  const following = { client, logger, stdout: options.stdout, isRestart: options.restarts > 0 };
   const replicas =
     settings.redisUrl === undefined
       ? undefined
@@ -127,10 +123,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const logs = replicas?.logs ?? (await startLogFollowing({ ...following, settings }));
   const watches = startWatches(client, settings, logger, replicas?.held);
 
-  const status = async (): Promise<Status> => withRest(await heartbeats.status());
+  const status = (): Status => withDeployments(heartbeats.status());
 
   /** The status at this moment, with its deployments as they were asked for. */
-  function withRest<Deployments>(
+  function withDeployments<Deployments>(
     deployments: Deployments,
   ): Omit<Status, 'deployments'> & { deployments: Deployments } {
     return {
@@ -141,10 +137,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       now: Date.now() / 1000,
       started_at: startedAt,
       replica: replicas?.status() ?? { id: replicaId, role: 'alone' },
+      heart: { daemon_restarts: options.restarts, open_connections: heartbeats.openConnections() },
+      config_problems: daemonProblems
+        .filter((problem) => isError(problem))
+        .map((problem) => ({ variable: problem.variable, problem: describeProblem(problem) })),
       service: {
         base_url: settings.baseUrl,
         serverless_url: settings.serverlessUrl ?? settings.baseUrl,
-        clock_skew_seconds: clockSkew,
+        clock_skew_seconds: clock.skewSeconds(),
       },
       deployments,
       ...logs.status(),
@@ -165,8 +165,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     if (next.logLevel !== settings.logLevel) logger.level = next.logLevel;
     settings = next;
     apiKey.replace(settings.apiKey, apiKey.file());
-    heartbeats.apply(settings);
-    await heartbeats.rereadKey();
     await logs.apply(settings);
     await watches.apply(settings);
   }
@@ -174,70 +172,87 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const reloading = createReloading({
     loadConfig: options.loadConfig,
     settings: () => settings,
-    apply,
+    problems: () => daemonProblems,
+    apply: async (next, problems) => {
+      await apply(next);
+      daemonProblems = problems;
+    },
+    reloadHeart: () => heartbeats.reload(),
     stopping: () => state === 'draining' || state === 'stopped',
     reloaded: (successful) => metrics.reloaded(successful, Date.now() / 1000),
     logger,
   });
   const secretFiles = SECRET_KEYS.flatMap((key) => options.config.files.get(key) ?? []);
   const unwatch = watchFiles(secretFiles, () => void reloading.refreshSecrets());
+  const awaited = awaitFiles();
 
-  shutdown.add('files', unwatch);
+  /** Files that were not there: what they configure begins with the next daemon, which the heart starts. */
+  function awaitFiles(): NodeJS.Timeout | undefined {
+    const missing = daemonProblems.filter(({ awaitedFile }) => awaitedFile !== undefined).length;
+    if (missing === 0) return undefined;
+    return setInterval(() => {
+      const { daemonProblems: now } = options.loadConfig();
+      if (now.filter(({ awaitedFile }) => awaitedFile !== undefined).length >= missing) return;
+      clearInterval(awaited);
+      logger.info('a file of the configuration is there now: the daemon starts anew with it');
+      options.onEnd(settings.shutdownTimeout);
+    }, AWAITED_FILES_MS);
+  }
+
+  shutdown.add('files', () => {
+    unwatch();
+    clearInterval(awaited);
+  });
   shutdown.add('watches', () => watches.stop());
-  shutdown.add('log polling', () => logs.beginStop(AbortSignal.timeout(settings.shutdownTimeout / 2)));
-  shutdown.add('final heartbeat', finalHeartbeat);
-  shutdown.add('heartbeats', () => heartbeats.stop());
+  shutdown.add('log polling', (remainingMs) => logs.beginStop(AbortSignal.timeout(Math.floor(remainingMs / 2))));
   shutdown.add('log sinks', () => logs.stopped());
   shutdown.add('replicas', () => replicas?.leave());
   shutdown.add('connections', () => client[Symbol.asyncDispose]());
 
-  async function finalHeartbeat(): Promise<void> {
-    if (!settings.finalHeartbeat) return;
-    const missed = await heartbeats.finalBeat(settings.shutdownTimeout / 2);
-    if (missed.length > 0) {
-      logger.warn({ deploymentIds: missed }, 'no last heartbeat reached these deployments');
-    }
-  }
+  const onError = (error: unknown, route: string): void =>
+    logger.error({ err: error, route }, 'HTTP route failed');
+  const main = await open('metrics and status page', settings.listen, {
+    onError,
+    routes: publicRoutes({
+      state: () => state,
+      schedulerLateMs: () => heartbeats.lateMs(),
+      status,
+      metrics,
+      metricsToken: () => settings.metricsToken,
+    }),
+  });
+  const admin = await open('admin routes', settings.adminListen, {
+    onError,
+    loopbackHostsOnly: true,
+    routes: adminRoutes({
+      reload: () => reloading.reload(),
+      quit: () => options.heart.send({ type: 'quit' }),
+      setLogLevel,
+      config: () => redactedSettings(settings),
+    }),
+  });
 
-  async function openListeners(): Promise<{ main: HttpListener; admin: HttpListener }> {
-    const onError = (error: unknown, route: string): void =>
-      logger.error({ err: error, route }, 'HTTP route failed');
-    const publicListener = await listen({
-      address: settings.listen,
-      onError,
-      routes: publicRoutes({
-        state: () => state,
-        schedulerLateMs: () => heartbeats.lateMs(),
-        status,
-        metrics,
-        metricsToken: () => settings.metricsToken,
-      }),
-    });
-    shutdown.add('listener', () => publicListener.close());
-    const adminListener = await listen({
-      address: settings.adminListen,
-      onError,
-      loopbackHostsOnly: true,
-      routes: adminRoutes({
-        reload: () => reloading.reload(),
-        quit: options.onQuit,
-        setLogLevel,
-        config: () => redactedSettings(settings),
-      }),
-    });
-    shutdown.add('admin listener', () => adminListener.close());
-    return { main: publicListener, admin: adminListener };
+  async function open(
+    what: string,
+    address: ListenAddress | undefined,
+    rest: Omit<ListenerOptions, 'address'>,
+  ): Promise<KeptListener | undefined> {
+    if (address === undefined) return undefined;
+    const listener = await keepListening(what, { address, ...rest }, logger);
+    shutdown.add(what, () => listener.close());
+    return listener;
   }
 
   function setLogLevel(level: LogLevel): void {
     logger.level = level;
+    options.heart.send({ type: 'log-level', level });
     logger.info({ level }, 'log level changed');
   }
 
   let stopped: Promise<void> | undefined;
-  async function stopOnce(): Promise<void> {
+  async function stopOnce(withinMs: number): Promise<void> {
     state = 'draining';
-    const deadline = performance.now() + settings.shutdownTimeout;
+    const deadline = performance.now() + withinMs;
     logger.info('draining');
     const failure = await shutdown.run(() => deadline - performance.now());
     state = 'stopped';
@@ -245,32 +260,49 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     else logger.info('stopped');
   }
 
-  const { main, admin } = await openListeners().catch(async (error: unknown) => {
-    await stopOnce();
-    throw error;
-  });
   state = 'running';
+  options.heart.send({ type: 'started' });
   logger.info(
     {
       version: build.version,
-      url: main.url,
-      adminUrl: admin.url,
+      url: main?.url,
+      adminUrl: admin?.url,
       deployments: settings.deployments.length,
       workerGroups: settings.workerGroups.length,
       endpointGroups: settings.endpointGroups.length,
     },
     'pilotlight started',
   );
-  for (const problem of options.config.problems) {
-    if (problem.severity === 'warning') logger.warn(problem, 'configuration warning');
+  for (const feature of options.config.off)
+    logger.error({ feature }, `switched off: ${FEATURES[feature].words}`);
+  for (const problem of daemonProblems) {
+    if (problem.severity === 'note') continue;
+    logger[isError(problem) ? 'error' : 'warn'](problem, 'configuration problem');
   }
   return {
-    url: main.url,
-    adminUrl: admin.url,
+    get url() {
+      return main?.url;
+    },
+    get adminUrl() {
+      return admin?.url;
+    },
     logger,
     status,
-    live: () => isLive(heartbeats.lateMs()),
     reload: () => reloading.reload(),
-    stop: () => (stopped ??= stopOnce()),
+    stop: (withinMs) => (stopped ??= stopOnce(withinMs)),
+  };
+}
+
+/** How far the service's clock is from ours, by the Date header of its last answer. */
+function watchServiceClock() {
+  let skew: number | null = null;
+  return {
+    skewSeconds: () => skew,
+    /** `at`: when the answer came, Unix ms. */
+    saw(serverDate: string | undefined, at: number): void {
+      const served = Date.parse(serverDate ?? '');
+      // The header counts whole seconds, so half of one is added; the time on the wire is part of the error.
+      if (!Number.isNaN(served)) skew = Math.round((served + 500 - at) / 100) / 10;
+    },
   };
 }

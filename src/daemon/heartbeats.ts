@@ -1,192 +1,105 @@
-/** The heartbeats in the daemon: which deployments they are of, their log lines, and how the status shows them. */
-import type { Logger } from 'pino';
-import type { ApiKey } from '../client/api-key.ts';
-import type { ClientOf } from '../client/partial-client.ts';
-import { ApiError } from '../client/errors.ts';
-import { delay } from '../client/delay.ts';
-import type { DeploymentFigures } from '../heartbeat/figures.ts';
-import type { ExchangeEvent, OpenHeart } from '../heartbeat/heart.ts';
+/**
+ * The heartbeats as the daemon sees them: what the heart, another process, has reported. Nothing here asks the heart
+ * and waits: a page or a scrape shows what was reported last.
+ */
+import { figuresOf, type DeploymentFigures } from '../heartbeat/figures.ts';
+import type { ExchangeEvent } from '../heartbeat/heart.ts';
 import type { FailureLabel } from '../heartbeat/outcome.ts';
-import type { HeartbeatState, Notice } from '../heartbeat/machine.ts';
+import type { DaemonMessage, HeartMessage, Link, Report } from '../heartbeat/process/link.ts';
 import type { DeploymentView } from '../heartbeat/view.ts';
-import { deploymentChoices, type HeartbeatSettings } from './deployment-choices.ts';
 import type { DeploymentStatus } from './status.ts';
 
+export interface ReloadResult {
+  readonly ok: boolean;
+  /** What was wrong, or what only a restart can change; in words. */
+  readonly problems: readonly string[];
+}
+
 export interface HeartbeatsOptions {
-  /** Where the heartbeats run. */
-  readonly openHeart: OpenHeart;
-  /** For what a deployment's TTL is, where the service tells. */
-  readonly client: Pick<ClientOf<'deployments.get'>, 'deployments'>;
-  readonly apiKey: ApiKey;
-  readonly settings: HeartbeatSettings;
-  readonly logger: Logger;
+  readonly heart: Link<DaemonMessage, HeartMessage>;
   readonly onLag: (ms: number) => void;
-  readonly onExchange: (event: ExchangeEvent) => void;
+  /** `at`: when it ended, Unix ms. */
+  readonly onExchange: (event: ExchangeEvent & { readonly at: number }) => void;
+  /** The heart's own log messages. */
+  readonly onMessages: (level: string, count: number) => void;
+  /** So many events were not reported, because this process did not take them for too long. */
+  readonly onMissed: (events: number) => void;
+  /** The heart was told to reload, and asks the daemon to lead. */
+  readonly onReload: () => void;
+  /** The whole program ends; so many ms are left. */
+  readonly onStop: (withinMs: number) => void;
 }
 
 export interface Heartbeats {
-  status(): Promise<DeploymentStatus[]>;
+  status(): DeploymentStatus[];
   /** The numbers of the status, for the metrics. */
-  figures(): Promise<DeploymentFigures>;
-  /** Ms by which the scheduler is late with its next look at the clock. */
+  figures(): DeploymentFigures;
+  /** Ms by which the heart's scheduler is late with its next look at the clock, as far as is known here. */
   lateMs(): number;
-  apply(settings: HeartbeatSettings): void;
-  /** The key may have changed. */
-  rereadKey(): Promise<void>;
-  /** One last heartbeat each; the ids that were not reached. */
-  finalBeat(limitMs: number): Promise<number[]>;
-  stop(): Promise<void>;
+  /** Connections that the heart has open. */
+  openConnections(): number;
+  /** Asks the heart to load its part of the configuration. */
+  reload(): Promise<ReloadResult>;
 }
 
-/** The driver looks at the clock at least this often. */
-const LONGEST_SLEEP_MS = 1_000;
-/** Between two questions for a TTL that the service could not answer for the moment. */
-const ASK_AGAIN_MS = 60_000;
+/** The heart reports at least this often, and its scheduler looks at the clock so often, ms. */
+const REPORT_EVERY_MS = 1_000;
+/** How long the heart's answer to a reload is waited for, ms. */
+const RELOAD_PATIENCE_MS = 5_000;
 
-export function startHeartbeats(options: HeartbeatsOptions): Heartbeats {
-  const { client, apiKey, logger } = options;
-  const stopping = new AbortController();
-  const asking = new Map<number, AbortController>();
-  /** TTLs that the service told, in ms. */
-  const learned = new Map<number, number>();
-  let { settings } = options;
-  let beating: ReadonlySet<number>;
+export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
+  const { heart } = options;
+  const views = new Map<number, DeploymentView>();
+  let heardAt = Date.now();
+  let lastTickAt = heardAt;
+  let openConnections = 0;
+  let reloaded: (result: ReloadResult) => void = () => {};
 
-  const heart = options.openHeart({
-    baseUrl: settings.baseUrl,
-    apiKey,
-    listener: {
-      notice(deploymentId, notice, at) {
-        if (notice.type === 'sent') options.onLag(notice.lagMs);
-        logNotice(logger, deploymentId, notice, at);
-      },
-      exchange: (event) => options.onExchange(event),
-      missed: (events) =>
-        logger.warn({ events }, 'heartbeats went on, but events of theirs were not counted'),
-    },
+  heart.listen((message) => {
+    switch (message.type) {
+      case 'report':
+        take(message.report);
+        return heart.send({ type: 'taken', number: message.report.number });
+      case 'reload':
+        return options.onReload();
+      case 'reloaded':
+        return reloaded(message);
+      case 'stop':
+        return options.onStop(message.withinMs);
+    }
   });
-  // They began before all this, and may have learned a TTL from a daemon before this one.
-  const begun = new Map(heart.choices().map((choice) => [choice.id, choice]));
-  beating = new Set(begun.keys());
-  for (const { id, ttl } of deploymentChoices(settings)) {
-    const known = begun.get(id)?.ttl;
-    if (ttl === undefined && known !== undefined) learned.set(id, known);
-  }
-  apply(settings);
 
-  function apply(next: HeartbeatSettings): void {
-    settings = next;
-    const wanted = new Set(settings.deployments.map(({ id }) => id));
-    for (const deploymentId of beating) {
-      if (wanted.has(deploymentId)) continue;
-      heart.remove(deploymentId);
-      asking.get(deploymentId)?.abort();
-      asking.delete(deploymentId);
-      learned.delete(deploymentId);
-    }
-    beating = wanted;
-    for (const choice of deploymentChoices(settings, learned)) {
-      heart.add(choice);
-      if (choice.ttl === undefined && !asking.has(choice.id)) void askForTtl(choice.id);
-    }
-  }
-
-  /** Some services tell a deployment's TTL (public dialect); until then a heartbeat goes out every 20 s. */
-  async function askForTtl(id: number): Promise<void> {
-    const controller = new AbortController();
-    const signal = AbortSignal.any([stopping.signal, controller.signal]);
-    asking.set(id, controller);
-    while (!signal.aborted) {
-      try {
-        const { ttl } = await client.deployments.get({ id }, { signal });
-        if (signal.aborted) return;
-        if (typeof ttl === 'number' && ttl > 0) {
-          learned.set(id, ttl * 1000);
-          heart.add({ id, ttl: ttl * 1000, interval: settings.heartbeatInterval });
-          logger.info({ deploymentId: id, ttlSeconds: ttl }, 'TTL learned from the service');
-        }
-        return;
-      } catch (error) {
-        if (signal.aborted) return;
-        // 404, 405, 501: this service does not tell; the heartbeat itself finds out whether the deployment exists.
-        if (error instanceof ApiError && error.actor === 'user') return;
-        if (error instanceof ApiError && error.status === 501) return;
-        logger.debug({ deploymentId: id, err: error }, 'TTL not learned yet');
-      }
-      await delay(ASK_AGAIN_MS, signal).catch(() => {});
-    }
+  function take(report: Report): void {
+    heardAt = Date.now();
+    ({ lastTickAt, openConnections } = report);
+    for (const id of report.removed) views.delete(id);
+    for (const view of report.changed) views.set(view.deploymentId, view);
+    for (const event of report.exchanges) options.onExchange(event);
+    for (const ms of report.lags) options.onLag(ms);
+    for (const [level, count] of Object.entries(report.messages)) options.onMessages(level, count);
+    if (report.missed > 0) options.onMissed(report.missed);
   }
 
   return {
-    status: async () => (await heart.view()).map((view) => deploymentStatus(view)),
-    figures: () => heart.figures(),
-    lateMs: () => (beating.size === 0 ? 0 : Math.max(0, Date.now() - heart.lastTickAt() - LONGEST_SLEEP_MS)),
-    apply,
-    rereadKey: () => heart.keyChanged(),
-    finalBeat: (limitMs) => heart.finalBeat(limitMs),
-    async stop() {
-      stopping.abort(new Error('stopping'));
-      await heart.stop();
+    status: () => Array.from(views.values(), (view) => deploymentStatus(view)),
+    figures: () => figuresOf([...views.values()]),
+    lateMs() {
+      const silent = Date.now() - heardAt - 2 * REPORT_EVERY_MS;
+      const wedged = views.size === 0 ? 0 : heardAt - lastTickAt - REPORT_EVERY_MS;
+      return Math.max(0, silent, wedged);
+    },
+    openConnections: () => openConnections,
+    async reload() {
+      const { promise, resolve } = Promise.withResolvers<ReloadResult>();
+      reloaded = resolve;
+      const silent: ReloadResult = { ok: false, problems: ['the heart did not answer in time'] };
+      const timer = setTimeout(() => resolve(silent), RELOAD_PATIENCE_MS);
+      heart.send({ type: 'reload' });
+      const { ok, problems } = await promise;
+      clearTimeout(timer);
+      return { ok, problems };
     },
   };
-}
-
-const LOUD: Partial<Record<HeartbeatState, 'error' | 'warn'>> = {
-  retrying: 'warn',
-  throttled: 'warn',
-  'suspect-gone': 'warn',
-  urgent: 'error',
-  unauthorized: 'error',
-  lapsed: 'error',
-  gone: 'error',
-};
-
-/** What to do, for the states in which somebody has to. */
-const ADVICE: Partial<Record<HeartbeatState, string>> = {
-  urgent: 'heartbeats fail and the TTL runs out; is the service reachable from here?',
-  unauthorized: 'the service refuses the key; put a valid one where PILOTLIGHT_API_KEY or its _FILE has it',
-  lapsed: 'the TTL has passed without an accepted heartbeat; the deployment has probably expired',
-  gone: 'the service no longer knows this deployment; no further heartbeats are sent',
-};
-
-/** News this much older than its line carry their own time, ms. */
-const OLD_NEWS_MS = 1_000;
-
-/** A line at each change of state, and none in steady state. */
-function logNotice(logger: Logger, deploymentId: number, notice: Notice, at: number): void {
-  const told = { deploymentId, ...(Date.now() - at > OLD_NEWS_MS && { at: new Date(at).toISOString() }) };
-  switch (notice.type) {
-    case 'state': {
-      const { from, to, remainingMs } = notice;
-      if (to === 'stopped') return;
-      const fields = {
-        ...told,
-        from,
-        to,
-        ...(remainingMs !== undefined && { remainingSeconds: Math.round(remainingMs / 100) / 10 }),
-        ...(ADVICE[to] !== undefined && { advice: ADVICE[to] }),
-      };
-      logger[LOUD[to] ?? 'info'](fields, 'heartbeat state changed');
-      return;
-    }
-    case 'wait-cut-short':
-      logger.warn({ ...told, ...notice }, 'the service asked for a wait that would cost the deployment');
-      return;
-    case 'clocks-parted':
-      logger.warn(
-        { ...told, byMs: Math.round(notice.byMs) },
-        'the clocks parted: a suspend, or a clock that was set',
-      );
-      return;
-    case 'failed':
-      logger.debug({ ...told, reason: notice.reason }, 'heartbeat failed');
-      return;
-    case 'sent':
-    case 'accepted':
-    case 'overdue':
-    case 'superseded':
-      return;
-  }
 }
 
 function deploymentStatus(view: DeploymentView): DeploymentStatus {

@@ -15,7 +15,8 @@ export function isLive(schedulerLateMs: number): boolean {
 
 interface CleanUp {
   readonly name: string;
-  readonly run: () => PromiseLike<void> | void;
+  /** `remainingMs`: how long all clean-ups together may still take. */
+  readonly run: (remainingMs: number) => PromiseLike<void> | void;
 }
 
 /**
@@ -34,7 +35,7 @@ export class ShutdownSequence {
     let first: Error | undefined;
     for (const { name, run } of this.#steps.splice(0)) {
       try {
-        await within(remainingMs(), name, run);
+        await within(Math.max(0, Math.floor(remainingMs())), name, run);
       } catch (cause) {
         first ??= new Error(`shutdown step "${name}" failed`, { cause });
       }
@@ -45,9 +46,9 @@ export class ShutdownSequence {
 
 function within(limitMs: number, name: string, run: CleanUp['run']): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`${name} did not end in time`)), Math.max(0, limitMs));
+    const timer = setTimeout(() => reject(new Error(`${name} did not end in time`)), limitMs);
     Promise.resolve()
-      .then(run)
+      .then(() => run(limitMs))
       .then(resolve, reject)
       .finally(() => clearTimeout(timer));
   });

@@ -5,13 +5,12 @@ import type { DaemonClient } from './client.ts';
 import { systemClock } from '../logs/clock.ts';
 import type { LogEvent } from '../logs/events.ts';
 import { createTailFetcher } from '../logs/fetch-tail.ts';
-import { MemorySpool } from '../logs/memory-spool.ts';
 import { startLogPipeline } from '../logs/pipeline.ts';
 import { SinkBusy } from '../logs/sinks/sink.ts';
 import type { DropReason, Spool } from '../logs/spool.ts';
-import { openSqliteSpool } from '../logs/sqlite-spool.ts';
 import type { Settings } from '../config/options.ts';
 import { openSinks, type SinkSettings } from './log-sinks.ts';
+import { openLogSpool } from './log-spool.ts';
 import type { SinkStatus, Status, WorkerGroupStatus } from './status.ts';
 
 type LogSettings = SinkSettings & Pick<Settings, 'workerGroups' | 'logStart' | 'stateDir'>;
@@ -23,10 +22,12 @@ export interface LogFollowingOptions {
   readonly stdout: Writable;
   /** Opens the spool; without it, one in STATE_DIR or in memory. */
   readonly openSpool?: (sinks: readonly string[]) => Spool;
+  /** Another daemon of this heart followed logs before this one. */
+  readonly isRestart?: boolean;
 }
 
 export interface LogFollowing {
-  status(): Pick<Status, 'worker_groups' | 'sinks'>;
+  status(): Pick<Status, 'worker_groups' | 'sinks' | 'spool_durable'>;
   /** Follows the groups of new settings and no others. */
   apply(settings: LogSettings): Promise<void>;
   /** Polling ends now; what was taken goes on to the sinks until `deadline` aborts. */
@@ -46,18 +47,22 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     counts.observe(event);
     logEvent(logger, event);
   }
+  const directory = settings.stateDir;
+  const { spool, durable, release } = options.openSpool
+    ? { spool: options.openSpool(sinkNames), durable: () => true, release() {} }
+    : await openLogSpool({ directory, sinks: sinkNames, isRestart: options.isRestart ?? false, observe });
   const pipeline = startLogPipeline({
     workergroupIds: settings.workerGroups,
     fetchTail: createTailFetcher(client),
-    spool: options.openSpool?.(sinkNames) ?? (await openSpool(settings.stateDir, sinkNames, observe)),
+    spool,
     sinks,
     start: settings.logStart,
     clock: systemClock,
     random: Math.random,
     observe,
   });
-  if (settings.workerGroups.length > 0 && settings.stateDir === undefined && !options.openSpool) {
-    logger.info(
+  if (settings.workerGroups.length > 0 && durable() === undefined) {
+    logger[options.isRestart ? 'warn' : 'info'](
       'no PILOTLIGHT_STATE_DIR: a restart delivers again what the service still has, and numbers records anew',
     );
   }
@@ -81,6 +86,7 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
           last_lines: group.lastLines.map((line) => shortened(line)),
         })),
         sinks: view.sinks.map(({ name, lag }) => counts.status(name, lag)),
+        spool_durable: durable() ?? null,
       };
     },
     async apply(next) {
@@ -95,6 +101,7 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
       }
     },
     beginStop(deadline) {
+      release();
       stopping ??= pipeline.stop(deadline);
       // Awaited by stopped(); until then a failure must not count as unhandled.
       stopping.catch(() => {});
@@ -109,15 +116,6 @@ const SHOWN_CHARACTERS = 2_000;
 function shortened(line: string): string {
   if (line.length <= SHOWN_CHARACTERS) return line;
   return `${line.slice(0, SHOWN_CHARACTERS)} … (${line.length} characters)`;
-}
-
-function openSpool(
-  directory: string | undefined,
-  sinks: readonly string[],
-  observe: (event: LogEvent) => void,
-): Promise<Spool> | Spool {
-  if (directory === undefined) return new MemorySpool({ sinks });
-  return openSqliteSpool({ directory, sinks, clock: systemClock, observe });
 }
 
 /** Delivered and dropped records of each sink since the start. */
@@ -173,7 +171,7 @@ function logEvent(logger: Logger, event: LogEvent): void {
     }
     case 'sink failed': {
       const { sink, error, failures, retryInMs } = event;
-      // Again after twice as many failures each time: what only a person can mend must not be missed.
+      // Again after twice as many failures each time: what only a person can fix must not be missed.
       const isTold = Number.isInteger(Math.log2(failures));
       const level = error instanceof SinkBusy && error.advice !== undefined ? 'error' : 'warn';
       const fields = { sink, err: error, failures, retryInMs };
@@ -182,6 +180,15 @@ function logEvent(logger: Logger, event: LogEvent): void {
     }
     case 'spool failed':
       logger.error({ err: event.error }, 'the log spool could not store lines; they are taken again');
+      return;
+    case 'spool in memory':
+      logger.error(
+        { err: event.error },
+        'PILOTLIGHT_STATE_DIR cannot be used: log records are kept in memory, and it is tried again',
+      );
+      return;
+    case 'spool on disk again':
+      logger.info('PILOTLIGHT_STATE_DIR can be used again: log records are kept on disk');
       return;
     case 'spool set aside':
       logger.error(

@@ -15,25 +15,26 @@ export interface LoggerOptions {
   readonly secrets: () => readonly string[];
   /** Hears of every message that is written, for the metric. */
   readonly onMessage: (level: LogLevel) => void;
-  readonly destination: DestinationStream;
+  readonly destination: DestinationStream & { readonly isTerminal?: boolean };
 }
 
-const STDERR = 2;
-/** Most bytes that wait for a slow stderr. */
+/** Most bytes that wait for a slow reader. */
 const BUFFER_BYTES = 1024 * 1024;
 const REDACTED = '[redacted]';
 
-export interface StderrDestination extends DestinationStream {
+export interface MessageDestination extends DestinationStream {
+  /** Whether a person reads it, who likes colours. */
+  readonly isTerminal: boolean;
   /** Waits until everything is written, at most `limitMs`, and gives the rest up. */
   end(limitMs: number): Promise<void>;
 }
 
 /**
- * stderr as a destination that never blocks, in any thread. Node makes a pipe non-blocking when the main thread first
- * looks at `process.stderr`; a write that blocks instead would keep a thread of the pool for good.
+ * A descriptor that the heart has made non-blocking, as a destination: a write that blocks would keep a thread of the
+ * pool for good.
  */
-export function stderrDestination(): StderrDestination {
-  const stream = pino.destination({ fd: STDERR, sync: false, maxLength: BUFFER_BYTES });
+export function messageDestination(fd: number): MessageDestination {
+  const stream = pino.destination({ fd, sync: false, maxLength: BUFFER_BYTES });
   let written = Promise.resolve();
   let allWritten: (() => void) | undefined;
   stream.on('drain', () => {
@@ -41,6 +42,7 @@ export function stderrDestination(): StderrDestination {
     allWritten = undefined;
   });
   return {
+    isTerminal: isatty(fd),
     write(line) {
       if (!allWritten) written = new Promise((resolve) => (allWritten = resolve));
       stream.write(line);
@@ -90,10 +92,10 @@ export function redact(line: string, secrets: readonly string[]): string {
 }
 
 /** Human-readable lines; loaded only when asked for. */
-async function prettyPrinter(destination: DestinationStream): Promise<DestinationStream> {
+async function prettyPrinter(destination: LoggerOptions['destination']): Promise<DestinationStream> {
   const { prettyFactory } = await import('pino-pretty');
   const pretty = prettyFactory({
-    colorize: isatty(STDERR),
+    colorize: destination.isTerminal ?? false,
     singleLine: true,
     translateTime: 'HH:MM:ss.l',
   });

@@ -1,6 +1,8 @@
 /** Changing the settings of a running daemon: all of them or none, and one change at a time. */
 import type { Logger } from 'pino';
 import { describeProblem } from '../config/describe.ts';
+import { isError, type ConfigProblem } from '../config/problem.ts';
+import type { ReloadResult } from './heartbeats.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import {
   OPTIONS,
@@ -12,17 +14,15 @@ import {
   type Settings,
 } from '../config/options.ts';
 
-export interface ReloadResult {
-  readonly ok: boolean;
-  /** What was wrong, or what only a restart can change; in words. */
-  readonly problems: readonly string[];
-}
-
 export interface ReloadOptions {
   readonly loadConfig: () => LoadedConfig;
   readonly settings: () => Settings;
+  /** What is wrong with the settings in force: features are off for it. */
+  readonly problems: () => readonly ConfigProblem[];
   /** Puts settings in force. When it rejects, it is called again with the old ones. */
-  readonly apply: (settings: Settings) => Promise<void>;
+  readonly apply: (settings: Settings, problems: readonly ConfigProblem[]) => Promise<void>;
+  /** The heart loads its part. It comes before ours, once ours is known to be fine. */
+  readonly reloadHeart: () => Promise<ReloadResult>;
   /** Whether it is too late: what is stopping takes no new work. */
   readonly stopping: () => boolean;
   /** Hears how each reload ended. */
@@ -39,6 +39,8 @@ export interface Reloading {
 
 export function createReloading(options: ReloadOptions): Reloading {
   const { loadConfig, settings, apply, stopping, reloaded, logger } = options;
+  const describe = (problems: readonly ConfigProblem[]): string[] =>
+    problems.filter((problem) => isError(problem)).map((problem) => describeProblem(problem));
   let queue: Promise<unknown> = Promise.resolve();
 
   function inTurn<T>(run: () => Promise<T>): Promise<T> {
@@ -57,18 +59,20 @@ export function createReloading(options: ReloadOptions): Reloading {
     if (stopping())
       return { ok: false, problems: ['the daemon is stopping; its next start reads it all anew'] };
     const loaded = loadConfig();
-    if (!loaded.settings) {
-      return refuse(
-        loaded.problems.map((problem) => describeProblem(problem)),
-        'reload refused: the configuration is invalid; the old one stays in force',
-      );
-    }
+    // What was wrong before is off already, and keeps nothing else from being loaded.
+    const known = describe(options.problems());
+    const news = describe(loaded.problems).filter((problem) => !known.includes(problem));
+    if (!loaded.settings || news.length > 0)
+      return refuse(news, 'reload refused: the configuration is invalid; the old one stays in force');
+    const heart = await options.reloadHeart();
+    if (!heart.ok)
+      return refuse(heart.problems, 'reload refused by the heart; the old configuration stays in force');
     const before = settings();
     const { kept, names } = restartOnly(before, loaded.settings);
     try {
-      await apply({ ...loaded.settings, ...kept });
+      await apply({ ...loaded.settings, ...kept }, loaded.daemonProblems);
     } catch (error) {
-      await apply(before);
+      await apply(before, options.problems());
       const { message } = error as Error;
       return refuse([message], 'reload failed while it was applied; the old configuration is in force again');
     }
@@ -86,7 +90,8 @@ export function createReloading(options: ReloadOptions): Reloading {
       (key) => secrets[key] !== undefined && secrets[key] !== before[key] && !onlyAtStart(key),
     );
     if (changed.length === 0) return;
-    await apply({ ...before, ...Object.fromEntries(changed.map((key) => [key, secrets[key]])) });
+    const next = { ...before, ...Object.fromEntries(changed.map((key) => [key, secrets[key]])) };
+    await apply(next, options.problems());
     logger.info({ variables: changed.map((key) => PREFIX + OPTIONS[key].variable) }, 'secret read again');
   }
 

@@ -12,7 +12,7 @@ export interface PublicRouteSources {
   readonly state: () => LifecycleState;
   /** Ms by which the heartbeat scheduler is late with its next wake-up; 0 when it is not. */
   readonly schedulerLateMs: () => number;
-  readonly status: () => Promise<Status>;
+  readonly status: () => Status;
   readonly metrics: Metrics;
   /** Bearer token of /metrics; undefined: open. */
   readonly metricsToken: () => string | undefined;
@@ -21,7 +21,7 @@ export interface PublicRouteSources {
 export function publicRoutes(sources: PublicRouteSources): Routes {
   return {
     ...statusPageRoutes(),
-    'GET /api/status': async () => json(200, await sources.status()),
+    'GET /api/status': () => json(200, sources.status()),
     'GET /api/status/schema': () => ({
       ...json(200, statusJsonSchema()),
       type: 'application/schema+json',

@@ -20,6 +20,16 @@ const replica = z.object({
     ),
 });
 
+const heart = z.object({
+  daemon_restarts: count.describe('Daemons that this one follows since the heart began'),
+  open_connections: count.describe("The heart's, to the service"),
+});
+
+const configProblem = z.object({
+  variable: z.string(),
+  problem: z.string().describe('What it got, what is allowed; the feature is off until it is corrected'),
+});
+
 const service = z.object({
   base_url: z.string(),
   serverless_url: z.string(),
@@ -126,10 +136,16 @@ export const statusSchema = z.object({
   now: time,
   started_at: time,
   replica,
+  heart,
+  config_problems: z.array(configProblem),
   service,
   deployments: z.array(deployment),
   worker_groups: z.array(workerGroup),
   sinks: z.array(sink),
+  spool_durable: z
+    .boolean()
+    .nullable()
+    .describe('Whether log records survive this process; null where neither STATE_DIR nor REDIS_URL is set'),
   endpoint_groups: z.array(endpointGroup),
   instances: z.record(z.string(), count).describe('Status to count'),
   maintenance_windows: z.array(maintenanceWindow),

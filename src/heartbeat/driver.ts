@@ -110,6 +110,12 @@ export class HeartbeatDriver {
       yield viewDeployment(beat, ledger, this.#now());
   }
 
+  /** One deployment as it is now; undefined where it is not beaten. */
+  viewOf(id: number): DeploymentView | undefined {
+    const deployment = this.#deployments.get(id);
+    return deployment && viewDeployment(deployment.beat, deployment.ledger, this.#now());
+  }
+
   view(): DriverView {
     return {
       deployments: [...this.views()],
@@ -138,6 +144,15 @@ export class HeartbeatDriver {
     for (const deployment of live) this.#tell(deployment, { type: 'beat-now' }, this.#now());
     this.#pump();
     return final.missed(Math.max(0, ...limits), signal, this.#ports.setTimer);
+  }
+
+  /** What last beats take at most where the service is well, ms: the longest A + s. */
+  finalBeatMs(): number {
+    const limits = Array.from(
+      this.#deployments.values(),
+      ({ beat }) => beat.timing.attemptTimeout + beat.spacing,
+    );
+    return limits.reduce((longest, limit) => Math.max(longest, limit), 0);
   }
 
   /** Ends every request and timer. When it resolves, none is left. May be called again. */

@@ -1,7 +1,6 @@
 /**
  * The heartbeats with everything they need of the process: clock, timers, connections of their own, the key. Runs
- * wherever it is opened; the program opens it in its main thread and runs the rest of the daemon in another
- * (isolation/).
+ * wherever it is opened: the program opens it in the process that `pilotlight run` is, a test in its own.
  */
 import type { ApiKey } from '../client/api-key.ts';
 import type { ClientObserver } from '../client/caller.ts';
@@ -9,38 +8,15 @@ import { createPartialClient } from '../client/partial-client.ts';
 import { serverlessOperations } from '../contract/serverless.ts';
 import { createBeatPort } from './beat.ts';
 import { HeartbeatDriver, type DeploymentChoice } from './driver.ts';
-import { figuresOf, type DeploymentFigures } from './figures.ts';
 import type { Notice } from './machine.ts';
 import type { DeploymentView } from './view.ts';
 
-export interface Heart {
-  /** Adds a deployment, which beats at once unless it comes in a crowd, or changes the timing of one that is there. */
-  add(choice: DeploymentChoice): void;
-  /** Stops one deployment's heartbeat and forgets it. */
-  remove(deploymentId: number): void;
-  /** Those that beat, with their timing: none at first, unless they began before this heart was looked at. */
-  choices(): readonly DeploymentChoice[];
-  /** The API key, or the file that it is read from, may have changed. */
-  keyChanged(): Promise<void>;
-  /** When the scheduler last looked at the clock, Unix ms: one whose time stands still is wedged. */
-  lastTickAt(): number;
-  /** For people. */
-  view(): Promise<readonly DeploymentView[]>;
-  /** For the metrics: the numbers of the view. */
-  figures(): Promise<DeploymentFigures>;
-  /** One last heartbeat for every deployment. The ids that were not reached within `limitMs`, or sooner. */
-  finalBeat(limitMs: number): Promise<number[]>;
-  /** When it resolves, no request, timer or socket of this thread is left. */
-  stop(): Promise<void>;
-}
-
 /** What a heart tells as it happens. */
 export interface HeartListener {
-  /** `at`: when it happened, Unix ms; it may be told later. */
-  notice(deploymentId: number, notice: Notice, at: number): void;
+  notice(deploymentId: number, notice: Notice): void;
   exchange(event: ExchangeEvent): void;
-  /** So many events were not told, because this thread did not take them for too long. */
-  missed(events: number): void;
+  /** A deployment is not beaten any more. */
+  removed(deploymentId: number): void;
 }
 
 /** One request that ended, as the client observes it. */
@@ -53,25 +29,37 @@ export interface HeartOptions {
   readonly listener: HeartListener;
 }
 
-export type OpenHeart = (options: HeartOptions) => Heart;
-
-/** A heart in this thread. */
-export interface LocalHeart extends Heart {
-  /** Each deployment as it is when it is asked for. */
-  views(): Iterable<DeploymentView>;
+export interface Heart {
+  /** Beats these and no others; one that is new beats at once unless it comes in a crowd. */
+  keep(choices: readonly DeploymentChoice[]): void;
+  /** The API key, or the file that it is read from, may have changed. */
+  keyChanged(): Promise<void>;
+  /** When the scheduler last looked at the clock, Unix ms: one whose time stands still is wedged. */
+  lastTickAt(): number;
+  deploymentIds(): Iterable<number>;
+  view(deploymentId: number): DeploymentView | undefined;
+  openConnections(): number;
+  /** What `lastBeats` takes at most where the service is well, ms. */
+  lastBeatsTakeMs(): number;
+  /** One last heartbeat for every deployment. The ids that were not reached within `limitMs`, or sooner. */
+  lastBeats(limitMs: number): Promise<number[]>;
+  /** When it resolves, no request, timer or socket is left. */
+  stop(): Promise<void>;
 }
 
-const OPERATIONS = { 'deployments.heartbeat': serverlessOperations['deployments.heartbeat'] };
+const OPERATIONS = {
+  'deployments.heartbeat': serverlessOperations['deployments.heartbeat'],
+  'deployments.get': serverlessOperations['deployments.get'],
+};
 
-/** In this thread. `onTick` hears the time, Unix ms, whenever the scheduler looks at it. */
-export function openHeart(options: HeartOptions, onTick: (at: number) => void = () => {}): LocalHeart {
-  const { apiKey, listener, baseUrl } = options;
+export function openHeart({ apiKey, listener, baseUrl }: HeartOptions): Heart {
   const client = createPartialClient(OPERATIONS, {
     baseUrl,
     apiKey: () => apiKey.current(),
     observe: { exchange: (event) => listener.exchange(event) },
   });
-  const choices = new Map<number, DeploymentChoice>();
+  const beat = createBeatPort(client);
+  const kept = new Set<number>();
   let lastTickAt = Date.now();
   const driver = new HeartbeatDriver({
     key: apiKey.current(),
@@ -81,32 +69,37 @@ export function openHeart(options: HeartOptions, onTick: (at: number) => void = 
       setTimer(ms, fn) {
         const timer = setTimeout(() => {
           lastTickAt = Date.now();
-          onTick(lastTickAt);
           fn();
         }, ms);
         return () => clearTimeout(timer);
       },
-      beat: createBeatPort(client),
+      // Without a key, because its file is not there yet, the key is what is wrong, and is looked for.
+      beat: (request) => (request.key === '' ? Promise.resolve({ type: 'unauthorized' }) : beat(request)),
       readKey: (signal) => apiKey.reread(signal),
-      listener: (deploymentId, notice) => listener.notice(deploymentId, notice, Date.now()),
+      listener: (deploymentId, notice) => listener.notice(deploymentId, notice),
     },
   });
   return {
-    add(choice) {
-      choices.set(choice.id, choice);
-      driver.add(choice);
+    keep(choices) {
+      const wanted = new Set(choices.map(({ id }) => id));
+      for (const id of kept) {
+        if (wanted.has(id)) continue;
+        kept.delete(id);
+        driver.remove(id);
+        listener.removed(id);
+      }
+      for (const choice of choices) {
+        kept.add(choice.id);
+        driver.add(choice);
+      }
     },
-    remove(deploymentId) {
-      choices.delete(deploymentId);
-      driver.remove(deploymentId);
-    },
-    choices: () => [...choices.values()],
     keyChanged: () => driver.readKey(),
     lastTickAt: () => lastTickAt,
-    views: () => driver.views(),
-    view: () => Promise.resolve([...driver.views()]),
-    figures: () => Promise.resolve(figuresOf([...driver.views()])),
-    finalBeat: (limitMs) => driver.finalBeat(AbortSignal.timeout(limitMs)),
+    deploymentIds: () => kept,
+    view: (deploymentId) => driver.viewOf(deploymentId),
+    openConnections: () => 0,
+    lastBeatsTakeMs: () => driver.finalBeatMs(),
+    lastBeats: (limitMs) => driver.finalBeat(AbortSignal.timeout(Math.max(0, Math.floor(limitMs)))),
     async stop() {
       await driver.stop();
       await client[Symbol.asyncDispose]();

@@ -57,6 +57,9 @@ export type LogEvent =
     }
   /** The stored spool could not be read: it was renamed to `path`, and a new one begun. */
   | { readonly kind: 'spool set aside'; readonly path: string; readonly error: unknown }
+  /** The spool on disk cannot be used: records are kept in memory until it can. */
+  | { readonly kind: 'spool in memory'; readonly error: unknown }
+  | { readonly kind: 'spool on disk again' }
   /** Nothing is lost: the lines stay with the service, and are taken again. */
   | { readonly kind: 'spool failed'; readonly error: unknown };
 

@@ -16,17 +16,20 @@ export interface MemorySpoolOptions {
   /** Names of the sinks that read from it. */
   readonly sinks: readonly string[];
   readonly maxBytes?: number;
+  /** Where records of an earlier spool are lost: the epoch of the first ones, above all of its epochs. */
+  readonly epochAfterLoss?: number | undefined;
 }
 
 export class MemorySpool implements Spool {
-  readonly epochAfterLoss = undefined;
+  readonly epochAfterLoss: number | undefined;
   readonly #maxBytes: number;
   readonly #ledger = new SinkLedger();
   readonly #progress = new Map<number, GroupProgress>();
   readonly #queue = new RecordQueue();
 
-  constructor({ sinks, maxBytes = DEFAULT_BYTES }: MemorySpoolOptions) {
+  constructor({ sinks, maxBytes = DEFAULT_BYTES, epochAfterLoss }: MemorySpoolOptions) {
     this.#maxBytes = maxBytes;
+    this.epochAfterLoss = epochAfterLoss;
     for (const sink of sinks) this.#ledger.open(sink, 0, { lag: 0, dropped: 0 });
   }
 

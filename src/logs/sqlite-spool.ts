@@ -28,13 +28,26 @@ export interface SqliteSpoolOptions {
   readonly observe: LogListener;
 }
 
-/** @throws SpoolInUse, or what the file system says. A database that cannot be read is set aside instead. */
-export async function openSqliteSpool(options: SqliteSpoolOptions): Promise<SqliteSpool> {
+/** Opens the spool; may be called again where it failed. */
+export type OpenSqliteSpool = () => SqliteSpool;
+
+/**
+ * The returned function throws SpoolInUse, or what the file system says. A database that cannot be read is set aside
+ * instead.
+ */
+export async function sqliteSpools(options: SqliteSpoolOptions): Promise<OpenSqliteSpool> {
   // Imported here: some versions of Node print a warning
   // as soon as it loads, and most users have no STATE_DIR.
   const sqlite = await import('node:sqlite');
-  mkdirSync(options.directory, { recursive: true });
-  return new SqliteSpool(sqlite, options);
+  return () => {
+    mkdirSync(options.directory, { recursive: true });
+    return new SqliteSpool(sqlite, options);
+  };
+}
+
+/** @throws As the function that `sqliteSpools` makes. */
+export async function openSqliteSpool(options: SqliteSpoolOptions): Promise<SqliteSpool> {
+  return (await sqliteSpools(options))();
 }
 
 export class SqliteSpool implements Spool {

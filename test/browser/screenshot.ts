@@ -26,7 +26,7 @@ await using daemon = await startTestDaemon({
     ? '[{"endpoint_name":"chat","target_util":0.97}]'
     : '[{"endpoint_name":"chat","target_util":0.8}]',
 });
-await until(async () => ((await daemon.daemon.status()).deployments[0]?.heartbeats ?? 0) > 7);
+await until(async () => (daemon.daemon.status().deployments[0]?.heartbeats ?? 0) > 7);
 await using browser = await launchBrowser();
 await using page = await browser.newPage({
   viewport: { width: Number(width), height: 830 },

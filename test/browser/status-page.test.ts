@@ -65,8 +65,7 @@ describeWith(
         ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
       });
       await until(
-        async () =>
-          daemon.lines(7).length === HOSTILE.length && (await daemon.daemon.status()).account !== null,
+        async () => daemon.lines(7).length === HOSTILE.length && daemon.daemon.status().account !== null,
       );
       await using page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
       const problems: string[] = [];
@@ -109,7 +108,7 @@ describeWith(
     await page.goto(daemon.url);
     const sentence = page.getByRole('status');
     await sentence.getByText('The deployment is lit, all is well.').waitFor();
-    await daemon.daemon.stop();
+    await daemon.stop();
     await sentence.getByText('The daemon does not answer.').waitFor();
     expect(await axeViolations(page)).toEqual([]);
   });
@@ -125,7 +124,7 @@ describeWith(
       WORKER_GROUPS: '7',
       ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
     });
-    await until(async () => (await daemon.daemon.status()).deployments[1]?.state === 'gone');
+    await until(async () => daemon.daemon.status().deployments[1]?.state === 'gone');
     await using page = await browser.newPage();
     await page.goto(daemon.url);
     await page.getByText('1 of 2 deployments lit, 2 things to look at.').waitFor();

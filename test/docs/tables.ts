@@ -40,7 +40,7 @@ function environmentTable(): string {
 
 /** Name, type, labels and help, read from the text that a daemon with nothing configured exposes. */
 async function metricsTable(): Promise<string> {
-  const metrics = createMetrics(() => Promise.resolve(EMPTY_SCRAPE), OPERATION_IDS);
+  const metrics = createMetrics(() => EMPTY_SCRAPE, OPERATION_IDS);
   const text = Buffer.from((await metrics.exposition()).bytes).toString();
   const rows = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(
     ([, name = '', help = '', type = '']) => [`\`${name}\``, type, help],

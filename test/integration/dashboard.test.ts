@@ -45,7 +45,7 @@ describeWith(
       MACHINES: '11,12',
       ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
     });
-    await until(async () => (await daemon.daemon.status()).account !== null && daemon.lines(7).length > 0);
+    await until(async () => daemon.daemon.status().account !== null && daemon.lines(7).length > 0);
     const config = join(folder.path, 'prometheus.yml');
     const target = daemon.url.replace('http://', '');
     writeFileSync(

@@ -28,7 +28,7 @@ describeWith(
   test('promtool check metrics has nothing to say', async () => {
     await using emulator = await startEmulator();
     await using daemon = await daemonWithEverything(emulator.url);
-    await until(async () => (await daemon.daemon.status()).account !== null && daemon.lines(7).length > 0);
+    await until(async () => daemon.daemon.status().account !== null && daemon.lines(7).length > 0);
     const { stdout, stderr, status } = spawnSync('promtool', ['check', 'metrics'], {
       input: await daemon.metrics(),
       encoding: 'utf8',

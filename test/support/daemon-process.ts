@@ -1,9 +1,14 @@
 /** The daemon as a process of its own, configured as a user would. */
+import { readFileSync } from 'node:fs';
 import { startPilotlight, type Program } from './process.ts';
 
 export interface DaemonProcess extends Program {
   readonly url: string;
   readonly adminUrl: string;
+  /** Process id of the daemon that runs at present; the program's own is the heart's. */
+  daemonPid(): number;
+  /** Sends a signal to heart and daemon, as a terminal does to all of a foreground job. */
+  signalBoth(signal: NodeJS.Signals): void;
 }
 
 /** `env` without the PILOTLIGHT_ prefix, `processEnv` as it is. Resolves once it has started. */
@@ -17,5 +22,30 @@ export async function startDaemonProcess(
     ...Object.fromEntries(Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value])),
   });
   const [, message = ''] = await program.seen(/^(\{.*"pilotlight started"\})$/m);
-  return Object.assign(program, JSON.parse(message) as Pick<DaemonProcess, 'url' | 'adminUrl'>);
+  const { url, adminUrl } = JSON.parse(message) as Pick<DaemonProcess, 'url' | 'adminUrl'>;
+  return Object.assign(program, {
+    url,
+    adminUrl,
+    daemonPid: () => daemonPid(program),
+    signalBoth(signal: NodeJS.Signals) {
+      process.kill(daemonPid(program), signal);
+      program.child.kill(signal);
+    },
+  });
+}
+
+/** @throws While there is none, between the end of one daemon and the start of the next. */
+export function daemonPid({ child: { pid } }: Program): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  const daemon = children.find((id) => id !== '' && commandLine(id).includes('daemon'));
+  if (daemon === undefined) throw new Error('no daemon runs at present');
+  return Number(daemon);
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
 }

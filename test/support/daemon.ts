@@ -1,26 +1,30 @@
-/** The daemon in this process, configured as a user would: by environment variables. */
+/** The heart and the daemon in this process, configured as a user would: by environment variables. */
 import { Writable } from 'node:stream';
+import { loadHeartConfig } from '../../src/config/load-heart.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import type { OpenHeart } from '../../src/heartbeat/heart.ts';
 import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts';
 import { createLogger } from '../../src/daemon/logger.ts';
+import type { StartDaemon } from '../../src/heartbeat/process/daemon-child.ts';
+import { startHeartService } from '../../src/heartbeat/process/heart-service.ts';
+import type { DaemonMessage, HeartMessage, Link } from '../../src/heartbeat/process/link.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
 
 export interface TestDaemon extends AsyncDisposable {
   readonly daemon: Daemon;
   readonly url: string;
-  /** Its own log lines, parsed. */
+  readonly adminUrl: string;
+  /** Log lines of both, parsed. */
   readonly messages: readonly Record<string, unknown>[];
   /** What came out of stdout: one record a line. */
   records(): LogRecord[];
   /** Lines of a worker group in the order of their delivery. */
   lines(workergroupId: number): string[];
   metrics(): Promise<string>;
+  /** The end of both, with the last heartbeats. */
+  stop(): Promise<void>;
 }
 
 export interface TestDaemonOptions {
-  /** Where the heartbeats run; in a thread of their own when absent. */
-  readonly openHeart?: OpenHeart;
   /** Sees each chunk that goes to stdout. */
   readonly onOutput?: () => void;
 }
@@ -28,16 +32,17 @@ export interface TestDaemonOptions {
 /** `env` without the PILOTLIGHT_ prefix. Ports are picked freely unless it says otherwise. */
 export async function startTestDaemon(
   env: Record<string, string>,
-  { openHeart, onOutput }: TestDaemonOptions = {},
+  { onOutput }: TestDaemonOptions = {},
 ): Promise<TestDaemon> {
   const environment = Object.fromEntries(
     Object.entries({ LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0', LOG_LEVEL: 'debug', ...env }).map(
       ([name, value]) => [`PILOTLIGHT_${name}`, value],
     ),
   );
-  const config = loadConfig(environment);
-  if (!config.settings) throw new Error(JSON.stringify(config.problems));
+  const loaded = loadHeartConfig(environment);
+  if (!loaded.settings) throw new Error(JSON.stringify(loaded.problems));
   const messages: Record<string, unknown>[] = [];
+  const write = (line: string): void => void messages.push(JSON.parse(line) as Record<string, unknown>);
   let output = '';
   const stdout = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -46,31 +51,53 @@ export async function startTestDaemon(
       done();
     },
   });
-  const daemon = await startDaemon({
-    config: { ...config, settings: config.settings },
-    loadConfig: () => loadConfig(environment),
-    stdout,
-    onQuit: () => {},
-    ...(openHeart && { openHeart }),
-    createLogger: (hooks) =>
-      createLogger({
-        ...hooks,
-        level: 'debug',
-        format: 'json',
-        destination: {
-          write: (line: string) => void messages.push(JSON.parse(line) as Record<string, unknown>),
-        },
-      }),
+  const heart = startHeartService({
+    ...loaded,
+    settings: loaded.settings,
+    loadConfig: () => loadHeartConfig(environment),
+    stderr: { write, flush: () => Promise.resolve() },
   });
+  const { promise: starting, resolve: started, reject: failed } = Promise.withResolvers<Daemon>();
+
+  const start: StartDaemon = (restarts) => {
+    const { promise: ended, resolve: end } = Promise.withResolvers<string>();
+    const [here, there] = linkedPair();
+    const { settings, ...config } = loadConfig(environment);
+    if (!settings) throw new Error(JSON.stringify(config.problems));
+    const daemon = startDaemon({
+      config: { ...config, settings },
+      loadConfig: () => loadConfig(environment),
+      stdout,
+      heart: there,
+      restarts,
+      onEnd: (withinMs) => void daemon.then((running) => running.stop(withinMs)).then(() => end('stopped')),
+      createLogger: (hooks) =>
+        createLogger({ ...hooks, level: 'debug', format: 'json', destination: { write } }),
+    });
+    daemon.then(started, failed);
+    return {
+      ...here,
+      pid: undefined,
+      ended,
+      kill: () => void daemon.then((running) => running.stop(0)).then(() => end('killed')),
+    };
+  };
+  await heart.startDaemon({ start, onQuit() {}, serviceManager: undefined });
+  const daemon = await starting;
+  const { url, adminUrl } = daemon;
+  if (url === undefined || adminUrl === undefined) throw new Error('the daemon does not listen');
   function records(): LogRecord[] {
     return output
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line) as LogRecord);
   }
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopped ??= heart.stop());
   return {
     daemon,
-    url: daemon.url,
+    url,
+    adminUrl,
     messages,
     records,
     lines: (workergroupId) =>
@@ -78,9 +105,39 @@ export async function startTestDaemon(
         record.workergroup_id === workergroupId && 'line' in record ? [record.line] : [],
       ),
     async metrics() {
-      return (await fetch(`${daemon.url}/metrics`)).text();
+      return (await fetch(`${url}/metrics`)).text();
     },
-    [Symbol.asyncDispose]: () => daemon.stop(),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** The two ends of a link: what one sends, the other hears later, as JSON has it. */
+function linkedPair(): [Link<HeartMessage, DaemonMessage>, Link<DaemonMessage, HeartMessage>] {
+  const heart = mailbox<DaemonMessage>();
+  const daemon = mailbox<HeartMessage>();
+  return [
+    { send: daemon.post, listen: heart.listen },
+    { send: heart.post, listen: daemon.listen },
+  ];
+}
+
+function mailbox<Message>() {
+  let hear: ((message: Message) => void) | undefined;
+  const waiting: string[] = [];
+  const deliver = (): void => {
+    if (!hear) return;
+    for (const text of waiting.splice(0)) hear(JSON.parse(text) as Message);
+  };
+  return {
+    post: (message: Message): void => {
+      waiting.push(JSON.stringify(message));
+      setImmediate(deliver);
+    },
+    listen: (listener: (message: Message) => void): void => {
+      hear = listener;
+      setImmediate(deliver);
+    },
   };
 }
 

@@ -15,7 +15,7 @@ const RECORDS = 200_000;
 
 // As in the daemon, where the main thread has looked at it and another one writes.
 void process.stdout;
-const stdout = standardOutput();
+const stdout = standardOutput(1);
 
 const spool = new MemorySpool({ sinks: ['stdout'], maxBytes: 2 * MEBIBYTE });
 const pump = startPump({

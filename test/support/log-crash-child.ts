@@ -47,7 +47,7 @@ const answers: ((answer: TailAnswer) => void)[] = [];
 
 // As in the daemon, where the main thread has looked at it and another one writes.
 void process.stdout;
-const stdout = standardOutput();
+const stdout = standardOutput(1);
 
 const spool = await openSqliteSpool({
   directory,

@@ -1,32 +1,72 @@
 /**
  * A process that follows a log of 5,000 lines/s for five minutes of virtual time while nobody reads its standard
- * output, and keeps a deployment alive meanwhile, in real time; in two threads, as the daemon does. Then it says what
- * it saw, and waits to be read. Arguments: address of the service in virtual time, of the one in real time, API key,
- * seconds.
+ * output, as the daemon does. Then it says what it saw, and waits to be read. Arguments: address of the service in
+ * virtual time, API key, seconds.
  */
-import { Worker } from 'node:worker_threads';
-import { hostHeart } from '../../src/heartbeat/isolation/host.ts';
-import type { StallOptions } from './log-stall-thread.ts';
+import { createClient } from '../../src/client/client.ts';
+import { standardOutput } from '../../src/daemon/standard-output.ts';
+import { createTailFetcher } from '../../src/logs/fetch-tail.ts';
+import { MemorySpool } from '../../src/logs/memory-spool.ts';
+import { startLogPipeline } from '../../src/logs/pipeline.ts';
+import { stdoutSink } from '../../src/logs/sinks/stdout.ts';
+import { ServiceTime } from './service-time.ts';
 
-const [logsUrl = '', beatsUrl = '', apiKey = '', seconds = '0'] = process.argv.slice(2);
+export interface StallReport {
+  /** Bytes, when the first poll was answered. */
+  readonly rssBefore: number;
+  /** Bytes, at the end of each virtual second. */
+  readonly rss: readonly number[];
+  /** Of the last record. */
+  readonly seq: number;
+  readonly dropped: number;
+  readonly gaps: Readonly<Record<string, number>>;
+  /** Real. */
+  readonly seconds: number;
+}
 
+const [logsUrl = '', apiKey = '', seconds = '0'] = process.argv.slice(2);
 // What makes a pipe non-blocking.
 void process.stdout;
-const host = hostHeart({
-  baseUrl: beatsUrl,
-  key: apiKey,
-  keyFile: undefined,
-  deployments: [{ id: 42, ttl: 10_000, interval: 'auto' }],
+
+/** Resolves when the parent has moved the service's clock. */
+function moveService(ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  process.once('message', () => resolve());
+  process.send?.({ advance: ms });
+  return promise;
+}
+
+const time = new ServiceTime(moveService);
+const client = createClient({ baseUrl: logsUrl, apiKey });
+const pipeline = startLogPipeline({
+  workergroupIds: [7],
+  fetchTail: time.waitingFor(createTailFetcher(client)),
+  spool: new MemorySpool({ sinks: ['stdout'] }),
+  sinks: [stdoutSink(standardOutput(1))],
+  start: 'all',
+  clock: time.clock,
+  random: Math.random,
+  observe: () => {},
 });
-const heart = host.link();
-const options: StallOptions = { heart, logsUrl, beatsUrl, apiKey, seconds: Number(seconds) };
-const thread = new Worker(new URL('log-stall-thread.ts', import.meta.url), {
-  workerData: options,
-  transferList: [heart.port],
-});
-thread.on('message', (message: object) => process.send?.(message));
-process.on('message', (message: object) => thread.postMessage(message));
-thread.on('exit', () => {
-  process.disconnect();
-  void host.stop();
-});
+
+const started = performance.now();
+const rss: number[] = [];
+await time.idle();
+const rssBefore = process.memoryUsage.rss();
+for (let second = 0; second < Number(seconds); second++) {
+  await time.advance(1_000, 500);
+  rss.push(process.memoryUsage.rss());
+}
+const { groups, sinks } = pipeline.view();
+const report: StallReport = {
+  rssBefore,
+  rss,
+  seq: groups[0]?.seq ?? 0,
+  dropped: sinks[0]?.dropped ?? 0,
+  gaps: groups[0]?.gaps ?? {},
+  seconds: (performance.now() - started) / 1000,
+};
+process.send?.({ report });
+await pipeline.stop(new AbortController().signal);
+await client[Symbol.asyncDispose]();
+process.disconnect();

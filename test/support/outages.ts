@@ -1,6 +1,5 @@
 /** What can happen to the way between a daemon and the service, and one deployment that it happens to. */
 import type { Emulator, FaultInput } from '../../src/emulator/index.ts';
-import { openHeart } from '../../src/heartbeat/heart.ts';
 import { startTestDaemon, until } from './daemon.ts';
 import { startFaultProxy, type FaultMode, type FaultProxy } from './fault-proxy.ts';
 import { startVendorLoop } from './vendor-loop.ts';
@@ -54,15 +53,11 @@ export async function runCell(cell: Cell): Promise<CellResult> {
   const { emulator, id, ttlMs } = cell;
   await using proxy = await startFaultProxy(emulator.port);
   const url = proxy.url;
-  // 220 of these run at once: their heartbeats share this thread.
-  await using tested = await startTestDaemon(
-    {
-      API_KEY: emulator.apiKey,
-      BASE_URL: url,
-      DEPLOYMENTS: `${id}@${ttlMs}ms`,
-    },
-    { openHeart },
-  );
+  await using tested = await startTestDaemon({
+    API_KEY: emulator.apiKey,
+    BASE_URL: url,
+    DEPLOYMENTS: `${id}@${ttlMs}ms`,
+  });
   using _vendor = startVendorLoop({ url, apiKey: emulator.apiKey, deploymentId: id + VENDOR, ttlMs });
   const books = (which: number) => emulator.deployments.get(which);
   await until(() => books(id).beats > 0 && books(id + VENDOR).beats > 0);
@@ -73,7 +68,7 @@ export async function runCell(cell: Cell): Promise<CellResult> {
   await wait(cell.outageMs - (performance.now() - struckAt));
   await heal();
   await wait(cell.outageMs + ttlMs + 500 - (performance.now() - struckAt));
-  const [status] = (await tested.daemon.status()).deployments;
+  const [status] = tested.daemon.status().deployments;
   return {
     lapsed: books(id).expired,
     vendorLapsed: books(id + VENDOR).expired,

@@ -44,6 +44,8 @@ test.each([
   ['src/emulator/handlers/seed.ts', '../../client/client.ts'],
   ['src/scaling/seed.ts', '../daemon/daemon.ts'],
   ['src/heartbeat/seed.ts', '../logs/follower.ts'],
+  ['src/heartbeat/seed.ts', '../config/load-heart.ts'],
+  ['src/heartbeat/process/seed.ts', '../../daemon/daemon.ts'],
   ['src/daemon/seed.ts', '@opentelemetry/otlp-transformer'],
   ['src/daemon/seed.ts', '../cli/program.ts'],
   ['src/config/seed.ts', '../daemon/daemon.ts'],

@@ -9,8 +9,8 @@ export function runCommand(): Command {
       () => `\nEnvironment (each also as NAME_FILE, a path whose content is the value):\n${variables()}`,
     )
     .action(async () => {
-      const { runDaemon } = await import('../../daemon/main.ts');
-      await runDaemon();
+      const { runHeart } = await import('../../heartbeat/process/main.ts');
+      await runHeart();
     });
 }
 

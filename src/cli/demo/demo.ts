@@ -1,16 +1,12 @@
 /**
- * The demo: a real emulator and a real daemon in one process, over real sockets. Two deployments with a short
+ * The demo: the emulator in this process and `pilotlight run` beside it, over real sockets. Two deployments with a short
  * TTL, two worker groups, a machine with a maintenance window, and every so often a fault that is survived.
  */
-import { Writable } from 'node:stream';
-import { loadConfig } from '../../config/load.ts';
-import { startDaemon, type Daemon } from '../../daemon/daemon.ts';
-import { createLogger } from '../../daemon/logger.ts';
 import { startEmulator, type Emulator, type Seed } from '../../emulator/index.ts';
 import { delay } from '../../client/delay.ts';
-import type { LogRecord } from '../../logs/record.ts';
 import { interrupted } from '../commands/emulator.ts';
 import { createFaultPlan, type FaultPlan } from './faults.ts';
+import { startDemoProgram, type DemoProgram } from './program.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { summarize } from './summary.ts';
 import { createWatcher } from './watcher.ts';
@@ -36,7 +32,7 @@ export async function runDemo(lengthMs: number | undefined): Promise<number> {
   const screen = createScreen(process.stdout);
   await using emulator = await startEmulator({ seed: SEED });
   const startedAt = performance.now();
-  const daemon = await startDemoDaemon(emulator, screen);
+  const daemon = await startDaemon(emulator, screen);
   screen.heading('Pilotlight: the emulator and the daemon together. Ctrl-C ends it.');
   screen.heading(`  metrics      ${daemon.url}/metrics`);
   screen.heading(`  status page  ${daemon.url}/`);
@@ -49,7 +45,8 @@ export async function runDemo(lengthMs: number | undefined): Promise<number> {
   const watcher = createWatcher(screen);
   const plan = faults.run(ending.signal);
   while (!ending.signal.aborted) {
-    watcher.look(await daemon.status());
+    const status = await daemon.status();
+    if (status) watcher.look(status);
     await delay(LOOK_MS, ending.signal).catch(() => {});
   }
   clearTimeout(timer);
@@ -58,7 +55,7 @@ export async function runDemo(lengthMs: number | undefined): Promise<number> {
 }
 
 interface Ending {
-  readonly daemon: Daemon;
+  readonly daemon: DemoProgram;
   readonly emulator: Emulator;
   readonly faults: FaultPlan;
   readonly screen: Screen;
@@ -71,6 +68,7 @@ async function finish({ daemon, emulator, faults, screen, ranForMs }: Ending): P
   await delivered(daemon, emulator);
   const status = await daemon.status();
   await daemon.stop();
+  if (!status) throw new Error('the daemon did not tell its status at the end');
   const summary = summarize({
     ranForMs,
     status,
@@ -87,19 +85,19 @@ function writtenLines(emulator: Emulator): number {
 }
 
 /** Waits, for as long as a quiet group's slowest poll takes, until every written line has been delivered. */
-async function delivered(daemon: Daemon, emulator: Emulator): Promise<void> {
+async function delivered(daemon: DemoProgram, emulator: Emulator): Promise<void> {
   const never = new AbortController().signal;
   for (let waited = 0; waited < 8_000; waited += SETTLE_MS) {
-    const { worker_groups: groups } = await daemon.status();
+    const groups = (await daemon.status())?.worker_groups ?? [];
     const lines = groups.reduce((sum, group) => sum + group.lines, 0);
     if (lines >= writtenLines(emulator)) return;
     await delay(SETTLE_MS, never);
   }
 }
 
-async function startDemoDaemon(emulator: Emulator, screen: Screen): Promise<Daemon> {
-  const load = () =>
-    loadConfig({
+function startDaemon(emulator: Emulator, screen: Screen): Promise<DemoProgram> {
+  return startDemoProgram({
+    environment: {
       PILOTLIGHT_API_KEY: emulator.apiKey,
       PILOTLIGHT_BASE_URL: emulator.url,
       PILOTLIGHT_DEPLOYMENTS: '42@12s,43@30s',
@@ -108,35 +106,9 @@ async function startDemoDaemon(emulator: Emulator, screen: Screen): Promise<Daem
       PILOTLIGHT_ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97,"max_workers":8}]',
       PILOTLIGHT_LISTEN: '127.0.0.1:0',
       PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
-      PILOTLIGHT_LOG_LEVEL: 'fatal',
-    });
-  const config = load();
-  if (!config.settings)
-    throw new Error(`the demo's own configuration is invalid: ${JSON.stringify(config.problems)}`);
-  return startDaemon({
-    config: { ...config, settings: config.settings },
-    loadConfig: load,
-    stdout: recordsTo((record) => screen.record(record)),
-    onQuit: () => process.kill(process.pid, 'SIGTERM'),
-    createLogger: (hooks) =>
-      createLogger({
-        ...hooks,
-        level: 'fatal',
-        format: 'json',
-        destination: { write: (line) => screen.heading(line) },
-      }),
-  });
-}
-
-/** What the daemon would print on stdout, taken apart again. */
-function recordsTo(show: (record: LogRecord) => void): Writable {
-  let rest = '';
-  return new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      const lines = (rest + chunk.toString('utf8')).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) show(JSON.parse(line) as LogRecord);
-      done();
     },
+    onRecord: (record) => screen.record(record),
+    // Faults are the demo's own doing, and it tells of them itself.
+    onError() {},
   });
 }

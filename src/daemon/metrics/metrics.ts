@@ -18,7 +18,7 @@ export interface Metrics {
   exposition(): Promise<ReadableExposition>;
   readonly contentType: string;
   readonly client: ClientObserver;
-  logMessage(level: LogLevel): void;
+  logMessages(level: LogLevel, count: number): void;
   reloaded(successful: boolean, atSeconds: number): void;
   /** Time between when a heartbeat was due and when it was sent, in ms. */
   schedulingLag(ms: number): void;
@@ -31,7 +31,7 @@ export interface ReadableExposition {
 }
 
 /** `snapshot` is asked once a scrape; `operations` are those that this daemon may call. */
-export function createMetrics(snapshot: () => Promise<Scrape>, operations: readonly OperationId[]): Metrics {
+export function createMetrics(snapshot: () => Scrape, operations: readonly OperationId[]): Metrics {
   const registry = new Registry();
 
   function counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
@@ -82,7 +82,7 @@ export function createMetrics(snapshot: () => Promise<Scrape>, operations: reado
 
   return {
     async exposition() {
-      const [scrape, events] = [await snapshot(), await registry.metrics()];
+      const [scrape, events] = [snapshot(), await registry.metrics()];
       const text = new Exposition(free);
       free = undefined;
       expose(STATUS_FAMILIES, scrape, text);
@@ -100,7 +100,7 @@ export function createMetrics(snapshot: () => Promise<Scrape>, operations: reado
         if (throttled) throttleWait.inc(waitMs / 1000);
       },
     },
-    logMessage: (level) => messages.inc({ level }),
+    logMessages: (level, count) => messages.inc({ level }, count),
     reloaded(successful, atSeconds) {
       reloadSuccessful.set(Number(successful));
       if (successful) reloadTime.set(atSeconds);

@@ -31,7 +31,7 @@ describe.concurrent('a deployment with a TTL of 10 s survives 4 s of', () => {
     await until(() => performance.now() - struckAt > OUTAGE_MS + 1_000 && deployment().beats >= 4);
     await until(() => performance.now() - struckAt > TTL_S * 1000 + 500);
     expect(deployment()).toMatchObject({ expired: false, lapses: 0, lateBeats: 0 });
-    const [status] = (await daemon.daemon.status()).deployments;
+    const [status] = daemon.daemon.status().deployments;
     expect(status).toMatchObject({ state: 'healthy', lapses: 0 });
     // A refused connection never reaches the fault; a request that hung may be answered in the end.
     const failures = Object.values(status?.failures ?? {}).reduce((sum, count) => sum + count, 0);
@@ -58,7 +58,7 @@ describe.concurrent('nothing that happens to the other calls changes the heartbe
       MACHINES: '11',
     });
     await until(() => emulator.deployments.get(42).beats >= 3);
-    const [status] = (await daemon.daemon.status()).deployments;
+    const [status] = daemon.daemon.status().deployments;
     expect(status?.state).toBe('healthy');
     expect(Object.values(status?.failures ?? {}).reduce((sum, count) => sum + count, 0)).toBe(0);
     // Between beats, so that the time that a busy machine takes to start a daemon does not count.
@@ -79,7 +79,7 @@ describe.concurrent('nothing that happens to the other calls changes the heartbe
       return response?.body?.cancel();
     });
     await until(() => emulator.deployments.get(42).beats >= 3);
-    expect((await daemon.daemon.status()).deployments[0]).toMatchObject({ state: 'healthy', lapses: 0 });
+    expect(daemon.daemon.status().deployments[0]).toMatchObject({ state: 'healthy', lapses: 0 });
     await Promise.all(scrapers);
   });
 });

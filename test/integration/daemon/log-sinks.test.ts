@@ -43,7 +43,7 @@ describe('stdout, file and OTLP together', () => {
     });
     const path = join(folder.path, 'worker.log');
     await until(() => daemon.lines(7).length === 3_000);
-    await until(async () => (await delivered(daemon, 'file')) === 3_000);
+    await until(() => delivered(daemon, 'file') === 3_000);
     await until(() =>
       daemon.messages.some(({ msg }) => msg === 'log sink failed; its records wait in the spool'),
     );
@@ -51,10 +51,10 @@ describe('stdout, file and OTLP together', () => {
     await receiver.comeUp();
     emulator.workergroups.append(7, numbered(500, 3_000));
     for (const sink of ['stdout', 'file', 'otlp']) {
-      await until(async () => (await delivered(daemon, sink)) === 3_500);
+      await until(() => delivered(daemon, sink) === 3_500);
     }
     const metrics = await daemon.metrics();
-    await daemon.daemon.stop();
+    await daemon.stop();
     const truth = numbered(3_500);
     expect(daemon.lines(7)).toEqual(truth);
     expect(linesOf(readLogFiles(path))).toEqual(truth);
@@ -179,7 +179,7 @@ test('lines of any bytes come through every sink as they are, and around them no
     '😀 \u2028 "\\" last',
   ];
   // Compared one by one: a difference in the long line would print ten megabytes.
-  for (const sink of ['file', 'otlp']) await until(async () => (await delivered(daemon, sink)) === 10);
+  for (const sink of ['file', 'otlp']) await until(() => delivered(daemon, sink) === 10);
   expectSame(daemon.lines(7), expected);
   expectSame(linesOf(readLogFiles(join(folder.path, 'worker.log'))), expected);
   expectSame(
@@ -204,8 +204,8 @@ test('what only the file and OTLP sinks need is not loaded without them', () => 
 });
 
 /** Records that the sink has accepted. */
-async function delivered({ daemon }: TestDaemon, sink: string): Promise<number | undefined> {
-  const { sinks: all } = await daemon.status();
+function delivered({ daemon }: TestDaemon, sink: string): number | undefined {
+  const { sinks: all } = daemon.status();
   return all.find((one) => one.sink === sink)?.delivered_lines;
 }
 

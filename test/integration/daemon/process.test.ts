@@ -57,13 +57,6 @@ describe('pilotlight run', () => {
     expect(program.stdout()).toBe('');
   });
 
-  test('a port that is taken ends with a sentence and exit code 1', async () => {
-    const port = new URL(emulator.url).port;
-    await using program = startPilotlight(['run'], environment({ PILOTLIGHT_LISTEN: `127.0.0.1:${port}` }));
-    expect(await program.exit).toBe(1);
-    expect(program.stderr()).toMatch(/could not start: .*EADDRINUSE/);
-  });
-
   test.each(['SIGTERM', 'SIGINT'] as const)(
     '%s sends one last heartbeat and ends with exit code 0',
     async (signal) => {

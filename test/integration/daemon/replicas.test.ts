@@ -179,11 +179,11 @@ describeWith(
       const first = await holderOf(all);
       const second = all.find((replica) => replica !== first) as Replica;
       await until(() => first.records().length > 0);
-      first.daemon.child.kill('SIGSTOP');
+      first.daemon.signalBoth('SIGSTOP');
       await holderOf([second]);
       await until(() => second.records().length > 0);
       const before = first.records().length;
-      first.daemon.child.kill('SIGCONT');
+      first.daemon.signalBoth('SIGCONT');
       await until(async () => (await first.status())?.replica.role === 'standby');
       const printed = second.records().length;
       await until(() => second.records().length > printed + 20);
@@ -192,7 +192,7 @@ describeWith(
       expect(linesOf(records)).toEqual(emulator.workergroups.lines(GROUP, 0, records.length));
     } finally {
       for (const { daemon } of all) {
-        daemon.child.kill('SIGCONT');
+        daemon.signalBoth('SIGCONT');
         await daemon[Symbol.asyncDispose]();
       }
     }

@@ -17,7 +17,7 @@ test('no secret appears in logs, metrics, status, configuration, errors or the j
     MACHINES: '11',
     METRICS_TOKEN: TOKEN,
   });
-  await until(async () => (await daemon.daemon.status()).account !== null && daemon.lines(7).length > 0);
+  await until(async () => daemon.daemon.status().account !== null && daemon.lines(7).length > 0);
   // A log line, an answer and an error that all carry the key on purpose.
   emulator.workergroups.setRate(7, 0);
   emulator.workergroups.append(7, ['a worker may print anything']);

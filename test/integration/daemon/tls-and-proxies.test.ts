@@ -144,6 +144,6 @@ test('a proxy or certificate file that cannot be is said at start, without the p
   expect(printed).toContain(
     'error: HTTPS_PROXY: got an address with a user in it; allowed: the address of a proxy',
   );
-  expect(printed).toMatch(/error: NODE_EXTRA_CA_CERTS: got \/nowhere\/ca\.pem; .*ENOENT/);
+  expect(printed).toMatch(/warning: NODE_EXTRA_CA_CERTS: got \/nowhere\/ca\.pem; .*ENOENT/);
   expect(printed).not.toContain('s3cret');
 });

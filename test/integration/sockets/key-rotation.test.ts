@@ -70,7 +70,7 @@ describe.concurrent('a key that is reset, and 3 s later is in the file', () => {
     await until(() => emulator.deployments.get(42).beats >= 4);
     expect(emulator.deployments.get(42)).toMatchObject({ expired: false, lapses: 0 });
     // The service accepts a beat some milliseconds before the daemon hears of it.
-    const deployment = async () => (await tested.daemon.status()).deployments[0];
+    const deployment = async () => tested.daemon.status().deployments[0];
     await until(async () => (await deployment())?.state === 'healthy');
     expect(await deployment()).toMatchObject({ lapses: 0 });
     expect(JSON.stringify(tested.messages)).not.toContain('key-2');
@@ -87,7 +87,7 @@ describe.concurrent('a key that is reset, and 3 s later is in the file', () => {
     writeFileSync(file, 'key-2\n');
     expect(await tested.daemon.reload()).toMatchObject({ ok: true });
     await until(() => emulator.deployments.get(42).beats > beats);
-    const [status] = (await tested.daemon.status()).deployments;
+    const [status] = tested.daemon.status().deployments;
     expect(status).toMatchObject({ state: 'healthy', failures: { 'stale-key': 1, unauthorized: 0 } });
     expect(tested.messages.filter(({ to }) => to === 'unauthorized')).toEqual([]);
     expect(emulator.journal.count({ ...HEARTBEAT, afterSeq })).toBe(2);

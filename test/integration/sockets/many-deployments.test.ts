@@ -29,7 +29,7 @@ describe.concurrent('200 deployments with a TTL of 20 s and one outage of 11 s',
     // Past the TTL of every heartbeat from before the outage.
     await delay(TTL_S * 1000 - OUTAGE_MS + 500);
     expect(books().filter(({ expired }) => expired)).toEqual([]);
-    const { deployments } = await daemon.daemon.status();
+    const { deployments } = daemon.daemon.status();
     expect(deployments.filter(({ state }) => state !== 'healthy')).toEqual([]);
     const closest = Math.min(...books().map(({ minMarginMs }) => minMarginMs ?? 0));
     const beats = emulator.journal.count({ operation: 'deployments.heartbeat' }) - before;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { describeProblem, redactedSettings } from '../../../src/config/describe.ts';
-import { loadConfig, type Environment } from '../../../src/config/load.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import type { Environment } from '../../../src/config/values.ts';
 
 const MINIMAL = { PILOTLIGHT_API_KEY: 'secret-key', PILOTLIGHT_BASE_URL: 'https://service.example' };
 

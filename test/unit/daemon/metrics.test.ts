@@ -4,7 +4,7 @@ import { EMPTY_SCRAPE } from '../../support/empty-scrape.ts';
 
 test('an exposition stays as it is until it is released, however many others are made', async () => {
   let scrapes = 0;
-  const metrics = createMetrics(async () => ({ ...EMPTY_SCRAPE, version: `v${(scrapes += 1)}` }), []);
+  const metrics = createMetrics(() => ({ ...EMPTY_SCRAPE, version: `v${(scrapes += 1)}` }), []);
   const versionIn = (bytes: Uint8Array): string | undefined =>
     /version="(v\d)"/.exec(Buffer.from(bytes).toString())?.[1];
   const first = await metrics.exposition();

@@ -2,7 +2,7 @@
 import type { SinkStatus, WorkerGroupStatus } from '../../status.ts';
 import type { Scrape } from '../scrape.ts';
 import { numberText, type Family, type WrittenFamily } from '../series.ts';
-import { spread, type Read } from './reading.ts';
+import { one, spread, type Read } from './reading.ts';
 
 type Write = WrittenFamily<Scrape>['write'];
 
@@ -78,6 +78,12 @@ export const logFamilies: readonly Family<Scrape>[] = [
     help: 'Log records that the sink will never get, by reason.',
     read: ({ sinks }) =>
       sinks.flatMap(({ sink, dropped_lines }) => spread({ sink }, 'reason', dropped_lines)),
+  },
+  {
+    name: 'log_spool_durable',
+    type: 'gauge',
+    help: 'Whether log records survive the process; 0 while STATE_DIR cannot be used, absent without it.',
+    read: one(({ spool_durable }) => (spool_durable === null ? null : Number(spool_durable))),
   },
   {
     name: 'log_sink_lag_lines',

@@ -17,6 +17,24 @@ export const processFamilies: readonly SampledFamily<Scrape>[] = [
     read: one(({ state }) => (state === 'running' ? 1 : 0)),
   },
   {
+    name: 'daemon_restarts_total',
+    type: 'counter',
+    help: 'How often the heart has started the daemon again after it ended.',
+    read: one(({ heart }) => heart.daemon_restarts),
+  },
+  {
+    name: 'heart_open_connections',
+    type: 'gauge',
+    help: 'Connections that the heart has open to the service.',
+    read: one(({ heart }) => heart.open_connections),
+  },
+  {
+    name: 'config_problem',
+    type: 'gauge',
+    help: '1 for each variable with an error, which switches its feature off.',
+    read: ({ config_problems }) => config_problems.map(({ variable }) => [{ variable }, 1]),
+  },
+  {
     name: 'replica_active',
     type: 'gauge',
     help: '1 while this replica follows the logs and runs the watches, 0 while another does.',

@@ -5,7 +5,7 @@
  * whose it is. The unit needs NotifyAccess=all, because it is another process that speaks.
  */
 import { execFile } from 'node:child_process';
-import type { ServiceManagerSettings } from '../config/service-manager.ts';
+import type { ServiceManagerSettings } from '../../config/service-manager.ts';
 
 export interface ServiceManager {
   /** Started, or reloaded. `status` is what `systemctl status` shows. */

@@ -1,0 +1,81 @@
+/** `pilotlight run` as the demo has it beside itself: the program as a user starts it, with its output read. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Status } from '../../daemon/status.ts';
+import type { LogRecord } from '../../logs/record.ts';
+
+export interface DemoProgram {
+  /** Metrics and status page. */
+  readonly url: string;
+  /** Undefined while the program does not answer. */
+  status(): Promise<Status | undefined>;
+  /** SIGTERM; resolves when it has ended. */
+  stop(): Promise<void>;
+}
+
+export interface DemoProgramOptions {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly onRecord: (record: LogRecord) => void;
+  /** A message of the program that is an error. */
+  readonly onError: (line: string) => void;
+}
+
+/** Beside this file's folder as source; one flat folder in the bundle. */
+const ENTRY = new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : './pilotlight.js', import.meta.url);
+const STATUS_TIMEOUT_MS = 2_000;
+
+/** Resolves once it has started. Rejects when it ends before. */
+export async function startDemoProgram(options: DemoProgramOptions): Promise<DemoProgram> {
+  const child = spawn(process.execPath, [ENTRY.pathname, 'run'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...withoutOurs(process.env), ...options.environment },
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  createInterface({ input: child.stdout }).on('line', (line) =>
+    options.onRecord(JSON.parse(line) as LogRecord),
+  );
+  const url = await startedUrl(child, options.onError, ended);
+  return {
+    url,
+    async status() {
+      try {
+        const answer = await fetch(`${url}/api/status`, { signal: AbortSignal.timeout(STATUS_TIMEOUT_MS) });
+        return (await answer.json()) as Status;
+      } catch {
+        return undefined;
+      }
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** What the user's own environment says of a daemon is not meant for this one. */
+function withoutOurs(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('PILOTLIGHT_')));
+}
+
+async function startedUrl(
+  child: ChildProcess & { readonly stderr: NonNullable<ChildProcess['stderr']> },
+  onError: (line: string) => void,
+  ended: Promise<void>,
+): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    const message = parseMessage(line);
+    if (message === undefined || message.level === 'error' || message.level === 'fatal') onError(line);
+    if (message?.msg === 'pilotlight started' && message.url !== undefined) resolve(message.url);
+  });
+  void ended.then(() => reject(new Error('the daemon ended before it had started')));
+  return promise;
+}
+
+function parseMessage(line: string): { level?: string; msg?: string; url?: string } | undefined {
+  try {
+    return JSON.parse(line) as { level?: string; msg?: string; url?: string };
+  } catch {
+    return undefined;
+  }
+}

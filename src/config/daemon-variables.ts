@@ -1,0 +1,27 @@
+/**
+ * The names of the variables that only the daemon reads. The heart knows a misspelt name by this list, without
+ * loading the table itself (daemon-options.ts), whose types bring the rules of endpoint groups and a cron parser.
+ */
+export const DAEMON_VARIABLES = [
+  'SERVERLESS_URL',
+  'WORKER_GROUPS',
+  'LOG_SINKS',
+  'LOG_FILE',
+  'LOG_FILE_MAX_BYTES',
+  'LOG_FILE_MAX_FILES',
+  'OTLP_ENDPOINT',
+  'OTLP_HEADERS',
+  'LOG_START',
+  'STATE_DIR',
+  'ENDPOINT_GROUPS',
+  'MACHINES',
+  'MAINTENANCE_SCHEDULE',
+  'INSTANCES_SCHEDULE',
+  'ACCOUNT_SCHEDULE',
+  'REDIS_URL',
+  'LISTEN',
+  'ADMIN_LISTEN',
+  'METRICS_TOKEN',
+] as const;
+
+export type DaemonVariable = (typeof DAEMON_VARIABLES)[number];

@@ -1,0 +1,64 @@
+/** Environment → the settings of the heart, all problems at once. Loads nothing that only the daemon needs. */
+import { checkTiming } from '../heartbeat/timing-check.ts';
+import { HEART_OPTIONS, type HeartOptionKey, type HeartSettings } from './heart-options.ts';
+import { foreignNames } from './names.ts';
+import { networkProblems } from './network.ts';
+import { PREFIX } from './option.ts';
+import { configError, isError, type ConfigProblem } from './problem.ts';
+import { loadValues, readText, type Environment, type ReadFile } from './values.ts';
+
+export interface LoadedHeart {
+  /**
+   * Undefined where an error is in the way. The API key is empty while its file is not there: the heart begins all the
+   * same, and looks for it.
+   */
+  readonly settings: HeartSettings | undefined;
+  readonly problems: readonly ConfigProblem[];
+  /** Options whose value comes from a file, with its path. */
+  readonly files: ReadonlyMap<HeartOptionKey, string>;
+  /** Names that Kubernetes made for a Service. */
+  readonly ignoredNames: readonly string[];
+}
+
+export function loadHeartConfig(
+  environment: Environment = process.env,
+  readFile: ReadFile = readText,
+): LoadedHeart {
+  const { values, files, problems: own } = loadValues(HEART_OPTIONS, environment, readFile);
+  const { problems: unknown, ignored } = foreignNames(environment);
+  const problems = [
+    ...unknown,
+    ...own,
+    ...timingProblems(values as Partial<HeartSettings>),
+    ...networkProblems(environment, readFile),
+  ];
+  const fatal = problems.some((problem) => isError(problem) && !isKeyAwaited(problem));
+  const settings = fatal ? undefined : Object.freeze({ apiKey: '', ...values } as HeartSettings);
+  return { settings, problems, files, ignoredNames: ignored };
+}
+
+/** Whether all that is in the way are files that may still come. */
+export function isAwaited(problems: readonly ConfigProblem[]): boolean {
+  return problems.filter((problem) => isError(problem)).every(({ awaitedFile }) => awaitedFile !== undefined);
+}
+
+function isKeyAwaited({ variable, awaitedFile }: ConfigProblem): boolean {
+  return awaitedFile !== undefined && variable === `${PREFIX}${HEART_OPTIONS.apiKey.variable}_FILE`;
+}
+
+/** Refuses TTLs and intervals with which one failed heartbeat may already be the last. */
+function timingProblems({
+  deployments = [],
+  deploymentTtl,
+  heartbeatInterval,
+}: Partial<HeartSettings>): ConfigProblem[] {
+  if (heartbeatInterval === undefined) return [];
+  return deployments.flatMap(({ id, ttlMs = deploymentTtl }) => {
+    const problem = checkTiming({ ttl: ttlMs, interval: heartbeatInterval });
+    if (!problem) return [];
+    const { change, got, atLeast, atMost, message } = problem;
+    const limit = atLeast === undefined ? `at most ${(atMost ?? 0) / 1000}s` : `at least ${atLeast / 1000}s`;
+    const variable = change === 'interval' ? 'HEARTBEAT_INTERVAL' : 'DEPLOYMENTS';
+    return [configError(PREFIX + variable, `${got / 1000}s for deployment ${id}`, limit, message)];
+  });
+}

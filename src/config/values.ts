@@ -1,0 +1,92 @@
+/** Environment → values of the options of a table, all problems at once. Reads the files of NAME_FILE variables. */
+import { readFileSync } from 'node:fs';
+import { PREFIX, type Option } from './option.ts';
+import { configError, type ConfigProblem } from './problem.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+export type ReadFile = (path: string) => string;
+
+export function readText(path: string): string {
+  return readFileSync(path, 'utf8');
+}
+
+export interface LoadedValues<Key extends string> {
+  /** Those that are there and valid, and the defaults of those that are not set. */
+  readonly values: Partial<Record<Key, unknown>>;
+  /** Options whose value comes from a file, with its path: these can change while the process runs. */
+  readonly files: ReadonlyMap<Key, string>;
+  /** Options that have no value because of an error. */
+  readonly broken: ReadonlySet<Key>;
+  readonly problems: readonly ConfigProblem[];
+}
+
+export function loadValues<Key extends string>(
+  table: Readonly<Record<Key, Option>>,
+  environment: Environment,
+  readFile: ReadFile,
+): LoadedValues<Key> {
+  const values: Partial<Record<Key, unknown>> = {};
+  const files = new Map<Key, string>();
+  const broken = new Set<Key>();
+  const problems: ConfigProblem[] = [];
+  for (const key of Object.keys(table) as Key[]) {
+    const option = table[key];
+    const raw = readRaw(option, environment, readFile);
+    if (raw.file !== undefined) files.set(key, raw.file);
+    const text = raw.text ?? (raw.problem ? undefined : option.fallback);
+    const own = raw.problem ? [raw.problem] : text === undefined ? missing(option) : parse(option, text);
+    problems.push(...(Array.isArray(own) ? own : own.problems));
+    const value = Array.isArray(own) ? undefined : own.value;
+    if (value !== undefined) values[key] = value;
+    else if (text !== undefined || raw.problem) broken.add(key);
+  }
+  return { values, files, broken, problems };
+}
+
+export interface RawValue {
+  /** Undefined where it is not set, or has a problem. */
+  readonly text?: string | undefined;
+  readonly file?: string;
+  readonly problem?: ConfigProblem;
+}
+
+/** The text of a variable: its own, or the content of the file that NAME_FILE names. */
+export function readRaw({ variable }: Option, environment: Environment, readFile: ReadFile): RawValue {
+  const name = PREFIX + variable;
+  // An empty variable counts as not set: compose files and manifests pass them on that way.
+  const own = environment[name] || undefined;
+  const file = environment[`${name}_FILE`] || undefined;
+  if (file === undefined) return { text: own };
+  if (own !== undefined) {
+    const both = 'both are set; keep one';
+    return { problem: configError(name, 'a value, and a file too', `${name} or ${name}_FILE`, both) };
+  }
+  try {
+    const text = readFile(file).trim();
+    if (text !== '') return { text, file };
+    return { file, problem: awaited(name, file, 'it is empty') };
+  } catch (cause) {
+    return { file, problem: awaited(name, file, (cause as Error).message) };
+  }
+}
+
+function awaited(name: string, file: string, message: string): ConfigProblem {
+  return { ...configError(`${name}_FILE`, file, 'a file with the value in it', message), awaitedFile: file };
+}
+
+function missing({ variable, required, doc, type }: Option): ConfigProblem[] {
+  return required ? [configError(PREFIX + variable, undefined, type.name, `required: ${doc}`)] : [];
+}
+
+function parse(option: Option, text: string): { value: unknown; problems: readonly ConfigProblem[] } {
+  const parsed = option.type.parse(text);
+  const problems = parsed.problems.map(({ at, got, allowed, message, rule, severity = 'error' }) => ({
+    severity,
+    variable: PREFIX + option.variable + at,
+    got: option.secret ? 'a secret' : got,
+    allowed,
+    message,
+    ...(rule === undefined ? {} : { rule }),
+  }));
+  return { value: parsed.value, problems };
+}

@@ -1,0 +1,194 @@
+/**
+ * What the heart says of its deployments: each change of state, and whatever is still wrong once a minute. Many in one
+ * line, so that ten thousand deployments that fail together are no flood; and never silent, so that the reason of a
+ * failure is read within ten seconds of its start.
+ */
+import type { HeartbeatState, Notice } from '../machine.ts';
+import type { HeartLog, LogFields } from './log.ts';
+
+/** How long changes are gathered, ms. */
+const GATHER_MS = 250;
+/** While the same kind of change goes on, its lines are this far apart: from one second up to one minute, ms. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+/** After a start, a failure is said this soon, ms, and then again after each minute. */
+const FIRST_SUMMARY_MS = 5_000;
+const SUMMARY_MS = 60_000;
+/** Between two lines of the same rare event, ms. */
+const RARELY_MS = 10_000;
+/** How many ids a line names. */
+const NAMED = 20;
+
+const LOUD: Partial<Record<HeartbeatState, 'error' | 'warn'>> = {
+  retrying: 'warn',
+  throttled: 'warn',
+  'suspect-gone': 'warn',
+  urgent: 'error',
+  unauthorized: 'error',
+  lapsed: 'error',
+  gone: 'error',
+};
+
+/** What to do, for the states in which somebody has to. */
+const ADVICE: Partial<Record<HeartbeatState, string>> = {
+  urgent: 'heartbeats fail and the TTL runs out; is the service reachable from here?',
+  unauthorized: 'the service refuses the key; put a valid one where PILOTLIGHT_API_KEY or its _FILE has it',
+  lapsed: 'the TTL has passed without an accepted heartbeat; the deployment has probably expired',
+  gone: 'the service does not know this deployment; it is asked again at a slow pace, and at a reload',
+};
+
+interface Change {
+  readonly id: number;
+  readonly from: HeartbeatState;
+  readonly remainingMs: number | undefined;
+}
+
+/** Changes to one state that wait for their line. */
+interface Gathering {
+  changes: Map<number, Change>;
+  pauseMs: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** What is known of a deployment that is not well. */
+interface Trouble {
+  state: HeartbeatState;
+  reason: string;
+}
+
+export class Announcer {
+  readonly #log: HeartLog;
+  readonly #gatherings = new Map<HeartbeatState, Gathering>();
+  readonly #troubles = new Map<number, Trouble>();
+  readonly #rare = new Map<string, { readonly at: number; unsaid: number }>();
+  readonly #summary: { timer: NodeJS.Timeout };
+
+  constructor(log: HeartLog) {
+    this.#log = log;
+    this.#summary = { timer: setTimeout(() => this.#summarize(), FIRST_SUMMARY_MS) };
+  }
+
+  notice(id: number, notice: Notice): void {
+    switch (notice.type) {
+      case 'sent':
+        if (!this.#troubles.has(id) && notice.attempt === 1)
+          this.#troubles.set(id, { state: 'starting', reason: 'no answer yet' });
+        return;
+      case 'accepted':
+        this.#troubles.delete(id);
+        return;
+      case 'failed':
+        this.#troubles.set(id, { state: this.#troubles.get(id)?.state ?? 'retrying', reason: notice.reason });
+        return this.#log.debug({ deploymentId: id, reason: notice.reason }, 'heartbeat failed');
+      case 'state':
+        return this.#changed(id, notice.from, notice.to, notice.remainingMs);
+      case 'wait-cut-short':
+        return this.#rarely('the service asked for a wait that would cost the deployment', {
+          deploymentId: id,
+          askedMs: Math.round(notice.askedMs),
+          waitMs: Math.round(notice.waitMs),
+        });
+      case 'clocks-parted':
+        return this.#rarely('the clocks parted: a suspend, or a clock that was set', {
+          deploymentId: id,
+          byMs: Math.round(notice.byMs),
+        });
+      case 'overdue':
+      case 'superseded':
+        return;
+    }
+  }
+
+  forget(id: number): void {
+    this.#troubles.delete(id);
+  }
+
+  /** Says what still waits, and nothing more. */
+  close(): void {
+    clearTimeout(this.#summary.timer);
+    for (const [to, gathering] of this.#gatherings) {
+      clearTimeout(gathering.timer);
+      this.#say(to, gathering);
+    }
+  }
+
+  /** What may concern thousands at once is said for the first of them, and how many there were with the next line. */
+  #rarely(message: string, fields: LogFields): void {
+    const last = this.#rare.get(message);
+    const now = performance.now();
+    if (last !== undefined && now - last.at < RARELY_MS) {
+      last.unsaid += 1;
+      return;
+    }
+    this.#rare.set(message, { at: now, unsaid: 0 });
+    this.#log.warn({ ...fields, ...(last && last.unsaid > 0 && { unsaidBefore: last.unsaid }) }, message);
+  }
+
+  #changed(id: number, from: HeartbeatState, to: HeartbeatState, remainingMs: number | undefined): void {
+    if (to === 'stopped') return this.forget(id);
+    const trouble = this.#troubles.get(id);
+    if (trouble) trouble.state = to;
+    const gathering = this.#gatherings.get(to) ?? {
+      changes: new Map<number, Change>(),
+      pauseMs: GATHER_MS,
+      timer: undefined,
+    };
+    this.#gatherings.set(to, gathering);
+    gathering.changes.set(id, { id, from, remainingMs });
+    gathering.timer ??= setTimeout(() => this.#ripe(to, gathering), gathering.pauseMs);
+  }
+
+  /** The line of a kind of change; the next one of its kind comes later while there are any, and soon after a rest. */
+  #ripe(to: HeartbeatState, gathering: Gathering): void {
+    gathering.timer = undefined;
+    if (gathering.changes.size === 0) {
+      gathering.pauseMs = GATHER_MS;
+      return;
+    }
+    const many = gathering.changes.size > 1;
+    this.#say(to, gathering);
+    gathering.pauseMs = many
+      ? Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, gathering.pauseMs * 2))
+      : GATHER_MS;
+    gathering.timer = setTimeout(() => this.#ripe(to, gathering), gathering.pauseMs);
+  }
+
+  #say(to: HeartbeatState, gathering: Gathering): void {
+    const changes = [...gathering.changes.values()];
+    gathering.changes = new Map();
+    const [first] = changes;
+    if (first === undefined) return;
+    const remaining = changes.flatMap(({ remainingMs }) => (remainingMs === undefined ? [] : [remainingMs]));
+    const reason = this.#troubles.get(first.id)?.reason;
+    const fields = {
+      ...(changes.length === 1 ? { deploymentId: first.id } : counted(changes.map(({ id }) => id))),
+      from: first.from,
+      to,
+      ...(reason !== undefined && to !== 'healthy' && { reason }),
+      ...(remaining.length > 0 && { remainingSeconds: Math.round(Math.min(...remaining) / 100) / 10 }),
+      ...(ADVICE[to] !== undefined && { advice: ADVICE[to] }),
+    };
+    this.#log[LOUD[to] ?? 'info'](fields, 'heartbeat state changed');
+  }
+
+  #summarize(): void {
+    this.#summary.timer = setTimeout(() => this.#summarize(), SUMMARY_MS);
+    if (this.#troubles.size === 0) return;
+    const byReason: Record<string, number> = {};
+    const byState: Record<string, number> = {};
+    for (const { state, reason } of this.#troubles.values()) {
+      byReason[reason] = (byReason[reason] ?? 0) + 1;
+      byState[state] = (byState[state] ?? 0) + 1;
+    }
+    const fields: LogFields = {
+      ...counted([...this.#troubles.keys()]),
+      states: byState,
+      reasons: byReason,
+    };
+    this.#log.error(fields, 'deployments whose last heartbeats were not accepted');
+  }
+}
+
+function counted(ids: readonly number[]): LogFields {
+  return { count: ids.length, deploymentIds: ids.slice(0, NAMED) };
+}

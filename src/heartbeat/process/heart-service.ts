@@ -1,0 +1,232 @@
+/**
+ * The heart as a service of its process: heartbeats, their log lines, and from `startDaemon` on the daemon beside them.
+ * It knows neither signals nor exit codes (main.ts does).
+ */
+import { unwatchFile, watchFile } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createApiKey } from '../../client/api-key.ts';
+import { describeProblem } from '../../config/describe.ts';
+import type { HeartSettings } from '../../config/heart-options.ts';
+import type { LoadedHeart } from '../../config/load-heart.ts';
+import { LOG_LEVELS, type LogLevel } from '../../config/log-levels.ts';
+import { isError, type ConfigProblem } from '../../config/problem.ts';
+import type { ServiceManagerSettings } from '../../config/service-manager.ts';
+import { openHeart, type Heart } from '../heart.ts';
+import { Announcer } from './announcer.ts';
+import type { StartDaemon } from './daemon-child.ts';
+import { createHeartLog } from './log.ts';
+import { Reports } from './reports.ts';
+import type { Stderr } from './stderr.ts';
+import type { Supervisor } from './supervisor.ts';
+import type { ServiceManager } from './service-manager.ts';
+
+export interface HeartServiceOptions extends LoadedHeart {
+  readonly settings: HeartSettings;
+  /** Reads the configuration again, for a reload. */
+  readonly loadConfig: () => LoadedHeart;
+  readonly stderr: Stderr;
+}
+
+export interface HeartService {
+  /** Resolves when the first request has ended, whatever came of it; never without a deployment. */
+  readonly firstExchange: Promise<void>;
+  startDaemon(options: DaemonOptions): Promise<void>;
+  reload(): void;
+  /** Something that should not happen, and that ends nothing. */
+  fault(what: string, error: unknown): void;
+  /** Ends the daemon, sends the last heartbeats, once, and ends everything here, within SHUTDOWN_TIMEOUT. */
+  stop(): Promise<void>;
+}
+
+export interface DaemonOptions {
+  readonly onQuit: () => void;
+  readonly serviceManager: ServiceManagerSettings | undefined;
+  /** How a daemon is started; as a child process when absent. */
+  readonly start?: StartDaemon;
+}
+
+/** A secret in a file is looked at this often, ms: in a pod it is swapped by way of a symbolic link. */
+const LOOK_AT_KEY_MS = 2_000;
+/** A daemon that was asked to reload and does not begin to within this long is not waited for, ms. */
+const RELOAD_PATIENCE_MS = 3_000;
+/** A scheduler that has not looked at the clock for this long is wedged, ms. */
+const WEDGED_MS = 10_000;
+/** What of SHUTDOWN_TIMEOUT is kept for the process' own end, ms. */
+const END_MS = 200;
+
+export function startHeartService(options: HeartServiceOptions): HeartService {
+  const { stderr } = options;
+  let { settings } = options;
+  const apiKey = createApiKey(settings.apiKey, options.files.get('apiKey'));
+  const { promise: firstExchange, resolve: exchanged } = Promise.withResolvers<void>();
+  const reports = new Reports({
+    view: (id) => heart.view(id),
+    deploymentIds: () => heart.deploymentIds(),
+    lastTickAt: () => heart.lastTickAt(),
+    openConnections: () => heart.openConnections(),
+  });
+  let level: LogLevel = settings.logLevel;
+  const log = createHeartLog({
+    stderr,
+    level: () => level,
+    format: settings.logFormat,
+    secret: () => apiKey.current(),
+    onMessage: (said) => reports.message(said),
+  });
+  const announcer = new Announcer(log);
+  const heart: Heart = openHeart({
+    baseUrl: settings.baseUrl,
+    apiKey,
+    listener: {
+      notice(id, notice) {
+        if (notice.type === 'sent') reports.lag(notice.lagMs);
+        reports.changed(id);
+        announcer.notice(id, notice);
+      },
+      exchange(event) {
+        exchanged();
+        reports.exchange(event);
+      },
+      removed(id) {
+        reports.removed(id);
+        announcer.forget(id);
+      },
+    },
+  });
+  heart.keep(choicesOf(settings));
+  sayProblems(options.problems);
+  if (options.ignoredNames.length > 0)
+    log.info({ names: options.ignoredNames }, 'variables that Kubernetes made for a Service are ignored');
+  let unwatch = watchKeyFile(options.files.get('apiKey'));
+  let supervisor: Supervisor | undefined;
+  let manager: ServiceManager | undefined;
+  let reloadAlone: NodeJS.Timeout | undefined;
+
+  function sayProblems(problems: readonly ConfigProblem[]): void {
+    for (const problem of problems) {
+      if (problem.severity === 'note') continue;
+      log[isError(problem) ? 'error' : 'warn'](
+        { problem: describeProblem(problem) },
+        'configuration problem',
+      );
+    }
+  }
+
+  function watchKeyFile(path: string | undefined): () => void {
+    if (path === undefined) return () => {};
+    const look = (): void => void heart.keyChanged();
+    watchFile(path, { interval: LOOK_AT_KEY_MS, persistent: false }, look);
+    return () => unwatchFile(path, look);
+  }
+
+  async function reloadOwn(): Promise<{ readonly ok: boolean; readonly problems: readonly string[] }> {
+    clearTimeout(reloadAlone);
+    const result = await loadAgain();
+    manager?.ready(statusLine());
+    return result;
+  }
+
+  /** All of the heart's part, or nothing. What only a restart can change stays, and the daemon says so. */
+  async function loadAgain(): Promise<{ readonly ok: boolean; readonly problems: readonly string[] }> {
+    const { settings: next, problems, files } = options.loadConfig();
+    if (next === undefined || problems.some(isError)) {
+      const words = problems.filter(isError).map((problem) => describeProblem(problem));
+      log.error(
+        { problems: words },
+        'reload refused: the configuration is invalid; the old one stays in force',
+      );
+      return { ok: false, problems: words };
+    }
+    if (next.logLevel !== settings.logLevel) level = next.logLevel;
+    settings = { ...next, baseUrl: settings.baseUrl, logFormat: settings.logFormat };
+    apiKey.replace(settings.apiKey, files.get('apiKey'));
+    unwatch();
+    unwatch = watchKeyFile(files.get('apiKey'));
+    heart.keep(choicesOf(settings));
+    await heart.keyChanged();
+    log.info({ deployments: settings.deployments.length }, 'heartbeats reloaded');
+    return { ok: true, problems: [] };
+  }
+
+  function statusLine(): string {
+    const { length } = settings.deployments;
+    return `keeping ${length} deployment${length === 1 ? '' : 's'} lit`;
+  }
+
+  /** When the last heartbeats must leave at the latest, so that they end in time, ms before that. */
+  function lastBeatsMs(): number {
+    return settings.finalHeartbeat ? Math.min(settings.shutdownTimeout, heart.lastBeatsTakeMs()) : 0;
+  }
+
+  return {
+    firstExchange,
+    async startDaemon({ onQuit, serviceManager, start }) {
+      const [{ superviseDaemon }, { startDaemonChild }, memory, { createServiceManager }] = await Promise.all(
+        [
+          import('./supervisor.ts'),
+          import('./daemon-child.ts'),
+          import('./memory.ts'),
+          import('./service-manager.ts'),
+        ],
+      );
+      manager = createServiceManager(serviceManager, ({ message }) =>
+        log.warn({ error: message }, 'systemd-notify failed; systemd does not know how this service fares'),
+      );
+      manager.ready(statusLine());
+      manager.watch(() => Date.now() - heart.lastTickAt() < WEDGED_MS || settings.deployments.length === 0);
+      const { bound, heapMebibytes } = memory.daemonMemory(memory.containerLimit());
+      supervisor = superviseDaemon({
+        start: start ?? ((restarts) => startDaemonChild({ restarts, heapMebibytes })),
+        reports,
+        log,
+        memoryOf: memory.residentMemory,
+        memoryBound: bound,
+        onReload: reloadOwn,
+        onLogLevel(wanted) {
+          level = LOG_LEVELS.find((known) => known === wanted) ?? level;
+        },
+        onQuit,
+      });
+    },
+    reload() {
+      manager?.reloading();
+      // The daemon asks for it in turn, once it knows that its own part is fine.
+      const asked = supervisor?.reload() ?? false;
+      reloadAlone = setTimeout(() => void reloadOwn(), asked ? RELOAD_PATIENCE_MS : 0);
+    },
+    fault(what, error) {
+      const { message, stack } =
+        error instanceof Error ? error : { message: String(error), stack: undefined };
+      log.fatal({ error: message, stack }, `${what}: please report this`);
+    },
+    async stop() {
+      manager?.stopping();
+      const deadline = performance.now() + settings.shutdownTimeout - END_MS;
+      const left = (): number => Math.max(0, deadline - performance.now());
+      const daemonEnds = supervisor?.stop(left()) ?? Promise.resolve(true);
+      await Promise.race([daemonEnds, delay(left() - lastBeatsMs())]);
+      if (settings.finalHeartbeat) {
+        const missed = await heart.lastBeats(left());
+        if (missed.length > 0)
+          log.warn(
+            { count: missed.length, deploymentIds: missed.slice(0, 20) },
+            'no last heartbeat reached these deployments',
+          );
+      }
+      if (!(await daemonEnds))
+        log.error({}, 'the daemon did not end in time and was killed; log lines may be missing');
+      unwatch();
+      announcer.close();
+      await heart.stop();
+      log.info({}, 'heartbeats ended');
+    },
+  };
+}
+
+function choicesOf({ deployments, deploymentTtl, heartbeatInterval }: HeartSettings) {
+  return deployments.map(({ id, ttlMs }) => ({
+    id,
+    ttl: ttlMs ?? deploymentTtl,
+    interval: heartbeatInterval,
+  }));
+}

@@ -1,0 +1,77 @@
+/**
+ * `pilotlight run`: the heart, this process. It beats, and it keeps everything else running as one child process, the
+ * daemon. The first heartbeats leave before anything else is even loaded. Of signals and exit codes only this file
+ * knows.
+ *
+ * It ends for two reasons: it is told to, by SIGTERM, SIGINT or POST /-/quit; or its configuration says nothing to beat
+ * with, or says wrongly who is meant (exit 2). What depends on the world is tried again for ever.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { describeProblem } from '../../config/describe.ts';
+import { isAwaited, loadHeartConfig, type LoadedHeart } from '../../config/load-heart.ts';
+import { serviceManagerSettings } from '../../config/service-manager.ts';
+import { startHeartService } from './heart-service.ts';
+import { listenForSignals, type Signals } from './signals.ts';
+import { openStderr, type Stderr } from './stderr.ts';
+
+const EXIT_CONFIG = 2;
+/** How long the rest waits for the first heartbeats' answers, ms: to load it would slow them down. */
+const FIRST_BEATS_MS = 100;
+/** Between two looks at files that are not there yet, and between two lines that say so, ms. */
+const LOOK_AGAIN_MS = 1_000;
+const SAY_AGAIN_MS = 60_000;
+/** What the last messages may take, ms. */
+const FLUSH_MS = 500;
+
+export async function runHeart(): Promise<void> {
+  const stderr = openStderr();
+  const signals = listenForSignals();
+  const loaded = await loadWhenThere(stderr, signals);
+  if (loaded === undefined) return;
+
+  const service = startHeartService({ ...loaded, loadConfig: () => loadHeartConfig(), stderr });
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+    process.on(event, (error: unknown) => service.fault(event, error));
+  if (loaded.settings.deployments.length > 0)
+    await Promise.race([service.firstExchange, delay(FIRST_BEATS_MS)]);
+
+  await service.startDaemon({ onQuit: signals.quit, serviceManager: serviceManagerSettings() });
+  signals.reload = () => service.reload();
+  await signals.told;
+  await service.stop();
+  await stderr.flush(FLUSH_MS);
+  process.exit(0);
+}
+
+type Complete = LoadedHeart & { readonly settings: NonNullable<LoadedHeart['settings']> };
+
+/** Waits for files of NAME_FILE variables. Undefined: the program ends, and its exit code is set. */
+async function loadWhenThere(stderr: Stderr, signals: Signals): Promise<Complete | undefined> {
+  let saidAt = -Infinity;
+  for (;;) {
+    const loaded = loadHeartConfig();
+    const { settings, problems } = loaded;
+    if (settings) return { ...loaded, settings };
+    if (!isAwaited(problems)) {
+      await refuse(stderr);
+      return undefined;
+    }
+    if (performance.now() - saidAt >= SAY_AGAIN_MS) {
+      saidAt = performance.now();
+      for (const problem of problems) stderr.write(`${describeProblem(problem)}\n`);
+      stderr.write('pilotlight: waiting for these files; nothing is kept alive until they are there\n');
+    }
+    const told = signals.told.then(() => 'told' as const);
+    if ((await Promise.race([told, delay(LOOK_AGAIN_MS)])) === 'told') return undefined;
+  }
+}
+
+/** Says all that is wrong, of the daemon's variables too. */
+async function refuse(stderr: Stderr): Promise<void> {
+  const { loadConfig } = await import('../../config/load.ts');
+  const problems = loadConfig().problems.filter(({ severity }) => severity !== 'note');
+  for (const problem of problems) stderr.write(`${describeProblem(problem)}\n`);
+  stderr.write('pilotlight: not started; fix the environment (pilotlight run --help lists it)\n');
+  await stderr.flush(FLUSH_MS);
+  process.exitCode = EXIT_CONFIG;
+}

@@ -1,0 +1,97 @@
+/**
+ * Standard error for a process that nothing may hold up: one write is under way at a time, in libuv's thread pool, and
+ * what waits for it is bounded. A pipe that nobody reads, a full disk or a stopped terminal costs messages, which are
+ * counted, and nothing else.
+ */
+import { constants, openSync, write } from 'node:fs';
+import { isatty } from 'node:tty';
+
+export interface Stderr {
+  /** Takes a line with its newline, or counts it as dropped. */
+  write(line: string): void;
+  /** Resolves when everything is written, or after `limitMs`. */
+  flush(limitMs: number): Promise<void>;
+}
+
+const STDERR = 2;
+/** Most characters that wait. */
+const CAPACITY = 256 * 1024;
+/** A full pipe is tried again after this, ms. */
+const AGAIN_MS = 50;
+
+export function openStderr(): Stderr {
+  const fd = nonBlocking();
+  let waiting = '';
+  let underWay: Buffer | undefined;
+  let dropped = 0;
+  let idle: (() => void)[] = [];
+
+  function pump(): void {
+    if (underWay) return;
+    if (waiting === '') {
+      for (const tell of idle.splice(0)) tell();
+      return;
+    }
+    underWay = Buffer.from(waiting);
+    waiting = '';
+    send(underWay);
+  }
+
+  function send(bytes: Buffer): void {
+    write(fd, bytes, (error, written) => {
+      if (error?.code === 'EAGAIN') {
+        setTimeout(() => send(bytes), AGAIN_MS).unref();
+      } else if (!error && written < bytes.length) {
+        send(bytes.subarray(written));
+      } else {
+        if (error) dropped += 1;
+        underWay = undefined;
+        pump();
+      }
+    });
+  }
+
+  return {
+    write(line) {
+      if (waiting.length + line.length > CAPACITY) {
+        dropped += 1;
+        return;
+      }
+      if (dropped > 0) {
+        waiting += `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), dropped, msg: 'standard error did not take all messages' })}\n`;
+        dropped = 0;
+      }
+      waiting += line;
+      pump();
+    },
+    async flush(limitMs) {
+      if (!underWay && waiting === '') return;
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        idle.push(resolve);
+        timer = setTimeout(resolve, limitMs);
+      });
+      clearTimeout(timer);
+    },
+  };
+}
+
+/**
+ * A descriptor whose writes never block, not even a thread of the pool: Node waits for those threads when it exits. A
+ * terminal is opened anew for that; of pipes and sockets Node sees to it when it first looks at them, and of standard
+ * output it does so for the daemon.
+ */
+function nonBlocking(): number {
+  void [process.stdout, process.stderr];
+  if (isatty(STDERR)) {
+    try {
+      return openSync(
+        `/proc/self/fd/${STDERR}`,
+        constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY,
+      );
+    } catch {
+      return STDERR;
+    }
+  }
+  return STDERR;
+}

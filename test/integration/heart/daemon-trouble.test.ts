@@ -1,0 +1,269 @@
+/**
+ * Whatever happens to the daemon, each heartbeat leaves when it is due: shown by the service's own books, beside an
+ * undisturbed twin of the same program on the same machine at the same time.
+ */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { daemonPid, startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
+import { until } from '../../support/daemon.ts';
+import { root } from '../../support/optional.ts';
+import { startPilotlight } from '../../support/process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const TTL_S = 20;
+/** I of the engine for this TTL, ms. */
+const INTERVAL_MS = 4_000;
+const DISTURBED = 42;
+const TWIN = 43;
+
+const seed = { deployments: [DISTURBED, TWIN].map((id) => ({ id, ttl: TTL_S })) };
+
+function settings(emulator: Emulator, id: number, more: Record<string, string> = {}): Record<string, string> {
+  return {
+    API_KEY: emulator.apiKey,
+    BASE_URL: emulator.url,
+    DEPLOYMENTS: `${id}@${TTL_S}s`,
+    ...more,
+  };
+}
+
+/** No beat of the disturbed one was missed: none came an interval later than those of the twin, or than it is due. */
+function expectNoneMissed(emulator: Emulator): void {
+  const [disturbed, twin] = [emulator.deployments.get(DISTURBED), emulator.deployments.get(TWIN)];
+  expect(disturbed.lapses).toBe(0);
+  const usual = Math.min(twin.minMarginMs ?? 0, TTL_S * 1000 - INTERVAL_MS);
+  expect(disturbed.minMarginMs).toBeGreaterThan(usual - INTERVAL_MS);
+}
+
+/** Lets the service take so many more beats of both. */
+async function beatOn(emulator: Emulator, more: number): Promise<void> {
+  const wanted = [DISTURBED, TWIN].map((id) => [id, emulator.deployments.get(id).beats + more] as const);
+  await until(() => wanted.every(([id, beats]) => emulator.deployments.get(id).beats >= beats));
+}
+
+async function restarts({ url }: DaemonProcess): Promise<number> {
+  const text = await fetch(`${url}/metrics`).then(
+    (answer) => answer.text(),
+    () => '',
+  );
+  return Number(/^pilotlight_daemon_restarts_total (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
+}
+
+// One after the other: each of them has three processes, and some of these take all they can get.
+describe('the heart goes on, and the daemon is started again, when the daemon', () => {
+  test.each(['SIGKILL', 'SIGSTOP', 'SIGABRT'] as const)('gets %s', { timeout: 60_000 }, async (signal) => {
+    await using emulator = await startEmulator({ seed });
+    await using _twin = await startDaemonProcess(settings(emulator, TWIN));
+    await using program = await startDaemonProcess(settings(emulator, DISTURBED));
+    const first = program.daemonPid();
+    process.kill(first, signal);
+    await program.seen(/the daemon ended and is started again/);
+    await program.seen(/pilotlight started[\s\S]*pilotlight started/);
+    await beatOn(emulator, 2);
+    expectNoneMissed(emulator);
+    expect(program.daemonPid()).not.toBe(first);
+  });
+
+  test.each(['spin', 'resident memory', 'heap memory', 'exit'])(
+    'meets trouble by itself: %s',
+    { timeout: 90_000 },
+    async (trouble) => {
+      using folder = temporaryFolder();
+      await using emulator = await startEmulator({ seed });
+      await using _twin = await startDaemonProcess(settings(emulator, TWIN));
+      await using program = await startDaemonProcess(settings(emulator, DISTURBED), {
+        NODE_OPTIONS: `--import ${root}test/support/daemon-trouble.js`,
+        TROUBLE: trouble,
+        TROUBLE_FILE: join(folder.path, 'happened'),
+      });
+      await program.seen(/the daemon ended and is started again/);
+      await program.seen(/pilotlight started[\s\S]*pilotlight started/);
+      await beatOn(emulator, 2);
+      expectNoneMissed(emulator);
+    },
+  );
+
+  test('throws what no clone can hold: it is said, and nothing ends', { timeout: 60_000 }, async () => {
+    using folder = temporaryFolder();
+    await using emulator = await startEmulator({ seed });
+    await using _twin = await startDaemonProcess(settings(emulator, TWIN));
+    await using program = await startDaemonProcess(settings(emulator, DISTURBED), {
+      NODE_OPTIONS: `--import ${root}test/support/daemon-trouble.js`,
+      TROUBLE: 'throw',
+      TROUBLE_FILE: join(folder.path, 'happened'),
+    });
+    await program.seen(/a fault that ends nothing.*please report this/);
+    expect(await restarts(program)).toBe(0);
+    await beatOn(emulator, 2);
+    expectNoneMissed(emulator);
+  });
+});
+
+describe.concurrent('what the world withholds from the daemon does not end the program', () => {
+  test(
+    'a port that is taken is said, tried again, and taken once it is free',
+    { timeout: 60_000 },
+    async () => {
+      await using emulator = await startEmulator({ seed });
+      const inTheWay = await startEmulator();
+      await using program = startPilotlight(
+        ['run'],
+        Object.fromEntries(
+          Object.entries(
+            settings(emulator, DISTURBED, {
+              LISTEN: `127.0.0.1:${inTheWay.port}`,
+              ADMIN_LISTEN: '127.0.0.1:0',
+            }),
+          ).map(([name, value]) => [`PILOTLIGHT_${name}`, value]),
+        ),
+      );
+      await program.seen(/metrics and status page: cannot listen; it is tried again/);
+      await until(() => emulator.deployments.get(DISTURBED).beats >= 3);
+      await inTheWay.close();
+      await program.seen(/metrics and status page: listening now/);
+      expect((await fetch(`${inTheWay.url}/readyz`)).status).toBe(200);
+    },
+  );
+
+  test.each(['a file', 'no folder that can be made'])(
+    'a STATE_DIR that is %s: records wait in memory, and go on on disk once it can be used',
+    { timeout: 60_000 },
+    async (what) => {
+      using folder = temporaryFolder();
+      const inTheWay = join(folder.path, 'state');
+      writeFileSync(inTheWay, 'not a folder');
+      const directory = what === 'a file' ? inTheWay : join(inTheWay, 'deeper');
+      await using emulator = await startEmulator({
+        seed: { ...seed, workergroups: [{ id: 7, lines_per_second: 0 }] },
+      });
+      emulator.workergroups.append(7, ['one', 'two']);
+      await using program = await startDaemonProcess(
+        settings(emulator, DISTURBED, { STATE_DIR: directory, WORKER_GROUPS: '7' }),
+      );
+      await program.seen(/PILOTLIGHT_STATE_DIR cannot be used/);
+      await until(() => program.stdout().includes('"two"'));
+      const durable = async (): Promise<string | undefined> =>
+        /^pilotlight_log_spool_durable (\d)$/m.exec(
+          await (await fetch(`${program.url}/metrics`)).text(),
+        )?.[1];
+      expect(await durable()).toBe('0');
+      rmSync(inTheWay);
+      mkdirSync(directory, { recursive: true });
+      await program.seen(/log records are kept on disk/);
+      expect(await durable()).toBe('1');
+      process.kill(program.daemonPid(), 'SIGKILL');
+      await program.seen(/pilotlight started[\s\S]*pilotlight started/);
+      emulator.workergroups.append(7, ['three']);
+      await until(() => program.stdout().includes('"three"'));
+      const lines = program
+        .stdout()
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { line?: string; seq: number });
+      expect(lines.flatMap(({ line }) => line ?? [])).toEqual(['one', 'two', 'three']);
+      expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_, index) => index + 1));
+      expect(emulator.deployments.get(DISTURBED).lapses).toBe(0);
+    },
+  );
+
+  test('a Redis that is not there', { timeout: 60_000 }, async () => {
+    await using emulator = await startEmulator({ seed });
+    await using program = await startDaemonProcess(
+      settings(emulator, DISTURBED, { REDIS_URL: 'redis://127.0.0.1:1/0', WORKER_GROUPS: '7' }),
+    );
+    await program.seen(/Redis is away/);
+    expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
+  });
+});
+
+describe.concurrent('a configuration that only the daemon reads', () => {
+  test('switches a feature off, loudly, and the rest goes on', { timeout: 60_000 }, async () => {
+    await using emulator = await startEmulator({ seed });
+    await using program = await startDaemonProcess(
+      settings(emulator, DISTURBED, {
+        WORKER_GROUPS: '7,seven',
+        REDIS_URL: 'redis://h/notanumber',
+        ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":1.5}]',
+      }),
+      { PILOTLIGHT_SERVICE_HOST: '10.0.0.1', PILOTLIGHT_PORT: 'tcp://10.0.0.1:80' },
+    );
+    await program.seen(/switched off: no worker group is followed/);
+    await program.seen(/variables that Kubernetes made for a Service are ignored/);
+    await until(() => emulator.deployments.get(DISTURBED).beats >= 1);
+    const metrics = await (await fetch(`${program.url}/metrics`)).text();
+    expect(metrics).toContain('pilotlight_config_problem{variable="PILOTLIGHT_WORKER_GROUPS"} 1');
+    expect(metrics).toContain(
+      'pilotlight_endpoint_group_violations{endpoint_group="chat",severity="error"} 1',
+    );
+    await using checked = startPilotlight(['check'], {
+      PILOTLIGHT_API_KEY: 'k',
+      PILOTLIGHT_BASE_URL: 'http://h',
+      PILOTLIGHT_WORKER_GROUPS: '7,seven',
+    });
+    expect(await checked.exit).toBe(2);
+  });
+
+  test('a file of the key that is not there yet is waited for', { timeout: 60_000 }, async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, 'key');
+    await using emulator = await startEmulator({ seed });
+    const { API_KEY: key = '', ...rest } = settings(emulator, DISTURBED);
+    await using program = await startDaemonProcess({ ...rest, API_KEY_FILE: file });
+    await program.seen(/PILOTLIGHT_API_KEY_FILE.*configuration problem/);
+    writeFileSync(file, key);
+    await until(() => emulator.deployments.get(DISTURBED).beats >= 1);
+  });
+});
+
+describe.concurrent('the end', () => {
+  test.each(['running', 'stopped', 'just killed'] as const)(
+    'comes with one last heartbeat though the daemon is %s',
+    { timeout: 60_000 },
+    async (state) => {
+      await using emulator = await startEmulator({ seed: { deployments: [{ id: DISTURBED, ttl: 300 }] } });
+      await using program = await startDaemonProcess({
+        ...settings(emulator, DISTURBED),
+        DEPLOYMENTS: `${DISTURBED}@300s`,
+        SHUTDOWN_TIMEOUT: '3s',
+      });
+      // One that left less than a second ago would be the last one itself; the interval is a minute.
+      await until(() => {
+        const { beats, lastHeartbeatMs } = emulator.deployments.get(DISTURBED);
+        return beats > 0 && Date.now() - (lastHeartbeatMs ?? Infinity) > 1_500;
+      });
+      const { beats } = emulator.deployments.get(DISTURBED);
+      if (state === 'stopped') process.kill(program.daemonPid(), 'SIGSTOP');
+      if (state === 'just killed') process.kill(program.daemonPid(), 'SIGKILL');
+      program.child.kill('SIGTERM');
+      expect(await program.exit).toBe(0);
+      expect(emulator.deployments.get(DISTURBED).beats).toBe(beats + 1);
+    },
+  );
+
+  test('of a Ctrl-C that reaches both is in good order', { timeout: 60_000 }, async () => {
+    await using emulator = await startEmulator({ seed });
+    await using program = await startDaemonProcess(settings(emulator, DISTURBED, { WORKER_GROUPS: '7' }));
+    await until(() => program.stdout().includes('"workergroup_id":7'));
+    program.signalBoth('SIGINT');
+    expect(await program.exit).toBe(0);
+    expect(program.stderr()).toMatch(/"draining"[\s\S]*"stopped"[\s\S]*"heartbeats ended"/);
+  });
+
+  test('of a killed heart is the end of its daemon', { timeout: 60_000 }, async () => {
+    await using emulator = await startEmulator({ seed });
+    await using program = await startDaemonProcess(settings(emulator, DISTURBED));
+    const pid = daemonPid(program);
+    program.child.kill('SIGKILL');
+    await until(() => !isAlive(pid));
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
