@@ -98,7 +98,9 @@ export function startHeartbeats(options: HeartbeatsOptions): Heartbeats {
     asking.set(id, controller);
     while (!signal.aborted) {
       try {
-        const { ttl } = await client.deployments.get({ id }, { signal });
+        const {
+          deployment: { ttl },
+        } = await client.deployments.get({ id }, { signal });
         if (signal.aborted) return;
         if (typeof ttl === 'number' && ttl > 0) {
           learned.set(id, ttl * 1000);
