@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { nearestName } from '../contract/nearest-name.ts';
+import { labelOf } from '../heartbeat/discovery/wanted.ts';
 import { checkTiming } from '../heartbeat/timing-check.ts';
 import { parseGroupArray } from './endpoint-groups.ts';
 import { networkProblems } from './network.ts';
@@ -250,12 +251,12 @@ function timingProblems({
   heartbeatInterval,
 }: Partial<Settings>): ConfigProblem[] {
   if (heartbeatInterval === undefined) return [];
-  return deployments.flatMap(({ id, ttlMs = deploymentTtl }) => {
-    const problem = checkTiming({ ttl: ttlMs, interval: heartbeatInterval });
+  return deployments.flatMap((wanted) => {
+    const problem = checkTiming({ ttl: wanted.ttlMs ?? deploymentTtl, interval: heartbeatInterval });
     if (!problem) return [];
     const { change, got, atLeast, atMost, message } = problem;
     const limit = atLeast === undefined ? `at most ${(atMost ?? 0) / 1000}s` : `at least ${atLeast / 1000}s`;
     const variable = change === 'interval' ? 'HEARTBEAT_INTERVAL' : 'DEPLOYMENTS';
-    return [error(PREFIX + variable, `${got / 1000}s for deployment ${id}`, limit, message)];
+    return [error(PREFIX + variable, `${got / 1000}s for deployment ${labelOf(wanted)}`, limit, message)];
   });
 }

@@ -5,12 +5,12 @@
 import { isSchedule } from '../watch/job.ts';
 import { LOG_LEVELS } from './log-levels.ts';
 import { endpointGroupList } from './endpoint-groups.ts';
+import { deploymentList } from './deployment-list.ts';
 import { headerList } from './header-list.ts';
 import {
   boolean,
   byteSize,
   count,
-  deploymentList,
   duration,
   durationOrAuto,
   idList,
@@ -85,7 +85,7 @@ export const OPTIONS = {
     variable: 'DEPLOYMENTS',
     type: deploymentList,
     fallback: '',
-    doc: 'deployments to keep alive, each with its TTL where you know it: 42@300s,43',
+    doc: 'deployments to keep alive, each with its TTL where you know it: 42@300s,name:square,name:square/blue@5m; a name without a tag is every deployment of that name',
   },
   deploymentTtl: {
     variable: 'DEPLOYMENT_TTL',

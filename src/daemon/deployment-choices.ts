@@ -13,9 +13,10 @@ export function deploymentChoices(
   learned: ReadonlyMap<number, number> = new Map(),
 ): DeploymentChoice[] {
   const { deployments, deploymentTtl, heartbeatInterval } = settings;
-  return deployments.map(({ id, ttlMs }) => ({
-    id,
-    ttl: ttlMs ?? deploymentTtl ?? learned.get(id),
-    interval: heartbeatInterval,
-  }));
+  return deployments.flatMap((wanted) => {
+    // Which ids a name has, only the service's list tells.
+    if (wanted.by === 'name') return [];
+    const { id, ttlMs } = wanted;
+    return [{ id, ttl: ttlMs ?? deploymentTtl ?? learned.get(id), interval: heartbeatInterval }];
+  });
 }

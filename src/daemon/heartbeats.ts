@@ -76,7 +76,7 @@ export function startHeartbeats(options: HeartbeatsOptions): Heartbeats {
 
   function apply(next: HeartbeatSettings): void {
     settings = next;
-    const wanted = new Set(settings.deployments.map(({ id }) => id));
+    const wanted = new Set(deploymentChoices(settings).map(({ id }) => id));
     for (const deploymentId of beating) {
       if (wanted.has(deploymentId)) continue;
       heart.remove(deploymentId);

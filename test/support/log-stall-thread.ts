@@ -61,7 +61,7 @@ const heartbeats = startHeartbeats({
   apiKey: createApiKey(apiKey, undefined),
   settings: {
     baseUrl: beatsUrl,
-    deployments: [{ id: 42, ttlMs: 10_000 }],
+    deployments: [{ by: 'id', id: 42, ttlMs: 10_000 }],
     deploymentTtl: undefined,
     heartbeatInterval: 'auto',
   },
