@@ -5,6 +5,9 @@ import type { Subject } from './agenda.ts';
 import type { Told } from './knowledge.ts';
 import { replyOfError, TIMED_OUT, WRONG_DEPLOYMENT, type Reply } from './reply.ts';
 
+/** Who asks for one knows its id, so an answer may leave it out. */
+type ToldOfOne = Omit<Told, 'id'> & { readonly id?: number | undefined };
+
 /** The part of the client that is asked; `ClientOf<'deployments.list' | 'deployments.get'>` has it. */
 export interface DeploymentClient {
   readonly deployments: {
@@ -12,10 +15,7 @@ export interface DeploymentClient {
       input: Readonly<Record<string, unknown>>,
       options?: CallOptions,
     ): Promise<{ readonly deployments: readonly Told[] }>;
-    get(
-      input: { readonly id: number },
-      options?: CallOptions,
-    ): Promise<{ readonly deployment: Partial<Told> }>;
+    get(input: { readonly id: number }, options?: CallOptions): Promise<{ readonly deployment: ToldOfOne }>;
   };
 }
 
