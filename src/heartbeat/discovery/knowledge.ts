@@ -76,13 +76,6 @@ export function learnGone(knowledge: Knowledge, id: number, now: number): Knowle
   return { ...knowledge, deployments };
 }
 
-/** Other deployments are wanted now. */
-export function keepWanted(knowledge: Knowledge, wanted: readonly Wanted[]): Knowledge {
-  const isWanted = wantedBy(wanted);
-  const kept = [...knowledge.deployments].filter(([, known]) => isWanted(known));
-  return { ...knowledge, deployments: new Map(kept) };
-}
-
 /** Whether lists have missed it for long enough to ask for it by itself. */
 export function isDoubted({ missing }: Known, now: number): boolean {
   return missing !== undefined && missing.lists >= DOUBTED_LISTS && now - missing.since >= DOUBTED_MS;

@@ -7,7 +7,7 @@ import type { CancelTimer, Ports } from '../ports.ts';
 import { nextQuestion, openSingles, singles, type Subject } from './agenda.ts';
 import { exchange, type DeploymentClient } from './exchange.ts';
 import { News, type Finding, type Remark } from './findings.ts';
-import { keepWanted, learnGone, learnList, learnOne, NOTHING_KNOWN } from './knowledge.ts';
+import { learnGone, learnList, learnOne, NOTHING_KNOWN } from './knowledge.ts';
 import { afterStart, afterTaken, afterThrottle, USUAL_PACE } from './pace.ts';
 import { afterReply, newQuestion, type Question } from './question.ts';
 import type { Reply } from './reply.ts';
@@ -67,10 +67,7 @@ export function watchDeployments(options: WatchOptions): DeploymentWatch {
 
   function refresh(next?: { readonly wanted: readonly Wanted[]; readonly settings: TimingSettings }): void {
     if (signal.aborted) return;
-    if (next !== undefined) {
-      ({ wanted, settings } = next);
-      knowledge = keepWanted(knowledge, wanted);
-    }
+    if (next !== undefined) ({ wanted, settings } = next);
     round += 1;
     list = newQuestion(now());
     open = new Map();
@@ -125,7 +122,6 @@ export function watchDeployments(options: WatchOptions): DeploymentWatch {
       for (const row of reply.rows) knowledge = learnOne(knowledge, row, wanted);
       return;
     }
-    reasons.list = '';
     knowledge = learnList(knowledge, reply.rows, wanted, now());
     for (const { id, missing } of knowledge.deployments.values()) {
       if (missing !== undefined && options.isGone?.(id)) knowledge = learnGone(knowledge, id, now());

@@ -52,6 +52,12 @@ describe('what a list does not say is doubted', () => {
     expect(after).toEqual(before);
   });
 
+  test('that it was stopped holds until the service says otherwise', () => {
+    const stopped = { ...OLD, endpoint_state: 'stopped' };
+    expect(beaten(afterLists([[stopped], [{ id: 1, name: 'square' }]]))).toEqual([]);
+    expect(beaten(afterLists([[stopped], [OLD]]))).toEqual([1]);
+  });
+
   test('one that is missing goes on, from one list or from any number, alone or beside another', () => {
     for (const lists of [
       [[OLD], []],

@@ -53,6 +53,7 @@ class Scene {
   readonly watch: DeploymentWatch;
   inFlight = 0;
   mostInFlight = 0;
+  longestTimer = 0;
   latency = 50;
   list: () => Answer = () => [];
   get: (id: number) => Answer = () => NO_SUCH_DEPLOYMENT;
@@ -70,7 +71,11 @@ class Scene {
         },
       },
     };
-    const { clock, setTimer } = this.time;
+    const { clock } = this.time;
+    const setTimer: VirtualTime['setTimer'] = (ms, run) => {
+      this.longestTimer = Math.max(this.longestTimer, ms);
+      return this.time.setTimer(ms, run);
+    };
     this.watch = watchDeployments({
       client,
       wanted,
@@ -160,6 +165,8 @@ describe('at the start', () => {
     expect(scene.times('list')).toEqual([0, 30, 60]);
     expect(scene.asked).toHaveLength(3);
     expect(scene.changes).toHaveLength(2);
+    // What the ports promise to the heart.
+    expect(scene.longestTimer).toBeLessThanOrEqual(10 * SECOND);
   });
 
   test('where nothing is wanted, nothing is asked, until something is', async () => {
@@ -221,6 +228,15 @@ describe('a question without an answer is repeated for as long as it takes', () 
     ]);
   });
 
+  test('what goes wrong in turns is said once', async () => {
+    let turn = 0;
+    const scene = new Scene(byId(42), { list: () => ((turn += 1) % 2 === 0 ? 'hang' : status(503)) });
+    await scene.time.pass(9 * MINUTE);
+    expect(scene.said('unanswered')).toEqual([
+      { type: 'unanswered', question: 'list', reason: 'status 503' },
+    ]);
+  });
+
   test('a list that never comes does not keep single TTLs from being learned', async () => {
     const scene = new Scene(byId(42), { list: () => status(500), get: (id) => [{ id, ttl: 60 }] });
     await scene.time.pass(MINUTE);
@@ -238,13 +254,17 @@ describe('a new key or a reload', () => {
     expect(scene.ttlOf(42)).toBe(60_000);
   });
 
-  test('while an answer is under way asks again after it', async () => {
-    const scene = new Scene(byId(42), { list: () => status(401), latency: 2 * SECOND });
+  test.each([
+    [2, [0, 3]],
+    [7, [0, 7]],
+  ])('while an answer is under way for %i s asks again after it, one at a time', async (latency, times) => {
+    const scene = new Scene(byId(42), { list: () => status(401), latency: latency * SECOND });
     await scene.time.runUntil(SECOND);
     scene.watch.refresh();
     scene.list = () => [{ id: 42, ttl: 60 }];
-    await scene.time.runUntil(6 * SECOND);
-    expect(scene.times('list')).toEqual([0, 3]);
+    await scene.time.runUntil(15 * SECOND);
+    expect(scene.times('list')).toEqual(times);
+    expect(scene.mostInFlight).toBe(1);
     expect(scene.ttlOf(42)).toBe(60_000);
   });
 
@@ -335,6 +355,16 @@ test('an id that the list does not have is asked for by itself', async () => {
   expect(scene.times(1)).toEqual([]);
 });
 
+test('however many ids are asked for by themselves, the list comes first', async () => {
+  const ids = Array.from({ length: 200 }, (_, id) => id);
+  const scene = new Scene(byId(...ids), { get: (id) => [{ id, ttl: 60 }] });
+  await scene.time.pass(5 * MINUTE);
+  expect(scene.times('list').length).toBeGreaterThan(8);
+  expect(scene.closest).toBeGreaterThanOrEqual(3 * SECOND);
+  await scene.time.pass(7 * MINUTE);
+  expect(scene.watch.choices.filter(({ ttl }) => ttl === 60_000)).toHaveLength(200);
+});
+
 describe('429', () => {
   /** Five minutes with a service that refuses the second question for one: the scene, and the times from then on. */
   async function throttledOnce(retryAfterMs: number | undefined): Promise<{ scene: Scene; gaps: number[] }> {
@@ -405,6 +435,9 @@ describe('what changes is taken', () => {
     scene.get = () => NO_SUCH_DEPLOYMENT;
     await scene.time.pass(MINUTE);
     expect(scene.beaten).toEqual([2]);
+    const asked = scene.times(1).length;
+    await scene.time.pass(60 * MINUTE);
+    expect(scene.times(1)).toHaveLength(asked);
     expect(scene.said('matched').map((one) => (one as { ids: number[] }).ids)).toEqual([[1], [1, 2], [2]]);
   });
 
@@ -481,10 +514,11 @@ describe('the end', () => {
     scene.stop.abort(new Error('stopping'));
     await scene.watch.done;
     expect([scene.time.timers, scene.inFlight]).toEqual([0, 0]);
-    const [asked, changes] = [scene.asked.length, scene.changes.length];
-    scene.watch.refresh();
+    const words = () => [scene.asked.length, scene.changes.length, scene.remarks.length];
+    expect(words()).toEqual([1, 1, 0]);
+    scene.watch.refresh({ wanted: byId(2), settings: AUTO });
     await scene.time.pass(10 * MINUTE);
-    expect([scene.asked.length, scene.changes.length]).toEqual([asked, changes]);
+    expect(words()).toEqual([1, 1, 0]);
   });
 
   test('before the beginning asks nothing', async () => {
