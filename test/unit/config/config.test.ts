@@ -86,7 +86,7 @@ describe('configuration from the environment', () => {
   });
 
   test('takes deployments by name, of any tag or of one', () => {
-    const value = 'name:square,name:square/blue@5m, name:my app (v2): test , name:név/été@1h,7';
+    const value = 'name:square,name:square / blue@5m, name: my app (v2): test , name:név/été@1h,7';
     const { settings } = load({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: value });
     expect(settings?.deployments).toEqual([
       { by: 'name', name: 'square', tag: undefined, ttlMs: undefined },
