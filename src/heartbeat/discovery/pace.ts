@@ -29,15 +29,23 @@ export function afterTaken(pace: Pace): Pace {
   return { ...pace, spacing: Math.max(pace.least, pace.spacing / 2) };
 }
 
-/** 429. `asked`: the wait that it named, a Retry-After or a threshold; undefined where it named none. */
+/** What a 429 says, in ms; undefined where it does not. */
+export interface Throttle {
+  /** When to come back. */
+  readonly waitMs: number | undefined;
+  /** The least time between two questions, from now on. */
+  readonly thresholdMs: number | undefined;
+}
+
 export function afterThrottle(
   pace: Pace,
-  asked: number | undefined,
+  { waitMs, thresholdMs }: Throttle,
   now: number,
   random: () => number,
 ): Pace {
-  const spacing = Math.min(LONGEST_SPACING_MS, Math.max(pace.spacing, asked ?? pace.spacing * 2));
-  const least = asked === undefined ? pace.least : spacing;
-  const wait = Math.min(LONGEST_WAIT_MS, Math.max(spacing, asked ?? 0)) * (1 + JITTER * random());
+  const silent = waitMs === undefined && thresholdMs === undefined;
+  const least = Math.min(LONGEST_SPACING_MS, Math.max(pace.least, thresholdMs ?? 0));
+  const spacing = Math.min(LONGEST_SPACING_MS, Math.max(least, silent ? pace.spacing * 2 : pace.spacing));
+  const wait = Math.min(LONGEST_WAIT_MS, Math.max(spacing, waitMs ?? 0)) * (1 + JITTER * random());
   return { spacing, least, notBefore: now + wait };
 }

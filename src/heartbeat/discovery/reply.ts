@@ -1,17 +1,13 @@
 /** What became of a question. */
 import { ApiError, PilotlightError } from '../../client/errors.ts';
 import type { Told } from './knowledge.ts';
+import type { Throttle } from './pace.ts';
 
 export type Reply =
   | { readonly kind: 'answered'; readonly rows: readonly Told[] }
   /** `gone`: in the service's own words, and not a gateway's. */
   | { readonly kind: 'denied'; readonly gone: boolean }
   | { readonly kind: 'unanswered'; readonly reason: string; readonly throttle?: Throttle };
-
-interface Throttle {
-  /** ms; undefined where the service named none. */
-  readonly asked: number | undefined;
-}
 
 export const TIMED_OUT: Reply = { kind: 'unanswered', reason: 'timeout' };
 /** Somebody else's deployment, in answer to the question for this one. */
@@ -25,7 +21,14 @@ export function replyOfError(error: unknown): Reply {
     return { kind: 'unanswered', reason: error instanceof PilotlightError ? error.code : 'unknown' };
   }
   const { code, status, answered, errorCode, retryAfterMs } = error;
-  if (code === 'throttled') return { kind: 'unanswered', reason: code, throttle: { asked: retryAfterMs } };
+  if (code === 'throttled') {
+    // The client tells a threshold as a Retry-After, so that either is taken for both.
+    return {
+      kind: 'unanswered',
+      reason: code,
+      throttle: { waitMs: retryAfterMs, thresholdMs: retryAfterMs },
+    };
+  }
   // An expired session is a 404 too.
   if (code === 'unauthorized') return { kind: 'unanswered', reason: code };
   if (!DENIALS.has(status)) return { kind: 'unanswered', reason: `status ${status}` };

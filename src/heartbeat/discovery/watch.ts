@@ -110,7 +110,7 @@ export function watchDeployments(options: WatchOptions): DeploymentWatch {
   function take(subject: Subject, reply: Reply): void {
     if (reply.kind === 'unanswered') {
       reasons[subject === 'list' ? 'list' : 'get'] = reply.reason;
-      if (reply.throttle) pace = afterThrottle(pace, reply.throttle.asked, now(), random);
+      if (reply.throttle) pace = afterThrottle(pace, reply.throttle, now(), random);
       return;
     }
     pace = afterTaken(pace);
