@@ -2,18 +2,10 @@
  * The variables that the heart reads, the process that beats. A malformed value of one of them ends it (exit 2), for
  * with a wrong guess the wrong deployments would be kept, or none.
  */
+import { deploymentList } from './deployment-list.ts';
 import { LOG_LEVELS } from './log-levels.ts';
 import type { Option, ValuesOf } from './option.ts';
-import {
-  apiKey,
-  boolean,
-  deploymentList,
-  duration,
-  durationOrAuto,
-  durationUpTo,
-  oneOf,
-  url,
-} from './value-types.ts';
+import { apiKey, boolean, duration, durationOrAuto, durationUpTo, oneOf, url } from './value-types.ts';
 
 export const HEART_OPTIONS = {
   apiKey: {
@@ -36,7 +28,7 @@ export const HEART_OPTIONS = {
     variable: 'DEPLOYMENTS',
     type: deploymentList,
     fallback: '',
-    doc: 'deployments to keep alive, each with its TTL where you know it: 42@300s,43',
+    doc: 'deployments to keep alive, each with its TTL where you know it: 42@300s,name:square,name:square/blue@5m; a name without a tag is every deployment of that name',
   },
   deploymentTtl: {
     variable: 'DEPLOYMENT_TTL',

@@ -1,4 +1,5 @@
 /** Environment → the settings of the heart, all problems at once. Loads nothing that only the daemon needs. */
+import { labelOf } from '../heartbeat/discovery/wanted.ts';
 import { checkTiming } from '../heartbeat/timing-check.ts';
 import { HEART_OPTIONS, type HeartOptionKey, type HeartSettings } from './heart-options.ts';
 import { foreignNames } from './names.ts';
@@ -53,12 +54,14 @@ function timingProblems({
   heartbeatInterval,
 }: Partial<HeartSettings>): ConfigProblem[] {
   if (heartbeatInterval === undefined) return [];
-  return deployments.flatMap(({ id, ttlMs = deploymentTtl }) => {
-    const problem = checkTiming({ ttl: ttlMs, interval: heartbeatInterval });
+  return deployments.flatMap((wanted) => {
+    const problem = checkTiming({ ttl: wanted.ttlMs ?? deploymentTtl, interval: heartbeatInterval });
     if (!problem) return [];
     const { change, got, atLeast, atMost, message } = problem;
     const limit = atLeast === undefined ? `at most ${(atMost ?? 0) / 1000}s` : `at least ${atLeast / 1000}s`;
     const variable = change === 'interval' ? 'HEARTBEAT_INTERVAL' : 'DEPLOYMENTS';
-    return [configError(PREFIX + variable, `${got / 1000}s for deployment ${id}`, limit, message)];
+    return [
+      configError(PREFIX + variable, `${got / 1000}s for deployment ${labelOf(wanted)}`, limit, message),
+    ];
   });
 }

@@ -95,7 +95,7 @@ export function parseDuration(value: string): number | undefined {
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-const DURATION_ALLOWED = 'a duration such as 500ms, 20s, 5m or 1h, more than zero';
+export const DURATION_ALLOWED = 'a duration such as 500ms, 20s, 5m or 1h, more than zero';
 
 export const duration: ValueType<number> = {
   name: 'duration',
@@ -188,7 +188,7 @@ export function listOf<T>(name: string, item: ValueType<T>): ValueType<readonly 
   };
 }
 
-function splitList(value: string): string[] {
+export function splitList(value: string): string[] {
   const trimmed = value.trim();
   return trimmed === '' ? [] : trimmed.split(',').map((entry) => entry.trim());
 }
@@ -204,32 +204,6 @@ export const id: ValueType<number> = {
 
 /** Ids, each once. */
 export const idList: ValueType<readonly number[]> = unique(listOf('list of ids', id), (value) => value);
-
-export interface DeploymentSetting {
-  readonly id: number;
-  /** TTL in ms; undefined when the entry names none. */
-  readonly ttlMs: number | undefined;
-}
-
-const deployment: ValueType<DeploymentSetting> = {
-  name: 'ID or ID@TTL',
-  parse(value) {
-    const [idText = '', ttlText, ...rest] = value.split('@');
-    const parsedId = id.parse(idText);
-    if (parsedId.value === undefined || rest.length > 0) {
-      return wrong(value, 'ID or ID@TTL, such as 42 or 42@300s');
-    }
-    if (ttlText === undefined) return fine({ id: parsedId.value, ttlMs: undefined });
-    const ttl = duration.parse(ttlText);
-    if (ttl.value === undefined) return wrong(value, `ID@TTL with TTL ${DURATION_ALLOWED}`);
-    return fine({ id: parsedId.value, ttlMs: ttl.value });
-  },
-};
-
-export const deploymentList: ValueType<readonly DeploymentSetting[]> = unique(
-  listOf('list of ID or ID@TTL', deployment),
-  (entry) => entry.id,
-);
 
 export function unique<T>(
   list: ValueType<readonly T[]>,

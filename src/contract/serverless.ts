@@ -1,6 +1,18 @@
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from './define.ts';
-import { id, timestamp } from './schemas.ts';
+import { deployment, deploymentAnswer } from './deployment.ts';
+import { readableRows } from './readable.ts';
+import { id } from './schemas.ts';
+
+const EXAMPLE = {
+  id: 42,
+  name: 'square',
+  tag: 'default',
+  image: 'vllm/vllm-openai:latest',
+  endpoint_state: 'active',
+  ttl: 300,
+  last_client_heartbeat: 1_790_000_000,
+};
 
 export const serverlessOperations = {
   'deployments.heartbeat': {
@@ -18,6 +30,20 @@ export const serverlessOperations = {
     repeatable: true,
     example: { input: { id: 42 }, response: { success: true, deployment_id: 42 } },
   },
+  'deployments.list': {
+    method: 'GET',
+    path: '/api/v0/deployments',
+    base: 'main',
+    origin: 'public dialect',
+    source: 'public dialect',
+    summary: "The account's deployments, with names, TTLs and states",
+    description: 'A deployment that was deleted or has expired is not among them.',
+    verification: BEARER_ONLY,
+    response: z.looseObject({ deployments: readableRows(deployment) }),
+    errors: [],
+    repeatable: true,
+    example: { input: {}, response: { success: true, deployments: [EXAMPLE] } },
+  },
   'deployments.get': {
     method: 'GET',
     path: '/api/v0/deployment/{id}/',
@@ -25,16 +51,13 @@ export const serverlessOperations = {
     origin: 'public dialect',
     source: 'public dialect',
     summary: 'A deployment, with its TTL and last client heartbeat',
+    description: 'Read wrapped, as shown, and flat alike.',
     verification: BEARER_ONLY,
     params: z.strictObject({ id: id.describe('deployment id') }),
-    response: z.looseObject({
-      id: id.optional(),
-      ttl: z.number().nullish().describe('seconds without a heartbeat after which the deployment expires'),
-      last_client_heartbeat: timestamp.nullish(),
-    }),
+    response: deploymentAnswer,
     errors: ['not_found'],
     repeatable: true,
-    example: { input: { id: 42 }, response: { id: 42, ttl: 300, last_client_heartbeat: 1_790_000_000 } },
+    example: { input: { id: 42 }, response: { success: true, deployment: EXAMPLE } },
   },
   'workergroups.logs': {
     method: 'POST',

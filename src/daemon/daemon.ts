@@ -204,7 +204,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     clearInterval(awaited);
   });
   shutdown.add('watches', () => watches.stop());
-  shutdown.add('log polling', (remainingMs) => logs.beginStop(AbortSignal.timeout(Math.floor(remainingMs / 2))));
+  shutdown.add('log polling', (remainingMs) =>
+    logs.beginStop(AbortSignal.timeout(Math.floor(remainingMs / 2))),
+  );
   shutdown.add('log sinks', () => logs.stopped());
   shutdown.add('replicas', () => replicas?.leave());
   shutdown.add('connections', () => client[Symbol.asyncDispose]());

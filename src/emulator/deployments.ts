@@ -2,11 +2,22 @@
  * Deployments and their TTL, pure: expiry is found by looking at the time, and what expired stays expired
  * (§2.8). The emulator keeps its own books on how close each one came.
  */
+import { DEFAULT_TAG } from '../contract/deployment.ts';
 
-export interface DeploymentRecord {
-  readonly id: number;
+/** What the public dialect tells of a deployment and lets its owner change. */
+export interface DeploymentTraits {
+  name: string;
+  tag: string;
+  /** `active`, `stopped`, or whatever else a seed says. */
+  endpointState: string;
   /** null: never expires. */
-  readonly ttlMs: number | null;
+  ttlMs: number | null;
+}
+
+export interface DeploymentRecord extends DeploymentTraits {
+  readonly id: number;
+  readonly createdMs: number;
+  updatedMs: number;
   /** From when the TTL counts while no heartbeat has come; null: from the first heartbeat on. */
   readonly countsFromMs: number | null;
   lastHeartbeatMs: number | null;
@@ -20,9 +31,8 @@ export interface DeploymentRecord {
 }
 
 /** What a test may know of a deployment; times in ms since the Unix epoch, durations in ms. */
-export interface DeploymentView {
+export interface DeploymentView extends Readonly<DeploymentTraits> {
   readonly id: number;
-  readonly ttlMs: number | null;
   readonly lastHeartbeatMs: number | null;
   /** When it expires if no further heartbeat comes, or when it did. */
   readonly expiresAtMs: number | null;
@@ -38,15 +48,33 @@ export interface DeploymentView {
   readonly lapses: number;
 }
 
-export function createDeployment(
-  id: number,
-  ttlMs: number | null,
-  countsFromMs: number | null,
-  lastHeartbeatMs: number | null = null,
-): DeploymentRecord {
+/** How a deployment begins; what is left out is that of one that nobody named. */
+export interface NewDeployment extends Partial<Pick<DeploymentTraits, 'name' | 'tag' | 'endpointState'>> {
+  readonly id: number;
+  readonly ttlMs: number | null;
+  readonly createdMs: number;
+  readonly countsFromMs: number | null;
+  readonly lastHeartbeatMs?: number | null;
+}
+
+export function createDeployment({
+  id,
+  name = `deployment-${id}`,
+  tag = DEFAULT_TAG,
+  endpointState = 'active',
+  ttlMs,
+  createdMs,
+  countsFromMs,
+  lastHeartbeatMs = null,
+}: NewDeployment): DeploymentRecord {
   return {
     id,
+    name,
+    tag,
+    endpointState,
     ttlMs,
+    createdMs,
+    updatedMs: createdMs,
     countsFromMs,
     lastHeartbeatMs,
     expiredAtMs: null,
@@ -59,9 +87,22 @@ export function createDeployment(
 /** Writes down an expiry that has come; to be called before any other look at the record. */
 export function settleDeployment(deployment: DeploymentRecord, nowMs: number): void {
   const expiresAtMs = expiryOf(deployment);
-  if (expiresAtMs === null || nowMs < expiresAtMs) return;
+  if (deployment.expiredAtMs !== null || expiresAtMs === null || nowMs < expiresAtMs) return;
   deployment.expiredAtMs = expiresAtMs;
   deployment.minMarginMs = 0;
+}
+
+/** Changes what is named; under a shortened TTL that is over already, it expires now. */
+export function changeDeployment(
+  deployment: DeploymentRecord,
+  changes: Partial<DeploymentTraits>,
+  nowMs: number,
+): void {
+  settleDeployment(deployment, nowMs);
+  const hadExpired = deployment.expiredAtMs !== null;
+  Object.assign(deployment, changes, { updatedMs: nowMs });
+  settleDeployment(deployment, nowMs);
+  if (!hadExpired && deployment.expiredAtMs !== null) deployment.expiredAtMs = nowMs;
 }
 
 /** Takes a heartbeat; false when the deployment had expired before. */
@@ -82,12 +123,16 @@ export function beat(deployment: DeploymentRecord, nowMs: number): boolean {
 
 export function viewDeployment(deployment: DeploymentRecord, nowMs: number): DeploymentView {
   settleDeployment(deployment, nowMs);
-  const { id, ttlMs, lastHeartbeatMs, expiredAtMs, beats, lateBeats, minMarginMs } = deployment;
+  const { id, name, tag, endpointState, ttlMs, lastHeartbeatMs } = deployment;
+  const { expiredAtMs, beats, lateBeats, minMarginMs } = deployment;
   return {
     id,
+    name,
+    tag,
+    endpointState,
     ttlMs,
     lastHeartbeatMs,
-    expiresAtMs: expiryOf(deployment),
+    expiresAtMs: expiredAtMs ?? expiryOf(deployment),
     expiredAtMs,
     expired: expiredAtMs !== null,
     beats,

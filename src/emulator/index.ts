@@ -53,6 +53,7 @@ export type { FaultHandle, FaultView, Faults } from './faults/board.ts';
 export type { FaultInput, FaultKind } from './faults/faults.ts';
 export type {
   ApiKeys,
+  DeploymentChanges,
   Deployments,
   InstanceView,
   Instances,

@@ -4,7 +4,8 @@ import type { InstanceStatus } from '../contract/instance-list.ts';
 import type { MaintenanceWindow } from '../contract/machines.ts';
 import { addKey, deleteKey, resetKey } from './api-keys.ts';
 import { deploymentOf, logOf } from './seed/build.ts';
-import { viewDeployment, type DeploymentView } from './deployments.ts';
+import { changeDeployment, viewDeployment, type DeploymentView } from './deployments.ts';
+import { nextId } from './next-id.ts';
 import {
   appendLines,
   clearLog,
@@ -16,7 +17,13 @@ import {
   writeText,
 } from './worker-log/group-log.ts';
 import { setInstanceStatus, statusAt } from './instances.ts';
-import { apiKeyEntry, deploymentEntry, workerGroupEntry, type Seed } from './seed/schema.ts';
+import {
+  apiKeyEntry,
+  deploymentChanges,
+  deploymentEntry,
+  workerGroupEntry,
+  type Seed,
+} from './seed/schema.ts';
 import type { World } from './service.ts';
 
 type SeedEntry<Section extends keyof Seed> = NonNullable<Seed[Section]> extends (infer One)[] ? One : never;
@@ -38,8 +45,16 @@ export interface Deployments {
   list(): DeploymentView[];
   /** Adds one, or puts it in the place of the one with this id; `ttl` in seconds. */
   add(deployment: SeedEntry<'deployments'>): void;
+  /** Changes what is named; `ttl` in seconds, null: it never expires. */
+  change(id: number, changes: DeploymentChanges): void;
+  /** `endpoint_state` becomes `stopped`. */
+  stop(id: number): void;
+  /** Deletes it and makes it anew, as a redeployment does: all of it is the same but the id, which is answered. */
+  redeploy(id: number): number;
   remove(id: number): void;
 }
+
+export type DeploymentChanges = z.input<typeof deploymentChanges>;
 
 export interface WorkerGroupView {
   readonly id: number;
@@ -100,12 +115,36 @@ export function inspectApiKeys(world: World): ApiKeys {
 }
 
 export function inspectDeployments(world: World): Deployments {
+  function add(entry: SeedEntry<'deployments'>): void {
+    const parsed = deploymentEntry.parse(entry);
+    world.state.deployments.set(parsed.id, deploymentOf(parsed, world.state.settings, world.now()));
+  }
+
+  function change(id: number, changes: DeploymentChanges): void {
+    const { ttl, endpoint_state: endpointState, name, tag } = deploymentChanges.parse(changes);
+    const traits = {
+      ...(name !== undefined && { name }),
+      ...(tag !== undefined && { tag }),
+      ...(endpointState !== undefined && { endpointState }),
+      ...(ttl !== undefined && { ttlMs: ttl === null ? null : ttl * 1000 }),
+    };
+    changeDeployment(existing(world.state.deployments, id, 'deployment'), traits, world.now());
+  }
+
   return {
     get: (id) => viewDeployment(existing(world.state.deployments, id, 'deployment'), world.now()),
     list: () => [...world.state.deployments.values()].map((record) => viewDeployment(record, world.now())),
-    add(entry) {
-      const parsed = deploymentEntry.parse(entry);
-      world.state.deployments.set(parsed.id, deploymentOf(parsed, world.state.settings, world.now()));
+    add,
+    change,
+    stop: (id) => change(id, { endpoint_state: 'stopped' }),
+    redeploy(id) {
+      const { state } = world;
+      const { name, tag, endpointState, ttlMs } = existing(state.deployments, id, 'deployment');
+      const newId = nextId(state, 'deployment', state.deployments.keys());
+      const entry = { id: newId, name, tag, endpoint_state: endpointState };
+      state.deployments.delete(id);
+      add({ ...entry, ttl: ttlMs === null ? null : ttlMs / 1000 });
+      return newId;
     },
     remove: (id) => void world.state.deployments.delete(id),
   };

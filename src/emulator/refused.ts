@@ -1,5 +1,6 @@
 /** How the emulated service says no: thrown by whatever finds the fault, rendered in one place (dialect.ts). */
 import { ERRORS, type ErrorCode } from '../contract/errors.ts';
+import type { ThrottleShape } from './throttling.ts';
 
 export interface RefusedOptions {
   /** Further fields of the error body, e.g. `fail_count`. */
@@ -10,6 +11,13 @@ export interface RefusedOptions {
   readonly status?: number;
   /** How the public dialect says it, where it differs. */
   readonly inPublic?: PublicWording;
+  /** For rate_limited: how the public dialect says it. */
+  readonly throttle?: Throttle;
+}
+
+interface Throttle {
+  readonly shape: ThrottleShape;
+  readonly thresholdSeconds: number;
 }
 
 interface PublicWording {
@@ -23,6 +31,7 @@ export class Refused extends Error {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly reason: string;
   readonly inPublic: PublicWording | undefined;
+  readonly throttle: Throttle | undefined;
 
   constructor(code: ErrorCode, message: string, options: RefusedOptions = {}) {
     super(message);
@@ -32,5 +41,6 @@ export class Refused extends Error {
     this.fields = options.fields ?? {};
     this.reason = options.reason ?? message;
     this.inPublic = options.inPublic;
+    this.throttle = options.throttle;
   }
 }

@@ -13,6 +13,7 @@ import type { InferenceLog } from './worker-log/inference-log.ts';
 import type { Random } from './random.ts';
 import { Refused } from './refused.ts';
 import type { State } from './state.ts';
+import { throttledMessage } from './throttling.ts';
 import { createValidator } from './validate.ts';
 
 /** What the service works on; `state` is swapped as a whole by reset and restore. */
@@ -74,20 +75,17 @@ export function createService(world: World): Service {
   /** A minimum interval per operation and key, as the public service has; off by default. */
   function keepInterval(id: OperationId, keyId: number, nowMs: number): void {
     const { settings, lastCalls } = world.state;
-    const seconds = settings.minIntervalSeconds;
+    const { minIntervalSeconds: seconds, minIntervalShape: shape } = settings;
     if (seconds === 0) return;
     const name = `${id} ${keyId}`;
     const lastMs = lastCalls.get(name);
-    if (lastMs !== undefined && nowMs >= lastMs && nowMs - lastMs < seconds * 1000) {
-      throw new Refused(
-        'rate_limited',
-        `API requests too frequent: endpoint threshold=${seconds.toFixed(1)}`,
-        {
-          reason: `settings.minIntervalSeconds: at least ${seconds} s between calls of ${id} by one key`,
-        },
-      );
-    }
-    lastCalls.set(name, nowMs);
+    const tooSoon = lastMs !== undefined && nowMs >= lastMs && nowMs - lastMs < seconds * 1000;
+    if (!tooSoon || settings.minIntervalCountsRefused) lastCalls.set(name, nowMs);
+    if (!tooSoon) return;
+    throw new Refused('rate_limited', throttledMessage(seconds), {
+      reason: `settings.minIntervalSeconds: at least ${seconds} s between calls of ${id} by one key`,
+      throttle: { shape, thresholdSeconds: seconds },
+    });
   }
 
   return { read: (request) => readCall(request, dialect, world.state), perform };

@@ -7,6 +7,10 @@ import type { ClientObserver } from '../client/caller.ts';
 import { createPartialClient } from '../client/partial-client.ts';
 import { serverlessOperations } from '../contract/serverless.ts';
 import { createBeatPort } from './beat.ts';
+import type { Remark } from './discovery/findings.ts';
+import type { TimingSettings } from './discovery/resolve.ts';
+import type { Wanted } from './discovery/wanted.ts';
+import { watchDeployments } from './discovery/watch.ts';
 import { HeartbeatDriver, type DeploymentChoice } from './driver.ts';
 import type { Notice } from './machine.ts';
 import type { DeploymentView } from './view.ts';
@@ -17,6 +21,10 @@ export interface HeartListener {
   exchange(event: ExchangeEvent): void;
   /** A deployment is not beaten any more. */
   removed(deploymentId: number): void;
+  /** Something to know of TTLs and names. */
+  remark(remark: Remark): void;
+  /** The key could not be read again; the old one stays. */
+  keyUnreadable(why: string): void;
 }
 
 /** One request that ended, as the client observes it. */
@@ -27,11 +35,21 @@ export interface HeartOptions {
   readonly baseUrl: string;
   readonly apiKey: ApiKey;
   readonly listener: HeartListener;
+  /** One that is wanted by id beats at once, unless it comes in a crowd; one by name as soon as the name is known. */
+  readonly deployments: readonly Wanted[];
+  readonly settings: TimingSettings;
 }
 
+/** The operations that the heart calls, and nobody else's schemas. */
+const OPERATIONS = {
+  'deployments.heartbeat': serverlessOperations['deployments.heartbeat'],
+  'deployments.get': serverlessOperations['deployments.get'],
+  'deployments.list': serverlessOperations['deployments.list'],
+};
+
 export interface Heart {
-  /** Beats these and no others; one that is new beats at once unless it comes in a crowd. */
-  keep(choices: readonly DeploymentChoice[]): void;
+  /** Keeps these and no others; what was gone is asked for at once. */
+  reload(deployments: readonly Wanted[], settings: TimingSettings): void;
   /** The API key, or the file that it is read from, may have changed. */
   keyChanged(): Promise<void>;
   /** When the scheduler last looked at the clock, Unix ms: one whose time stands still is wedged. */
@@ -47,12 +65,7 @@ export interface Heart {
   stop(): Promise<void>;
 }
 
-const OPERATIONS = {
-  'deployments.heartbeat': serverlessOperations['deployments.heartbeat'],
-  'deployments.get': serverlessOperations['deployments.get'],
-};
-
-export function openHeart({ apiKey, listener, baseUrl }: HeartOptions): Heart {
+export function openHeart({ apiKey, listener, baseUrl, deployments, settings }: HeartOptions): Heart {
   const client = createPartialClient(OPERATIONS, {
     baseUrl,
     apiKey: () => apiKey.current(),
@@ -60,38 +73,71 @@ export function openHeart({ apiKey, listener, baseUrl }: HeartOptions): Heart {
   });
   const beat = createBeatPort(client);
   const kept = new Set<number>();
+  const stopping = new AbortController();
   let lastTickAt = Date.now();
+  const ports = {
+    clock: { mono: () => performance.now(), wall: Date.now },
+    random: Math.random,
+    setTimer(ms: number, fn: () => void) {
+      const timer = setTimeout(() => {
+        lastTickAt = Date.now();
+        fn();
+      }, ms);
+      return () => clearTimeout(timer);
+    },
+  };
   const driver = new HeartbeatDriver({
     key: apiKey.current(),
     ports: {
-      clock: { mono: () => performance.now(), wall: Date.now },
-      random: Math.random,
-      setTimer(ms, fn) {
-        const timer = setTimeout(() => {
-          lastTickAt = Date.now();
-          fn();
-        }, ms);
-        return () => clearTimeout(timer);
-      },
+      ...ports,
       // Without a key, because its file is not there yet, the key is what is wrong, and is looked for.
       beat: (request) => (request.key === '' ? Promise.resolve({ type: 'unauthorized' }) : beat(request)),
-      readKey: (signal) => apiKey.reread(signal),
+      readKey,
       listener: (deploymentId, notice) => listener.notice(deploymentId, notice),
     },
   });
+  const watch = watchDeployments({
+    client,
+    wanted: deployments,
+    settings,
+    ports,
+    signal: stopping.signal,
+    onChange: keep,
+    onRemark: (remark) => listener.remark(remark),
+    isGone: (id) => driver.viewOf(id)?.state === 'gone',
+  });
+
+  /** A key that is new also answers questions that were refused. */
+  async function readKey(signal: AbortSignal): Promise<string> {
+    const before = apiKey.current();
+    try {
+      const key = await apiKey.reread(signal);
+      if (key !== before) watch.refresh();
+      return key;
+    } catch (error) {
+      if (!signal.aborted) listener.keyUnreadable((error as Error).message);
+      throw error;
+    }
+  }
+
+  /** Beats these and no others. */
+  function keep(choices: readonly DeploymentChoice[]): void {
+    const wanted = new Set(choices.map(({ id }) => id));
+    for (const id of kept) {
+      if (wanted.has(id)) continue;
+      kept.delete(id);
+      driver.remove(id);
+      listener.removed(id);
+    }
+    for (const choice of choices) {
+      kept.add(choice.id);
+      driver.add(choice);
+    }
+  }
+
   return {
-    keep(choices) {
-      const wanted = new Set(choices.map(({ id }) => id));
-      for (const id of kept) {
-        if (wanted.has(id)) continue;
-        kept.delete(id);
-        driver.remove(id);
-        listener.removed(id);
-      }
-      for (const choice of choices) {
-        kept.add(choice.id);
-        driver.add(choice);
-      }
+    reload(wanted, timing) {
+      watch.refresh({ wanted, settings: timing });
     },
     keyChanged: () => driver.readKey(),
     lastTickAt: () => lastTickAt,
@@ -101,7 +147,8 @@ export function openHeart({ apiKey, listener, baseUrl }: HeartOptions): Heart {
     lastBeatsTakeMs: () => driver.finalBeatMs(),
     lastBeats: (limitMs) => driver.finalBeat(AbortSignal.timeout(Math.max(0, Math.floor(limitMs)))),
     async stop() {
-      await driver.stop();
+      stopping.abort(new Error('stopping'));
+      await Promise.all([driver.stop(), watch.done]);
       await client[Symbol.asyncDispose]();
     },
   };

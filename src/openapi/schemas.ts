@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { apiKey } from '../contract/api-keys.ts';
 import type { Operation } from '../contract/define.ts';
+import { deployment } from '../contract/deployment.ts';
 import { endpointGroup, endpointGroupParameters } from '../contract/endpoint-groups.ts';
 import { instance } from '../contract/instance-list.ts';
 import { envMap, volumeInfo } from '../contract/instances.ts';
@@ -24,6 +25,7 @@ const RESPONSE_PARTS = {
   MaintenanceWindow: maintenanceWindow,
   Template: template,
   Instance: instance,
+  Deployment: deployment,
   User: user,
   TfaMethod: tfaMethod,
   EndpointGroup: endpointGroup,

@@ -69,13 +69,19 @@ function isTime(schema: z.ZodType | undefined): boolean {
 }
 
 function fieldOf(schema: z.ZodType | undefined, name: string): z.ZodType | undefined {
-  const inner = schema && innerOf(schema);
+  const inner = schema && readOf(schema);
   return inner instanceof z.ZodObject ? (inner.shape[name] as z.ZodType | undefined) : undefined;
 }
 
 function elementOf(schema: z.ZodType | undefined): z.ZodType | undefined {
-  const inner = schema && innerOf(schema);
+  const inner = schema && readOf(schema);
   return inner instanceof z.ZodArray ? (inner.element as z.ZodType) : undefined;
+}
+
+/** What an answer is read as, where it is made readable first. */
+function readOf(schema: z.ZodType): z.ZodType {
+  const inner = innerOf(schema);
+  return inner instanceof z.ZodPipe ? readOf(inner.out as z.ZodType) : inner;
 }
 
 function isList(value: unknown): value is unknown[] {

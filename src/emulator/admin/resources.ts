@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { INSTANCE_STATUSES } from '../../contract/instance-list.ts';
 import { maintenanceWindow } from '../../contract/machines.ts';
 import { offerEntry } from '../seed/resource-schema.ts';
-import { apiKeyEntry } from '../seed/schema.ts';
+import { apiKeyEntry, deploymentChanges, deploymentEntry } from '../seed/schema.ts';
 import { bodyRoute, idOf, route, type AdminParts, type AdminRoute } from './route.ts';
 
 const lines = z.union([z.strictObject({ lines: z.array(z.string()) }), z.strictObject({ text: z.string() })]);
@@ -16,7 +16,7 @@ export function resourceRoutes({
   machines,
   offers,
 }: AdminParts): AdminRoute[] {
-  const deploymentEntry = z.strictObject({ ttl: z.number().positive().nullable().optional() });
+  const newDeployment = deploymentEntry.omit({ id: true });
   const status = z.strictObject({ actual_status: z.enum(INSTANCE_STATUSES) });
   const rate = z.strictObject({ linesPerSecond: z.number().nonnegative() });
   const keyValue = apiKeyEntry.pick({ key: true });
@@ -34,8 +34,23 @@ export function resourceRoutes({
     route('GET', '/deployments/{id}', 'one deployment and how close it came to expiry', ({ params }) =>
       deployments.get(idOf(params)),
     ),
-    bodyRoute('PUT', '/deployments/{id}', 'adds or replaces it: ttl in seconds', deploymentEntry, (request) =>
+    bodyRoute('PUT', '/deployments/{id}', 'adds or replaces it: ttl in seconds', newDeployment, (request) =>
       deployments.add({ id: idOf(request.params), ...request.body }),
+    ),
+    bodyRoute(
+      'POST',
+      '/deployments/{id}',
+      'changes its ttl, name, tag, state',
+      deploymentChanges,
+      (request) => deployments.change(idOf(request.params), request.body),
+    ),
+    route(
+      'POST',
+      '/deployments/{id}/redeploy',
+      'the same under a new id, which it answers',
+      ({ params }) => ({
+        id: deployments.redeploy(idOf(params)),
+      }),
     ),
     route('DELETE', '/deployments/{id}', 'removes it', ({ params }) => deployments.remove(idOf(params))),
     bodyRoute('POST', '/workergroups/{id}/lines', 'writes lines, or text', lines, ({ params, body }) => {

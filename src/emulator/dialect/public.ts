@@ -6,8 +6,9 @@ import type { MaintenanceWindow } from '../../contract/machines.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import { createMatcher, matchOperation } from '../../wire/match.ts';
-import { jsonAnswer, textAnswer } from '../answer.ts';
+import { jsonAnswer } from '../answer.ts';
 import type { Call } from '../call.ts';
+import { throttledAnswer } from '../throttling.ts';
 import type { Alias, Dialect } from './dialect.ts';
 import { shownTemplates, withTemplateId } from './public-templates.ts';
 import { isRecord, readTexts, tolerate } from './tolerate.ts';
@@ -73,11 +74,10 @@ export const publicDialect: Dialect = {
     return jsonAnswer(200, { success: true, ...(alias?.answer ? alias.answer(shown) : shown) });
   },
   refusal(operation, refused, call) {
-    const { code, fields, reason, inPublic } = refused;
+    const { code, fields, reason, inPublic, throttle } = refused;
+    if (throttle) return throttledAnswer(throttle.shape, throttle.thresholdSeconds, true);
     const status = inPublic?.status ?? refused.status;
     const message = inPublic?.message ?? MESSAGES[code] ?? refused.message;
-    // One of the three shapes of its 429; none has a Retry-After.
-    if (code === 'rate_limited') return textAnswer(status, 'text/plain; charset=utf-8', message);
     // The serverless address reports its own errors as a bare JSON string with status 200.
     if (operation?.base === 'serverless' && (status === 400 || status === 404)) {
       return jsonAnswer(200, message, reason);

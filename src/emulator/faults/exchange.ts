@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { jsonAnswer, textAnswer, type Answer } from '../answer.ts';
 import type { DecisiveFault, FaultRecord, LatencyFault, Strikes } from './faults.ts';
 import type { Random } from '../random.ts';
+import { throttledAnswer } from '../throttling.ts';
 
 export interface ExchangeParts {
   readonly raw: ServerResponse;
@@ -46,7 +47,7 @@ async function decide(
   const made = 'takesEffect' in fault && fault.takesEffect ? parts.perform() : undefined;
   switch (fault.kind) {
     case 'throttled':
-      return throttledAnswer(fault, parts.verbose);
+      return throttled(fault, parts.verbose);
     case 'status':
       return statusAnswer(fault.status, parts.verbose);
     case 'truncated': {
@@ -78,27 +79,9 @@ async function wait(
   if (total > 0) await delay(total, undefined, { signal: closing });
 }
 
-/** The three shapes of the public service (public-dialect.md), none with a Retry-After unless asked for. */
-function throttledAnswer(fault: Extract<DecisiveFault, { kind: 'throttled' }>, verbose: boolean): Answer {
-  const threshold = fault.thresholdSeconds?.toFixed(1);
-  const words = 'API requests too frequent';
-  const answers = {
-    text: () =>
-      textAnswer(
-        429,
-        'text/plain; charset=utf-8',
-        threshold ? `${words}: endpoint threshold=${threshold}` : words,
-      ),
-    detail: () => jsonAnswer(429, { detail: threshold ? `${words} endpoint threshold=${threshold}` : words }),
-    error: () =>
-      errorAnswer(
-        429,
-        'rate_limited',
-        threshold ? `${words}: endpoint threshold=${threshold}` : words,
-        verbose,
-      ),
-  };
-  const answer = answers[fault.shape]();
+/** Without a Retry-After, unless the test asked for one. */
+function throttled(fault: Extract<DecisiveFault, { kind: 'throttled' }>, verbose: boolean): Answer {
+  const answer = throttledAnswer(fault.shape, fault.thresholdSeconds, verbose);
   if (fault.retryAfterSeconds === undefined) return answer;
   return { ...answer, headers: { ...answer.headers, 'retry-after': String(fault.retryAfterSeconds) } };
 }

@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 import type { Random } from '../random.ts';
+import { THROTTLE_SHAPES } from '../throttling.ts';
 
 const ms = z.number().nonnegative();
 
@@ -46,7 +47,7 @@ export const faultSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('throttled'),
     shape: z
-      .enum(['text', 'detail', 'error'])
+      .enum(THROTTLE_SHAPES)
       .default('text')
       .describe('429 as plain text, as JSON {detail}, or as the JSON error body'),
     thresholdSeconds: z.number().positive().optional().describe('named in the text: threshold=3.0'),

@@ -81,12 +81,16 @@ function keysOf(users: readonly Entry<'users'>[]): Map<string, ApiKeyRecord> {
 export function deploymentOf(entry: Entry<'deployments'>, settings: Settings, nowMs: number) {
   const ttl = entry.ttl === undefined ? settings.deploymentTtlSeconds : entry.ttl;
   const ago = entry.last_heartbeat_ago;
-  return createDeployment(
-    entry.id,
-    ttl === null ? null : ttl * 1000,
-    settings.deploymentTtlStarts === 'created' ? nowMs : null,
-    ago === undefined ? null : nowMs - ago * 1000,
-  );
+  return createDeployment({
+    id: entry.id,
+    ...(entry.name !== undefined && { name: entry.name }),
+    tag: entry.tag,
+    endpointState: entry.endpoint_state,
+    ttlMs: ttl === null ? null : ttl * 1000,
+    createdMs: nowMs,
+    countsFromMs: settings.deploymentTtlStarts === 'created' ? nowMs : null,
+    lastHeartbeatMs: ago === undefined ? null : nowMs - ago * 1000,
+  });
 }
 
 export function logOf(entry: Entry<'workergroups'>, settings: Settings, nowMs: number) {

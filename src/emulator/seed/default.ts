@@ -28,8 +28,8 @@ export const DEFAULT_SEED: Seed = {
     },
   ],
   deployments: [
-    { id: 42, ttl: 300 },
-    { id: 43, ttl: 120 },
+    { id: 42, name: 'square', ttl: 300 },
+    { id: 43, name: 'square', tag: 'blue', ttl: 120 },
   ],
   workergroups: [
     { id: 7, lines_per_second: 2, history_seconds: 120 },

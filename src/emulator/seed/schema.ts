@@ -4,6 +4,7 @@
  * Its JSON schema is served at `/_emulator/seed-schema`.
  */
 import * as z from 'zod';
+import { DEFAULT_TAG } from '../../contract/deployment.ts';
 import { MAINTENANCE_CATEGORIES } from '../../contract/machines.ts';
 import { id, timestamp } from '../../contract/schemas.ts';
 import { endpointGroupEntry, offerEntry, statusSteps, templateEntry } from './resource-schema.ts';
@@ -37,6 +38,9 @@ const user = z.strictObject({
 
 export const deploymentEntry = z.strictObject({
   id,
+  name: z.string().min(1).optional().describe('absent: deployment- and the id'),
+  tag: z.string().min(1).default(DEFAULT_TAG),
+  endpoint_state: z.string().min(1).default('active').describe('active, suspended, stopped'),
   ttl: z
     .number()
     .positive()
@@ -44,6 +48,13 @@ export const deploymentEntry = z.strictObject({
     .optional()
     .describe('seconds without a heartbeat after which it expires; null: never; absent: the setting'),
   last_heartbeat_ago: seconds.optional().describe('seconds since the last heartbeat at the start'),
+});
+
+/** What can be changed of one that there is. */
+export const deploymentChanges = z.strictObject({
+  ...deploymentEntry.pick({ name: true, ttl: true }).shape,
+  tag: z.string().min(1).optional(),
+  endpoint_state: z.string().min(1).optional(),
 });
 
 export const workerGroupEntry = z.strictObject({

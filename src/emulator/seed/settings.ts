@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { LIMITS } from '../../contract/limits.ts';
+import { THROTTLE_SHAPES } from '../throttling.ts';
 import { tfaSettings } from '../tfa/settings.ts';
 
 export const settingsSchema = z.strictObject({
@@ -54,6 +55,16 @@ export const settingsSchema = z.strictObject({
     .describe(
       'shortest time between two calls of one key to one operation; sooner ones get 429. 0: no limit',
     ),
+  minIntervalShape: z
+    .enum(THROTTLE_SHAPES)
+    .default('text')
+    .describe(
+      'how the public dialect says that 429: as plain text, as JSON {detail}, as the JSON error body',
+    ),
+  minIntervalCountsRefused: z
+    .boolean()
+    .default(false)
+    .describe('whether a call that got 429 counts too, so that the interval begins anew with it'),
   ...tfaSettings,
   journalEntries: z.int().positive().default(10_000).describe('requests that the journal keeps'),
 });

@@ -4,6 +4,7 @@
  * failure is read within ten seconds of its start.
  */
 import type { HeartbeatState, Notice } from '../machine.ts';
+import type { FindingType, Remark } from '../discovery/findings.ts';
 import type { HeartLog, LogFields } from './log.ts';
 
 /** How long changes are gathered, ms. */
@@ -35,6 +36,24 @@ const ADVICE: Partial<Record<HeartbeatState, string>> = {
   unauthorized: 'the service refuses the key; put a valid one where PILOTLIGHT_API_KEY or its _FILE has it',
   lapsed: 'the TTL has passed without an accepted heartbeat; the deployment has probably expired',
   gone: 'the service does not know this deployment; it is asked again at a slow pace, and at a reload',
+};
+
+/** Times in the fields are ms. */
+const REMARKS: Readonly<Record<FindingType, { readonly level: 'info' | 'warn'; readonly words: string }>> = {
+  'ttl-differs': {
+    level: 'warn',
+    words: 'the TTL that was given is not the one of the service; the shorter rules',
+  },
+  'interval-gives-way': {
+    level: 'warn',
+    words: 'PILOTLIGHT_HEARTBEAT_INTERVAL is too long for a TTL, and gives way to the automatic one',
+  },
+  'ttl-too-short': { level: 'warn', words: 'a TTL is too short to survive one failed heartbeat' },
+  stopped: { level: 'warn', words: 'a deployment is stopped, and is not kept alive' },
+  matched: { level: 'info', words: 'deployments found by their name' },
+  unmatched: { level: 'warn', words: 'no deployment of this name; the list is asked for again' },
+  'no-list': { level: 'warn', words: 'the service lists no deployments, so that a name cannot be found' },
+  unanswered: { level: 'warn', words: 'the service does not tell TTLs and names; it is asked again' },
 };
 
 interface Change {
@@ -83,13 +102,13 @@ export class Announcer {
       case 'state':
         return this.#changed(id, notice.from, notice.to, notice.remainingMs);
       case 'wait-cut-short':
-        return this.#rarely('the service asked for a wait that would cost the deployment', {
+        return this.rarely('the service asked for a wait that would cost the deployment', {
           deploymentId: id,
           askedMs: Math.round(notice.askedMs),
           waitMs: Math.round(notice.waitMs),
         });
       case 'clocks-parted':
-        return this.#rarely('the clocks parted: a suspend, or a clock that was set', {
+        return this.rarely('the clocks parted: a suspend, or a clock that was set', {
           deploymentId: id,
           byMs: Math.round(notice.byMs),
         });
@@ -97,6 +116,15 @@ export class Announcer {
       case 'superseded':
         return;
     }
+  }
+
+  /** Of TTLs and names: each remark is made once. */
+  remark({ type, found }: Remark): void {
+    const [first] = found;
+    const fields: LogFields =
+      found.length === 1 ? { ...first } : { count: found.length, found: found.slice(0, NAMED) };
+    const { level, words } = REMARKS[type];
+    this.#log[level]({ ...fields, type: undefined }, words);
   }
 
   forget(id: number): void {
@@ -113,7 +141,7 @@ export class Announcer {
   }
 
   /** What may concern thousands at once is said for the first of them, and how many there were with the next line. */
-  #rarely(message: string, fields: LogFields): void {
+  rarely(message: string, fields: LogFields): void {
     const last = this.#rare.get(message);
     const now = performance.now();
     if (last !== undefined && now - last.at < RARELY_MS) {

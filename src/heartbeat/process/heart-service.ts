@@ -91,9 +91,13 @@ export function startHeartService(options: HeartServiceOptions): HeartService {
         reports.removed(id);
         announcer.forget(id);
       },
+      remark: (remark) => announcer.remark(remark),
+      keyUnreadable: (why) =>
+        announcer.rarely('the API key could not be read again; the old one stays', { why }),
     },
+    deployments: settings.deployments,
+    settings,
   });
-  heart.keep(choicesOf(settings));
   sayProblems(options.problems);
   if (options.ignoredNames.length > 0)
     log.info({ names: options.ignoredNames }, 'variables that Kubernetes made for a Service are ignored');
@@ -142,7 +146,7 @@ export function startHeartService(options: HeartServiceOptions): HeartService {
     apiKey.replace(settings.apiKey, files.get('apiKey'));
     unwatch();
     unwatch = watchKeyFile(files.get('apiKey'));
-    heart.keep(choicesOf(settings));
+    heart.reload(settings.deployments, settings);
     await heart.keyChanged();
     log.info({ deployments: settings.deployments.length }, 'heartbeats reloaded');
     return { ok: true, problems: [] };
@@ -221,12 +225,4 @@ export function startHeartService(options: HeartServiceOptions): HeartService {
       log.info({}, 'heartbeats ended');
     },
   };
-}
-
-function choicesOf({ deployments, deploymentTtl, heartbeatInterval }: HeartSettings) {
-  return deployments.map(({ id, ttlMs }) => ({
-    id,
-    ttl: ttlMs ?? deploymentTtl,
-    interval: heartbeatInterval,
-  }));
 }

@@ -174,6 +174,13 @@ test('the journal is filtered and verified', async () => {
 
 test('what the service contains can be changed from outside', async () => {
   await admin('PUT', '/deployments/77', { ttl: 5 });
+  await admin('POST', '/deployments/77', { ttl: 8, endpoint_state: 'stopped' });
+  expect(await admin('GET', '/deployments/77')).toMatchObject({
+    body: { ttlMs: 8_000, endpointState: 'stopped' },
+  });
+  expect(await admin('POST', '/deployments/77/redeploy')).toMatchObject({ body: { id: 78 } });
+  await admin('DELETE', '/deployments/78');
+  await admin('PUT', '/deployments/77', { ttl: 5 });
   expect(await beat(77)).toBe(200);
   await admin('POST', '/workergroups/8/lines', { lines: ['hello'] });
   expect(emulator.workergroups.lines(8)).toEqual(['hello']);

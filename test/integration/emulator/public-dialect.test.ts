@@ -29,7 +29,69 @@ test('a deployment can be read, with its TTL and last heartbeat', async () => {
   await send('POST', '/api/v0/deployment/42/heartbeat/');
   expect(await send('GET', '/api/v0/deployment/42/')).toEqual({
     status: 200,
-    body: { success: true, id: 42, ttl: 300, last_client_heartbeat: Date.UTC(2026, 0, 1) / 1000 },
+    body: {
+      success: true,
+      deployment: expect.objectContaining({
+        id: 42,
+        name: 'square',
+        tag: 'default',
+        endpoint_state: 'active',
+        ttl: 300,
+        last_client_heartbeat: Date.UTC(2026, 0, 1) / 1000,
+      }) as unknown,
+    },
+  });
+});
+
+describe('deployments are listed as they are', () => {
+  async function listed(of: Emulator) {
+    await using client = createClient({ baseUrl: of.url, apiKey: of.apiKey });
+    const { deployments } = await client.deployments.list();
+    return deployments.map(({ id, name, tag, ttl, endpoint_state: state }) => ({
+      id,
+      name,
+      tag,
+      ttl,
+      state,
+    }));
+  }
+
+  const SQUARE = { id: 42, name: 'square', tag: 'default', ttl: 300, state: 'active' };
+  const BLUE = { id: 43, name: 'square', tag: 'blue', ttl: 120, state: 'active' };
+
+  test('with the names, tags, TTLs and states of the seed', async () => {
+    const seed = {
+      deployments: [{ id: 5 }, { id: 6, name: 'a b', tag: 't', ttl: null, endpoint_state: 'stopped' }],
+    };
+    await using own = await startEmulator({ dialect: 'public', seed });
+    expect(await listed(own)).toEqual([
+      { id: 5, name: 'deployment-5', tag: 'default', ttl: 300, state: 'active' },
+      { id: 6, name: 'a b', tag: 't', ttl: null, state: 'stopped' },
+    ]);
+    expect(await send('GET', '/api/v0/deployments/')).toMatchObject({ body: { success: true } });
+  });
+
+  test('without those that expired or were deleted', async () => {
+    await using own = await startEmulator({ dialect: 'public', clock: 'frozen' });
+    await own.clock.advance(120_000);
+    expect(await listed(own)).toEqual([SQUARE]);
+    own.deployments.remove(42);
+    expect(await listed(own)).toEqual([]);
+  });
+
+  test('and can be changed, stopped, and made anew under another id', async () => {
+    await using own = await startEmulator({ dialect: 'public' });
+    own.deployments.change(42, { ttl: 60, name: 'circle', tag: 'red' });
+    own.deployments.stop(43);
+    expect(await listed(own)).toEqual([
+      { id: 42, name: 'circle', tag: 'red', ttl: 60, state: 'active' },
+      { ...BLUE, state: 'stopped' },
+    ]);
+    expect(own.deployments.redeploy(43)).toBe(44);
+    own.deployments.remove(44);
+    expect(own.deployments.redeploy(42)).toBe(45);
+    expect(await listed(own)).toEqual([{ id: 45, name: 'circle', tag: 'red', ttl: 60, state: 'active' }]);
+    expect(() => own.deployments.redeploy(42)).toThrow('no deployment 42');
   });
 });
 
@@ -90,7 +152,7 @@ describe('worker-group logs', () => {
 
 test("the project's client reads it all", async () => {
   await using client = createClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
-  await expect(client.deployments.get({ id: 42 })).resolves.toMatchObject({ ttl: 300 });
+  await expect(client.deployments.get({ id: 42 })).resolves.toMatchObject({ deployment: { ttl: 300 } });
   await expect(client.workergroups.logs({ id: 1, tail: 5 })).rejects.toMatchObject({
     said: 'no worker group 1',
   });
@@ -109,4 +171,43 @@ test('too frequent calls are told so in plain text, naming the interval', async 
     code: 'throttled',
     retryAfterMs: 3_000,
   });
+});
+
+test.each([
+  ['text', 'text/plain', 'API requests too frequent: endpoint threshold=3.0'],
+  ['detail', 'application/json', '{"detail":"API requests too frequent endpoint threshold=3.0"}'],
+  [
+    'error',
+    'application/json',
+    '{"success":false,"error":"rate_limited","msg":"API requests too frequent: endpoint threshold=3.0"}',
+  ],
+] as const)(
+  'too frequent calls can be told so as %s, and never when to come back',
+  async (shape, type, text) => {
+    const settings = { minIntervalSeconds: 3, minIntervalShape: shape };
+    await using strict = await startEmulator({ dialect: 'public', clock: 'frozen', settings });
+    const read = () =>
+      fetch(`${strict.url}/api/v0/deployments`, { headers: { authorization: `Bearer ${strict.apiKey}` } });
+    await read();
+    const answer = await read();
+    expect(answer.status).toBe(429);
+    expect(answer.headers.get('content-type')).toContain(type);
+    expect(answer.headers.get('retry-after')).toBeNull();
+    expect(await answer.text()).toBe(text);
+  },
+);
+
+test.each([
+  [false, [200, 429, 200]],
+  [true, [200, 429, 429]],
+])('whether a refused call counts towards the interval is a setting: %s', async (counts, expected) => {
+  const settings = { minIntervalSeconds: 3, minIntervalCountsRefused: counts };
+  await using strict = await startEmulator({ dialect: 'public', clock: 'frozen', settings });
+  const statuses: number[] = [];
+  for (const wait of [0, 2_000, 1_500]) {
+    await strict.clock.advance(wait);
+    const headers = { authorization: `Bearer ${strict.apiKey}` };
+    statuses.push((await fetch(`${strict.url}/api/v0/deployments`, { headers })).status);
+  }
+  expect(statuses).toEqual(expected);
 });

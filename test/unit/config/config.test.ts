@@ -45,7 +45,7 @@ describe('configuration from the environment', () => {
     expect(errors).toHaveLength(5);
     expect(errors).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/PILOTLIGHT_DEPLOYMENTS: got abc; allowed: ID or ID@TTL/),
+        expect.stringMatching(/PILOTLIGHT_DEPLOYMENTS: got abc; allowed: ID, name:NAME or/),
         expect.stringMatching(/PILOTLIGHT_API_KEY: is not set/),
         expect.stringMatching(/PILOTLIGHT_BASE_URL: is not set/),
         expect.stringMatching(/ENDPOINT_GROUPS\[0\]\.target_util: got 1\.5; allowed: .*at most 1/),
@@ -77,13 +77,53 @@ describe('configuration from the environment', () => {
   test('parses deployments with and without a TTL and refuses repeats', () => {
     const { settings } = load({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: '42@300s, 43' });
     expect(settings?.deployments).toEqual([
-      { id: 42, ttlMs: 300_000 },
-      { id: 43, ttlMs: undefined },
+      { by: 'id', id: 42, ttlMs: 300_000 },
+      { by: 'id', id: 43, ttlMs: undefined },
     ]);
     expect(errorsOf({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: '42,42@5m' })).toEqual([
       expect.stringContaining('42 is listed more than once'),
     ]);
     expect(errorsOf({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: '42@300,1.5,-1,43@0s' })).toHaveLength(4);
+  });
+
+  test('takes deployments by name, of any tag or of one', () => {
+    const value = 'name:square,name:square / blue@5m, name: my app (v2): test , name:név/été@1h,7';
+    const { settings } = load({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: value });
+    expect(settings?.deployments).toEqual([
+      { by: 'name', name: 'square', tag: undefined, ttlMs: undefined },
+      { by: 'name', name: 'square', tag: 'blue', ttlMs: 300_000 },
+      { by: 'name', name: 'my app (v2): test', tag: undefined, ttlMs: undefined },
+      { by: 'name', name: 'név', tag: 'été', ttlMs: 3_600_000 },
+      { by: 'id', id: 7, ttlMs: undefined },
+    ]);
+  });
+
+  test.each([
+    ['name:', /NAME and TAG of anything but , @ \/ and control characters/],
+    ['name:/blue', /name:NAME or name:NAME\/TAG/],
+    ['name:square/', /name:NAME or name:NAME\/TAG/],
+    ['name:a/b/c', /name:NAME or name:NAME\/TAG/],
+    ['name:a\tb', /control characters/],
+    ['name:square@5', /name:square@TTL with TTL a duration such as/],
+    ['name:square@5m@5m', /ID, name:NAME or name:NAME\/TAG, each with or without @TTL/],
+    ['@5m', /ID, name:NAME or name:NAME\/TAG, each with or without @TTL/],
+    ['square', /ID, name:NAME or name:NAME\/TAG, each with or without @TTL/],
+    ['tag:blue', /ID, name:NAME or name:NAME\/TAG, each with or without @TTL/],
+    ['name:square@1s', /DEPLOYMENTS: got 1s for deployment name:square; allowed: at least/],
+  ])('refuses DEPLOYMENTS=%s, and says what is allowed', (value, said) => {
+    const errors = errorsOf({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: value });
+    expect(errors).toEqual([expect.stringMatching(said)]);
+  });
+
+  test('says every problem of DEPLOYMENTS at once, repeats among them', () => {
+    const value = '042,x,name:a,42@5m,name:a/,name:b/t,name:a@5m,name:b/t@9s,name:b';
+    expect(errorsOf({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: value })).toEqual([
+      expect.stringContaining('got x;'),
+      expect.stringContaining('got name:a/;'),
+      expect.stringContaining('42 is listed more than once'),
+      expect.stringContaining('name:a is listed more than once'),
+      expect.stringContaining('name:b/t is listed more than once'),
+    ]);
   });
 
   test.each([

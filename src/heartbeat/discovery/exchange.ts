@@ -1,0 +1,70 @@
+/** One question to the service, with an end: an answer, a refusal, the timeout, or the signal. */
+import type { CallOptions } from '../../client/caller.ts';
+import type { Ports } from '../ports.ts';
+import type { Subject } from './agenda.ts';
+import type { Told } from './knowledge.ts';
+import { replyOfError, TIMED_OUT, WRONG_DEPLOYMENT, type Reply } from './reply.ts';
+
+/** Who asks for one knows its id, so an answer may leave it out. */
+type ToldOfOne = Omit<Told, 'id'> & { readonly id?: number | undefined };
+
+/** The part of the client that is asked; `ClientOf<'deployments.list' | 'deployments.get'>` has it. */
+export interface DeploymentClient {
+  readonly deployments: {
+    list(
+      input: Readonly<Record<string, unknown>>,
+      options?: CallOptions,
+    ): Promise<{ readonly deployments: readonly Told[] }>;
+    get(input: { readonly id: number }, options?: CallOptions): Promise<{ readonly deployment: ToldOfOne }>;
+  };
+}
+
+export interface ExchangeParts {
+  readonly client: DeploymentClient;
+  readonly setTimer: Ports['setTimer'];
+  readonly signal: AbortSignal;
+  /** Is called once, unless the signal fires before. */
+  readonly onReply: (reply: Reply) => void;
+}
+
+/** An answer that takes longer is none, ms. */
+const TIMEOUT_MS = 10_000;
+
+/** Resolves when nothing is left of the request, which may be after the reply. Never rejects. */
+export function exchange(
+  subject: Subject,
+  { client, setTimer, signal, onReply }: ExchangeParts,
+): Promise<void> {
+  const controller = new AbortController();
+  const cancelTimeout = setTimer(TIMEOUT_MS, () => settle(TIMED_OUT));
+  let settled = false;
+
+  function settle(reply: Reply): void {
+    if (settled) return;
+    settled = true;
+    cancelTimeout();
+    signal.removeEventListener('abort', abandon);
+    controller.abort();
+    if (!signal.aborted) onReply(reply);
+  }
+  function abandon(): void {
+    settle(TIMED_OUT);
+  }
+
+  signal.addEventListener('abort', abandon, { once: true });
+  const callOptions = { signal: controller.signal, timeoutMs: TIMEOUT_MS, retry: false } as const;
+  const reply =
+    subject === 'list' ? askForList(client, callOptions) : askForOne(client, subject, callOptions);
+  return reply.then(settle, (error: unknown) => settle(replyOfError(error)));
+}
+
+async function askForList(client: DeploymentClient, callOptions: CallOptions): Promise<Reply> {
+  const { deployments } = await client.deployments.list({}, callOptions);
+  return { kind: 'answered', rows: deployments };
+}
+
+async function askForOne(client: DeploymentClient, id: number, callOptions: CallOptions): Promise<Reply> {
+  const { deployment } = await client.deployments.get({ id }, callOptions);
+  if (deployment.id !== undefined && deployment.id !== id) return WRONG_DEPLOYMENT;
+  return { kind: 'answered', rows: [{ ...deployment, id }] };
+}

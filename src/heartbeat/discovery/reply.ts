@@ -1,0 +1,36 @@
+/** What became of a question. */
+import { ApiError, PilotlightError } from '../../client/errors.ts';
+import type { Told } from './knowledge.ts';
+import type { Throttle } from './pace.ts';
+
+export type Reply =
+  | { readonly kind: 'answered'; readonly rows: readonly Told[] }
+  /** `gone`: in the service's own words, and not a gateway's. */
+  | { readonly kind: 'denied'; readonly gone: boolean }
+  | { readonly kind: 'unanswered'; readonly reason: string; readonly throttle?: Throttle };
+
+export const TIMED_OUT: Reply = { kind: 'unanswered', reason: 'timeout' };
+/** Somebody else's deployment, in answer to the question for this one. */
+export const WRONG_DEPLOYMENT: Reply = { kind: 'unanswered', reason: 'wrong-deployment' };
+
+/** Statuses of a service that does not know such an operation, or such a deployment. */
+const DENIALS: ReadonlySet<number> = new Set([404, 405, 501]);
+
+export function replyOfError(error: unknown): Reply {
+  if (!(error instanceof ApiError)) {
+    return { kind: 'unanswered', reason: error instanceof PilotlightError ? error.code : 'unknown' };
+  }
+  const { code, status, answered, errorCode, retryAfterMs } = error;
+  if (code === 'throttled') {
+    // The client tells a threshold as a Retry-After, so that either is taken for both.
+    return {
+      kind: 'unanswered',
+      reason: code,
+      throttle: { waitMs: retryAfterMs, thresholdMs: retryAfterMs },
+    };
+  }
+  // An expired session is a 404 too.
+  if (code === 'unauthorized') return { kind: 'unanswered', reason: code };
+  if (!DENIALS.has(status)) return { kind: 'unanswered', reason: `status ${status}` };
+  return { kind: 'denied', gone: status === 404 && answered && errorCode !== undefined };
+}

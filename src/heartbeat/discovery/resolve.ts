@@ -1,0 +1,119 @@
+/** Wanted deployments and what is known of them → which to beat, and how. Pure. */
+import type { TimingChoice } from '../formulas.ts';
+import { MIN_SPACING, type IntervalChoice } from '../formulas.ts';
+import { checkTiming } from '../timing-check.ts';
+import type { Finding } from './findings.ts';
+import type { Known, Knowledge } from './knowledge.ts';
+import { labelOf, type Wanted, type WantedByName } from './wanted.ts';
+
+export interface TimingSettings {
+  /** For deployments to which no TTL was given, ms. */
+  readonly deploymentTtl: number | undefined;
+  readonly heartbeatInterval: IntervalChoice;
+}
+
+/** A deployment to beat. */
+export interface Choice extends TimingChoice {
+  readonly id: number;
+  /** As the service tells them; undefined where it did not. */
+  readonly name: string | undefined;
+  readonly tag: string | undefined;
+  /** Where the TTL comes from. `never`: the service says that it does not expire; `unknown`: nobody said. */
+  readonly ttlFrom: 'given' | 'learned' | 'never' | 'unknown';
+}
+
+export interface Resolution {
+  /** In the order in which they are wanted, those of one name by id. */
+  readonly choices: readonly Choice[];
+  readonly findings: readonly Finding[];
+}
+
+/** Each deployment once, however often it is wanted. One that is wanted by its id is beaten whatever a list says. */
+export function resolve(
+  wanted: readonly Wanted[],
+  knowledge: Knowledge,
+  settings: TimingSettings,
+): Resolution {
+  const findings: Finding[] = [];
+  const given = new Map<number, number | undefined>();
+  const byId = new Set(wanted.flatMap((one) => (one.by === 'id' ? [one.id] : [])));
+  const byName = Map.groupBy(knowledge.deployments.values(), ({ name }) => name);
+
+  function want(id: number, ttlMs: number | undefined): void {
+    given.set(id, shorter(given.get(id), ttlMs));
+  }
+
+  for (const one of wanted) {
+    if (one.by === 'id') {
+      want(one.id, one.ttlMs);
+      continue;
+    }
+    const label = labelOf(one);
+    const matches = matching(one, byName.get(one.name) ?? []);
+    if (matches.length > 0) findings.push({ type: 'matched', label, ids: matches.map(({ id }) => id) });
+    else if (knowledge.listed) findings.push({ type: 'unmatched', label });
+    for (const { id, stopped } of matches) {
+      if (!stopped || byId.has(id)) want(id, one.ttlMs);
+      else findings.push({ type: 'stopped', id, label });
+    }
+  }
+
+  const choices = [...given].map(([id, ttlMs]) => {
+    const choice = choose(id, ttlMs ?? settings.deploymentTtl, knowledge.deployments.get(id), settings);
+    findings.push(...choice.findings);
+    return choice.choice;
+  });
+  return { choices, findings };
+}
+
+/** Those of the name that live; where none does, those that did, since the service may be wrong about them. */
+function matching({ tag }: WantedByName, ofName: readonly Known[]): Known[] {
+  const matches = ofName.filter((known) => tag === undefined || known.tag === tag);
+  const living = matches.filter(({ gone }) => !gone);
+  return (living.length > 0 ? living : matches).toSorted((a, b) => a.id - b.id);
+}
+
+function choose(
+  id: number,
+  given: number | undefined,
+  known: Known | undefined,
+  { heartbeatInterval }: TimingSettings,
+): { readonly choice: Choice; readonly findings: readonly Finding[] } {
+  const findings: Finding[] = [];
+  const learned = known?.ttl;
+  const ttl = shorter(given, learned ?? undefined);
+  if (given !== undefined && learned !== undefined && learned !== given) {
+    findings.push({ type: 'ttl-differs', id, given, learned, used: ttl ?? given });
+  }
+  const problem = checkTiming({ ttl, interval: heartbeatInterval });
+  const timing: TimingChoice = { ttl, interval: problem ? 'auto' : heartbeatInterval };
+  if (problem && ttl !== undefined && problem.change === 'ttl') {
+    findings.push({ type: 'ttl-too-short', id, ttl, atLeast: problem.atLeast ?? ttl });
+  } else if (problem && ttl !== undefined && heartbeatInterval !== 'auto') {
+    const { atMost } = problem;
+    findings.push({ type: 'interval-gives-way', id, ttl, interval: heartbeatInterval, atMost });
+  }
+  const choice: Choice = {
+    id,
+    ...timing,
+    // No heartbeat leaves sooner after another, so a shorter TTL can be timed no better.
+    ttl: ttl === undefined ? undefined : Math.max(ttl, MIN_SPACING),
+    name: known?.name,
+    tag: known?.name === undefined ? undefined : known.tag,
+    ttlFrom: sourceOf(ttl, given, learned),
+  };
+  return { choice, findings };
+}
+
+function sourceOf(
+  ttl: number | undefined,
+  given: number | undefined,
+  learned: number | null | undefined,
+): Choice['ttlFrom'] {
+  if (ttl === undefined) return learned === null ? 'never' : 'unknown';
+  return ttl === given ? 'given' : 'learned';
+}
+
+function shorter(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+}

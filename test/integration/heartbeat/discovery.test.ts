@@ -1,0 +1,167 @@
+/** The watch over deployments, the real client and the emulator, over a socket; all clocks move together. */
+import { describe, expect, test } from 'vitest';
+import { createClient } from '../../../src/client/client.ts';
+import { deploymentList } from '../../../src/config/deployment-list.ts';
+import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/index.ts';
+import type { Remark } from '../../../src/heartbeat/discovery/findings.ts';
+import { watchDeployments } from '../../../src/heartbeat/discovery/watch.ts';
+import { settlePromises, VirtualTime } from '../../support/virtual-time.ts';
+
+const NEVER_EXPIRES = 1e6;
+
+async function startScene(wanted: string, options: EmulatorOptions, firstKey?: string) {
+  const emulator = await startEmulator({ clock: 'frozen', dialect: 'public', ...options });
+  let apiKey = firstKey ?? emulator.apiKey;
+  const client = createClient({ baseUrl: emulator.url, apiKey: () => apiKey });
+  const underWay = new Set<Promise<unknown>>();
+  function seen<T>(call: Promise<T>): Promise<T> {
+    underWay.add(call);
+    const forget = (): unknown => underWay.delete(call);
+    call.then(forget, forget);
+    return call;
+  }
+  const time = new VirtualTime();
+  const remarks: Remark[] = [];
+  const stop = new AbortController();
+  const watch = watchDeployments({
+    client: {
+      deployments: {
+        list: (input, callOptions) => seen(client.deployments.list(input, callOptions)),
+        get: (input, callOptions) => seen(client.deployments.get(input, callOptions)),
+      },
+    },
+    wanted: deploymentList.parse(wanted).value ?? [],
+    settings: { deploymentTtl: undefined, heartbeatInterval: 'auto' },
+    ports: { clock: time.clock, setTimer: time.setTimer, random: () => 0 },
+    signal: stop.signal,
+    onChange: () => {},
+    onRemark: (remark) => remarks.push(remark),
+  });
+
+  /** Lets time pass here and at the service, second by second; every question is answered before it goes on. */
+  async function pass(seconds: number): Promise<void> {
+    for (let second = 0; second <= seconds; second += 1) {
+      await Promise.allSettled(underWay);
+      await settlePromises();
+      if (second === seconds) return;
+      await emulator.clock.advance(1_000);
+      await time.pass(1_000);
+    }
+  }
+
+  return {
+    emulator,
+    watch,
+    remarks,
+    pass,
+    useKey(key: string) {
+      apiKey = key;
+      watch.refresh();
+    },
+    timings: () => watch.choices.map(({ id, ttl }) => [id, ttl]),
+    async [Symbol.asyncDispose]() {
+      stop.abort(new Error('the test ends'));
+      await watch.done;
+      await client[Symbol.asyncDispose]();
+      await emulator.close();
+    },
+  };
+}
+
+/** How many answers had a status. */
+function statuses(emulator: Emulator): Map<number | null, number> {
+  const counts = new Map<number | null, number>();
+  for (const { status } of emulator.journal.entries()) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return counts;
+}
+
+describe('under the public dialect', () => {
+  const seed = {
+    deployments: [
+      { id: 42, name: 'square', ttl: 300 },
+      { id: 43, name: 'square', tag: 'blue', ttl: null },
+      { id: 50, name: 'other', ttl: NEVER_EXPIRES },
+      { id: 51, name: 'square', tag: 'red', endpoint_state: 'stopped' },
+    ],
+  };
+
+  test('names and TTLs are learned, as soon as the key is taken, and never faster than the service allows', async () => {
+    const settings = { minIntervalSeconds: 3, minIntervalCountsRefused: true };
+    await using scene = await startScene('50@1h,name:square', { seed, settings }, 'not-yet-valid');
+    await scene.pass(20);
+    expect(scene.timings()).toEqual([[50, 3_600_000]]);
+    expect(scene.remarks).toEqual([
+      { type: 'unanswered', found: [{ type: 'unanswered', question: 'list', reason: 'unauthorized' }] },
+    ]);
+    scene.useKey(scene.emulator.apiKey);
+    await scene.pass(4);
+    expect(scene.timings()).toEqual([
+      [50, 3_600_000],
+      [42, 300_000],
+      [43, undefined],
+    ]);
+    expect(scene.watch.choices.at(-1)).toMatchObject({ name: 'square', tag: 'blue', ttlFrom: 'never' });
+    await scene.pass(120);
+    expect(statuses(scene.emulator).get(429)).toBeUndefined();
+    expect(scene.emulator.journal.count({ operation: 'deployments.get' })).toBe(0);
+  });
+
+  test('a TTL that changes, a stop and a redeployment are taken with the next list', async () => {
+    await using scene = await startScene('name:square/blue,42', { seed });
+    const { deployments } = scene.emulator;
+    await scene.pass(1);
+    expect(scene.timings()).toEqual([
+      [43, undefined],
+      [42, 300_000],
+    ]);
+    deployments.change(42, { ttl: 200 });
+    const blue = deployments.redeploy(43);
+    await scene.pass(30);
+    expect(scene.timings()).toEqual([
+      [43, undefined],
+      [blue, undefined],
+      [42, 200_000],
+    ]);
+    // Lists miss the old one for a minute; then the service itself says that it is no more.
+    await scene.pass(100);
+    expect(scene.timings()).toEqual([
+      [blue, undefined],
+      [42, 200_000],
+    ]);
+    deployments.stop(blue);
+    await scene.pass(30);
+    expect(scene.timings()).toEqual([[42, 200_000]]);
+  });
+
+  test('one that has expired is still beaten where it is given by id', async () => {
+    await using scene = await startScene('42', { seed });
+    await scene.pass(1);
+    await scene.emulator.clock.advance(400_000);
+    await scene.pass(120);
+    expect(scene.emulator.deployments.get(42).expired).toBe(true);
+    expect(scene.timings()).toEqual([[42, 300_000]]);
+  });
+
+  test.each(['text', 'detail', 'error'] as const)(
+    '429 as %s is no answer, and teaches its threshold',
+    async (shape) => {
+      await using scene = await startScene('42', { seed });
+      await scene.emulator.faults.add({ kind: 'throttled', shape, thresholdSeconds: 20, times: 1 });
+      await scene.pass(18);
+      expect(scene.emulator.journal.count({ operation: 'deployments.list' })).toBe(1);
+      await scene.pass(5);
+      expect(scene.timings()).toEqual([[42, 300_000]]);
+    },
+  );
+});
+
+test('under the interface document nothing is learned, and ids are beaten all the same', async () => {
+  await using scene = await startScene('42,43@60s,name:square', { dialect: 'spec' });
+  await scene.pass(300);
+  expect(scene.timings()).toEqual([
+    [42, undefined],
+    [43, 60_000],
+  ]);
+  expect(scene.remarks.map(({ type }) => type)).toEqual(['no-list']);
+  expect(scene.emulator.journal.count()).toBeLessThan(25);
+});

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import {
+  isDoubted,
+  learnGone,
+  learnList,
+  learnOne,
+  NOTHING_KNOWN,
+  type Knowledge,
+  type Told,
+} from '../../../../src/heartbeat/discovery/knowledge.ts';
+import { resolve } from '../../../../src/heartbeat/discovery/resolve.ts';
+import type { Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
+
+const SQUARE: readonly Wanted[] = [{ by: 'name', name: 'square', tag: undefined, ttlMs: undefined }];
+const OLD: Told = { id: 1, name: 'square', tag: 'blue', ttl: 60, endpoint_state: 'active' };
+const NEW: Told = { id: 2, name: 'square', ttl: 60 };
+
+function afterLists(lists: readonly (readonly Told[])[], everyMs = 30_000): Knowledge {
+  return lists.reduce((known, rows, index) => learnList(known, rows, SQUARE, index * everyMs), NOTHING_KNOWN);
+}
+
+function beaten(knowledge: Knowledge): number[] {
+  const settings = { deploymentTtl: undefined, heartbeatInterval: 'auto' } as const;
+  return resolve(SQUARE, knowledge, settings).choices.map(({ id }) => id);
+}
+
+describe('what a list says is taken at once', () => {
+  test.each<[string, Partial<Told>, object]>([
+    ['a shorter TTL', { ttl: 5 }, { ttl: 5_000 }],
+    ['a longer TTL', { ttl: 500 }, { ttl: 500_000 }],
+    ['no TTL any more', { ttl: null }, { ttl: null }],
+    ['that it was stopped', { endpoint_state: 'stopped' }, { stopped: true }],
+    ['another tag', { tag: 'red' }, { tag: 'red' }],
+  ])('%s', (_, change, expected) => {
+    expect(afterLists([[OLD], [{ ...OLD, ...change }]]).deployments.get(1)).toMatchObject(expected);
+  });
+
+  test('another name: it is not wanted any more', () => {
+    expect(beaten(afterLists([[OLD], [{ ...OLD, name: 'circle' }]]))).toEqual([]);
+    const known = learnOne(afterLists([[OLD]]), { id: 1, name: 'circle' }, SQUARE);
+    expect(beaten(known)).toEqual([]);
+  });
+});
+
+describe('what a list does not say is doubted', () => {
+  test.each<[string, Told]>([
+    ['absent fields', { id: 1 }],
+    ['nulls', { id: 1, name: null, tag: null, endpoint_state: null }],
+    ['a TTL that none can be', { id: 1, ttl: -5 }],
+  ])('%s change nothing', (_, row) => {
+    const [before, after] = [afterLists([[OLD]]), afterLists([[OLD], [row]])];
+    expect(after).toEqual(before);
+  });
+
+  test('that it was stopped holds until the service says otherwise', () => {
+    const stopped = { ...OLD, endpoint_state: 'stopped' };
+    expect(beaten(afterLists([[stopped], [{ id: 1, name: 'square' }]]))).toEqual([]);
+    expect(beaten(afterLists([[stopped], [OLD]]))).toEqual([1]);
+  });
+
+  test('one that is missing goes on, from one list or from any number, alone or beside another', () => {
+    for (const lists of [
+      [[OLD], []],
+      [[OLD], [NEW]],
+      [[OLD], ...Array.from({ length: 40 }, () => [])],
+    ]) {
+      expect(beaten(afterLists(lists))).toContain(1);
+    }
+  });
+
+  test('one that is missing is asked for by itself after a while, in time and in lists', () => {
+    const doubted = (lists: readonly (readonly Told[])[], everyMs: number, now: number) => {
+      const known = afterLists(lists, everyMs).deployments.get(1);
+      return known && isDoubted(known, now);
+    };
+    expect(doubted([[OLD], [], []], 30_000, 89_999)).toBe(false);
+    expect(doubted([[OLD], [], []], 30_000, 90_000)).toBe(true);
+    expect(doubted([[OLD], []], 30_000, 600_000)).toBe(false);
+    expect(doubted([[OLD], [], [], [OLD], []], 30_000, 600_000)).toBe(false);
+  });
+});
+
+describe('one that is gone', () => {
+  const LATER = 200_000;
+  const replaced = afterLists([[OLD], [NEW], [NEW], [NEW], [NEW]]);
+
+  test('is given up when lists have missed it for a while, the service says so, and the name is another now', () => {
+    expect(beaten(replaced)).toEqual([1, 2]);
+    expect(beaten(learnGone(replaced, 1, LATER))).toEqual([2]);
+  });
+
+  test('is not given up on the service’s word alone', () => {
+    expect(beaten(learnGone(afterLists([[OLD, NEW]]), 1, LATER))).toEqual([1, 2]);
+    expect(beaten(learnGone(afterLists([[OLD], [NEW]]), 1, 31_000))).toEqual([1, 2]);
+  });
+
+  test('is not given up while nobody else has the name', () => {
+    const missing = afterLists([[OLD], [], [], [], []]);
+    expect(beaten(learnGone(missing, 1, LATER))).toEqual([1]);
+  });
+
+  test('is back with the first answer that has it', () => {
+    const gone = learnGone(replaced, 1, LATER);
+    expect(beaten(learnList(gone, [OLD, NEW], SQUARE, LATER))).toEqual([1, 2]);
+    expect(beaten(learnOne(gone, OLD, SQUARE))).toEqual([1, 2]);
+  });
+});
+
+test('of an account with many deployments only those that are wanted are remembered', () => {
+  const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, name: id === 7 ? 'square' : `other-${id}` }));
+  expect([...afterLists([rows]).deployments.keys()]).toEqual([7]);
+});

@@ -1,0 +1,543 @@
+import { describe, expect, test } from 'vitest';
+import { ResponseError, TransportError, refusalError, type ApiError } from '../../../../src/client/errors.ts';
+import type { DeploymentClient } from '../../../../src/heartbeat/discovery/exchange.ts';
+import type { Remark } from '../../../../src/heartbeat/discovery/findings.ts';
+import type { Told } from '../../../../src/heartbeat/discovery/knowledge.ts';
+import type { Choice } from '../../../../src/heartbeat/discovery/resolve.ts';
+import { watchDeployments, type DeploymentWatch } from '../../../../src/heartbeat/discovery/watch.ts';
+import type { Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
+import { settlePromises, VirtualTime } from '../../../support/virtual-time.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const AUTO = { deploymentTtl: undefined, heartbeatInterval: 'auto' } as const;
+
+function byId(...ids: number[]): Wanted[] {
+  return ids.map((id) => ({ by: 'id', id, ttlMs: undefined }));
+}
+function byName(name: string, tag?: string): Wanted {
+  return { by: 'name', name, tag, ttlMs: undefined };
+}
+
+function status(code: number, more: Partial<Parameters<typeof refusalError>[1]> = {}): ApiError {
+  return refusalError('deployments.list', {
+    kind: 'refused',
+    status: code,
+    code: undefined,
+    message: 'no',
+    answered: true,
+    fields: {},
+    retryAfterMs: undefined,
+    ...more,
+  });
+}
+/** As the service itself says that there is no such deployment. */
+const NO_SUCH_DEPLOYMENT = status(404, { code: 'not_found' });
+
+interface Asked {
+  readonly at: number;
+  readonly subject: 'list' | number;
+}
+
+/** What the scripted service does with a question: rows or an error, after a latency; `hang`: nothing, ever. */
+type Answer = readonly Told[] | Error | 'hang';
+
+/** A watch on virtual time, beside a service that answers as the test says at the moment. */
+class Scene {
+  readonly time = new VirtualTime();
+  readonly asked: Asked[] = [];
+  readonly changes: (readonly Choice[])[] = [];
+  readonly remarks: Remark[] = [];
+  readonly gone = new Set<number>();
+  readonly stop = new AbortController();
+  readonly watch: DeploymentWatch;
+  inFlight = 0;
+  mostInFlight = 0;
+  longestTimer = 0;
+  latency = 50;
+  list: () => Answer = () => [];
+  get: (id: number) => Answer = () => NO_SUCH_DEPLOYMENT;
+
+  constructor(wanted: readonly Wanted[], service: Partial<Pick<Scene, 'list' | 'get' | 'latency'>> = {}) {
+    Object.assign(this, service);
+    const client: DeploymentClient = {
+      deployments: {
+        list: async (_input, options) => ({
+          deployments: await this.#answer('list', () => this.list(), options?.signal),
+        }),
+        get: async ({ id }, options) => {
+          const [deployment = {}] = await this.#answer(id, () => this.get(id), options?.signal);
+          return { deployment };
+        },
+      },
+    };
+    const { clock } = this.time;
+    const setTimer: VirtualTime['setTimer'] = (ms, run) => {
+      this.longestTimer = Math.max(this.longestTimer, ms);
+      return this.time.setTimer(ms, run);
+    };
+    this.watch = watchDeployments({
+      client,
+      wanted,
+      settings: AUTO,
+      ports: { clock, setTimer, random: () => 0 },
+      signal: this.stop.signal,
+      onChange: (choices) => this.changes.push(choices),
+      onRemark: (remark) => this.remarks.push(remark),
+      isGone: (id) => this.gone.has(id),
+    });
+  }
+
+  #answer(
+    subject: Asked['subject'],
+    answerNow: () => Answer,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly Told[]> {
+    this.asked.push({ at: this.time.now, subject });
+    this.inFlight += 1;
+    this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
+    const answer = Promise.withResolvers<readonly Told[]>();
+    const end = (settle: () => void): void => {
+      this.inFlight -= 1;
+      settle();
+    };
+    const told = answerNow();
+    const cancel =
+      told === 'hang'
+        ? () => {}
+        : this.time.deliver(this.time.now + this.latency, () =>
+            end(() => (told instanceof Error ? answer.reject(told) : answer.resolve(told))),
+          );
+    signal?.addEventListener('abort', () => {
+      cancel();
+      answer.reject(signal.reason as Error);
+    });
+    if (told === 'hang') signal?.addEventListener('abort', () => end(() => {}));
+    return answer.promise;
+  }
+
+  get beaten(): number[] {
+    return this.watch.choices.map(({ id }) => id);
+  }
+
+  ttlOf(id: number): number | undefined {
+    return this.watch.choices.find((choice) => choice.id === id)?.ttl;
+  }
+
+  /** Virtual times at which a subject was asked for, in seconds. */
+  times(subject: Asked['subject']): number[] {
+    return this.asked.filter((one) => one.subject === subject).map(({ at }) => Math.round(at / SECOND));
+  }
+
+  said(type: Remark['type']): unknown[] {
+    return this.remarks
+      .filter((remark) => remark.type === type)
+      .flatMap(({ found }): readonly unknown[] => found);
+  }
+
+  /** The shortest time between two questions, ms. */
+  get closest(): number {
+    return Math.min(...this.asked.slice(1).map(({ at }, index) => at - (this.asked[index]?.at ?? 0)));
+  }
+}
+
+describe('at the start', () => {
+  test('ids are there at once, before anything is asked for', () => {
+    const { changes, watch } = new Scene([...byId(42, 43), byName('square')], { list: () => 'hang' });
+    expect(changes).toHaveLength(1);
+    expect(watch.choices.map(({ id, ttl }) => [id, ttl])).toEqual([
+      [42, undefined],
+      [43, undefined],
+    ]);
+  });
+
+  test('one question brings the TTLs and the names of all, and is asked every 30 s', async () => {
+    const rows = [
+      { id: 42, ttl: 300 },
+      { id: 77, name: 'square', ttl: 60 },
+    ];
+    const scene = new Scene([...byId(42), byName('square')], { list: () => rows });
+    await scene.time.pass(61 * SECOND);
+    expect(scene.watch.choices.map(({ id, ttl }) => [id, ttl])).toEqual([
+      [42, 300_000],
+      [77, 60_000],
+    ]);
+    expect(scene.times('list')).toEqual([0, 30, 60]);
+    expect(scene.asked).toHaveLength(3);
+    expect(scene.changes).toHaveLength(2);
+    // What the ports promise to the heart.
+    expect(scene.longestTimer).toBeLessThanOrEqual(10 * SECOND);
+  });
+
+  test('where nothing is wanted, nothing is asked, until something is', async () => {
+    const scene = new Scene([], { list: () => [{ id: 42, ttl: 60 }] });
+    await scene.time.pass(10 * MINUTE);
+    expect(scene.asked).toEqual([]);
+    scene.watch.refresh({ wanted: byId(42), settings: AUTO });
+    expect(scene.beaten).toEqual([42]);
+    await scene.time.pass(SECOND);
+    expect(scene.ttlOf(42)).toBe(60_000);
+  });
+});
+
+describe('a question without an answer is repeated for as long as it takes', () => {
+  test.each<[string, Error | 'hang', string]>([
+    ['a refused key', status(401), 'unauthorized'],
+    ['an expired session, which is a 404', status(404, { message: 'Session expired.' }), 'unauthorized'],
+    ['a 503', status(503, { answered: false }), 'status 503'],
+    ['a 403', status(403), 'status 403'],
+    ['a redirect', status(301, { answered: false }), 'status 301'],
+    ['a page with status 200', new ResponseError('deployments.list', 200, 'not JSON'), 'unreadable_response'],
+    ['a broken connection', new TransportError('deployments.list', 'reset', new Error('x')), 'transport'],
+    ['silence', 'hang', 'timeout'],
+    ['a bug', new TypeError('x is not a function'), 'unknown'],
+  ])('%s', async (_, answer, reason) => {
+    const scene = new Scene([...byId(42), byName('square')], { list: () => answer, get: () => answer });
+    await scene.time.pass(60 * MINUTE);
+    expect(scene.beaten).toEqual([42]);
+    expect(scene.times('list').length).toBeGreaterThan(80);
+    expect(scene.said('unanswered')).toContainEqual({ type: 'unanswered', question: 'list', reason });
+    expect(scene.said('unanswered').length).toBeLessThanOrEqual(2);
+    expect(scene.mostInFlight).toBe(1);
+    scene.list = () => [
+      { id: 42, ttl: 60 },
+      { id: 77, name: 'square' },
+    ];
+    await scene.time.pass(45 * SECOND);
+    expect(scene.ttlOf(42)).toBe(60_000);
+    expect(scene.beaten).toEqual([42, 77]);
+  });
+
+  test('at first after 3 s, then twice as late up to 30 s', async () => {
+    const scene = new Scene(byId(42), { list: () => status(401) });
+    await scene.time.pass(2 * MINUTE);
+    expect(scene.times('list')).toEqual([0, 3, 9, 21, 45, 75, 105]);
+  });
+
+  test('and with a refused key nothing else is asked', async () => {
+    const scene = new Scene(byId(42, 43), { list: () => status(401) });
+    await scene.time.pass(10 * MINUTE);
+    expect(new Set(scene.asked.map(({ subject }) => subject))).toEqual(new Set(['list']));
+  });
+
+  test('the first thing that goes wrong is said within the timeout', async () => {
+    const scene = new Scene(byId(42), { list: () => 'hang' });
+    await scene.time.pass(10_001);
+    expect(scene.remarks).toEqual([
+      { type: 'unanswered', found: [{ type: 'unanswered', question: 'list', reason: 'timeout' }] },
+    ]);
+  });
+
+  test('what goes wrong in turns is said once', async () => {
+    let turn = 0;
+    const scene = new Scene(byId(42), { list: () => ((turn += 1) % 2 === 0 ? 'hang' : status(503)) });
+    await scene.time.pass(9 * MINUTE);
+    expect(scene.said('unanswered')).toEqual([
+      { type: 'unanswered', question: 'list', reason: 'status 503' },
+    ]);
+  });
+
+  test('a list that never comes does not keep single TTLs from being learned', async () => {
+    const scene = new Scene(byId(42), { list: () => status(500), get: (id) => [{ id, ttl: 60 }] });
+    await scene.time.pass(MINUTE);
+    expect(scene.ttlOf(42)).toBe(60_000);
+  });
+});
+
+describe('a new key or a reload', () => {
+  test('asks at once what a refused key had delayed', async () => {
+    const scene = new Scene(byId(42), { list: () => status(401) });
+    await scene.time.runUntil(76 * SECOND);
+    scene.list = () => [{ id: 42, ttl: 60 }];
+    scene.watch.refresh();
+    await scene.time.runUntil(79 * SECOND);
+    expect(scene.ttlOf(42)).toBe(60_000);
+  });
+
+  test.each([
+    [2, [0, 3]],
+    [7, [0, 7]],
+  ])('while an answer is under way for %i s asks again after it, one at a time', async (latency, times) => {
+    const scene = new Scene(byId(42), { list: () => status(401), latency: latency * SECOND });
+    await scene.time.runUntil(SECOND);
+    scene.watch.refresh();
+    scene.list = () => [{ id: 42, ttl: 60 }];
+    await scene.time.runUntil(15 * SECOND);
+    expect(scene.times('list')).toEqual(times);
+    expect(scene.mostInFlight).toBe(1);
+    expect(scene.ttlOf(42)).toBe(60_000);
+  });
+
+  test('never makes it faster than the service allows', async () => {
+    const scene = new Scene(byId(42), { list: () => [{ id: 42, ttl: 60 }] });
+    for (let second = 0; second < 60; second += 1) {
+      scene.watch.refresh();
+      await scene.time.pass(SECOND);
+    }
+    expect(scene.closest).toBeGreaterThanOrEqual(3 * SECOND);
+    expect(scene.times('list').length).toBeGreaterThan(15);
+  });
+
+  test('may want others, which are there at once as far as they are known', async () => {
+    const rows = [
+      { id: 1, name: 'a', ttl: 60 },
+      { id: 2, name: 'b', ttl: 90 },
+      { id: 3, ttl: 30 },
+    ];
+    const scene = new Scene([byName('a'), ...byId(3)], { list: () => rows });
+    await scene.time.pass(SECOND);
+    scene.watch.refresh({ wanted: [byName('b'), byName('a'), ...byId(4)], settings: AUTO });
+    expect(scene.beaten).toEqual([1, 4]);
+    expect(scene.changes.at(-1)).toEqual(scene.watch.choices);
+    await scene.time.pass(3 * SECOND);
+    expect(scene.beaten).toEqual([2, 1, 4]);
+  });
+});
+
+describe('where there is no list', () => {
+  test.each([404, 405, 501])(
+    '(%i) each id is asked for by itself, and names are said to be unknown',
+    async (code) => {
+      const scene = new Scene([...byId(1, 2), byName('square')], {
+        list: () => status(code),
+        get: (id) => [{ id, ttl: 60 * id }],
+      });
+      await scene.time.pass(20 * SECOND);
+      expect([scene.ttlOf(1), scene.ttlOf(2)]).toEqual([60_000, 120_000]);
+      expect(scene.said('no-list')).toEqual([{ type: 'no-list', label: 'name:square' }]);
+      expect(scene.closest).toBeGreaterThanOrEqual(3 * SECOND);
+      scene.get = (id) => [{ id, ttl: 30 }];
+      await scene.time.pass(40 * SECOND);
+      expect([scene.ttlOf(1), scene.ttlOf(2)]).toEqual([30_000, 30_000]);
+    },
+  );
+
+  test('the list is asked for again rarely, once that is sure', async () => {
+    const scene = new Scene(byId(1), { list: () => status(404), get: (id) => [{ id, ttl: 60 }] });
+    await scene.time.pass(45 * MINUTE);
+    const times = scene.times('list');
+    expect(times.filter((at) => at > 120).length).toBeLessThanOrEqual(5);
+    scene.list = () => [{ id: 1, ttl: 90 }];
+    await scene.time.pass(11 * MINUTE);
+    expect(scene.ttlOf(1)).toBe(90_000);
+  });
+
+  test('a gateway that denies it for a moment is not believed', async () => {
+    const scene = new Scene([byName('square')], { list: () => status(404, { answered: false }) });
+    await scene.time.pass(40 * SECOND);
+    scene.list = () => [{ id: 7, name: 'square' }];
+    await scene.time.pass(30 * SECOND);
+    expect(scene.beaten).toEqual([7]);
+  });
+
+  test('and no way to ask for one, ids are beaten all the same, and hardly anything is asked', async () => {
+    const scene = new Scene(byId(1), { list: () => status(501), get: () => status(501) });
+    await scene.time.pass(60 * MINUTE);
+    expect(scene.beaten).toEqual([1]);
+    expect(scene.asked.length).toBeLessThan(30);
+    expect(scene.remarks).toEqual([]);
+  });
+
+  test('an answer about another deployment is none', async () => {
+    const scene = new Scene(byId(1), { list: () => status(404), get: () => [{ id: 2, ttl: 60 }] });
+    await scene.time.pass(MINUTE);
+    expect(scene.ttlOf(1)).toBeUndefined();
+    expect(scene.said('unanswered')).toEqual([
+      { type: 'unanswered', question: 'get', reason: 'wrong-deployment' },
+    ]);
+  });
+});
+
+test('an id that the list does not have is asked for by itself', async () => {
+  const scene = new Scene(byId(1, 2), { list: () => [{ id: 1, ttl: 60 }], get: (id) => [{ id, ttl: 90 }] });
+  await scene.time.pass(5 * SECOND);
+  expect([scene.ttlOf(1), scene.ttlOf(2)]).toEqual([60_000, 90_000]);
+  expect(scene.times(1)).toEqual([]);
+});
+
+test('however many ids are asked for by themselves, the list comes first', async () => {
+  const ids = Array.from({ length: 200 }, (_, id) => id);
+  const scene = new Scene(byId(...ids), { get: (id) => [{ id, ttl: 60 }] });
+  await scene.time.pass(5 * MINUTE);
+  expect(scene.times('list').length).toBeGreaterThan(8);
+  expect(scene.closest).toBeGreaterThanOrEqual(3 * SECOND);
+  await scene.time.pass(7 * MINUTE);
+  expect(scene.watch.choices.filter(({ ttl }) => ttl === 60_000)).toHaveLength(200);
+});
+
+describe('429', () => {
+  /** Five minutes with a service that refuses the second question for one: the scene, and the times from then on. */
+  async function throttledOnce(retryAfterMs: number | undefined): Promise<{ scene: Scene; gaps: number[] }> {
+    let answers = 0;
+    let refusedAt = 0;
+    const scene = new Scene(byId(1, 2, 3, 4), { list: () => status(501) });
+    scene.get = (id) => {
+      answers += 1;
+      if (answers !== 2) return [{ id, ttl: 60 }];
+      refusedAt = scene.time.now;
+      return status(429, { answered: false, retryAfterMs });
+    };
+    await scene.time.pass(5 * MINUTE);
+    const times = scene.asked.map(({ at }) => at).filter((at) => at >= refusedAt);
+    return { scene, gaps: times.slice(1).map((at, index) => at - (times[index] ?? 0)) };
+  }
+
+  test('that names a threshold spaces all questions by it from then on', async () => {
+    const { scene, gaps } = await throttledOnce(5_000);
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(5_000);
+    expect(scene.watch.choices.map(({ ttl }) => ttl)).toEqual([60_000, 60_000, 60_000, 60_000]);
+  });
+
+  test('that names nothing doubles the spacing, until the service is content again', async () => {
+    const { gaps } = await throttledOnce(undefined);
+    expect(gaps[0]).toBeGreaterThanOrEqual(6_000);
+    expect(Math.min(...gaps)).toBeLessThan(3_200);
+  });
+
+  test('that asks for an hour is waited out for ten minutes', async () => {
+    const scene = new Scene(byId(1), { list: () => status(429, { retryAfterMs: 60 * MINUTE }) });
+    await scene.time.pass(11 * MINUTE);
+    expect(scene.times('list')).toEqual([0, 600]);
+  });
+
+  test('that goes on is never answered with haste', async () => {
+    const scene = new Scene(byId(1), { list: () => status(429) });
+    await scene.time.pass(10 * MINUTE);
+    expect(scene.asked.length).toBeLessThan(18);
+    expect(scene.closest).toBeGreaterThanOrEqual(6 * SECOND);
+  });
+});
+
+describe('what changes is taken', () => {
+  test('a shorter and a longer TTL, with the next list', async () => {
+    let ttl = 300;
+    const scene = new Scene(byId(42), { list: () => [{ id: 42, ttl }] });
+    for (const next of [12, 600]) {
+      await scene.time.pass(SECOND);
+      ttl = next;
+      await scene.time.pass(30 * SECOND);
+      expect(scene.ttlOf(42)).toBe(next * SECOND);
+    }
+    await scene.time.pass(10 * MINUTE);
+    expect(scene.changes).toHaveLength(4);
+  });
+
+  test('a redeployment: the new id is beaten with the next list, the old one until it is surely gone', async () => {
+    let rows: Told[] = [{ id: 1, name: 'square', ttl: 60 }];
+    const scene = new Scene([byName('square')], { list: () => rows, get: () => 'hang' });
+    await scene.time.pass(SECOND);
+    expect(scene.beaten).toEqual([1]);
+    rows = [{ id: 2, name: 'square', ttl: 60 }];
+    await scene.time.pass(30 * SECOND);
+    expect(scene.beaten).toEqual([1, 2]);
+    await scene.time.pass(10 * MINUTE);
+    expect(scene.beaten).toEqual([1, 2]);
+    scene.get = () => NO_SUCH_DEPLOYMENT;
+    await scene.time.pass(MINUTE);
+    expect(scene.beaten).toEqual([2]);
+    const asked = scene.times(1).length;
+    await scene.time.pass(60 * MINUTE);
+    expect(scene.times(1)).toHaveLength(asked);
+    expect(scene.said('matched').map((one) => (one as { ids: number[] }).ids)).toEqual([[1], [1, 2], [2]]);
+  });
+
+  test('a redeployment where the heartbeats know that the old one is gone', async () => {
+    let rows: Told[] = [{ id: 1, name: 'square' }];
+    const scene = new Scene([byName('square')], { list: () => rows, get: () => status(501) });
+    await scene.time.pass(SECOND);
+    rows = [{ id: 2, name: 'square' }];
+    scene.gone.add(1);
+    await scene.time.pass(32 * SECOND);
+    expect(scene.beaten).toEqual([1, 2]);
+    await scene.time.pass(2 * MINUTE);
+    expect(scene.beaten).toEqual([2]);
+  });
+
+  test('a gateway’s 404 for one that lists miss is not the service’s word', async () => {
+    let rows: Told[] = [{ id: 1, name: 'square' }];
+    const scene = new Scene([byName('square')], {
+      list: () => rows,
+      get: () => status(404, { answered: false }),
+    });
+    await scene.time.pass(SECOND);
+    rows = [{ id: 2, name: 'square' }];
+    await scene.time.pass(30 * MINUTE);
+    expect(scene.beaten).toEqual([1, 2]);
+  });
+
+  test('lists that flap change nothing, and are no flood', async () => {
+    let turn = 0;
+    const both = [
+      { id: 1, name: 'square', ttl: 60 },
+      { id: 2, name: 'square', ttl: 60 },
+    ];
+    const scene = new Scene([byName('square')], {
+      list: () => ((turn += 1) % 2 === 0 ? [] : both),
+      get: () => NO_SUCH_DEPLOYMENT,
+    });
+    await scene.time.pass(60 * MINUTE);
+    expect(scene.changes).toHaveLength(2);
+    expect(scene.remarks).toHaveLength(1);
+  });
+
+  test('states that flap are said once in ten minutes', async () => {
+    let turn = 0;
+    const scene = new Scene([byName('square')], {
+      list: () => [{ id: 1, name: 'square', endpoint_state: (turn += 1) % 2 === 0 ? 'stopped' : 'active' }],
+    });
+    await scene.time.pass(60 * MINUTE);
+    expect(scene.said('stopped').length).toBeLessThanOrEqual(7);
+    expect(scene.said('stopped').length).toBeGreaterThan(1);
+  });
+});
+
+test('a thousand deployments come with one question, and what is to be said of them with one remark', async () => {
+  const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, name: 'square', ttl: 60 }));
+  const wanted = [{ ...byName('square'), ttlMs: 90_000 }];
+  const scene = new Scene(wanted, { list: () => rows });
+  await scene.time.pass(SECOND);
+  expect(scene.beaten).toHaveLength(1_000);
+  expect(scene.asked).toHaveLength(1);
+  expect(scene.remarks.map(({ type, found }) => [type, found.length])).toEqual([
+    ['matched', 1],
+    ['ttl-differs', 1_000],
+  ]);
+});
+
+describe('the end', () => {
+  test.each<[string, Answer]>([
+    ['while an answer is under way', 'hang'],
+    ['between two questions', []],
+  ])('%s leaves no timer, no request and no further word', async (_, answer) => {
+    const scene = new Scene(byId(1), { list: () => answer });
+    await scene.time.pass(SECOND);
+    scene.stop.abort(new Error('stopping'));
+    await scene.watch.done;
+    expect([scene.time.timers, scene.inFlight]).toEqual([0, 0]);
+    const words = () => [scene.asked.length, scene.changes.length, scene.remarks.length];
+    expect(words()).toEqual([1, 1, 0]);
+    scene.watch.refresh({ wanted: byId(2), settings: AUTO });
+    await scene.time.pass(10 * MINUTE);
+    expect(words()).toEqual([1, 1, 0]);
+  });
+
+  test('before the beginning asks nothing', async () => {
+    const stop = AbortSignal.abort(new Error('stopped'));
+    const time = new VirtualTime();
+    const refuse = (): never => {
+      throw new Error('asked');
+    };
+    const watch = watchDeployments({
+      client: { deployments: { list: refuse, get: refuse } },
+      wanted: byId(1),
+      settings: AUTO,
+      ports: { clock: time.clock, setTimer: time.setTimer, random: () => 0 },
+      signal: stop,
+      onChange: () => {},
+      onRemark: () => {},
+    });
+    await watch.done;
+    await settlePromises();
+    expect(time.timers).toBe(0);
+  });
+});
