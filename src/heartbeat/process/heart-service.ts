@@ -208,7 +208,7 @@ export function startHeartService(options: HeartServiceOptions): HeartService {
       const deadline = performance.now() + settings.shutdownTimeout - END_MS;
       const left = (): number => Math.max(0, deadline - performance.now());
       const daemonEnds = supervisor?.stop(left()) ?? Promise.resolve(true);
-      await Promise.race([daemonEnds, delay(left() - lastBeatsMs())]);
+      await Promise.race([daemonEnds, delay(Math.max(0, left() - lastBeatsMs()))]);
       if (settings.finalHeartbeat) {
         const missed = await heart.lastBeats(left());
         if (missed.length > 0)
