@@ -57,6 +57,14 @@ export interface CallOptions {
   readonly freshConnection?: boolean;
   /** For this call instead of the client's. */
   readonly apiKey?: string;
+  /** Largest accepted answer in bytes; a larger one is a TransportError. Default 64 MiB. */
+  readonly maxBytes?: number;
+  /**
+   * Called at each attempt when its connection is there and the request is on its way: at once where an idle
+   * connection is reused. It has passed name lookup, connect, proxy and TLS; what is slow from here on is the
+   * service. Never called where the connection is not made.
+   */
+  readonly onConnected?: () => void;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -166,7 +174,8 @@ export function createCaller(options: ClientOptions): Caller {
           body: request.body,
           signal: controller.signal,
           fresh: callOptions.freshConnection ?? false,
-          maxBytes: MAX_RESPONSE_BYTES,
+          maxBytes: callOptions.maxBytes ?? MAX_RESPONSE_BYTES,
+          onConnected: callOptions.onConnected,
         }),
         controller.signal,
       );

@@ -11,15 +11,26 @@ import {
 import type { FailureReason, Outcome } from './outcome.ts';
 import type { BeatRequest } from './ports.ts';
 
+/** An answer is some dozen bytes; many are under way at once, and memory is short where this runs. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
 /** The engine decides about repetition and limits; the client makes one attempt and nothing else. */
 export function createBeatPort(
   client: Pick<ClientOf<'deployments.heartbeat'>, 'deployments'>,
 ): (request: BeatRequest) => Promise<Outcome> {
-  return async ({ deploymentId, key, timeoutMs, fresh, signal }) => {
+  return async ({ deploymentId, key, timeoutMs, fresh, signal, connected }) => {
     try {
       const answer = await client.deployments.heartbeat(
         { id: deploymentId },
-        { apiKey: key, timeoutMs, signal, retry: false, freshConnection: fresh },
+        {
+          apiKey: key,
+          timeoutMs,
+          signal,
+          retry: false,
+          freshConnection: fresh,
+          maxBytes: MAX_ANSWER_BYTES,
+          ...(connected && { onConnected: connected }),
+        },
       );
       return answer.deployment_id === deploymentId
         ? { type: 'accepted' }
