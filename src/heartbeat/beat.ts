@@ -47,6 +47,7 @@ export function outcomeOf(error: unknown): Outcome {
     return {
       type: 'throttled',
       ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+      ...(error.thresholdMs !== undefined && { thresholdMs: error.thresholdMs }),
     };
   }
   if (error instanceof UnauthorizedError) return { type: 'unauthorized' };
@@ -55,11 +56,11 @@ export function outcomeOf(error: unknown): Outcome {
 }
 
 function outcomeOfRefusal(error: ApiError): Outcome {
-  const { status } = error;
+  const { status, meaning } = error;
   if (status === 401 || status === 403) return { type: 'unauthorized' };
-  // A proxy's 404 page has no error code of the service; only the service knows that a deployment is gone.
-  if (status === 404)
-    return error.answered ? { type: 'not-found' } : { type: 'failed', reason: 'unreadable' };
+  if (meaning === 'not-found') return { type: 'not-found' };
+  // Whoever answered was not the service: a gateway that lost its route, a framework, a page.
+  if (status === 404) return { type: 'failed', reason: 'unreadable' };
   if (status >= 500) return { type: 'failed', reason: 'server-error' };
   return { type: 'failed', reason: status >= 200 && status < 300 ? 'rejected' : 'status' };
 }
