@@ -4,6 +4,9 @@
  * phase (looking up a name, connecting, CONNECT to a proxy, TLS, waiting for an answer, reading a body):
  * undici alone lets a socket that is still connecting live on when its request is aborted.
  */
+import { channel } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { addAbortSignal } from 'node:stream';
 import type { Client, Dispatcher } from 'undici';
 import type { WireResponse } from '../wire/response.ts';
 import type { Lookup } from './lookup.ts';
@@ -23,8 +26,8 @@ export interface ConnectionRequest {
 
 /** Idle sockets are given up before most servers and load balancers do. */
 const KEEP_ALIVE_MS = 4_000;
-/** undici lets nobody abort what it says to a SOCKS proxy: it gives up by itself after this. */
-const SOCKS_TIMEOUT_MS = 30_000;
+/** Where Node tells of each TCP socket that it makes, within net.connect. */
+const NEW_SOCKETS = channel('net.client.socket');
 
 const SOCKET = {
   pipelining: 1,
@@ -43,10 +46,12 @@ export class Connection {
   readonly origin: string;
   readonly #life = new AbortController();
   readonly #dispatcher: Dispatcher;
+  readonly #closed: () => void;
 
-  /** Does nothing until the first request. `onClosed`: its socket was there, and is gone. */
+  /** Does nothing until the first request. `onClosed`: its socket was there, and is gone (may be said twice). */
   constructor(origin: string, lookup: Lookup, onClosed: (connection: Connection) => void) {
     this.origin = origin;
+    this.#closed = () => onClosed(this);
     const { signal } = this.#life;
     const connect = {
       // What Node and undici both call `signal` ends a socket, whatever it is doing.
@@ -61,11 +66,10 @@ export class Connection {
       factory: (address, given: Pick<Client.Options, 'connect'>) => {
         const tunnel = origin.startsWith('https:') && typeof given.connect === 'function' && given.connect;
         const client = createSocketClient(address, { ...SOCKET, connect: tunnel || connect });
-        return client.on('disconnect', () => onClosed(this));
+        return client.on('disconnect', this.#closed);
       },
       clientFactory: (proxy) => createSocketClient(proxy, { ...SOCKET, connect }),
-      requestTls: { signal },
-      connectTimeout: SOCKS_TIMEOUT_MS,
+      connectTimeout: 0,
     });
   }
 
@@ -75,7 +79,7 @@ export class Connection {
       const chunks: Buffer[] = [];
       let [status, size] = [0, 0];
       let answerHeaders: WireResponse['headers'] = {};
-      this.#dispatcher.dispatch(
+      this.#dispatch(
         { origin: this.origin, path, method, headers, body: body ?? null },
         {
           onRequestStart: () => onConnected?.(),
@@ -95,6 +99,23 @@ export class Connection {
         },
       );
     });
+  }
+
+  /**
+   * The socket to a SOCKS5 proxy is made by undici alone, which takes no options for it, would leave it open
+   * when it is aborted while the two negotiate, and does not say when it closes. It is made before `dispatch` returns.
+   */
+  #dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    const own = (message: unknown): void => {
+      const { socket } = message as { socket: Socket };
+      addAbortSignal(this.#life.signal, socket).once('close', this.#closed);
+    };
+    NEW_SOCKETS.subscribe(own);
+    try {
+      this.#dispatcher.dispatch(options, handler);
+    } finally {
+      NEW_SOCKETS.unsubscribe(own);
+    }
   }
 
   /** At once; resolves when nothing of it is left. */

@@ -23,12 +23,8 @@ export function createDirectAgent(options: DirectAgentType.Options): Dispatcher 
   return new Constructor(options);
 }
 
-/** undici's type wants a port here, which its own code gives. */
-type AgentOptions = Omit<AgentType.Options, 'requestTls'> & { requestTls: Partial<ConnectOptions> };
-type ConnectOptions = Exclude<ClientType.Options['connect'], undefined | Function>;
-
 /** One that asks the proxy that the environment names for an origin. */
-export function createAgent(options: AgentOptions): Dispatcher {
+export function createAgent(options: AgentType.Options): Dispatcher {
   const Constructor = agent as typeof AgentType;
   return new Constructor(options);
 }

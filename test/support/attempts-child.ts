@@ -38,7 +38,10 @@ const resolve: Resolve = (hostname, options, callback) => {
 };
 const transport = createTransport(resolve);
 const warnings: string[] = [];
-process.on('warning', ({ message }) => warnings.push(message));
+process.on('warning', ({ name, message }) => {
+  // undici says so of its SOCKS5.
+  if (name !== 'ExperimentalWarning') warnings.push(message);
+});
 
 const hasProc = process.platform === 'linux';
 const files = (): number => (hasProc ? readdirSync('/proc/self/fd').length : transport.open);

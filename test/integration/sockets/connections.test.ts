@@ -11,6 +11,7 @@ import { startFaultProxy, type FaultMode } from '../../support/fault-proxy.ts';
 import { startForwardProxy } from '../../support/forward-proxy.ts';
 import { describeWith, hasCommand } from '../../support/optional.ts';
 import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
+import { startSocksProxy } from '../../support/socks-proxy.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const WIDTH = 10;
@@ -48,12 +49,16 @@ async function suffer(attempts: Attempts, given: Target) {
   return count;
 }
 
-/** The fault is over: every attempt is answered, and the end leaves nothing that keeps the process. */
-async function recover(attempts: Attempts, target: Target): Promise<void> {
+/** The fault is over: every attempt is answered, what the server closes is gone, and the end leaves nothing that keeps the process. */
+async function recover(attempts: Attempts, target: Target, server = service): Promise<void> {
   const order = { ...target, abortAfter: 20_000 };
   const after = await attempts.make({ ...order, attempts: 30, width: WIDTH });
   expect(after.ends).toEqual({ 200: 30 });
   expect(after.left.open).toBeLessThanOrEqual(WIDTH);
+  const idle = async () => (await attempts.make({ ...order, attempts: 0, width: 1 })).left.open;
+  expect(await idle()).toBeGreaterThan(0);
+  server.closeIdleConnections();
+  await expect.poll(idle).toBe(0);
   const end: Count = await attempts.make({ ...order, attempts: 0, width: 1, dispose: true });
   expect([end.left.open, end.active, end.warnings]).toEqual([0, [], []]);
   expect(await attempts.end()).toBe(0);
@@ -127,7 +132,8 @@ describe('names', () => {
     await new Promise<void>((resolve) => byName.listen(0, 'localhost', resolve));
     try {
       await using attempts = await startAttempts({}, ['--no-network-family-autoselection']);
-      await recover(attempts, { url: `http://localhost:${(byName.address() as AddressInfo).port}` });
+      const { port } = byName.address() as AddressInfo;
+      await recover(attempts, { url: `http://localhost:${port}` }, byName);
     } finally {
       byName.closeAllConnections();
       byName.close();
@@ -186,6 +192,19 @@ describeWith(
     expect((await suffer(attempts, { url })).ends).toEqual(ABORTED);
     await expect.poll(() => proxy.connections).toBe(0);
     expect(proxy.requests.filter((request) => request.startsWith('CONNECT')).length).toBeGreaterThan(WIDTH);
+    proxy.mode = 'forward';
+    await recover(attempts, { url });
+  });
+
+  test('TLS is silent behind a SOCKS5 proxy', async () => {
+    await using tls = await startTls();
+    await using proxy = await startSocksProxy(tls.front.port);
+    await using attempts = await startAttempts({ ...tls.trust, HTTPS_PROXY: proxy.url });
+    proxy.mode = 'mute';
+    const url = `https://${NAME}`;
+    expect((await suffer(attempts, { url })).ends).toEqual(ABORTED);
+    await expect.poll(() => proxy.connections).toBe(0);
+    expect(proxy.tunnels).toBeGreaterThan(WIDTH);
     proxy.mode = 'forward';
     await recover(attempts, { url });
   });
