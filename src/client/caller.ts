@@ -166,19 +166,16 @@ export function createCaller(options: ClientOptions): Caller {
     callOptions.signal?.addEventListener('abort', forward, { once: true });
     if (callOptions.signal?.aborted) forward();
     try {
-      const response = await untilAborted(
-        transport.exchange({
-          url: bases[operation.base] + request.target,
-          method: request.method,
-          headers: requestHeaders(request, key),
-          body: request.body,
-          signal: controller.signal,
-          fresh: callOptions.freshConnection ?? false,
-          maxBytes: callOptions.maxBytes ?? MAX_RESPONSE_BYTES,
-          onConnected: callOptions.onConnected,
-        }),
-        controller.signal,
-      );
+      const response = await transport.exchange({
+        url: bases[operation.base] + request.target,
+        method: request.method,
+        headers: requestHeaders(request, key),
+        body: request.body,
+        signal: controller.signal,
+        fresh: callOptions.freshConnection ?? false,
+        maxBytes: callOptions.maxBytes ?? MAX_RESPONSE_BYTES,
+        onConnected: callOptions.onConnected,
+      });
       const outcome = decodeResponse(operation, response);
       if (outcome.kind === 'refused') throw refusalError(id, outcome);
       if (outcome.kind === 'unreadable') throw new ResponseError(id, response.status, outcome.reason);
@@ -205,16 +202,6 @@ export function createCaller(options: ClientOptions): Caller {
 
 const TIMED_OUT = Symbol('timed out');
 const NEVER = new AbortController().signal;
-
-/** A body read can outlive its abort (node #56917): the caller is let go when the signal fires all the same. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
-}
 
 function trimSlash(url: string): string {
   return url.replace(/\/+$/, '');

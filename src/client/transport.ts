@@ -31,7 +31,10 @@ export interface Exchange {
 export interface Transport extends AsyncDisposable {
   /** Connections that are being made, in use, or idle: each is one open file at most. */
   readonly open: number;
-  /** Resolves with any complete answer; rejects with what the socket or the signal said, as soon as it does. */
+  /**
+   * Resolves with any complete answer; rejects with what the socket or the signal said, as soon as it does, also
+   * while a body is being read (which can outlive its abort elsewhere: node #56917).
+   */
   exchange(exchange: Exchange): Promise<WireResponse>;
 }
 
