@@ -4,7 +4,10 @@ export interface ApiKey {
   current(): string;
   /** The file that it is read from; undefined where it came from the environment. */
   file(): string | undefined;
-  /** Reads the file again, where there is one; the key as it is afterwards. Rejects when the file cannot be read. */
+  /**
+   * Reads the file again, where there is one; the key as it is afterwards. Rejects, and keeps the key it has, when
+   * the file cannot be read or holds what cannot be a key.
+   */
   reread(signal: AbortSignal): Promise<string>;
   /** Takes the key of a reloaded configuration. */
   replace(key: string, file: string | undefined): void;
@@ -22,11 +25,34 @@ export function createApiKey(initial: string, initialFile: string | undefined): 
       const { readFile } = await import('node:fs/promises');
       const text = (await readFile(file, { encoding: 'utf8', signal })).trim();
       // A file that is being replaced may be empty for a moment.
-      if (text !== '') key = text;
+      if (text === '') return key;
+      const problem = keyProblem(text);
+      if (problem !== undefined) throw new Error(`${file}: the API key ${problem}`);
+      key = text;
       return key;
     },
     replace(newKey, newFile) {
       [key, file] = [newKey, newFile];
     },
   };
+}
+
+/**
+ * Why a text cannot be an API key, as the end of a sentence that never quotes it; undefined where it can be one.
+ * White space around it does not count. No HTTP header can hold anything else but visible ASCII: the HTTP client
+ * throws, and nothing is sent at all.
+ */
+export function keyProblem(text: string): string | undefined {
+  const key = text.trim();
+  if (key === '') return 'is empty';
+  const index = key.search(/[^!-~]/);
+  if (index === -1) return undefined;
+  return `has ${kindOf(key.charCodeAt(index))} at character ${index + 1} of ${key.length}`;
+}
+
+function kindOf(code: number): string {
+  if (code === 0x0a || code === 0x0d) return 'a line break';
+  if (code === 0x20) return 'a space';
+  if (code === 0x09) return 'a tab';
+  return code < 0x20 || code === 0x7f ? 'a control character' : 'a character that is not ASCII';
 }

@@ -57,6 +57,14 @@ export interface CallOptions {
   readonly freshConnection?: boolean;
   /** For this call instead of the client's. */
   readonly apiKey?: string;
+  /** Largest accepted answer in bytes; a larger one is a TransportError. Default 64 MiB. */
+  readonly maxBytes?: number;
+  /**
+   * Called at each attempt when its connection is there and the request is on its way: at once where an idle
+   * connection is reused. It has passed name lookup, connect, proxy and TLS; what is slow from here on is the
+   * service. Never called where the connection is not made.
+   */
+  readonly onConnected?: () => void;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -158,18 +166,16 @@ export function createCaller(options: ClientOptions): Caller {
     callOptions.signal?.addEventListener('abort', forward, { once: true });
     if (callOptions.signal?.aborted) forward();
     try {
-      const response = await untilAborted(
-        transport.exchange({
-          url: bases[operation.base] + request.target,
-          method: request.method,
-          headers: requestHeaders(request, key),
-          body: request.body,
-          signal: controller.signal,
-          fresh: callOptions.freshConnection ?? false,
-          maxBytes: MAX_RESPONSE_BYTES,
-        }),
-        controller.signal,
-      );
+      const response = await transport.exchange({
+        url: bases[operation.base] + request.target,
+        method: request.method,
+        headers: requestHeaders(request, key),
+        body: request.body,
+        signal: controller.signal,
+        fresh: callOptions.freshConnection ?? false,
+        maxBytes: callOptions.maxBytes ?? MAX_RESPONSE_BYTES,
+        onConnected: callOptions.onConnected,
+      });
       const outcome = decodeResponse(operation, response);
       if (outcome.kind === 'refused') throw refusalError(id, outcome);
       if (outcome.kind === 'unreadable') throw new ResponseError(id, response.status, outcome.reason);
@@ -196,16 +202,6 @@ export function createCaller(options: ClientOptions): Caller {
 
 const TIMED_OUT = Symbol('timed out');
 const NEVER = new AbortController().signal;
-
-/** A body read can outlive its abort (node #56917): the caller is let go when the signal fires all the same. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
-}
 
 function trimSlash(url: string): string {
   return url.replace(/\/+$/, '');

@@ -3,10 +3,10 @@
  * a literal `code`, says who must act, and keeps what caused it. None ever carries a key.
  */
 import { inspect } from 'node:util';
-import { COMMON_ERRORS, ERRORS, type Actor, type ErrorCode } from '../contract/errors.ts';
+import { ERRORS, type Actor, type ErrorCode } from '../contract/errors.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { InputProblem } from '../wire/request.ts';
-import type { Refusal } from '../wire/response.ts';
+import type { Refusal, RefusalMeaning } from '../wire/response.ts';
 
 export abstract class PilotlightError extends Error {
   abstract readonly code: string;
@@ -49,21 +49,32 @@ export class ApiError extends PilotlightError {
   readonly errorCode: ErrorCode | (string & {}) | undefined;
   /** The service's own words. */
   readonly said: string;
-  /** The body was JSON: it was the service who said no, and not a proxy in between. */
-  readonly answered: boolean;
+  /**
+   * What kind of no it is: `throttled`, `unauthorized`, `not-found` (the service itself says that what was asked
+   * for does not exist; a gateway's 404 is none), or `other`.
+   */
+  readonly meaning: RefusalMeaning;
   /** Other fields of the error body: `fail_count`, `locked_until`, … */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** When the service says to come back, in ms from the answer. */
+  /** When the Retry-After header says to come back, in ms from the answer. */
   readonly retryAfterMs: number | undefined;
+  /** The least time between two such requests that the body of a 429 names (`threshold=3.0`), in ms. */
+  readonly thresholdMs: number | undefined;
 
   constructor(operation: OperationId, refusal: Refusal) {
     super(operation, `status ${refusal.status}${refusal.code ? ` ${refusal.code}` : ''}: ${refusal.message}`);
     this.status = refusal.status;
     this.errorCode = refusal.code;
     this.said = refusal.message;
-    this.answered = refusal.answered;
+    this.meaning = refusal.meaning;
     this.fields = refusal.fields;
     this.retryAfterMs = refusal.retryAfterMs;
+    this.thresholdMs = refusal.thresholdMs;
+  }
+
+  /** When to come back as far as the service says, in ms from the answer: Retry-After, else the threshold. */
+  get waitMs(): number | undefined {
+    return this.retryAfterMs ?? this.thresholdMs;
   }
 
   get actor(): Actor {
@@ -73,12 +84,12 @@ export class ApiError extends PilotlightError {
   }
 }
 
-/** 401 or an expired session: the key is wrong, was reset, or was deleted. Only a new key helps. */
+/** 401, or an expired session with 403 or 404: the key is wrong, was reset, or was deleted. Only a new key helps. */
 export class UnauthorizedError extends ApiError {
   override readonly code = 'unauthorized';
 }
 
-/** 429: come back later; `retryAfterMs` says when, if the service did. */
+/** 429: come back later; `waitMs` says when, if the service did. */
 export class ThrottledError extends ApiError {
   override readonly code = 'throttled';
 }
@@ -129,15 +140,7 @@ export class ResponseError extends PilotlightError {
 
 /** The class for an answer that says no. */
 export function refusalError(operation: OperationId, refusal: Refusal): ApiError {
-  if (refusal.status === 429) return new ThrottledError(operation, refusal);
-  const sessionExpired = refusal.status === 404 && /session expired/i.test(refusal.message);
-  if (refusal.status === 401 && !isTfaRefusal(refusal)) return new UnauthorizedError(operation, refusal);
-  return sessionExpired ? new UnauthorizedError(operation, refusal) : new ApiError(operation, refusal);
-}
-
-/** 401 also comes with 2FA codes such as invalid_backup_code, which do not speak of the key. */
-function isTfaRefusal({ code }: Refusal): boolean {
-  return (
-    code !== undefined && Object.hasOwn(ERRORS, code) && !(COMMON_ERRORS as readonly string[]).includes(code)
-  );
+  if (refusal.meaning === 'throttled') return new ThrottledError(operation, refusal);
+  if (refusal.meaning === 'unauthorized') return new UnauthorizedError(operation, refusal);
+  return new ApiError(operation, refusal);
 }

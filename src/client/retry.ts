@@ -1,6 +1,8 @@
 /** When a failed call is worth repeating, and how long to wait first. */
 import { ApiError, ResponseError, TimeoutError, TransportError, type PilotlightError } from './errors.ts';
 
+export { retryAfterMs } from '../wire/retry-after.ts';
+
 export interface RetryPolicy {
   /** Attempts in all, the first included. */
   readonly attempts: number;
@@ -25,7 +27,7 @@ export function retryDelay(
 ): number | undefined {
   if (attempt >= policy.attempts || !isTransient(error)) return undefined;
   const ceiling = Math.min(policy.maxMs, policy.baseMs * 2 ** (attempt - 1));
-  const asked = error instanceof ApiError ? error.retryAfterMs : undefined;
+  const asked = error instanceof ApiError ? error.waitMs : undefined;
   if (asked !== undefined) return asked > policy.maxMs ? undefined : asked + random() * policy.baseMs;
   return random() * ceiling;
 }

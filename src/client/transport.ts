@@ -1,16 +1,18 @@
 /**
- * Bytes over undici. One deadline spans name lookup, connect, TLS, headers and body; redirects are never
- * followed (a 301 turns a POST into a GET); a connection pool that failed is retired, so that the next
- * attempt starts on a fresh socket (stale keep-alive: undici #3492; half-open TCP: kubernetes #48638); a name
- * that stops resolving falls back to the last address that it had. Proxies are honoured as everywhere:
- * HTTPS_PROXY (CONNECT), HTTP_PROXY, NO_PROXY, in either case, read by undici. TLS trusts what Node trusts:
- * its own list and the certificates in NODE_EXTRA_CA_CERTS.
+ * Bytes over undici. An exchange owns its connection from the first packet to the last byte: it takes the idle
+ * one that was used last, or makes one; an exchange that fails or is aborted takes its connection with it, in
+ * whatever phase that is, and nobody else's, so that the next attempt never meets the socket that failed (stale
+ * keep-alive: undici #3492; half-open TCP: kubernetes #48638). One signal spans name lookup, connect, TLS, headers
+ * and body; redirects are never followed (a 301 turns a POST into a GET); a name that stops resolving falls
+ * back to the last address that it had. Proxies are honoured as everywhere: HTTPS_PROXY (CONNECT), HTTP_PROXY,
+ * NO_PROXY, in either case, read by undici. TLS trusts what Node trusts: its own list and the certificates in
+ * NODE_EXTRA_CA_CERTS.
  */
-import type { Dispatcher } from 'undici';
 import type { TransportReason } from './errors.ts';
 import type { WireResponse } from '../wire/response.ts';
-import { createLookup } from './lookup.ts';
-import { createAgent, createProxyPool, isUndiciError, request as send } from './undici.ts';
+import { Connection } from './connection.ts';
+import { createLookup, type Resolve } from './lookup.ts';
+import { isUndiciError } from './undici.ts';
 
 export interface Exchange {
   readonly url: string;
@@ -22,98 +24,102 @@ export interface Exchange {
   readonly fresh: boolean;
   /** Largest accepted body in bytes. */
   readonly maxBytes: number;
+  /** Called once when the connection is there and the request is on its way: at once on a reused one. */
+  readonly onConnected?: (() => void) | undefined;
 }
 
 export interface Transport extends AsyncDisposable {
-  /** Resolves with any complete answer; rejects with what the socket, the pool or the signal said. */
+  /** Connections that are being made, in use, or idle: each is one open file at most. */
+  readonly open: number;
+  /**
+   * Resolves with any complete answer; rejects with what the socket or the signal said, as soon as it does, also
+   * while a body is being read (which can outlive its abort elsewhere: node #56917).
+   */
   exchange(exchange: Exchange): Promise<WireResponse>;
 }
 
-/** Idle sockets are given up before most servers and load balancers do. */
-const KEEP_ALIVE_MS = 4_000;
-const MAX_CONNECTIONS = 64;
-/** A proxy that takes a CONNECT and never answers is let go after this, whoever still waits. */
-const PROXY_TIMEOUT_MS = 30_000;
+/** More than this do not wait for another exchange: the one that was used longest ago is given up. */
+const MAX_IDLE = 64;
 
-export function createTransport(): Transport {
-  const lookup = createLookup();
-  let pool = newPool();
-  const retired = new Set<Dispatcher>();
-  let closed = false;
+export function createTransport(resolve?: Resolve): Transport {
+  const lookup = createLookup(resolve);
+  const open = new Set<Connection>();
+  /** The one that was used last is the last. */
+  const idle: Connection[] = [];
+  let disposed = false;
 
-  function newPool(): Dispatcher {
-    return createAgent({
-      connections: MAX_CONNECTIONS,
-      pipelining: 1,
-      // One request, one connection: what is said above of fresh and failed ones holds for HTTP/1.1 only.
-      allowH2: false,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      // The exchange's own deadline rules; undici's would only add a second, coarser one.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: { lookup, timeout: 0 },
-      proxyTls: { lookup },
-      connectTimeout: PROXY_TIMEOUT_MS,
-      clientFactory: (origin, options) =>
-        createProxyPool(origin, { ...options, headersTimeout: PROXY_TIMEOUT_MS }),
-    });
+  function take(origin: string): Connection | undefined {
+    const index = idle.findLastIndex((one) => one.origin === origin);
+    return index === -1 ? undefined : idle.splice(index, 1)[0];
   }
 
-  /** Sends later exchanges through a new pool; those under way on the old one finish there. */
-  function retire(used: Dispatcher): void {
-    if (closed || used !== pool) return;
-    pool = newPool();
-    retired.add(used);
-    void used
-      .close()
-      .catch(() => {})
-      .then(() => retired.delete(used));
+  function connect(origin: string): Connection {
+    const connection = new Connection(origin, lookup, (closed) => {
+      // One in use fails its exchange, which then gives it up.
+      if (idle.includes(closed)) void giveUp(closed, new Error('closed while idle'));
+    });
+    open.add(connection);
+    return connection;
+  }
+
+  function keep(connection: Connection): void {
+    if (!open.has(connection)) return;
+    idle.push(connection);
+    if (idle.length > MAX_IDLE && idle[0]) void giveUp(idle[0], new Error('too many idle connections'));
+  }
+
+  function giveUp(connection: Connection, reason: Error): Promise<void> {
+    open.delete(connection);
+    const index = idle.indexOf(connection);
+    if (index !== -1) idle.splice(index, 1);
+    return connection.destroy(reason);
   }
 
   async function exchange(request: Exchange): Promise<WireResponse> {
-    if (request.fresh) retire(pool);
-    const used = pool;
+    const { signal, fresh } = request;
+    signal.throwIfAborted();
+    if (disposed) throw new Error('the transport is disposed of');
+    const { origin, pathname, search } = new URL(request.url);
+    const reused = fresh ? undefined : take(origin);
+    const connection = reused ?? connect(origin);
+    const aborted = Promise.withResolvers<never>();
+    const onAbort = (): void => aborted.reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort);
     try {
-      const response = await send(used, {
-        ...splitUrl(request.url),
-        method: request.method,
-        headers: request.headers,
-        body: request.body ?? null,
-        signal: request.signal,
-      });
-      const text = await readBody(response.body, request.maxBytes);
-      return { status: response.statusCode, headers: response.headers, text };
+      const { method, headers, body, maxBytes, onConnected } = request;
+      const wanted = { path: pathname + search, method, headers, body, maxBytes, onConnected };
+      const sent = reused ? nextTurn().then(() => connection.send(wanted)) : connection.send(wanted);
+      const response = await Promise.race([sent, aborted.promise]);
+      keep(connection);
+      return response;
     } catch (error) {
-      retire(used);
+      void giveUp(connection, error instanceof Error ? error : new Error('aborted', { cause: error }));
       throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
     }
   }
 
   return {
+    get open() {
+      return open.size;
+    },
     exchange,
     async [Symbol.asyncDispose]() {
-      closed = true;
-      await Promise.allSettled([pool, ...retired].map((one) => one.destroy()));
+      disposed = true;
+      await Promise.all([...open].map((one) => giveUp(one, new Error('the transport is disposed of'))));
     },
   };
 }
 
-function splitUrl(url: string): { origin: string; path: string } {
-  const { origin, pathname, search } = new URL(url);
-  return { origin, path: pathname + search };
-}
-
-async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) throw new Error(`the answer is larger than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  // Invalid UTF-8 becomes U+FFFD: a log line with broken bytes must not cost the lines around it.
-  return Buffer.concat(chunks).toString('utf8');
+/**
+ * What has already arrived at an idle socket, its end for one, is read before it is written to: undici looks for
+ * that itself, but not beyond the turn of the event loop in which it is asked.
+ */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 /** What kind of connection failure an error of the transport is. */

@@ -21,7 +21,7 @@ declare module 'undici/lib/api/api-connect.js' {
   export = connect;
 }
 
-declare module 'undici/lib/dispatcher/pool.js' {
-  const pool: unknown;
-  export = pool;
+declare module 'undici/lib/dispatcher/client.js' {
+  const client: unknown;
+  export = client;
 }

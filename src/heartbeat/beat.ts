@@ -11,15 +11,26 @@ import {
 import type { FailureReason, Outcome } from './outcome.ts';
 import type { BeatRequest } from './ports.ts';
 
+/** An answer is some dozen bytes; many are under way at once, and memory is short where this runs. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
 /** The engine decides about repetition and limits; the client makes one attempt and nothing else. */
 export function createBeatPort(
   client: Pick<ClientOf<'deployments.heartbeat'>, 'deployments'>,
 ): (request: BeatRequest) => Promise<Outcome> {
-  return async ({ deploymentId, key, timeoutMs, fresh, signal }) => {
+  return async ({ deploymentId, key, timeoutMs, fresh, signal, connected }) => {
     try {
       const answer = await client.deployments.heartbeat(
         { id: deploymentId },
-        { apiKey: key, timeoutMs, signal, retry: false, freshConnection: fresh },
+        {
+          apiKey: key,
+          timeoutMs,
+          signal,
+          retry: false,
+          freshConnection: fresh,
+          maxBytes: MAX_ANSWER_BYTES,
+          ...(connected && { onConnected: connected }),
+        },
       );
       return answer.deployment_id === deploymentId
         ? { type: 'accepted' }
@@ -36,6 +47,7 @@ export function outcomeOf(error: unknown): Outcome {
     return {
       type: 'throttled',
       ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+      ...(error.thresholdMs !== undefined && { thresholdMs: error.thresholdMs }),
     };
   }
   if (error instanceof UnauthorizedError) return { type: 'unauthorized' };
@@ -44,11 +56,11 @@ export function outcomeOf(error: unknown): Outcome {
 }
 
 function outcomeOfRefusal(error: ApiError): Outcome {
-  const { status } = error;
+  const { status, meaning } = error;
   if (status === 401 || status === 403) return { type: 'unauthorized' };
-  // A proxy's 404 page has no error code of the service; only the service knows that a deployment is gone.
-  if (status === 404)
-    return error.answered ? { type: 'not-found' } : { type: 'failed', reason: 'unreadable' };
+  if (meaning === 'not-found') return { type: 'not-found' };
+  // Whoever answered was not the service: a gateway that lost its route, a framework, a page.
+  if (status === 404) return { type: 'failed', reason: 'unreadable' };
   if (status >= 500) return { type: 'failed', reason: 'server-error' };
   return { type: 'failed', reason: status >= 200 && status < 300 ? 'rejected' : 'status' };
 }

@@ -25,6 +25,8 @@ export interface BeatRequest {
   readonly fresh: boolean;
   /** Must end the request and its socket, also while the body is being read (node #56917). */
   readonly signal: AbortSignal;
+  /** Call once the connection is there and the request is on its way (at once where one is reused). */
+  readonly connected?: () => void;
 }
 
 export interface Ports {

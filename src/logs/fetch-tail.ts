@@ -13,8 +13,8 @@ export function createTailFetcher(client: Pick<ClientOf<'workergroups.logs'>, 'w
         await client.workergroups.logs({ id: workergroupId, tail }, { signal, retry: false }),
       );
     } catch (error) {
-      if (!(error instanceof ApiError) || error.retryAfterMs === undefined) throw error;
-      return { kind: 'error', reason: error.message, retryAfterMs: error.retryAfterMs };
+      if (!(error instanceof ApiError) || error.waitMs === undefined) throw error;
+      return { kind: 'error', reason: error.message, retryAfterMs: error.waitMs };
     }
   };
 }

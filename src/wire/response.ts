@@ -3,7 +3,9 @@
  * the public dialect), whatever the status claims.
  */
 import type { Operation } from '../contract/define.ts';
+import { COMMON_ERRORS, ERRORS } from '../contract/errors.ts';
 import { problemsOf, type InputProblem } from './request.ts';
+import { retryAfterMs, thresholdMs } from './retry-after.ts';
 
 export interface WireResponse {
   readonly status: number;
@@ -18,13 +20,21 @@ export interface Refusal {
   /** Code string of the error body, where it has one. */
   readonly code: string | undefined;
   readonly message: string;
-  /** The body was JSON, so that it was the service who answered and not a proxy in between. */
-  readonly answered: boolean;
+  readonly meaning: RefusalMeaning;
   /** All other fields of the error body, e.g. `fail_count` and `locked_until`. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** What the answer itself says about when to come back, in ms. */
+  /** When the Retry-After header says to come back, in ms from the answer. */
   readonly retryAfterMs: number | undefined;
+  /** The least time between two requests that the body of a 429 names, in ms. */
+  readonly thresholdMs: number | undefined;
 }
+
+/**
+ * `throttled`: too many requests. `unauthorized`: the key or the session is not valid, only a new one helps.
+ * `not-found`: the service itself says that what was asked for does not exist. `other`: anything else, also
+ * what a gateway, a proxy or a framework in between said.
+ */
+export type RefusalMeaning = 'throttled' | 'unauthorized' | 'not-found' | 'other';
 
 export type Outcome =
   | { readonly kind: 'ok'; readonly value: unknown }
@@ -40,7 +50,8 @@ export function decodeResponse(operation: Operation, response: WireResponse): Ou
   if (body === undefined) {
     return {
       kind: 'unreadable',
-      reason: `status ${response.status} with a body that is not JSON: ${excerpt(response.text)}`,
+      // Not quoted: it was meant as a success, and may hold what only its receiver should see.
+      reason: `status ${response.status} with a body that is not JSON (${response.text.length} characters, ${contentType(response)})`,
       problems: [],
     };
   }
@@ -59,45 +70,59 @@ export function decodeResponse(operation: Operation, response: WireResponse): Ou
 /** A body that reports an error although the status is 2xx. */
 function saysNo(body: unknown): boolean {
   if (typeof body === 'string') return true;
-  if (!isRecord(body)) return false;
-  return (
-    body['success'] === false || typeof body['error_msg'] === 'string' || typeof body['error'] === 'string'
-  );
+  return isRecord(body) && (body['success'] === false || isText(body['error_msg']) || isText(body['error']));
 }
 
 function refusal(response: WireResponse, body: unknown): Refusal {
   const record = isRecord(body) ? body : {};
-  const text = typeof body === 'string' ? body : undefined;
   const { error, msg, message, error_msg: errorMessage, detail, success: _, ...fields } = record;
-  const said = [msg, message, errorMessage, detail, text].find((value) => typeof value === 'string');
-  const code = typeof error === 'string' ? error : undefined;
+  const said = [msg, message, errorMessage, detail, body].find((value) => isText(value));
+  const code = isText(error) ? error : undefined;
   return {
     kind: 'refused',
     status: response.status,
     code,
     message: said ?? code ?? (excerpt(response.text) || 'no message'),
-    answered: body !== undefined,
+    meaning: meaningOf(response.status, body),
     fields,
-    retryAfterMs: retryAfter(response),
+    retryAfterMs: retryAfterMs(response.headers),
+    thresholdMs: response.status === 429 ? thresholdMs(response.text) : undefined,
   };
 }
 
 /**
- * Retry-After (seconds or a date), else the `threshold=3.0` seconds that the public service names in the
- * text of a 429. In ms.
+ * What a refusal means. A 404 counts as `not-found` in the service's own shape alone: a JSON object with a string
+ * `msg`, and either a string `error` or `success: false`; for a gateway has JSON of its own for a route that it
+ * lost (`{"message":"no Route matched…"}`), and so has a framework (`{"detail":"Not Found"}`), and neither
+ * knows what exists. An expired session is said with 401, 403 or 404 (§7 and the public dialect).
+ *
+ * @param body The parsed JSON; undefined where it was none.
  */
-function retryAfter(response: WireResponse): number | undefined {
-  const header = response.headers['retry-after'];
-  if (typeof header === 'string') {
-    if (/^\d+(\.\d+)?$/.test(header.trim())) return Number(header) * 1000;
-    const at = Date.parse(header);
-    const served = Date.parse(String(response.headers['date']));
-    // Counted from the service's own clock: ours may be wrong.
-    if (!Number.isNaN(at) && !Number.isNaN(served)) return Math.max(0, at - served);
+export function meaningOf(status: number, body: unknown): RefusalMeaning {
+  if (status === 429) return 'throttled';
+  const { error, msg, message, success } = isRecord(body) ? body : {};
+  const aboutSession = isAboutSession(msg) || isAboutSession(message);
+  if (status === 404) {
+    if (aboutSession) return 'unauthorized';
+    return typeof msg === 'string' && (typeof error === 'string' || success === false)
+      ? 'not-found'
+      : 'other';
   }
-  if (response.status !== 429) return undefined;
-  const threshold = /threshold=(\d+(?:\.\d+)?)/.exec(response.text)?.[1];
-  return threshold === undefined ? undefined : Number(threshold) * 1000;
+  if ((status !== 401 && status !== 403) || isTfaCode(error)) return 'other';
+  return status === 401 || error === 'auth_error' || aboutSession ? 'unauthorized' : 'other';
+}
+
+function isAboutSession(text: unknown): boolean {
+  return typeof text === 'string' && /\bsession\b/i.test(text);
+}
+
+/** 401 and 403 also come with codes such as invalid_backup_code, which do not speak of the key. */
+function isTfaCode(code: unknown): boolean {
+  return (
+    typeof code === 'string' &&
+    Object.hasOwn(ERRORS, code) &&
+    !(COMMON_ERRORS as readonly string[]).includes(code)
+  );
 }
 
 function parseJson(text: string): unknown {
@@ -111,6 +136,16 @@ function parseJson(text: string): unknown {
 function excerpt(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
   return line.length > EXCERPT ? `${line.slice(0, EXCERPT)}…` : line;
+}
+
+function contentType({ headers }: WireResponse): string {
+  const type = headers['content-type'];
+  return typeof type === 'string' ? excerpt(type) : 'no content type';
+}
+
+/** A string with something in it: `error: ""` beside a success is no error. */
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -8,18 +8,26 @@ export interface ForwardProxy extends AsyncDisposable {
   readonly url: string;
   /** `CONNECT service.internal:443`, `POST http://service.internal/…`, in the order in which they came. */
   readonly requests: readonly string[];
-  /** `hang`: takes a CONNECT and never answers. */
-  mode: 'forward' | 'hang' | 'refuse';
+  /** Open connections of clients. */
+  readonly connections: number;
+  /** `hang`: takes a CONNECT and never answers. `mute`: answers it, and takes what comes then in silence. */
+  mode: 'forward' | 'hang' | 'mute' | 'refuse';
 }
 
 const PASSWORD = 's3cret';
+const ESTABLISHED = 'HTTP/1.1 200 Connection established\r\n\r\n';
 const EXPECTED = `Basic ${Buffer.from(`sidecar:${PASSWORD}`).toString('base64')}`;
 
 /** Wherever a request wants to go, it goes to a port of this machine: TLS to one, plain HTTP to the other. */
 export async function startForwardProxy(targets: { tls: number; http: number }): Promise<ForwardProxy> {
   const requests: string[] = [];
   const sockets = new Set<Duplex>();
-  const proxy = { mode: 'forward' as ForwardProxy['mode'] };
+  const proxy = {
+    mode: 'forward' as ForwardProxy['mode'],
+    get connections() {
+      return sockets.size;
+    },
+  };
   const admitted = ({ headers }: IncomingMessage): boolean =>
     proxy.mode !== 'refuse' && headers['proxy-authorization'] === EXPECTED;
 
@@ -35,14 +43,18 @@ export async function startForwardProxy(targets: { tls: number; http: number }):
     upstream.on('error', () => response.destroy());
     request.pipe(upstream);
   });
-  server.on('connection', (socket: Socket) => sockets.add(socket));
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
   server.on('connect', (request: IncomingMessage, client: Duplex) => {
     requests.push(`CONNECT ${request.url}`);
     client.on('error', () => {});
-    if (proxy.mode === 'hang') return;
+    if (proxy.mode === 'hang') return void readSilently(client);
     if (!admitted(request)) return void client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    if (proxy.mode === 'mute') return void readSilently(client).write(ESTABLISHED);
     const upstream = connect(targets.tls, '127.0.0.1', () => {
-      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      client.write(ESTABLISHED);
       client.pipe(upstream).pipe(client);
     });
     upstream.on('error', () => client.destroy());
@@ -59,4 +71,9 @@ export async function startForwardProxy(targets: { tls: number; http: number }):
       await closed;
     },
   });
+}
+
+/** A server of node:http leaves it to us to end a connection whose other side has. */
+function readSilently(client: Duplex): Duplex {
+  return client.resume().on('end', () => client.destroy());
 }

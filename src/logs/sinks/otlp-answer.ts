@@ -1,6 +1,7 @@
 /** What an OTLP receiver's answer means for the records that it was sent. */
 import { JsonLogsSerializer, ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer';
 import type { Dispatcher } from 'undici';
+import { retryAfterMs } from '../../client/retry.ts';
 import { ALL_ACCEPTED, SinkBusy, type Acceptance } from './sink.ts';
 
 export interface Answer {
@@ -33,7 +34,7 @@ export function acceptanceOf(answer: Answer, sent: number): Acceptance {
   if (REFUSED_CONTENT.has(status)) return { rejected: sent, message };
   const isTemporary = status >= 500 || status === 408 || status === 429;
   const advice = isTemporary ? undefined : 'check PILOTLIGHT_OTLP_ENDPOINT and PILOTLIGHT_OTLP_HEADERS';
-  throw new SinkBusy(message, { retryAfterMs: retryAfterMs(answer), advice });
+  throw new SinkBusy(message, { retryAfterMs: retryAfterMs(answer.headers, Date.now()), advice });
 }
 
 /** A receiver may take a batch and refuse some of its records for good: it says how many, not which. */
@@ -63,12 +64,4 @@ function said({ status, headers, body }: Answer): string {
   const isText = /json|text/.test(String(headers['content-type'] ?? ''));
   const text = isText ? body.toString('utf8', 0, 200).trim() : '';
   return text === '' ? String(status) : `${status}: ${text}`;
-}
-
-/** Seconds or a date. */
-function retryAfterMs({ headers }: Answer): number | undefined {
-  const header = headers['retry-after'];
-  if (typeof header !== 'string') return undefined;
-  const ms = /^\d+(?:\.\d+)?$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }

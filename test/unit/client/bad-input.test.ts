@@ -47,6 +47,7 @@ function isJson(value: unknown): boolean {
 test('over 10,000 bad inputs: none that the contract refuses is sent, none crashes, each problem names its field', async () => {
   let sent = 0;
   const transport: Transport = {
+    open: 0,
     exchange() {
       sent += 1;
       return Promise.resolve({ status: 200, headers: {}, text: '{}' });

@@ -3,7 +3,12 @@ import { operationOf } from '../../../src/contract/operations.ts';
 import { coerceFields } from '../../../src/wire/coerce.ts';
 import { matchOperation } from '../../../src/wire/match.ts';
 import { encodeRequest } from '../../../src/wire/request.ts';
-import { decodeResponse, type WireResponse } from '../../../src/wire/response.ts';
+import {
+  decodeResponse,
+  meaningOf,
+  type RefusalMeaning,
+  type WireResponse,
+} from '../../../src/wire/response.ts';
 
 const heartbeat = operationOf('deployments.heartbeat');
 const logs = operationOf('workergroups.logs');
@@ -81,10 +86,28 @@ describe('response decoding', () => {
     expect(answer(status, text)).toMatchObject({ kind: 'refused', status, code, message });
   });
 
+  test.each(['{"success":true,"deployment_id":42,"error":""}', '{"success":true,"error_msg":""}'])(
+    'an empty error is no refusal: %s',
+    (text) => {
+      expect(decodeResponse(operationOf('workergroups.logs'), { status: 200, text, headers: {} }).kind).toBe(
+        'ok',
+      );
+    },
+  );
+
   test('HTML with status 200, an empty body and another shape are unreadable', () => {
     expect(answer(200, '<html>gateway</html>')).toMatchObject({ kind: 'unreadable' });
     expect(answer(200, '')).toMatchObject({ kind: 'unreadable' });
     expect(answer(200, '{"success":"yes"}')).toMatchObject({ kind: 'unreadable' });
+  });
+
+  test('a success that is not JSON is described, never quoted: it may hold a secret', () => {
+    expect(answer(200, 'session=s3cret', { 'content-type': 'text/plain' })).toMatchObject({
+      reason: 'status 200 with a body that is not JSON (14 characters, text/plain)',
+    });
+    expect(answer(204, '')).toMatchObject({
+      reason: 'status 204 with a body that is not JSON (0 characters, no content type)',
+    });
   });
 
   test('extra fields of an error body are kept', () => {
@@ -93,13 +116,78 @@ describe('response decoding', () => {
     });
   });
 
-  test.each([
-    [{ 'retry-after': '7' }, '', 7000],
-    [{ 'retry-after': 'Sat, 21 Nov 2026 10:00:09 GMT', date: 'Sat, 21 Nov 2026 10:00:00 GMT' }, '', 9000],
-    [{}, 'API requests too frequent: endpoint threshold=3.0', 3000],
-    [{}, '{"detail":"API requests too frequent endpoint threshold=2.5"}', 2500],
-    [{}, 'API requests too frequent', undefined],
-  ])('reads when to come back from %j %s', (headers, text, retryAfterMs) => {
-    expect(answer(429, text, headers)).toMatchObject({ kind: 'refused', retryAfterMs });
+  const SERVED = 'Sat, 21 Nov 2026 10:00:00 GMT';
+  const LONGEST = 2 ** 31 - 1;
+  test.each<[headers: WireResponse['headers'], retryAfterMs: number | undefined]>([
+    [{ 'retry-after': '7' }, 7000],
+    [{ 'retry-after': ' 0 ' }, 0],
+    [{ 'retry-after': '1.5' }, 1500],
+    [{ 'retry-after': ['3', '9'] }, 3000],
+    [{ 'retry-after': 'Sat, 21 Nov 2026 10:00:09 GMT', date: SERVED }, 9000],
+    [{ 'retry-after': 'Saturday, 21-Nov-26 10:00:09 GMT', date: SERVED }, 9000],
+    [{ 'retry-after': 'Sat, 21 Nov 2026 09:00:00 GMT', date: SERVED }, 0],
+    [{ 'retry-after': 'Sat, 21 Nov 2026 10:00:09 GMT' }, undefined],
+    [{ 'retry-after': 'Sat, 21 Nov 9999 10:00:09 GMT', date: SERVED }, LONGEST],
+    [{ 'retry-after': '9'.repeat(400) }, LONGEST],
+    [{ 'retry-after': '-5', date: SERVED }, undefined],
+    [{ 'retry-after': 'NaN', date: SERVED }, undefined],
+    [{ 'retry-after': 'soon, or later', date: SERVED }, undefined],
+    [{ 'retry-after': '' }, undefined],
+    [{}, undefined],
+  ])('Retry-After of %j is %j ms', (headers, retryAfterMs) => {
+    expect(answer(429, 'endpoint threshold=3.0', headers)).toMatchObject({ retryAfterMs, thresholdMs: 3000 });
+  });
+
+  test.each<[text: string, thresholdMs: number | undefined]>([
+    ['API requests too frequent: endpoint threshold=3.0', 3000],
+    ['{"detail":"API requests too frequent endpoint threshold=2.0"}', 2000],
+    ['{"success":false,"error":"rate_limited","msg":"too frequent: endpoint threshold=2.5"}', 2500],
+    [`threshold=${'9'.repeat(400)}`, LONGEST],
+    ['threshold=0', undefined],
+    ['threshold=-3', undefined],
+    ['threshold=NaN', undefined],
+    ['API requests too frequent', undefined],
+  ])('%s: a threshold of %j ms, and no Retry-After', (text, thresholdMs) => {
+    expect(answer(429, text)).toMatchObject({ meaning: 'throttled', retryAfterMs: undefined, thresholdMs });
+  });
+
+  test('a threshold counts with 429 alone', () => {
+    expect(answer(503, 'endpoint threshold=3.0')).toMatchObject({ thresholdMs: undefined });
+  });
+});
+
+describe('what a refusal means', () => {
+  test.each<[status: number, body: unknown, meaning: RefusalMeaning]>([
+    [404, { error: 'not_found', msg: 'no such deployment' }, 'not-found'],
+    [404, { success: false, msg: 'Deployment 42 not found' }, 'not-found'],
+    [404, { success: false, error: 'no_such_deployment', msg: '' }, 'not-found'],
+    [404, { success: false, msg: 'Session expired. Please log in again.' }, 'unauthorized'],
+    [404, { message: 'Session expired. Please log in again.' }, 'unauthorized'],
+    [404, { error: 'not_found', msg: 'your session has ended' }, 'unauthorized'],
+    [404, { message: 'no Route matched with those values' }, 'other'],
+    [404, { detail: 'Not Found' }, 'other'],
+    [404, { error: 'Not Found', status: 404, path: '/api/v0/deployment/42/heartbeat' }, 'other'],
+    [404, { msg: 'not found' }, 'other'],
+    [404, { success: true, msg: 'not found' }, 'other'],
+    [404, { error: { code: 5 }, msg: 'not found' }, 'other'],
+    [404, { error: 'not_found', msg: null }, 'other'],
+    [404, [{ error: 'not_found', msg: 'no such deployment' }], 'other'],
+    [404, 'not found', 'other'],
+    [404, null, 'other'],
+    [404, undefined, 'other'],
+    [401, undefined, 'unauthorized'],
+    [401, { error: 'invalid_key', msg: 'Invalid user key' }, 'unauthorized'],
+    [401, { error: 'invalid_backup_code', msg: 'used already' }, 'other'],
+    [403, { error: 'auth_error', msg: 'not valid' }, 'unauthorized'],
+    [403, { msg: 'expired session' }, 'unauthorized'],
+    [403, { message: 'Session expired' }, 'unauthorized'],
+    [403, { error: 'authorization_required', msg: 'the session has no window' }, 'other'],
+    [403, { error: 'forbidden', msg: 'this key may not' }, 'other'],
+    [403, undefined, 'other'],
+    [429, undefined, 'throttled'],
+    [400, { msg: 'Session expired' }, 'other'],
+    [500, { error: 'internal_error', msg: 'session store' }, 'other'],
+  ])('%i %j: %s', (status, body, meaning) => {
+    expect(meaningOf(status, body)).toBe(meaning);
   });
 });

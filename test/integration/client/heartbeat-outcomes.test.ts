@@ -1,0 +1,101 @@
+/** What a heartbeat's answer is to the engine, from the bytes of a real server on. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient, type Client } from '../../../src/client/client.ts';
+import { createBeatPort } from '../../../src/heartbeat/beat.ts';
+import type { Outcome } from '../../../src/heartbeat/outcome.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Record<string, string>;
+}
+
+let answer: Answer;
+const server = createServer((request, response) => {
+  request.resume();
+  response.writeHead(answer.status, answer.headers).end(answer.body);
+});
+let client: Client;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  client = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'key' });
+});
+afterAll(async () => {
+  await client[Symbol.asyncDispose]();
+  server.close();
+});
+
+async function beat(given: Answer): Promise<{ outcome: Outcome; connected: number }> {
+  answer = given;
+  let connected = 0;
+  const outcome = await createBeatPort(client)({
+    deploymentId: 42,
+    key: 'key',
+    keyGeneration: 1,
+    timeoutMs: 10_000,
+    fresh: false,
+    signal: new AbortController().signal,
+    connected: () => (connected += 1),
+  });
+  return { outcome, connected };
+}
+
+const failed = (reason: string) => ({ type: 'failed', reason });
+
+test.each<[status: number, body: string, outcome: object, headers?: Record<string, string>]>([
+  [200, '{"success":true,"deployment_id":42}', { type: 'accepted' }],
+  [200, '{"success":true,"deployment_id":42,"error":""}', { type: 'accepted' }],
+  [200, '{"success":true,"deployment_id":43}', failed('wrong-deployment')],
+  [200, '{"success":false,"msg":"no"}', failed('rejected')],
+  [200, '<html>gateway</html>', failed('unreadable')],
+  [429, 'API requests too frequent: endpoint threshold=3.0', { type: 'throttled', thresholdMs: 3000 }],
+  [
+    429,
+    '{"detail":"API requests too frequent endpoint threshold=2.0"}',
+    { type: 'throttled', thresholdMs: 2000 },
+  ],
+  [
+    429,
+    '{"success":false,"error":"rate_limited","msg":"too frequent: endpoint threshold=2.5"}',
+    { type: 'throttled', retryAfterMs: 7000, thresholdMs: 2500 },
+    { 'retry-after': '7' },
+  ],
+  [429, 'API requests too frequent', { type: 'throttled' }],
+  [404, '{"success":false,"error":"not_found","msg":"no deployment 42"}', { type: 'not-found' }],
+  [404, '{"msg":"Session expired. Please log in again."}', { type: 'unauthorized' }],
+  [404, '{"message":"no Route matched with those values"}', failed('unreadable')],
+  [404, '{"detail":"Not Found"}', failed('unreadable')],
+  [404, '<html>not here</html>', failed('unreadable')],
+  [404, '', failed('unreadable')],
+  [403, '{"error":"auth_error","msg":"expired session"}', { type: 'unauthorized' }],
+  [403, '{"error":"forbidden","msg":"no"}', { type: 'unauthorized' }],
+  [401, '', { type: 'unauthorized' }],
+  [301, '', failed('status'), { location: '/elsewhere' }],
+  [502, '{"error":"internal_error","msg":"session store"}', failed('server-error')],
+])('%i %s', async (status, body, outcome, headers) => {
+  expect(await beat({ status, body, ...(headers && { headers }) })).toEqual({ outcome, connected: 1 });
+});
+
+test('an answer of more than 64 KiB is given up, where other operations take 64 MiB', async () => {
+  const large = { success: true, deployment_id: 42, more: 'x'.repeat(64 * 1024) };
+  expect((await beat({ status: 200, body: JSON.stringify(large) })).outcome).toEqual(failed('unknown'));
+  await expect(client.deployments.heartbeat({ id: 42 })).resolves.toMatchObject({ deployment_id: 42 });
+});
+
+test("the errors say what the service said, and the 403 of an expired session is the key's fault", async () => {
+  answer = { status: 403, body: '{"error":"auth_error","msg":"expired session"}' };
+  await expect(client.deployments.heartbeat({ id: 42 })).rejects.toMatchObject({
+    name: 'UnauthorizedError',
+    code: 'unauthorized',
+    said: 'expired session',
+  });
+  answer = { status: 403, body: '{"error":"authorization_required","msg":"no window"}' };
+  await expect(client.deployments.heartbeat({ id: 42 })).rejects.toMatchObject({
+    name: 'ApiError',
+    meaning: 'other',
+  });
+});

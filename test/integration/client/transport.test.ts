@@ -1,0 +1,186 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createTransport, type Exchange, type Transport } from '../../../src/client/transport.ts';
+import { startFaultProxy } from '../../support/fault-proxy.ts';
+
+/** A server whose answers the test holds back or spoils by path, and which numbers its connections. */
+async function startService() {
+  const ports = new Map<number | undefined, number>();
+  const held: (() => void)[] = [];
+  const answer: RequestListener = (request, response) => {
+    const port = request.socket.remotePort;
+    if (!ports.has(port)) ports.set(port, ports.size + 1);
+    const body = JSON.stringify({ connection: ports.get(port) });
+    if (request.url === '/reset') request.socket.destroy();
+    else if (request.url === '/held') held.push(() => response.end(body));
+    else response.end(request.url === '/large' ? 'x'.repeat(1001) : body);
+  };
+  const server: Server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { server, port, held, url: `http://127.0.0.1:${port}` };
+}
+
+let service: Awaited<ReturnType<typeof startService>>;
+let transport: Transport;
+
+beforeEach(async () => {
+  service = await startService();
+  transport = createTransport();
+});
+afterEach(async () => {
+  await transport[Symbol.asyncDispose]();
+  service.server.closeAllConnections();
+  service.server.close();
+});
+
+const NEVER = new AbortController().signal;
+
+/** Which connection answered, the first being 1. */
+async function ask(path = '/', options: Partial<Exchange> = {}): Promise<number> {
+  const { text } = await transport.exchange({
+    url: service.url + path,
+    method: 'GET',
+    headers: {},
+    body: undefined,
+    signal: NEVER,
+    fresh: false,
+    maxBytes: 1000,
+    ...options,
+  });
+  return (JSON.parse(text) as { connection: number }).connection;
+}
+
+/** So many connections that are idle at once, 1 the first that became so. */
+async function openIdle(count: number): Promise<number[]> {
+  const asked = Array.from({ length: count }, () => ask('/held'));
+  await expect.poll(() => service.held.length).toBe(count);
+  const connections: number[] = [];
+  for (const one of asked) {
+    service.held.shift()?.();
+    connections.push(await one);
+  }
+  return connections;
+}
+
+describe('connections', () => {
+  test('the idle one that was used last is used again', async () => {
+    const [first, second] = await openIdle(2);
+    expect([await ask(), await ask()]).toEqual([second, second]);
+    const busy = ask('/held');
+    await expect.poll(() => service.held.length).toBe(1);
+    expect(await ask()).toBe(first);
+    service.held.shift()?.();
+    expect(await busy).toBe(second);
+    expect(transport.open).toBe(2);
+  });
+
+  test('one that fails goes, and those of the others stay, idle or in use', async () => {
+    const [first, , third] = await openIdle(3);
+    const busy = ask('/held');
+    await expect.poll(() => service.held.length).toBe(1);
+    await expect(ask('/reset')).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
+    expect(transport.open).toBe(2);
+    service.held.shift()?.();
+    expect([await busy, await ask(), await ask()]).toEqual([third, third, third]);
+    const both = [ask('/held'), ask('/held')];
+    await expect.poll(() => service.held.length).toBe(2);
+    for (const release of service.held) release();
+    expect(new Set(await Promise.all(both))).toEqual(new Set([first, third]));
+  });
+
+  test('a fresh one is new, and leaves the idle ones alone', async () => {
+    const [first] = await openIdle(1);
+    const fresh = await ask('/', { fresh: true });
+    expect(fresh).not.toBe(first);
+    expect(transport.open).toBe(2);
+  });
+
+  test('at most 64 are kept idle: those that were used longest ago go', async () => {
+    await openIdle(70);
+    expect(transport.open).toBe(64);
+  });
+
+  test('an answer that is too large costs its connection', async () => {
+    await openIdle(1);
+    await expect(ask('/large')).rejects.toThrow('the answer is larger than 1000 bytes');
+    expect(transport.open).toBe(0);
+  });
+
+  test('each address has its own', async () => {
+    const other = await startService();
+    const [first] = await openIdle(1);
+    await ask('/', { url: other.url });
+    expect([transport.open, await ask()]).toEqual([2, first]);
+    other.server.closeAllConnections();
+    other.server.close();
+  });
+});
+
+describe('an end', () => {
+  test('a signal that has fired opens nothing', async () => {
+    const signal = AbortSignal.abort('too late');
+    await expect(ask('/', { signal })).rejects.toBe('too late');
+    expect(transport.open).toBe(0);
+  });
+
+  test('an abort is what the exchange rejects with, and frees its connection at once', async () => {
+    const controller = new AbortController();
+    const asked = ask('/held', { signal: controller.signal });
+    await expect.poll(() => service.held.length).toBe(1);
+    controller.abort('enough');
+    await expect(asked).rejects.toBe('enough');
+    expect(transport.open).toBe(0);
+  });
+
+  test('disposing ends what is under way, what is idle, and what comes later', async () => {
+    await openIdle(2);
+    const asked = [ask('/held'), ask('/held'), ask('/held')];
+    const settled = Promise.allSettled(asked);
+    await expect.poll(() => service.held.length).toBe(3);
+    await transport[Symbol.asyncDispose]();
+    expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    await expect(ask()).rejects.toThrow('disposed');
+    expect(transport.open).toBe(0);
+    await expect
+      .poll(() => new Promise((resolve) => service.server.getConnections((_, count) => resolve(count))))
+      .toBe(0);
+  });
+});
+
+describe('being told that the connection is there', () => {
+  test('happens once an exchange, new connection or used one', async () => {
+    let told = 0;
+    const onConnected = (): void => void (told += 1);
+    await ask('/', { onConnected });
+    expect(told).toBe(1);
+    await ask('/', { onConnected });
+    expect(told).toBe(2);
+    const held = ask('/held', { onConnected });
+    await expect.poll(() => service.held.length).toBe(1);
+    expect(told).toBe(3);
+    service.held.shift()?.();
+    await held;
+    expect(told).toBe(3);
+  });
+
+  test('does not happen where there is none', async () => {
+    await using proxy = await startFaultProxy(service.port);
+    await proxy.switchTo({ kind: 'hang-at-connect' });
+    let told = 0;
+    const controller = new AbortController();
+    const url = proxy.url;
+    const asked = ask('/', { url, signal: controller.signal, onConnected: () => (told += 1) });
+    const settled = Promise.allSettled([asked]);
+    // A second server is asked and answers meanwhile.
+    await ask();
+    controller.abort('enough');
+    await settled;
+    await proxy.switchTo({ kind: 'refuse' });
+    await expect(ask('/', { url, onConnected: () => (told += 1) })).rejects.toMatchObject({
+      code: 'ECONNREFUSED',
+    });
+    expect(told).toBe(0);
+  });
+});
