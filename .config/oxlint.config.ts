@@ -18,7 +18,7 @@ const LAYERS: Record<string, readonly string[]> = {
   'heartbeat/process': ['contract', 'client', 'config', 'heartbeat'],
   logs: ['contract', 'client'],
   watch: ['contract', 'client'],
-  config: ['contract', 'scaling', 'heartbeat', 'watch'],
+  config: ['contract', 'client', 'scaling', 'heartbeat', 'watch'],
   daemon: ['contract', 'client', 'config', 'scaling', 'heartbeat', 'logs', 'watch'],
 };
 

@@ -3,6 +3,7 @@
  * empty string is not 0 and "no" is not true.
  */
 import { isIP } from 'node:net';
+import { keyProblem } from '../client/api-key.ts';
 
 /** One thing wrong with a value. */
 export interface ValueProblem {
@@ -45,11 +46,10 @@ export const text: ValueType<string> = {
 export const apiKey: ValueType<string> = {
   name: 'text',
   parse(value) {
-    const key = value.trim();
-    const place = key.search(/[^\u0021-\u007E]/);
-    if (key !== '' && place === -1) return fine(key);
-    const message = key === '' ? 'it is empty' : `character ${place + 1} cannot be sent in a header`;
-    return wrong(value, 'visible ASCII characters', message);
+    const problem = keyProblem(value);
+    return problem === undefined
+      ? fine(value.trim())
+      : wrong(value, 'visible ASCII characters', `the key ${problem}`);
   },
 };
 

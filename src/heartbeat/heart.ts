@@ -4,6 +4,7 @@
  */
 import type { ApiKey } from '../client/api-key.ts';
 import type { ClientObserver } from '../client/caller.ts';
+import { createTransport } from '../client/transport.ts';
 import { createPartialClient } from '../client/partial-client.ts';
 import { serverlessOperations } from '../contract/serverless.ts';
 import { createBeatPort } from './beat.ts';
@@ -66,7 +67,9 @@ export interface Heart {
 }
 
 export function openHeart({ apiKey, listener, baseUrl, deployments, settings }: HeartOptions): Heart {
+  const transport = createTransport();
   const client = createPartialClient(OPERATIONS, {
+    transport,
     baseUrl,
     apiKey: () => apiKey.current(),
     observe: { exchange: (event) => listener.exchange(event) },
@@ -143,7 +146,7 @@ export function openHeart({ apiKey, listener, baseUrl, deployments, settings }: 
     lastTickAt: () => lastTickAt,
     deploymentIds: () => kept,
     view: (deploymentId) => driver.viewOf(deploymentId),
-    openConnections: () => 0,
+    openConnections: () => transport.open,
     lastBeatsTakeMs: () => driver.finalBeatMs(),
     lastBeats: (limitMs) => driver.finalBeat(AbortSignal.timeout(Math.max(0, Math.floor(limitMs)))),
     async stop() {

@@ -20,17 +20,12 @@ export function replyOfError(error: unknown): Reply {
   if (!(error instanceof ApiError)) {
     return { kind: 'unanswered', reason: error instanceof PilotlightError ? error.code : 'unknown' };
   }
-  const { code, status, answered, errorCode, retryAfterMs } = error;
+  const { code, status, meaning, waitMs, thresholdMs } = error;
   if (code === 'throttled') {
-    // The client tells a threshold as a Retry-After, so that either is taken for both.
-    return {
-      kind: 'unanswered',
-      reason: code,
-      throttle: { waitMs: retryAfterMs, thresholdMs: retryAfterMs },
-    };
+    return { kind: 'unanswered', reason: code, throttle: { waitMs, thresholdMs } };
   }
   // An expired session is a 404 too.
   if (code === 'unauthorized') return { kind: 'unanswered', reason: code };
   if (!DENIALS.has(status)) return { kind: 'unanswered', reason: `status ${status}` };
-  return { kind: 'denied', gone: status === 404 && answered && errorCode !== undefined };
+  return { kind: 'denied', gone: meaning === 'not-found' };
 }

@@ -25,14 +25,16 @@ function status(code: number, more: Partial<Parameters<typeof refusalError>[1]> 
     status: code,
     code: undefined,
     message: 'no',
-    answered: true,
+    meaning:
+      code === 429 ? 'throttled' : code === 401 || more.message !== undefined ? 'unauthorized' : 'other',
     fields: {},
     retryAfterMs: undefined,
+    thresholdMs: undefined,
     ...more,
   });
 }
 /** As the service itself says that there is no such deployment. */
-const NO_SUCH_DEPLOYMENT = status(404, { code: 'not_found' });
+const NO_SUCH_DEPLOYMENT = status(404, { code: 'not_found', meaning: 'not-found' });
 
 interface Asked {
   readonly at: number;
@@ -184,9 +186,9 @@ describe('a question without an answer is repeated for as long as it takes', () 
   test.each<[string, Error | 'hang', string]>([
     ['a refused key', status(401), 'unauthorized'],
     ['an expired session, which is a 404', status(404, { message: 'Session expired.' }), 'unauthorized'],
-    ['a 503', status(503, { answered: false }), 'status 503'],
+    ['a 503', status(503), 'status 503'],
     ['a 403', status(403), 'status 403'],
-    ['a redirect', status(301, { answered: false }), 'status 301'],
+    ['a redirect', status(301), 'status 301'],
     ['a page with status 200', new ResponseError('deployments.list', 200, 'not JSON'), 'unreadable_response'],
     ['a broken connection', new TransportError('deployments.list', 'reset', new Error('x')), 'transport'],
     ['silence', 'hang', 'timeout'],
@@ -323,7 +325,7 @@ describe('where there is no list', () => {
   });
 
   test('a gateway that denies it for a moment is not believed', async () => {
-    const scene = new Scene([byName('square')], { list: () => status(404, { answered: false }) });
+    const scene = new Scene([byName('square')], { list: () => status(404) });
     await scene.time.pass(40 * SECOND);
     scene.list = () => [{ id: 7, name: 'square' }];
     await scene.time.pass(30 * SECOND);
@@ -367,7 +369,7 @@ test('however many ids are asked for by themselves, the list comes first', async
 
 describe('429', () => {
   /** Five minutes with a service that refuses the second question for one: the scene, and the times from then on. */
-  async function throttledOnce(retryAfterMs: number | undefined): Promise<{ scene: Scene; gaps: number[] }> {
+  async function throttledOnce(thresholdMs: number | undefined): Promise<{ scene: Scene; gaps: number[] }> {
     let answers = 0;
     let refusedAt = 0;
     const scene = new Scene(byId(1, 2, 3, 4), { list: () => status(501) });
@@ -375,7 +377,7 @@ describe('429', () => {
       answers += 1;
       if (answers !== 2) return [{ id, ttl: 60 }];
       refusedAt = scene.time.now;
-      return status(429, { answered: false, retryAfterMs });
+      return status(429, { thresholdMs });
     };
     await scene.time.pass(5 * MINUTE);
     const times = scene.asked.map(({ at }) => at).filter((at) => at >= refusedAt);
@@ -457,7 +459,7 @@ describe('what changes is taken', () => {
     let rows: Told[] = [{ id: 1, name: 'square' }];
     const scene = new Scene([byName('square')], {
       list: () => rows,
-      get: () => status(404, { answered: false }),
+      get: () => status(404),
     });
     await scene.time.pass(SECOND);
     rows = [{ id: 2, name: 'square' }];
