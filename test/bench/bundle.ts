@@ -5,6 +5,8 @@ import { report } from './figures.ts';
 import { BUNDLE } from './processes.ts';
 
 const folder = dirname(BUNDLE);
+/** Loaded by `pilotlight run` when it has read its arguments, and when its first heartbeats have left. */
+const LOADED_BY_HEART = ['main', 'supervisor', 'daemon-child', 'memory', 'service-manager'];
 const STATIC = /(?:from|import)\s*"\.\/([^"]+\.js)"/g;
 
 /** The files that `entry` imports, itself included, without what it loads when it is needed. */
@@ -15,16 +17,25 @@ function closure(entry: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
-/** What a command loads when it runs, by the name of its chunk. */
-function lazily(from: ReadonlySet<string>, name: string): string[] {
+/** Adds what `loaded` imports when it needs it, by the name of its chunk. */
+function addLazy(loaded: Set<string>, name: string): void {
   const dynamic = new RegExp(`import\\("\\./(${name}-[^"]+\\.js)"\\)`, 'g');
-  return [...from].flatMap((file) =>
-    [...readFileSync(join(folder, file), 'utf8').matchAll(dynamic)].map(([, found = '']) => found),
+  const found = [...loaded].flatMap((file) =>
+    [...readFileSync(join(folder, file), 'utf8').matchAll(dynamic)].map(([, chunk = '']) => chunk),
   );
+  if (found.length === 0) throw new Error(`nothing imports a chunk ${name}`);
+  for (const chunk of found) closure(chunk, loaded);
 }
 
-const loaded = closure('pilotlight.js');
-for (const found of lazily(loaded, 'main')) closure(found, loaded);
-closure('daemon-thread.js', loaded);
-const bytes = [...loaded].reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);
-report('bundle', bytes / 1e6, `${loaded.size} files`);
+function megabytes(files: ReadonlySet<string>): number {
+  return [...files].reduce((sum, file) => sum + statSync(join(folder, file)).size, 0) / 1e6;
+}
+
+const heart = closure('pilotlight.js');
+for (const name of LOADED_BY_HEART) addLazy(heart, name);
+const daemon = closure('daemon.js');
+report(
+  'bundle',
+  megabytes(new Set([...heart, ...daemon])),
+  `heart ${megabytes(heart).toFixed(2)} MB of ${heart.size} files, daemon ${megabytes(daemon).toFixed(2)} MB of ${daemon.size}`,
+);

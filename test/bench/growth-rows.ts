@@ -17,10 +17,10 @@ export interface GrowthPoint {
 
 export const GROWTH_ROWS: readonly GrowthRow[] = [
   { id: 'deployments-cpu', what: 'CPU', unit: '% of a core', of: 'deployments' },
-  { id: 'deployments-rss', what: 'RSS', unit: 'MB', of: 'deployments' },
+  { id: 'deployments-memory', what: 'memory', unit: 'MB', of: 'deployments' },
   { id: 'deployments-scrape', what: 'a scrape', unit: 'ms', of: 'deployments' },
   { id: 'groups-cpu', what: 'CPU', unit: '% of a core', of: 'groups at 100 lines/s' },
-  { id: 'groups-rss', what: 'RSS', unit: 'MB', of: 'groups at 100 lines/s' },
+  { id: 'groups-memory', what: 'memory', unit: 'MB', of: 'groups at 100 lines/s' },
   { id: 'align', what: 'an alignment', unit: 'ms', of: 'lines' },
 ];
 

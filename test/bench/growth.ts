@@ -4,14 +4,17 @@ import { align } from '../../src/logs/align.ts';
 import { hashed } from '../../src/logs/line-hash.ts';
 import { restoredWindow } from '../../src/logs/window.ts';
 import { quantile } from './figures.ts';
-import { secondsArgument, startBenchDaemon, startEmulatorProcess, type BenchDaemon } from './processes.ts';
 import { reportGrowth } from './growth-rows.ts';
+import { secondsArgument, startEmulatorProcess, startProgram, type Measured } from './processes.ts';
+import { copyProgram } from './program-copy.ts';
 
 /** How long each amount is measured once it has settled. */
 const SECONDS = secondsArgument(20);
 const TTL_S = 60;
 const SCRAPES = 20;
 const LINES_PER_SECOND = 100;
+
+using node = copyProgram(process.execPath);
 
 for (const lines of [100, 1_000, 10_000, 100_000]) reportGrowth('align', lines, alignMs(lines));
 for (const count of [1, 10, 100, 1_000, 10_000]) await deployments(count);
@@ -34,7 +37,7 @@ function alignMs(count: number): number {
 async function deployments(count: number): Promise<void> {
   const ids = Array.from({ length: count }, (_, index) => index + 1);
   await using emulator = await startEmulatorProcess({ deployments: ids.map((id) => ({ id, ttl: TTL_S })) });
-  await using daemon = await startBenchDaemon({
+  await using program = await startProgram(node, {
     API_KEY: emulator.apiKey,
     BASE_URL: emulator.url,
     DEPLOYMENT_TTL: `${TTL_S}s`,
@@ -42,12 +45,12 @@ async function deployments(count: number): Promise<void> {
   });
   // The first interval is a short one, so that beats spread.
   await delay(Math.min(SECONDS, TTL_S / 3) * 1000);
-  reportGrowth('deployments-cpu', count, await cpuPercent(daemon));
-  reportGrowth('deployments-rss', count, daemon.memory().rssMb);
+  reportGrowth('deployments-cpu', count, await cpuPercent(program));
+  reportGrowth('deployments-memory', count, program.memory().mb);
   const times: number[] = [];
   for (let scrape = 0; scrape < SCRAPES; scrape += 1) {
     const from = performance.now();
-    await (await fetch(`${daemon.url}/metrics`)).text();
+    await (await fetch(`${program.url}/metrics`)).text();
     times.push(performance.now() - from);
   }
   reportGrowth('deployments-scrape', count, quantile(times, 0.5));
@@ -58,19 +61,19 @@ async function groups(count: number): Promise<void> {
   await using emulator = await startEmulatorProcess({
     workergroups: ids.map((id) => ({ id, lines_per_second: LINES_PER_SECOND })),
   });
-  await using daemon = await startBenchDaemon({
+  await using program = await startProgram(node, {
     API_KEY: emulator.apiKey,
     BASE_URL: emulator.url,
     WORKER_GROUPS: ids.join(','),
   });
   await delay(5_000);
-  reportGrowth('groups-cpu', count, await cpuPercent(daemon));
-  reportGrowth('groups-rss', count, daemon.memory().rssMb);
+  reportGrowth('groups-cpu', count, await cpuPercent(program));
+  reportGrowth('groups-memory', count, program.memory().mb);
 }
 
 /** Of one core. */
-async function cpuPercent(daemon: BenchDaemon): Promise<number> {
-  const [before, from] = [daemon.cpuSeconds(), performance.now()];
+async function cpuPercent(program: Measured): Promise<number> {
+  const [before, from] = [program.cpuSeconds(), performance.now()];
   await delay(SECONDS * 1000);
-  return ((daemon.cpuSeconds() - before) / (performance.now() - from)) * 100_000;
+  return ((program.cpuSeconds() - before) / (performance.now() - from)) * 100_000;
 }

@@ -2,9 +2,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { report } from './figures.ts';
-import { secondsArgument, startBenchDaemon, startEmulatorProcess } from './processes.ts';
+import { secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
+import { copyProgram } from './program-copy.ts';
 
 const SECONDS = secondsArgument(30);
+
+using node = copyProgram(process.execPath);
 
 await throughput(8, 4_000);
 await memory(100, 1_000);
@@ -14,7 +17,7 @@ async function following(groups: number, linesPerSecond: number, extra: Record<s
   const emulator = await startEmulatorProcess({
     workergroups: ids.map((id) => ({ id, lines_per_second: linesPerSecond })),
   });
-  const daemon = await startBenchDaemon({
+  const program = await startProgram(node, {
     API_KEY: emulator.apiKey,
     BASE_URL: emulator.url,
     WORKER_GROUPS: ids.join(','),
@@ -22,27 +25,27 @@ async function following(groups: number, linesPerSecond: number, extra: Record<s
     ...extra,
   });
   return {
-    daemon,
+    program,
     async delivered(): Promise<number> {
-      const text = await (await fetch(`${daemon.url}/metrics`)).text();
+      const text = await (await fetch(`${program.url}/metrics`)).text();
       return Number(/^pilotlight_log_sink_delivered_lines_total\{sink="stdout"\} (\d+)$/m.exec(text)?.[1]);
     },
     async [Symbol.asyncDispose]() {
-      await daemon[Symbol.asyncDispose]();
+      await program[Symbol.asyncDispose]();
       await emulator[Symbol.asyncDispose]();
     },
   };
 }
 
-/** What a core could do: lines delivered for each second of CPU that the daemon took, the spool on disk. */
+/** What a core could do: lines delivered for each second of CPU that heart and daemon took, the spool on disk. */
 async function throughput(groups: number, rate: number): Promise<void> {
   using folder = temporaryFolder();
   await using run = await following(groups, rate, { STATE_DIR: folder.path });
   await delay(5_000);
-  const [linesBefore, cpuBefore, from] = [await run.delivered(), run.daemon.cpuSeconds(), performance.now()];
+  const [linesBefore, cpuBefore, from] = [await run.delivered(), run.program.cpuSeconds(), performance.now()];
   await delay(SECONDS * 1000);
   const lines = (await run.delivered()) - linesBefore;
-  const cpu = run.daemon.cpuSeconds() - cpuBefore;
+  const cpu = run.program.cpuSeconds() - cpuBefore;
   const seconds = (performance.now() - from) / 1000;
   report(
     'lines',
@@ -58,8 +61,8 @@ async function memory(groups: number, rate: number): Promise<void> {
   const from = performance.now();
   while (performance.now() - from < SECONDS * 1000) {
     await delay(1_000);
-    most = Math.max(most, run.daemon.memory().rssMb);
+    most = Math.max(most, run.program.memory().mb);
   }
   const lines = ((await run.delivered()) - before) / ((performance.now() - from) / 1000);
-  report('groups-rss', most, `the highest in ${SECONDS} s, ${lines.toFixed(0)} lines/s delivered`);
+  report('groups-memory', most, `the highest in ${SECONDS} s, ${lines.toFixed(0)} lines/s delivered`);
 }

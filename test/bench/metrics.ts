@@ -2,24 +2,26 @@
 import { Agent, get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { quantile, report } from './figures.ts';
-import { startBenchDaemon, startEmulatorProcess } from './processes.ts';
+import { startEmulatorProcess, startProgram } from './processes.ts';
+import { copyProgram } from './program-copy.ts';
 
 const SCRAPES = 200;
 const deployments = Array.from({ length: 1_000 }, (_, index) => index + 1);
 const groups = Array.from({ length: 200 }, (_, index) => index + 1);
 
+using node = copyProgram(process.execPath);
 await using emulator = await startEmulatorProcess({
   deployments: deployments.map((id) => ({ id, ttl: 60 })),
   workergroups: groups.map((id) => ({ id, lines_per_second: 1 })),
 });
-await using daemon = await startBenchDaemon({
+await using program = await startProgram(node, {
   API_KEY: emulator.apiKey,
   BASE_URL: emulator.url,
   DEPLOYMENT_TTL: '60s',
   DEPLOYMENTS: deployments.join(','),
   WORKER_GROUPS: groups.join(','),
 });
-// Ten seconds after its start the daemon collects what that has left behind, once in its life.
+// What the start left behind is collected.
 await delay(15_000);
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const times: number[] = [];
@@ -40,7 +42,7 @@ report(
 function scrape(): Promise<number> {
   return new Promise((resolve, reject) => {
     let received = 0;
-    get(`${daemon.url}/metrics`, { agent }, (response) => {
+    get(`${program.url}/metrics`, { agent }, (response) => {
       response.on('data', (chunk: Buffer) => (received += chunk.length));
       response.on('end', () => resolve(received));
     }).on('error', reject);

@@ -3,7 +3,8 @@
 /** As peers.ts prints it: a line of JSON. */
 export interface PeerMeasurement {
   readonly peer: string;
-  readonly rssMb: number;
+  /** Proportional set size of the peer and all that it has started. */
+  readonly memoryMb: number;
   readonly anonymousMb: number;
   /** To the first heartbeat that arrives. */
   readonly startMs: number;
@@ -28,14 +29,14 @@ export function reportPeer(measurement: PeerMeasurement): void {
 export function peerTable(measurements: readonly PeerMeasurement[]): string {
   const header = [
     'one deployment',
-    'RSS, MB',
+    'memory, MB',
     'anonymous, MB',
     'first heartbeat, ms',
     'CPU for a heartbeat, ms',
   ];
-  const rows = measurements.map(({ peer, rssMb, anonymousMb, startMs, cpuMsPerBeat }) => [
+  const rows = measurements.map(({ peer, memoryMb, anonymousMb, startMs, cpuMsPerBeat }) => [
     PEERS[peer] ?? peer,
-    ...[rssMb, anonymousMb, startMs, cpuMsPerBeat].map((value) => String(value)),
+    ...[memoryMb, anonymousMb, startMs, cpuMsPerBeat].map((value) => String(value)),
   ]);
   return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -3,26 +3,29 @@
  * A peer whose parts are missing is left out. Run: node test/bench/peers.ts [seconds]
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { reportPeer } from './peer-rows.ts';
 import {
   measured,
   secondsArgument,
-  spawnDaemon,
+  spawnProgram,
   startEmulatorProcess,
   type EmulatorProcess,
   type Measured,
 } from './processes.ts';
+import { copyProgram, type ProgramCopy } from './program-copy.ts';
 
 const SECONDS = secondsArgument(30);
+const PYTHON = '/usr/bin/python3';
 const SETTLE_MS = 5_000;
 /** TTL, s, whose beats are a second apart, as the peers' are. */
 const TTL_S = 5;
 
 interface Peer {
   readonly id: string;
-  readonly start: (emulator: EmulatorProcess) => Measured;
+  /** What runs it. */
+  readonly program: string;
+  readonly start: (program: ProgramCopy, emulator: EmulatorProcess) => Measured;
 }
 
 /** As the SDK's sources have it: a thread, a new session for each request, no timeout, the answer not looked at. */
@@ -47,31 +50,33 @@ done
 const PEERS: readonly Peer[] = [
   {
     id: 'pilotlight',
-    start: ({ url, apiKey }) =>
-      measured(spawnDaemon({ API_KEY: apiKey, BASE_URL: url, DEPLOYMENTS: `42@${TTL_S}s` })),
+    program: process.execPath,
+    start: (node, { url, apiKey }) =>
+      measured(spawnProgram(node, { API_KEY: apiKey, BASE_URL: url, DEPLOYMENTS: `42@${TTL_S}s` })),
   },
-  ...(has('/usr/bin/python3', '-c', 'import requests')
-    ? [{ id: 'vendor', start: loop('/usr/bin/python3', '-c', VENDOR_LOOP) }]
+  ...(has(PYTHON, '-c', 'import requests')
+    ? [{ id: 'vendor', program: PYTHON, start: loop('-c', VENDOR_LOOP) }]
     : []),
-  ...(has('curl', '--version') ? [{ id: 'curl', start: loop('sh', '-c', CURL_LOOP) }] : []),
+  ...(has('curl', '--version') ? [{ id: 'curl', program: '/bin/sh', start: loop('-c', CURL_LOOP) }] : []),
 ];
 
 for (const peer of PEERS) await measure(peer);
 
-async function measure({ id, start }: Peer): Promise<void> {
+async function measure({ id, program, start }: Peer): Promise<void> {
   await using emulator = await startEmulatorProcess({ deployments: [{ id: 42, ttl: TTL_S }] });
+  using copy = copyProgram(program);
   const from = performance.now();
-  await using running = start(emulator);
+  await using running = start(copy, emulator);
   running.child.stderr?.resume();
   while ((await beats(emulator)) === 0) await delay(1);
   const startMs = performance.now() - from;
   await delay(SETTLE_MS);
-  const [before, cpuBefore] = [await beats(emulator), cpuSeconds(running)];
+  const [before, cpuBefore] = [await beats(emulator), running.cpuSeconds()];
   await delay(SECONDS * 1000);
   const sent = (await beats(emulator)) - before;
-  const cpuMs = (cpuSeconds(running) - cpuBefore) * 1000;
-  const { rssMb, anonymousMb } = running.memory();
-  reportPeer({ peer: id, rssMb, anonymousMb, startMs, cpuMsPerBeat: cpuMs / sent });
+  const cpuMs = (running.cpuSeconds() - cpuBefore) * 1000;
+  const { mb, anonymousMb } = running.memory();
+  reportPeer({ peer: id, memoryMb: mb, anonymousMb, startMs, cpuMsPerBeat: cpuMs / sent });
 }
 
 async function beats({ url }: EmulatorProcess): Promise<number> {
@@ -81,18 +86,17 @@ async function beats({ url }: EmulatorProcess): Promise<number> {
   return state.deployments[0]?.beats ?? 0;
 }
 
-/** With that of the children that ended: curl is one for each beat. */
-function cpuSeconds(running: Measured): number {
-  const fields = readFileSync(`/proc/${running.child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return running.cpuSeconds() + (Number(fields[13]) + Number(fields[14])) / 100;
-}
-
-function loop(command: string, ...args: readonly string[]): Peer['start'] {
-  return ({ url, apiKey }) =>
+function loop(...args: readonly string[]): Peer['start'] {
+  return (program, { url, apiKey }) =>
     measured(
-      spawn(command, args, {
+      spawn(program.path, args, {
         stdio: ['ignore', 'ignore', 'pipe'],
-        env: { PATH: process.env['PATH'], URL: `${url}/api/v0/deployment/42/heartbeat`, KEY: apiKey },
+        env: {
+          PATH: process.env['PATH'],
+          ...program.env,
+          URL: `${url}/api/v0/deployment/42/heartbeat`,
+          KEY: apiKey,
+        },
       }),
     );
 }

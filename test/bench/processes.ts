@@ -1,29 +1,28 @@
-/** The bundled daemon and the emulator as processes of their own, and what the kernel's books say of them. */
+/**
+ * The bundled program and the emulator as processes of their own. The program, heart and daemon, is run by a copy of
+ * Node that nothing else runs; the emulator by the Node of the benchmark.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Seed } from '../../src/emulator/seed/schema.ts';
 import { root } from '../support/optional.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { IMAGE_ENV, IMAGE_FLAGS } from './image.ts';
+import { cpuSecondsOf, memoryOf, processTree, type Memory } from './process-tree.ts';
+import type { ProgramCopy } from './program-copy.ts';
 
-/** V8's flags and malloc's settings as the image has them: the daemon is measured as it runs there. */
-const IMAGE = readFileSync(join(root, 'Dockerfile'), 'utf8');
-const IMAGE_FLAGS = [...IMAGE.matchAll(/"(--[a-z-]+=\d+)"(?=.*pilotlight\.js)/g)].map(
-  ([, flag = '']) => flag,
-);
-const IMAGE_ENV = Object.fromEntries(
-  [...IMAGE.matchAll(/^ENV (MALLOC_\w+)=(\d+)$/gm)].map(([, name = '', value = '']) => [name, value]),
-);
 export const BUNDLE = join(root, 'dist/pilotlight.js');
-/** Linux counts a process' CPU time in these; 100 on every architecture that Node runs on. */
-const TICKS_PER_SECOND = 100;
 
+/** A process with all that it has started. */
 export interface Measured extends AsyncDisposable {
   readonly child: ChildProcess;
-  memory(): { readonly rssMb: number; readonly anonymousMb: number };
-  /** User and system time so far, seconds, all threads. */
+  /** Of those that run at present, the process itself first. */
+  pids(): readonly number[];
+  memory(): Memory;
+  /** User and system time so far, seconds, with the children that ended. */
   cpuSeconds(): number;
 }
 
@@ -32,8 +31,11 @@ export interface EmulatorProcess extends Measured {
   readonly apiKey: string;
 }
 
-export interface BenchDaemon extends Measured {
+/** `pilotlight run`: the process itself is the heart. */
+export interface BenchProgram extends Measured {
   readonly url: string;
+  /** Of the heart's process alone. */
+  heartMemory(): Memory;
 }
 
 export function measured(child: ChildProcess): Measured {
@@ -41,16 +43,9 @@ export function measured(child: ChildProcess): Measured {
   if (pid === undefined) throw new Error('the process did not start');
   return {
     child,
-    memory() {
-      const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-      const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]);
-      return { rssMb: (kib('VmRSS') * 1024) / 1e6, anonymousMb: (kib('RssAnon') * 1024) / 1e6 };
-    },
-    cpuSeconds() {
-      // The name, in parentheses, may hold spaces; user and system time are fields 14 and 15.
-      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-      return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-    },
+    pids: () => processTree(pid),
+    memory: () => memoryOf(processTree(pid)),
+    cpuSeconds: () => cpuSecondsOf(processTree(pid)),
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
@@ -76,24 +71,56 @@ export async function startEmulatorProcess(seed: Seed): Promise<EmulatorProcess>
   throw new Error('the emulator ended before it listened');
 }
 
-/** `env` without the PILOTLIGHT_ prefix. Worker-group lines go nowhere. Resolves once it has started. */
-export async function startBenchDaemon(env: Record<string, string>): Promise<BenchDaemon> {
-  const child = spawnDaemon(env);
+/** Resolves once heart and daemon have started. */
+export async function startProgram(
+  node: ProgramCopy,
+  settings: Record<string, string>,
+  environment: Record<string, string> = {},
+): Promise<BenchProgram> {
+  const child = spawnProgram(node, settings, environment);
   for await (const line of createInterface(child.stderr!)) {
     if (!line.includes('"pilotlight started"')) continue;
     const { url } = JSON.parse(line) as { url: string };
     child.stderr!.resume();
-    return Object.assign(measured(child), { url });
+    const program = measured(child);
+    return Object.assign(program, {
+      url,
+      memory() {
+        const pids = program.pids();
+        if (pids.length < 2) throw new Error('no daemon runs at present; half of the program was measured');
+        return memoryOf(pids);
+      },
+      heartMemory: () => memoryOf(program.pids().slice(0, 1)),
+    });
   }
-  throw new Error('the daemon ended before it started; run it by hand with the same environment');
+  throw new Error('the program ended before it started; run it by hand with the same environment');
 }
 
-export function spawnDaemon(env: Record<string, string>): ChildProcess {
-  const all = { LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0', ...env };
+/** `settings` without the PILOTLIGHT_ prefix, `environment` as it is. Worker-group lines go nowhere. */
+export function spawnProgram(
+  node: ProgramCopy,
+  settings: Record<string, string>,
+  environment: Record<string, string> = {},
+): ChildProcess {
+  const all = { LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0', ...settings };
   const prefixed = Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
-  return spawn(process.execPath, [...IMAGE_FLAGS, BUNDLE, 'run'], {
+  return spawn(node.path, [...IMAGE_FLAGS, BUNDLE, 'run'], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: { PATH: process.env['PATH'], ...IMAGE_ENV, ...Object.fromEntries(prefixed) },
+    env: {
+      PATH: process.env['PATH'],
+      ...node.env,
+      ...IMAGE_ENV,
+      ...environment,
+      ...Object.fromEntries(prefixed),
+    },
+  });
+}
+
+/** Node that does nothing. */
+export function spawnBareNode(node: ProgramCopy, script: string): ChildProcess {
+  return spawn(node.path, ['-e', script], {
+    stdio: 'ignore',
+    env: { PATH: process.env['PATH'], ...node.env },
   });
 }
 

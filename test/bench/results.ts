@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { growthTable, type GrowthPoint } from './growth-rows.ts';
 import { peerTable, type PeerMeasurement } from './peer-rows.ts';
-import { FIGURES, holds, type Measurement } from './figures.ts';
+import { FIGURES, holds, type FigureRow, type Measurement } from './figures.ts';
 
 export const RESULTS = new URL('results.json', import.meta.url);
 
@@ -29,11 +29,31 @@ export function readResults(): Results | undefined {
 /** In Markdown: a row for each figure, how some grow, the peers, and where all of it comes from. */
 export function benchTable(results: Results | undefined): string {
   if (!results) return 'Not measured yet: `npm run bench`.';
-  const { date, revision, cpu, node, quick, loadAverage } = results;
-  const rows = FIGURES.map((figure) => {
+  const tables = [figureTable(results, FIGURES), growthTable(results.growth), peerTable(results.peers)];
+  return [...tables, MEMORY, origin(results)].join('\n\n');
+}
+
+/** The same of a run of some benchmarks only. */
+export function partialTable(results: Results, figures: readonly FigureRow[]): string {
+  const { growth, peers } = results;
+  const tables = [
+    ...(figures.length > 0 ? [figureTable(results, figures)] : []),
+    ...(growth.length > 0 ? [growthTable(growth)] : []),
+    ...(peers.length > 0 ? [peerTable(peers)] : []),
+  ];
+  return [...tables, origin(results)].join('\n\n');
+}
+
+const MEMORY =
+  'Memory is what all processes of a program take on a machine of their own, heart and daemon here: their ' +
+  'proportional set size (`Pss` of `/proc/PID/smaps_rollup`), run by a copy of the binary and its libraries that ' +
+  'nothing else runs; of bare Node and of the peers in the same way. CPU is that of all of them too.';
+
+function figureTable({ figures }: Results, rows: readonly FigureRow[]): string {
+  const cells = rows.map((figure) => {
     const { what, unit, bound, aim, atLeast } = figure;
     const sign = atLeast ? '≥' : '≤';
-    const found = results.figures.find(({ id }) => id === figure.id);
+    const found = figures.find(({ id }) => id === figure.id);
     const held = found === undefined ? '' : holds(figure, found.value) ? 'yes' : '**no**';
     return [
       what,
@@ -45,12 +65,14 @@ export function benchTable(results: Results | undefined): string {
     ];
   });
   const header = ['figure', 'measured', 'bound', 'aim', 'holds', 'note'];
-  const lines = [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  const where =
+  return [header, header.map(() => '---'), ...cells].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+function origin({ date, revision, cpu, node, quick, loadAverage }: Results): string {
+  return (
     `Measured ${date.slice(0, 10)} at ${revision} on ${cpu}, Node ${node}, ` +
-    `load average ${loadAverage.toFixed(1)}${quick ? ', with short durations (`--quick`)' : ''}.`;
-  const { growth, peers } = results;
-  return [...lines, '', growthTable(growth), '', peerTable(peers), '', where].join('\n');
+    `load average ${loadAverage.toFixed(1)}${quick ? ', with short durations (`--quick`)' : ''}.`
+  );
 }
 
 function amount(value: number, unit: string): string {

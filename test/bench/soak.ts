@@ -1,12 +1,13 @@
 /**
- * Half an hour with faults on: what grows? Prints a line a minute, then the slopes of memory, threads and open files
- * over the second half of the time. Run: node test/bench/soak.ts [seconds]
+ * Half an hour with faults on: what grows? Prints a line a minute, then the slopes of memory, threads and open files of
+ * heart and daemon over the second half of the time. Run: node test/bench/soak.ts [seconds]
  */
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FaultInput } from '../../src/emulator/index.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { secondsArgument, startBenchDaemon, startEmulatorProcess } from './processes.ts';
+import { openFilesOf, threadsOf } from './process-tree.ts';
+import { secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
+import { copyProgram } from './program-copy.ts';
 
 const SECONDS = secondsArgument(1_800);
 const SAMPLE_MS = 5_000;
@@ -27,19 +28,20 @@ const FAULT_EVERY_MS = 12_000;
 
 interface Sample {
   readonly atSeconds: number;
-  readonly rssMb: number;
+  readonly mb: number;
   readonly anonymousMb: number;
   readonly files: number;
   readonly threads: number;
 }
 
 using folder = temporaryFolder();
+using node = copyProgram(process.execPath);
 await using emulator = await startEmulatorProcess({
   deployments: DEPLOYMENTS.map((id) => ({ id, ttl: 60 })),
   workergroups: GROUPS.map((id) => ({ id, lines_per_second: 100 })),
   machines: [{ id: 11 }],
 });
-await using daemon = await startBenchDaemon({
+await using program = await startProgram(node, {
   API_KEY: emulator.apiKey,
   BASE_URL: emulator.url,
   DEPLOYMENT_TTL: '60s',
@@ -55,7 +57,9 @@ const from = performance.now();
 let faults = 0;
 while (performance.now() - from < SECONDS * 1000) {
   await delay(SAMPLE_MS);
-  await Promise.all(['/metrics', '/api/status'].map(async (path) => (await fetch(daemon.url + path)).text()));
+  await Promise.all(
+    ['/metrics', '/api/status'].map(async (path) => (await fetch(program.url + path)).text()),
+  );
   if (performance.now() - from > (faults + 1) * FAULT_EVERY_MS) await inject(FAULTS[faults % FAULTS.length]!);
   samples.push(sample());
   const last = samples.at(-1);
@@ -64,12 +68,12 @@ while (performance.now() - from < SECONDS * 1000) {
 
 const second = samples.slice(samples.length >> 1);
 const slopes = Object.fromEntries(
-  (['rssMb', 'anonymousMb', 'files', 'threads'] as const).map((key) => [
+  (['mb', 'anonymousMb', 'files', 'threads'] as const).map((key) => [
     `${key}PerHour`,
     Number(slopePerHour(second, key).toFixed(2)),
   ]),
 );
-const text = await (await fetch(`${daemon.url}/metrics`)).text();
+const text = await (await fetch(`${program.url}/metrics`)).text();
 const books = (await (await fetch(`${emulator.url}/_emulator/state`)).json()) as {
   deployments: { lapses: number; minMarginMs: number }[];
 };
@@ -84,7 +88,7 @@ process.stdout.write(
     delivered: total(text, 'log_sink_delivered_lines_total'),
     gaps: total(text, 'workergroup_log_gaps_total'),
     fatal: Number(/log_messages_total\{level="fatal"\} (\d+)/.exec(text)?.[1]),
-    cpuSeconds: daemon.cpuSeconds(),
+    cpuSeconds: program.cpuSeconds(),
     ...slopes,
   })}\n`,
 );
@@ -100,13 +104,12 @@ async function inject(fault: FaultInput): Promise<void> {
 }
 
 function sample(): Sample {
-  const { pid } = daemon.child;
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const pids = program.pids();
   return {
     atSeconds: Math.round((performance.now() - from) / 1000),
-    ...daemon.memory(),
-    files: readdirSync(`/proc/${pid}/fd`).length,
-    threads: Number(/^Threads:\s+(\d+)/m.exec(status)?.[1]),
+    ...program.memory(),
+    files: openFilesOf(pids),
+    threads: threadsOf(pids),
   };
 }
 

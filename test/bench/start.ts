@@ -1,24 +1,30 @@
 /** From the start of the process to the first heartbeat that the service accepts. Run: node test/bench/start.ts */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { quantile, report } from './figures.ts';
-import { measured, spawnDaemon } from './processes.ts';
+import { measured, spawnBareNode, spawnProgram } from './processes.ts';
+import { copyProgram } from './program-copy.ts';
 
 const RUNS = 15;
 
+using node = copyProgram(process.execPath);
+
 async function bareMs(): Promise<number> {
   const from = performance.now();
-  await once(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }), 'exit');
+  await once(spawnBareNode(node, '0'), 'exit');
   return performance.now() - from;
 }
 
 async function startMs(): Promise<number> {
   await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: 60 }] } });
   const from = performance.now();
-  const child = spawnDaemon({ API_KEY: emulator.apiKey, BASE_URL: emulator.url, DEPLOYMENTS: '42@60s' });
+  const child = spawnProgram(node, {
+    API_KEY: emulator.apiKey,
+    BASE_URL: emulator.url,
+    DEPLOYMENTS: '42@60s',
+  });
   child.stderr?.resume();
-  await using _daemon = measured(child);
+  await using _program = measured(child);
   await emulator.journal.waitFor({ operation: 'deployments.heartbeat' });
   return performance.now() - from;
 }

@@ -1,0 +1,48 @@
+/**
+ * Memory and CPU of `run`, heart and daemon, at rest: 1 deployment, 1 quiet group, scraped; and of a Node that does
+ * nothing. Run: node test/bench/at-rest.ts [seconds]
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { report } from './figures.ts';
+import { measured, secondsArgument, spawnBareNode, startEmulatorProcess, startProgram } from './processes.ts';
+import type { Memory } from './process-tree.ts';
+import { copyProgram, type ProgramCopy } from './program-copy.ts';
+
+const SECONDS = secondsArgument(300);
+const SCRAPE_MS = 15_000;
+const BARE_SETTLE_MS = 3_000;
+
+using node = copyProgram(process.execPath);
+const floor = await bareMemory(node);
+await using emulator = await startEmulatorProcess({
+  deployments: [{ id: 42, ttl: 60 }],
+  workergroups: [{ id: 7, lines_per_second: 0.1 }],
+});
+await using program = await startProgram(node, {
+  API_KEY: emulator.apiKey,
+  BASE_URL: emulator.url,
+  DEPLOYMENTS: '42@60s',
+  WORKER_GROUPS: '7',
+});
+const settleMs = Math.min(10_000, SECONDS * 200);
+await delay(settleMs);
+const cpuBefore = program.cpuSeconds();
+const from = performance.now();
+while (performance.now() - from < SECONDS * 1000 - settleMs) {
+  await (await fetch(`${program.url}/metrics`)).text();
+  await delay(Math.min(SCRAPE_MS, SECONDS * 100));
+}
+const cpu = ((program.cpuSeconds() - cpuBefore) / (performance.now() - from)) * 100_000;
+const { mb, anonymousMb } = program.memory();
+const heart = program.heartMemory();
+report('memory', mb / floor.mb, `${mb.toFixed(0)} MB against ${floor.mb.toFixed(0)} MB, after ${SECONDS} s`);
+report('anonymous', anonymousMb, `bare Node ${floor.anonymousMb.toFixed(0)} MB`);
+report('heart-anonymous', heart.anonymousMb);
+report('idle-cpu', cpu, 'scrapes included');
+
+/** Alone on the copy, as the program after it. */
+async function bareMemory(copy: ProgramCopy): Promise<Memory> {
+  await using bare = measured(spawnBareNode(copy, 'setInterval(()=>{},1e9)'));
+  await delay(BARE_SETTLE_MS);
+  return bare.memory();
+}

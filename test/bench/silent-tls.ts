@@ -1,0 +1,67 @@
+/**
+ * Open files of the heart while the service takes connections and does not answer TLS on them, for 33 s of a TTL of
+ * 60 s, which no deployment needs to lose by. Run: node test/bench/silent-tls.ts [deployments]
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { createPrivateCa, startTlsFront } from '../support/private-ca.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { report } from './figures.ts';
+import { openFilesOf } from './process-tree.ts';
+import { startEmulatorProcess, startProgram } from './processes.ts';
+import { copyProgram } from './program-copy.ts';
+import { startSilentGate } from './silent-gate.ts';
+
+const COUNT = Number(process.argv[2] ?? 1_000);
+const TTL_S = 60;
+/** By then the beats are spread over their interval. */
+const SETTLE_MS = 20_000;
+const SILENCE_MS = 33_000;
+/** By then each deployment was accepted again, or has lapsed. */
+const RECOVERY_MS = 30_000;
+const SAMPLE_MS = 50;
+
+const ids = Array.from({ length: COUNT }, (_, index) => index + 1);
+using folder = temporaryFolder();
+using node = copyProgram(process.execPath);
+const ca = createPrivateCa(folder.path);
+await using emulator = await startEmulatorProcess({ deployments: ids.map((id) => ({ id, ttl: TTL_S })) });
+await using front = await startTlsFront(ca.issue('127.0.0.1'), Number(new URL(emulator.url).port));
+await using gate = await startSilentGate(front.port);
+await using program = await startProgram(
+  node,
+  {
+    API_KEY: emulator.apiKey,
+    BASE_URL: `https://127.0.0.1:${gate.port}`,
+    DEPLOYMENT_TTL: `${TTL_S}s`,
+    DEPLOYMENTS: ids.join(','),
+  },
+  { NODE_EXTRA_CA_CERTS: ca.file },
+);
+const heart = program.pids().slice(0, 1);
+
+const before = await mostFiles(SETTLE_MS);
+gate.silent = true;
+const during = await mostFiles(SILENCE_MS);
+gate.silent = false;
+const after = await mostFiles(RECOVERY_MS);
+const left = openFilesOf(heart);
+const state = await fetch(`${emulator.url}/_emulator/state`);
+const { deployments } = (await state.json()) as { deployments: { lapses: number; minMarginMs: number }[] };
+const lapses = deployments.reduce((sum, deployment) => sum + deployment.lapses, 0);
+const closest = Math.min(...deployments.map(({ minMarginMs }) => minMarginMs)) / 1000;
+report(
+  'silent-tls-files',
+  Math.max(during, after),
+  `${before} before, ${during} in the silence, ${after} at its end, then ${left}; ` +
+    `${lapses} lapses, closest approach ${closest.toFixed(0)} s`,
+);
+
+async function mostFiles(forMs: number): Promise<number> {
+  let most = 0;
+  const from = performance.now();
+  while (performance.now() - from < forMs) {
+    most = Math.max(most, openFilesOf(heart));
+    await delay(SAMPLE_MS);
+  }
+  return most;
+}
