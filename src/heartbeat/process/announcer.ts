@@ -9,8 +9,7 @@ import type { HeartLog, LogFields } from './log.ts';
 
 /** How long changes are gathered, ms. */
 const GATHER_MS = 250;
-/** While the same kind of change goes on, its lines are this far apart: from one second up to one minute, ms. */
-const FIRST_PAUSE_MS = 1_000;
+/** While the same kind of change goes on, its lines are at most this far apart, ms. */
 const LONGEST_PAUSE_MS = 60_000;
 /** After a start, a failure is said this soon, ms, and then again after each minute. */
 const FIRST_SUMMARY_MS = 5_000;
@@ -66,6 +65,8 @@ interface Change {
 interface Gathering {
   changes: Map<number, Change>;
   pauseMs: number;
+  /** When the last line of it was written, monotonic ms. */
+  saidAt: number;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -159,26 +160,27 @@ export class Announcer {
     const gathering = this.#gatherings.get(to) ?? {
       changes: new Map<number, Change>(),
       pauseMs: GATHER_MS,
+      saidAt: -Infinity,
       timer: undefined,
     };
     this.#gatherings.set(to, gathering);
     gathering.changes.set(id, { id, from, remainingMs });
-    gathering.timer ??= setTimeout(() => this.#ripe(to, gathering), gathering.pauseMs);
+    gathering.timer ??= this.#sayIn(to, gathering);
   }
 
-  /** The line of a kind of change; the next one of its kind comes later while there are any, and soon after a rest. */
-  #ripe(to: HeartbeatState, gathering: Gathering): void {
-    gathering.timer = undefined;
-    if (gathering.changes.size === 0) {
-      gathering.pauseMs = GATHER_MS;
-      return;
-    }
-    const many = gathering.changes.size > 1;
-    this.#say(to, gathering);
-    gathering.pauseMs = many
-      ? Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, gathering.pauseMs * 2))
-      : GATHER_MS;
-    gathering.timer = setTimeout(() => this.#ripe(to, gathering), gathering.pauseMs);
+  /** The first line of a kind comes soon; each that follows before a minute of rest waits twice as long. */
+  #sayIn(to: HeartbeatState, gathering: Gathering): NodeJS.Timeout {
+    const since = performance.now() - gathering.saidAt;
+    if (since > LONGEST_PAUSE_MS) gathering.pauseMs = GATHER_MS;
+    return setTimeout(
+      () => {
+        gathering.timer = undefined;
+        gathering.saidAt = performance.now();
+        gathering.pauseMs = Math.min(LONGEST_PAUSE_MS, gathering.pauseMs * 2);
+        this.#say(to, gathering);
+      },
+      Math.max(GATHER_MS, gathering.pauseMs - since),
+    );
   }
 
   #say(to: HeartbeatState, gathering: Gathering): void {
