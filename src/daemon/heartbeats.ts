@@ -146,7 +146,7 @@ const ADVICE: Partial<Record<HeartbeatState, string>> = {
   urgent: 'heartbeats fail and the TTL runs out; is the service reachable from here?',
   unauthorized: 'the service refuses the key; put a valid one where PILOTLIGHT_API_KEY or its _FILE has it',
   lapsed: 'the TTL has passed without an accepted heartbeat; the deployment has probably expired',
-  gone: 'the service no longer knows this deployment; no further heartbeats are sent',
+  gone: 'the service no longer knows this deployment; it is asked on at its interval until its TTL has passed, then every 30 s',
 };
 
 /** News this much older than its line carry their own time, ms. */

@@ -53,13 +53,14 @@ export class Agenda<T extends { readonly beat: Heartbeat }> {
 }
 
 /**
- * Earliest deadline first. But a second attempt waits for all first ones, and what is lost already must not starve
- * what can still be saved, which is what plain earliest-deadline-first does under overload.
+ * Earliest deadline first. But a second attempt waits for all first ones, and so does one for a deployment that is
+ * probably gone; and what is lost already must not starve what can still be saved, which is what plain
+ * earliest-deadline-first does under overload: it comes last, and in the order in which it was due.
  */
 function priority(beat: Heartbeat, mono: number): number {
-  if (beat.state === 'lapsed') return Infinity;
   const expiry = expiresAt(beat);
+  if (mono >= expiry) return beat.dueAt + 2 * BEHIND_ALL_FIRST_ATTEMPTS;
   const deadline = expiry === Infinity ? beat.dueAt + PATIENCE_WITHOUT_TTL : expiry;
   const hedge = beat.dueAt > mono;
-  return hedge ? deadline + BEHIND_ALL_FIRST_ATTEMPTS : deadline;
+  return hedge || beat.gone ? deadline + BEHIND_ALL_FIRST_ATTEMPTS : deadline;
 }

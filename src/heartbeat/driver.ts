@@ -11,7 +11,14 @@ import { FinalBeat } from './final-beat.ts';
 import { timingFor, type TimingChoice } from './formulas.ts';
 import { KeySource, type Key } from './key-source.ts';
 import { emptyLedger, enter, type Ledger } from './ledger.ts';
-import { startHeartbeat, type Event, type Heartbeat, type Notice, type Send } from './machine.ts';
+import {
+  startHeartbeat,
+  type Event,
+  type Heartbeat,
+  type HeartbeatState,
+  type Notice,
+  type Send,
+} from './machine.ts';
 import type { Outcome } from './outcome.ts';
 import type { CancelTimer, Ports } from './ports.ts';
 import type { Instant } from './reckoning.ts';
@@ -96,6 +103,15 @@ export class HeartbeatDriver {
     this.#pump();
   }
 
+  /** Beats at once where `chosen` says so, by the deployment's state: a reload asks those that are gone. */
+  beatNow(chosen: (state: HeartbeatState, id: number) => boolean): void {
+    for (const deployment of this.#deployments.values()) {
+      const { state, id } = deployment.beat;
+      if (chosen(state, id)) this.#tell(deployment, { type: 'beat-now' }, this.#now());
+    }
+    this.#pump();
+  }
+
   /** Looks at the key source now, for instance because a reload was asked for. */
   async readKey(): Promise<void> {
     if (this.#stopped) return;
@@ -122,15 +138,15 @@ export class HeartbeatDriver {
   }
 
   /**
-   * One last beat for every deployment, so that whoever comes next has the whole TTL; one that was reached just
-   * now has it, and is not made to wait for the spacing. Resolves with the ids that were not reached: as soon as
+   * One last beat for every deployment that is not gone, so that whoever comes next has the whole TTL; one that was
+   * reached just now has it, and is not made to wait for the spacing. Resolves with the ids that were not reached: as soon as
    * the others were, after the longest A + s, or when the signal fires, whichever comes first. Never rejects. To
    * be followed by stop().
    */
   async finalBeat(signal: AbortSignal): Promise<number[]> {
     const now = this.#now();
     const live = [...this.#deployments.values()].filter(
-      ({ beat }) => !isFinal(beat.state) && !wasJustReached(beat, now.mono),
+      ({ beat }) => !isFinal(beat.state) && !beat.gone && !wasJustReached(beat, now.mono),
     );
     const limits = live.map(({ beat }) => beat.timing.attemptTimeout + beat.spacing);
     const final = new FinalBeat(live.map(({ beat }) => beat.id));
@@ -204,7 +220,8 @@ export class HeartbeatDriver {
     this.#outbox.push({ id, notice });
     if (notice.type === 'overdue') deployment.calls.get(notice.attempt)?.discount();
     if (notice.type === 'accepted') this.#final?.settle(id, 'reached');
-    if (notice.type === 'state' && isFinal(notice.to)) this.#final?.settle(id, 'ended');
+    if (notice.type === 'state' && (notice.to === 'gone' || isFinal(notice.to)))
+      this.#final?.settle(id, 'ended');
   }
 
   #takeKey(key: Key): void {

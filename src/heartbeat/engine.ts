@@ -11,7 +11,7 @@ import { keyWatch, retryDelay, type Timing } from './formulas.ts';
 import type { Action, Event, Heartbeat } from './machine.ts';
 import { partedBy, PARTING, reckon, type Instant } from './reckoning.ts';
 import { expiresAt, isFinal, sendAt, stateOf } from './schedule.ts';
-import { abort, beginTurn, newest, notify, type Turn } from './turn.ts';
+import { abort, beginTurn, dueNow, newest, notify, type Turn } from './turn.ts';
 
 export interface Step {
   readonly beat: Heartbeat;
@@ -40,7 +40,7 @@ export function step(beat: Heartbeat, event: Event, now: Instant, random: () => 
       retime(turn, event.timing);
       break;
     case 'beat-now':
-      turn.beat.dueAt = now.mono;
+      dueNow(turn);
       break;
     case 'stop':
       stop(turn);
@@ -61,7 +61,7 @@ function observeClocks(turn: Turn): void {
   beat.reckoning = reckon(beat.reckoning, now);
   beat.dueAt -= beat.reckoning.hidden - before;
   if (Math.abs(byMs) <= PARTING) return;
-  beat.dueAt = Math.min(beat.dueAt, now.mono);
+  dueNow(turn);
   beat.fresh = true;
   notify(turn, { type: 'clocks-parted', byMs });
 }
@@ -129,13 +129,17 @@ function send(turn: Turn): void {
 }
 
 function takeKey(turn: Turn, generation: number): void {
-  const { beat, now } = turn;
+  const { beat } = turn;
   if (generation <= beat.keyGeneration) return;
   beat.keyGeneration = generation;
-  if (beat.trouble === 'unauthorized') beat.dueAt = now.mono;
+  // A deployment that one account does not know may be another's.
+  if (beat.trouble === 'unauthorized' || beat.gone) dueNow(turn);
 }
 
-/** A shorter TTL or interval moves a beat that is already scheduled; a longer one waits for the next. */
+/**
+ * A shorter TTL or interval moves a beat that is already scheduled; a longer one waits for the next. Whoever times a
+ * deployment that is gone believes that it is there: it is asked at once.
+ */
 function retime(turn: Turn, timing: Timing): void {
   const { beat } = turn;
   const basis = beat.basis - beat.reckoning.hidden;
@@ -144,6 +148,7 @@ function retime(turn: Turn, timing: Timing): void {
   if (scheduled) beat.dueAt = Math.min(beat.dueAt, due);
   beat.timing = timing;
   beat.spacing = Math.min(beat.spacing, timing.maxSpacing);
+  if (beat.gone) dueNow(turn);
 }
 
 function stop(turn: Turn): void {

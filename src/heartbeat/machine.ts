@@ -5,7 +5,10 @@ import type { FailureLabel, Outcome } from './outcome.ts';
 import { startReckoning, type Instant, type Reckoning } from './reckoning.ts';
 import { MIN_SPACING } from './formulas.ts';
 
-/** In the order in which a deployment might live through them; only the last two end. */
+/**
+ * In the order in which a deployment might live through them. Only `stopped` ends: `gone` is slow, because the
+ * service may be wrong, or the deployment may be made again.
+ */
 export const HEARTBEAT_STATES = [
   'starting',
   'healthy',
@@ -55,6 +58,8 @@ export interface Heartbeat {
   readonly reckoning: Reckoning;
   /** When the last acknowledged beat was *sent*, reckoned; before the first one, when the heartbeat began. */
   readonly basis: number;
+  /** The same on the monotonic clock alone, which nobody sets. */
+  readonly basisMono: number;
   /** Whether any beat has been acknowledged, so that `basis` is more than a hope. */
   readonly acknowledged: boolean;
   /** When the next attempt is due; Infinity while the newest attempt is awaited. */
@@ -76,6 +81,8 @@ export interface Heartbeat {
   readonly keyReadAt: number;
   /** When the service first said that there is no such deployment, if it has since the last success. */
   readonly notFoundAt: number | undefined;
+  /** Whether it was believed. From then on until the next success it is asked slowly, whatever it answers. */
+  readonly gone: boolean;
   /** Whether the next attempt must not reuse a connection. */
   readonly fresh: boolean;
   /** Whether an urgent deployment may have two attempts running; a 429 forbids it until the next success. */
@@ -127,7 +134,10 @@ export type Notice =
       readonly type: 'accepted';
       readonly attempt: number;
       readonly latencyMs: number;
-      /** How much time the deployment had left when this was known, by the beat before, ms; below 0: lapsed. */
+      /**
+       * How much time the deployment had left when this was known, by the beat before, ms; below 0: lapsed. Absent
+       * where none was acknowledged before, and where it was gone for good, and this is one that was made again.
+       */
       readonly marginMs?: number;
       /** The same as a part of the TTL. */
       readonly marginRatio?: number;
@@ -168,6 +178,7 @@ export function startHeartbeat(
     trouble: 'none',
     reckoning: startReckoning(now),
     basis: now.mono,
+    basisMono: now.mono,
     acknowledged: false,
     dueAt,
     lastSentAt: -Infinity,
@@ -179,6 +190,7 @@ export function startHeartbeat(
     keyGeneration,
     keyReadAt: Infinity,
     notFoundAt: undefined,
+    gone: false,
     fresh: false,
     hedging: true,
   };

@@ -1,7 +1,9 @@
 /** One turn of the machine: a draft of the next heartbeat that the handlers write to, and what they ask for. */
 
+import { goneDelay } from './formulas.ts';
 import type { Action, Attempt, Heartbeat, Notice } from './machine.ts';
 import type { Instant } from './reckoning.ts';
+import { lifeLeft } from './schedule.ts';
 
 type Draft = { -readonly [K in keyof Heartbeat]: Heartbeat[K] };
 
@@ -27,6 +29,23 @@ export function newest(turn: Turn): Attempt | undefined {
 
 export function forget(turn: Turn, attempt: Attempt): void {
   turn.beat.inFlight = turn.beat.inFlight.filter((other) => other.id !== attempt.id);
+}
+
+/**
+ * The next attempt is due then, unless it is due before: an answer that comes late must not push it back. One that is
+ * gone keeps its slow rhythm, from send to send, whatever else happens to it.
+ */
+export function dueBy(turn: Turn, at: number): void {
+  const { beat, now, random } = turn;
+  const slow = beat.gone
+    ? beat.lastSentAt + goneDelay(beat.timing, lifeLeft(beat, now.mono), random)
+    : -Infinity;
+  beat.dueAt = Math.min(beat.dueAt, Math.max(at, slow));
+}
+
+/** The next attempt is due at once, also of one that is gone. */
+export function dueNow({ beat, now }: Turn): void {
+  beat.dueAt = Math.min(beat.dueAt, now.mono);
 }
 
 /** Takes an attempt off the wire. `superseded` where it was not the attempt's fault. */

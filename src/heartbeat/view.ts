@@ -64,9 +64,13 @@ export function viewDeployment(last: Heartbeat, ledger: Ledger, now: Instant): D
   };
 }
 
-/** The ledger knows of margins only when a beat arrives; a deployment in trouble may be closer right now. */
+/**
+ * The ledger knows of margins only when a beat arrives; a deployment in trouble may be closer right now. One that is
+ * gone has no time that could run out.
+ */
 function closestMargin(beat: Heartbeat, ledger: Ledger, now: Instant): number | undefined {
   const { ttl } = beat.timing;
-  if (ttl === undefined || !beat.acknowledged || isFinal(beat.state)) return ledger.minMarginRatio;
+  const idle = isFinal(beat.state) || beat.gone || !beat.acknowledged;
+  if (ttl === undefined || idle) return ledger.minMarginRatio;
   return Math.min(ledger.minMarginRatio ?? Infinity, (expiresAt(beat) - now.mono) / ttl);
 }

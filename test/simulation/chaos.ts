@@ -8,6 +8,7 @@ import { timingFor, type IntervalChoice, type Timing } from '../../src/heartbeat
 import type { BeatRequest } from '../../src/heartbeat/ports.ts';
 import { EPOCH, VirtualTime } from '../support/virtual-time.ts';
 import { fateOf, type Fault } from './faults.ts';
+import { rescueOfGone } from './mistakes.ts';
 import type { Sky, Weather } from './network.ts';
 import { Random } from './random.ts';
 import { finish, pickLateness, type RunOptions, type RunResult } from './scenario.ts';
@@ -21,6 +22,8 @@ const FAULTS = [
   'lost-answer',
   'server-error',
   'html',
+  'gateway-404',
+  'not-found',
   'slow',
   'throttled',
   'throttled-threshold',
@@ -39,6 +42,8 @@ class Chaos implements Weather {
   /** True times in which the service or the machine was out of order. */
   readonly bad: Span[] = [];
   keyResetAt = -Infinity;
+  /** When the service last said by mistake that there is no such deployment. */
+  #mistakenAt = -Infinity;
   #fault: Fault | undefined;
   #latency = 20;
   readonly #time: VirtualTime;
@@ -56,6 +61,7 @@ class Chaos implements Weather {
     if (this.#fault === undefined) return { latency: this.#latency * this.#random.between(0.5, 1) };
     const fate = fateOf(this.#fault, this.#timing, this.#timing.interval, this.#random);
     const { outcome, after = 0 } = fate;
+    if (outcome?.type === 'not-found') this.#mistakenAt = this.#time.now;
     if (outcome?.type === 'throttled') {
       // A service that says when to come back does not want to be reached before.
       const wait = outcome.retryAfterMs ?? outcome.thresholdMs ?? 0;
@@ -90,7 +96,8 @@ class Chaos implements Weather {
 
   /** Whether there was a window for this basis after all. */
   windowFor(basis: number, timing: Timing): Span | undefined {
-    const { interval, ttl = 0, clockAllowance, rescue, attemptTimeout, maxSpacing, tick } = timing;
+    const { interval, ttl = 0, clockAllowance, attemptTimeout, maxSpacing, tick } = timing;
+    const rescue = this.#mistakenAt < basis ? timing.rescue : Math.max(timing.rescue, rescueOfGone(timing));
     const end = basis + ttl - clockAllowance;
     // An old key costs one attempt that is refused, and the spacing to the next.
     const length = this.keyResetAt < basis ? rescue : rescue + attemptTimeout + maxSpacing + tick;

@@ -3,6 +3,7 @@ import type { BrokenEngine } from './broken-engines.ts';
 import { BROKEN_ENGINES } from './broken-engines.ts';
 import { chaos } from './chaos.ts';
 import { crowd } from './crowd.ts';
+import { mistakes } from './mistakes.ts';
 import { outages } from './outages.ts';
 import { farewell, resume, rotation, slowness } from './recoveries.ts';
 import type { Scenario } from './scenario.ts';
@@ -11,6 +12,7 @@ import { windows } from './windows.ts';
 export const SCENARIOS = {
   windows,
   outages,
+  mistakes,
   chaos,
   crowd,
   beginnings,
