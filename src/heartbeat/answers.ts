@@ -66,7 +66,7 @@ function accept(turn: Turn, attempt: Attempt): void {
   const latencyMs = now.mono - attempt.sentAt;
   const madeAgain = beat.gone && lifeLeft(beat, now.mono) <= 0;
   const margin = beat.acknowledged && !madeAgain ? expiresAt(beat) - now.mono : Infinity;
-  const { ttl, interval, tick } = beat.timing;
+  const { ttl, interval, tick, attemptTimeout, backoff } = beat.timing;
   notify(turn, {
     type: 'accepted',
     attempt: attempt.id,
@@ -82,6 +82,7 @@ function accept(turn: Turn, attempt: Attempt): void {
   // In reckoned time: an answer that was on its way while the machine slept is old when it is read.
   const sentAt = attempt.reckonedAt - beat.reckoning.hidden;
   beat.dueAt = sentAt + part * (interval * (1 - INTERVAL_JITTER * turn.random()) - tick);
+  beat.latestAt = beat.dueAt + attemptTimeout + backoff;
   beat.basis = Math.max(attempt.reckonedAt, beat.acknowledged ? beat.basis : -Infinity);
   beat.basisMono = Math.max(attempt.sentAt, beat.acknowledged ? beat.basisMono : -Infinity);
   beat.acknowledged = true;
@@ -130,7 +131,9 @@ function throttle(turn: Turn, { attempt, outcome, delay, governs }: Throttling):
   const wanted = now.mono + asked * jitter;
   const latest = Math.max(lastCall(turn), now.mono + delay);
   beat.dueAt = Infinity; // what the service asks for outweighs a retry that is due before
-  dueBy(turn, Math.min(wanted, latest));
+  const { attemptTimeout, backoff } = beat.timing;
+  // The service does not want to be reached before, so that only then the time begins in which it should be.
+  dueBy(turn, Math.min(wanted, latest), Math.min(wanted + attemptTimeout + backoff, latest));
   if (beat.dueAt < wanted)
     notify(turn, { type: 'wait-cut-short', askedMs: asked, waitMs: beat.dueAt - now.mono });
 }

@@ -26,12 +26,15 @@ export function step(beat: Heartbeat, event: Event, now: Instant, random: () => 
   observeClocks(turn);
   switch (event.type) {
     case 'wake':
-      wake(turn, event.room);
+      wake(turn, event.room, event.heldUntil);
       break;
     case 'settled':
       // A failure that comes after A counts from A, even if no timer has noticed that it was overdue.
       if (event.outcome.type !== 'accepted') giveUpOnSlowAttempts(turn);
       settle(turn, event.attempt, event.outcome);
+      break;
+    case 'evict':
+      evict(turn, event.attempt);
       break;
     case 'key':
       takeKey(turn, event.generation);
@@ -60,20 +63,21 @@ function observeClocks(turn: Turn): void {
   const before = beat.reckoning.hidden;
   beat.reckoning = reckon(beat.reckoning, now);
   beat.dueAt -= beat.reckoning.hidden - before;
+  beat.latestAt -= beat.reckoning.hidden - before;
   if (Math.abs(byMs) <= PARTING) return;
   dueNow(turn);
   beat.fresh = true;
   notify(turn, { type: 'clocks-parted', byMs });
 }
 
-function wake(turn: Turn, room: boolean): void {
+function wake(turn: Turn, room: boolean, heldUntil = -Infinity): void {
   const { beat, now } = turn;
   giveUpOnSlowAttempts(turn);
   if (now.mono >= beat.keyReadAt) {
     turn.actions.push({ type: 'read-key' });
     beat.keyReadAt = now.mono + keyWatch(beat.timing);
   }
-  if (room && now.mono >= sendAt(beat)) send(turn);
+  if (room && now.mono >= sendAt(beat)) send(turn, heldUntil);
 }
 
 /**
@@ -99,15 +103,22 @@ function giveUpOnSlowAttempts(turn: Turn): void {
   }
 }
 
-function send(turn: Turn): void {
+/** An overdue attempt that has not even a connection is the least promising of all that are open. */
+function evict(turn: Turn, id: number): void {
+  const attempt = turn.beat.inFlight.find((candidate) => candidate.id === id);
+  if (attempt?.overdue) abort(turn, attempt, 'timeout');
+}
+
+function send(turn: Turn, heldUntil: number): void {
   const { beat, now } = turn;
   const attempt = beat.attempts + 1;
   const hedge = now.mono < beat.dueAt;
   const fresh = beat.fresh || beat.inFlight.length > 0;
-  const lagMs = now.mono - sendAt(beat);
+  const lagMs = Math.max(0, now.mono - Math.max(sendAt(beat), heldUntil));
   beat.attempts = attempt;
   beat.lastSentAt = now.mono;
   beat.dueAt = Infinity;
+  beat.latestAt = Infinity;
   beat.inFlight = [
     ...beat.inFlight,
     {
@@ -145,7 +156,10 @@ function retime(turn: Turn, timing: Timing): void {
   const basis = beat.basis - beat.reckoning.hidden;
   const due = basis + (beat.acknowledged ? timing.interval - timing.tick : timing.firstWithin);
   const scheduled = beat.acknowledged ? beat.dueAt !== Infinity : beat.attempts === 0;
-  if (scheduled) beat.dueAt = Math.min(beat.dueAt, due);
+  if (scheduled && due < beat.dueAt) {
+    beat.dueAt = due;
+    beat.latestAt = Math.min(beat.latestAt, due + timing.attemptTimeout + timing.backoff);
+  }
   beat.timing = timing;
   beat.spacing = Math.min(beat.spacing, timing.maxSpacing);
   if (beat.gone) dueNow(turn);

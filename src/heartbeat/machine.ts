@@ -64,6 +64,12 @@ export interface Heartbeat {
   readonly acknowledged: boolean;
   /** When the next attempt is due; Infinity while the newest attempt is awaited. */
   readonly dueAt: number;
+  /**
+   * Until then the attempt that is due may be put off for the sake of a rate limit that is only suspected, and every
+   * bound still holds: attempts of a deployment in trouble start A + B apart at most, and so does one after its
+   * interval.
+   */
+  readonly latestAt: number;
   readonly lastSentAt: number;
   /** At most two, the newest last. */
   readonly inFlight: readonly Attempt[];
@@ -90,10 +96,15 @@ export interface Heartbeat {
 }
 
 export type Event =
-  /** Time has passed. `room`: another request may be started now. */
-  | { readonly type: 'wake'; readonly room: boolean }
+  /**
+   * Time has passed. `room`: another request may be started now. `heldUntil`: until when it was not to leave for the
+   * sake of a rate limit, monotonic ms; such a wait is no lag.
+   */
+  | { readonly type: 'wake'; readonly room: boolean; readonly heldUntil?: number }
   /** The port's promise for this attempt settled. */
   | { readonly type: 'settled'; readonly attempt: number; readonly outcome: Outcome }
+  /** The attempt's place is needed: it is given up, if it is overdue. */
+  | { readonly type: 'evict'; readonly attempt: number }
   /** The key source has a key that is newer than all before. */
   | { readonly type: 'key'; readonly generation: number }
   /** TTL or interval are now known, or are now different. */
@@ -127,7 +138,7 @@ export type Notice =
       readonly fresh: boolean;
       /** A second attempt beside a slow one. */
       readonly hedge: boolean;
-      /** How much later than due it left, ms. */
+      /** How much later it left than it was due and was let go by the pacer, ms. */
       readonly lagMs: number;
     }
   | {
@@ -181,6 +192,7 @@ export function startHeartbeat(
     basisMono: now.mono,
     acknowledged: false,
     dueAt,
+    latestAt: Math.max(dueAt, now.mono + timing.firstWithin),
     lastSentAt: -Infinity,
     inFlight: [],
     attempts: 0,

@@ -28,10 +28,14 @@ export function lifeLeft(beat: Heartbeat, mono: number): number {
   return beat.basisMono + beat.timing.life - mono;
 }
 
+/** How long ago the last acknowledged beat left, reckoned, ms. */
+export function ageOf(beat: Heartbeat, mono: number): number {
+  return mono - (beat.basis - beat.reckoning.hidden);
+}
+
 /** Whether the last acknowledged beat left so short ago, s at most, that another one now would gain nothing. */
 export function wasJustReached(beat: Heartbeat, mono: number): boolean {
-  const age = mono - (beat.basis - beat.reckoning.hidden);
-  return beat.state === 'healthy' && age < Math.min(beat.spacing, beat.timing.attemptTimeout);
+  return beat.state === 'healthy' && ageOf(beat, mono) < Math.min(beat.spacing, beat.timing.attemptTimeout);
 }
 
 /** When the deployment's remaining time falls below the urgent threshold, monotonic ms. */

@@ -33,19 +33,28 @@ export function forget(turn: Turn, attempt: Attempt): void {
 
 /**
  * The next attempt is due then, unless it is due before: an answer that comes late must not push it back. One that is
- * gone keeps its slow rhythm, from send to send, whatever else happens to it.
+ * gone keeps its slow rhythm, from send to send, whatever else happens to it. `latest`: until when it may be put off.
  */
-export function dueBy(turn: Turn, at: number): void {
+export function dueBy(turn: Turn, at: number, latest = longestSilence(turn)): void {
   const { beat, now, random } = turn;
   const slow = beat.gone
     ? beat.lastSentAt + goneDelay(beat.timing, lifeLeft(beat, now.mono), random)
     : -Infinity;
-  beat.dueAt = Math.min(beat.dueAt, Math.max(at, slow));
+  const due = Math.max(at, slow);
+  if (due >= beat.dueAt) return;
+  beat.dueAt = due;
+  beat.latestAt = Math.max(due, latest);
+}
+
+/** Attempts start A + B apart at most, or a window of X could open and close between two. */
+function longestSilence({ beat }: Turn): number {
+  return beat.lastSentAt + beat.timing.attemptTimeout + beat.timing.backoff;
 }
 
 /** The next attempt is due at once, also of one that is gone. */
 export function dueNow({ beat, now }: Turn): void {
   beat.dueAt = Math.min(beat.dueAt, now.mono);
+  beat.latestAt = Math.min(beat.latestAt, now.mono);
 }
 
 /** Takes an attempt off the wire. `superseded` where it was not the attempt's fault. */
