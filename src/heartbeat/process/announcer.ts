@@ -4,6 +4,7 @@
  * failure is read within ten seconds of its start.
  */
 import type { HeartbeatState, Notice } from '../machine.ts';
+import type { SharedLimit } from '../shared-limit.ts';
 import type { FindingType, Remark } from '../discovery/findings.ts';
 import type { HeartLog, LogFields } from './log.ts';
 
@@ -34,7 +35,7 @@ const ADVICE: Partial<Record<HeartbeatState, string>> = {
   urgent: 'heartbeats fail and the TTL runs out; is the service reachable from here?',
   unauthorized: 'the service refuses the key; put a valid one where PILOTLIGHT_API_KEY or its _FILE has it',
   lapsed: 'the TTL has passed without an accepted heartbeat; the deployment has probably expired',
-  gone: 'the service does not know this deployment; it is asked again at a slow pace, and at a reload',
+  gone: 'the service does not know this deployment; it is asked on at its interval until its TTL has passed, then every 30 s, and at a reload',
 };
 
 /** Times in the fields are ms. */
@@ -78,13 +79,18 @@ interface Trouble {
 
 export class Announcer {
   readonly #log: HeartLog;
+  readonly #sharedLimit: () => SharedLimit | undefined;
+  /** θ as it was said last, where all deployments fit under it, ms. */
+  #saidLimit: number | undefined;
   readonly #gatherings = new Map<HeartbeatState, Gathering>();
   readonly #troubles = new Map<number, Trouble>();
   readonly #rare = new Map<string, { readonly at: number; unsaid: number }>();
   readonly #summary: { timer: NodeJS.Timeout };
 
-  constructor(log: HeartLog) {
+  /** `sharedLimit` is asked once a minute. */
+  constructor(log: HeartLog, sharedLimit: () => SharedLimit | undefined) {
     this.#log = log;
+    this.#sharedLimit = sharedLimit;
     this.#summary = { timer: setTimeout(() => this.#summarize(), FIRST_SUMMARY_MS) };
   }
 
@@ -195,14 +201,38 @@ export class Announcer {
       from: first.from,
       to,
       ...(reason !== undefined && to !== 'healthy' && { reason }),
-      ...(remaining.length > 0 && { remainingSeconds: Math.round(Math.min(...remaining) / 100) / 10 }),
+      ...(remaining.length > 0 && { remainingSeconds: seconds(Math.min(...remaining)) }),
       ...(ADVICE[to] !== undefined && { advice: ADVICE[to] }),
     };
     this.#log[LOUD[to] ?? 'info'](fields, 'heartbeat state changed');
   }
 
+  /** One under which all fit is said when it is found; one under which they do not, each time. */
+  #sayLimit(): void {
+    const limit = this.#sharedLimit();
+    if (limit === undefined) return;
+    const { thresholdMs, deployments, neededMs, availableMs, fits } = limit;
+    const fields = {
+      thresholdMs: Math.round(thresholdMs),
+      deployments,
+      neededSeconds: seconds(neededMs),
+      availableSeconds: seconds(availableMs),
+    };
+    if (!fits) {
+      const advice = 'use a longer TTL, fewer deployments for this key, or a second key';
+      this.#log.error(
+        { ...fields, advice },
+        'the deployments of this key do not fit under the rate limit that they share; some will expire',
+      );
+    } else if (this.#saidLimit !== thresholdMs) {
+      this.#log.info(fields, 'the deployments of this key share a rate limit, and take turns under it');
+    }
+    this.#saidLimit = fits ? thresholdMs : undefined;
+  }
+
   #summarize(): void {
     this.#summary.timer = setTimeout(() => this.#summarize(), SUMMARY_MS);
+    this.#sayLimit();
     if (this.#troubles.size === 0) return;
     const byReason: Record<string, number> = {};
     const byState: Record<string, number> = {};
@@ -217,6 +247,10 @@ export class Announcer {
     };
     this.#log.error(fields, 'deployments whose last heartbeats were not accepted');
   }
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 100) / 10;
 }
 
 function counted(ids: readonly number[]): LogFields {

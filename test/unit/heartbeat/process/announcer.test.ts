@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Notice } from '../../../../src/heartbeat/machine.ts';
 import { Announcer } from '../../../../src/heartbeat/process/announcer.ts';
+import type { SharedLimit } from '../../../../src/heartbeat/shared-limit.ts';
 import { createHeartLog } from '../../../../src/heartbeat/process/log.ts';
 
 interface Line {
@@ -11,9 +12,11 @@ interface Line {
 
 let lines: Line[];
 let announcer: Announcer;
+let limit: SharedLimit | undefined;
 beforeEach(() => {
   vi.useFakeTimers();
   lines = [];
+  limit = undefined;
   announcer = new Announcer(
     createHeartLog({
       stderr: { write: (line) => void lines.push(JSON.parse(line) as Line), flush: () => Promise.resolve() },
@@ -22,6 +25,7 @@ beforeEach(() => {
       secret: () => '',
       onMessage() {},
     }),
+    () => limit,
   );
 });
 afterEach(() => {
@@ -102,4 +106,17 @@ test('what concerns all at once is said for one of them', async () => {
   await vi.advanceTimersByTimeAsync(11_000);
   announcer.notice(1, { type: 'clocks-parted', byMs: -3_600_000 });
   expect(lines.at(-1)).toMatchObject({ byMs: -3_600_000, unsaidBefore: 999 });
+});
+
+test('a shared limit is said once where all fit under it, and every minute with its numbers where they do not', async () => {
+  limit = { thresholdMs: 2_000, deployments: 10, neededMs: 20_000, availableMs: 47_000, fits: true };
+  await vi.advanceTimersByTimeAsync(300_000);
+  expect(lines).toMatchObject([
+    { level: 'info', thresholdMs: 2_000, neededSeconds: 20, availableSeconds: 47 },
+  ]);
+  limit = { ...limit, deployments: 30, neededMs: 60_000, fits: false };
+  await vi.advanceTimersByTimeAsync(180_000);
+  expect(lines.slice(1)).toHaveLength(3);
+  expect(lines[1]).toMatchObject({ level: 'error', deployments: 30, neededSeconds: 60 });
+  expect(lines[1]?.['advice']).toContain('a second key');
 });
