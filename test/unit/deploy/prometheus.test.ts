@@ -16,7 +16,7 @@ describeWith(
   test.each([
     ['check', 'rules', 'pilotlight.rules.yml'],
     ['test', 'rules', 'pilotlight.rules.test.yml'],
-  ])('promtool %s %s succeeds', (...args) => {
+  ])('promtool %s %s succeeds', { timeout: 60_000 }, (...args) => {
     const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: folder, encoding: 'utf8' });
     expect(status, stdout + stderr).toBe(0);
   });
