@@ -139,7 +139,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       replica: replicas?.status() ?? { id: replicaId, role: 'alone' },
       heart: { daemon_restarts: options.restarts, open_connections: heartbeats.openConnections() },
       config_problems: daemonProblems
-        .filter((problem) => isError(problem))
+        // A rule of endpoint groups only advises, and is told with its group.
+        .filter((problem) => isError(problem) && problem.rule === undefined)
         .map((problem) => ({ variable: problem.variable, problem: describeProblem(problem) })),
       service: {
         base_url: settings.baseUrl,

@@ -5,8 +5,8 @@ import { deadlineAt, expiresAt, sendAt } from './schedule.ts';
 /** How long a due beat of a deployment without a TTL may wait before it counts as pressing as any, ms. */
 const PATIENCE_WITHOUT_TTL = 60_000;
 
-/** Longer than any TTL, ms. */
-const BEHIND_ALL_FIRST_ATTEMPTS = 1e12;
+/** What puts one class behind another: longer than any TTL, ms. */
+const BEHIND = 1e12;
 
 /** Which of many heartbeats the engine must look at next, and which may send first. Times are monotonic ms. */
 export class Agenda<T extends { readonly beat: Heartbeat }> {
@@ -15,14 +15,22 @@ export class Agenda<T extends { readonly beat: Heartbeat }> {
   /** Those that want to send now, by expiry: the one that would die first goes first. */
   readonly #senders = new DeadlineHeap<T>();
 
-  /** How many want to send now. */
+  /** The same, but for second attempts, by how long they can be put off without breaking a bound. */
+  readonly #latest = new DeadlineHeap<T>();
+
+  /** How many want to send now, those included that were deferred. */
   get senders(): number {
-    return this.#senders.size;
+    return Math.max(this.#senders.size, this.#latest.size);
   }
 
   /** When something is next due, apart from those that want to send already. */
   get nextAt(): number {
     return this.#timeline.next;
+  }
+
+  /** Until when those that want to send now can all be put off. */
+  get latestAt(): number {
+    return this.#latest.next;
   }
 
   /** Enters a heartbeat, or moves one that has changed. */
@@ -31,6 +39,8 @@ export class Agenda<T extends { readonly beat: Heartbeat }> {
     const wantsNow = wishes <= mono;
     if (wantsNow) this.#senders.set(item, priority(item.beat, mono));
     else this.#senders.delete(item);
+    if (wantsNow && item.beat.dueAt <= mono) this.#latest.set(item, item.beat.latestAt);
+    else this.#latest.delete(item);
     const at = Math.min(deadlineAt(item.beat), wantsNow ? Infinity : wishes);
     if (at === Infinity) this.#timeline.delete(item);
     else this.#timeline.set(item, at);
@@ -50,16 +60,28 @@ export class Agenda<T extends { readonly beat: Heartbeat }> {
   sender(): T | undefined {
     return this.#senders.peek();
   }
+
+  /** Until then one that wants to send now is not pressing, but may still be `ripest`. */
+  defer(item: T, until: number): void {
+    this.#senders.delete(item);
+    this.#timeline.set(item, Math.min(deadlineAt(item.beat), until));
+  }
+
+  /** The one that can least be put off, which is mostly the one that has been due for longest; no second attempt. */
+  ripest(): T | undefined {
+    return this.#latest.peek();
+  }
 }
 
 /**
- * Earliest deadline first. But a second attempt waits for all first ones, and what is lost already must not starve
- * what can still be saved, which is what plain earliest-deadline-first does under overload.
+ * Earliest deadline first. But those that are probably gone wait for all others; what is lost already must not starve
+ * what can still be saved, which is what plain earliest-deadline-first does under overload: it comes after them, in the
+ * order in which it was due; and second attempts wait for all first ones.
  */
 function priority(beat: Heartbeat, mono: number): number {
-  if (beat.state === 'lapsed') return Infinity;
   const expiry = expiresAt(beat);
   const deadline = expiry === Infinity ? beat.dueAt + PATIENCE_WITHOUT_TTL : expiry;
-  const hedge = beat.dueAt > mono;
-  return hedge ? deadline + BEHIND_ALL_FIRST_ATTEMPTS : deadline;
+  if (beat.dueAt > mono) return deadline + 3 * BEHIND;
+  if (mono >= expiry) return beat.dueAt + 2 * BEHIND;
+  return beat.gone ? deadline + BEHIND : deadline;
 }

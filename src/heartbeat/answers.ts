@@ -10,8 +10,8 @@ import {
 } from './formulas.ts';
 import type { Attempt } from './machine.ts';
 import type { FailureLabel, Outcome, Throttled } from './outcome.ts';
-import { expiresAt, LATENCIES_KEPT } from './schedule.ts';
-import { abort, forget, newest, notify, type Turn } from './turn.ts';
+import { expiresAt, LATENCIES_KEPT, lifeLeft } from './schedule.ts';
+import { abort, dueBy, dueNow, forget, newest, notify, type Turn } from './turn.ts';
 
 /** How much of the learned spacing above its minimum is kept per accepted beat. */
 const SPACING_DECAY = 0.8;
@@ -34,7 +34,7 @@ export function settle(turn: Turn, id: number, outcome: Outcome): void {
   const stale = outcome.type === 'unauthorized' && attempt.keyGeneration < beat.keyGeneration;
   notify(turn, { type: 'failed', attempt: id, reason: stale ? 'stale-key' : label(outcome) });
   if (stale) {
-    if (governs) dueBy(turn, now.mono);
+    if (governs) dueNow(turn);
     return;
   }
   const delay = retryDelay(beat.timing, beat.failures, turn.random);
@@ -64,8 +64,9 @@ function label(outcome: Exclude<Outcome, { type: 'accepted' }>): FailureLabel {
 function accept(turn: Turn, attempt: Attempt): void {
   const { beat, now } = turn;
   const latencyMs = now.mono - attempt.sentAt;
-  const margin = beat.acknowledged ? expiresAt(beat) - now.mono : Infinity;
-  const { ttl, interval, tick } = beat.timing;
+  const madeAgain = beat.gone && lifeLeft(beat, now.mono) <= 0;
+  const margin = beat.acknowledged && !madeAgain ? expiresAt(beat) - now.mono : Infinity;
+  const { ttl, interval, tick, attemptTimeout, backoff } = beat.timing;
   notify(turn, {
     type: 'accepted',
     attempt: attempt.id,
@@ -81,7 +82,9 @@ function accept(turn: Turn, attempt: Attempt): void {
   // In reckoned time: an answer that was on its way while the machine slept is old when it is read.
   const sentAt = attempt.reckonedAt - beat.reckoning.hidden;
   beat.dueAt = sentAt + part * (interval * (1 - INTERVAL_JITTER * turn.random()) - tick);
+  beat.latestAt = beat.dueAt + attemptTimeout + backoff;
   beat.basis = Math.max(attempt.reckonedAt, beat.acknowledged ? beat.basis : -Infinity);
+  beat.basisMono = Math.max(attempt.sentAt, beat.acknowledged ? beat.basisMono : -Infinity);
   beat.acknowledged = true;
   beat.trouble = 'none';
   beat.failures = 0;
@@ -89,6 +92,7 @@ function accept(turn: Turn, attempt: Attempt): void {
   beat.latencies = [...beat.latencies.slice(1 - LATENCIES_KEPT), latencyMs];
   beat.keyReadAt = Infinity;
   beat.notFoundAt = undefined;
+  beat.gone = false;
   beat.fresh = false;
   beat.hedging = true;
 }
@@ -97,11 +101,6 @@ function accept(turn: Turn, attempt: Attempt): void {
 export function retry(turn: Turn, at: number): void {
   turn.beat.trouble = 'failing';
   dueBy(turn, at);
-}
-
-/** Never later than what is due already: an answer that comes late must not push the next attempt back. */
-function dueBy(turn: Turn, at: number): void {
-  turn.beat.dueAt = Math.min(turn.beat.dueAt, at);
 }
 
 interface Throttling {
@@ -119,8 +118,9 @@ function throttle(turn: Turn, { attempt, outcome, delay, governs }: Throttling):
   beat.trouble = 'throttled';
   beat.hedging = false;
   if (outcome.retryAfterMs === undefined) {
+    // What is named is known, also where doubling went beyond it.
     const learned = outcome.thresholdMs ?? beat.spacing * 2;
-    beat.spacing = Math.max(beat.spacing, Math.min(beat.timing.maxSpacing, learned));
+    beat.spacing = Math.max(MIN_SPACING, Math.min(beat.timing.maxSpacing, learned));
   }
   if (!governs) return;
   if (asked === undefined) {
@@ -130,10 +130,12 @@ function throttle(turn: Turn, { attempt, outcome, delay, governs }: Throttling):
   }
   const wanted = now.mono + asked * jitter;
   const latest = Math.max(lastCall(turn), now.mono + delay);
-  beat.dueAt = Math.min(wanted, latest);
-  if (wanted > latest) {
-    notify(turn, { type: 'wait-cut-short', askedMs: asked, waitMs: latest - now.mono });
-  }
+  beat.dueAt = Infinity; // what the service asks for outweighs a retry that is due before
+  const { attemptTimeout, backoff } = beat.timing;
+  // The service does not want to be reached before, so that only then the time begins in which it should be.
+  dueBy(turn, Math.min(wanted, latest), Math.min(wanted + attemptTimeout + backoff, latest));
+  if (beat.dueAt < wanted)
+    notify(turn, { type: 'wait-cut-short', askedMs: asked, waitMs: beat.dueAt - now.mono });
 }
 
 /**
@@ -159,15 +161,20 @@ function refuse(turn: Turn, governs: boolean): void {
   if (governs) dueBy(turn, now.mono + backoff * (1 - RETRY_JITTER * turn.random()));
 }
 
-/** 404: believed only when it is said again at least B later; a gateway that restarts says it too. */
+/**
+ * 404: believed only when it is said again at least B later; a service that restarts says it too. What is believed
+ * may still be wrong: a gone deployment is asked on, slowly.
+ */
 function miss(turn: Turn, governs: boolean): void {
   const { beat, now } = turn;
   const believedAt = (beat.notFoundAt ??= now.mono) + beat.timing.backoff;
   beat.trouble = 'not-found';
-  if (now.mono >= believedAt) {
-    beat.state = 'gone';
-    for (const other of beat.inFlight) abort(turn, other, 'superseded');
-  } else if (governs) {
-    dueBy(turn, believedAt);
+  if (now.mono < believedAt) {
+    if (governs) dueBy(turn, believedAt);
+    return;
   }
+  for (const other of beat.inFlight) abort(turn, other, 'superseded');
+  beat.gone = true;
+  beat.dueAt = Infinity;
+  dueBy(turn, now.mono);
 }

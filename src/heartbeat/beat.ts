@@ -29,7 +29,7 @@ export function createBeatPort(
           retry: false,
           freshConnection: fresh,
           maxBytes: MAX_ANSWER_BYTES,
-          ...(connected && { onConnected: connected }),
+          onConnected: connected,
         },
       );
       return answer.deployment_id === deploymentId

@@ -6,17 +6,30 @@ const GRACE = 1000;
 
 /** A request under way. */
 export interface Call {
-  /** From now on it does not count: requests that hang must not keep others from starting. */
+  /** It is overdue. From now on it does not count: requests that hang must not keep others from starting. */
   discount(): void;
   /** Ends it; its outcome is not wanted any more. */
   abort(): void;
 }
 
-/** The requests of all deployments: how many count against the limit, and which the port has not settled yet. */
+/** What becomes of a call. One of the two is called, once, unless the call is aborted before. */
+export interface CallEnds {
+  readonly settled: (outcome: Outcome) => void;
+  /** Its place is needed: it is to be aborted. */
+  readonly evicted: () => void;
+}
+
+/**
+ * The requests of all deployments: how many are open, how many of them count against the limit because they are not
+ * overdue, and which the port has not settled yet.
+ */
 export class Calls {
   readonly #ports: Ports;
   readonly #unsettled = new Set<Promise<void>>();
+  /** Overdue and still without a connection, by when they became so. */
+  readonly #evictable = new Set<CallEnds>();
   #counted = 0;
+  #open = 0;
 
   constructor(ports: Ports) {
     this.#ports = ports;
@@ -26,26 +39,56 @@ export class Calls {
     return this.#counted;
   }
 
-  /** `settled` is called once with the outcome, unless the call is aborted before. */
-  start(request: Omit<BeatRequest, 'signal'>, settled: (outcome: Outcome) => void): Call {
+  /** Those that may hold a connection, overdue or not. */
+  get open(): number {
+    return this.#open;
+  }
+
+  start(request: Omit<BeatRequest, 'signal' | 'connected'>, ends: CallEnds): Call {
     const controller = new AbortController();
     const { signal } = controller;
     let counts = true;
+    let isOpen = true;
+    let isConnected = false;
     this.#counted += 1;
-    const discount = (): void => {
+    this.#open += 1;
+    const uncount = (): void => {
       if (counts) this.#counted -= 1;
       counts = false;
     };
+    const discount = (): void => {
+      uncount();
+      if (isOpen && !isConnected) this.#evictable.add(ends);
+    };
+    const connected = (): void => {
+      isConnected = true;
+      this.#evictable.delete(ends);
+    };
+    const close = (): void => {
+      uncount();
+      if (isOpen) this.#open -= 1;
+      isOpen = false;
+      this.#evictable.delete(ends);
+    };
     const abort = (): void => {
-      discount();
+      close();
       controller.abort();
     };
     const finish = (outcome: Outcome): void => {
-      discount();
-      if (!signal.aborted) settled(outcome);
+      close();
+      if (!signal.aborted) ends.settled(outcome);
     };
-    this.track(attempt(this.#ports, { ...request, signal }).then(finish));
+    this.track(attempt(this.#ports, { ...request, connected, signal }).then(finish));
     return { discount, abort };
+  }
+
+  /** Gives up the oldest of the overdue ones that have no connection yet. False where there is none. */
+  evict(): boolean {
+    const [oldest] = this.#evictable;
+    if (oldest === undefined) return false;
+    this.#evictable.delete(oldest);
+    oldest.evicted();
+    return true;
   }
 
   /** Work that must have ended before the driver may say that nothing is left. */

@@ -3,7 +3,6 @@
  * It decides nothing about heartbeats; it tells the engine what happened and does what the engine asks.
  */
 
-import { Agenda } from './agenda.ts';
 import { Calls, type Call } from './calls.ts';
 import { step as engineStep, type StepFunction } from './engine.ts';
 import { Crowd } from './crowd.ts';
@@ -11,11 +10,20 @@ import { FinalBeat } from './final-beat.ts';
 import { timingFor, type TimingChoice } from './formulas.ts';
 import { KeySource, type Key } from './key-source.ts';
 import { emptyLedger, enter, type Ledger } from './ledger.ts';
-import { startHeartbeat, type Event, type Heartbeat, type Notice, type Send } from './machine.ts';
-import type { Outcome } from './outcome.ts';
+import {
+  startHeartbeat,
+  type Event,
+  type Heartbeat,
+  type HeartbeatState,
+  type Notice,
+  type Send,
+} from './machine.ts';
+import { Pacer } from './pacer.ts';
 import type { CancelTimer, Ports } from './ports.ts';
 import type { Instant } from './reckoning.ts';
+import { Queue } from './queue.ts';
 import { isFinal, wasJustReached } from './schedule.ts';
+import type { SharedLimit } from './shared-limit.ts';
 import { viewDeployment, type DeploymentView, type DriverView } from './view.ts';
 
 export interface DriverOptions {
@@ -24,8 +32,16 @@ export interface DriverOptions {
   readonly key: string;
   /** How many attempts may be under way, overdue ones not counted. Default 256. */
   readonly concurrency?: number;
+  /**
+   * How many attempts may be open, overdue ones counted. Default 512. Where all are, one that is overdue and has no
+   * connection yet gives way to one that is due: up to so many deployments keep the first promise while connecting
+   * hangs, and up to half as many whatever hangs.
+   */
+  readonly openLimit?: number;
   /** The engine. The simulation hands in broken ones, to prove that it would notice. */
   readonly step?: StepFunction;
+  /** The pacer. The simulation hands in broken ones too. */
+  readonly pacer?: Pacer;
 }
 
 /** A deployment to keep alive: its numeric id, and what its timing follows from. */
@@ -48,12 +64,12 @@ const NOTABLE_DRIFT = 50;
 export class HeartbeatDriver {
   readonly #ports: Ports;
   readonly #step: StepFunction;
-  readonly #concurrency: number;
   readonly #keys: KeySource;
   readonly #calls: Calls;
   readonly #deployments = new Map<number, Deployment>();
-  readonly #agenda = new Agenda<Deployment>();
+  readonly #queue: Queue<Deployment>;
   readonly #crowd = new Crowd();
+  readonly #pacer: Pacer;
   #outbox: { readonly id: number; readonly notice: Notice }[] = [];
   #final: FinalBeat | undefined;
   #offset: number;
@@ -68,8 +84,10 @@ export class HeartbeatDriver {
   constructor(options: DriverOptions) {
     this.#ports = options.ports;
     this.#step = options.step ?? engineStep;
-    this.#concurrency = options.concurrency ?? 256;
+    this.#pacer = options.pacer ?? new Pacer();
     this.#calls = new Calls(options.ports);
+    const { concurrency = 256, openLimit = 512 } = options;
+    this.#queue = new Queue(this.#pacer, this.#calls, { concurrency, openLimit });
     this.#keys = new KeySource(options.key, options.ports, (key) => this.#takeKey(key));
     const now = this.#now();
     this.#offset = now.wall - now.mono;
@@ -83,7 +101,7 @@ export class HeartbeatDriver {
     this.#longestSleep = Math.min(this.#longestSleep, timing.tick);
     const known = this.#deployments.get(choice.id);
     if (known === undefined) this.#begin(choice.id, timing);
-    else this.#tell(known, { type: 'timing', timing }, this.#now());
+    else this.#retime(known, timing);
     this.#arm();
   }
 
@@ -93,6 +111,16 @@ export class HeartbeatDriver {
     if (deployment === undefined) return;
     this.#tell(deployment, { type: 'stop' }, this.#now());
     this.#deployments.delete(id);
+    this.#queue.demand.remove(deployment.beat.timing);
+    this.#pump();
+  }
+
+  /** Beats at once where `chosen` says so, by the deployment's state: a reload asks those that are gone. */
+  beatNow(chosen: (state: HeartbeatState, id: number) => boolean): void {
+    for (const deployment of this.#deployments.values()) {
+      const { state, id } = deployment.beat;
+      if (chosen(state, id)) this.#tell(deployment, { type: 'beat-now' }, this.#now());
+    }
     this.#pump();
   }
 
@@ -117,42 +145,47 @@ export class HeartbeatDriver {
   }
 
   view(): DriverView {
+    const limit = this.sharedLimit();
     return {
       deployments: [...this.views()],
       lastTickAt: this.#lastTickAt,
       lastLagMs: this.#lastLagMs,
       inFlight: this.#calls.counted,
-      waiting: this.#agenda.senders,
+      open: this.#calls.open,
+      waiting: this.#queue.agenda.senders,
+      ...(limit && { sharedLimit: limit }),
       listenerErrors: this.#listenerErrors,
     };
   }
 
-  /**
-   * One last beat for every deployment, so that whoever comes next has the whole TTL; one that was reached just
-   * now has it, and is not made to wait for the spacing. Resolves with the ids that were not reached: as soon as
-   * the others were, after the longest A + s, or when the signal fires, whichever comes first. Never rejects. To
-   * be followed by stop().
-   */
-  async finalBeat(signal: AbortSignal): Promise<number[]> {
-    const now = this.#now();
-    const live = [...this.#deployments.values()].filter(
-      ({ beat }) => !isFinal(beat.state) && !wasJustReached(beat, now.mono),
-    );
-    const limits = live.map(({ beat }) => beat.timing.attemptTimeout + beat.spacing);
-    const final = new FinalBeat(live.map(({ beat }) => beat.id));
-    this.#final = final;
-    for (const deployment of live) this.#tell(deployment, { type: 'beat-now' }, this.#now());
-    this.#pump();
-    return final.missed(Math.max(0, ...limits), signal, this.#ports.setTimer);
+  /** The rate limit that all deployments share, and whether they fit under it; undefined where none was found. */
+  sharedLimit(): SharedLimit | undefined {
+    const { limit } = this.#pacer;
+    return limit === undefined ? undefined : this.#queue.demand.under(limit);
   }
 
-  /** What last beats take at most where the service is well, ms: the longest A + s. */
+  /** How long finalBeat() takes at most, where the service answers within A, ms: to begin with it in time. */
   finalBeatMs(): number {
-    const limits = Array.from(
-      this.#deployments.values(),
-      ({ beat }) => beat.timing.attemptTimeout + beat.spacing,
-    );
-    return limits.reduce((longest, limit) => Math.max(longest, limit), 0);
+    const live = this.#unreached();
+    const queue = this.#pacer.confirmed ? live.length * this.#pacer.gap : 0;
+    return Math.max(0, ...live.map(({ beat }) => beat.timing.attemptTimeout + beat.spacing)) + queue;
+  }
+
+  /**
+   * One last beat for every deployment that is not gone, so that whoever comes next has the whole TTL; one that was
+   * reached just now has it, and is not made to wait for the spacing. They leave in the order of their remaining time,
+   * under a shared rate limit one by one. Resolves with the ids that were not reached: as soon as the others were,
+   * after finalBeatMs(), or when the signal fires, whichever comes first. Never rejects. To be followed by stop().
+   */
+  async finalBeat(signal: AbortSignal): Promise<number[]> {
+    const live = this.#unreached();
+    const limit = this.finalBeatMs();
+    const final = new FinalBeat(live.map(({ beat }) => beat.id));
+    this.#final = final;
+    this.#queue.hurrying = true;
+    for (const deployment of live) this.#tell(deployment, { type: 'beat-now' }, this.#now());
+    this.#pump();
+    return final.missed(limit, signal, this.#ports.setTimer);
   }
 
   /** Ends every request and timer. When it resolves, none is left. May be called again. */
@@ -171,6 +204,14 @@ export class HeartbeatDriver {
     return { mono: clock.mono(), wall: clock.wall() };
   }
 
+  /** Those that a last beat would gain something. */
+  #unreached(): Deployment[] {
+    const { mono } = this.#now();
+    return [...this.#deployments.values()].filter(
+      ({ beat }) => !isFinal(beat.state) && !beat.gone && !wasJustReached(beat, mono),
+    );
+  }
+
   #begin(id: number, timing: Heartbeat['timing']): void {
     const now = this.#now();
     const { spread, dueAt } = this.#crowd.join(now.mono, timing);
@@ -178,31 +219,45 @@ export class HeartbeatDriver {
     const beat = startHeartbeat({ id, timing, spread, dueAt, keyGeneration }, now);
     const deployment = { beat, ledger: emptyLedger(), calls: new Map<number, Call>() };
     this.#deployments.set(id, deployment);
-    this.#agenda.place(deployment, now.mono);
+    this.#queue.demand.add(timing);
+    this.#queue.place(deployment, now.mono);
+  }
+
+  #retime(deployment: Deployment, timing: Heartbeat['timing']): void {
+    this.#queue.demand.remove(deployment.beat.timing);
+    this.#queue.demand.add(timing);
+    this.#tell(deployment, { type: 'timing', timing }, this.#now());
   }
 
   /** Tells the engine of an event and does what it asks. */
   #tell(deployment: Deployment, event: Event, now: Instant): void {
+    const { lastSentAt } = deployment.beat;
     const { beat, actions } = this.#step(deployment.beat, event, now, this.#ports.random);
     deployment.beat = beat;
     for (const action of actions) {
-      if (action.type === 'send') this.#send(deployment, action);
+      if (action.type === 'send') this.#send(deployment, action, lastSentAt);
       else if (action.type === 'abort') this.#abort(deployment, action.attempt);
       else if (action.type === 'read-key') this.#calls.track(this.#keys.read());
       else this.#note(deployment, action.notice, now);
     }
-    this.#agenda.place(deployment, now.mono);
+    this.#queue.place(deployment, now.mono);
   }
 
-  #send(deployment: Deployment, { attempt, timeoutMs, fresh, keyGeneration }: Send): void {
-    const deploymentId = deployment.beat.id;
+  #send(deployment: Deployment, { attempt, timeoutMs, fresh, keyGeneration }: Send, last: number): void {
+    const { id: deploymentId, lastSentAt } = deployment.beat;
     const key = this.#keys.key.value;
+    const departure = this.#pacer.sent(deploymentId, lastSentAt, last);
     const call = this.#calls.start(
       { deploymentId, key, keyGeneration, timeoutMs, fresh },
-      (outcome: Outcome) => {
-        deployment.calls.delete(attempt);
-        this.#tell(deployment, { type: 'settled', attempt, outcome }, this.#now());
-        this.#pump();
+      {
+        settled: (outcome) => {
+          const now = this.#now();
+          deployment.calls.delete(attempt);
+          this.#pacer.settled(departure, outcome, now.mono);
+          this.#tell(deployment, { type: 'settled', attempt, outcome }, now);
+          this.#pump();
+        },
+        evicted: () => this.#tell(deployment, { type: 'evict', attempt }, this.#now()),
       },
     );
     deployment.calls.set(attempt, call);
@@ -219,10 +274,12 @@ export class HeartbeatDriver {
     this.#outbox.push({ id, notice });
     if (notice.type === 'overdue') deployment.calls.get(notice.attempt)?.discount();
     if (notice.type === 'accepted') this.#final?.settle(id, 'reached');
-    if (notice.type === 'state' && isFinal(notice.to)) this.#final?.settle(id, 'ended');
+    if (notice.type === 'state' && (notice.to === 'gone' || isFinal(notice.to)))
+      this.#final?.settle(id, 'ended');
   }
 
   #takeKey(key: Key): void {
+    this.#pacer.forget();
     for (const deployment of this.#deployments.values()) {
       this.#tell(deployment, { type: 'key', generation: key.generation }, this.#now());
     }
@@ -233,13 +290,13 @@ export class HeartbeatDriver {
   #pump(): void {
     const now = this.#now();
     this.#watchClocks(now);
-    for (let next = this.#agenda.due(now.mono); next; next = this.#agenda.due(now.mono)) {
+    for (let next = this.#queue.agenda.due(now.mono); next; next = this.#queue.agenda.due(now.mono)) {
       this.#tell(next, { type: 'wake', room: false }, now);
     }
-    while (this.#calls.counted < this.#concurrency) {
-      const first = this.#agenda.sender();
-      if (first === undefined) break;
-      this.#tell(first, { type: 'wake', room: true }, now);
+    this.#pacer.widest = this.#queue.demand.widestGap;
+    for (let next = this.#queue.next(now.mono); next; next = this.#queue.next(now.mono)) {
+      const heldUntil = Math.min(this.#pacer.opensAt(now.mono), now.mono);
+      this.#tell(next, { type: 'wake', room: true, heldUntil }, now);
     }
     this.#arm();
     this.#deliver();
@@ -257,9 +314,7 @@ export class HeartbeatDriver {
   #arm(): void {
     const { mono } = this.#now();
     const idle = this.#stopped || this.#deployments.size === 0;
-    const full = this.#calls.counted >= this.#concurrency;
-    const next = this.#agenda.senders > 0 && !full ? mono : this.#agenda.nextAt;
-    const at = idle ? Infinity : Math.min(next, mono + this.#longestSleep);
+    const at = idle ? Infinity : Math.min(this.#queue.nextAt(mono), mono + this.#longestSleep);
     if (this.#cancelTimer !== undefined && this.#armedFor <= at && !idle) return;
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;

@@ -11,7 +11,7 @@ import { keyWatch, retryDelay, type Timing } from './formulas.ts';
 import type { Action, Event, Heartbeat } from './machine.ts';
 import { partedBy, PARTING, reckon, type Instant } from './reckoning.ts';
 import { expiresAt, isFinal, sendAt, stateOf } from './schedule.ts';
-import { abort, beginTurn, newest, notify, type Turn } from './turn.ts';
+import { abort, beginTurn, dueNow, newest, notify, type Turn } from './turn.ts';
 
 export interface Step {
   readonly beat: Heartbeat;
@@ -26,12 +26,15 @@ export function step(beat: Heartbeat, event: Event, now: Instant, random: () => 
   observeClocks(turn);
   switch (event.type) {
     case 'wake':
-      wake(turn, event.room);
+      wake(turn, event.room, event.heldUntil);
       break;
     case 'settled':
       // A failure that comes after A counts from A, even if no timer has noticed that it was overdue.
       if (event.outcome.type !== 'accepted') giveUpOnSlowAttempts(turn);
       settle(turn, event.attempt, event.outcome);
+      break;
+    case 'evict':
+      evict(turn, event.attempt);
       break;
     case 'key':
       takeKey(turn, event.generation);
@@ -40,7 +43,7 @@ export function step(beat: Heartbeat, event: Event, now: Instant, random: () => 
       retime(turn, event.timing);
       break;
     case 'beat-now':
-      turn.beat.dueAt = now.mono;
+      dueNow(turn);
       break;
     case 'stop':
       stop(turn);
@@ -60,20 +63,21 @@ function observeClocks(turn: Turn): void {
   const before = beat.reckoning.hidden;
   beat.reckoning = reckon(beat.reckoning, now);
   beat.dueAt -= beat.reckoning.hidden - before;
+  beat.latestAt -= beat.reckoning.hidden - before;
   if (Math.abs(byMs) <= PARTING) return;
-  beat.dueAt = Math.min(beat.dueAt, now.mono);
+  dueNow(turn);
   beat.fresh = true;
   notify(turn, { type: 'clocks-parted', byMs });
 }
 
-function wake(turn: Turn, room: boolean): void {
+function wake(turn: Turn, room: boolean, heldUntil = -Infinity): void {
   const { beat, now } = turn;
   giveUpOnSlowAttempts(turn);
   if (now.mono >= beat.keyReadAt) {
     turn.actions.push({ type: 'read-key' });
     beat.keyReadAt = now.mono + keyWatch(beat.timing);
   }
-  if (room && now.mono >= sendAt(beat)) send(turn);
+  if (room && now.mono >= sendAt(beat)) send(turn, heldUntil);
 }
 
 /**
@@ -99,15 +103,22 @@ function giveUpOnSlowAttempts(turn: Turn): void {
   }
 }
 
-function send(turn: Turn): void {
+/** An overdue attempt that has not even a connection is the least promising of all that are open. */
+function evict(turn: Turn, id: number): void {
+  const attempt = turn.beat.inFlight.find((candidate) => candidate.id === id);
+  if (attempt?.overdue) abort(turn, attempt, 'timeout');
+}
+
+function send(turn: Turn, heldUntil: number): void {
   const { beat, now } = turn;
   const attempt = beat.attempts + 1;
   const hedge = now.mono < beat.dueAt;
   const fresh = beat.fresh || beat.inFlight.length > 0;
-  const lagMs = now.mono - sendAt(beat);
+  const lagMs = Math.max(0, now.mono - Math.max(sendAt(beat), heldUntil));
   beat.attempts = attempt;
   beat.lastSentAt = now.mono;
   beat.dueAt = Infinity;
+  beat.latestAt = Infinity;
   beat.inFlight = [
     ...beat.inFlight,
     {
@@ -129,21 +140,29 @@ function send(turn: Turn): void {
 }
 
 function takeKey(turn: Turn, generation: number): void {
-  const { beat, now } = turn;
+  const { beat } = turn;
   if (generation <= beat.keyGeneration) return;
   beat.keyGeneration = generation;
-  if (beat.trouble === 'unauthorized') beat.dueAt = now.mono;
+  // A deployment that one account does not know may be another's.
+  if (beat.trouble === 'unauthorized' || beat.gone) dueNow(turn);
 }
 
-/** A shorter TTL or interval moves a beat that is already scheduled; a longer one waits for the next. */
+/**
+ * A shorter TTL or interval moves a beat that is already scheduled; a longer one waits for the next. Whoever times a
+ * deployment that is gone believes that it is there: it is asked at once.
+ */
 function retime(turn: Turn, timing: Timing): void {
   const { beat } = turn;
   const basis = beat.basis - beat.reckoning.hidden;
   const due = basis + (beat.acknowledged ? timing.interval - timing.tick : timing.firstWithin);
   const scheduled = beat.acknowledged ? beat.dueAt !== Infinity : beat.attempts === 0;
-  if (scheduled) beat.dueAt = Math.min(beat.dueAt, due);
+  if (scheduled && due < beat.dueAt) {
+    beat.dueAt = due;
+    beat.latestAt = Math.min(beat.latestAt, due + timing.attemptTimeout + timing.backoff);
+  }
   beat.timing = timing;
   beat.spacing = Math.min(beat.spacing, timing.maxSpacing);
+  if (beat.gone) dueNow(turn);
 }
 
 function stop(turn: Turn): void {

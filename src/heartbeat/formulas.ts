@@ -14,6 +14,9 @@ export const MIN_SPACING = SECOND;
 /** A deployment whose TTL nobody knows beats every 20 s, and is timed as the TTL whose fifth that is. */
 const ASSUMED_TTL = 100 * SECOND;
 
+/** A gone deployment whose time is up is asked this often, ms: it may be made again. */
+const GONE_INTERVAL = 30 * SECOND;
+
 /** The jitter of the interval, [0.9, 1]: only ever earlier, so that the interval stays an upper bound. */
 export const INTERVAL_JITTER = 0.1;
 /** The jitter of a retry, [0.8, 1]. */
@@ -25,8 +28,12 @@ export const THROTTLE_JITTER = 0.1;
 export interface Timing {
   /** T, or undefined where nobody knows it: then there is no expiry. */
   readonly ttl: number | undefined;
+  /** T − ε, of the assumed T where nobody knows it: how long one acknowledged beat is sure to be enough. */
+  readonly life: number;
   /** I: a beat is due this long after the last acknowledged one was sent, at the latest. */
   readonly interval: number;
+  /** A deployment that is thought to be gone is asked this often while it may still live. */
+  readonly goneInterval: number;
   /** The first beat is due this long after the deployment was added, at the latest. */
   readonly firstWithin: number;
   /** A: an attempt that takes longer is overdue. */
@@ -102,9 +109,12 @@ export function timingFor(choice: TimingChoice): Timing {
   const timeout = attemptTimeout(ttl);
   const longestBackoff = backoff(ttl);
   const rescue = rescueTime(ttl);
+  const interval = choice.interval === 'auto' ? autoInterval(ttl) : choice.interval;
   return Object.freeze({
     ttl: choice.ttl,
-    interval: choice.interval === 'auto' ? autoInterval(ttl) : choice.interval,
+    life: ttl - clockAllowance(ttl),
+    interval,
+    goneInterval: Math.min(interval, autoInterval(ttl)),
     firstWithin: ttl / 10,
     attemptTimeout: timeout,
     backoff: longestBackoff,
@@ -127,6 +137,16 @@ export function timingFor(choice: TimingChoice): Timing {
 export function retryDelay(timing: Timing, failures: number, random: () => number): number {
   const doubled = (timing.backoff / 4) * 2 ** Math.min(failures, 8);
   return Math.max(MIN_SPACING, Math.min(timing.backoff, doubled) * (1 - RETRY_JITTER * random()));
+}
+
+/**
+ * From one attempt to the next of a deployment that is gone, ms. `left`: how much of its life may remain. As long as
+ * there is any the service may be wrong, and it is asked at its interval, or at the automatic one where that is
+ * shorter; afterwards every 30 s; jittered like the interval. Draws one random number.
+ */
+export function goneDelay(timing: Timing, left: number, random: () => number): number {
+  const interval = left > 0 ? timing.goneInterval : GONE_INTERVAL;
+  return interval * (1 - INTERVAL_JITTER * random()) - timing.tick;
 }
 
 /** How often an unauthorized deployment looks at the key source, ms. */

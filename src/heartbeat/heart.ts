@@ -14,6 +14,7 @@ import type { Wanted } from './discovery/wanted.ts';
 import { watchDeployments } from './discovery/watch.ts';
 import { HeartbeatDriver, type DeploymentChoice } from './driver.ts';
 import type { Notice } from './machine.ts';
+import type { SharedLimit } from './shared-limit.ts';
 import type { DeploymentView } from './view.ts';
 
 /** What a heart tells as it happens. */
@@ -39,6 +40,8 @@ export interface HeartOptions {
   /** One that is wanted by id beats at once, unless it comes in a crowd; one by name as soon as the name is known. */
   readonly deployments: readonly Wanted[];
   readonly settings: TimingSettings;
+  /** How many attempts may be under way, overdue ones included: each has an open file. Default 512. */
+  readonly attemptsAtOnce?: number;
 }
 
 /** The operations that the heart calls, and nobody else's schemas. */
@@ -58,6 +61,8 @@ export interface Heart {
   deploymentIds(): Iterable<number>;
   view(deploymentId: number): DeploymentView | undefined;
   openConnections(): number;
+  /** The rate limit that all deployments share, and whether they fit under it; undefined where none was found. */
+  sharedLimit(): SharedLimit | undefined;
   /** What `lastBeats` takes at most where the service is well, ms. */
   lastBeatsTakeMs(): number;
   /** One last heartbeat for every deployment. The ids that were not reached within `limitMs`, or sooner. */
@@ -66,7 +71,8 @@ export interface Heart {
   stop(): Promise<void>;
 }
 
-export function openHeart({ apiKey, listener, baseUrl, deployments, settings }: HeartOptions): Heart {
+export function openHeart(options: HeartOptions): Heart {
+  const { apiKey, listener, baseUrl, deployments, settings, attemptsAtOnce = 512 } = options;
   const transport = createTransport();
   const client = createPartialClient(OPERATIONS, {
     transport,
@@ -91,6 +97,9 @@ export function openHeart({ apiKey, listener, baseUrl, deployments, settings }: 
   };
   const driver = new HeartbeatDriver({
     key: apiKey.current(),
+    // Half of them are for attempts that are not overdue: so many can always begin.
+    openLimit: attemptsAtOnce,
+    concurrency: Math.floor(attemptsAtOnce / 2),
     ports: {
       ...ports,
       // Without a key, because its file is not there yet, the key is what is wrong, and is looked for.
@@ -141,7 +150,9 @@ export function openHeart({ apiKey, listener, baseUrl, deployments, settings }: 
   return {
     reload(wanted, timing) {
       watch.refresh({ wanted, settings: timing });
+      driver.beatNow((state) => state === 'gone');
     },
+    sharedLimit: () => driver.sharedLimit(),
     keyChanged: () => driver.readKey(),
     lastTickAt: () => lastTickAt,
     deploymentIds: () => kept,

@@ -5,7 +5,10 @@ import type { FailureLabel, Outcome } from './outcome.ts';
 import { startReckoning, type Instant, type Reckoning } from './reckoning.ts';
 import { MIN_SPACING } from './formulas.ts';
 
-/** In the order in which a deployment might live through them; only the last two end. */
+/**
+ * In the order in which a deployment might live through them. Only `stopped` ends: `gone` is slow, because the
+ * service may be wrong, or the deployment may be made again.
+ */
 export const HEARTBEAT_STATES = [
   'starting',
   'healthy',
@@ -55,10 +58,18 @@ export interface Heartbeat {
   readonly reckoning: Reckoning;
   /** When the last acknowledged beat was *sent*, reckoned; before the first one, when the heartbeat began. */
   readonly basis: number;
+  /** The same on the monotonic clock alone, which nobody sets. */
+  readonly basisMono: number;
   /** Whether any beat has been acknowledged, so that `basis` is more than a hope. */
   readonly acknowledged: boolean;
   /** When the next attempt is due; Infinity while the newest attempt is awaited. */
   readonly dueAt: number;
+  /**
+   * Until then the attempt that is due may be put off for the sake of a rate limit that is only suspected, and every
+   * bound still holds: attempts of a deployment in trouble start A + B apart at most, and so does one after its
+   * interval.
+   */
+  readonly latestAt: number;
   readonly lastSentAt: number;
   /** At most two, the newest last. */
   readonly inFlight: readonly Attempt[];
@@ -76,6 +87,8 @@ export interface Heartbeat {
   readonly keyReadAt: number;
   /** When the service first said that there is no such deployment, if it has since the last success. */
   readonly notFoundAt: number | undefined;
+  /** Whether it was believed. From then on until the next success it is asked slowly, whatever it answers. */
+  readonly gone: boolean;
   /** Whether the next attempt must not reuse a connection. */
   readonly fresh: boolean;
   /** Whether an urgent deployment may have two attempts running; a 429 forbids it until the next success. */
@@ -83,10 +96,15 @@ export interface Heartbeat {
 }
 
 export type Event =
-  /** Time has passed. `room`: another request may be started now. */
-  | { readonly type: 'wake'; readonly room: boolean }
+  /**
+   * Time has passed. `room`: another request may be started now. `heldUntil`: until when it was not to leave for the
+   * sake of a rate limit, monotonic ms; such a wait is no lag.
+   */
+  | { readonly type: 'wake'; readonly room: boolean; readonly heldUntil?: number }
   /** The port's promise for this attempt settled. */
   | { readonly type: 'settled'; readonly attempt: number; readonly outcome: Outcome }
+  /** The attempt's place is needed: it is given up, if it is overdue. */
+  | { readonly type: 'evict'; readonly attempt: number }
   /** The key source has a key that is newer than all before. */
   | { readonly type: 'key'; readonly generation: number }
   /** TTL or interval are now known, or are now different. */
@@ -120,14 +138,17 @@ export type Notice =
       readonly fresh: boolean;
       /** A second attempt beside a slow one. */
       readonly hedge: boolean;
-      /** How much later than due it left, ms. */
+      /** How much later it left than it was due and was let go by the pacer, ms. */
       readonly lagMs: number;
     }
   | {
       readonly type: 'accepted';
       readonly attempt: number;
       readonly latencyMs: number;
-      /** How much time the deployment had left when this was known, by the beat before, ms; below 0: lapsed. */
+      /**
+       * How much time the deployment had left when this was known, by the beat before, ms; below 0: lapsed. Absent
+       * where none was acknowledged before, and where it was gone for good, and this is one that was made again.
+       */
       readonly marginMs?: number;
       /** The same as a part of the TTL. */
       readonly marginRatio?: number;
@@ -168,8 +189,10 @@ export function startHeartbeat(
     trouble: 'none',
     reckoning: startReckoning(now),
     basis: now.mono,
+    basisMono: now.mono,
     acknowledged: false,
     dueAt,
+    latestAt: Math.max(dueAt, now.mono + timing.firstWithin),
     lastSentAt: -Infinity,
     inFlight: [],
     attempts: 0,
@@ -179,6 +202,7 @@ export function startHeartbeat(
     keyGeneration,
     keyReadAt: Infinity,
     notFoundAt: undefined,
+    gone: false,
     fresh: false,
     hedging: true,
   };

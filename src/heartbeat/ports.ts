@@ -23,10 +23,10 @@ export interface BeatRequest {
   readonly timeoutMs: number;
   /** Connect anew instead of reusing a connection: the last one may be half open (undici #3492). */
   readonly fresh: boolean;
+  /** Called when the connection is there and the request on its way. What never calls it counts as connecting. */
+  readonly connected: () => void;
   /** Must end the request and its socket, also while the body is being read (node #56917). */
   readonly signal: AbortSignal;
-  /** Call once the connection is there and the request is on its way (at once where one is reused). */
-  readonly connected?: () => void;
 }
 
 export interface Ports {

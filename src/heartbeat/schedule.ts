@@ -7,7 +7,7 @@ export const LATENCIES_KEPT = 20;
 const MAX_IN_FLIGHT = 2;
 
 export function isFinal(state: HeartbeatState): boolean {
-  return state === 'gone' || state === 'stopped';
+  return state === 'stopped';
 }
 
 /**
@@ -20,10 +20,22 @@ export function expiresAt(beat: Heartbeat): number {
   return beat.basis - beat.reckoning.hidden + ttl - clockAllowance;
 }
 
+/**
+ * How much of the deployment's life may be left, ms; without a TTL, of the assumed one. Unlike the remaining time it
+ * errs upwards: somebody who sets the wall clock forwards does not end a life.
+ */
+export function lifeLeft(beat: Heartbeat, mono: number): number {
+  return beat.basisMono + beat.timing.life - mono;
+}
+
+/** How long ago the last acknowledged beat left, reckoned, ms. */
+export function ageOf(beat: Heartbeat, mono: number): number {
+  return mono - (beat.basis - beat.reckoning.hidden);
+}
+
 /** Whether the last acknowledged beat left so short ago, s at most, that another one now would gain nothing. */
 export function wasJustReached(beat: Heartbeat, mono: number): boolean {
-  const age = mono - (beat.basis - beat.reckoning.hidden);
-  return beat.state === 'healthy' && age < Math.min(beat.spacing, beat.timing.attemptTimeout);
+  return beat.state === 'healthy' && ageOf(beat, mono) < Math.min(beat.spacing, beat.timing.attemptTimeout);
 }
 
 /** When the deployment's remaining time falls below the urgent threshold, monotonic ms. */
@@ -31,9 +43,13 @@ export function urgentAt(beat: Heartbeat): number {
   return expiresAt(beat) - beat.timing.urgentBelow;
 }
 
-/** The name of the situation. Losing the deployment outranks the reason why; the reason outranks the hurry. */
+/**
+ * The name of the situation. That it is gone outranks that its time is up; losing the deployment outranks the
+ * reason why; the reason outranks the hurry.
+ */
 export function stateOf(beat: Heartbeat, mono: number): HeartbeatState {
   if (isFinal(beat.state)) return beat.state;
+  if (beat.gone) return 'gone';
   if (mono >= expiresAt(beat)) return 'lapsed';
   if (beat.trouble === 'throttled' || beat.trouble === 'unauthorized') return beat.trouble;
   if (beat.trouble === 'not-found') return 'suspect-gone';
@@ -51,7 +67,7 @@ export function sendAt(beat: Heartbeat): number {
 /** When a slow attempt gets a second one beside it. Never once the first is overdue: then backoff rules. */
 function hedgeAt(beat: Heartbeat): number {
   const [only] = beat.inFlight;
-  if (only === undefined || only.overdue || !beat.hedging) return Infinity;
+  if (only === undefined || only.overdue || !beat.hedging || beat.gone) return Infinity;
   const at = Math.max(only.sentAt + slowLatency(beat), urgentAt(beat));
   return at < Math.min(only.sentAt + beat.timing.attemptTimeout, expiresAt(beat)) ? at : Infinity;
 }
@@ -72,7 +88,7 @@ export function deadlineAt(beat: Heartbeat): number {
     at = Math.min(at, attempt.sentAt + life);
   }
   if (beat.state === 'retrying') at = Math.min(at, urgentAt(beat));
-  if (beat.state !== 'lapsed') at = Math.min(at, expiresAt(beat));
+  if (beat.state !== 'lapsed' && beat.state !== 'gone') at = Math.min(at, expiresAt(beat));
   return at;
 }
 

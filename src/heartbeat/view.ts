@@ -5,6 +5,7 @@ import type { FailureLabel } from './outcome.ts';
 import type { BeatRecord, Ledger } from './ledger.ts';
 import { reckon, type Instant } from './reckoning.ts';
 import { expiresAt, isFinal, nextBeatAt } from './schedule.ts';
+import type { SharedLimit } from './shared-limit.ts';
 
 /** One deployment. Times are Unix ms; an absent one is unknown, or will not come. */
 export interface DeploymentView {
@@ -34,8 +35,12 @@ export interface DriverView {
   readonly lastLagMs: number;
   /** Attempts under way that are not overdue. */
   readonly inFlight: number;
-  /** Deployments that are due and wait for one of these to end. */
+  /** The same with the overdue ones, which is what may have a connection open. */
+  readonly open: number;
+  /** Deployments that are due and wait for one of these to end, or for a rate limit. */
   readonly waiting: number;
+  /** The rate limit that all share, where the service was found to have one. */
+  readonly sharedLimit?: SharedLimit;
   /** How many notices the listener answered with an exception. */
   readonly listenerErrors: number;
 }
@@ -64,9 +69,13 @@ export function viewDeployment(last: Heartbeat, ledger: Ledger, now: Instant): D
   };
 }
 
-/** The ledger knows of margins only when a beat arrives; a deployment in trouble may be closer right now. */
+/**
+ * The ledger knows of margins only when a beat arrives; a deployment in trouble may be closer right now. One that is
+ * gone has no time that could run out.
+ */
 function closestMargin(beat: Heartbeat, ledger: Ledger, now: Instant): number | undefined {
   const { ttl } = beat.timing;
-  if (ttl === undefined || !beat.acknowledged || isFinal(beat.state)) return ledger.minMarginRatio;
+  const idle = isFinal(beat.state) || beat.gone || !beat.acknowledged;
+  if (ttl === undefined || idle) return ledger.minMarginRatio;
   return Math.min(ledger.minMarginRatio ?? Infinity, (expiresAt(beat) - now.mono) / ttl);
 }

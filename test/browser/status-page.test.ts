@@ -1,11 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { hasBrowser, launchBrowser } from '../support/browser.ts';
 import { startTestDaemon, until } from '../support/daemon.ts';
 import { describeWith } from '../support/optional.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -130,9 +132,36 @@ describeWith(
     await page.getByText('1 of 2 deployments lit, 2 things to look at.').waitFor();
     const troubles = await page.locator('#troubles li').allInnerTexts();
     expect(troubles).toEqual([
-      'Deployment 43 is gone: the service does not know this deployment',
+      'Deployment 43 is gone: the service does not know this deployment; it is asked again at a slow pace, and at once at a reload',
       expect.stringMatching(/^Endpoint group chat: \d warnings?$/),
     ]);
+  });
+
+  test('names what is off or at risk while the heartbeats go on', async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, 'no folder');
+    writeFileSync(file, '');
+    await using emulator = await startEmulator({
+      seed: { deployments: [{ id: 42, ttl: 300 }], workergroups: [{ id: 7, lines_per_second: 0 }] },
+    });
+    await using daemon = await startTestDaemon({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      DEPLOYMENTS: '42@300s',
+      WORKER_GROUPS: '7',
+      STATE_DIR: file,
+      LOG_FILE_MAX_FILES: 'many',
+      ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":1.5}]',
+    });
+    await using page = await browser.newPage();
+    await page.goto(daemon.url);
+    await page.getByText('The deployment is lit, 3 things to look at.').waitFor();
+    expect(await page.locator('#troubles li').allInnerTexts()).toEqual([
+      expect.stringMatching(/^A feature is off: PILOTLIGHT_LOG_FILE_MAX_FILES: got many; allowed: /),
+      'Endpoint group chat: 1 error',
+      'Log records are in memory alone: PILOTLIGHT_STATE_DIR cannot be used, and is tried again',
+    ]);
+    expect(await axeViolations(page)).toEqual([]);
   });
 
   test('new lines leave the reader where they are: focus, selection and place', async () => {

@@ -61,13 +61,13 @@ describeWith(
         );
       await until(async () => /"value":\[[\d.]+,"1"\]/.test(await ask('query?query=up')));
       const rules = await ask('rules');
-      expect(rules.match(/"name":"Pilotlight\w+"/g)).toHaveLength(18);
+      expect(rules.match(/"name":"Pilotlight\w+"/g)).toHaveLength(22);
 
       const [id = ''] = compose(environment, 'ps', '-q', 'pilotlight').split('\n');
       const inspect = (format: string): string =>
         spawnSync('docker', ['inspect', '--format', format, id], { encoding: 'utf8' }).stdout.trim();
       expect(inspect('{{.HostConfig.ReadonlyRootfs}} {{.HostConfig.CapDrop}} {{.HostConfig.Memory}}')).toBe(
-        `true [ALL] ${128 * 2 ** 20}`,
+        `true [ALL] ${192 * 2 ** 20}`,
       );
       const before = (await seen())?.worker_groups[0];
       compose(environment, 'restart', '-t', '15', 'pilotlight');

@@ -17,7 +17,7 @@ describeWith(
 )('the image', () => {
   beforeAll(buildImage, 280_000);
 
-  test('keeps a deployment alive with a read-only file system, no capabilities and 128 MiB', async () => {
+  test('keeps a deployment alive with a read-only file system, no capabilities and 192 MiB', async () => {
     await using emulator = await start(['emulator', '--host', '127.0.0.1', '--port', '18080']);
     await using sidecar = await start(['run'], {
       PILOTLIGHT_API_KEY: 'emulator-key',
@@ -99,7 +99,7 @@ async function start(command: string[], environment: Record<string, string> = {}
     .withNetworkMode('host')
     .withAutoRemove(false)
     .withDroppedCapabilities('ALL')
-    .withResourcesQuota({ memory: 0.125 })
+    .withResourcesQuota({ memory: 0.1875 })
     .withWaitStrategy(Wait.forLogMessage(/started|listening/))
     .start();
   return { container, [Symbol.asyncDispose]: async () => void (await container.stop({ remove: true })) };

@@ -9,6 +9,8 @@ import { usageOf } from '../../src/cli/operations/help.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { ENDPOINT_GROUP_DEFAULTS, ENDPOINT_GROUP_PARAMETERS } from '../../src/contract/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
+import { DAEMON_OPTIONS, type Feature } from '../../src/config/daemon-options.ts';
+import { FEATURES } from '../../src/config/features.ts';
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/config/options.ts';
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
 import { EMPTY_SCRAPE } from '../support/empty-scrape.ts';
@@ -36,6 +38,17 @@ function environmentTable(): string {
     return [`\`${PREFIX}${variable}\``, type.name, byDefault, doc];
   });
   return table(['variable', 'type', 'default', 'meaning'], rows);
+}
+
+/** What a malformed value of the daemon's variables switches off. */
+function featuresTable(): string {
+  const options: readonly { readonly variable: string; readonly feature: Feature }[] =
+    Object.values(DAEMON_OPTIONS);
+  const rows = (Object.keys(FEATURES) as Feature[]).map((name) => {
+    const variables = options.filter(({ feature }) => feature === name);
+    return [variables.map(({ variable }) => `\`${variable}\``).join(', '), FEATURES[name].words];
+  });
+  return table(['malformed', 'then'], rows);
 }
 
 /** Name, type, labels and help, read from the text that a daemon with nothing configured exposes. */
@@ -113,6 +126,7 @@ function parametersTable(): string {
 export async function withTables(text: string): Promise<string> {
   const tables: Record<string, string> = {
     environment: environmentTable(),
+    features: featuresTable(),
     metrics: await metricsTable(),
     operations: operationsTable(),
     commands: await commandsTable(),

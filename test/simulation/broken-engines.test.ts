@@ -14,6 +14,7 @@ const NOTICED_BY = {
   'first failure is the last': 'windows',
   'reused socket': 'windows',
   '404 is final at first sight': 'windows',
+  'gone is for ever': 'mistakes',
   'backoff without a cap': 'windows',
   'interval jittered to later': 'outages',
   'retries at once': 'chaos',

@@ -69,7 +69,11 @@ export const BROKEN_ENGINES = {
   'reused socket': acting((action) => (action.type === 'send' ? { ...action, fresh: false } : action)),
   /** A gateway that restarts says 404 once. */
   '404 is final at first sight': amended(({ beat, actions }) =>
-    beat.trouble === 'not-found' ? { beat: { ...beat, state: 'gone' }, actions } : { beat, actions },
+    beat.trouble === 'not-found' ? { beat: { ...beat, dueAt: Infinity }, actions } : { beat, actions },
+  ),
+  /** What the service has said twice is not doubted any more. */
+  'gone is for ever': amended(({ beat, actions }) =>
+    beat.gone ? { beat: { ...beat, dueAt: Infinity }, actions } : { beat, actions },
   ),
   /** Exponential backoff that nobody capped. */
   'backoff without a cap': afterFailure((beat, now) =>

@@ -8,6 +8,7 @@ import { timingFor, type IntervalChoice, type Timing } from '../../src/heartbeat
 import type { BeatRequest } from '../../src/heartbeat/ports.ts';
 import { EPOCH, VirtualTime } from '../support/virtual-time.ts';
 import { fateOf, type Fault } from './faults.ts';
+import { rescueOfGone } from './mistakes.ts';
 import type { Sky, Weather } from './network.ts';
 import { Random } from './random.ts';
 import { finish, pickLateness, type RunOptions, type RunResult } from './scenario.ts';
@@ -21,6 +22,8 @@ const FAULTS = [
   'lost-answer',
   'server-error',
   'html',
+  'gateway-404',
+  'not-found',
   'slow',
   'throttled',
   'throttled-threshold',
@@ -39,6 +42,10 @@ class Chaos implements Weather {
   /** True times in which the service or the machine was out of order. */
   readonly bad: Span[] = [];
   keyResetAt = -Infinity;
+  /** What a shared limit may add to a window, ms. */
+  queueing = 0;
+  /** When the service last said by mistake that there is no such deployment. */
+  #mistakenAt = -Infinity;
   #fault: Fault | undefined;
   #latency = 20;
   readonly #time: VirtualTime;
@@ -56,6 +63,7 @@ class Chaos implements Weather {
     if (this.#fault === undefined) return { latency: this.#latency * this.#random.between(0.5, 1) };
     const fate = fateOf(this.#fault, this.#timing, this.#timing.interval, this.#random);
     const { outcome, after = 0 } = fate;
+    if (outcome?.type === 'not-found') this.#mistakenAt = this.#time.now;
     if (outcome?.type === 'throttled') {
       // A service that says when to come back does not want to be reached before.
       const wait = outcome.retryAfterMs ?? outcome.thresholdMs ?? 0;
@@ -90,10 +98,12 @@ class Chaos implements Weather {
 
   /** Whether there was a window for this basis after all. */
   windowFor(basis: number, timing: Timing): Span | undefined {
-    const { interval, ttl = 0, clockAllowance, rescue, attemptTimeout, maxSpacing, tick } = timing;
+    const { interval, ttl = 0, clockAllowance, attemptTimeout, maxSpacing, tick } = timing;
+    const rescue = this.#mistakenAt < basis ? timing.rescue : Math.max(timing.rescue, rescueOfGone(timing));
     const end = basis + ttl - clockAllowance;
     // An old key costs one attempt that is refused, and the spacing to the next.
-    const length = this.keyResetAt < basis ? rescue : rescue + attemptTimeout + maxSpacing + tick;
+    const withKey = this.keyResetAt < basis ? rescue : rescue + attemptTimeout + maxSpacing + tick;
+    const length = withKey + this.queueing;
     let from = basis + interval;
     for (const span of this.bad.toSorted((a, b) => a.from - b.from)) {
       if (span.to <= from) continue;
@@ -104,14 +114,23 @@ class Chaos implements Weather {
   }
 }
 
-export async function chaos({ seed, step, trace }: RunOptions): Promise<RunResult> {
+/** The same with a rate limit that all deployments share. */
+export function chaosUnderLimit(options: RunOptions): Promise<RunResult> {
+  return storm(options, true);
+}
+
+export function chaos(options: RunOptions): Promise<RunResult> {
+  return storm(options, false);
+}
+
+async function storm({ seed, step, trace, makePacer }: RunOptions, limited: boolean): Promise<RunResult> {
   const random = new Random(seed);
   const time = new VirtualTime();
   const ttl = random.pick([6, 20, 20, 60, 60, 300]) * 1000;
   const interval: IntervalChoice = random.chance(0.8) ? 'auto' : random.between(1000, ttl / 4);
   const timing = timingFor({ ttl, interval });
   const weather = new Chaos(time, random, timing);
-  const world = new World(time, { random, weather, step, trace });
+  const world = new World(time, { random, weather, step, trace, pacer: makePacer?.() });
   world.service.rate = random.between(0.99, 1.01);
   time.lateness = pickLateness(random, timing.tick);
   const horizon = 8 * ttl;
@@ -126,6 +145,12 @@ export async function chaos({ seed, step, trace }: RunOptions): Promise<RunResul
     basis.set(id, Math.max(basis.get(id) ?? 0, flight?.sentAt ?? 0));
   };
   const ids = [1, 2, 3].slice(0, random.pick([1, 1, 2, 3]));
+  if (limited) {
+    const threshold = (random.between(0.05, 1) * (timing.attemptTimeout + timing.backoff)) / ids.length;
+    world.service.limit = { threshold, countsRefused: random.chance(0.5), named: random.chance(0.8) };
+    weather.queueing = ids.length * (threshold * 1.1 + timing.tick);
+    world.note(() => `   a limit: ${JSON.stringify(world.service.limit)}`);
+  }
   for (const id of ids) world.light(id, ttl, interval);
   await world.run(horizon, () => {
     if (!time.running) return false;

@@ -44,6 +44,8 @@ const FATES = {
     after: random.chance(0.8) ? quick : late * 3,
     outcome: { type: 'failed', reason: 'server-error' },
   }),
+  /** A gateway that lost its route says it in its own words. */
+  'gateway-404': ({ quick }) => ({ after: quick, outcome: { type: 'failed', reason: 'status' } }),
   html: ({ quick }) => ({ after: quick, outcome: { type: 'failed', reason: 'unreadable' } }),
   /** Slower than A; sometimes the engine waits for it all the same. */
   slow: ({ random, timing }) => {

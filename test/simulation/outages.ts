@@ -22,6 +22,7 @@ const KINDS = [
   'lost-answer',
   'server-error',
   'html',
+  'gateway-404',
   'slow',
   'throttled',
   'throttled-threshold',

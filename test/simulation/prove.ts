@@ -1,8 +1,10 @@
 import { beginnings } from './beginnings.ts';
 import type { BrokenEngine } from './broken-engines.ts';
 import { BROKEN_ENGINES } from './broken-engines.ts';
-import { chaos } from './chaos.ts';
+import { chaos, chaosUnderLimit } from './chaos.ts';
 import { crowd } from './crowd.ts';
+import { limiter } from './limiter.ts';
+import { mistakes } from './mistakes.ts';
 import { outages } from './outages.ts';
 import { farewell, resume, rotation, slowness } from './recoveries.ts';
 import type { Scenario } from './scenario.ts';
@@ -11,9 +13,12 @@ import { windows } from './windows.ts';
 export const SCENARIOS = {
   windows,
   outages,
+  mistakes,
   chaos,
+  chaosUnderLimit,
   crowd,
   beginnings,
+  limiter,
   rotation,
   resume,
   farewell,

@@ -6,6 +6,7 @@ describe('on a healthy service, within its stated bound,', () => {
     ['rotation', 'a new key is in use'],
     ['resume', 'a beat is acknowledged after a sleep'],
     ['farewell', 'the last beat leaves T − ε − A, and nothing remains after stop()'],
+    ['mistakes', 'a service that forgets the deployment for T − ε − I − X′ loses nothing'],
     ['slowness', 'a constant latency of min(T/8, 30 s) loses nothing'],
   ] as [ScenarioName, string][])(
     '%s: %s',
@@ -36,6 +37,7 @@ it('beyond these bounds losses are found', async () => {
   expect((await search('crowd', { runs: 30, factor: 1.6 })).violations).toBeGreaterThan(0);
   expect((await search('beginnings', { runs: 10, factor: 0.3 })).violations).toBeGreaterThan(0);
   expect((await search('slowness', { runs: 30, factor: 1.5 })).violations).toBeGreaterThan(0);
+  expect((await search('mistakes', { runs: 100, factor: 1.2 })).violations).toBeGreaterThan(20);
 });
 
 it.each(Object.keys(SCENARIOS) as ScenarioName[])(

@@ -1,5 +1,6 @@
 import type { StepFunction } from '../../src/heartbeat/engine.ts';
 import { clockAllowance, MIN_SPACING, rescueTime, type TimingChoice } from '../../src/heartbeat/formulas.ts';
+import type { Pacer } from '../../src/heartbeat/pacer.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
@@ -9,6 +10,8 @@ export interface RunOptions {
   readonly factor?: number | undefined;
   /** Default: the real engine. */
   readonly step?: StepFunction | undefined;
+  /** Makes the pacer. Default: the real one. */
+  readonly makePacer?: (() => Pacer) | undefined;
   readonly trace?: boolean | undefined;
 }
 

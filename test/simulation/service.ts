@@ -9,12 +9,24 @@ interface Deployment {
   watch: CancelTimer | undefined;
 }
 
+/** A minimum time between any two heartbeats with the same key, as the public service has it. */
+export interface Limit {
+  /** θ, ms. */
+  readonly threshold: number;
+  /** Whether a refused request starts the time anew. */
+  readonly countsRefused: boolean;
+  /** Whether the refusal says how long the time is. */
+  readonly named: boolean;
+}
+
 /** The service behind the network: it keeps the deployments' real clocks, and deletes what is not refreshed. */
 export class Service {
   /** How fast its clock runs against ours; the engine allows for one part in a hundred. */
   rate = 1;
   /** The only key that is valid. */
   key = 'key-1';
+  limit: Limit | undefined;
+  #limitedFrom = -Infinity;
   /** Called when a deployment expires. */
   onLoss: (id: number) => void = () => {};
   readonly #time: VirtualTime;
@@ -38,6 +50,7 @@ export class Service {
   /** A heartbeat arrives. */
   beat(id: number, key: string): Outcome {
     if (key !== this.key) return { type: 'unauthorized' };
+    if (this.limit !== undefined && !this.#admits(this.limit)) return refusal(this.limit);
     const deployment = this.#deployments.get(id);
     if (deployment === undefined) return { type: 'not-found' };
     this.#refresh(id, deployment);
@@ -48,6 +61,12 @@ export class Service {
   spare(id: number, until: number): void {
     const deployment = this.#deployments.get(id);
     if (deployment !== undefined) this.#expire(id, deployment, until);
+  }
+
+  #admits({ threshold, countsRefused }: Limit): boolean {
+    const admitted = this.#time.now - this.#limitedFrom >= threshold;
+    if (admitted || countsRefused) this.#limitedFrom = this.#time.now;
+    return admitted;
   }
 
   #refresh(id: number, deployment: Deployment): void {
@@ -62,4 +81,8 @@ export class Service {
       this.onLoss(id);
     });
   }
+}
+
+function refusal({ threshold, named }: Limit): Outcome {
+  return { type: 'throttled', ...(named && { thresholdMs: threshold }) };
 }

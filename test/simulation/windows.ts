@@ -22,6 +22,7 @@ const BETWEEN_WINDOWS = [
   'reset',
   'server-error',
   'html',
+  'gateway-404',
   'slow',
   'throttled',
   'unauthorized',
@@ -68,7 +69,7 @@ class Windows implements Weather {
     if (this.#open) return { latency: this.#latency };
     let fault: Fault = random.chance(this.#hangs) ? 'hang' : random.pick(BETWEEN_WINDOWS);
     if (this.#notFoundAllowed && random.chance(0.02)) {
-      this.#notFoundAllowed = false; // a second one would rightly end the heartbeat
+      this.#notFoundAllowed = false; // a second one would make it gone, which has a bound of its own (mistakes.ts)
       fault = 'not-found';
     }
     if (fault === 'slow' && this.#savedBySlowness > 3) fault = 'hang';

@@ -4,6 +4,7 @@ import { HeartbeatDriver } from '../../src/heartbeat/driver.ts';
 import { step as engineStep, type StepFunction } from '../../src/heartbeat/engine.ts';
 import { timingFor, type IntervalChoice } from '../../src/heartbeat/formulas.ts';
 import type { Heartbeat, Notice } from '../../src/heartbeat/machine.ts';
+import type { Pacer } from '../../src/heartbeat/pacer.ts';
 import type { VirtualTime } from '../support/virtual-time.ts';
 import { Network, type Weather } from './network.ts';
 import { Promises } from './promises.ts';
@@ -16,6 +17,9 @@ export interface WorldOptions {
   /** Default: the real one. */
   readonly step?: StepFunction | undefined;
   readonly concurrency?: number;
+  readonly openLimit?: number;
+  /** Default: the real one. */
+  readonly pacer?: Pacer | undefined;
   /** Keep a readable line of everything that happens. */
   readonly trace?: boolean | undefined;
 }
@@ -96,10 +100,12 @@ export class World {
     if (this.#tracing) this.trace.push(`${(this.time.now / 1000).toFixed(3).padStart(10)} s  ${line()}`);
   }
 
-  #drive({ random, step = engineStep, concurrency = 256 }: WorldOptions): HeartbeatDriver {
+  #drive({ random, step = engineStep, concurrency = 256, openLimit, pacer }: WorldOptions): HeartbeatDriver {
     return new HeartbeatDriver({
       key: this.keyFile,
       concurrency,
+      ...(openLimit !== undefined && { openLimit }),
+      ...(pacer && { pacer }),
       step: (beat, event, now, draw) => {
         const result = step(beat, event, now, draw);
         this.promises.stepped(beat, result, now);

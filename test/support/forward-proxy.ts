@@ -12,6 +12,8 @@ export interface ForwardProxy extends AsyncDisposable {
   readonly connections: number;
   /** `hang`: takes a CONNECT and never answers. `mute`: answers it, and takes what comes then in silence. */
   mode: 'forward' | 'hang' | 'mute' | 'refuse';
+  /** Ends what is open; modes are for what comes. */
+  drop(): void;
 }
 
 const PASSWORD = 's3cret';
@@ -65,6 +67,9 @@ export async function startForwardProxy(targets: { tls: number; http: number }):
   return Object.assign(proxy, {
     url: `http://sidecar:${PASSWORD}@127.0.0.1:${port}`,
     requests,
+    drop() {
+      for (const socket of sockets) socket.destroy();
+    },
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();

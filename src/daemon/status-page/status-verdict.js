@@ -1,12 +1,22 @@
 // The verdict: one sentence, and what needs a person, worst first.
-import { counted, plural, seconds } from './status-words.js';
+import { counted, findingsInWords, plural, seconds } from './status-words.js';
 
 const TROUBLED = new Set(['urgent', 'lapsed', 'gone', 'unauthorized']);
 const UNEASY = new Set(['retrying', 'throttled', 'suspect-gone', 'starting']);
 const IMMINENT_SECONDS = 6 * 3600;
+/** What the state and the last failure do not say. */
+const MEANWHILE = {
+  starting: '; no heartbeat was accepted yet',
+  gone: '; it is asked again at a slow pace, and at once at a reload',
+};
 
 export function deploymentTone({ state }) {
   return TROUBLED.has(state) ? 'bad' : UNEASY.has(state) ? 'warn' : 'good';
+}
+
+export function endpointGroupTone({ findings }) {
+  const severities = new Set(findings.map(({ severity }) => severity));
+  return severities.has('error') ? 'bad' : severities.has('warning') ? 'warn' : 'good';
 }
 
 export function isImminent(window, now) {
@@ -20,8 +30,18 @@ function troubles(status, now) {
     const tone = deploymentTone(deployment);
     if (tone === 'good') continue;
     const why = deployment.last_error ? `: ${deployment.last_error}` : '';
-    found.push([tone, `Deployment ${deployment.deployment_id} is ${deployment.state}${why}`]);
+    found.push([
+      tone,
+      `Deployment ${deployment.deployment_id} is ${deployment.state}${why}${MEANWHILE[deployment.state] ?? ''}`,
+    ]);
   }
+  for (const { problem } of status.config_problems)
+    found.push(['bad', `A feature is off: ${problem.replace(/^error: /, '')}`]);
+  if (status.spool_durable === false)
+    found.push([
+      'warn',
+      'Log records are in memory alone: PILOTLIGHT_STATE_DIR cannot be used, and is tried again',
+    ]);
   for (const { sink, dropped_lines: dropped } of status.sinks) {
     if (counted(dropped)) found.push(['bad', `Log sink ${sink} missed lines: ${counted(dropped)}`]);
   }
@@ -35,10 +55,10 @@ function troubles(status, now) {
     const when = window.starts_at > now ? `in ${seconds(window.starts_at - now)}` : 'is under way';
     found.push(['warn', `Machine ${window.machine_id}: ${window.category} maintenance ${when}`]);
   }
-  for (const { endpoint_group: group, findings } of status.endpoint_groups) {
-    const warnings = findings.filter(({ severity }) => severity !== 'note');
-    if (warnings.length > 0)
-      found.push(['warn', `Endpoint group ${group}: ${plural(warnings.length, 'warning')}`]);
+  for (const group of status.endpoint_groups) {
+    const tone = endpointGroupTone(group);
+    if (tone !== 'good')
+      found.push([tone, `Endpoint group ${group.endpoint_group}: ${findingsInWords(group.findings)}`]);
   }
   for (const { job, last_error: error } of status.jobs) {
     if (error) found.push(['warn', `Job ${job} failed: ${error}`]);

@@ -1,17 +1,16 @@
 // Endpoint groups, and what the scheduled jobs saw: maintenance, instances, the account.
 import { ago, byId, cards, element, facts } from './status-dom.js';
-import { isImminent } from './status-verdict.js';
-import { plural } from './status-words.js';
+import { endpointGroupTone, isImminent } from './status-verdict.js';
+import { findingsInWords, plural } from './status-words.js';
 
 export function drawEndpointGroups(groups) {
-  const warnings = ({ findings }) => findings.filter(({ severity }) => severity !== 'note');
   cards(byId('endpoint-groups'), groups, {
     key: (group) => group.endpoint_group,
     label: (group) => `Endpoint group ${group.endpoint_group}`,
-    tone: (group) => (warnings(group).length > 0 ? 'warn' : 'good'),
+    tone: endpointGroupTone,
     none: 'None configured (PILOTLIGHT_ENDPOINT_GROUPS).',
     draw(group) {
-      const found = warnings(group);
+      const found = group.findings.filter(({ severity }) => severity !== 'note');
       return [
         element(
           'div',
@@ -19,8 +18,8 @@ export function drawEndpointGroups(groups) {
           element('span', { class: 'name' }, group.endpoint_group),
           element(
             'span',
-            { class: `pill ${found.length > 0 ? 'warn' : 'good'}` },
-            found.length > 0 ? plural(found.length, 'warning') : 'parameters fine',
+            { class: `pill ${endpointGroupTone(group)}` },
+            findingsInWords(group.findings) || 'parameters fine',
           ),
         ),
         ...(found.length > 0

@@ -26,6 +26,15 @@ export function counted(reasons) {
     .join(', ');
 }
 
+/** Findings of an endpoint group that ask for something: `1 error, 2 warnings`; empty when there are none. */
+export function findingsInWords(findings) {
+  return ['error', 'warning']
+    .map((severity) => [findings.filter((finding) => finding.severity === severity).length, severity])
+    .filter(([count]) => count > 0)
+    .map(([count, severity]) => plural(count, severity))
+    .join(', ');
+}
+
 /** Colours and control characters of a log line say nothing here; they are kept in the delivered data. */
 export function printable(line) {
   // A progress bar is drawn over itself: what a terminal would show in the end is its last state.

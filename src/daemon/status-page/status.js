@@ -4,7 +4,7 @@ import { drawDeployments } from './status-deployments.js';
 import { drawGroups } from './status-logs.js';
 import { verdict } from './status-verdict.js';
 import { drawEndpointGroups, drawWatches } from './status-watches.js';
-import { seconds } from './status-words.js';
+import { plural, seconds } from './status-words.js';
 
 const POLL_MS = 2000;
 const DRAW_MS = 250;
@@ -23,7 +23,10 @@ async function poll() {
     drawVerdict({
       tone: 'bad',
       sentence: 'The daemon does not answer.',
-      troubles: [`${error.message}; what is shown below may be old`],
+      troubles: [
+        `${error.message}; what is shown below may be old`,
+        'Heartbeats may go on: another process sends them, and says how it fares on stderr',
+      ],
     });
   }
   setTimeout(poll, POLL_MS);
@@ -36,8 +39,10 @@ function now() {
 
 function drawAll() {
   drawVerdict(verdict(status, now()));
+  const { daemon_restarts: restarts } = status.heart;
   byId('process').textContent =
-    `${status.service.base_url} · version ${status.version} · up ${seconds(now() - status.started_at)}`;
+    `${status.service.base_url} · version ${status.version} · up ${seconds(now() - status.started_at)}` +
+    (restarts > 0 ? `, after ${plural(restarts, 'restart')}` : '');
   drawDeployments(status.deployments);
   drawGroups(status.worker_groups, status.replica);
   drawEndpointGroups(status.endpoint_groups);

@@ -4,13 +4,13 @@
  * failure is read within ten seconds of its start.
  */
 import type { HeartbeatState, Notice } from '../machine.ts';
+import type { SharedLimit } from '../shared-limit.ts';
 import type { FindingType, Remark } from '../discovery/findings.ts';
 import type { HeartLog, LogFields } from './log.ts';
 
 /** How long changes are gathered, ms. */
 const GATHER_MS = 250;
-/** While the same kind of change goes on, its lines are this far apart: from one second up to one minute, ms. */
-const FIRST_PAUSE_MS = 1_000;
+/** While the same kind of change goes on, its lines are at most this far apart, ms. */
 const LONGEST_PAUSE_MS = 60_000;
 /** After a start, a failure is said this soon, ms, and then again after each minute. */
 const FIRST_SUMMARY_MS = 5_000;
@@ -35,7 +35,7 @@ const ADVICE: Partial<Record<HeartbeatState, string>> = {
   urgent: 'heartbeats fail and the TTL runs out; is the service reachable from here?',
   unauthorized: 'the service refuses the key; put a valid one where PILOTLIGHT_API_KEY or its _FILE has it',
   lapsed: 'the TTL has passed without an accepted heartbeat; the deployment has probably expired',
-  gone: 'the service does not know this deployment; it is asked again at a slow pace, and at a reload',
+  gone: 'the service does not know this deployment; it is asked on at its interval until its TTL has passed, then every 30 s, and at a reload',
 };
 
 /** Times in the fields are ms. */
@@ -66,6 +66,8 @@ interface Change {
 interface Gathering {
   changes: Map<number, Change>;
   pauseMs: number;
+  /** When the last line of it was written, monotonic ms. */
+  saidAt: number;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -77,13 +79,18 @@ interface Trouble {
 
 export class Announcer {
   readonly #log: HeartLog;
+  readonly #sharedLimit: () => SharedLimit | undefined;
+  /** θ as it was said last, where all deployments fit under it, ms. */
+  #saidLimit: number | undefined;
   readonly #gatherings = new Map<HeartbeatState, Gathering>();
   readonly #troubles = new Map<number, Trouble>();
   readonly #rare = new Map<string, { readonly at: number; unsaid: number }>();
   readonly #summary: { timer: NodeJS.Timeout };
 
-  constructor(log: HeartLog) {
+  /** `sharedLimit` is asked once a minute. */
+  constructor(log: HeartLog, sharedLimit: () => SharedLimit | undefined) {
     this.#log = log;
+    this.#sharedLimit = sharedLimit;
     this.#summary = { timer: setTimeout(() => this.#summarize(), FIRST_SUMMARY_MS) };
   }
 
@@ -159,26 +166,27 @@ export class Announcer {
     const gathering = this.#gatherings.get(to) ?? {
       changes: new Map<number, Change>(),
       pauseMs: GATHER_MS,
+      saidAt: -Infinity,
       timer: undefined,
     };
     this.#gatherings.set(to, gathering);
     gathering.changes.set(id, { id, from, remainingMs });
-    gathering.timer ??= setTimeout(() => this.#ripe(to, gathering), gathering.pauseMs);
+    gathering.timer ??= this.#sayIn(to, gathering);
   }
 
-  /** The line of a kind of change; the next one of its kind comes later while there are any, and soon after a rest. */
-  #ripe(to: HeartbeatState, gathering: Gathering): void {
-    gathering.timer = undefined;
-    if (gathering.changes.size === 0) {
-      gathering.pauseMs = GATHER_MS;
-      return;
-    }
-    const many = gathering.changes.size > 1;
-    this.#say(to, gathering);
-    gathering.pauseMs = many
-      ? Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, gathering.pauseMs * 2))
-      : GATHER_MS;
-    gathering.timer = setTimeout(() => this.#ripe(to, gathering), gathering.pauseMs);
+  /** The first line of a kind comes soon; each that follows before a minute of rest waits twice as long. */
+  #sayIn(to: HeartbeatState, gathering: Gathering): NodeJS.Timeout {
+    const since = performance.now() - gathering.saidAt;
+    if (since > LONGEST_PAUSE_MS) gathering.pauseMs = GATHER_MS;
+    return setTimeout(
+      () => {
+        gathering.timer = undefined;
+        gathering.saidAt = performance.now();
+        gathering.pauseMs = Math.min(LONGEST_PAUSE_MS, gathering.pauseMs * 2);
+        this.#say(to, gathering);
+      },
+      Math.max(GATHER_MS, gathering.pauseMs - since),
+    );
   }
 
   #say(to: HeartbeatState, gathering: Gathering): void {
@@ -193,14 +201,38 @@ export class Announcer {
       from: first.from,
       to,
       ...(reason !== undefined && to !== 'healthy' && { reason }),
-      ...(remaining.length > 0 && { remainingSeconds: Math.round(Math.min(...remaining) / 100) / 10 }),
+      ...(remaining.length > 0 && { remainingSeconds: seconds(Math.min(...remaining)) }),
       ...(ADVICE[to] !== undefined && { advice: ADVICE[to] }),
     };
     this.#log[LOUD[to] ?? 'info'](fields, 'heartbeat state changed');
   }
 
+  /** One under which all fit is said when it is found; one under which they do not, each time. */
+  #sayLimit(): void {
+    const limit = this.#sharedLimit();
+    if (limit === undefined) return;
+    const { thresholdMs, deployments, neededMs, availableMs, fits } = limit;
+    const fields = {
+      thresholdMs: Math.round(thresholdMs),
+      deployments,
+      neededSeconds: seconds(neededMs),
+      availableSeconds: seconds(availableMs),
+    };
+    if (!fits) {
+      const advice = 'use a longer TTL, fewer deployments for this key, or a second key';
+      this.#log.error(
+        { ...fields, advice },
+        'the deployments of this key do not fit under the rate limit that they share; some will expire',
+      );
+    } else if (this.#saidLimit !== thresholdMs) {
+      this.#log.info(fields, 'the deployments of this key share a rate limit, and take turns under it');
+    }
+    this.#saidLimit = fits ? thresholdMs : undefined;
+  }
+
   #summarize(): void {
     this.#summary.timer = setTimeout(() => this.#summarize(), SUMMARY_MS);
+    this.#sayLimit();
     if (this.#troubles.size === 0) return;
     const byReason: Record<string, number> = {};
     const byState: Record<string, number> = {};
@@ -215,6 +247,10 @@ export class Announcer {
     };
     this.#log.error(fields, 'deployments whose last heartbeats were not accepted');
   }
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 100) / 10;
 }
 
 function counted(ids: readonly number[]): LogFields {

@@ -15,6 +15,7 @@ import { openHeart, type Heart } from '../heart.ts';
 import { Announcer } from './announcer.ts';
 import type { StartDaemon } from './daemon-child.ts';
 import { createHeartLog } from './log.ts';
+import { attemptsAtOnce } from './open-files.ts';
 import { Reports } from './reports.ts';
 import type { Stderr } from './stderr.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -73,7 +74,7 @@ export function startHeartService(options: HeartServiceOptions): HeartService {
     secret: () => apiKey.current(),
     onMessage: (said) => reports.message(said),
   });
-  const announcer = new Announcer(log);
+  const announcer = new Announcer(log, () => heart.sharedLimit());
   const heart: Heart = openHeart({
     baseUrl: settings.baseUrl,
     apiKey,
@@ -97,6 +98,7 @@ export function startHeartService(options: HeartServiceOptions): HeartService {
     },
     deployments: settings.deployments,
     settings,
+    attemptsAtOnce: attemptsAtOnce(),
   });
   sayProblems(options.problems);
   if (options.ignoredNames.length > 0)

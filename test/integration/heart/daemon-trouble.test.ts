@@ -29,12 +29,19 @@ function settings(emulator: Emulator, id: number, more: Record<string, string> =
   };
 }
 
+/** The longest time between two arrivals of one deployment's heartbeats, by the service's own journal, ms. */
+function longestGap(emulator: Emulator, id: number): number {
+  const arrivals = emulator.journal
+    .entries({ operation: 'deployments.heartbeat', id })
+    .map(({ atMs }) => atMs);
+  return Math.max(...arrivals.slice(1).map((at, index) => at - (arrivals[index] ?? at)));
+}
+
 /** No beat of the disturbed one was missed: none came an interval later than those of the twin, or than it is due. */
 function expectNoneMissed(emulator: Emulator): void {
-  const [disturbed, twin] = [emulator.deployments.get(DISTURBED), emulator.deployments.get(TWIN)];
-  expect(disturbed.lapses).toBe(0);
-  const usual = Math.min(twin.minMarginMs ?? 0, TTL_S * 1000 - INTERVAL_MS);
-  expect(disturbed.minMarginMs).toBeGreaterThan(usual - INTERVAL_MS);
+  expect(emulator.deployments.get(DISTURBED).lapses).toBe(0);
+  const usual = Math.max(longestGap(emulator, TWIN), INTERVAL_MS);
+  expect(longestGap(emulator, DISTURBED)).toBeLessThan(usual + INTERVAL_MS);
 }
 
 /** Lets the service take so many more beats of both. */
@@ -101,7 +108,7 @@ describe('the heart goes on, and the daemon is started again, when the daemon', 
   });
 });
 
-describe.concurrent('what the world withholds from the daemon does not end the program', () => {
+describe('what the world withholds from the daemon does not end the program', () => {
   test(
     'a port that is taken is said, tried again, and taken once it is free',
     { timeout: 60_000 },
@@ -178,7 +185,7 @@ describe.concurrent('what the world withholds from the daemon does not end the p
   });
 });
 
-describe.concurrent('a configuration that only the daemon reads', () => {
+describe('a configuration that only the daemon reads', () => {
   test('switches a feature off, loudly, and the rest goes on', { timeout: 60_000 }, async () => {
     await using emulator = await startEmulator({ seed });
     await using program = await startDaemonProcess(
@@ -217,7 +224,7 @@ describe.concurrent('a configuration that only the daemon reads', () => {
   });
 });
 
-describe.concurrent('the end', () => {
+describe('the end', () => {
   test.each(['running', 'stopped', 'just killed'] as const)(
     'comes with one last heartbeat though the daemon is %s',
     { timeout: 60_000 },

@@ -17,6 +17,8 @@ interface Container {
   readonly name: string;
   readonly image: string;
   readonly restartPolicy?: string;
+  readonly startupProbe?: unknown;
+  readonly livenessProbe?: unknown;
   readonly readinessProbe?: unknown;
   readonly lifecycle?: unknown;
 }
@@ -86,8 +88,8 @@ describeWith(
 
   test('the schema check sees a misspelt field, a wrong type and a missing one', () => {
     const [first] = manifests('standalone').filter(({ kind }) => kind === 'Deployment') as Workload[];
-    const broken = JSON.parse(JSON.stringify(first).replace('"startupProbe"', '"startUpProbe"')) as Manifest;
-    expect(schemaProblems([broken])).toContain('startUpProbe');
+    const broken = JSON.parse(JSON.stringify(first).replace('"resources"', '"ressources"')) as Manifest;
+    expect(schemaProblems([broken])).toContain('ressources');
     const policy = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name: 'x' } };
     expect(schemaProblems([{ ...policy, spec: { podSelector: 'all' } } as Manifest])).toContain(
       'ILabelSelector',
@@ -109,15 +111,27 @@ describeWith(
         image: 'registry.example.com/pilotlight:0.1.0',
         restartPolicy: 'Always',
         envFrom: [{ configMapRef: { name: expect.stringMatching(/^pilotlight-\w+$/) } }],
-        startupProbe: { httpGet: { path: '/startupz' } },
-        livenessProbe: { httpGet: { path: '/livez' } },
         securityContext: { readOnlyRootFilesystem: true, runAsUser: 65532, capabilities: { drop: ['ALL'] } },
-        resources: { limits: { memory: '128Mi' } },
+        resources: { requests: { cpu: '10m', memory: '96Mi' }, limits: { memory: '192Mi' } },
       });
-      expect(sidecar?.readinessProbe).toBeUndefined();
       expect(sidecar?.lifecycle).toBeUndefined();
     }
   });
+
+  test.each(['example', 'standalone'])(
+    '%s has no probe of Pilotlight: none may restart the heart, or keep an app from being ready',
+    (name) => {
+      const own = manifests(name)
+        .filter(({ kind }) => ['Deployment', 'Job'].includes(kind))
+        .flatMap((workload) => {
+          const { initContainers = [], containers } = (workload as Workload).spec.template.spec;
+          return [...initContainers, ...containers].filter((container) => container.name === 'pilotlight');
+        });
+      expect(own).not.toEqual([]);
+      for (const { startupProbe, livenessProbe, readinessProbe } of own)
+        expect([startupProbe, livenessProbe, readinessProbe]).toEqual([undefined, undefined, undefined]);
+    },
+  );
 
   test('standalone has a network policy and a monitor that select its own pods', () => {
     const all = manifests('standalone');
@@ -125,7 +139,13 @@ describeWith(
     expect(all.find(({ kind }) => kind === 'NetworkPolicy')).toMatchObject({ spec: { podSelector: own } });
     expect(all.find(({ kind }) => kind === 'PodMonitor')).toMatchObject({ spec: { selector: own } });
     expect(all.find(({ kind }) => kind === 'Deployment')).toMatchObject({
-      spec: { selector: own, template: { metadata: { labels: own.matchLabels } } },
+      spec: {
+        selector: own,
+        template: {
+          metadata: { labels: own.matchLabels },
+          spec: { containers: [{ resources: { limits: { memory: '192Mi' } } }] },
+        },
+      },
     });
   });
 });

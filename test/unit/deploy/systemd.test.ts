@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { daemonMemory } from '../../../src/heartbeat/process/memory.ts';
 import { describeWith, hasCommand, root } from '../../support/optional.ts';
 
 const unit = `${root}deploy/systemd/pilotlight.service`;
@@ -26,11 +27,35 @@ describeWith(
   });
 });
 
-test('the unit waits longer for the end than the daemon takes, and gives the watchdog time', () => {
+describe('the unit', () => {
   const text = readFileSync(unit, 'utf8');
-  expect(text).toMatch(/^Type=notify$/m);
-  expect(text).toMatch(/^NotifyAccess=all$/m);
-  const seconds = (name: string): number => Number(new RegExp(`^${name}=(\\d+)s$`, 'm').exec(text)?.[1]);
-  expect(seconds('TimeoutStopSec')).toBeGreaterThan(10);
-  expect(seconds('WatchdogSec')).toBeGreaterThan(30);
+  const values = (name: string): string[] =>
+    [...text.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+  const seconds = (name: string): number => Number(/^(\d+)s$/.exec(values(name).join())?.[1]);
+
+  test('waits longer for the end than the program takes, and gives the watchdog time', () => {
+    expect(seconds('TimeoutStopSec')).toBeGreaterThan(10);
+    expect(seconds('WatchdogSec')).toBeGreaterThan(30);
+  });
+
+  test('has the heart as its main process, which nothing but exit code 2 keeps from being started again', () => {
+    expect(values('Type')).toEqual(['notify']);
+    expect(values('NotifyAccess')).toEqual(['all']);
+    expect(values('ExecStart')).toEqual([expect.stringMatching(/ node (--\S+ )*\S+\/pilotlight run$/)]);
+    expect(values('Restart')).toEqual(['always']);
+    expect(values('RestartPreventExitStatus')).toEqual(['2']);
+    expect(values('StartLimitIntervalSec')).toEqual(['0']);
+  });
+
+  test('ends the daemon by way of the heart, and not the heart for want of memory in the daemon', () => {
+    expect(values('KillMode')).toEqual(['mixed']);
+    expect(values('OOMPolicy')).toEqual(['continue']);
+    const [, megabytes] = /^(\d+)M$/.exec(values('MemoryMax').join()) ?? [];
+    expect(daemonMemory(Number(megabytes) * 2 ** 20).bound).toBe(144 * 2 ** 20);
+  });
+
+  test("gives V8's flags on the command line", () => {
+    expect(values('ExecStart').join()).toContain(' --max-semi-space-size=1 ');
+    expect(text).not.toContain('NODE_OPTIONS');
+  });
 });

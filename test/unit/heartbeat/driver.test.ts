@@ -312,6 +312,42 @@ describe('the key', () => {
   });
 });
 
+describe('a gone deployment', () => {
+  async function withOneGone() {
+    const scene = rig();
+    scene.service.answer = ({ deploymentId }) => (deploymentId === 1 ? { type: 'not-found' } : ACCEPTED);
+    for (const id of [1, 2]) scene.driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await scene.time.pass(9000);
+    expect(scene.driver.view().deployments.map(({ state }) => state)).toEqual(['gone', 'healthy']);
+    scene.sent.length = 0;
+    return scene;
+  }
+
+  it('tells when it is asked next', async () => {
+    const { driver, time } = await withOneGone();
+    const { nextBeatAt } = driver.view().deployments[0]!;
+    expect(nextBeatAt! - EPOCH - time.now).toBeGreaterThan(0);
+    expect(nextBeatAt! - EPOCH - time.now).toBeLessThan(12_000);
+  });
+
+  it('is asked at once where somebody wants to know', async () => {
+    const { driver, sent, service, time } = await withOneGone();
+    service.answer = () => ACCEPTED;
+    driver.beatNow((state) => state === 'gone');
+    await time.pass(100);
+    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual([1]);
+    expect(driver.view().deployments[0]!.state).toBe('healthy');
+  });
+
+  it('has no last beat, and is not missed', async () => {
+    const { driver, sent, time } = await withOneGone();
+    const last = driver.finalBeat(new AbortController().signal);
+    await time.pass(1100);
+    expect(await last).toEqual([]);
+    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual([2]);
+  });
+});
+
 describe('the last beat', () => {
   it('gives every deployment its whole TTL again, and then nothing is left', async () => {
     const { time, driver, sent } = rig();

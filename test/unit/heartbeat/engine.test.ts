@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { timingFor } from '../../../src/heartbeat/formulas.ts';
+import type { Event } from '../../../src/heartbeat/machine.ts';
+import type { Outcome } from '../../../src/heartbeat/outcome.ts';
 import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED } from './patient.ts';
 
 /** What a timer may be late by at a TTL of 20 s: the beat is due so much before the interval ends. */
@@ -220,6 +222,47 @@ describe('429', () => {
     expect(patient.beat.spacing).toBe(3000);
   });
 
+  it('obeys Retry-After where a threshold is named too', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', retryAfterMs: 7000, thresholdMs: 3000 });
+    expect(patient.nextIn).toBe(7000);
+  });
+
+  it('keeps to what a threshold says also where doubling had gone beyond it', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    for (let answer = 0; answer < 3; answer += 1) {
+      patient.nextAttempt();
+      patient.answer({ type: 'throttled' });
+    }
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', thresholdMs: 2000 });
+    expect(patient.beat.spacing).toBe(2000);
+  });
+
+  it('waits out a threshold above the largest spacing, which is A + B, and cuts one that costs the deployment', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', thresholdMs: 20_000 });
+    expect(patient.beat.spacing).toBeCloseTo(6000 / 1.1);
+    expect(patient.nextIn).toBe(20_000);
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', thresholdMs: 50_000 });
+    expect(patient.told('wait-cut-short')).toMatchObject([{ askedMs: 50_000 }]);
+    patient.nextAttempt();
+    expect(patient.remaining).toBeCloseTo(12_000); // X
+  });
+
+  it('allows hedging again after the next success', () => {
+    const patient = urgent();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', thresholdMs: 2000 });
+    expect(patient.beat.hedging).toBe(false);
+    patient.nextAttempt();
+    patient.answer(ACCEPTED);
+    expect(patient.beat.hedging).toBe(true);
+  });
+
   it('without either doubles the spacing up to A + B, and lets it decay with success', () => {
     const patient = new Patient({ ttl: 60_000 }).light();
     const waits: number[] = [];
@@ -303,8 +346,19 @@ describe('401', () => {
   });
 });
 
+/** Gone a while ago: 3 s after its second beat was refused, which was 11 s after the first one. */
+function gone(ttl: number | undefined = 60_000): Patient {
+  const patient = new Patient(ttl === undefined ? {} : { ttl }).light();
+  for (let refusal = 0; refusal < 2; refusal += 1) {
+    patient.nextAttempt();
+    patient.answer(NOT_FOUND);
+  }
+  expect(patient.state).toBe('gone');
+  return patient;
+}
+
 describe('404', () => {
-  it('said twice, at least B apart, ends the heartbeat', () => {
+  it('said twice, at least B apart, makes the deployment gone, which is asked on at its interval', () => {
     const patient = new Patient({ ttl: 60_000 }).light();
     patient.nextAttempt();
     patient.answer(NOT_FOUND);
@@ -313,8 +367,89 @@ describe('404', () => {
     patient.nextAttempt();
     patient.answer(NOT_FOUND);
     expect(patient.state).toBe('gone');
-    expect(patient.nextIn).toBe(Infinity);
+    expect(patient.nextIn).toBe(11_000); // I less q, from send to send
     expect(patient.told('state').at(-1)).toMatchObject({ from: 'suspect-gone', to: 'gone' });
+  });
+
+  it('of a gone deployment whose TTL has passed is asked for every 30 s, and stays the word for it', () => {
+    const patient = gone();
+    const waits: number[] = [];
+    for (let asked = 0; asked < 6; asked += 1) {
+      patient.nextAttempt();
+      patient.answer(NOT_FOUND);
+      waits.push(patient.nextIn);
+    }
+    expect(waits).toEqual([11_000, 11_000, 11_000, 11_000, 29_000, 29_000]);
+    patient.pass(300_000);
+    expect(patient.state).toBe('gone');
+    expect(patient.told('state').map(({ to }) => to)).not.toContain('lapsed');
+  });
+
+  it('without a TTL is asked for at the interval as long as the assumed TTL lasts, then every 30 s', () => {
+    const patient = new Patient({}).light();
+    const waits: number[] = [];
+    for (let asked = 0; asked < 8; asked += 1) {
+      patient.nextAttempt();
+      patient.answer(NOT_FOUND);
+      waits.push(patient.nextIn);
+    }
+    expect(waits).toEqual([5000, 19_000, 19_000, 19_000, 19_000, 29_000, 29_000, 29_000]);
+  });
+
+  it.each([
+    ['a refused connection', REFUSED],
+    ['a 429', { type: 'throttled' }],
+    ['a 401', UNAUTHORIZED],
+  ] as [string, Outcome][])('followed by %s keeps the slow rhythm and the name', (_what, outcome) => {
+    const patient = gone();
+    patient.nextAttempt();
+    patient.answer(outcome);
+    expect(patient.state).toBe('gone');
+    expect(patient.nextIn).toBe(11_000);
+  });
+
+  it('followed by a hang keeps the slow rhythm, and nothing is sent beside it', () => {
+    const patient = gone();
+    const { at } = patient.nextAttempt();
+    expect(patient.nextAttempt().at - at).toBe(11_000);
+  });
+
+  it('followed by a longer wait that a 429 asks for waits longer', () => {
+    const patient = gone();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', retryAfterMs: 15_000 });
+    expect(patient.nextIn).toBe(15_000);
+  });
+
+  it('of a gone deployment is forgotten when a beat is accepted', () => {
+    const patient = gone();
+    patient.nextAttempt();
+    patient.answer(ACCEPTED);
+    expect(patient.state).toBe('healthy');
+    expect(patient.told('accepted').at(-1)!.marginMs).toBeGreaterThan(0);
+    patient.nextAttempt();
+    patient.answer(NOT_FOUND);
+    expect(patient.state).toBe('suspect-gone');
+  });
+
+  it('of a deployment that is made again after its time is no near miss of the new one', () => {
+    const patient = gone();
+    patient.pass(200_000);
+    patient.nextAttempt();
+    patient.answer(ACCEPTED);
+    expect(patient.state).toBe('healthy');
+    expect(patient.told('accepted').at(-1)).not.toHaveProperty('marginMs');
+  });
+
+  it.each([
+    ['beat-now', { type: 'beat-now' }],
+    ['a new key', { type: 'key', generation: 2 }],
+    ['a TTL that is learned', { type: 'timing', timing: timingFor({ ttl: 90_000, interval: 'auto' }) }],
+  ] as [string, Event][])('is doubted at once on %s', (_what, event) => {
+    const patient = gone();
+    patient.pass(2000);
+    patient.tell(event);
+    expect(patient.nextIn).toBeLessThanOrEqual(0);
   });
 
   it('followed by a success is forgotten', () => {

@@ -1,0 +1,210 @@
+/**
+ * The public service's limits are a minimum time θ between requests per operation and *identity*, so the deployments
+ * of one key share one. This finds out whether they do, and says when the next attempt of any of them may leave.
+ *
+ * - Where nothing is refused, nothing waits.
+ * - A shared limit that is *suspected* puts an attempt off only as far as no bound can tell (`latestAt` of the
+ *   heartbeat): a healthy window of X saves a deployment, whatever is suspected, and however wrongly.
+ * - One that is *confirmed* rules: attempts leave θ apart, earliest deadline first, also while the service fails, when
+ *   each is a probe. Then a deployment is saved if, before its expiry, a healthy window of X + k·θ lies open, k being
+ *   the deployments with an earlier deadline; and N deployments all live where N·θ ≤ T − ε − X.
+ *
+ * No paced attempt leaves early because its time runs out: earliest deadline first sends it next anyway, and many that
+ * leave early at once are all refused, for ever where refused requests count too.
+ *
+ * What confirms is an attempt that was refused with θ named, far from its deployment's own last one, but near another
+ * deployment's that was accepted: on three occasions, or once by several when many began together. A failing gateway
+ * that answers 429 to everybody shows no such pairs, but its opposite, and one contradiction ends all suspicion:
+ * attempts accepted nearer than θ however the network shifted them, another θ, refusals far from all other attempts.
+ */
+import type { Outcome, Throttled } from './outcome.ts';
+
+/** An attempt that has left, and how far it was from those before it. Times are monotonic ms. */
+export interface Departure {
+  readonly id: number;
+  readonly at: number;
+  /** From its own deployment's last attempt; Infinity for the first. */
+  readonly sinceOwn: number;
+  /** From the last attempt of any deployment; Infinity for the first. */
+  readonly sinceAny: number;
+  /** When the next attempt of any deployment left; Infinity while none has. It may have arrived before this one. */
+  nextAt: number;
+}
+
+interface Accepted {
+  readonly id: number;
+  readonly at: number;
+  readonly settledAt: number;
+  /** Attempts of other deployments that were refused near this one. */
+  witnesses: number;
+}
+
+/** Occasions that confirm a limit, and witnesses that do so on one. */
+const OCCASIONS = 3;
+const WITNESSES = 4;
+/** So many attempts in a row that were refused although they kept the gap end a confirmed limit. */
+const STRIKES = 4;
+/** After so many attempts one may come at half the gap, in case the limit is gone; three that are accepted end it. */
+const PROBE_EVERY = 512;
+const PROBES = 3;
+/** How many attempts are remembered, and for how long, ms. */
+const REMEMBERED = 64;
+const MEMORY = 600_000;
+/** A suspicion rests when nothing was refused for so long, ms. */
+const SUSPICION = 60_000;
+/** What two clocks may differ by, as a part. */
+const RATE = 0.05;
+
+export class Pacer {
+  /** The most that θ and what is added for the network may come to, ms: what leaves time for every deployment. */
+  widest = Infinity;
+  #threshold = 0;
+  #confirmed = false;
+  /** Added to θ, because the network brings nearer together what left apart, ms. */
+  #margin = 0;
+  #last: Departure | undefined;
+  /** What was accepted before does not speak against the limit: it may be new. */
+  #since = -Infinity;
+  #refusedAt = -Infinity;
+  #strikes = 0;
+  #sinceProbe = 0;
+  #probesAccepted = 0;
+  readonly #accepted: Accepted[] = [];
+  #refused: Departure[] = [];
+
+  /** θ, ms: once confirmed, until it is contradicted. */
+  get limit(): number | undefined {
+    return this.#confirmed ? this.#threshold : undefined;
+  }
+
+  /** Whether every attempt must wait for `opensAt`, and not only those that may be put off. */
+  get confirmed(): boolean {
+    return this.#confirmed;
+  }
+
+  /** From one attempt to the next, ms; 0 where none is kept. */
+  get gap(): number {
+    if (this.#threshold === 0) return 0;
+    return Math.max(this.#threshold, Math.min(this.#threshold + this.#margin, this.widest));
+  }
+
+  /** When the next attempt may leave, monotonic ms; -Infinity where no gap is kept. */
+  opensAt(mono: number): number {
+    if (this.#threshold === 0) return -Infinity;
+    if (!this.#confirmed && mono - this.#refusedAt > SUSPICION) return -Infinity;
+    return (this.#last?.at ?? -Infinity) + (this.#isProbing ? this.gap / 2 : this.gap);
+  }
+
+  /** An attempt leaves; its deployment's last one left at `ownLast`. */
+  sent(id: number, at: number, ownLast: number): Departure {
+    const sinceAny = at - (this.#last?.at ?? -Infinity);
+    if (this.#last !== undefined) this.#last.nextAt = at;
+    this.#last = { id, at, sinceOwn: at - ownLast, sinceAny, nextAt: Infinity };
+    this.#sinceProbe += 1;
+    return this.#last;
+  }
+
+  /** Its outcome, at `mono`. */
+  settled(departure: Departure, outcome: Outcome, mono: number): void {
+    if (outcome.type === 'accepted') this.#accept(departure, mono);
+    if (outcome.type === 'throttled') this.#refuse(departure, outcome, mono);
+  }
+
+  /** Forgets all, because another key is used, or because what was thought is not so. */
+  forget(): void {
+    this.#threshold = 0;
+    this.#confirmed = false;
+    this.#strikes = 0;
+    this.#sinceProbe = 0;
+    this.#probesAccepted = 0;
+    this.#refused = [];
+    this.#since = -Infinity;
+    for (const accepted of this.#accepted) accepted.witnesses = 0;
+  }
+
+  get #isProbing(): boolean {
+    return this.#confirmed && this.#sinceProbe >= PROBE_EVERY;
+  }
+
+  #accept(departure: Departure, mono: number): void {
+    const accepted = { id: departure.id, at: departure.at, settledAt: mono, witnesses: 0 };
+    this.#accepted.push(accepted);
+    if (this.#accepted.length > REMEMBERED) this.#accepted.shift();
+    if (this.#threshold === 0) return;
+    if (this.#areTooMany()) return this.forget();
+    this.#strikes = 0;
+    this.#margin = Math.max(smallestMargin(this.#threshold), this.#margin * 0.999);
+    if (this.#confirmed) return this.#weighProbe(departure, true);
+    for (const refused of this.#refused) if (this.#areNear(accepted, refused)) accepted.witnesses += 1;
+    this.#judge(mono);
+  }
+
+  #refuse(departure: Departure, { thresholdMs, retryAfterMs }: Throttled, mono: number): void {
+    const named = retryAfterMs === undefined ? thresholdMs : undefined;
+    const known = this.#threshold;
+    if (named !== undefined && known > 0 && Math.abs(named - known) > RATE * known) this.forget();
+    if (named === undefined && !this.#confirmed) return;
+    const threshold = named ?? known;
+    if (departure.sinceOwn < threshold) return; // its own fault, or too near to tell
+    this.#refusedAt = mono;
+    if (departure.sinceAny >= threshold && departure.nextAt - departure.at > threshold / 2)
+      return this.#strike();
+    if (this.#threshold === 0) this.#suspect(departure, threshold);
+    if (this.#confirmed) return this.#weighProbe(departure, false);
+    if (this.#areTooMany()) return this.forget();
+    this.#refused.push(departure);
+    if (this.#refused.length > REMEMBERED) this.#refused.shift();
+    const near = this.#accepted.findLast((accepted) => this.#areNear(accepted, departure));
+    if (near !== undefined) near.witnesses += 1;
+    this.#judge(mono);
+  }
+
+  #suspect({ at }: Departure, threshold: number): void {
+    this.#threshold = threshold;
+    this.#margin = smallestMargin(threshold);
+    this.#since = at - threshold;
+  }
+
+  /** Refused, although the gap was kept: by the network's fault, or there is no such limit. */
+  #strike(): void {
+    this.#strikes += 1;
+    if (!this.#confirmed || this.#strikes >= STRIKES) return this.forget();
+    this.#margin = Math.min(this.#threshold / 2, this.#margin + this.#threshold / 20 + 1);
+  }
+
+  #weighProbe({ sinceAny }: Departure, wasAccepted: boolean): void {
+    if (sinceAny >= this.#threshold || !this.#isProbing) return;
+    this.#probesAccepted = wasAccepted ? this.#probesAccepted + 1 : 0;
+    if (!wasAccepted) this.#sinceProbe = 0;
+    if (this.#probesAccepted >= PROBES) this.forget();
+  }
+
+  #areNear(accepted: Accepted, refused: Departure): boolean {
+    return accepted.id !== refused.id && Math.abs(accepted.at - refused.at) < this.#threshold;
+  }
+
+  /** Whether the last were more than the limit allows, wherever between leaving and answer they arrived. */
+  #areTooMany(): boolean {
+    const last = this.#accepted.at(-1)?.settledAt ?? 0;
+    let earliest = Infinity;
+    let count = 0;
+    for (let index = this.#accepted.length - 1; index >= 0; index -= 1) {
+      const { at = 0 } = this.#accepted[index] ?? {};
+      if (at < this.#since) continue;
+      earliest = Math.min(earliest, at);
+      count += 1;
+      if (last - earliest < (count - 1) * this.#threshold * (1 - RATE)) return true;
+    }
+    return false;
+  }
+
+  #judge(mono: number): void {
+    const occasions = this.#accepted.filter(({ witnesses, at }) => witnesses > 0 && mono - at < MEMORY);
+    this.#confirmed =
+      occasions.length >= OCCASIONS || occasions.some(({ witnesses }) => witnesses >= WITNESSES);
+  }
+}
+
+function smallestMargin(threshold: number): number {
+  return threshold / 50 + 1;
+}

@@ -1,0 +1,168 @@
+/**
+ * 300 deployments with 512 open files live through 0.55 T of a service that cannot be connected to, whatever keeps it
+ * from being: attempts that hang while they connect must not use the files up, for then nothing recovers. It takes a
+ * minute and a half, because it is real time and the TTL is one minute.
+ */
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { until } from '../../support/daemon.ts';
+import { startFaultProxy } from '../../support/fault-proxy.ts';
+import { startForwardProxy } from '../../support/forward-proxy.ts';
+import { describeWith, hasCommand, root } from '../../support/optional.ts';
+import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
+import { startProgram } from '../../support/process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const TTL_S = 60;
+const OUTAGE_MS = 0.55 * TTL_S * 1000;
+const FILES = 512;
+const IDS = Array.from({ length: 300 }, (_, index) => index + 1);
+const NO_PROXIES = { HTTP_PROXY: '', HTTPS_PROXY: '', NO_PROXY: '' };
+
+interface Trouble extends AsyncDisposable {
+  readonly baseUrl: string;
+  readonly environment: Record<string, string>;
+  begin(): Promise<void> | void;
+  end(): Promise<void> | void;
+}
+
+/** The emulator behind TLS, and a certificate authority to be trusted. */
+async function behindTls(emulator: Emulator) {
+  const folder = temporaryFolder();
+  const ca = createPrivateCa(folder.path);
+  // The proxies have addresses of their own.
+  const front = await startTlsFront(ca.issue('service.internal', '127.0.0.1', 'localhost'), emulator.port);
+  return {
+    front,
+    environment: { ...NO_PROXIES, NODE_EXTRA_CA_CERTS: ca.file },
+    async close() {
+      await front[Symbol.asyncDispose]();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+/** Each cuts the way to the service before a request can be written to it. */
+const TROUBLES: Readonly<Record<string, (emulator: Emulator) => Promise<Trouble>>> = {
+  async 'TCP is taken and TLS never answered'(emulator) {
+    const { front, environment, close } = await behindTls(emulator);
+    const proxy = await startForwardProxy({ tls: front.port, http: emulator.port });
+    return {
+      baseUrl: 'https://service.internal',
+      environment: { ...environment, HTTPS_PROXY: proxy.url },
+      begin() {
+        proxy.mode = 'mute';
+        proxy.drop();
+      },
+      end: () => void (proxy.mode = 'forward'),
+      async [Symbol.asyncDispose]() {
+        await proxy[Symbol.asyncDispose]();
+        await close();
+      },
+    };
+  },
+  async 'packets are dropped'(emulator) {
+    const proxy = await startFaultProxy(emulator.port);
+    return {
+      baseUrl: proxy.url,
+      environment: NO_PROXIES,
+      begin: () => proxy.switchTo({ kind: 'hang-at-connect' }),
+      end: () => proxy.switchTo({ kind: 'pass' }),
+      [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
+    };
+  },
+  async 'a proxy hangs in CONNECT'(emulator) {
+    const { front, environment, close } = await behindTls(emulator);
+    const proxy = await startForwardProxy({ tls: front.port, http: emulator.port });
+    return {
+      baseUrl: 'https://service.internal',
+      environment: { ...environment, HTTPS_PROXY: proxy.url },
+      begin() {
+        proxy.mode = 'hang';
+        proxy.drop();
+      },
+      end: () => void (proxy.mode = 'forward'),
+      async [Symbol.asyncDispose]() {
+        await proxy[Symbol.asyncDispose]();
+        await close();
+      },
+    };
+  },
+  async 'the name does not resolve'(emulator) {
+    const folder = temporaryFolder();
+    const down = join(folder.path, 'down');
+    const proxy = await startFaultProxy(emulator.port);
+    const { hostname, port } = new URL(proxy.url);
+    return {
+      baseUrl: `http://service.internal:${port}`,
+      environment: {
+        ...NO_PROXIES,
+        NODE_OPTIONS: `--import ${root}test/support/resolver-trouble.js`,
+        RESOLVER_DOWN: down,
+        RESOLVER_ADDRESS: hostname,
+      },
+      async begin() {
+        writeFileSync(down, '');
+        // What is open ends, and the address that was known last is no help either: the service has moved.
+        await proxy.switchTo({ kind: 'refuse' });
+      },
+      async end() {
+        await proxy.switchTo({ kind: 'pass' });
+        rmSync(down);
+      },
+      async [Symbol.asyncDispose]() {
+        await proxy[Symbol.asyncDispose]();
+        folder[Symbol.dispose]();
+      },
+    };
+  },
+};
+
+describeWith(
+  'openssl',
+  hasCommand('openssl', 'version') && process.platform === 'linux',
+  'Linux, and apt-get install openssl',
+)(`${IDS.length} deployments with ${FILES} open files`, () => {
+  test.concurrent.each(Object.keys(TROUBLES))('live when %s', { timeout: 180_000 }, async (name) => {
+    await using emulator = await startEmulator({
+      seed: { deployments: IDS.map((id) => ({ id, ttl: TTL_S })) },
+    });
+    const makeTrouble = TROUBLES[name];
+    if (!makeTrouble) throw new Error(name);
+    await using trouble = await makeTrouble(emulator);
+    await using program = startProgram(
+      'bash',
+      ['-c', `ulimit -n ${FILES} && exec "${process.execPath}" "${root}src/cli/main.ts" run`],
+      {
+        ...trouble.environment,
+        PILOTLIGHT_API_KEY: emulator.apiKey,
+        PILOTLIGHT_BASE_URL: trouble.baseUrl,
+        PILOTLIGHT_DEPLOYMENTS: IDS.map((id) => `${id}@${TTL_S}s`).join(','),
+        PILOTLIGHT_LISTEN: '127.0.0.1:0',
+        PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
+        // The emulator's own connections are in this process: the daemon makes none of its own here.
+        PILOTLIGHT_INSTANCES_SCHEDULE: 'off',
+        PILOTLIGHT_ACCOUNT_SCHEDULE: 'off',
+      },
+    );
+    const books = () => emulator.deployments.list();
+    await until(() => books().every(({ beats }) => beats >= 2));
+    await trouble.begin();
+    let most = 0;
+    for (const end = performance.now() + OUTAGE_MS; performance.now() < end; await delay(100))
+      most = Math.max(most, readdirSync(`/proc/${program.child.pid}/fd`).length);
+    await trouble.end();
+    const beats = books().map((one) => one.beats);
+    await until(() => books().every((one, index) => one.beats > (beats[index] ?? 0)));
+    expect(books().filter(({ expired }) => expired)).toEqual([]);
+    expect(most).toBeLessThan(FILES);
+    expect(program.stderr()).not.toMatch(/EMFILE|please report this/);
+    const closest = Math.min(...books().map(({ minMarginMs }) => minMarginMs ?? 0));
+    process.stdout.write(
+      `${name}: at most ${most} files, closest approach ${(closest / 1000).toFixed(1)} s\n`,
+    );
+  });
+});

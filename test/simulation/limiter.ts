@@ -1,0 +1,127 @@
+/**
+ * Property 5, many deployments under one limit: the service takes one heartbeat of this key every θ, whichever
+ * deployment it is for, and names θ when it refuses. N deployments live where N · θ ≤ T − ε − X (or, where the TTLs
+ * differ, the sum of θ / (T − ε − X) is at most 1), whether refused requests count against the limit or not. After an
+ * outage each lives that has a healthy window of X + k · θ before its expiry, k being those with an earlier one. The
+ * last beats leave in the order of the remaining time, as many as fit.
+ */
+
+import { timingFor } from '../../src/heartbeat/formulas.ts';
+import { VirtualTime } from '../support/virtual-time.ts';
+import { fateOf } from './faults.ts';
+import type { Sky, Weather } from './network.ts';
+import { Random } from './random.ts';
+import { finish, type RunOptions, type RunResult } from './scenario.ts';
+import { ms, World } from './world.ts';
+
+/** How many requests may be refused once the limit is known. */
+const REFUSED_PART = 0.01;
+
+interface Plan {
+  readonly ttls: readonly number[];
+  readonly threshold: number;
+  readonly countsRefused: boolean;
+  /** What the network adds to 20 ms, at most. */
+  readonly jitter: number;
+  /** How late timers fire. */
+  readonly lateness: number;
+  readonly outage: 'none' | 'refused' | 'hang' | 'server-error';
+}
+
+function plan(random: Random, factor: number): Plan {
+  const ttls = random.pick<readonly number[]>([[20], [60], [60], [300], [60, 300], [20, 60, 300]]);
+  const available = ttls.map((ttl) => {
+    const { life, rescue } = timingFor({ ttl: ttl * 1000, interval: 'auto' });
+    return life - rescue;
+  });
+  const mean = available.length / available.reduce((sum, time) => sum + 1 / time, 0);
+  // As many as fit, or half of them.
+  const [fill, jitter] = random.pick<readonly [number, number]>([
+    [0.98, 0],
+    [0.98, 0.02],
+    [0.5, 0.3],
+  ]);
+  const count = random.pick([6, 15, 60, 300]);
+  const threshold = Math.min(10_000, (fill * factor * mean) / count);
+  return {
+    ttls: Array.from({ length: count }, (_, index) => ttls[index % ttls.length]! * 1000),
+    threshold,
+    countsRefused: random.chance(0.5),
+    jitter: jitter * Math.min(threshold, 200),
+    lateness: random.pick([0, 0.002]) * threshold,
+    outage: random.pick(['none', 'none', 'refused', 'hang', 'server-error']),
+  };
+}
+
+export async function limiter({ seed, factor = 1, step, trace, makePacer }: RunOptions): Promise<RunResult> {
+  const random = new Random(seed);
+  const time = new VirtualTime();
+  const { ttls, threshold, countsRefused, jitter, lateness, outage } = plan(random, factor);
+  const longest = Math.max(...ttls);
+  const timing = timingFor({ ttl: Math.min(...ttls), interval: 'auto' });
+  let down = false;
+  const weather: Weather & { changes: number } = {
+    changes: 0,
+    meet(): Sky {
+      if (down && outage !== 'none') return { fate: fateOf(outage, timing, 0, random) };
+      return { latency: 20 + random.between(0, jitter) };
+    },
+  };
+  const world = new World(time, { random, weather, step, trace, pacer: makePacer?.() });
+  time.lateness = () => lateness;
+  world.service.limit = { threshold, countsRefused, named: true };
+  world.note(
+    () =>
+      `   ${ttls.length} deployments, one beat every ${ms(threshold)}, refused ones ${countsRefused ? '' : 'not '}counted, jitter ${ms(jitter)}, lateness ${ms(lateness)}, outage ${outage}`,
+  );
+  const known = { sent: 0, refused: 0 };
+  world.network.onSettle = (flight, how) => {
+    world.note(() => `  <- request ${flight.number} of ${flight.deploymentId}: ${how}`);
+    world.promises.settled(flight);
+    if (time.now < longest || how === 'aborted') return;
+    known.sent += 1;
+    if (how.startsWith('throttled')) known.refused += 1;
+  };
+  const saved = new Set<number>();
+  if (outage !== 'none') {
+    const start = longest + random.between(1, 2) * Math.min(...ttls);
+    const length = random.between(0, 0.9) * longest;
+    time.at(start, () => {
+      world.note(() => '== the outage begins');
+      down = true;
+      weather.changes += 1;
+    });
+    time.at(start + length, () => {
+      world.note(() => '== the outage ends');
+      down = false;
+      weather.changes += 1;
+      const order = ttls
+        .map((ttl, id) => ({ id, ttl, left: (world.service.expiresAt(id) ?? -Infinity) - time.now }))
+        .toSorted((a, b) => a.left - b.left)
+        .filter(({ left }) => left > 0);
+      for (const [earlier, { id, ttl, left }] of order.entries()) {
+        const { rescue, clockAllowance } = timingFor({ ttl, interval: 'auto' });
+        const turn = threshold * 1.02 + 1 + lateness;
+        if (left - clockAllowance > rescue + (earlier + 1) * turn) saved.add(id);
+      }
+      world.note(() => `   to be saved: ${[...saved].join(', ')}`);
+    });
+  }
+  for (const [id, ttl] of ttls.entries()) world.light(id, ttl);
+  await world.run(5 * longest, () =>
+    outage === 'none' ? world.lost.length > 0 : world.lost.some((id) => saved.has(id)),
+  );
+  if (outage === 'none' && known.refused > REFUSED_PART * known.sent + 1)
+    world.promises.broken.push(`${known.refused} of ${known.sent} requests were refused`);
+  world.note(() => `   ${known.refused} of ${known.sent} were refused`);
+  const result = await finish(world);
+  const expected = new Set(
+    outage === 'none'
+      ? []
+      : ttls
+          .keys()
+          .filter((id) => !saved.has(id))
+          .map((id) => `deployment ${id} expired`),
+  );
+  return { ...result, violations: result.violations.filter((text) => !expected.has(text)) };
+}

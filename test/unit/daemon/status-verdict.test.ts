@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import type { DeploymentStatus, Status } from '../../../src/daemon/status.ts';
+import { EMPTY_SCRAPE } from '../../support/empty-scrape.ts';
+
+interface Verdict {
+  readonly tone: string;
+  readonly sentence: string;
+  readonly troubles: readonly string[];
+}
+
+// The page's scripts are served as they are, and have no types.
+const script = new URL('../../../src/daemon/status-page/status-verdict.js', import.meta.url).href;
+const { verdict } = (await import(script)) as { verdict: (status: Status, now: number) => Verdict };
+
+const NOW = 1_000_000;
+
+function judge(over: Partial<Status>): Verdict {
+  return verdict({ ...EMPTY_SCRAPE, now: NOW, deployments: [], ...over }, NOW);
+}
+
+function deployment(state: string, lastError: string | null = null): DeploymentStatus {
+  return {
+    deployment_id: 42,
+    state,
+    ttl_seconds: 300,
+    interval_seconds: 60,
+    heartbeats: 1,
+    failures: {},
+    last_success_at: null,
+    next_heartbeat_at: null,
+    expires_at: null,
+    min_margin_ratio: null,
+    lapses: 0,
+    last_error: lastError,
+    last_error_at: null,
+    beats: [],
+  };
+}
+
+describe('the verdict of the status page', () => {
+  test.each([
+    ['starting', null, 'warn', 'Deployment 42 is starting; no heartbeat was accepted yet'],
+    [
+      'starting',
+      'no answer yet',
+      'warn',
+      'Deployment 42 is starting: no answer yet; no heartbeat was accepted yet',
+    ],
+    ['retrying', 'no answer in time', 'warn', 'Deployment 42 is retrying: no answer in time'],
+    [
+      'gone',
+      'the service does not know this deployment',
+      'bad',
+      'Deployment 42 is gone: the service does not know this deployment; it is asked again at a slow pace, and at once at a reload',
+    ],
+  ])('says of a deployment that is %s (%s) what follows', (state, lastError, tone, words) => {
+    expect(judge({ deployments: [deployment(state, lastError)] })).toEqual({
+      tone,
+      sentence: '0 of 1 deployment lit, 1 thing to look at.',
+      troubles: [words],
+    });
+  });
+
+  test('names each variable that switches a feature off, without its severity', () => {
+    const problem = 'error: PILOTLIGHT_OTLP_ENDPOINT: got nowhere; allowed: url';
+    expect(judge({ config_problems: [{ variable: 'PILOTLIGHT_OTLP_ENDPOINT', problem }] })).toMatchObject({
+      tone: 'bad',
+      troubles: ['A feature is off: PILOTLIGHT_OTLP_ENDPOINT: got nowhere; allowed: url'],
+    });
+  });
+
+  test.each([
+    [false, ['Log records are in memory alone: PILOTLIGHT_STATE_DIR cannot be used, and is tried again']],
+    [true, []],
+    [null, []],
+  ])('looks at whether the spool is durable: %s', (durable, troubles) => {
+    expect(judge({ spool_durable: durable }).troubles).toEqual(troubles);
+  });
+
+  test.each([
+    [['error', 'warning', 'warning', 'note'], 'bad', ['Endpoint group chat: 1 error, 2 warnings']],
+    [['warning'], 'warn', ['Endpoint group chat: 1 warning']],
+    [['note'], 'good', []],
+  ] as const)('counts the findings of an endpoint group: %s', (severities, tone, troubles) => {
+    const findings = severities.map((severity) => ({
+      rule: 'a-rule',
+      severity,
+      parameter: 'target_util',
+      allowed: 'less',
+      message: 'too much',
+    }));
+    const group = { endpoint_group: 'chat', parameters: {}, findings };
+    expect(judge({ endpoint_groups: [group] })).toMatchObject({ tone, troubles });
+  });
+});
