@@ -32,5 +32,5 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=5s CMD ["/nodejs/bin/node
 ENV MALLOC_ARENA_MAX=1
 # V8 lets its nursery grow to 48 MiB, three semi-spaces, and keeps it. With the smallest the heart takes 3 MB less. The
 # daemon has flags of its own: the heart starts it with them.
-ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=1", "/app/pilotlight.js"]
+ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=1", "--liftoff-only", "/app/pilotlight.js"]
 CMD ["run"]
