@@ -25,8 +25,8 @@ const NO_PROXIES = { HTTP_PROXY: '', HTTPS_PROXY: '', NO_PROXY: '' };
 interface Trouble extends AsyncDisposable {
   readonly baseUrl: string;
   readonly environment: Record<string, string>;
-  begin(): Promise<void> | void;
-  end(): Promise<void> | void;
+  readonly begin: () => Promise<void> | void;
+  readonly end: () => Promise<void> | void;
 }
 
 /** The emulator behind TLS, and a certificate authority to be trusted. */
@@ -38,7 +38,7 @@ async function behindTls(emulator: Emulator) {
   return {
     front,
     environment: { ...NO_PROXIES, NODE_EXTRA_CA_CERTS: ca.file },
-    async close() {
+    close: async () => {
       await front[Symbol.asyncDispose]();
       folder[Symbol.dispose]();
     },
