@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { BrokenEngine } from './broken-engines.ts';
+import type { BrokenPacer } from './broken-pacers.ts';
 import { search, type ScenarioName } from './prove.ts';
 
 const MOST_SEEDS = 500;
@@ -23,6 +24,7 @@ const NOTICED_BY = {
   'any answer is success': 'outages',
   'slow attempts given up at A': 'slowness',
   'nothing is aborted': 'windows',
+  'no attempt gives way': 'connections',
   'waits of T/8 after 429': 'windows',
 } as const satisfies Record<BrokenEngine, ScenarioName>;
 
@@ -31,6 +33,23 @@ it.each(Object.entries(NOTICED_BY) as [BrokenEngine, ScenarioName][])(
   async (engine, scenario) => {
     const { runs, violations, examples } = await search(scenario, { runs: MOST_SEEDS, engine, enough: 1 });
     console.log(`${engine}: noticed by ${scenario} with seed ${runs}: ${examples[0]}`);
+    expect(violations).toBe(1);
+  },
+);
+
+const PACERS_NOTICED_BY = {
+  'a suspicion rules': 'chaos',
+  'contradictions are ignored': 'chaos',
+  'every failure is a limit': 'chaos',
+  'there is no pacer': 'limiter',
+  'no margin for the network': 'limiter',
+} as const satisfies Record<BrokenPacer, ScenarioName>;
+
+it.each(Object.entries(PACERS_NOTICED_BY) as [BrokenPacer, ScenarioName][])(
+  'a pacer with the mistake "%s" is noticed by the scenario %s',
+  async (pacer, scenario) => {
+    const { runs, violations, examples } = await search(scenario, { runs: MOST_SEEDS, pacer, enough: 1 });
+    console.log(`${pacer}: noticed by ${scenario} with seed ${runs}: ${examples[0]}`);
     expect(violations).toBe(1);
   },
 );
