@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import type { BrokenEngine } from './broken-engines.ts';
 import type { BrokenPacer } from './broken-pacers.ts';
+import { FirstPacer } from './first-pacer.ts';
 import { search, type ScenarioName } from './prove.ts';
+import { replay } from './recorded.ts';
+import { RECORDED } from './recorded-schedules.ts';
 
 const MOST_SEEDS = 500;
 
@@ -51,5 +54,14 @@ it.each(Object.entries(PACERS_NOTICED_BY) as [BrokenPacer, ScenarioName][])(
     const { runs, violations, examples } = await search(scenario, { runs: MOST_SEEDS, pacer, enough: 1 });
     console.log(`${pacer}: noticed by ${scenario} with seed ${runs}: ${examples[0]}`);
     expect(violations).toBe(1);
+  },
+);
+
+it.each(Object.entries(RECORDED))(
+  'the recorded schedule of %s is survived, and not with the pacer that lost it',
+  async (_name, schedule) => {
+    expect((await replay(schedule)).violations).toEqual([]);
+    const { violations } = await replay(schedule, { makePacer: () => new FirstPacer() });
+    expect(violations.join()).toMatch(/expired/);
   },
 );
