@@ -3,10 +3,11 @@
  * It decides nothing about heartbeats; it tells the engine what happened and does what the engine asks.
  */
 
+import { Alarm } from './alarm.ts';
 import { Calls, type Call } from './calls.ts';
 import { step as engineStep, type StepFunction } from './engine.ts';
 import { Crowd } from './crowd.ts';
-import { FinalBeat } from './final-beat.ts';
+import { FinalBeat, finalBeatMs, wantsFinalBeat } from './final-beat.ts';
 import { timingFor, type TimingChoice } from './formulas.ts';
 import { KeySource, type Key } from './key-source.ts';
 import { emptyLedger, enter, type Ledger } from './ledger.ts';
@@ -18,11 +19,12 @@ import {
   type Notice,
   type Send,
 } from './machine.ts';
+import { Outbox } from './outbox.ts';
 import { Pacer } from './pacer.ts';
-import type { CancelTimer, Ports } from './ports.ts';
+import type { Ports } from './ports.ts';
 import type { Instant } from './reckoning.ts';
 import { Queue } from './queue.ts';
-import { isFinal, wasJustReached } from './schedule.ts';
+import { isFinal } from './schedule.ts';
 import type { SharedLimit } from './shared-limit.ts';
 import { viewDeployment, type DeploymentView, type DriverView } from './view.ts';
 
@@ -70,19 +72,16 @@ export class HeartbeatDriver {
   readonly #queue: Queue<Deployment>;
   readonly #crowd = new Crowd();
   readonly #pacer: Pacer;
-  #outbox: { readonly id: number; readonly notice: Notice }[] = [];
+  readonly #outbox: Outbox;
   #final: FinalBeat | undefined;
   #offset: number;
   #longestSleep = LONGEST_SLEEP;
-  #cancelTimer: CancelTimer | undefined;
-  #armedFor = Infinity;
-  #lastTickAt: number;
-  #lastLagMs = 0;
-  #listenerErrors = 0;
+  readonly #alarm: Alarm;
   #stopped = false;
 
   constructor(options: DriverOptions) {
     this.#ports = options.ports;
+    this.#outbox = new Outbox(options.ports.listener);
     this.#step = options.step ?? engineStep;
     this.#pacer = options.pacer ?? new Pacer();
     this.#calls = new Calls(options.ports);
@@ -91,7 +90,7 @@ export class HeartbeatDriver {
     this.#keys = new KeySource(options.key, options.ports, (key) => this.#takeKey(key));
     const now = this.#now();
     this.#offset = now.wall - now.mono;
-    this.#lastTickAt = now.wall;
+    this.#alarm = new Alarm(options.ports, () => this.#pump());
   }
 
   /** Adds a deployment, which beats at once unless it comes in a crowd, or changes the timing of one that is there. */
@@ -148,13 +147,13 @@ export class HeartbeatDriver {
     const limit = this.sharedLimit();
     return {
       deployments: [...this.views()],
-      lastTickAt: this.#lastTickAt,
-      lastLagMs: this.#lastLagMs,
+      lastTickAt: this.#alarm.lastAt,
+      lastLagMs: this.#alarm.lastLagMs,
       inFlight: this.#calls.counted,
       open: this.#calls.open,
       waiting: this.#queue.agenda.senders,
       ...(limit && { sharedLimit: limit }),
-      listenerErrors: this.#listenerErrors,
+      listenerErrors: this.#outbox.errors,
     };
   }
 
@@ -166,9 +165,7 @@ export class HeartbeatDriver {
 
   /** How long finalBeat() takes at most, where the service answers within A, ms: to begin with it in time. */
   finalBeatMs(): number {
-    const live = this.#unreached();
-    const queue = this.#pacer.confirmed ? live.length * this.#pacer.gap : 0;
-    return Math.max(0, ...live.map(({ beat }) => beat.timing.attemptTimeout + beat.spacing)) + queue;
+    return finalBeatMs(this.#unreached(), this.#pacer.confirmed ? this.#pacer.gap : 0);
   }
 
   /**
@@ -195,7 +192,7 @@ export class HeartbeatDriver {
       this.#tell(deployment, { type: 'stop' }, this.#now());
     this.#keys.stop();
     this.#arm();
-    this.#deliver();
+    this.#outbox.deliver();
     await this.#calls.drained();
   }
 
@@ -207,9 +204,7 @@ export class HeartbeatDriver {
   /** Those that a last beat would gain something. */
   #unreached(): Deployment[] {
     const { mono } = this.#now();
-    return [...this.#deployments.values()].filter(
-      ({ beat }) => !isFinal(beat.state) && !beat.gone && !wasJustReached(beat, mono),
-    );
+    return [...this.#deployments.values()].filter(({ beat }) => wantsFinalBeat(beat, mono));
   }
 
   #begin(id: number, timing: Heartbeat['timing']): void {
@@ -271,7 +266,7 @@ export class HeartbeatDriver {
   #note(deployment: Deployment, notice: Notice, now: Instant): void {
     const { id } = deployment.beat;
     enter(deployment.ledger, notice, now.wall);
-    this.#outbox.push({ id, notice });
+    this.#outbox.add(id, notice);
     if (notice.type === 'overdue') deployment.calls.get(notice.attempt)?.discount();
     if (notice.type === 'accepted') this.#final?.settle(id, 'reached');
     if (notice.type === 'state' && (notice.to === 'gone' || isFinal(notice.to)))
@@ -299,7 +294,7 @@ export class HeartbeatDriver {
       this.#tell(next, { type: 'wake', room: true, heldUntil }, now);
     }
     this.#arm();
-    this.#deliver();
+    this.#outbox.deliver();
   }
 
   /** A clock step or a suspend concerns every deployment, also those that have nothing to do for a while. */
@@ -314,32 +309,6 @@ export class HeartbeatDriver {
   #arm(): void {
     const { mono } = this.#now();
     const idle = this.#stopped || this.#deployments.size === 0;
-    const at = idle ? Infinity : Math.min(this.#queue.nextAt(mono), mono + this.#longestSleep);
-    if (this.#cancelTimer !== undefined && this.#armedFor <= at && !idle) return;
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
-    this.#armedFor = at;
-    if (!idle) this.#cancelTimer = this.#ports.setTimer(Math.max(0, at - mono), () => this.#wake());
-  }
-
-  #wake(): void {
-    const now = this.#now();
-    this.#cancelTimer = undefined;
-    this.#lastTickAt = now.wall;
-    this.#lastLagMs = Math.max(0, now.mono - this.#armedFor);
-    this.#pump();
-  }
-
-  /** Last, so that no listener holds up a request. */
-  #deliver(): void {
-    const outbox = this.#outbox;
-    this.#outbox = [];
-    for (const { id, notice } of outbox) {
-      try {
-        this.#ports.listener(id, notice);
-      } catch {
-        this.#listenerErrors += 1;
-      }
-    }
+    this.#alarm.set(idle ? Infinity : Math.min(this.#queue.nextAt(mono), mono + this.#longestSleep));
   }
 }

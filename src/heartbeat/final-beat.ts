@@ -1,4 +1,17 @@
+import type { Heartbeat } from './machine.ts';
 import type { CancelTimer } from './ports.ts';
+import { isFinal, wasJustReached } from './schedule.ts';
+
+/** Whether a last beat would gain anything: not where one was reached just now, nor where it is gone. */
+export function wantsFinalBeat(beat: Heartbeat, mono: number): boolean {
+  return !isFinal(beat.state) && !beat.gone && !wasJustReached(beat, mono);
+}
+
+/** How long last beats of these take at most, where the service answers within A and `gap` is kept, ms. */
+export function finalBeatMs(live: readonly { readonly beat: Heartbeat }[], gap: number): number {
+  const longest = Math.max(0, ...live.map(({ beat }) => beat.timing.attemptTimeout + beat.spacing));
+  return longest + live.length * gap;
+}
 
 /** One last beat of several deployments, awaited together. */
 export class FinalBeat {

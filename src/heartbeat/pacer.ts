@@ -147,8 +147,7 @@ export class Pacer {
     const threshold = named ?? known;
     if (departure.sinceOwn < threshold) return; // its own fault, or too near to tell
     this.#refusedAt = mono;
-    if (departure.sinceAny >= threshold && departure.nextAt - departure.at > threshold / 2)
-      return this.#strike();
+    if (departure.sinceAny >= threshold) return this.#doubt(departure, mono);
     if (this.#threshold === 0) this.#suspect(departure, threshold);
     if (this.#confirmed) return this.#weighProbe(departure, false);
     if (this.#areTooMany()) return this.forget();
@@ -166,9 +165,15 @@ export class Pacer {
   }
 
   /** Refused, although the gap was kept: by the network's fault, or there is no such limit. */
-  #strike(): void {
+  #doubt({ at, sinceAny, nextAt }: Departure, mono: number): void {
+    if (nextAt - at < this.#threshold / 2) return; // which may have arrived first
+    if (!this.#confirmed) {
+      // The one before may have arrived as late as its answer, about as much later as this one's answer took.
+      if (sinceAny >= this.#threshold + mono - at) this.forget();
+      return;
+    }
     this.#strikes += 1;
-    if (!this.#confirmed || this.#strikes >= STRIKES) return this.forget();
+    if (this.#strikes >= STRIKES) return this.forget();
     this.#margin = Math.min(this.#threshold / 2, this.#margin + this.#threshold / 20 + 1);
   }
 

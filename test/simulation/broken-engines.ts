@@ -107,6 +107,9 @@ export const BROKEN_ENGINES = {
   'slow attempts given up at A': timed(({ attemptTimeout }) => ({ attemptLife: attemptTimeout })),
   /** Requests that were given up are left to themselves. */
   'nothing is aborted': acting((action) => (action.type === 'abort' ? undefined : action)),
+  /** Nobody gives way, and connections pile up. */
+  'no attempt gives way': (beat, event, now, random) =>
+    event.type === 'evict' ? { beat, actions: [] } : step(beat, event, now, random),
   /** Doubling the spacing for every 429 up to T/8, as the first design had it. */
   'waits of T/8 after 429': timed(({ ttl = 0, maxSpacing }) => ({
     maxSpacing: Math.max(maxSpacing, ttl / 8),

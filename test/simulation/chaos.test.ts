@@ -8,3 +8,11 @@ it(
   },
   PATIENCE,
 );
+
+it(
+  'with everything going wrong at once, and one rate limit for all, no promise is broken',
+  async () => {
+    expect((await search('chaosUnderLimit', { runs: Math.ceil(RUNS / 6), enough: 5 })).examples).toEqual([]);
+  },
+  PATIENCE,
+);

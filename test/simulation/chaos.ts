@@ -4,7 +4,7 @@
  * must have been no window for it, from the service's and the machine's side.
  */
 
-import { timingFor, type IntervalChoice, type Timing } from '../../src/heartbeat/formulas.ts';
+import { MIN_SPACING, timingFor, type IntervalChoice, type Timing } from '../../src/heartbeat/formulas.ts';
 import type { BeatRequest } from '../../src/heartbeat/ports.ts';
 import { EPOCH, VirtualTime } from '../support/virtual-time.ts';
 import { fateOf, type Fault } from './faults.ts';
@@ -42,8 +42,11 @@ class Chaos implements Weather {
   /** True times in which the service or the machine was out of order. */
   readonly bad: Span[] = [];
   keyResetAt = -Infinity;
-  /** What a shared limit may add to a window, ms. */
-  queueing = 0;
+  /** The longest latency of a healthy service, ms: a network that shifts requests by more than θ hides the limit. */
+  slowest = Infinity;
+  /** What each deployment under a shared limit may add to a window, ms, and how many there are. */
+  turn = 0;
+  turns = 0;
   /** When the service last said by mistake that there is no such deployment. */
   #mistakenAt = -Infinity;
   #fault: Fault | undefined;
@@ -81,7 +84,7 @@ class Chaos implements Weather {
     const { rescue, attemptTimeout } = this.#timing;
     this.#fault = undefined;
     this.changes += 1;
-    this.#latency = this.#random.pick([20, 100, attemptTimeout * 0.999]);
+    this.#latency = Math.min(this.slowest, this.#random.pick([20, 100, attemptTimeout * 0.999]));
     this.#time.at(this.#time.now + this.#random.between(0.2, 3) * rescue, () => this.#hurt());
   }
 
@@ -99,11 +102,14 @@ class Chaos implements Weather {
   /** Whether there was a window for this basis after all. */
   windowFor(basis: number, timing: Timing): Span | undefined {
     const { interval, ttl = 0, clockAllowance, attemptTimeout, maxSpacing, tick } = timing;
-    const rescue = this.#mistakenAt < basis ? timing.rescue : Math.max(timing.rescue, rescueOfGone(timing));
+    const gone = this.#mistakenAt >= basis;
+    const rescue = gone ? Math.max(timing.rescue, rescueOfGone(timing)) : timing.rescue;
+    // One that is thought to be gone keeps its slow rhythm also where a limit refuses it.
+    const turn = gone ? Math.max(this.turn, timing.goneInterval) : this.turn;
     const end = basis + ttl - clockAllowance;
     // An old key costs one attempt that is refused, and the spacing to the next.
     const withKey = this.keyResetAt < basis ? rescue : rescue + attemptTimeout + maxSpacing + tick;
-    const length = withKey + this.queueing;
+    const length = withKey + this.turns * turn;
     let from = basis + interval;
     for (const span of this.bad.toSorted((a, b) => a.from - b.from)) {
       if (span.to <= from) continue;
@@ -147,8 +153,11 @@ async function storm({ seed, step, trace, makePacer }: RunOptions, limited: bool
   const ids = [1, 2, 3].slice(0, random.pick([1, 1, 2, 3]));
   if (limited) {
     const threshold = (random.between(0.05, 1) * (timing.attemptTimeout + timing.backoff)) / ids.length;
-    world.service.limit = { threshold, countsRefused: random.chance(0.5), named: random.chance(0.8) };
-    weather.queueing = ids.length * (threshold * 1.1 + timing.tick);
+    world.service.limit = { threshold, countsRefused: random.chance(0.5), named: true };
+    weather.slowest = threshold / 4;
+    // A turn of each: until the limit is confirmed, each may cost a refusal, and a retry after s or θ.
+    weather.turns = ids.length;
+    weather.turn = 1.1 * Math.max(threshold, MIN_SPACING) + timing.tick;
     world.note(() => `   a limit: ${JSON.stringify(world.service.limit)}`);
   }
   for (const id of ids) world.light(id, ttl, interval);

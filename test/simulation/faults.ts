@@ -10,6 +10,8 @@ export interface Fate {
   readonly after?: number;
   /** What comes back; the service's own answer where absent. */
   readonly outcome?: Outcome;
+  /** False where not even a connection is made. */
+  readonly connects?: boolean;
   /** The connection is unusable afterwards, and does not show it. */
   readonly breaksSocket?: boolean;
 }
@@ -28,6 +30,8 @@ interface Draw {
 /** Everything that can go wrong with one request. */
 const FATES = {
   hang: () => ({ breaksSocket: true }),
+  /** Packets are dropped, or TCP is taken and TLS never answered. */
+  'hang-connecting': () => ({ connects: false }),
   refused: ({ quick }) => ({ after: quick, outcome: { type: 'failed', reason: 'connect' } }),
   /** Node's resolver gives up after 5 s where the name server is silent. */
   dns: ({ random, quick }) => ({

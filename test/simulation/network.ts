@@ -32,6 +32,9 @@ export interface Flight {
  */
 export class Network {
   readonly flights: Flight[] = [];
+  /** How many were under way at once, at most. */
+  mostOpen = 0;
+  #open = 0;
   onSend: (flight: Flight) => void = () => {};
   onSettle: (flight: Flight, how: string) => void = () => {};
   #socketBroken = false;
@@ -50,6 +53,8 @@ export class Network {
     const { deploymentId, fresh } = request;
     const flight: Flight = { number: this.flights.length, deploymentId, fresh, sentAt: this.#time.now };
     this.flights.push(flight);
+    this.#open += 1;
+    this.mostOpen = Math.max(this.mostOpen, this.#open);
     const sky = this.#weather.meet(request);
     this.onSend(flight);
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
@@ -66,6 +71,7 @@ export class Network {
   };
 
   #settle(flight: Flight, how: string): void {
+    this.#open -= 1;
     flight.settledAt = this.#time.now;
     this.onSettle(flight, how);
   }
@@ -76,6 +82,7 @@ export class Network {
     const { changes } = this.#weather;
     const healthy = 'latency' in sky;
     const fate: Fate = healthy ? { effectAfter: sky.latency, after: sky.latency } : sky.fate;
+    if (fate.connects !== false) request.connected();
     if (fate.breaksSocket && reused) this.#socketBroken = true;
 
     let answered: Outcome | undefined = fate.outcome;

@@ -1,7 +1,9 @@
 import { beginnings } from './beginnings.ts';
 import type { BrokenEngine } from './broken-engines.ts';
 import { BROKEN_ENGINES } from './broken-engines.ts';
+import { BROKEN_PACERS, type BrokenPacer } from './broken-pacers.ts';
 import { chaos, chaosUnderLimit } from './chaos.ts';
+import { connections } from './connections.ts';
 import { crowd } from './crowd.ts';
 import { limiter } from './limiter.ts';
 import { mistakes } from './mistakes.ts';
@@ -19,6 +21,7 @@ export const SCENARIOS = {
   crowd,
   beginnings,
   limiter,
+  connections,
   rotation,
   resume,
   farewell,
@@ -39,6 +42,7 @@ export interface Search {
   readonly factor?: number;
   /** Default: the real one. */
   readonly engine?: BrokenEngine;
+  readonly pacer?: BrokenPacer;
   /** Stop at this many violations. Default: never. */
   readonly enough?: number;
 }
@@ -53,8 +57,9 @@ export interface Finding {
 
 /** Runs a scenario with the seeds 1, 2, 3, … */
 export async function search(scenario: ScenarioName, options: Search): Promise<Finding> {
-  const { factor, engine, enough = Infinity } = options;
+  const { factor, engine, pacer, enough = Infinity } = options;
   const step = engine === undefined ? undefined : BROKEN_ENGINES[engine];
+  const makePacer = pacer === undefined ? undefined : BROKEN_PACERS[pacer];
   const examples: string[] = [];
   let violations = 0;
   let requests = 0;
@@ -62,14 +67,14 @@ export async function search(scenario: ScenarioName, options: Search): Promise<F
   const start = performance.now();
   while (seed < options.runs && violations < enough) {
     seed += 1;
-    const result = await SCENARIOS[scenario]({ seed, factor, step });
+    const result = await SCENARIOS[scenario]({ seed, factor, step, makePacer });
     requests += result.requests;
     if (result.violations.length === 0) continue;
     violations += 1;
     if (examples.length < 5)
       examples.push(`${result.violations[0]} -- ${replayCommand(scenario, seed, options)}`);
   }
-  if (engine === undefined) {
+  if (engine === undefined && pacer === undefined) {
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     const size = factor === undefined ? '' : ` at ${factor} of the bound`;
     console.log(
@@ -79,8 +84,9 @@ export async function search(scenario: ScenarioName, options: Search): Promise<F
   return { runs: seed, violations, examples };
 }
 
-function replayCommand(scenario: ScenarioName, seed: number, { factor, engine }: Search): string {
+function replayCommand(scenario: ScenarioName, seed: number, { factor, engine, pacer }: Search): string {
   const size = factor === undefined ? '' : ` --factor ${factor}`;
   const broken = engine === undefined ? '' : ` --engine '${engine}'`;
-  return `npx node test/simulation/replay.ts ${scenario} ${seed}${size}${broken}`;
+  const paced = pacer === undefined ? '' : ` --pacer '${pacer}'`;
+  return `npx node test/simulation/replay.ts ${scenario} ${seed}${size}${broken}${paced}`;
 }

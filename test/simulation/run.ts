@@ -1,4 +1,4 @@
-/** `npm run test:simulation -- --runs 1000000`: the simulation with more schedules than the normal test run has time for. */
+/** `npm run test:long -- --runs 1000000`: the simulation with more schedules than the normal test run has time for. */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 

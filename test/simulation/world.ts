@@ -12,7 +12,7 @@ import type { Random } from './random.ts';
 import { Service } from './service.ts';
 
 export interface WorldOptions {
-  readonly random: Random;
+  readonly random: Pick<Random, 'next'>;
   readonly weather: Weather;
   /** Default: the real one. */
   readonly step?: StepFunction | undefined;

@@ -312,6 +312,119 @@ describe('the key', () => {
   });
 });
 
+describe('under one rate limit for all', () => {
+  /** One beat every `threshold` ms, which refusals name; those that are refused count too, which is the harder way. */
+  function limited(count: number, threshold: number, ttl = 60_000) {
+    const scene = rig();
+    let last = -Infinity;
+    const refusals: number[] = [];
+    scene.service.latency = 20;
+    scene.service.answer = () => {
+      const admitted = scene.time.now - last >= threshold;
+      last = scene.time.now;
+      if (!admitted) refusals.push(scene.time.now);
+      return admitted ? ACCEPTED : { type: 'throttled', thresholdMs: threshold };
+    };
+    for (let id = 0; id < count; id += 1) scene.driver.add({ id, ttl, interval: 'auto' });
+    return { ...scene, refusals };
+  }
+
+  it('1,000 deployments with a TTL of 60 s live on one beat every 47 ms, and hardly any is refused', async () => {
+    const { time, driver, sent, refusals } = limited(1000, 47);
+    await time.pass(60_000);
+    const before = { sent: sent.length, refused: refusals.length };
+    await time.pass(240_000);
+    expect(driver.view().deployments.every(({ lapses, attempts }) => lapses === 0 && attempts > 3)).toBe(
+      true,
+    );
+    expect((refusals.length - before.refused) / (sent.length - before.sent)).toBeLessThan(0.01);
+  });
+
+  it('what does not fit is said with its numbers', async () => {
+    const { time, driver } = limited(20, 3000);
+    await time.pass(5000);
+    const limit = { thresholdMs: 3000, deployments: 20, neededMs: 60_000, availableMs: 47_400, fits: false };
+    expect(driver.view().sharedLimit).toEqual({ ...limit, availableMs: expect.closeTo(47_400) });
+    for (let id = 15; id < 20; id += 1) driver.remove(id);
+    expect(driver.sharedLimit()).toMatchObject({ deployments: 15, neededMs: 45_000, fits: true });
+  });
+
+  it('waiting for one’s turn is no lag', async () => {
+    const { time, notices } = limited(100, 200);
+    await time.pass(60_000);
+    const lags = notices.flatMap(({ notice }) => (notice.type === 'sent' ? [notice.lagMs] : []));
+    expect(Math.max(...lags)).toBeLessThan(1);
+  });
+
+  it('a new key may have another limit, or none', async () => {
+    const { time, driver, service } = limited(20, 100);
+    await time.pass(5000);
+    expect(driver.sharedLimit()).toBeDefined();
+    service.key = 'second-key';
+    await driver.readKey();
+    expect(driver.sharedLimit()).toBeUndefined();
+  });
+
+  it('the last beats leave one by one, and the time that they need is known before', async () => {
+    const { time, driver, sent } = limited(30, 200);
+    await time.pass(30_000);
+    sent.length = 0;
+    const needed = driver.finalBeatMs();
+    const began = time.now;
+    expect(await time.until(driver.finalBeat(new AbortController().signal))).toEqual([]);
+    expect(needed).toBeLessThan(30 * 210 + 5000);
+    expect(time.now - began).toBeLessThanOrEqual(needed + 100);
+  });
+
+  it('the last beats of those with the least time come first where not all can be made', async () => {
+    const { time, driver, sent } = limited(60, 500);
+    await time.pass(55_000);
+    sent.length = 0;
+    const left = new Map(driver.view().deployments.map((view) => [view.deploymentId, view.expiresAt!]));
+    const controller = new AbortController();
+    time.at(time.now + 10_000, () => controller.abort());
+    const missed = await time.until(driver.finalBeat(controller.signal));
+    expect(missed.length).toBeGreaterThan(30);
+    expect(missed.length).toBeLessThan(45);
+    const tried = sent.map(({ deploymentId }) => left.get(deploymentId)!);
+    const untried = missed.filter((id) => !sent.some(({ deploymentId }) => deploymentId === id));
+    expect(Math.max(...tried)).toBeLessThan(Math.min(...untried.map((id) => left.get(id)!)));
+  });
+});
+
+describe('the places for open attempts', () => {
+  it('are never exceeded: the oldest overdue attempt without a connection gives way', async () => {
+    const { time, driver, service, sent } = rig({ openLimit: 10 });
+    for (let id = 0; id < 10; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(5000);
+    service.answer = () => undefined;
+    for (let second = 0; second < 20; second += 1) {
+      await time.pass(1000);
+      expect(driver.view().open).toBeLessThanOrEqual(10);
+    }
+    expect(sent.length).toBeGreaterThan(40);
+    const ended = driver.view().deployments.reduce((sum, { failures }) => sum + failures.timeout, 0);
+    expect(ended).toBe(sent.filter(({ signal }) => signal.aborted).length);
+  });
+
+  it('are kept by an attempt that is connected, for which others wait', async () => {
+    const { time, driver, service, sent } = rig({ openLimit: 2 });
+    for (const id of [1, 2]) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(5000);
+    sent.length = 0;
+    service.answer = ({ connected }) => {
+      connected();
+      return undefined;
+    };
+    driver.beatNow(() => true);
+    await time.pass(5000); // both are overdue, and due again
+    expect(sent).toHaveLength(2);
+    expect(driver.view()).toMatchObject({ open: 2, inFlight: 0, waiting: 2 });
+    await time.pass(9000); // 2A + B
+    expect(sent.length).toBeGreaterThan(2);
+  });
+});
+
 describe('a gone deployment', () => {
   async function withOneGone() {
     const scene = rig();
