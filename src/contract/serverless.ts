@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from './define.ts';
 import { deployment, deploymentAnswer } from './deployment.ts';
-import { readableRows } from './readable.ts';
+import { readableRow, readableRows } from './readable.ts';
 import { id } from './schemas.ts';
 
 const EXAMPLE = {
@@ -25,7 +25,7 @@ export const serverlessOperations = {
     verification: BEARER_ONLY,
     permission: 'instance_write',
     params: z.strictObject({ id: id.describe('deployment id') }),
-    response: z.looseObject({ success: z.boolean(), deployment_id: id }),
+    response: readableRow(z.looseObject({ success: z.boolean().optional(), deployment_id: id })),
     errors: ['not_found'],
     repeatable: true,
     example: { input: { id: 42 }, response: { success: true, deployment_id: 42 } },

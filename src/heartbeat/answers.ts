@@ -67,13 +67,14 @@ function accept(turn: Turn, attempt: Attempt): void {
   const madeAgain = beat.gone && lifeLeft(beat, now.mono) <= 0;
   const margin = beat.acknowledged && !madeAgain ? expiresAt(beat) - now.mono : Infinity;
   const { ttl, interval, tick, attemptTimeout, backoff } = beat.timing;
+  // First the others, so that whoever listens hears last that all is well.
+  for (const other of beat.inFlight) abort(turn, other, other.overdue ? 'timeout' : 'superseded');
   notify(turn, {
     type: 'accepted',
     attempt: attempt.id,
     latencyMs,
     ...(ttl !== undefined && margin !== Infinity && { marginMs: margin, marginRatio: margin / ttl }),
   });
-  for (const other of beat.inFlight) abort(turn, other, other.overdue ? 'timeout' : 'superseded');
 
   const disturbed = beat.trouble !== 'none' || !beat.acknowledged;
   const part = disturbed ? beat.spread : 1;
@@ -144,9 +145,10 @@ function throttle(turn: Turn, { attempt, outcome, delay, governs }: Throttling):
  */
 function lastCall(turn: Turn): number {
   const { beat, now } = turn;
-  const { rescue, attemptTimeout, tick, pause } = beat.timing;
+  const { rescue, attemptTimeout, tick, pause, interval } = beat.timing;
   const expiry = expiresAt(beat);
-  if (expiry === Infinity || now.mono >= expiry) return now.mono + LONGEST_FREE_WAIT;
+  // Reckoned, it may be over although it is not: somebody may have set the clock. And an unknown TTL may be short.
+  if (expiry === Infinity || now.mono >= expiry) return now.mono + Math.min(LONGEST_FREE_WAIT, interval);
   const roomForTwo = expiry - rescue;
   return now.mono < roomForTwo ? roomForTwo : expiry - (attemptTimeout + tick + pause);
 }

@@ -68,6 +68,7 @@ export class HeartbeatDriver {
   readonly #step: StepFunction;
   readonly #keys: KeySource;
   readonly #calls: Calls;
+  readonly #concurrency: number;
   readonly #deployments = new Map<number, Deployment>();
   readonly #queue: Queue<Deployment>;
   readonly #crowd = new Crowd();
@@ -86,6 +87,7 @@ export class HeartbeatDriver {
     this.#pacer = options.pacer ?? new Pacer();
     this.#calls = new Calls(options.ports);
     const { concurrency = 256, openLimit = 512 } = options;
+    this.#concurrency = concurrency;
     this.#queue = new Queue(this.#pacer, this.#calls, { concurrency, openLimit });
     this.#keys = new KeySource(options.key, options.ports, (key) => this.#takeKey(key));
     const now = this.#now();
@@ -165,7 +167,7 @@ export class HeartbeatDriver {
 
   /** How long finalBeat() takes at most, where the service answers within A, ms: to begin with it in time. */
   finalBeatMs(): number {
-    return finalBeatMs(this.#unreached(), this.#pacer.confirmed ? this.#pacer.gap : 0);
+    return finalBeatMs(this.#unreached(), this.#pacer.confirmed ? this.#pacer.gap : 0, this.#concurrency);
   }
 
   /**

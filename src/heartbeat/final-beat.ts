@@ -7,10 +7,20 @@ export function wantsFinalBeat(beat: Heartbeat, mono: number): boolean {
   return !isFinal(beat.state) && !beat.gone && !wasJustReached(beat, mono);
 }
 
-/** How long last beats of these take at most, where the service answers within A and `gap` is kept, ms. */
-export function finalBeatMs(live: readonly { readonly beat: Heartbeat }[], gap: number): number {
-  const longest = Math.max(0, ...live.map(({ beat }) => beat.timing.attemptTimeout + beat.spacing));
-  return longest + live.length * gap;
+/**
+ * How long last beats of these take at most, ms, where the service answers within A, `gap` is kept between any two of
+ * them, and so many leave at once.
+ */
+export function finalBeatMs(
+  live: readonly { readonly beat: Heartbeat }[],
+  gap: number,
+  concurrency: number,
+): number {
+  const longest = live.reduce(
+    (most, { beat }) => Math.max(most, beat.timing.attemptTimeout + beat.spacing),
+    0,
+  );
+  return longest * Math.ceil(live.length / concurrency) + live.length * gap;
 }
 
 /** One last beat of several deployments, awaited together. */

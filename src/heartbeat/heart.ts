@@ -105,7 +105,11 @@ export function openHeart(options: HeartOptions): Heart {
       // Without a key, because its file is not there yet, the key is what is wrong, and is looked for.
       beat: (request) => (request.key === '' ? Promise.resolve({ type: 'unauthorized' }) : beat(request)),
       readKey,
-      listener: (deploymentId, notice) => listener.notice(deploymentId, notice),
+      listener(deploymentId, notice) {
+        // Its name may have another id by now.
+        if (notice.type === 'state' && notice.to === 'gone') watch.refresh();
+        listener.notice(deploymentId, notice);
+      },
     },
   });
   const watch = watchDeployments({

@@ -127,7 +127,8 @@ function isTfaCode(code: unknown): boolean {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    // A byte-order mark is no JSON, but who sends one means what follows it.
+    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown;
   } catch {
     return undefined;
   }

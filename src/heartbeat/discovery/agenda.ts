@@ -6,8 +6,8 @@ import type { Wanted } from './wanted.ts';
 /** `list`: one question for all; a number: the deployment of this id, by itself. */
 export type Subject = 'list' | number;
 
-/** So often unanswered, the list is not waited for any more. */
-const PATIENCE = 3;
+/** So often unanswered, the list is not waited for any more: what hangs takes its whole timeout each time. */
+const PATIENCE = 1;
 
 /**
  * Those that are asked by themselves: all that are given by id while there is no list, those of them that the list

@@ -27,6 +27,8 @@ export interface ExchangeParts {
   readonly onReply: (reply: Reply) => void;
 }
 
+/** A larger answer is none: it is read in one go, between two heartbeats. Some ten thousand deployments fit. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 /** An answer that takes longer is none, ms. */
 const TIMEOUT_MS = 10_000;
 
@@ -52,7 +54,12 @@ export function exchange(
   }
 
   signal.addEventListener('abort', abandon, { once: true });
-  const callOptions = { signal: controller.signal, timeoutMs: TIMEOUT_MS, retry: false } as const;
+  const callOptions = {
+    signal: controller.signal,
+    timeoutMs: TIMEOUT_MS,
+    retry: false,
+    maxBytes: MAX_ANSWER_BYTES,
+  } as const;
   const reply =
     subject === 'list' ? askForList(client, callOptions) : askForOne(client, subject, callOptions);
   return reply.then(settle, (error: unknown) => settle(replyOfError(error)));

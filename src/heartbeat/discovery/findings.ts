@@ -40,8 +40,11 @@ export type Remark = {
 
 /** What was said is not said again within this, even if it was otherwise in between, ms. */
 const SAY_AGAIN_MS = 10 * 60_000;
+/** While a name or a TTL is not to be had, nothing is kept alive by it: that is said again as long as it is so, ms. */
+const STANDING: ReadonlySet<FindingType> = new Set(['unmatched', 'no-list', 'unanswered']);
+const STANDING_AGAIN_MS = 60_000;
 
-/** Says each finding once: when it comes, and not while it stays, or comes and goes. */
+/** Says each finding when it comes, and not while it comes and goes; most are not said again while they stay. */
 export class News {
   #current = new Set<string>();
   readonly #saidAt = new Map<string, number>();
@@ -53,7 +56,9 @@ export class News {
     for (const [key, saidAt] of this.#saidAt) if (now - saidAt >= SAY_AGAIN_MS) this.#saidAt.delete(key);
     const fresh = findings.filter((finding) => {
       const key = keyOf(finding);
-      if (before.has(key) || this.#saidAt.has(key)) return false;
+      const saidAt = this.#saidAt.get(key);
+      const again = STANDING.has(finding.type) && now - (saidAt ?? now) >= STANDING_AGAIN_MS;
+      if (!again && (before.has(key) || saidAt !== undefined)) return false;
       this.#saidAt.set(key, now);
       return true;
     });

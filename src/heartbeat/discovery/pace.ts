@@ -13,8 +13,8 @@ export interface Pace {
 const READ_SPACING_MS = 3_000;
 /** A limit that is named is believed up to this. */
 const LONGEST_SPACING_MS = 60_000;
-/** A longer wait than this is not granted at once: whoever asks for an hour may have meant it for another. */
-const LONGEST_WAIT_MS = 10 * 60_000;
+/** No longer wait is granted: a deployment that is known by its name alone is not kept alive meanwhile. */
+const LONGEST_WAIT_MS = 60_000;
 /** The jitter of a wait that the service asked for, [1, 1.1]: only ever later. */
 const JITTER = 0.1;
 

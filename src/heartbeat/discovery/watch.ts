@@ -69,6 +69,8 @@ export function watchDeployments(options: WatchOptions): DeploymentWatch {
     if (signal.aborted) return;
     if (next !== undefined) ({ wanted, settings } = next);
     round += 1;
+    // A person who asks for it does not wait for what an answer asked for earlier.
+    pace = { ...pace, notBefore: Math.min(pace.notBefore, now() + pace.spacing) };
     list = newQuestion(now());
     open = new Map();
     tell();

@@ -7,13 +7,10 @@ import type { HeartbeatState, Notice } from '../machine.ts';
 import type { SharedLimit } from '../shared-limit.ts';
 import type { FindingType, Remark } from '../discovery/findings.ts';
 import type { HeartLog, LogFields } from './log.ts';
+import { StateLines, type Change } from './state-lines.ts';
 
-/** How long changes are gathered, ms. */
-const GATHER_MS = 250;
-/** While the same kind of change goes on, its lines are at most this far apart, ms. */
-const LONGEST_PAUSE_MS = 60_000;
-/** After a start, a failure is said this soon, ms, and then again after each minute. */
-const FIRST_SUMMARY_MS = 5_000;
+/** How often troubles are looked for that nobody was told of, ms, and how often all are told of again. */
+const LOOK_MS = 5_000;
 const SUMMARY_MS = 60_000;
 /** Between two lines of the same rare event, ms. */
 const RARELY_MS = 10_000;
@@ -56,55 +53,43 @@ const REMARKS: Readonly<Record<FindingType, { readonly level: 'info' | 'warn'; r
   unanswered: { level: 'warn', words: 'the service does not tell TTLs and names; it is asked again' },
 };
 
-interface Change {
-  readonly id: number;
-  readonly from: HeartbeatState;
-  readonly remainingMs: number | undefined;
-}
-
-/** Changes to one state that wait for their line. */
-interface Gathering {
-  changes: Map<number, Change>;
-  pauseMs: number;
-  /** When the last line of it was written, monotonic ms. */
-  saidAt: number;
-  timer: NodeJS.Timeout | undefined;
-}
-
 /** What is known of a deployment that is not well. */
 interface Trouble {
   state: HeartbeatState;
   reason: string;
+  /** Whether a line has told of it since it began. */
+  said: boolean;
 }
 
 export class Announcer {
   readonly #log: HeartLog;
   readonly #sharedLimit: () => SharedLimit | undefined;
-  /** θ as it was said last, where all deployments fit under it, ms. */
+  /** θ as it was said last, ms. */
   #saidLimit: number | undefined;
-  readonly #gatherings = new Map<HeartbeatState, Gathering>();
+  readonly #lines = new Map<HeartbeatState, StateLines>();
   readonly #troubles = new Map<number, Trouble>();
   readonly #rare = new Map<string, { readonly at: number; unsaid: number }>();
-  readonly #summary: { timer: NodeJS.Timeout };
+  readonly #looking: NodeJS.Timeout;
+  #summaryAt = performance.now();
 
   /** `sharedLimit` is asked once a minute. */
   constructor(log: HeartLog, sharedLimit: () => SharedLimit | undefined) {
     this.#log = log;
     this.#sharedLimit = sharedLimit;
-    this.#summary = { timer: setTimeout(() => this.#summarize(), FIRST_SUMMARY_MS) };
+    this.#looking = setInterval(() => this.#look(), LOOK_MS);
   }
 
   notice(id: number, notice: Notice): void {
     switch (notice.type) {
       case 'sent':
-        if (!this.#troubles.has(id) && notice.attempt === 1)
-          this.#troubles.set(id, { state: 'starting', reason: 'no answer yet' });
+        if (notice.attempt === 1) this.#troubled(id, { state: 'starting', reason: 'no answer yet' });
         return;
       case 'accepted':
-        this.#troubles.delete(id);
-        return;
+        return this.forget(id);
+      case 'overdue':
+        return this.#troubled(id, { reason: 'no answer in time' });
       case 'failed':
-        this.#troubles.set(id, { state: this.#troubles.get(id)?.state ?? 'retrying', reason: notice.reason });
+        this.#troubled(id, { reason: notice.reason });
         return this.#log.debug({ deploymentId: id, reason: notice.reason }, 'heartbeat failed');
       case 'state':
         return this.#changed(id, notice.from, notice.to, notice.remainingMs);
@@ -119,7 +104,6 @@ export class Announcer {
           deploymentId: id,
           byMs: Math.round(notice.byMs),
         });
-      case 'overdue':
       case 'superseded':
         return;
     }
@@ -140,11 +124,8 @@ export class Announcer {
 
   /** Says what still waits, and nothing more. */
   close(): void {
-    clearTimeout(this.#summary.timer);
-    for (const [to, gathering] of this.#gatherings) {
-      clearTimeout(gathering.timer);
-      this.#say(to, gathering);
-    }
+    clearInterval(this.#looking);
+    for (const lines of this.#lines.values()) lines.flush();
   }
 
   /** What may concern thousands at once is said for the first of them, and how many there were with the next line. */
@@ -159,39 +140,25 @@ export class Announcer {
     this.#log.warn({ ...fields, ...(last && last.unsaid > 0 && { unsaidBefore: last.unsaid }) }, message);
   }
 
+  #troubled(id: number, { state, reason }: Partial<Trouble>): void {
+    const trouble = this.#troubles.get(id) ?? { state: 'retrying', reason: 'no answer yet', said: false };
+    this.#troubles.set(id, { ...trouble, ...(state && { state }), ...(reason && { reason }) });
+  }
+
   #changed(id: number, from: HeartbeatState, to: HeartbeatState, remainingMs: number | undefined): void {
     if (to === 'stopped') return this.forget(id);
-    const trouble = this.#troubles.get(id);
-    if (trouble) trouble.state = to;
-    const gathering = this.#gatherings.get(to) ?? {
-      changes: new Map<number, Change>(),
-      pauseMs: GATHER_MS,
-      saidAt: -Infinity,
-      timer: undefined,
-    };
-    this.#gatherings.set(to, gathering);
-    gathering.changes.set(id, { id, from, remainingMs });
-    gathering.timer ??= this.#sayIn(to, gathering);
+    if (to !== 'healthy') this.#troubled(id, { state: to });
+    let lines = this.#lines.get(to);
+    if (!lines) {
+      lines = new StateLines((changes) => this.#say(to, changes));
+      this.#lines.set(to, lines);
+    }
+    lines.add({ id, from, remainingMs });
   }
 
-  /** The first line of a kind comes soon; each that follows before a minute of rest waits twice as long. */
-  #sayIn(to: HeartbeatState, gathering: Gathering): NodeJS.Timeout {
-    const since = performance.now() - gathering.saidAt;
-    if (since > LONGEST_PAUSE_MS) gathering.pauseMs = GATHER_MS;
-    return setTimeout(
-      () => {
-        gathering.timer = undefined;
-        gathering.saidAt = performance.now();
-        gathering.pauseMs = Math.min(LONGEST_PAUSE_MS, gathering.pauseMs * 2);
-        this.#say(to, gathering);
-      },
-      Math.max(GATHER_MS, gathering.pauseMs - since),
-    );
-  }
-
-  #say(to: HeartbeatState, gathering: Gathering): void {
-    const changes = [...gathering.changes.values()];
-    gathering.changes = new Map();
+  /** Only of those that are in the state still: what has passed meanwhile is no news. */
+  #say(to: HeartbeatState, gathered: readonly Change[]): void {
+    const changes = gathered.filter(({ id }) => (this.#troubles.get(id)?.state ?? 'healthy') === to);
     const [first] = changes;
     if (first === undefined) return;
     const remaining = changes.flatMap(({ remainingMs }) => (remainingMs === undefined ? [] : [remainingMs]));
@@ -200,17 +167,23 @@ export class Announcer {
       ...(changes.length === 1 ? { deploymentId: first.id } : counted(changes.map(({ id }) => id))),
       from: first.from,
       to,
-      ...(reason !== undefined && to !== 'healthy' && { reason }),
+      ...(reason !== undefined && { reason }),
       ...(remaining.length > 0 && { remainingSeconds: seconds(Math.min(...remaining)) }),
       ...(ADVICE[to] !== undefined && { advice: ADVICE[to] }),
     };
+    for (const { id } of changes) this.#markSaid(id);
     this.#log[LOUD[to] ?? 'info'](fields, 'heartbeat state changed');
   }
 
-  /** One under which all fit is said when it is found; one under which they do not, each time. */
-  #sayLimit(): void {
+  #markSaid(id: number): void {
+    const trouble = this.#troubles.get(id);
+    if (trouble) trouble.said = true;
+  }
+
+  /** One under which all fit is said when it is found; one under which they do not, once a minute. */
+  #sayLimit(isTime: boolean): void {
     const limit = this.#sharedLimit();
-    if (limit === undefined) return;
+    if (limit === undefined || (!isTime && this.#saidLimit === limit.thresholdMs)) return;
     const { thresholdMs, deployments, neededMs, availableMs, fits } = limit;
     const fields = {
       thresholdMs: Math.round(thresholdMs),
@@ -227,24 +200,24 @@ export class Announcer {
     } else if (this.#saidLimit !== thresholdMs) {
       this.#log.info(fields, 'the deployments of this key share a rate limit, and take turns under it');
     }
-    this.#saidLimit = fits ? thresholdMs : undefined;
+    this.#saidLimit = thresholdMs;
   }
 
-  #summarize(): void {
-    this.#summary.timer = setTimeout(() => this.#summarize(), SUMMARY_MS);
-    this.#sayLimit();
-    if (this.#troubles.size === 0) return;
+  /** Soon of those that nothing was said of yet, and once a minute of all. */
+  #look(): void {
+    const isTime = performance.now() - this.#summaryAt >= SUMMARY_MS;
+    if (isTime) this.#summaryAt = performance.now();
+    this.#sayLimit(isTime);
+    const told = [...this.#troubles].filter(([, { said }]) => isTime || !said);
+    if (told.length === 0) return;
     const byReason: Record<string, number> = {};
     const byState: Record<string, number> = {};
-    for (const { state, reason } of this.#troubles.values()) {
+    for (const [id, { state, reason }] of told) {
       byReason[reason] = (byReason[reason] ?? 0) + 1;
       byState[state] = (byState[state] ?? 0) + 1;
+      this.#markSaid(id);
     }
-    const fields: LogFields = {
-      ...counted([...this.#troubles.keys()]),
-      states: byState,
-      reasons: byReason,
-    };
+    const fields: LogFields = { ...counted(told.map(([id]) => id)), states: byState, reasons: byReason };
     this.#log.error(fields, 'deployments whose last heartbeats were not accepted');
   }
 }
