@@ -13,6 +13,8 @@ export interface ApiKey {
   replace(key: string, file: string | undefined): void;
 }
 
+const KEY_FILE_BYTES = 64 * 1024;
+
 export function createApiKey(initial: string, initialFile: string | undefined): ApiKey {
   let key = initial;
   let file = initialFile;
@@ -22,7 +24,10 @@ export function createApiKey(initial: string, initialFile: string | undefined): 
     async reread(signal) {
       if (file === undefined) return key;
       // Not loaded before: that takes 2 ms, and the first heartbeat would wait for them.
-      const { readFile } = await import('node:fs/promises');
+      const { readFile, stat } = await import('node:fs/promises');
+      const stats = await stat(file);
+      if (!stats.isFile()) throw new Error(`${file}: it is not a regular file`);
+      if (stats.size > KEY_FILE_BYTES) throw new Error(`${file}: ${stats.size} bytes are no API key`);
       const text = (await readFile(file, { encoding: 'utf8', signal })).trim();
       // A file that is being replaced may be empty for a moment.
       if (text === '') return key;

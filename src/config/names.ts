@@ -25,7 +25,9 @@ export interface ForeignNames {
 }
 
 export function foreignNames(environment: Environment): ForeignNames {
-  const foreign = Object.keys(environment).filter((name) => name.startsWith(PREFIX) && !KNOWN.includes(name));
+  const foreign = Object.keys(environment).filter(
+    (name) => name.startsWith(PREFIX) && !KNOWN.includes(name) && environment[name] !== '',
+  );
   const ignored = foreign.filter((name) => isServiceLink(name, environment[name] ?? ''));
   const problems = foreign.filter((name) => !ignored.includes(name)).map((name) => unknown(name));
   return { problems, ignored };

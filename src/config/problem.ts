@@ -25,3 +25,23 @@ export function configError(
 export function isError({ severity }: ConfigProblem): boolean {
   return severity === 'error';
 }
+
+/** One problem as one line: variable, what it got, what is allowed, what to do. */
+export function describeProblem({ severity, variable, got, allowed, message }: ConfigProblem): string {
+  const parts = [
+    got === undefined ? 'is not set' : `got ${printable(got)}`,
+    // Of what is allowed but unwise, rules say what they advise.
+    allowed.startsWith('advised') ? allowed : `allowed: ${allowed}`,
+    ...(message ? [printable(message)] : []),
+  ];
+  return `${severity}: ${variable}: ${parts.join('; ')}`;
+}
+
+/** Most characters of a value that are shown. */
+const SHOWN = 200;
+
+/** What somebody else wrote, on one line and without what a terminal obeys. */
+function printable(text: string): string {
+  const line = JSON.stringify(text.slice(0, SHOWN)).slice(1, -1).replaceAll('\\"', '"');
+  return text.length > SHOWN ? `${line}… (${text.length} characters)` : line;
+}

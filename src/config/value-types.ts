@@ -62,16 +62,23 @@ export const url: ValueType<string> = {
   name: 'url',
   parse(value) {
     const allowed = 'an http or https address such as https://console.example.com';
-    if (!URL.canParse(value)) return wrong(value, allowed);
+    if (!URL.canParse(value)) return wrong(withoutCredentials(value), allowed);
     const parsed = new URL(value);
-    if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') return wrong(value, allowed);
+    if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')
+      return wrong(withoutCredentials(value), allowed);
     if (parsed.username || parsed.password) {
-      return wrong(`${parsed.protocol}//…@${parsed.host}`, `${allowed}, without a user or password in it`);
+      return wrong(withoutCredentials(value), `${allowed}, without a user or password in it`);
     }
-    if (parsed.search || parsed.hash) return wrong(value, `${allowed}, without a query or fragment`);
+    if (parsed.search || parsed.hash)
+      return wrong(withoutCredentials(value), `${allowed}, without a query or fragment`);
     return fine(value.replace(/\/+$/, ''));
   },
 };
+
+/** An address without what may let somebody in: what stands before an @, and a query. */
+function withoutCredentials(value: string): string {
+  return value.replace(/[^/\s]*@/g, '…@').replace(/[?#].*$/s, '?…');
+}
 
 export const redisUrl: ValueType<string> = {
   name: 'url',
@@ -79,10 +86,19 @@ export const redisUrl: ValueType<string> = {
     const { protocol, pathname } = URL.canParse(value) ? new URL(value) : { protocol: '', pathname: '' };
     const isRedis = protocol === 'redis:' || protocol === 'rediss:';
     // The path is the number of a database, where there is one.
-    if (isRedis && /^\/?\d*$/.test(pathname)) return fine(value);
+    if (isRedis && /^\/?\d*$/.test(pathname) && canDecode(new URL(value))) return fine(value);
     return wrong(value, 'an address such as redis://redis:6379/0, or rediss:// for TLS');
   },
 };
+
+/** User and password are percent-encoded, and a percent sign that encodes nothing cannot be decoded. */
+function canDecode({ username, password }: URL): boolean {
+  try {
+    return decodeURIComponent(username + password) !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;

@@ -1,12 +1,21 @@
 /** Environment → values of the options of a table, all problems at once. Reads the files of NAME_FILE variables. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { PREFIX, type Option } from './option.ts';
 import { configError, type ConfigProblem } from './problem.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type ReadFile = (path: string) => string;
 
+/** Most bytes of a file that has a value. */
+const FILE_BYTES = 1024 * 1024;
+/** Where a shell hands over what a command prints: `<(command)`. */
+const HANDED_OVER = /^\/(?:dev|proc\/self)\/fd\/\d+$/;
+
+/** @throws What the file system says, and where it is no file of a sensible size: a pipe may keep its reader for ever. */
 export function readText(path: string): string {
+  const stats = statSync(path);
+  if (!stats.isFile() && !HANDED_OVER.test(path)) throw new Error('it is not a regular file');
+  if (stats.size > FILE_BYTES) throw new Error(`it has ${stats.size} bytes; at most ${FILE_BYTES} are read`);
   return readFileSync(path, 'utf8');
 }
 

@@ -9,13 +9,13 @@ import { buildInfo } from '../build-info.ts';
 import { createApiKey } from '../client/api-key.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link.ts';
 import { createDaemonClient, DAEMON_OPERATION_IDS } from './client.ts';
-import { describeProblem, redactedSettings } from '../config/describe.ts';
+import { redactedSettings } from '../config/describe.ts';
+import { describeProblem, isError } from '../config/problem.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { FEATURES } from '../config/features.ts';
 import { SECRET_KEYS, type Settings } from '../config/options.ts';
 import type { ListenAddress } from '../config/value-types.ts';
 import { receiveHeartbeats, type ReloadResult } from './heartbeats.ts';
-import { isError } from '../config/problem.ts';
 import { keepListening, type KeptListener } from './kept-listener.ts';
 import { ShutdownSequence, type LifecycleState } from './lifecycle.ts';
 import type { ListenerOptions } from './http-server.ts';
@@ -179,6 +179,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       daemonProblems = problems;
     },
     reloadHeart: () => heartbeats.reload(),
+    refuseHeart: () => heartbeats.refuseReload(),
     stopping: () => state === 'draining' || state === 'stopped',
     reloaded: (successful) => metrics.reloaded(successful, Date.now() / 1000),
     logger,

@@ -40,6 +40,8 @@ export interface Heartbeats {
   openConnections(): number;
   /** Asks the heart to load its part of the configuration. */
   reload(): Promise<ReloadResult>;
+  /** Tells the heart that nothing is to be loaded. */
+  refuseReload(): void;
 }
 
 /** The heart reports at least this often, and its scheduler looks at the clock so often, ms. */
@@ -89,6 +91,7 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
       return Math.max(0, silent, wedged);
     },
     openConnections: () => openConnections,
+    refuseReload: () => heart.send({ type: 'reload-refused' }),
     async reload() {
       const { promise, resolve } = Promise.withResolvers<ReloadResult>();
       reloaded = resolve;

@@ -1,7 +1,6 @@
 /** Changing the settings of a running daemon: all of them or none, and one change at a time. */
 import type { Logger } from 'pino';
-import { describeProblem } from '../config/describe.ts';
-import { isError, type ConfigProblem } from '../config/problem.ts';
+import { type ConfigProblem, describeProblem, isError } from '../config/problem.ts';
 import type { ReloadResult } from './heartbeats.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import {
@@ -23,6 +22,8 @@ export interface ReloadOptions {
   readonly apply: (settings: Settings, problems: readonly ConfigProblem[]) => Promise<void>;
   /** The heart loads its part. It comes before ours, once ours is known to be fine. */
   readonly reloadHeart: () => Promise<ReloadResult>;
+  /** Nothing of it is loaded, the heart's part neither. */
+  readonly refuseHeart: () => void;
   /** Whether it is too late: what is stopping takes no new work. */
   readonly stopping: () => boolean;
   /** Hears how each reload ended. */
@@ -62,6 +63,7 @@ export function createReloading(options: ReloadOptions): Reloading {
     // What was wrong before is off already, and keeps nothing else from being loaded.
     const known = describe(options.problems());
     const news = describe(loaded.problems).filter((problem) => !known.includes(problem));
+    if (!loaded.settings || news.length > 0) options.refuseHeart();
     if (!loaded.settings || news.length > 0)
       return refuse(news, 'reload refused: the configuration is invalid; the old one stays in force');
     const heart = await options.reloadHeart();

@@ -93,7 +93,8 @@ export async function startTestDaemon(
       .map((line) => JSON.parse(line) as LogRecord);
   }
   let stopped: Promise<void> | undefined;
-  const stop = (): Promise<void> => (stopped ??= heart.stop());
+  const stopOnce = async (): Promise<void> => void (await heart.stop());
+  const stop = (): Promise<void> => (stopped ??= stopOnce());
   return {
     daemon,
     url,

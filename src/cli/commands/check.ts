@@ -1,7 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { describeProblem } from '../../config/describe.ts';
+import { type ConfigProblem, describeProblem } from '../../config/problem.ts';
 import { ENDPOINT_GROUPS_VARIABLE, loadConfig, loadEndpointGroups } from '../../config/load.ts';
-import type { ConfigProblem } from '../../config/problem.ts';
 import { parseDuration } from '../../config/value-types.ts';
 import { ENDPOINT_GROUP_DEFAULTS } from '../../contract/endpoint-groups.ts';
 import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../../scaling/check.ts';

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { LIMITS } from '../../contract/limits.ts';
-import { describeProblem } from '../../config/describe.ts';
+import { describeProblem } from '../../config/problem.ts';
 import { loadConnection } from '../../config/load.ts';
 import { EXIT, exitCodesText } from '../exit-codes.ts';
 import type { LogFormat } from '../logs/format.ts';

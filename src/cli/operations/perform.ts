@@ -3,7 +3,7 @@ import { createClient, type CallOptions } from '../../client/client.ts';
 import { ApiError, PilotlightError } from '../../client/errors.ts';
 import { adviceOf } from '../../client/flows/explain.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
-import { describeProblem } from '../../config/describe.ts';
+import { describeProblem } from '../../config/problem.ts';
 import { loadConnection } from '../../config/load.ts';
 import { encodeRequest } from '../../wire/request.ts';
 import type { Console } from '../console.ts';

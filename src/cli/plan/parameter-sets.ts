@@ -1,7 +1,7 @@
 /** The sets of parameters to plan for: from --compare's files, or --params, or the environment, with --param on top. */
 import { coerceText } from '../../wire/coerce.ts';
 import { endpointGroupParameters, type EndpointGroupParameter } from '../../contract/endpoint-groups.ts';
-import { describeProblem } from '../../config/describe.ts';
+import { describeProblem } from '../../config/problem.ts';
 import { loadEndpointGroups } from '../../config/load.ts';
 import { checkEndpointGroup, checkEndpointGroups } from '../../scaling/check.ts';
 import {

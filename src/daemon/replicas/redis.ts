@@ -9,6 +9,8 @@ export interface Redis {
 const TIMEOUT_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 const LONGEST_WAIT_MS = 2_000;
+const PING_MS = 2_000;
+const SILENT_MS = 6_000;
 
 /**
  * Connects in the background, and again after each loss; commands reject while there is no connection.
@@ -24,8 +26,12 @@ export async function connectRedis(
     url,
     RESP: 2,
     disableOfflineQueue: true,
+    // What keeps a healthy connection from being silent.
+    pingInterval: PING_MS,
     socket: {
       connectTimeout: CONNECT_TIMEOUT_MS,
+      // One that takes a connection and never answers is away too: then the socket ends, and the next is tried.
+      socketTimeout: SILENT_MS,
       reconnectStrategy: (retries) => Math.min(LONGEST_WAIT_MS, 100 * 2 ** Math.min(retries, 5)),
     },
   });

@@ -22,6 +22,9 @@ const ENTRY = new URL(
 
 export interface DaemonChildOptions {
   readonly restarts: number;
+  /** Descriptors of this process whose writes do not block. */
+  readonly stdout: number;
+  readonly stderr: number;
   /** V8's limit for its old generation, MiB. */
   readonly heapMebibytes: number;
   /** That of this process when absent. */
@@ -36,13 +39,19 @@ export interface DaemonChildOptions {
 const V8_FLAGS = ['--max-semi-space-size=1', '--liftoff-only'];
 
 /** Characters that are kept of what Node says of a crash. */
-const LAST_WORDS = 2_000;
+const LAST_WORDS = 500;
 
-export function startDaemonChild({ restarts, heapMebibytes, environment }: DaemonChildOptions): DaemonChild {
+export function startDaemonChild({
+  restarts,
+  stdout,
+  stderr,
+  heapMebibytes,
+  environment,
+}: DaemonChildOptions): DaemonChild {
   const child = fork(ENTRY, [String(restarts)], {
     execArgv: [...V8_FLAGS, `--max-old-space-size=${heapMebibytes}`],
     // 4 and 5 are those of link.ts; what Node itself says of a crash comes through 2, and is read here.
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc', process.stdout.fd, process.stderr.fd],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', stdout, stderr],
     serialization: 'json',
     ...(environment && { env: environment }),
   });

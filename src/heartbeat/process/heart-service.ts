@@ -5,11 +5,10 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApiKey } from '../../client/api-key.ts';
-import { describeProblem } from '../../config/describe.ts';
+import { type ConfigProblem, describeProblem, isError } from '../../config/problem.ts';
 import type { HeartSettings } from '../../config/heart-options.ts';
 import type { LoadedHeart } from '../../config/load-heart.ts';
 import { LOG_LEVELS, type LogLevel } from '../../config/log-levels.ts';
-import { isError, type ConfigProblem } from '../../config/problem.ts';
 import type { ServiceManagerSettings } from '../../config/service-manager.ts';
 import { openHeart, type Heart } from '../heart.ts';
 import { Announcer } from './announcer.ts';
@@ -17,7 +16,7 @@ import type { StartDaemon } from './daemon-child.ts';
 import { createHeartLog } from './log.ts';
 import { attemptsAtOnce } from './open-files.ts';
 import { Reports } from './reports.ts';
-import type { Stderr } from './stderr.ts';
+import { nonBlocking, type Stderr } from './stderr.ts';
 import type { Supervisor } from './supervisor.ts';
 import type { ServiceManager } from './service-manager.ts';
 
@@ -31,12 +30,13 @@ export interface HeartServiceOptions extends LoadedHeart {
 export interface HeartService {
   /** Resolves when the first request has ended, whatever came of it; never without a deployment. */
   readonly firstExchange: Promise<void>;
-  startDaemon(options: DaemonOptions): Promise<void>;
+  /** False where what it needs could not be loaded: to be tried again. */
+  startDaemon(options: DaemonOptions): Promise<boolean>;
   reload(): void;
   /** Something that should not happen, and that ends nothing. */
   fault(what: string, error: unknown): void;
-  /** Ends the daemon, sends the last heartbeats, once, and ends everything here, within SHUTDOWN_TIMEOUT. */
-  stop(): Promise<void>;
+  /** Ends the daemon, sends the last heartbeats, once, and ends everything here. What is left of SHUTDOWN_TIMEOUT. */
+  stop(): Promise<{ readonly leftMs: number }>;
 }
 
 export interface DaemonOptions {
@@ -53,7 +53,7 @@ const RELOAD_PATIENCE_MS = 3_000;
 /** A scheduler that has not looked at the clock for this long is wedged, ms. */
 const WEDGED_MS = 10_000;
 /** What of SHUTDOWN_TIMEOUT is kept for the process' own end, ms. */
-const END_MS = 200;
+const END_MS = 300;
 
 export function startHeartService(options: HeartServiceOptions): HeartService {
   const { stderr } = options;
@@ -107,6 +107,7 @@ export function startHeartService(options: HeartServiceOptions): HeartService {
   let supervisor: Supervisor | undefined;
   let manager: ServiceManager | undefined;
   let reloadAlone: NodeJS.Timeout | undefined;
+  let stopping = false;
 
   function sayProblems(problems: readonly ConfigProblem[]): void {
     for (const problem of problems) {
@@ -167,37 +168,46 @@ export function startHeartService(options: HeartServiceOptions): HeartService {
   return {
     firstExchange,
     async startDaemon({ onQuit, serviceManager, start }) {
-      const [{ superviseDaemon }, { startDaemonChild }, memory, { createServiceManager }] = await Promise.all(
-        [
-          import('./supervisor.ts'),
-          import('./daemon-child.ts'),
-          import('./memory.ts'),
-          import('./service-manager.ts'),
-        ],
-      );
-      manager = createServiceManager(serviceManager, ({ message }) =>
-        log.warn({ error: message }, 'systemd-notify failed; systemd does not know how this service fares'),
-      );
-      manager.ready(statusLine());
-      manager.watch(() => Date.now() - heart.lastTickAt() < WEDGED_MS || settings.deployments.length === 0);
-      const { bound, heapMebibytes } = memory.daemonMemory(memory.containerLimit());
-      supervisor = superviseDaemon({
-        start: start ?? ((restarts) => startDaemonChild({ restarts, heapMebibytes })),
-        reports,
-        log,
-        memoryOf: memory.residentMemory,
-        memoryBound: bound,
-        onReload: reloadOwn,
-        onLogLevel(wanted) {
-          level = LOG_LEVELS.find((known) => known === wanted) ?? level;
-        },
-        onQuit,
-      });
+      try {
+        const [{ superviseDaemon }, { startDaemonChild }, memory, { createServiceManager }] =
+          await Promise.all([
+            import('./supervisor.ts'),
+            import('./daemon-child.ts'),
+            import('./memory.ts'),
+            import('./service-manager.ts'),
+          ]);
+        if (stopping) return true;
+        manager = createServiceManager(serviceManager, ({ message }) =>
+          log.warn({ error: message }, 'systemd-notify failed; systemd does not know how this service fares'),
+        );
+        manager.ready(statusLine());
+        manager.watch(() => Date.now() - heart.lastTickAt() < WEDGED_MS || settings.deployments.length === 0);
+        const output = { stdout: nonBlocking(1), stderr: nonBlocking(2) };
+        const { bound, heapMebibytes } = memory.daemonMemory(memory.containerLimit());
+        supervisor = superviseDaemon({
+          start: start ?? ((restarts) => startDaemonChild({ restarts, ...output, heapMebibytes })),
+          reports,
+          log,
+          memoryOf: memory.residentMemory,
+          memoryBound: bound,
+          onReload: reloadOwn,
+          onReloadRefused: () => clearTimeout(reloadAlone),
+          onLogLevel(wanted) {
+            level = LOG_LEVELS.find((known) => known === wanted) ?? level;
+          },
+          onQuit,
+        });
+        return true;
+      } catch (error) {
+        log.error({ error: (error as Error).message }, 'the daemon cannot be started; heartbeats go on');
+        return false;
+      }
     },
     reload() {
       manager?.reloading();
       // The daemon asks for it in turn, once it knows that its own part is fine.
       const asked = supervisor?.reload() ?? false;
+      clearTimeout(reloadAlone);
       reloadAlone = setTimeout(() => void reloadOwn(), asked ? RELOAD_PATIENCE_MS : 0);
     },
     fault(what, error) {
@@ -206,6 +216,8 @@ export function startHeartService(options: HeartServiceOptions): HeartService {
       log.fatal({ error: message, stack }, `${what}: please report this`);
     },
     async stop() {
+      stopping = true;
+      clearTimeout(reloadAlone);
       manager?.stopping();
       const deadline = performance.now() + settings.shutdownTimeout - END_MS;
       const left = (): number => Math.max(0, deadline - performance.now());
@@ -223,8 +235,9 @@ export function startHeartService(options: HeartServiceOptions): HeartService {
         log.error({}, 'the daemon did not end in time and was killed; log lines may be missing');
       unwatch();
       announcer.close();
-      await heart.stop();
+      await Promise.race([heart.stop(), delay(END_MS / 2)]);
       log.info({}, 'heartbeats ended');
+      return { leftMs: left() + END_MS / 2 };
     },
   };
 }

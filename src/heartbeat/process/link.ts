@@ -47,6 +47,8 @@ export type DaemonMessage =
   | { readonly type: 'taken'; readonly number: number }
   /** Load the heart's part of the configuration. */
   | { readonly type: 'reload' }
+  /** What the heart asked to be reloaded stays as it was, on both sides. */
+  | { readonly type: 'reload-refused' }
   | { readonly type: 'log-level'; readonly level: string }
   /** The end of the whole program is asked for. */
   | { readonly type: 'quit' };

@@ -7,7 +7,7 @@
  * with, or says wrongly who is meant (exit 2). What depends on the world is tried again for ever.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { describeProblem } from '../../config/describe.ts';
+import { describeProblem } from '../../config/problem.ts';
 import { isAwaited, loadHeartConfig, type LoadedHeart } from '../../config/load-heart.ts';
 import { serviceManagerSettings } from '../../config/service-manager.ts';
 import { startHeartService } from './heart-service.ts';
@@ -20,6 +20,8 @@ const FIRST_BEATS_MS = 100;
 /** Between two looks at files that are not there yet, and between two lines that say so, ms. */
 const LOOK_AGAIN_MS = 1_000;
 const SAY_AGAIN_MS = 60_000;
+/** Between two tries to start the daemon's side, ms. */
+const START_AGAIN_MS = 5_000;
 /** What the last messages may take, ms. */
 const FLUSH_MS = 500;
 
@@ -35,12 +37,22 @@ export async function runHeart(): Promise<void> {
   if (loaded.settings.deployments.length > 0)
     await Promise.race([service.firstExchange, delay(FIRST_BEATS_MS)]);
 
-  await service.startDaemon({ onQuit: signals.quit, serviceManager: serviceManagerSettings() });
   signals.reload = () => service.reload();
+  void keepTrying(signals.told, () =>
+    service.startDaemon({ onQuit: signals.quit, serviceManager: serviceManagerSettings() }),
+  );
   await signals.told;
-  await service.stop();
-  await stderr.flush(FLUSH_MS);
+  const { leftMs } = await service.stop();
+  await stderr.flush(Math.min(FLUSH_MS, leftMs));
   process.exit(0);
+}
+
+/** The daemon's side is loaded from files, for which there may be no descriptor left, or which are being replaced. */
+async function keepTrying(told: Promise<void>, start: () => Promise<boolean>): Promise<void> {
+  while (!(await start())) {
+    const end = told.then(() => 'told' as const);
+    if ((await Promise.race([end, delay(START_AGAIN_MS)])) === 'told') return;
+  }
 }
 
 type Complete = LoadedHeart & { readonly settings: NonNullable<LoadedHeart['settings']> };

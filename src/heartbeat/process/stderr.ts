@@ -20,7 +20,7 @@ const CAPACITY = 256 * 1024;
 const AGAIN_MS = 50;
 
 export function openStderr(): Stderr {
-  const fd = nonBlocking();
+  const fd = nonBlocking(STDERR);
   let waiting = '';
   let underWay: Buffer | undefined;
   let dropped = 0;
@@ -78,20 +78,14 @@ export function openStderr(): Stderr {
 
 /**
  * A descriptor whose writes never block, not even a thread of the pool: Node waits for those threads when it exits. A
- * terminal is opened anew for that; of pipes and sockets Node sees to it when it first looks at them, and of standard
- * output it does so for the daemon.
+ * terminal is opened anew for that; of pipes and sockets Node sees to it when it first looks at them.
  */
-function nonBlocking(): number {
+export function nonBlocking(fd: 1 | 2): number {
   void [process.stdout, process.stderr];
-  if (isatty(STDERR)) {
-    try {
-      return openSync(
-        `/proc/self/fd/${STDERR}`,
-        constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY,
-      );
-    } catch {
-      return STDERR;
-    }
+  if (!isatty(fd)) return fd;
+  try {
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch {
+    return fd;
   }
-  return STDERR;
 }

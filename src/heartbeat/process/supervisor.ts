@@ -17,6 +17,7 @@ export interface SupervisorOptions {
   readonly memoryBound: number;
   /** The daemon asks for these. */
   readonly onReload: () => Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>;
+  readonly onReloadRefused: () => void;
   readonly onLogLevel: (level: string) => void;
   readonly onQuit: () => void;
 }
@@ -50,6 +51,7 @@ export function superviseDaemon(options: SupervisorOptions): Supervisor {
   let wait = FIRST_WAIT_MS;
   let again: NodeJS.Timeout | undefined;
   let stopping = false;
+  let reloadWaits = false;
   /** Why it was ended from here. */
   let cause: string | undefined;
   const looking = setInterval(look, LOOK_EVERY_MS);
@@ -79,12 +81,16 @@ export function superviseDaemon(options: SupervisorOptions): Supervisor {
     switch (message.type) {
       case 'started':
         started = true;
+        if (reloadWaits) child?.send({ type: 'reload' });
+        reloadWaits = false;
         return;
       case 'taken':
         unanswered = 0;
         return reports.taken(message.number);
       case 'reload':
         return void answerReload();
+      case 'reload-refused':
+        return options.onReloadRefused();
       case 'log-level':
         return options.onLogLevel(message.level);
       case 'quit':
@@ -134,6 +140,8 @@ export function superviseDaemon(options: SupervisorOptions): Supervisor {
 
   return {
     reload() {
+      // It may have read the old configuration already.
+      reloadWaits = child !== undefined && !started;
       if (child === undefined || !started) return false;
       child.send({ type: 'reload' });
       return true;

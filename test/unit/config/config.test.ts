@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { describeProblem, redactedSettings } from '../../../src/config/describe.ts';
+import { redactedSettings } from '../../../src/config/describe.ts';
+import { describeProblem } from '../../../src/config/problem.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Environment } from '../../../src/config/values.ts';
 
@@ -229,4 +230,96 @@ describe('configuration from the environment', () => {
     expect(shown).not.toContain('token-secret');
     expect(shown).toContain('"PILOTLIGHT_API_KEY":"(set)"');
   });
+});
+
+describe('what a malformed value switches off', () => {
+  const off = (environment: Environment, files?: Record<string, string>) =>
+    load({ ...MINIMAL, ...environment }, files);
+
+  test('is the feature of a variable that only the daemon reads, and nothing else', () => {
+    const {
+      settings,
+      off: features,
+      daemonProblems,
+    } = off({
+      PILOTLIGHT_DEPLOYMENTS: '42@300s',
+      PILOTLIGHT_WORKER_GROUPS: '7,seven',
+      PILOTLIGHT_LISTEN: 'nowhere',
+      PILOTLIGHT_REDIS_URL: 'redis://h/notanumber',
+    });
+    expect(features.toSorted()).toEqual(['listener', 'logs', 'replicas']);
+    expect(settings).toMatchObject({ workerGroups: [], redisUrl: undefined, listen: undefined });
+    expect(settings?.deployments).toMatchObject([{ by: 'id', id: 42 }]);
+    expect(daemonProblems).toHaveLength(3);
+  });
+
+  test('never opens what was to be closed: a token that cannot be read is one that nobody knows', () => {
+    const { settings } = off({ PILOTLIGHT_METRICS_TOKEN_FILE: '/not/there' });
+    expect(settings?.metricsToken).toMatch(/^[\da-f-]{36}$/);
+  });
+
+  test('is everything that needs a sink where the only one has nowhere to go', () => {
+    const { settings } = off({ PILOTLIGHT_LOG_SINKS: 'file', PILOTLIGHT_WORKER_GROUPS: '7' });
+    expect(settings).toMatchObject({ logSinks: [], workerGroups: [] });
+  });
+
+  test('is nothing for a rule of endpoint groups, which only advises', () => {
+    const { off: features, settings } = off({ PILOTLIGHT_ENDPOINT_GROUPS: '[{"target_util":1.5}]' });
+    expect(features).toEqual([]);
+    expect(settings?.endpointGroups).toHaveLength(1);
+  });
+});
+
+describe('what the heart reads', () => {
+  test('waits for the file of its key, and has none meanwhile', () => {
+    const { settings, problems } = load({
+      PILOTLIGHT_BASE_URL: 'http://h',
+      PILOTLIGHT_API_KEY_FILE: '/run/key',
+    });
+    expect(settings?.apiKey).toBe('');
+    expect(problems[0]?.awaitedFile).toBe('/run/key');
+  });
+
+  test.each(['abc def', 'k\u00E9y', 'a\nb'])('takes no key that no header can hold: %j', (key) => {
+    const problems = load({ ...MINIMAL, PILOTLIGHT_API_KEY: key }).problems;
+    expect(problems).toHaveLength(1);
+    expect(describeProblem(problems[0] as (typeof problems)[0])).not.toContain(key);
+  });
+
+  test.each(['1.5ms', '24h', '3s'])('waits at most %s for its end', (value) => {
+    const { settings } = load({ ...MINIMAL, PILOTLIGHT_SHUTDOWN_TIMEOUT: value });
+    expect(Number.isInteger(settings?.shutdownTimeout)).toBe(true);
+    expect(errorsOf({ ...MINIMAL, PILOTLIGHT_SHUTDOWN_TIMEOUT: '600h' })).toHaveLength(1);
+  });
+
+  test('ignores what Kubernetes makes for a Service named pilotlight, and empty names', () => {
+    const links = {
+      PILOTLIGHT_SERVICE_HOST: '10.0.0.1',
+      PILOTLIGHT_SERVICE_PORT: '9847',
+      PILOTLIGHT_SERVICE_PORT_METRICS: '9847',
+      PILOTLIGHT_PORT: 'tcp://10.0.0.1:9847',
+      PILOTLIGHT_PORT_9847_TCP: 'tcp://10.0.0.1:9847',
+      PILOTLIGHT_PORT_9847_TCP_ADDR: '10.0.0.1',
+      PILOTLIGHT_METRICS_SERVICE_HOST: '10.0.0.2',
+      PILOTLIGHT_NOTHING: '',
+    };
+    expect(errorsOf({ ...MINIMAL, ...links })).toEqual([]);
+    expect(errorsOf({ ...MINIMAL, PILOTLIGHT_PORT: '9847' })).toHaveLength(1);
+  });
+});
+
+test.each([
+  ['BASE_URL', 'ftp://user:s3cretpw@host'],
+  ['SERVERLESS_URL', 'user:s3cretpw@host'],
+  ['OTLP_ENDPOINT', 'http://h/?api_key=s3cretpw'],
+  ['REDIS_URL', 'redis://:s3cretpw%zz@h:1/0'],
+])('a credential in a malformed %s is not shown', (variable, value) => {
+  const errors = errorsOf({ ...MINIMAL, [`PILOTLIGHT_${variable}`]: value });
+  expect(errors).toHaveLength(1);
+  expect(errors[0]).not.toContain('s3cretpw');
+});
+
+test('a value cannot forge lines or speak to a terminal', () => {
+  const [error = ''] = errorsOf({ ...MINIMAL, PILOTLIGHT_LISTEN: 'x\nerror: forged\u001B[2J' });
+  expect(error).not.toMatch(/[\n\u001B]/);
 });

@@ -25,8 +25,8 @@ test.each<[string, Partial<Throttle>, number[]]>([
   ['without a word doubles the spacing, for a while', {}, [6_000, 6_000, 3_000]],
   ['with a threshold spaces by it for good', { waitMs: 5_000, thresholdMs: 5_000 }, [5_000, 5_000, 5_000]],
   ['with a threshold below the usual changes nothing', { thresholdMs: 2_000 }, [3_000, 3_000, 3_000]],
-  ['with a Retry-After waits once', { waitMs: 90_000 }, [90_000, 3_000, 3_000]],
-  ['with an absurd wait waits ten minutes', { waitMs: 1e9 }, [600_000, 3_000, 3_000]],
+  ['with a Retry-After waits once', { waitMs: 50_000 }, [50_000, 3_000, 3_000]],
+  ['with an absurd wait waits a minute', { waitMs: 1e9 }, [60_000, 3_000, 3_000]],
   ['with an absurd threshold spaces by a minute', { thresholdMs: 1e9 }, [60_000, 60_000, 60_000]],
 ])('a 429 %s', (_, throttle, expected) => {
   expect(described(throttled(throttle))).toEqual(expected);

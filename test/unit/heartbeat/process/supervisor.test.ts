@@ -88,6 +88,7 @@ class Scene {
       memoryOf: () => Promise.resolve(this.memory),
       memoryBound: BOUND,
       onReload: () => Promise.resolve({ ok: true, problems: ['as it was'] }),
+      onReloadRefused() {},
       onLogLevel() {},
       onQuit: () => (this.quits += 1),
     });

@@ -1,0 +1,78 @@
+/** The daemon in its process (main.ts): from the configuration to the end of the link. */
+import { writeFileSync } from 'node:fs';
+import { loadConfig } from '../../config/load.ts';
+import { describeProblem } from '../../config/problem.ts';
+import {
+  DAEMON_STDERR,
+  DAEMON_STDOUT,
+  type DaemonMessage,
+  type HeartMessage,
+  type Link,
+} from '../../heartbeat/process/link.ts';
+import { startDaemon, type Daemon } from '../daemon.ts';
+import { createLogger, messageDestination } from '../logger.ts';
+import { standardOutput } from '../standard-output.ts';
+
+/** Longest time that the last messages wait for a stderr that nobody reads, ms. */
+const FLUSH_MS = 500;
+/** What is left for an end in good order when the heart is gone, ms: its successor wants ports and files. */
+const ORPHAN_MS = 2_000;
+/** Of what the heart gives for the end, what is kept for the last messages, ms. */
+const END_MS = 300;
+/** Where memory runs out, this process goes before the heart (man 5 proc). */
+const OOM_SCORE = '500';
+
+raiseOomScore();
+const destination = messageDestination(DAEMON_STDERR);
+let daemon: Daemon | undefined;
+let ending = false;
+process.on('disconnect', () => void end(ORPHAN_MS));
+
+const { settings, ...config } = loadConfig();
+if (settings === undefined) {
+  // The heart has read the same: a file has changed since, or is gone. The next daemon tries again.
+  const problems = config.problems.map((problem) => describeProblem(problem)).join('; ');
+  process.stderr.write(`pilotlight: the daemon cannot start: ${problems}\n`);
+  process.exit(1);
+}
+daemon = await startDaemon({
+  config: { ...config, settings },
+  loadConfig,
+  stdout: standardOutput(DAEMON_STDOUT),
+  heart: heartLink(),
+  restarts: Number(process.argv[2] ?? 0),
+  onEnd: (withinMs) => void end(withinMs),
+  createLogger: (hooks) =>
+    createLogger({ ...hooks, level: settings.logLevel, format: settings.logFormat, destination }),
+});
+const { logger } = daemon;
+for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+  process.on(event, (error: unknown) => logger.fatal({ err: error }, `${event}: please report this`));
+
+async function end(withinMs: number): Promise<void> {
+  if (ending) return;
+  ending = true;
+  await daemon?.stop(Math.max(0, withinMs - END_MS));
+  await destination.end(Math.min(FLUSH_MS, END_MS));
+  process.exit(0);
+}
+
+function heartLink(): Link<DaemonMessage, HeartMessage> {
+  return {
+    send(message) {
+      // The end of the channel is told by `disconnect`; nothing that is said afterwards matters to anybody.
+      if (process.connected) process.send?.(message, undefined, undefined, () => {});
+    },
+    listen(hear) {
+      process.on('message', (message) => hear(message as HeartMessage));
+    },
+  };
+}
+
+function raiseOomScore(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', OOM_SCORE);
+  } catch {
+    // No Linux, or no such file here: then the kernel chooses by size, which is this process too.
+  }
+}
