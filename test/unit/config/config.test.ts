@@ -321,5 +321,5 @@ test.each([
 
 test('a value cannot forge lines or speak to a terminal', () => {
   const [error = ''] = errorsOf({ ...MINIMAL, PILOTLIGHT_LISTEN: 'x\nerror: forged\u001B[2J' });
-  expect(error).not.toMatch(/[\n\u001B]/);
+  for (const character of ['\n', '\u001B']) expect(error).not.toContain(character);
 });
