@@ -16,14 +16,38 @@ async function loadedBy(...words: string[]): Promise<string[]> {
   return [...program.stderr().matchAll(/^loaded (\S+)$/gm)].map(([, name = '']) => name);
 }
 
-test('the daemon and its health check load none of the commands of operations, nor the emulator or the document', async () => {
+test('the heart loads nothing that only the daemon needs', async () => {
+  const environment = {
+    PILOTLIGHT_API_KEY: 'key',
+    PILOTLIGHT_BASE_URL: 'http://127.0.0.1:1',
+    PILOTLIGHT_DEPLOYMENTS: '42@20s',
+    PILOTLIGHT_LISTEN: '127.0.0.1:0',
+    PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
+  };
+  await using program = startProgram(
+    process.execPath,
+    ['--import', SPY, `${root}src/cli/main.ts`, 'run'],
+    environment,
+  );
+  await program.seen(/"pilotlight started"/);
+  const loaded = [...program.stderr().matchAll(/^loaded (\S+)$/gm)].map(([, name = '']) => name);
+  expect(loaded).toContain('heartbeat/process/supervisor.ts');
+  const others = loaded.filter(
+    (name) => !/^(?:cli\/main|(?:heartbeat|config|client|wire|contract)\/)/.test(name),
+  );
+  expect(others).toEqual([]);
+  expect(loaded).not.toContain('config/daemon-options.ts');
+  expect(loaded).not.toContain('contract/operations.ts');
+});
+
+test('the program and its health check load none of the commands of operations, nor the emulator or the document', async () => {
   for (const words of [
     ['run'],
     ['healthcheck', '--url', 'http://127.0.0.1:1'],
     ['status', '--url', 'http://127.0.0.1:1'],
   ]) {
     const loaded = await loadedBy(...words);
-    expect(loaded).toContain(words[0] === 'run' ? 'daemon/main.ts' : 'cli/program.ts');
+    expect(loaded).toContain(words[0] === 'run' ? 'heartbeat/process/main.ts' : 'cli/program.ts');
     expect(words[0] === 'run' && loaded.includes('cli/program.ts')).toBe(false);
     expect(
       loaded.filter((name) => /^(?:cli\/(?:operations|completion|logs|demo)|emulator|openapi)\//.test(name)),
