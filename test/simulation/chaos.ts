@@ -33,7 +33,7 @@ const FAULTS = [
 ] as const satisfies readonly Fault[];
 
 /** The longest θ that is found in time where nobody names it, ms. */
-const LONGEST_UNNAMED = 5000;
+const LONGEST_UNNAMED = 3000;
 
 interface Span {
   readonly from: number;
