@@ -118,8 +118,8 @@ function throttle(turn: Turn, { attempt, outcome, delay, governs }: Throttling):
   const jitter = 1 + THROTTLE_JITTER * turn.random();
   beat.trouble = 'throttled';
   beat.hedging = false;
-  if (outcome.retryAfterMs === undefined) {
-    // What is named is known, also where doubling went beyond it.
+  if (outcome.thresholdMs !== undefined || outcome.retryAfterMs === undefined) {
+    // What is named is known, also where doubling went beyond it, and also where the wait is another.
     const learned = outcome.thresholdMs ?? beat.spacing * 2;
     beat.spacing = Math.max(MIN_SPACING, Math.min(beat.timing.maxSpacing, learned));
   }

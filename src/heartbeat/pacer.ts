@@ -9,10 +9,15 @@
  *   each is a probe. Then a deployment is saved if, before its expiry, a healthy window of X + k·θ lies open, k being
  *   the deployments with an earlier deadline; and N deployments all live where N·θ ≤ T − ε − X.
  *
+ * Where refusals do not name θ, it is estimated: from 2 s, or from when they say to come back, by half longer whenever an
+ * attempt is refused that kept it, by a third shorter whenever attempts are accepted that did not, limit or no limit. So
+ * a guess is short where there is none. The bound is then X + k·θ′, θ′ = max(2 s, 1.5 θ), for N·θ′ ≤ T − ε − X, after
+ * one refusal for each growth; no more is guessed at first than gives all deployments their turn.
+ *
  * No paced attempt leaves early because its time runs out: earliest deadline first sends it next anyway, and many that
  * leave early at once are all refused, for ever where refused requests count too.
  *
- * What confirms is an attempt that was refused with θ named, far from its deployment's own last one, but near another
+ * What confirms is an attempt that was refused, far from its deployment's own last one, but near another
  * deployment's that was accepted: on three occasions, or once by several when many began together. A failing gateway
  * that answers 429 to everybody shows no such pairs, but its opposite, and one contradiction ends all suspicion:
  * attempts accepted nearer than θ however the network shifted them, another θ, refusals far from all other attempts.
@@ -54,11 +59,25 @@ const MEMORY = 600_000;
 const SUSPICION = 60_000;
 /** What two clocks may differ by, as a part. */
 const RATE = 0.05;
+/** θ where nobody names it, to begin with, and the bounds within which it is estimated, ms. */
+const GUESS = 2000;
+const SHORTEST_GUESS = 10;
+const LONGEST_GUESS = 10_000;
+/** How much longer it is thought to be where attempts are refused although they kept it. */
+const GROWTH = 1.5;
 
 export class Pacer {
   /** The most that θ and what is added for the network may come to, ms: what leaves time for every deployment. */
   widest = Infinity;
-  #threshold = 0;
+  /** θ as it was named; 0 where none was. */
+  #named = 0;
+  /** θ is estimated, because nobody named it. */
+  #isGuessed = false;
+  #guess = GUESS;
+  /** The longest gap that was kept and yet refused, ms: θ is more, if it is a limit that refused. */
+  #tooShort = 0;
+  /** Whether the guess was enough once. */
+  #isProven = false;
   #confirmed = false;
   /** Added to θ, because the network brings nearer together what left apart, ms. */
   #margin = 0;
@@ -72,9 +91,10 @@ export class Pacer {
   readonly #accepted: Accepted[] = [];
   #refused: Departure[] = [];
 
-  /** θ, ms: once confirmed, until it is contradicted. */
+  /** θ, ms: once confirmed, until it is contradicted. Where it is not named, the longest gap that did not do, if any. */
   get limit(): number | undefined {
-    return this.#confirmed ? this.#threshold : undefined;
+    if (!this.#confirmed) return undefined;
+    return this.#isGuessed ? this.#tooShort || undefined : this.#named;
   }
 
   /** Whether every attempt must wait for `opensAt`, and not only those that may be put off. */
@@ -86,6 +106,12 @@ export class Pacer {
   get gap(): number {
     if (this.#threshold === 0) return 0;
     return Math.max(this.#threshold, Math.min(this.#threshold + this.#margin, this.widest));
+  }
+
+  get #threshold(): number {
+    if (!this.#isGuessed) return this.#named;
+    // No more is assumed than leaves every deployment its turn, until that has proved too little.
+    return this.#tooShort < this.widest * (1 - RATE) ? Math.min(this.#guess, this.widest) : this.#guess;
   }
 
   /** When the next attempt may leave, monotonic ms; -Infinity where no gap is kept. */
@@ -112,7 +138,10 @@ export class Pacer {
 
   /** Forgets all, because another key is used, or because what was thought is not so. */
   forget(): void {
-    this.#threshold = 0;
+    this.#named = 0;
+    this.#isGuessed = false;
+    this.#tooShort = 0;
+    this.#isProven = false;
     this.#confirmed = false;
     this.#strikes = 0;
     this.#sinceProbe = 0;
@@ -130,8 +159,13 @@ export class Pacer {
     const accepted = { id: departure.id, at: departure.at, settledAt: mono, witnesses: 0 };
     this.#accepted.push(accepted);
     if (this.#accepted.length > REMEMBERED) this.#accepted.shift();
+    if (this.#areTooMany(this.#guess)) {
+      this.#shrink();
+      if (this.#isGuessed) return this.forget();
+    }
     if (this.#threshold === 0) return;
-    if (this.#areTooMany()) return this.forget();
+    if (!this.#isGuessed && this.#areTooMany(this.#threshold)) return this.forget();
+    this.#isProven ||= this.#followsAccepted(departure);
     this.#strikes = 0;
     this.#margin = Math.max(smallestMargin(this.#threshold), this.#margin * 0.999);
     if (this.#confirmed) return this.#weighProbe(departure, true);
@@ -139,18 +173,21 @@ export class Pacer {
     this.#judge(mono);
   }
 
-  #refuse(departure: Departure, { thresholdMs, retryAfterMs }: Throttled, mono: number): void {
-    const named = retryAfterMs === undefined ? thresholdMs : undefined;
-    const known = this.#threshold;
-    if (named !== undefined && known > 0 && Math.abs(named - known) > RATE * known) this.forget();
-    if (named === undefined && !this.#confirmed) return;
-    const threshold = named ?? known;
+  /** Whether it left a gap after another that was accepted too, and nothing between them. */
+  #followsAccepted({ at, sinceAny }: Departure): boolean {
+    const before = this.#accepted.at(-2)?.at ?? -Infinity;
+    return before >= at - sinceAny && sinceAny >= this.#threshold && sinceAny < this.gap * GROWTH;
+  }
+
+  #refuse(departure: Departure, outcome: Throttled, mono: number): void {
+    const threshold = this.#hear(outcome);
+    if (threshold === undefined) return;
     if (departure.sinceOwn < threshold) return; // its own fault, or too near to tell
     this.#refusedAt = mono;
     if (departure.sinceAny >= threshold) return this.#doubt(departure, mono);
-    if (this.#threshold === 0) this.#suspect(departure, threshold);
+    if (this.#threshold === 0) this.#suspect(departure, threshold, outcome.thresholdMs === undefined);
     if (this.#confirmed) return this.#weighProbe(departure, false);
-    if (this.#areTooMany()) return this.forget();
+    if (this.#areTooMany(this.#threshold)) return this.forget();
     this.#refused.push(departure);
     if (this.#refused.length > REMEMBERED) this.#refused.shift();
     const near = this.#accepted.findLast((accepted) => this.#areNear(accepted, departure));
@@ -158,10 +195,25 @@ export class Pacer {
     this.#judge(mono);
   }
 
-  #suspect({ at }: Departure, threshold: number): void {
-    this.#threshold = threshold;
+  /** The θ that a refusal speaks for, ms; undefined where it is not to be thought about. */
+  #hear({ thresholdMs, retryAfterMs = 0 }: Throttled): number | undefined {
+    const known = this.#named;
+    if (thresholdMs !== undefined) {
+      if (this.#isGuessed || Math.abs(thresholdMs - known) > RATE * known) this.forget();
+      return thresholdMs;
+    }
+    if (known > 0) return this.#confirmed ? known : undefined;
+    if (retryAfterMs > LONGEST_GUESS) return undefined;
+    // When to come back may be θ itself; it is tried where no shorter one was contradicted.
+    if (!this.#isGuessed && this.#guess >= GUESS) this.#guess = Math.max(this.#guess, retryAfterMs);
+    return this.#threshold || Math.min(this.#guess, this.widest);
+  }
+
+  #suspect({ at }: Departure, threshold: number, isGuessed: boolean): void {
+    this.#isGuessed = isGuessed;
+    if (!isGuessed) this.#named = threshold;
     this.#margin = smallestMargin(threshold);
-    this.#since = at - threshold;
+    this.#since = isGuessed ? -Infinity : at - threshold;
   }
 
   /** Refused, although the gap was kept: by the network's fault, or there is no such limit. */
@@ -169,19 +221,35 @@ export class Pacer {
     if (nextAt - at < this.#threshold / 2) return; // which may have arrived first
     if (!this.#confirmed) {
       // The one before may have arrived as late as its answer, about as much later as this one's answer took.
-      if (sinceAny >= this.#threshold + mono - at) this.forget();
-      return;
+      if (sinceAny < this.#threshold + mono - at) return;
+      if (this.#isGuessed) this.#grow();
+      return this.forget();
     }
     this.#strikes += 1;
     if (this.#strikes >= STRIKES) return this.forget();
+    if (this.#isGuessed && !this.#isProven) {
+      this.#tooShort = Math.max(this.#tooShort, Math.min(sinceAny, this.gap));
+      return this.#grow();
+    }
     this.#margin = Math.min(this.#threshold / 2, this.#margin + this.#threshold / 20 + 1);
+  }
+
+  #shrink(): void {
+    this.#guess = Math.max(SHORTEST_GUESS, Math.min(this.#guess, this.widest) / GROWTH);
+  }
+
+  #grow(): void {
+    this.#guess = Math.min(LONGEST_GUESS, this.#guess * GROWTH);
+    this.#margin = smallestMargin(this.#guess);
   }
 
   #weighProbe({ sinceAny }: Departure, wasAccepted: boolean): void {
     if (sinceAny >= this.#threshold || !this.#isProbing) return;
     this.#probesAccepted = wasAccepted ? this.#probesAccepted + 1 : 0;
     if (!wasAccepted) this.#sinceProbe = 0;
-    if (this.#probesAccepted >= PROBES) this.forget();
+    if (this.#probesAccepted < PROBES) return;
+    if (this.#isGuessed) this.#shrink();
+    this.forget();
   }
 
   #areNear(accepted: Accepted, refused: Departure): boolean {
@@ -189,7 +257,7 @@ export class Pacer {
   }
 
   /** Whether the last were more than the limit allows, wherever between leaving and answer they arrived. */
-  #areTooMany(): boolean {
+  #areTooMany(threshold: number): boolean {
     const last = this.#accepted.at(-1)?.settledAt ?? 0;
     let earliest = Infinity;
     let count = 0;
@@ -198,7 +266,7 @@ export class Pacer {
       if (at < this.#since) continue;
       earliest = Math.min(earliest, at);
       count += 1;
-      if (last - earliest < (count - 1) * this.#threshold * (1 - RATE)) return true;
+      if (last - earliest < (count - 1) * threshold * (1 - RATE)) return true;
     }
     return false;
   }

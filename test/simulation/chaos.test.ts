@@ -16,3 +16,12 @@ it(
   },
   PATIENCE,
 );
+
+it(
+  'with everything going wrong at once, and one rate limit that is not named, no promise is broken',
+  async () => {
+    const { examples } = await search('chaosUnderUnnamedLimit', { runs: Math.ceil(RUNS / 6), enough: 5 });
+    expect(examples).toEqual([]);
+  },
+  PATIENCE,
+);

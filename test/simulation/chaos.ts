@@ -12,6 +12,7 @@ import { rescueOfGone } from './mistakes.ts';
 import type { Sky, Weather } from './network.ts';
 import { Random } from './random.ts';
 import { finish, pickLateness, type RunOptions, type RunResult } from './scenario.ts';
+import type { Limit } from './service.ts';
 import { World } from './world.ts';
 
 const FAULTS = [
@@ -30,6 +31,9 @@ const FAULTS = [
   'throttled-retry-after',
   'unauthorized',
 ] as const satisfies readonly Fault[];
+
+/** The longest θ that is found in time where nobody names it, ms. */
+const LONGEST_UNNAMED = 3000;
 
 interface Span {
   readonly from: number;
@@ -122,14 +126,22 @@ class Chaos implements Weather {
 
 /** The same with a rate limit that all deployments share. */
 export function chaosUnderLimit(options: RunOptions): Promise<RunResult> {
-  return storm(options, true);
+  return storm(options, ['threshold', 'both']);
+}
+
+/** The same with one that refusals do not name. */
+export function chaosUnderUnnamedLimit(options: RunOptions): Promise<RunResult> {
+  return storm(options, ['nothing', 'retry-after']);
 }
 
 export function chaos(options: RunOptions): Promise<RunResult> {
-  return storm(options, false);
+  return storm(options);
 }
 
-async function storm({ seed, step, trace, makePacer }: RunOptions, limited: boolean): Promise<RunResult> {
+async function storm(
+  { seed, step, trace, makePacer }: RunOptions,
+  shapes?: readonly [Limit['says'], Limit['says']],
+): Promise<RunResult> {
   const random = new Random(seed);
   const time = new VirtualTime();
   const ttl = random.pick([6, 20, 20, 60, 60, 300]) * 1000;
@@ -151,13 +163,21 @@ async function storm({ seed, step, trace, makePacer }: RunOptions, limited: bool
     basis.set(id, Math.max(basis.get(id) ?? 0, flight?.sentAt ?? 0));
   };
   const ids = [1, 2, 3].slice(0, random.pick([1, 1, 2, 3]));
-  if (limited) {
-    const threshold = (random.between(0.05, 1) * (timing.attemptTimeout + timing.backoff)) / ids.length;
-    world.service.limit = { threshold, countsRefused: random.chance(0.5), named: true };
+  if (shapes !== undefined) {
+    const longest = (random.between(0.05, 1) * (timing.attemptTimeout + timing.backoff)) / ids.length;
+    const countsRefused = random.chance(0.5);
+    const says = random.pick(shapes);
+    const isNamed = says === 'threshold' || says === 'both';
+    const threshold = isNamed ? longest : Math.min(longest, LONGEST_UNNAMED);
+    world.service.limit = { threshold, countsRefused, says };
     weather.slowest = threshold / 4;
     // A turn of each: until the limit is confirmed, each may cost a refusal, and a retry after s or θ.
     weather.turns = ids.length;
-    weather.turn = 1.1 * Math.max(threshold, MIN_SPACING) + timing.tick;
+    // An estimate begins at 2 s, and may be half as long again as θ.
+    const longestTurn = isNamed
+      ? Math.max(threshold, MIN_SPACING)
+      : Math.max(1.5 * threshold, 2 * MIN_SPACING);
+    weather.turn = 1.1 * longestTurn + timing.tick;
     world.note(() => `   a limit: ${JSON.stringify(world.service.limit)}`);
   }
   for (const id of ids) world.light(id, ttl, interval);

@@ -12,15 +12,21 @@ import { fateOf } from './faults.ts';
 import type { Sky, Weather } from './network.ts';
 import { Random } from './random.ts';
 import { finish, type RunOptions, type RunResult } from './scenario.ts';
+import type { Limit } from './service.ts';
 import { ms, World } from './world.ts';
 
 /** How many requests may be refused once the limit is known. */
 const REFUSED_PART = 0.01;
+/** The same where it is estimated. */
+const REFUSED_PART_UNNAMED = 0.1;
+/** What is thought of where no θ is named, ms. */
+const FIRST_GUESS = 2000;
 
 interface Plan {
   readonly ttls: readonly number[];
   readonly threshold: number;
   readonly countsRefused: boolean;
+  readonly says: Limit['says'];
   /** What the network adds to 20 ms, at most. */
   readonly jitter: number;
   /** How late timers fire. */
@@ -47,16 +53,56 @@ function plan(random: Random, factor: number): Plan {
     ttls: Array.from({ length: count }, (_, index) => ttls[index % ttls.length]! * 1000),
     threshold,
     countsRefused: random.chance(0.5),
+    says: 'threshold',
     jitter: jitter * Math.min(threshold, 200),
     lateness: random.pick([0, 0.002]) * threshold,
     outage: random.pick(['none', 'none', 'refused', 'hang', 'server-error']),
   };
 }
 
-export async function limiter({ seed, factor = 1, step, trace, makePacer }: RunOptions): Promise<RunResult> {
+type Load = readonly [count: number, threshold: number];
+
+/** N and θ, ms, with a TTL of 60 s: 1.5 θ for each, as the estimate may be, is at most 0.98 of the time. */
+const UNNAMED: readonly [Load, ...Load[]] = [
+  [3, 2000],
+  [10, 2000],
+  [20, 1500],
+  [10, 3000],
+  [6, 5000],
+  [60, 500],
+  [300, 100],
+];
+
+/** The same where refusals do not name θ, or say when to come back. */
+function planUnnamed(random: Random, factor: number): Plan {
+  const [count, threshold] = random.pick(UNNAMED);
+  return {
+    ttls: Array.from({ length: count }, () => 60_000),
+    threshold: threshold * factor,
+    countsRefused: random.chance(0.5),
+    says: random.pick(['nothing', 'retry-after', 'both']),
+    jitter: random.pick([0, 0.02]) * threshold,
+    lateness: random.pick([0, 0.002]) * threshold,
+    outage: random.pick(['none', 'none', 'refused', 'hang', 'server-error']),
+  };
+}
+
+export function limiter(options: RunOptions): Promise<RunResult> {
+  return share(options, plan);
+}
+
+export function unnamedLimiter(options: RunOptions): Promise<RunResult> {
+  return share(options, planUnnamed);
+}
+
+async function share(
+  { seed, factor = 1, step, trace, makePacer }: RunOptions,
+  makePlan: typeof plan,
+): Promise<RunResult> {
   const random = new Random(seed);
+  const { ttls, threshold, countsRefused, says, jitter, lateness, outage } = makePlan(random, factor);
+  const isNamed = says === 'threshold' || says === 'both';
   const time = new VirtualTime();
-  const { ttls, threshold, countsRefused, jitter, lateness, outage } = plan(random, factor);
   const longest = Math.max(...ttls);
   const timing = timingFor({ ttl: Math.min(...ttls), interval: 'auto' });
   let down = false;
@@ -69,7 +115,7 @@ export async function limiter({ seed, factor = 1, step, trace, makePacer }: RunO
   };
   const world = new World(time, { random, weather, step, trace, pacer: makePacer?.() });
   time.lateness = () => lateness;
-  world.service.limit = { threshold, countsRefused, named: true };
+  world.service.limit = { threshold, countsRefused, says };
   world.note(
     () =>
       `   ${ttls.length} deployments, one beat every ${ms(threshold)}, refused ones ${countsRefused ? '' : 'not '}counted, jitter ${ms(jitter)}, lateness ${ms(lateness)}, outage ${outage}`,
@@ -101,7 +147,7 @@ export async function limiter({ seed, factor = 1, step, trace, makePacer }: RunO
         .filter(({ left }) => left > 0);
       for (const [earlier, { id, ttl, left }] of order.entries()) {
         const { rescue, clockAllowance } = timingFor({ ttl, interval: 'auto' });
-        const turn = threshold * 1.02 + 1 + lateness;
+        const turn = (isNamed ? threshold : Math.max(1.5 * threshold, FIRST_GUESS)) * 1.02 + 1 + lateness;
         if (left - clockAllowance > rescue + (earlier + 1) * turn) saved.add(id);
       }
       world.note(() => `   to be saved: ${[...saved].join(', ')}`);
@@ -111,7 +157,7 @@ export async function limiter({ seed, factor = 1, step, trace, makePacer }: RunO
   await world.run(5 * longest, () =>
     outage === 'none' ? world.lost.length > 0 : world.lost.some((id) => saved.has(id)),
   );
-  if (outage === 'none' && known.refused > REFUSED_PART * known.sent + 1)
+  if (outage === 'none' && known.refused > (isNamed ? REFUSED_PART : REFUSED_PART_UNNAMED) * known.sent + 1)
     world.promises.broken.push(`${known.refused} of ${known.sent} requests were refused`);
   world.note(() => `   ${known.refused} of ${known.sent} were refused`);
   const result = await finish(world);

@@ -2,10 +2,10 @@ import { beginnings } from './beginnings.ts';
 import type { BrokenEngine } from './broken-engines.ts';
 import { BROKEN_ENGINES } from './broken-engines.ts';
 import { BROKEN_PACERS, type BrokenPacer } from './broken-pacers.ts';
-import { chaos, chaosUnderLimit } from './chaos.ts';
+import { chaos, chaosUnderLimit, chaosUnderUnnamedLimit } from './chaos.ts';
 import { connections } from './connections.ts';
 import { crowd } from './crowd.ts';
-import { limiter } from './limiter.ts';
+import { limiter, unnamedLimiter } from './limiter.ts';
 import { mistakes } from './mistakes.ts';
 import { outages } from './outages.ts';
 import { farewell, resume, rotation, slowness } from './recoveries.ts';
@@ -18,9 +18,11 @@ export const SCENARIOS = {
   mistakes,
   chaos,
   chaosUnderLimit,
+  chaosUnderUnnamedLimit,
   crowd,
   beginnings,
   limiter,
+  unnamedLimiter,
   connections,
   rotation,
   resume,

@@ -33,6 +33,16 @@ describe('on a healthy service, within its stated bound,', () => {
   );
 
   it(
+    'unnamedLimiter: they live under one that is not named where N · max(2 s, 1.5 θ) ≤ T − ε − X',
+    async () => {
+      expect((await search('unnamedLimiter', { runs: Math.ceil(RUNS / 100), enough: 5 })).examples).toEqual(
+        [],
+      );
+    },
+    PATIENCE,
+  );
+
+  it(
     'connections: N deployments behind N places survive while connecting hangs',
     async () => {
       expect((await search('connections', { runs: Math.ceil(RUNS / 200), enough: 5 })).examples).toEqual([]);

@@ -15,8 +15,8 @@ export interface Limit {
   readonly threshold: number;
   /** Whether a refused request starts the time anew. */
   readonly countsRefused: boolean;
-  /** Whether the refusal says how long the time is. */
-  readonly named: boolean;
+  /** What the refusal says besides: θ, when to come back, both or neither. */
+  readonly says: 'threshold' | 'retry-after' | 'both' | 'nothing';
 }
 
 /** The service behind the network: it keeps the deployments' real clocks, and deletes what is not refreshed. */
@@ -83,6 +83,10 @@ export class Service {
   }
 }
 
-function refusal({ threshold, named }: Limit): Outcome {
-  return { type: 'throttled', ...(named && { thresholdMs: threshold }) };
+function refusal({ threshold, says }: Limit): Outcome {
+  return {
+    type: 'throttled',
+    ...((says === 'threshold' || says === 'both') && { thresholdMs: threshold }),
+    ...((says === 'retry-after' || says === 'both') && { retryAfterMs: threshold }),
+  };
 }

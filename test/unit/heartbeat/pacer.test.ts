@@ -168,4 +168,67 @@ describe('the pacer', () => {
     }
     expect(pacer.limit).toBeUndefined();
   });
+
+  describe('where no limit is named', () => {
+    const unnamed: Outcome = { type: 'throttled' };
+
+    it('confirms a guess of 2 s where many begin together', () => {
+      const pacer = new Pacer();
+      burst(pacer, 0, 6, unnamed);
+      expect(pacer.confirmed).toBe(true);
+      expect(pacer.gap).toBe(2041);
+    });
+
+    it('guesses no more at first than leaves each deployment its turn', () => {
+      const pacer = new Pacer();
+      pacer.widest = 160;
+      burst(pacer, 0, 6, unnamed);
+      expect(pacer.gap).toBe(160);
+    });
+
+    it('begins with what a short Retry-After says, and takes no notice of a long one', () => {
+      const pacer = new Pacer();
+      burst(pacer, 0, 6, { type: 'throttled', retryAfterMs: 30_000 });
+      expect(pacer.gap).toBe(0);
+      burst(pacer, 60_000, 6, { type: 'throttled', retryAfterMs: 5000 });
+      expect(pacer.gap).toBe(5101);
+    });
+
+    it('grows by half where the gap was kept, and says only then what the limit is at least', () => {
+      const pacer = new Pacer();
+      burst(pacer, 0, 6, unnamed);
+      expect(pacer.limit).toBeUndefined();
+      run(pacer, [[7, 10_000, unnamed]]);
+      expect(pacer.gap).toBe(3061);
+      expect(pacer.limit).toBe(2041);
+    });
+
+    it('adds only a margin once the guess was enough', () => {
+      const pacer = new Pacer();
+      burst(pacer, 0, 6, unnamed);
+      run(pacer, [
+        [7, 10_000, ACCEPTED],
+        [8, 12_100, ACCEPTED],
+        [9, 14_200, unnamed],
+      ]);
+      expect(pacer.gap).toBe(2142);
+    });
+
+    it('takes what was accepted before for a contradiction, and guesses less from then on', () => {
+      const pacer = new Pacer();
+      run(pacer, [
+        [1, 0, ACCEPTED],
+        [2, 700, ACCEPTED],
+      ]);
+      burst(pacer, 60_000, 6, unnamed);
+      expect(pacer.gap).toBeLessThan(1400);
+    });
+
+    it('gives way to a limit that is named, also beside a Retry-After', () => {
+      const pacer = new Pacer();
+      burst(pacer, 0, 6, unnamed);
+      burst(pacer, 60_000, 6, { type: 'throttled', thresholdMs: 3000, retryAfterMs: 1000 });
+      expect(pacer.limit).toBe(3000);
+    });
+  });
 });
