@@ -1,6 +1,6 @@
 import { DeadlineHeap } from './deadline-heap.ts';
 import type { Heartbeat } from './machine.ts';
-import { deadlineAt, expiresAt, sendAt } from './schedule.ts';
+import { deadlineAt, expiresAt, lifeLeft, sendAt } from './schedule.ts';
 
 /** How long a due beat of a deployment without a TTL may wait before it counts as pressing as any, ms. */
 const PATIENCE_WITHOUT_TTL = 60_000;
@@ -74,14 +74,15 @@ export class Agenda<T extends { readonly beat: Heartbeat }> {
 }
 
 /**
- * Earliest deadline first. But those that are probably gone wait for all others; what is lost already must not starve
- * what can still be saved, which is what plain earliest-deadline-first does under overload: it comes after them, in the
- * order in which it was due; and second attempts wait for all first ones.
+ * Earliest deadline first. But what is lost already must not starve what can still be saved, which is what plain
+ * earliest-deadline-first does under overload: it comes after all that may live, in the order in which it was due. What
+ * only a wall clock that was set makes look lost is not, and neither is what the service says is gone before its time is
+ * up. Second attempts wait for all first ones.
  */
 function priority(beat: Heartbeat, mono: number): number {
   const expiry = expiresAt(beat);
   const deadline = expiry === Infinity ? beat.dueAt + PATIENCE_WITHOUT_TTL : expiry;
-  if (beat.dueAt > mono) return deadline + 3 * BEHIND;
-  if (mono >= expiry) return beat.dueAt + 2 * BEHIND;
-  return beat.gone ? deadline + BEHIND : deadline;
+  if (beat.dueAt > mono) return deadline + 2 * BEHIND;
+  const isLost = (beat.gone || mono >= expiry) && lifeLeft(beat, mono) <= 0;
+  return isLost ? beat.dueAt + BEHIND : deadline;
 }

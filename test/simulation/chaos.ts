@@ -67,7 +67,8 @@ class Chaos implements Weather {
   }
 
   meet(_request: BeatRequest): Sky {
-    if (this.#fault === undefined) return { latency: this.#latency * this.#random.between(0.5, 1) };
+    if (this.#fault === undefined)
+      return { latency: Math.min(this.slowest, this.#latency) * this.#random.between(0.5, 1) };
     const fate = fateOf(this.#fault, this.#timing, this.#timing.interval, this.#random);
     const { outcome, after = 0 } = fate;
     if (outcome?.type === 'not-found') this.#mistakenAt = this.#time.now;
@@ -88,7 +89,7 @@ class Chaos implements Weather {
     const { rescue, attemptTimeout } = this.#timing;
     this.#fault = undefined;
     this.changes += 1;
-    this.#latency = Math.min(this.slowest, this.#random.pick([20, 100, attemptTimeout * 0.999]));
+    this.#latency = this.#random.pick([20, 100, attemptTimeout * 0.999]);
     this.#time.at(this.#time.now + this.#random.between(0.2, 3) * rescue, () => this.#hurt());
   }
 
@@ -177,7 +178,7 @@ async function storm(
     const longestTurn = isNamed
       ? Math.max(threshold, MIN_SPACING)
       : Math.max(1.5 * threshold, 2 * MIN_SPACING);
-    weather.turn = 1.1 * longestTurn + timing.tick;
+    weather.turn = weather.slowest + 1.1 * longestTurn + timing.tick;
     world.note(() => `   a limit: ${JSON.stringify(world.service.limit)}`);
   }
   for (const id of ids) world.light(id, ttl, interval);
