@@ -100,10 +100,7 @@ export class Announcer {
           waitMs: Math.round(notice.waitMs),
         });
       case 'clocks-parted':
-        return this.rarely('the clocks parted: a suspend, or a clock that was set', {
-          deploymentId: id,
-          byMs: Math.round(notice.byMs),
-        });
+        return this.#clocksParted(id, notice.byMs);
       case 'superseded':
         return;
     }
@@ -129,15 +126,23 @@ export class Announcer {
   }
 
   /** What may concern thousands at once is said for the first of them, and how many there were with the next line. */
-  rarely(message: string, fields: LogFields): void {
-    const last = this.#rare.get(message);
+  rarely(message: string, fields: LogFields, kind = message): void {
     const now = performance.now();
+    for (const [key, { at }] of this.#rare) if (now - at > SUMMARY_MS) this.#rare.delete(key);
+    const last = this.#rare.get(kind);
     if (last !== undefined && now - last.at < RARELY_MS) {
       last.unsaid += 1;
       return;
     }
-    this.#rare.set(message, { at: now, unsaid: 0 });
+    this.#rare.set(kind, { at: now, unsaid: 0 });
     this.#log.warn({ ...fields, ...(last && last.unsaid > 0 && { unsaidBefore: last.unsaid }) }, message);
+  }
+
+  /** All deployments hear of the same step; another one is news. */
+  #clocksParted(id: number, byMs: number): void {
+    const words = 'the clocks parted: a suspend, or a clock that was set';
+    const fields = { deploymentId: id, byMs: Math.round(byMs) };
+    this.rarely(words, fields, `${words} ${Math.round(byMs / 10_000)}`);
   }
 
   #troubled(id: number, { state, reason }: Partial<Trouble>): void {

@@ -87,8 +87,10 @@ describe.concurrent('a key that is reset, and 3 s later is in the file', () => {
     writeFileSync(file, 'key-2\n');
     expect(await tested.daemon.reload()).toMatchObject({ ok: true });
     await until(() => emulator.deployments.get(42).beats > beats);
-    const [status] = tested.daemon.status().deployments;
-    expect(status).toMatchObject({ state: 'healthy', failures: { 'stale-key': 1, unauthorized: 0 } });
+    // The daemon hears of it some milliseconds later.
+    const deployment = () => tested.daemon.status().deployments[0];
+    await until(() => deployment()?.failures['stale-key'] === 1 && deployment()?.state === 'healthy');
+    expect(deployment()).toMatchObject({ state: 'healthy', failures: { 'stale-key': 1, unauthorized: 0 } });
     expect(tested.messages.filter(({ to }) => to === 'unauthorized')).toEqual([]);
     expect(emulator.journal.count({ ...HEARTBEAT, afterSeq })).toBe(2);
   });

@@ -103,9 +103,11 @@ test('a single change is said soon, with what is left and what to do', async () 
 test('what concerns all at once is said for one of them', async () => {
   for (let id = 1; id <= 1_000; id += 1) announcer.notice(id, { type: 'clocks-parted', byMs: 3_600_000 });
   expect(lines).toHaveLength(1);
+  announcer.notice(1, { type: 'clocks-parted', byMs: -7_200_000 });
+  expect(lines.at(-1)).toMatchObject({ byMs: -7_200_000 });
   await vi.advanceTimersByTimeAsync(11_000);
-  announcer.notice(1, { type: 'clocks-parted', byMs: -3_600_000 });
-  expect(lines.at(-1)).toMatchObject({ byMs: -3_600_000, unsaidBefore: 999 });
+  announcer.notice(1, { type: 'clocks-parted', byMs: 3_600_000 });
+  expect(lines.at(-1)).toMatchObject({ byMs: 3_600_000, unsaidBefore: 999 });
 });
 
 test('a shared limit is said once where all fit under it, and every minute with its numbers where they do not', async () => {
@@ -119,4 +121,15 @@ test('a shared limit is said once where all fit under it, and every minute with 
   expect(lines.slice(1)).toHaveLength(3);
   expect(lines[1]).toMatchObject({ level: 'error', deployments: 30, neededSeconds: 60 });
   expect(lines[1]?.['advice']).toContain('a second key');
+});
+
+test('what was well before the line was due is not said, and a failure is said whenever it begins', async () => {
+  announcer.notice(42, failed);
+  announcer.notice(42, to('retrying'));
+  announcer.notice(42, accepted);
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(lines).toEqual([]);
+  announcer.notice(43, { type: 'overdue', attempt: 1 });
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(lines).toMatchObject([{ deploymentIds: [43], reasons: { 'no answer in time': 1 } }]);
 });

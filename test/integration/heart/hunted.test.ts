@@ -1,0 +1,147 @@
+/** What hunts found at the seam of heart and daemon, each as it was met. */
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { startEmulator } from '../../../src/emulator/index.ts';
+import type { Status } from '../../../src/daemon/status.ts';
+import { startDaemonProcess, daemonPid } from '../../support/daemon-process.ts';
+import { until } from '../../support/daemon.ts';
+import { root } from '../../support/optional.ts';
+import { startProgram } from '../../support/process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const seed = { deployments: [42, 43].map((id) => ({ id, ttl: 60 })) };
+
+test('SIGHUP with a file that the daemon refuses changes nothing, the heart neither', async () => {
+  using folder = temporaryFolder();
+  const [deployments, schedule] = [join(folder.path, 'deployments'), join(folder.path, 'schedule')];
+  writeFileSync(deployments, '42@60s');
+  writeFileSync(schedule, 'off');
+  await using emulator = await startEmulator({ seed });
+  await using program = await startDaemonProcess({
+    API_KEY: emulator.apiKey,
+    BASE_URL: emulator.url,
+    DEPLOYMENTS_FILE: deployments,
+    MAINTENANCE_SCHEDULE_FILE: schedule,
+  });
+  writeFileSync(deployments, '43@60s');
+  writeFileSync(schedule, 'every day');
+  program.child.kill('SIGHUP');
+  await program.seen(/reload refused/);
+  // Longer than the heart waits for a daemon that does not lead the reload.
+  await delay(3_500);
+  expect(program.stderr()).not.toContain('heartbeats reloaded');
+  const { deployments: kept } = (await (await fetch(`${program.url}/api/status`)).json()) as Status;
+  expect(kept.map(({ deployment_id: id }) => id)).toEqual([42]);
+  expect(emulator.deployments.get(43).beats).toBe(0);
+});
+
+test('a Redis that takes connections and never answers is said to be away, and tried again', async () => {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const silent = createServer((socket) => {
+    connections += 1;
+    sockets.add(socket.on('error', () => {}));
+  }).listen(0, '127.0.0.1');
+  await using emulator = await startEmulator({ seed });
+  try {
+    await using program = await startDaemonProcess({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      DEPLOYMENTS: '42@60s',
+      REDIS_URL: `redis://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+    });
+    await program.seen(/Redis is away/);
+    await until(() => connections > 1);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  }
+});
+
+test('without a file descriptor left for the daemon the heart beats, tries again, and hears SIGTERM', async () => {
+  await using emulator = await startEmulator({
+    seed: { deployments: Array.from({ length: 40 }, (_, index) => ({ id: index + 1, ttl: 300 })) },
+  });
+  await using program = startProgram(
+    'bash',
+    ['-c', `ulimit -n 26 && exec "${process.execPath}" "${root}src/cli/main.ts" run`],
+    {
+      PILOTLIGHT_API_KEY: emulator.apiKey,
+      PILOTLIGHT_BASE_URL: emulator.url,
+      PILOTLIGHT_DEPLOYMENTS: Array.from({ length: 40 }, (_, index) => `${index + 1}@300s`).join(','),
+      PILOTLIGHT_LISTEN: '127.0.0.1:0',
+      PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
+      PILOTLIGHT_SHUTDOWN_TIMEOUT: '3s',
+    },
+  );
+  await until(() => emulator.deployments.list().some(({ beats }) => beats > 0));
+  await delay(1_500);
+  program.child.kill('SIGTERM');
+  expect(await program.exit).toBe(0);
+});
+
+test.skipIf(spawnSync('script', ['--version']).status !== 0)(
+  'a terminal that is stopped stops neither heart nor daemon',
+  { timeout: 60_000 },
+  async () => {
+    await using emulator = await startEmulator({
+      seed: { ...seed, workergroups: [{ id: 7, lines_per_second: 200 }] },
+    });
+    // script gives the program a terminal, which nobody reads once its own output is full.
+    await using program = startProgram(
+      'script',
+      ['-qfec', `"${process.execPath}" "${root}src/cli/main.ts" run`, '/dev/null'],
+      {
+        PILOTLIGHT_API_KEY: emulator.apiKey,
+        PILOTLIGHT_BASE_URL: emulator.url,
+        PILOTLIGHT_DEPLOYMENTS: '42@20s',
+        PILOTLIGHT_WORKER_GROUPS: '7',
+        PILOTLIGHT_LISTEN: '127.0.0.1:0',
+        PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
+      },
+    );
+    await program.seen(/pilotlight started/);
+    program.child.stdout?.pause();
+    const before = emulator.deployments.get(42).beats;
+    // Longer than a daemon that does not answer is left alone.
+    await delay(14_000);
+    expect(emulator.deployments.get(42).beats).toBeGreaterThanOrEqual(before + 2);
+    program.child.stdout?.resume();
+    await delay(500);
+    expect(program.stdout()).not.toContain('the daemon ended');
+  },
+);
+
+test('signals that reach the daemon while it is being loaded are not its own', async () => {
+  await using emulator = await startEmulator({ seed });
+  await using program = await startDaemonProcess({
+    API_KEY: emulator.apiKey,
+    BASE_URL: emulator.url,
+    DEPLOYMENTS: '42@60s',
+  });
+  process.kill(daemonPid(program), 'SIGKILL');
+  await program.seen(/the daemon ended and is started again/);
+  const born = await untilBorn(() => daemonPid(program));
+  // Node itself has begun by then; what follows is the loading of the program.
+  await delay(80);
+  for (let count = 0; count < 20; count += 1) {
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(born, signal);
+    await delay(10);
+  }
+  await program.seen(/pilotlight started[\s\S]*pilotlight started/);
+  expect(daemonPid(program)).toBe(born);
+});
+
+async function untilBorn(pid: () => number): Promise<number> {
+  for (;;) {
+    try {
+      return pid();
+    } catch {
+      await delay(5);
+    }
+  }
+}
