@@ -1,6 +1,6 @@
 /** What hunts found at the seam of heart and daemon, each as it was met. */
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -126,8 +126,8 @@ test('signals that reach the daemon while it is being loaded are not its own', a
   process.kill(daemonPid(program), 'SIGKILL');
   await program.seen(/the daemon ended and is started again/);
   const born = await untilBorn(() => daemonPid(program));
-  // Node itself has begun by then; what follows is the loading of the program.
-  await delay(80);
+  // Before that it is Node that begins, and no program can have a say.
+  await until(() => catchesHangup(born));
   for (let count = 0; count < 20; count += 1) {
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(born, signal);
     await delay(10);
@@ -135,6 +135,12 @@ test('signals that reach the daemon while it is being loaded are not its own', a
   await program.seen(/pilotlight started[\s\S]*pilotlight started/);
   expect(daemonPid(program)).toBe(born);
 });
+
+/** Whether the process has a handler of its own for SIGHUP, the first bit of the mask (man 5 proc). */
+function catchesHangup(pid: number): boolean {
+  const caught = /^SigCgt:\s*[\da-f]*([\da-f])$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return (Number.parseInt(caught ?? '0', 16) & 1) === 1;
+}
 
 async function untilBorn(pid: () => number): Promise<number> {
   for (;;) {

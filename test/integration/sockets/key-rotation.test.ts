@@ -82,7 +82,7 @@ describe.concurrent('a key that is reset, and 3 s later is in the file', () => {
     const { beats } = emulator.deployments.get(42);
     const afterSeq = emulator.journal.entries().at(-1)?.seq ?? 0;
     emulator.apiKeys.reset('default', 'key-2');
-    await emulator.faults.add({ kind: 'latency', ms: 900, side: 'response', times: 1 });
+    await emulator.faults.add({ kind: 'latency', ms: 900, side: 'response', times: 1, ...HEARTBEAT });
     await emulator.journal.waitFor({ ...HEARTBEAT, afterSeq }, { arrived: true });
     writeFileSync(file, 'key-2\n');
     expect(await tested.daemon.reload()).toMatchObject({ ok: true });
