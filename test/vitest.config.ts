@@ -23,6 +23,8 @@ export default defineConfig({
       project('browser', 60_000),
       project('container', 300_000),
       project('e2e', 120_000),
+      // In real time, and with a machine to itself: npm run test:alone.
+      ...(process.env['TEST_ALONE'] === '1' ? [project('alone', 180_000)] : []),
     ],
   },
 });
