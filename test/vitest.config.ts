@@ -17,7 +17,7 @@ export default defineConfig({
     maxWorkers: 3,
     maxConcurrency: 16,
     projects: [
-      project('unit', 20_000),
+      project('unit', 60_000),
       project('simulation', 120_000),
       project('integration', 60_000),
       project('browser', 60_000),
