@@ -1,6 +1,9 @@
-/** What can happen to the way between a daemon and the service, and one deployment that it happens to. */
+/** What can happen to the way between a heart and the service, and one deployment that it happens to. */
+import { createApiKey } from '../../src/client/api-key.ts';
+import { loadHeartConfig } from '../../src/config/load-heart.ts';
 import type { Emulator, FaultInput } from '../../src/emulator/index.ts';
-import { startTestDaemon, until } from './daemon.ts';
+import { openHeart } from '../../src/heartbeat/heart.ts';
+import { until } from './daemon.ts';
 import { startFaultProxy, type FaultMode, type FaultProxy } from './fault-proxy.ts';
 import { startVendorLoop } from './vendor-loop.ts';
 
@@ -23,7 +26,7 @@ export const OUTAGES: Readonly<Record<string, Outage>> = {
 
 export interface Cell {
   readonly emulator: Emulator;
-  /** The daemon's deployment; the vendor's is this plus VENDOR. */
+  /** The heart's deployment; the vendor's is this plus VENDOR. */
   readonly id: number;
   readonly ttlMs: number;
   readonly outage: Outage;
@@ -35,9 +38,9 @@ export interface Cell {
 export interface CellResult {
   readonly lapsed: boolean;
   readonly vendorLapsed: boolean;
-  /** How the daemon names the state of its deployment at the end. */
+  /** How the heart names the state of its deployment at the end. */
   readonly state: string;
-  /** Attempts that failed, as the daemon counts. */
+  /** Attempts that failed, as the heart counts. */
   readonly failures: number;
   /** By the emulator's books. */
   readonly minMarginMs: number;
@@ -46,18 +49,34 @@ export interface CellResult {
 export const VENDOR = 100_000;
 
 /**
- * Lives through one outage, a whole daemon and the vendor's loop side by side behind the same proxy, and one TTL
- * more: a loop that a half answer has killed loses its deployment only then.
+ * Lives through one outage, a heart and the vendor's loop side by side behind the same proxy, and one TTL more: a loop
+ * that a half answer has killed loses its deployment only then.
  */
 export async function runCell(cell: Cell): Promise<CellResult> {
   const { emulator, id, ttlMs } = cell;
   await using proxy = await startFaultProxy(emulator.port);
   const url = proxy.url;
-  await using tested = await startTestDaemon({
-    API_KEY: emulator.apiKey,
-    BASE_URL: url,
-    DEPLOYMENTS: `${id}@${ttlMs}ms`,
+  const { settings } = loadHeartConfig({
+    PILOTLIGHT_API_KEY: emulator.apiKey,
+    PILOTLIGHT_BASE_URL: url,
+    PILOTLIGHT_DEPLOYMENTS: `${id}@${ttlMs}ms`,
   });
+  if (!settings) throw new Error('the cell is configured wrongly');
+  let failures = 0;
+  const heart = openHeart({
+    baseUrl: url,
+    apiKey: createApiKey(emulator.apiKey, undefined),
+    deployments: settings.deployments,
+    settings,
+    listener: {
+      notice: (_, notice) => void (failures += Number(notice.type === 'failed')),
+      exchange() {},
+      removed() {},
+      remark() {},
+      keyUnreadable() {},
+    },
+  });
+  await using _heart = { [Symbol.asyncDispose]: () => heart.stop() };
   using _vendor = startVendorLoop({ url, apiKey: emulator.apiKey, deploymentId: id + VENDOR, ttlMs });
   const books = (which: number) => emulator.deployments.get(which);
   await until(() => books(id).beats > 0 && books(id + VENDOR).beats > 0);
@@ -68,12 +87,11 @@ export async function runCell(cell: Cell): Promise<CellResult> {
   await wait(cell.outageMs - (performance.now() - struckAt));
   await heal();
   await wait(cell.outageMs + ttlMs + 500 - (performance.now() - struckAt));
-  const [status] = tested.daemon.status().deployments;
   return {
     lapsed: books(id).expired,
     vendorLapsed: books(id + VENDOR).expired,
-    state: status?.state ?? 'none',
-    failures: Object.values(status?.failures ?? {}).reduce((sum, count) => sum + count, 0),
+    state: heart.view(id)?.state ?? 'none',
+    failures,
     minMarginMs: books(id).minMarginMs ?? 0,
   };
 }
