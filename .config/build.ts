@@ -132,7 +132,7 @@ async function bundle(entryPoints: Record<string, string>) {
 }
 
 // What is read as a file: the status page, the emulator's documentation, and the parts of a plan's page.
-for (const folder of ['src/daemon/status-page', 'src/emulator/docs', 'src/cli/plan/report']) {
+for (const folder of ['src/daemon/status/page', 'src/emulator/docs', 'src/cli/plan/report']) {
   for (const name of readdirSync(join(root, folder)))
     if (!name.endsWith('.ts')) copyFileSync(join(root, folder, name), join(out, name));
 }

@@ -34,23 +34,23 @@ export {
   ENDPOINT_GROUP_DEFAULTS,
   endpointGroupParameters,
   type EndpointGroupParameters,
-} from './contract/endpoint-groups.ts';
-export { envMapOf, parseEnvFlags, printEnvFlags, type EnvFlag } from './contract/env-flags.ts';
+} from './contract/operations/endpoint-groups.ts';
+export { envMapOf, parseEnvFlags, printEnvFlags, type EnvFlag } from './contract/text/env-flags.ts';
 export { ERRORS, type ErrorCode } from './contract/errors.ts';
 export { gpuRamGbOfMb, gpuRamMbOfGb } from './contract/gpu-ram.ts';
 export { LIMITS } from './contract/limits.ts';
 export { mergeLaunch as previewLaunch, type MergedLaunch } from './contract/merge.ts';
 export { OPERATIONS, type Input, type OperationId, type Output } from './contract/operations.ts';
-export { FlagError } from './contract/shell-words.ts';
+export { FlagError } from './contract/text/shell-words.ts';
 export {
   checkEndpointGroup,
   checkEndpointGroups,
   resolveDefaults,
   type CheckedGroup,
-} from './scaling/check.ts';
-export type { Finding, ResolvedParameters, Severity, WorkerFacts } from './scaling/findings.ts';
-export { generateLoad, type GeneratedLoad, type LoadShape } from './scaling/planner/generators.ts';
-export { RecordedLoad, type Arrival, type ArrivalStream } from './scaling/planner/load.ts';
+} from './scaling/rules/check.ts';
+export type { Finding, ResolvedParameters, Severity, WorkerFacts } from './scaling/rules/findings.ts';
+export { generateLoad, type GeneratedLoad, type LoadShape } from './scaling/planner/load/generators.ts';
+export { RecordedLoad, type Arrival, type ArrivalStream } from './scaling/planner/load/load.ts';
 export { plan, planStream } from './scaling/planner/plan.ts';
 export type { PlanResult } from './scaling/planner/result.ts';
 export {
@@ -58,7 +58,7 @@ export {
   type Candidate,
   type SearchResult,
   type SearchStep,
-} from './scaling/planner/search.ts';
+} from './scaling/planner/search/search.ts';
 export { MODEL, NOT_MODELLED, planSettings, type PlanSettings } from './scaling/planner/settings.ts';
-export { Simulation, type Scenario } from './scaling/planner/simulation.ts';
-export type { PlanSeries } from './scaling/planner/time-series.ts';
+export { Simulation, type Scenario } from './scaling/planner/model/simulation.ts';
+export type { PlanSeries } from './scaling/planner/model/time-series.ts';

@@ -1,5 +1,5 @@
 /** Settings in words, with every secret left out. */
-import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type Settings } from './options.ts';
+import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type Settings } from './options/options.ts';
 
 /** Variable → value as `/-/config` shows it. Values are shown by allow-list: a secret is only told to be set. */
 export function redactedSettings(settings: Settings): Record<string, unknown> {

@@ -1,10 +1,10 @@
 /** Environment → the settings of the heart, all problems at once. Loads nothing that only the daemon needs. */
 import { labelOf } from '../heartbeat/discovery/wanted.ts';
-import { checkTiming } from '../heartbeat/timing-check.ts';
-import { HEART_OPTIONS, type HeartOptionKey, type HeartSettings } from './heart-options.ts';
-import { foreignNames } from './names.ts';
+import { checkTiming } from '../heartbeat/engine/timing-check.ts';
+import { HEART_OPTIONS, type HeartOptionKey, type HeartSettings } from './options/heart-options.ts';
+import { foreignNames } from './options/names.ts';
 import { networkProblems } from './network.ts';
-import { PREFIX } from './option.ts';
+import { PREFIX } from './options/option.ts';
 import { configError, isError, type ConfigProblem } from './problem.ts';
 import { loadValues, readText, type Environment, type ReadFile } from './values.ts';
 

@@ -1,8 +1,13 @@
 /** Environment → all settings, all problems at once: what the heart reads, and what the daemon reads. */
-import { DAEMON_OPTIONS, type DaemonOptionKey, type DaemonSettings, type Feature } from './daemon-options.ts';
-import { parseGroupArray } from './endpoint-groups.ts';
-import { switchOff } from './features.ts';
-import { HEART_OPTIONS } from './heart-options.ts';
+import {
+  DAEMON_OPTIONS,
+  type DaemonOptionKey,
+  type DaemonSettings,
+  type Feature,
+} from './options/daemon-options.ts';
+import { parseGroupArray } from './types/endpoint-groups.ts';
+import { switchOff } from './options/features.ts';
+import { HEART_OPTIONS } from './options/heart-options.ts';
 import { loadHeartConfig } from './load-heart.ts';
 import { networkProblems } from './network.ts';
 import {
@@ -13,7 +18,7 @@ import {
   type OptionKey,
   type Secrets,
   type Settings,
-} from './options.ts';
+} from './options/options.ts';
 import { configError, isError, type ConfigProblem } from './problem.ts';
 import { loadValues, readRaw, readText, type Environment, type ReadFile } from './values.ts';
 

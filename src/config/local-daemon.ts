@@ -1,6 +1,6 @@
 /** Where a daemon with this environment listens, for commands that talk to it from the same machine. */
-import { DAEMON_OPTIONS } from './daemon-options.ts';
-import { PREFIX } from './option.ts';
+import { DAEMON_OPTIONS } from './options/daemon-options.ts';
+import { PREFIX } from './options/option.ts';
 
 export function localDaemonUrl(
   environment: Readonly<Record<string, string | undefined>> = process.env,

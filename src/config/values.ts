@@ -1,6 +1,6 @@
 /** Environment → values of the options of a table, all problems at once. Reads the files of NAME_FILE variables. */
 import { readFileSync, statSync } from 'node:fs';
-import { PREFIX, type Option } from './option.ts';
+import { PREFIX, type Option } from './options/option.ts';
 import { configError, type ConfigProblem } from './problem.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

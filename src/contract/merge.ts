@@ -2,10 +2,10 @@
  * What an instance gets when a template and the request both have something to say: the four merge rules of
  * §2.3. Pure; the emulator applies it, and a preview shows it before anything is rented.
  */
-import { envMapOf, parseEnvFlags } from './env-flags.ts';
-import type { InstanceRequest } from './instances.ts';
-import { printRegistryLogin } from './registry-login.ts';
-import { TEMPLATE_DEFAULTS, type TemplateFields } from './templates.ts';
+import { envMapOf, parseEnvFlags } from './text/env-flags.ts';
+import type { InstanceRequest } from './operations/instances.ts';
+import { printRegistryLogin } from './text/registry-login.ts';
+import { TEMPLATE_DEFAULTS, type TemplateFields } from './operations/templates.ts';
 
 /** `both`: a map to which each contributed entries. */
 export type MergeSource = 'template' | 'request' | 'both';

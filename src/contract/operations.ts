@@ -1,15 +1,15 @@
 /** THE table: every operation of the interface by its id. See define.ts for what derives from it. */
 import type { z } from 'zod';
 import type { Operation } from './define.ts';
-import { apiKeyOperations } from './api-keys.ts';
-import { endpointGroupOperations } from './endpoint-groups.ts';
-import { instanceOperations } from './instances.ts';
-import { machineOperations } from './machines.ts';
-import { serverlessOperations } from './serverless.ts';
-import { teamOperations } from './teams.ts';
-import { templateOperations } from './templates.ts';
-import { tfaOperations } from './tfa.ts';
-import { userOperations } from './users.ts';
+import { apiKeyOperations } from './operations/api-keys.ts';
+import { endpointGroupOperations } from './operations/endpoint-groups.ts';
+import { instanceOperations } from './operations/instances.ts';
+import { machineOperations } from './operations/machines.ts';
+import { serverlessOperations } from './operations/serverless.ts';
+import { teamOperations } from './operations/teams.ts';
+import { templateOperations } from './operations/templates.ts';
+import { tfaOperations } from './operations/tfa.ts';
+import { userOperations } from './operations/users.ts';
 
 export const OPERATIONS = {
   ...machineOperations,

@@ -1,7 +1,7 @@
 /** Changing the settings of a running daemon: all of them or none, and one change at a time. */
 import type { Logger } from 'pino';
 import { type ConfigProblem, describeProblem, isError } from '../config/problem.ts';
-import type { ReloadResult } from './heartbeats.ts';
+import type { ReloadResult } from './services/heartbeats.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import {
   OPTIONS,
@@ -11,7 +11,7 @@ import {
   type Option,
   type OptionKey,
   type Settings,
-} from '../config/options.ts';
+} from '../config/options/options.ts';
 
 export interface ReloadOptions {
   readonly loadConfig: () => LoadedConfig;

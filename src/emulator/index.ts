@@ -4,11 +4,11 @@
  */
 import { adminRoutes } from './admin/routes.ts';
 import { createAdminApi } from './admin/api.ts';
-import { secretsOf } from './access.ts';
-import { findKey, firstKeyValue } from './api-keys.ts';
+import { secretsOf } from './service/access.ts';
+import { findKey, firstKeyValue } from './resources/api-keys.ts';
 import { buildState } from './seed/build.ts';
-import { createClock, type Clock, type ClockStart } from './clock.ts';
-import { createControl, type Control } from './control.ts';
+import { createClock, type Clock, type ClockStart } from './service/clock.ts';
+import { createControl, type Control } from './service/control.ts';
 import type { DialectName } from './dialect/dialect.ts';
 import { createFaultBoard, type Faults } from './faults/board.ts';
 import { createInferenceLog } from './worker-log/inference-log.ts';
@@ -23,19 +23,19 @@ import {
   type Instances,
   type Machines,
   type WorkerGroups,
-} from './inspect.ts';
-import { inspectResources, type Resources } from './inspect-resources.ts';
-import { createJournal, type Journal } from './journal.ts';
-import { openListener } from './listener.ts';
+} from './inspect/service.ts';
+import { inspectResources, type Resources } from './inspect/resources.ts';
+import { createJournal, type Journal } from './journal/journal.ts';
+import { openListener } from './http/listener.ts';
 import { publicDialect } from './dialect/public.ts';
 import { specDialect } from './dialect/spec.ts';
-import { createRandom } from './random.ts';
+import { createRandom } from './service/random.ts';
 import { checkSeed, withReplayFiles } from './seed/file.ts';
 import type { Seed } from './seed/schema.ts';
-import { createServer } from './server.ts';
-import { createService, type World } from './service.ts';
+import { createServer } from './http/server.ts';
+import { createService, type World } from './service/service.ts';
 import type { SettingsInput } from './seed/settings.ts';
-import { settle } from './state.ts';
+import { settle } from './service/state.ts';
 import {
   inspectOutbox,
   inspectTwoFactor,
@@ -43,11 +43,11 @@ import {
   type Outbox,
   type TotpHelper,
   type TwoFactor,
-} from './tfa/inspect.ts';
+} from './inspect/two-factor.ts';
 
-export type { Clock, ClockMode, ClockStart } from './clock.ts';
-export type { Control, Snapshot } from './control.ts';
-export type { DeploymentView } from './deployments.ts';
+export type { Clock, ClockMode, ClockStart } from './service/clock.ts';
+export type { Control, Snapshot } from './service/control.ts';
+export type { DeploymentView } from './resources/deployments.ts';
 export type { DialectName } from './dialect/dialect.ts';
 export type { FaultHandle, FaultView, Faults } from './faults/board.ts';
 export type { FaultInput, FaultKind } from './faults/faults.ts';
@@ -60,7 +60,7 @@ export type {
   Machines,
   WorkerGroupView,
   WorkerGroups,
-} from './inspect.ts';
+} from './inspect/service.ts';
 export type {
   EndpointGroupView,
   EndpointGroups,
@@ -69,12 +69,12 @@ export type {
   TeamRoles,
   TemplateView,
   Templates,
-} from './inspect-resources.ts';
-export type { OfferView } from './offers.ts';
-export type { JournalEntry, JournalExpectation, JournalFilter } from './journal-entry.ts';
-export type { Journal, Verification, WaitOptions } from './journal.ts';
-export type { SentMessage } from './tfa/records.ts';
-export type { Outbox, OutboxFilter, TotpHelper, TwoFactor } from './tfa/inspect.ts';
+} from './inspect/resources.ts';
+export type { OfferView } from './resources/offers.ts';
+export type { JournalEntry, JournalExpectation, JournalFilter } from './journal/entry.ts';
+export type { Journal, Verification, WaitOptions } from './journal/journal.ts';
+export type { SentMessage } from './tfa/account/records.ts';
+export type { Outbox, OutboxFilter, TotpHelper, TwoFactor } from './inspect/two-factor.ts';
 export { DEFAULT_API_KEY, DEFAULT_SEED, DEFAULT_TEAM_KEY, DEFAULT_TOTP_SECRET } from './seed/default.ts';
 export { seedSchema, type Seed } from './seed/schema.ts';
 export { SeedError, readSeedFile } from './seed/file.ts';

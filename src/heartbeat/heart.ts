@@ -6,16 +6,16 @@ import type { ApiKey } from '../client/api-key.ts';
 import type { ClientObserver } from '../client/caller.ts';
 import { createTransport } from '../client/transport.ts';
 import { createPartialClient } from '../client/partial-client.ts';
-import { serverlessOperations } from '../contract/serverless.ts';
-import { createBeatPort } from './beat.ts';
+import { serverlessOperations } from '../contract/operations/serverless.ts';
+import { createBeatPort } from './driver/beat.ts';
 import type { Remark } from './discovery/findings.ts';
 import type { TimingSettings } from './discovery/resolve.ts';
 import type { Wanted } from './discovery/wanted.ts';
 import { watchDeployments } from './discovery/watch.ts';
-import { HeartbeatDriver, type DeploymentChoice } from './driver.ts';
-import type { Notice } from './machine.ts';
-import type { SharedLimit } from './shared-limit.ts';
-import type { DeploymentView } from './view.ts';
+import { HeartbeatDriver, type DeploymentChoice } from './driver/driver.ts';
+import type { Notice } from './engine/state.ts';
+import type { SharedLimit } from './driver/shared-limit.ts';
+import type { DeploymentView } from './view/view.ts';
 
 /** What a heart tells as it happens. */
 export interface HeartListener {

@@ -1,6 +1,6 @@
 /** What happens while logs are followed: the daemon derives its metrics and its own log from these. */
 import type { GapReason } from './record.ts';
-import type { DropReason } from './spool.ts';
+import type { DropReason } from './spool/spool.ts';
 
 export type LogEvent =
   /** A poll was answered with log text. */

@@ -1,16 +1,16 @@
 /** Contract schemas → components of the document: what several operations share by name, and each operation's own. */
 import * as z from 'zod';
-import { apiKey } from '../contract/api-keys.ts';
+import { apiKey } from '../contract/operations/api-keys.ts';
 import type { Operation } from '../contract/define.ts';
-import { deployment } from '../contract/deployment.ts';
-import { endpointGroup, endpointGroupParameters } from '../contract/endpoint-groups.ts';
-import { instance } from '../contract/instance-list.ts';
-import { envMap, volumeInfo } from '../contract/instances.ts';
-import { machineIds, maintenanceWindow } from '../contract/machines.ts';
+import { deployment } from '../contract/operations/deployment.ts';
+import { endpointGroup, endpointGroupParameters } from '../contract/operations/endpoint-groups.ts';
+import { instance } from '../contract/operations/instance-list.ts';
+import { envMap, volumeInfo } from '../contract/operations/instances.ts';
+import { machineIds, maintenanceWindow } from '../contract/operations/machines.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
-import { template, templateBody } from '../contract/templates.ts';
-import { tfaMethod } from '../contract/tfa-status.ts';
-import { user } from '../contract/users.ts';
+import { template, templateBody } from '../contract/operations/templates.ts';
+import { tfaMethod } from '../contract/operations/tfa-status.ts';
+import { user } from '../contract/operations/users.ts';
 import type { JsonSchema } from './types.ts';
 
 const REQUEST_PARTS = {

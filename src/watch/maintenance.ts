@@ -1,6 +1,6 @@
 /** Maintenance windows of the machines that the user named (§4.1). */
 import type { ClientOf } from '../client/partial-client.ts';
-import type { MaintenanceWindow } from '../contract/machines.ts';
+import type { MaintenanceWindow } from '../contract/operations/machines.ts';
 
 export interface MaintenanceView {
   readonly id: number;

@@ -1,8 +1,8 @@
 /** How figures grow with the work. Prints a line for each amount of work. Run: node test/bench/growth.ts [seconds] */
 import { setTimeout as delay } from 'node:timers/promises';
-import { align } from '../../src/logs/align.ts';
-import { hashed } from '../../src/logs/line-hash.ts';
-import { restoredWindow } from '../../src/logs/window.ts';
+import { align } from '../../src/logs/tail/align.ts';
+import { hashed } from '../../src/logs/tail/line-hash.ts';
+import { restoredWindow } from '../../src/logs/tail/window.ts';
 import { quantile } from './figures.ts';
 import { reportGrowth } from './growth-rows.ts';
 import { secondsArgument, startEmulatorProcess, startProgram, type Measured } from './processes.ts';

@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { align } from '../../src/logs/align.ts';
-import { hashed } from '../../src/logs/line-hash.ts';
+import { align } from '../../src/logs/tail/align.ts';
+import { hashed } from '../../src/logs/tail/line-hash.ts';
 import { formatMicros, type LogRecord } from '../../src/logs/record.ts';
-import { openSqliteSpool } from '../../src/logs/sqlite-spool.ts';
-import { EMPTY_WINDOW, extendedBy } from '../../src/logs/window.ts';
+import { openSqliteSpool } from '../../src/logs/spool/sqlite-spool.ts';
+import { EMPTY_WINDOW, extendedBy } from '../../src/logs/tail/window.ts';
 import { report } from './figures.ts';
 
 const RUNS = 41;

@@ -5,12 +5,12 @@
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { openTrace } from '../../src/cli/plan/trace.ts';
-import { resolveDefaults } from '../../src/scaling/check.ts';
-import { generateLoad } from '../../src/scaling/planner/generators.ts';
+import { openTrace } from '../../src/cli/plan/trace/trace.ts';
+import { resolveDefaults } from '../../src/scaling/rules/check.ts';
+import { generateLoad } from '../../src/scaling/planner/load/generators.ts';
 import { plan, planStream } from '../../src/scaling/planner/plan.ts';
 import { planSettings } from '../../src/scaling/planner/settings.ts';
-import type { Scenario } from '../../src/scaling/planner/simulation.ts';
+import type { Scenario } from '../../src/scaling/planner/model/simulation.ts';
 import type { Measurement } from './figures.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -7,17 +7,20 @@ import { processConsole } from '../../src/cli/console.ts';
 import { EXIT, EXIT_MEANINGS } from '../../src/cli/exit-codes.ts';
 import { usageOf } from '../../src/cli/operations/help.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { ENDPOINT_GROUP_DEFAULTS, ENDPOINT_GROUP_PARAMETERS } from '../../src/contract/endpoint-groups.ts';
+import {
+  ENDPOINT_GROUP_DEFAULTS,
+  ENDPOINT_GROUP_PARAMETERS,
+} from '../../src/contract/operations/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
-import { DAEMON_OPTIONS, type Feature } from '../../src/config/daemon-options.ts';
-import { FEATURES } from '../../src/config/features.ts';
-import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/config/options.ts';
+import { DAEMON_OPTIONS, type Feature } from '../../src/config/options/daemon-options.ts';
+import { FEATURES } from '../../src/config/options/features.ts';
+import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/config/options/options.ts';
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
 import { EMPTY_SCRAPE } from '../support/empty-scrape.ts';
-import { statusJsonSchema } from '../../src/daemon/status-schema.ts';
-import { allowedValues } from '../../src/scaling/check.ts';
-import { MEANINGS } from '../../src/scaling/meanings.ts';
-import { RULES } from '../../src/scaling/rules.ts';
+import { statusJsonSchema } from '../../src/daemon/status/status-schema.ts';
+import { allowedValues } from '../../src/scaling/rules/check.ts';
+import { MEANINGS } from '../../src/scaling/rules/meanings.ts';
+import { RULES } from '../../src/scaling/rules/rules.ts';
 import { benchTable, readResults } from '../bench/results.ts';
 
 const readme = new URL('../../README.md', import.meta.url);

@@ -4,7 +4,7 @@
  * are removed, the process pauses, the clocks part, or it is told to stop, and then all have their last beat.
  */
 
-import { timingFor } from '../../src/heartbeat/formulas.ts';
+import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { Random } from './random.ts';
 import { finish, pickLateness, ROUNDING, type RunOptions, type RunResult } from './scenario.ts';

@@ -3,9 +3,9 @@
  * that passes with these proves nothing about the real engine.
  */
 
-import { step, type Step, type StepFunction } from '../../src/heartbeat/engine.ts';
-import type { Action, Event, Heartbeat } from '../../src/heartbeat/machine.ts';
-import type { Instant } from '../../src/heartbeat/reckoning.ts';
+import { step, type Step, type StepFunction } from '../../src/heartbeat/engine/engine.ts';
+import type { Action, Event, Heartbeat } from '../../src/heartbeat/engine/state.ts';
+import type { Instant } from '../../src/heartbeat/engine/clock-drift.ts';
 
 type Amend = (result: Step, before: Heartbeat, event: Event, now: Instant, random: () => number) => Step;
 

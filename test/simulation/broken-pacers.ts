@@ -1,7 +1,7 @@
 /** Pacers with one mistake each. The simulation must notice every one. */
 
-import type { Outcome } from '../../src/heartbeat/outcome.ts';
-import { Pacer, type Departure } from '../../src/heartbeat/pacer.ts';
+import type { Outcome } from '../../src/heartbeat/engine/outcome.ts';
+import { Pacer, type Departure } from '../../src/heartbeat/driver/pacer.ts';
 
 /** A suspicion rules at once, as the first pacer had it. */
 class Rash extends Pacer {

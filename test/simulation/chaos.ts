@@ -4,8 +4,13 @@
  * must have been no window for it, from the service's and the machine's side.
  */
 
-import { MIN_SPACING, timingFor, type IntervalChoice, type Timing } from '../../src/heartbeat/formulas.ts';
-import type { BeatRequest } from '../../src/heartbeat/ports.ts';
+import {
+  MIN_SPACING,
+  timingFor,
+  type IntervalChoice,
+  type Timing,
+} from '../../src/heartbeat/engine/formulas.ts';
+import type { BeatRequest } from '../../src/heartbeat/driver/ports.ts';
 import { EPOCH, VirtualTime } from '../support/virtual-time.ts';
 import { fateOf, type Fault } from './faults.ts';
 import { rescueOfGone } from './mistakes.ts';

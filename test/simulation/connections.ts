@@ -5,7 +5,7 @@
  * thirds of the limit.
  */
 
-import { timingFor } from '../../src/heartbeat/formulas.ts';
+import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { fateOf } from './faults.ts';
 import type { Sky, Weather } from './network.ts';

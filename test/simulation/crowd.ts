@@ -3,8 +3,8 @@
  * X + ⌈N/C⌉ · A saves all of them, and those that hang for ever cost the others nothing.
  */
 
-import { timingFor } from '../../src/heartbeat/formulas.ts';
-import type { BeatRequest } from '../../src/heartbeat/ports.ts';
+import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
+import type { BeatRequest } from '../../src/heartbeat/driver/ports.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { fateOf } from './faults.ts';
 import type { Sky, Weather } from './network.ts';

@@ -2,8 +2,8 @@
  * The first pacer, as it was taken back at 3427a39: any refused attempt near another one is evidence enough, and the gap
  * that follows from it puts off every attempt, whatever it costs. The recorded schedules are lost with it.
  */
-import type { Outcome, Throttled } from '../../src/heartbeat/outcome.ts';
-import { Pacer, type Departure } from '../../src/heartbeat/pacer.ts';
+import type { Outcome, Throttled } from '../../src/heartbeat/engine/outcome.ts';
+import { Pacer, type Departure } from '../../src/heartbeat/driver/pacer.ts';
 
 /** What the network may take away from a distance between two arrivals, as a part of it. */
 const JITTER = 0.1;

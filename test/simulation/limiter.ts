@@ -6,7 +6,7 @@
  * last beats leave in the order of the remaining time, as many as fit.
  */
 
-import { timingFor } from '../../src/heartbeat/formulas.ts';
+import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { fateOf } from './faults.ts';
 import type { Sky, Weather } from './network.ts';

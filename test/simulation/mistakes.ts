@@ -5,7 +5,7 @@
  * falls and whatever else fails meanwhile, where X′ = max(I′, A + B) + A + q + P takes the place of X.
  */
 
-import { timingFor, type Timing } from '../../src/heartbeat/formulas.ts';
+import { timingFor, type Timing } from '../../src/heartbeat/engine/formulas.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { fateOf } from './faults.ts';
 import type { Sky, Weather } from './network.ts';

@@ -1,5 +1,5 @@
-import type { Outcome } from '../../src/heartbeat/outcome.ts';
-import type { BeatRequest } from '../../src/heartbeat/ports.ts';
+import type { Outcome } from '../../src/heartbeat/engine/outcome.ts';
+import type { BeatRequest } from '../../src/heartbeat/driver/ports.ts';
 import type { VirtualTime } from '../support/virtual-time.ts';
 import type { Fate } from './faults.ts';
 import type { Service } from './service.ts';

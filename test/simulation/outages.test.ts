@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { timingFor } from '../../src/heartbeat/formulas.ts';
+import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import { outageBound } from './outages.ts';
 import { PATIENCE, RUNS, search } from './prove.ts';
 

@@ -3,7 +3,7 @@
  * it begins just before a beat, and if the service is as slow as A allows when it is back.
  */
 
-import { timingFor, type Timing } from '../../src/heartbeat/formulas.ts';
+import { timingFor, type Timing } from '../../src/heartbeat/engine/formulas.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { fateOf, type Fault } from './faults.ts';
 import type { Sky, Weather } from './network.ts';

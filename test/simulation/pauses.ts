@@ -1,4 +1,4 @@
-import type { Heartbeat } from '../../src/heartbeat/machine.ts';
+import type { Heartbeat } from '../../src/heartbeat/engine/state.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 

@@ -1,10 +1,10 @@
 /** What holds at every moment of every run, whatever the weather: properties 3 and 4 of the design page. */
 
-import type { Step } from '../../src/heartbeat/engine.ts';
-import { MIN_SPACING, type Timing } from '../../src/heartbeat/formulas.ts';
-import type { Heartbeat } from '../../src/heartbeat/machine.ts';
-import type { Instant } from '../../src/heartbeat/reckoning.ts';
-import { expiresAt } from '../../src/heartbeat/schedule.ts';
+import type { Step } from '../../src/heartbeat/engine/engine.ts';
+import { MIN_SPACING, type Timing } from '../../src/heartbeat/engine/formulas.ts';
+import type { Heartbeat } from '../../src/heartbeat/engine/state.ts';
+import type { Instant } from '../../src/heartbeat/engine/clock-drift.ts';
+import { expiresAt } from '../../src/heartbeat/engine/schedule.ts';
 import type { VirtualTime } from '../support/virtual-time.ts';
 import type { Flight } from './network.ts';
 import type { Service } from './service.ts';

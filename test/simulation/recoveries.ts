@@ -7,8 +7,8 @@
  * - A last beat leaves T − ε − A, and after stop() nothing of ours remains.
  */
 
-import { keyWatch, MIN_SPACING, timingFor, type Timing } from '../../src/heartbeat/formulas.ts';
-import { PARTING } from '../../src/heartbeat/reckoning.ts';
+import { keyWatch, MIN_SPACING, timingFor, type Timing } from '../../src/heartbeat/engine/formulas.ts';
+import { PARTING } from '../../src/heartbeat/engine/clock-drift.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import type { Sky, Weather } from './network.ts';
 import { Random } from './random.ts';

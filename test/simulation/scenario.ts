@@ -1,6 +1,11 @@
-import type { StepFunction } from '../../src/heartbeat/engine.ts';
-import { clockAllowance, MIN_SPACING, rescueTime, type TimingChoice } from '../../src/heartbeat/formulas.ts';
-import type { Pacer } from '../../src/heartbeat/pacer.ts';
+import type { StepFunction } from '../../src/heartbeat/engine/engine.ts';
+import {
+  clockAllowance,
+  MIN_SPACING,
+  rescueTime,
+  type TimingChoice,
+} from '../../src/heartbeat/engine/formulas.ts';
+import type { Pacer } from '../../src/heartbeat/driver/pacer.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 

@@ -1,5 +1,5 @@
-import type { Outcome } from '../../src/heartbeat/outcome.ts';
-import type { CancelTimer } from '../../src/heartbeat/ports.ts';
+import type { Outcome } from '../../src/heartbeat/engine/outcome.ts';
+import type { CancelTimer } from '../../src/heartbeat/driver/ports.ts';
 import type { VirtualTime } from '../support/virtual-time.ts';
 
 interface Deployment {

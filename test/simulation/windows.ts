@@ -4,7 +4,7 @@
  * that will hang. Every window must save the deployment.
  */
 
-import { timingFor, type Timing } from '../../src/heartbeat/formulas.ts';
+import { timingFor, type Timing } from '../../src/heartbeat/engine/formulas.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { fateOf, type Fault } from './faults.ts';
 import type { Sky, Weather } from './network.ts';

@@ -1,10 +1,10 @@
 /** The real driver and the real engine (or a broken one) in a world of virtual time, with every promise watched. */
 
-import { HeartbeatDriver } from '../../src/heartbeat/driver.ts';
-import { step as engineStep, type StepFunction } from '../../src/heartbeat/engine.ts';
-import { timingFor, type IntervalChoice } from '../../src/heartbeat/formulas.ts';
-import type { Heartbeat, Notice } from '../../src/heartbeat/machine.ts';
-import type { Pacer } from '../../src/heartbeat/pacer.ts';
+import { HeartbeatDriver } from '../../src/heartbeat/driver/driver.ts';
+import { step as engineStep, type StepFunction } from '../../src/heartbeat/engine/engine.ts';
+import { timingFor, type IntervalChoice } from '../../src/heartbeat/engine/formulas.ts';
+import type { Heartbeat, Notice } from '../../src/heartbeat/engine/state.ts';
+import type { Pacer } from '../../src/heartbeat/driver/pacer.ts';
 import type { VirtualTime } from '../support/virtual-time.ts';
 import { Network, type Weather } from './network.ts';
 import { Promises } from './promises.ts';

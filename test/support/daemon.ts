@@ -3,10 +3,10 @@ import { Writable } from 'node:stream';
 import { loadHeartConfig } from '../../src/config/load-heart.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts';
-import { createLogger } from '../../src/daemon/logger.ts';
-import type { StartDaemon } from '../../src/heartbeat/process/daemon-child.ts';
+import { createLogger } from '../../src/daemon/process/logger.ts';
+import type { StartDaemon } from '../../src/heartbeat/process/supervision/daemon-child.ts';
 import { startHeartService } from '../../src/heartbeat/process/heart-service.ts';
-import type { DaemonMessage, HeartMessage, Link } from '../../src/heartbeat/process/link.ts';
+import type { DaemonMessage, HeartMessage, Link } from '../../src/heartbeat/process/link/link.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
 
 export interface TestDaemon extends AsyncDisposable {

@@ -1,9 +1,9 @@
 /** The emulator, its clock stopped, and a follower of its one worker group: both in one virtual time, over real sockets. */
 import { createClient, type Client } from '../../src/client/client.ts';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/index.ts';
-import { createTailFetcher } from '../../src/logs/fetch-tail.ts';
-import { MemorySpool } from '../../src/logs/memory-spool.ts';
-import { startLogPipeline } from '../../src/logs/pipeline.ts';
+import { createTailFetcher } from '../../src/logs/follow/fetch-tail.ts';
+import { MemorySpool } from '../../src/logs/spool/memory-spool.ts';
+import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { CollectingSink } from './log-sinks.ts';
 import { ServiceTime } from './service-time.ts';
 

@@ -3,12 +3,12 @@
  * and says on standard error what it kept and what it dropped. Then it waits to be read.
  */
 import { setImmediate } from 'node:timers/promises';
-import { standardOutput } from '../../src/daemon/standard-output.ts';
+import { standardOutput } from '../../src/daemon/process/standard-output.ts';
 import { systemClock } from '../../src/logs/clock.ts';
-import { MemorySpool } from '../../src/logs/memory-spool.ts';
+import { MemorySpool } from '../../src/logs/spool/memory-spool.ts';
 import { startPump } from '../../src/logs/sinks/pump.ts';
 import { stdoutSink } from '../../src/logs/sinks/stdout.ts';
-import { MEBIBYTE } from '../../src/logs/spool.ts';
+import { MEBIBYTE } from '../../src/logs/spool/spool.ts';
 import { progressAt, recordsFrom } from './log-records.ts';
 
 const RECORDS = 200_000;

@@ -4,12 +4,12 @@
  */
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
-import { standardOutput } from '../../src/daemon/standard-output.ts';
-import type { TailAnswer } from '../../src/logs/answer.ts';
+import { standardOutput } from '../../src/daemon/process/standard-output.ts';
+import type { TailAnswer } from '../../src/logs/tail/answer.ts';
 import type { Clock } from '../../src/logs/clock.ts';
-import { startLogPipeline } from '../../src/logs/pipeline.ts';
+import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { stdoutSink } from '../../src/logs/sinks/stdout.ts';
-import { openSqliteSpool } from '../../src/logs/sqlite-spool.ts';
+import { openSqliteSpool } from '../../src/logs/spool/sqlite-spool.ts';
 
 const [directory = '', statement = '0', when = 'before'] = process.argv.slice(2);
 

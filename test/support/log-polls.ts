@@ -6,8 +6,8 @@ import {
   type Beginning,
   type GroupState,
   type NextPoll,
-} from '../../src/logs/group.ts';
-import type { TailAnswer } from '../../src/logs/answer.ts';
+} from '../../src/logs/tail/group.ts';
+import type { TailAnswer } from '../../src/logs/tail/answer.ts';
 import type { Gap, LogRecord } from '../../src/logs/record.ts';
 
 export class LogPolls {

@@ -1,7 +1,7 @@
-import { createBatch, type Batch } from '../../src/logs/batch.ts';
-import type { GroupProgress } from '../../src/logs/group.ts';
+import { createBatch, type Batch } from '../../src/logs/spool/batch.ts';
+import type { GroupProgress } from '../../src/logs/tail/group.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
-import { restoredWindow, type LineWindow } from '../../src/logs/window.ts';
+import { restoredWindow, type LineWindow } from '../../src/logs/tail/window.ts';
 
 export function record(seq: number, line = `line ${seq}`): LogRecord {
   return { time: '2025-01-01T00:00:00.000000Z', workergroup_id: 7, epoch: 1, seq, line };

@@ -1,5 +1,5 @@
 /** A worker group's log as the service keeps and gives it: the end of a text, in lines. */
-import type { TailAnswer } from '../../src/logs/answer.ts';
+import type { TailAnswer } from '../../src/logs/tail/answer.ts';
 
 export interface LogServiceOptions {
   /** The text ends with a line's end; otherwise the last one is left out, as by a join of lines. */

@@ -4,10 +4,10 @@
  * virtual time, API key, seconds.
  */
 import { createClient } from '../../src/client/client.ts';
-import { standardOutput } from '../../src/daemon/standard-output.ts';
-import { createTailFetcher } from '../../src/logs/fetch-tail.ts';
-import { MemorySpool } from '../../src/logs/memory-spool.ts';
-import { startLogPipeline } from '../../src/logs/pipeline.ts';
+import { standardOutput } from '../../src/daemon/process/standard-output.ts';
+import { createTailFetcher } from '../../src/logs/follow/fetch-tail.ts';
+import { MemorySpool } from '../../src/logs/spool/memory-spool.ts';
+import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { stdoutSink } from '../../src/logs/sinks/stdout.ts';
 import { ServiceTime } from './service-time.ts';
 

@@ -2,7 +2,7 @@
  * Virtual time for a follower that polls a real service over real sockets: the service's clock moves along, and time
  * stands still while a poll is on its way, so that a poll takes none.
  */
-import type { FetchTail } from '../../src/logs/group-follower.ts';
+import type { FetchTail } from '../../src/logs/follow/group-follower.ts';
 import { settled, VirtualClock } from './log-time.ts';
 
 export class ServiceTime {

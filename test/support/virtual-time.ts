@@ -1,5 +1,5 @@
-import { DeadlineHeap } from '../../src/heartbeat/deadline-heap.ts';
-import type { CancelTimer, Clock } from '../../src/heartbeat/ports.ts';
+import { DeadlineHeap } from '../../src/heartbeat/driver/deadline-heap.ts';
+import type { CancelTimer, Clock } from '../../src/heartbeat/driver/ports.ts';
 
 interface Occurrence {
   readonly run: () => void;

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { nearestName } from '../../contract/nearest-name.ts';
+import { nearestName } from '../../contract/text/nearest-name.ts';
 import { OPERATION_IDS, operationOf } from '../../contract/operations.ts';
 import type { Console } from '../console.ts';
 import { EXIT, exitCodesText } from '../exit-codes.ts';

@@ -1,10 +1,10 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { type ConfigProblem, describeProblem } from '../../config/problem.ts';
 import { ENDPOINT_GROUPS_VARIABLE, loadConfig, loadEndpointGroups } from '../../config/load.ts';
-import { parseDuration } from '../../config/value-types.ts';
-import { ENDPOINT_GROUP_DEFAULTS } from '../../contract/endpoint-groups.ts';
-import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../../scaling/check.ts';
-import { gotInWords, type WorkerFacts } from '../../scaling/findings.ts';
+import { parseDuration } from '../../config/types/value-types.ts';
+import { ENDPOINT_GROUP_DEFAULTS } from '../../contract/operations/endpoint-groups.ts';
+import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
+import { gotInWords, type WorkerFacts } from '../../scaling/rules/findings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { readGroupFile } from '../group-file.ts';
 import { InputError } from '../input-error.ts';

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { parseDuration } from '../../config/value-types.ts';
+import { parseDuration } from '../../config/types/value-types.ts';
 
 export function demoCommand(): Command {
   return new Command('demo')

@@ -1,14 +1,14 @@
 /** `pilotlight logs`: once, or following with the same machine that the daemon follows logs with. */
 import { createClient, type ClientOptions } from '../../client/client.ts';
 import { ApiError, PilotlightError } from '../../client/errors.ts';
-import { recogniseAnswer } from '../../logs/answer.ts';
+import { recogniseAnswer } from '../../logs/tail/answer.ts';
 import { systemClock } from '../../logs/clock.ts';
 import type { LogEvent } from '../../logs/events.ts';
-import { createTailFetcher } from '../../logs/fetch-tail.ts';
-import { MemorySpool } from '../../logs/memory-spool.ts';
-import { startLogPipeline } from '../../logs/pipeline.ts';
+import { createTailFetcher } from '../../logs/follow/fetch-tail.ts';
+import { MemorySpool } from '../../logs/spool/memory-spool.ts';
+import { startLogPipeline } from '../../logs/follow/pipeline.ts';
 import { formatMicros, type LogRecord } from '../../logs/record.ts';
-import { readText } from '../../logs/tail-text.ts';
+import { readText } from '../../logs/tail/tail-text.ts';
 import { interrupted } from '../commands/emulator.ts';
 import { EXIT, exitCodeOf } from '../exit-codes.ts';
 import { printError } from '../output.ts';

@@ -2,7 +2,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { Operation } from '../../contract/define.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
-import { parseDuration } from '../../config/value-types.ts';
+import { parseDuration } from '../../config/types/value-types.ts';
 import type { Console } from '../console.ts';
 import { EXIT } from '../exit-codes.ts';
 import { flagsOf, type Flag } from './flags.ts';

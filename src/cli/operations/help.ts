@@ -1,7 +1,7 @@
 /** What the help of an operation's command says beside its flags. Pure. */
 import type { Operation } from '../../contract/define.ts';
 import { operationOf, OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
-import { quoteWord } from '../../contract/shell-words.ts';
+import { quoteWord } from '../../contract/text/shell-words.ts';
 import { exitCodesText } from '../exit-codes.ts';
 import { flagsOf } from './flags.ts';
 import { commandOf } from './names.ts';

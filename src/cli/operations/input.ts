@@ -1,6 +1,6 @@
 /** A command's words → the input of its operation, all problems at once, in terms of the flags that were used. Pure but for --input. */
 import type { Operation } from '../../contract/define.ts';
-import { FlagError } from '../../contract/shell-words.ts';
+import { FlagError } from '../../contract/text/shell-words.ts';
 import type { InputProblem } from '../../wire/request.ts';
 import { readFlag, FlagTextError } from './read.ts';
 import type { Flag } from './flags.ts';

@@ -3,7 +3,7 @@
  * out of the one, and are shell variables in the other.
  */
 import type { Operation } from '../../contract/define.ts';
-import { quoteWord } from '../../contract/shell-words.ts';
+import { quoteWord } from '../../contract/text/shell-words.ts';
 import { requestHeaders, type WireRequest } from '../../wire/request.ts';
 import { flagsOf } from './flags.ts';
 

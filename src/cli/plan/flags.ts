@@ -1,7 +1,7 @@
 /** The flags of `plan`, and what they say. What has a default in a table of the planner has its flag from there. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { parseDuration } from '../../config/value-types.ts';
-import { GENERATOR_DEFAULTS, LOAD_SHAPES, type LoadShape } from '../../scaling/planner/generators.ts';
+import { parseDuration } from '../../config/types/value-types.ts';
+import { GENERATOR_DEFAULTS, LOAD_SHAPES, type LoadShape } from '../../scaling/planner/load/generators.ts';
 import {
   planSettings,
   SETTING_DEFAULTS,
@@ -12,7 +12,7 @@ import {
   type SettingOption,
 } from '../../scaling/planner/settings.ts';
 import { settingValue } from './figures.ts';
-import { TIME_UNITS, type TimeUnit } from './trace-time.ts';
+import { TIME_UNITS, type TimeUnit } from './trace/time.ts';
 
 export interface PlanFlags {
   readonly trace?: string;

@@ -1,5 +1,5 @@
 /** Cost against p99 in characters: dots for what was tried, circles for what no other beats. */
-import type { Candidate } from '../../scaling/planner/search.ts';
+import type { Candidate } from '../../scaling/planner/search/search.ts';
 import { money, seconds } from './figures.ts';
 
 const HEIGHT = 14;

@@ -1,7 +1,7 @@
 /** All that a run of `plan` found out: what --json prints, and what the table and the page are made of. */
-import type { Finding } from '../../scaling/findings.ts';
+import type { Finding } from '../../scaling/rules/findings.ts';
 import type { PlanResult } from '../../scaling/planner/result.ts';
-import type { SearchResult } from '../../scaling/planner/search.ts';
+import type { SearchResult } from '../../scaling/planner/search/search.ts';
 import {
   MODEL,
   NOT_MODELLED,
@@ -10,7 +10,7 @@ import {
   type PlanSettings,
 } from '../../scaling/planner/settings.ts';
 import { settingValue } from './figures.ts';
-import type { LoadSource } from './load-source.ts';
+import type { LoadSource } from './trace/load-source.ts';
 
 export interface Assumption {
   /** With its dashes. */

@@ -1,15 +1,18 @@
 /** The sets of parameters to plan for: from --compare's files, or --params, or the environment, with --param on top. */
 import { coerceText } from '../../wire/coerce.ts';
-import { endpointGroupParameters, type EndpointGroupParameter } from '../../contract/endpoint-groups.ts';
+import {
+  endpointGroupParameters,
+  type EndpointGroupParameter,
+} from '../../contract/operations/endpoint-groups.ts';
 import { describeProblem } from '../../config/problem.ts';
 import { loadEndpointGroups } from '../../config/load.ts';
-import { checkEndpointGroup, checkEndpointGroups } from '../../scaling/check.ts';
+import { checkEndpointGroup, checkEndpointGroups } from '../../scaling/rules/check.ts';
 import {
   gotInWords,
   type Finding,
   type ResolvedParameters,
   type WorkerFacts,
-} from '../../scaling/findings.ts';
+} from '../../scaling/rules/findings.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import { readGroupFile } from '../group-file.ts';
 import { InputError } from '../input-error.ts';

@@ -1,13 +1,13 @@
 /** `pilotlight plan`: flags in, outcome out. */
-import { checkEndpointGroup } from '../../scaling/check.ts';
-import { RecordedLoad } from '../../scaling/planner/load.ts';
+import { checkEndpointGroup } from '../../scaling/rules/check.ts';
+import { RecordedLoad } from '../../scaling/planner/load/load.ts';
 import { plan, planStream } from '../../scaling/planner/plan.ts';
-import { givenOf, searchParameters, type SearchResult } from '../../scaling/planner/search.ts';
+import { givenOf, searchParameters, type SearchResult } from '../../scaling/planner/search/search.ts';
 import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
 import { InputError } from '../input-error.ts';
 import { money, seconds } from './figures.ts';
 import { givenSettings, type PlanFlags } from './flags.ts';
-import { loadSource, type LoadSource } from './load-source.ts';
+import { loadSource, type LoadSource } from './trace/load-source.ts';
 import { outcomeOf, type LabelledPlan, type PlanOutcome } from './outcome.ts';
 import { factsOf, parameterSets, type ParameterSet } from './parameter-sets.ts';
 import { ProgressBar, type ProgressScreen } from './progress.ts';

@@ -1,5 +1,5 @@
 /** What a search found, in words; for the terminal and the page. */
-import type { SearchResult } from '../../scaling/planner/search.ts';
+import type { SearchResult } from '../../scaling/planner/search/search.ts';
 import { money, seconds } from './figures.ts';
 
 /** A sentence without its full stop; undefined where no limit was asked for. */

@@ -1,5 +1,5 @@
 /** A plan in the terminal. */
-import { spreadOver, type SearchResult } from '../../scaling/planner/search.ts';
+import { spreadOver, type SearchResult } from '../../scaling/planner/search/search.ts';
 import { money, seconds } from './figures.ts';
 import { frontierPlot } from './frontier-plot.ts';
 import type { PlanOutcome } from './outcome.ts';

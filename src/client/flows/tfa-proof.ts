@@ -3,8 +3,8 @@
  * computes it, and hands over exactly the fields that go with it (§4.4).
  */
 import { Secret, TOTP } from 'otpauth';
-import type { TfaMethod } from '../../contract/tfa-status.ts';
-import type { TfaMethodName } from '../../contract/tfa-fields.ts';
+import type { TfaMethod } from '../../contract/operations/tfa-status.ts';
+import type { TfaMethodName } from '../../contract/operations/tfa-fields.ts';
 import type { Client } from '../client.ts';
 import { ApiError } from '../errors.ts';
 

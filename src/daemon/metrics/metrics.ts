@@ -2,7 +2,7 @@
 
 import type { ClientObserver } from '../../client/caller.ts';
 import type { OperationId } from '../../contract/operations.ts';
-import { LOG_LEVELS, type LogLevel } from '../../config/log-levels.ts';
+import { LOG_LEVELS, type LogLevel } from '../../config/types/log-levels.ts';
 import { Exposition } from './exposition.ts';
 import { STATUS_FAMILIES } from './families.ts';
 import { Counter, Gauge, Histogram, Registry } from './prom-client.ts';

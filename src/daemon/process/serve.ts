@@ -8,10 +8,10 @@ import {
   type DaemonMessage,
   type HeartMessage,
   type Link,
-} from '../../heartbeat/process/link.ts';
+} from '../../heartbeat/process/link/link.ts';
 import { startDaemon, type Daemon } from '../daemon.ts';
-import { createLogger, messageDestination } from '../logger.ts';
-import { standardOutput } from '../standard-output.ts';
+import { createLogger, messageDestination } from './logger.ts';
+import { standardOutput } from './standard-output.ts';
 
 /** Longest time that the last messages wait for a stderr that nobody reads, ms. */
 const FLUSH_MS = 500;

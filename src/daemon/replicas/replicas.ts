@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Settings } from '../../config/options.ts';
-import type { LogFollowing } from '../log-following.ts';
-import type { Status } from '../status.ts';
+import type { Settings } from '../../config/options/options.ts';
+import type { LogFollowing } from '../services/log-following.ts';
+import type { Status } from '../status/status.ts';
 import { startLease } from './lease.ts';
 import { connectRedis } from './redis.ts';
 import { ReplicaMemory } from './replica-memory.ts';

@@ -1,7 +1,7 @@
 /** Log following that begins and ends with the lease: to the daemon it looks like any other. */
-import type { Settings } from '../../config/options.ts';
-import type { LogFollowing } from '../log-following.ts';
-import type { Spool } from '../../logs/spool.ts';
+import type { Settings } from '../../config/options/options.ts';
+import type { LogFollowing } from '../services/log-following.ts';
+import type { Spool } from '../../logs/spool/spool.ts';
 import type { SharedSpool } from './shared-spool.ts';
 
 export type StartFollowing = (

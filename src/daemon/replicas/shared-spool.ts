@@ -4,12 +4,12 @@
  * place in each log. A record that the sink got in the very moment in which its replica died comes once more, under
  * the same number.
  */
-import { createBatch, type Batch } from '../../logs/batch.ts';
-import { SinkLedger } from '../../logs/ledger.ts';
-import type { GroupProgress } from '../../logs/group.ts';
-import { RecordQueue } from '../../logs/record-queue.ts';
+import { createBatch, type Batch } from '../../logs/spool/batch.ts';
+import { SinkLedger } from '../../logs/spool/sink-positions.ts';
+import type { GroupProgress } from '../../logs/tail/group.ts';
+import { RecordQueue } from '../../logs/spool/record-queue.ts';
 import type { LogRecord } from '../../logs/record.ts';
-import { bytesOf, MEBIBYTE, type Dropped, type SinkStanding, type Spool } from '../../logs/spool.ts';
+import { bytesOf, MEBIBYTE, type Dropped, type SinkStanding, type Spool } from '../../logs/spool/spool.ts';
 import {
   LeaseLost,
   progressCommands,

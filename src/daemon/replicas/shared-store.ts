@@ -3,10 +3,10 @@
  * got, and a version that counts the commits. Only the holder of the lease writes, one commit at a time; a commit is
  * applied whole or not at all, and a second time without effect (its answer may have been lost).
  */
-import type { GroupProgress } from '../../logs/group.ts';
+import type { GroupProgress } from '../../logs/tail/group.ts';
 import type { LogRecord } from '../../logs/record.ts';
-import type { Stream } from '../../logs/stream.ts';
-import { nextPlace, restoredWindow, windowLines } from '../../logs/window.ts';
+import type { Stream } from '../../logs/tail/stream.ts';
+import { nextPlace, restoredWindow, windowLines } from '../../logs/tail/window.ts';
 import type { Redis } from './redis.ts';
 
 /** The keys of one set of replicas. The braces keep them on one node of a cluster. */

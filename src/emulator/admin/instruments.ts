@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { coerceFields } from '../../wire/coerce.ts';
 import { faultSchema, type FaultInput } from '../faults/faults.ts';
-import { journalExpectation, journalFilter } from '../journal-entry.ts';
+import { journalExpectation, journalFilter } from '../journal/entry.ts';
 import { bodyRoute, route, type AdminParts, type AdminRoute } from './route.ts';
 
 const clockChange = z.discriminatedUnion('action', [

@@ -1,7 +1,7 @@
 /** The emulator as a whole: health, overview, reset, seed, snapshots. */
 import * as z from 'zod';
-import type { Snapshot } from '../control.ts';
-import type { TemplateView } from '../inspect-resources.ts';
+import type { Snapshot } from '../service/control.ts';
+import type { TemplateView } from '../inspect/resources.ts';
 import { seedSchema } from '../seed/schema.ts';
 import { bodyRoute, route, type AdminParts, type AdminRoute } from './route.ts';
 

@@ -1,7 +1,7 @@
 /** What the emulated service contains, to be looked at and changed from outside. */
 import * as z from 'zod';
-import { INSTANCE_STATUSES } from '../../contract/instance-list.ts';
-import { maintenanceWindow } from '../../contract/machines.ts';
+import { INSTANCE_STATUSES } from '../../contract/operations/instance-list.ts';
+import { maintenanceWindow } from '../../contract/operations/machines.ts';
 import { offerEntry } from '../seed/resource-schema.ts';
 import { apiKeyEntry, deploymentChanges, deploymentEntry } from '../seed/schema.ts';
 import { bodyRoute, idOf, route, type AdminParts, type AdminRoute } from './route.ts';

@@ -1,14 +1,14 @@
 /** What a route of the admin API is, and what it works on. */
 import type { z } from 'zod';
-import type { Clock } from '../clock.ts';
-import type { Control } from '../control.ts';
+import type { Clock } from '../service/clock.ts';
+import type { Control } from '../service/control.ts';
 import type { DialectName } from '../dialect/dialect.ts';
 import type { Faults } from '../faults/board.ts';
-import type { ApiKeys, Deployments, Instances, Machines, WorkerGroups } from '../inspect.ts';
-import type { Resources } from '../inspect-resources.ts';
-import type { Journal } from '../journal.ts';
-import type { World } from '../service.ts';
-import type { Outbox, TotpHelper, TwoFactor } from '../tfa/inspect.ts';
+import type { ApiKeys, Deployments, Instances, Machines, WorkerGroups } from '../inspect/service.ts';
+import type { Resources } from '../inspect/resources.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { World } from '../service/service.ts';
+import type { Outbox, TotpHelper, TwoFactor } from '../inspect/two-factor.ts';
 
 export interface AdminRequest<Body = unknown> {
   readonly params: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 /** 2FA from outside: the codes that were sent, an authenticator, logins that wait for a second factor. */
 import * as z from 'zod';
 import { coerceFields } from '../../wire/coerce.ts';
-import { outboxFilter, tfaChange, userChange } from '../tfa/inspect.ts';
+import { outboxFilter, tfaChange, userChange } from '../inspect/two-factor.ts';
 import { bodyRoute, idOf, route, type AdminParts, type AdminRoute } from './route.ts';
 
 const login = z.strictObject({ user_id: z.int().optional().describe('absent: the first user') });

@@ -2,10 +2,10 @@
 import type { Operation } from '../../contract/define.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { RouteMatch } from '../../wire/match.ts';
-import type { Answer } from '../answer.ts';
-import type { Call } from '../call.ts';
-import type { Refused } from '../refused.ts';
-import type { State } from '../state.ts';
+import type { Answer } from '../http/answer.ts';
+import type { Call } from '../service/call.ts';
+import type { Refused } from '../service/refused.ts';
+import type { State } from '../service/state.ts';
 
 export type DialectName = 'spec' | 'public';
 

@@ -1,6 +1,6 @@
 /** Templates as the public service's clients know them: `select_cols`, `templates_found`, deletion by hash. */
-import { Refused } from '../refused.ts';
-import { findOwnTemplate } from '../templates.ts';
+import { Refused } from '../service/refused.ts';
+import { findOwnTemplate } from '../resources/templates.ts';
 import type { Caller } from './dialect.ts';
 import { isRecord } from './tolerate.ts';
 

@@ -2,13 +2,13 @@
  * The public service's way of speaking the interface (public-dialect.md), so that its existing clients run
  * against the emulator unmodified: laxer about what it takes, and wordier in what it answers.
  */
-import type { MaintenanceWindow } from '../../contract/machines.ts';
+import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import { createMatcher, matchOperation } from '../../wire/match.ts';
-import { jsonAnswer } from '../answer.ts';
-import type { Call } from '../call.ts';
-import { throttledAnswer } from '../throttling.ts';
+import { jsonAnswer } from '../http/answer.ts';
+import type { Call } from '../service/call.ts';
+import { throttledAnswer } from '../service/throttling.ts';
 import type { Alias, Dialect } from './dialect.ts';
 import { shownTemplates, withTemplateId } from './public-templates.ts';
 import { isRecord, readTexts, tolerate } from './tolerate.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Deployment } from '../../contract/deployment.ts';
-import { beat, settleDeployment, type DeploymentRecord } from '../deployments.ts';
-import { Refused } from '../refused.ts';
+import type { Deployment } from '../../contract/operations/deployment.ts';
+import { beat, settleDeployment, type DeploymentRecord } from '../resources/deployments.ts';
+import { Refused } from '../service/refused.ts';
 import type { HandlersOf } from './define.ts';
 
 export const deploymentHandlers: HandlersOf<'deployments'> = {

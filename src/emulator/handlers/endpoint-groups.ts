@@ -1,5 +1,10 @@
-import { createGroup, groupView, refuseBadGroup, type EndpointGroupRecord } from '../endpoint-groups.ts';
-import { Refused } from '../refused.ts';
+import {
+  createGroup,
+  groupView,
+  refuseBadGroup,
+  type EndpointGroupRecord,
+} from '../resources/endpoint-groups.ts';
+import { Refused } from '../service/refused.ts';
 import type { HandlerContext, HandlersOf } from './define.ts';
 
 export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {

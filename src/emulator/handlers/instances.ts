@@ -1,8 +1,8 @@
 import type { Input } from '../../contract/operations.ts';
-import { statusAt, type InstanceRecord } from '../instances.ts';
-import { returnOffer } from '../offers.ts';
-import { Refused } from '../refused.ts';
-import { rentOffer } from '../rent.ts';
+import { statusAt, type InstanceRecord } from '../resources/instances.ts';
+import { returnOffer } from '../resources/offers.ts';
+import { Refused } from '../service/refused.ts';
+import { rentOffer } from '../resources/rent.ts';
 import type { HandlerContext, HandlersOf } from './define.ts';
 
 export const instanceHandlers: HandlersOf<'instances'> = {

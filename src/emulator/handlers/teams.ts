@@ -1,5 +1,5 @@
-import { Refused } from '../refused.ts';
-import { createRole, findRole } from '../team-roles.ts';
+import { Refused } from '../service/refused.ts';
+import { createRole, findRole } from '../resources/team-roles.ts';
 import type { HandlersOf } from './define.ts';
 
 export const teamHandlers: HandlersOf<'teams'> = {

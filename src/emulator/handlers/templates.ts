@@ -1,6 +1,12 @@
-import { Refused } from '../refused.ts';
-import { matchesFilters } from '../template-filters.ts';
-import { createTemplate, editTemplate, findOwnTemplate, templateView, visibleTo } from '../templates.ts';
+import { Refused } from '../service/refused.ts';
+import { matchesFilters } from '../resources/template-filters.ts';
+import {
+  createTemplate,
+  editTemplate,
+  findOwnTemplate,
+  templateView,
+  visibleTo,
+} from '../resources/templates.ts';
 import type { HandlersOf } from './define.ts';
 
 export const templateHandlers: HandlersOf<'templates'> = {

@@ -1,13 +1,13 @@
 import type { OperationId } from '../../contract/operations.ts';
-import { Refused } from '../refused.ts';
-import { viewMethod } from '../tfa/account.ts';
+import { Refused } from '../service/refused.ts';
+import { viewMethod } from '../tfa/account/account.ts';
 import { beginAuthorization, confirmAuthorization } from '../tfa/authorize.ts';
 import { forbidTeams } from '../tfa/context.ts';
 import { completeLogin } from '../tfa/login.ts';
 import { confirmNew, regenerateBackupCodes, removeMethod, updateMethod } from '../tfa/methods.ts';
 import { resendSms, sendEmail, sendSms } from '../tfa/send-codes.ts';
-import { newTotpSecret, provisioningUri } from '../tfa/totp.ts';
-import { viewUser } from '../users.ts';
+import { newTotpSecret, provisioningUri } from '../tfa/account/totp.ts';
+import { viewUser } from '../resources/users.ts';
 import type { Handler, HandlersOf } from './define.ts';
 
 export const tfaHandlers: HandlersOf<'tfa'> = {

@@ -1,4 +1,4 @@
-import { viewUser } from '../users.ts';
+import { viewUser } from '../resources/users.ts';
 import type { HandlersOf } from './define.ts';
 
 export const userHandlers: HandlersOf<'users'> = {

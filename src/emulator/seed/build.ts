@@ -1,13 +1,13 @@
 /** Seed → state, pure. */
-import { createDeployment } from '../deployments.ts';
+import { createDeployment } from '../resources/deployments.ts';
 import { createGroupLog, type LineSource } from '../worker-log/group-log.ts';
-import { startingSteps, type InstanceRecord } from '../instances.ts';
+import { startingSteps, type InstanceRecord } from '../resources/instances.ts';
 import { endpointGroupOf, offerOf, stepsOf, templateOf } from './build-resources.ts';
 import { DEFAULT_SEED } from './default.ts';
 import { seedSchema, type ParsedSeed, type Seed } from './schema.ts';
 import { settingsSchema, type Settings, type SettingsInput } from './settings.ts';
-import type { ApiKeyRecord, State, UserRecord } from '../state.ts';
-import { accountOf, buildTfaState, tfaSection } from '../tfa/seed.ts';
+import type { ApiKeyRecord, State, UserRecord } from '../service/state.ts';
+import { accountOf, buildTfaState, tfaSection } from './two-factor.ts';
 
 type Entry<Section extends keyof ParsedSeed> =
   NonNullable<ParsedSeed[Section]> extends (infer One)[] ? One : never;

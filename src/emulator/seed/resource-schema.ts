@@ -1,9 +1,9 @@
 /** Sections of the seed for what users create or rent: templates, offers, endpoint groups. */
 import * as z from 'zod';
-import { endpointGroupParameters } from '../../contract/endpoint-groups.ts';
-import { INSTANCE_STATUSES } from '../../contract/instance-list.ts';
+import { endpointGroupParameters } from '../../contract/operations/endpoint-groups.ts';
+import { INSTANCE_STATUSES } from '../../contract/operations/instance-list.ts';
 import { id } from '../../contract/schemas.ts';
-import { templateBody } from '../../contract/templates.ts';
+import { templateBody } from '../../contract/operations/templates.ts';
 
 const seconds = z.number().nonnegative();
 

@@ -4,11 +4,11 @@
  * Its JSON schema is served at `/_emulator/seed-schema`.
  */
 import * as z from 'zod';
-import { DEFAULT_TAG } from '../../contract/deployment.ts';
-import { MAINTENANCE_CATEGORIES } from '../../contract/machines.ts';
+import { DEFAULT_TAG } from '../../contract/operations/deployment.ts';
+import { MAINTENANCE_CATEGORIES } from '../../contract/operations/machines.ts';
 import { id, timestamp } from '../../contract/schemas.ts';
 import { endpointGroupEntry, offerEntry, statusSteps, templateEntry } from './resource-schema.ts';
-import { tfaSection, tfaUserFields } from '../tfa/seed.ts';
+import { tfaSection, tfaUserFields } from './two-factor.ts';
 import { settingsSchema } from './settings.ts';
 
 const seconds = z.number().nonnegative();

@@ -4,8 +4,8 @@
  */
 import * as z from 'zod';
 import { LIMITS } from '../../contract/limits.ts';
-import { THROTTLE_SHAPES } from '../throttling.ts';
-import { tfaSettings } from '../tfa/settings.ts';
+import { THROTTLE_SHAPES } from '../service/throttling.ts';
+import { tfaSettings } from '../tfa/account/settings.ts';
 
 export const settingsSchema = z.strictObject({
   randomSeed: z.int().default(1).describe('seed of all random choices: log lines, probabilities of faults'),

@@ -1,8 +1,8 @@
 /** What every rule of 2FA works on: a state, a caller, a time and a source of random numbers; nothing else. */
 import type { OperationId } from '../../contract/operations.ts';
 import type { HandlerContext } from '../handlers/define.ts';
-import type { Random } from '../random.ts';
-import { Refused } from '../refused.ts';
+import type { Random } from '../service/random.ts';
+import { Refused } from '../service/refused.ts';
 
 export type TfaContext = Pick<HandlerContext, 'state' | 'user' | 'key' | 'nowMs' | 'random' | 'loggedOut'>;
 

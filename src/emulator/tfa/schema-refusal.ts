@@ -1,8 +1,8 @@
 /** Broken schemas of 2FA requests for which §7 has a code that says more than bad_request. Pure. */
 import { operationOf, type OperationId } from '../../contract/operations.ts';
-import { TFA_METHODS } from '../../contract/tfa-fields.ts';
-import { Refused } from '../refused.ts';
-import { invalidMethod } from './account.ts';
+import { TFA_METHODS } from '../../contract/operations/tfa-fields.ts';
+import { Refused } from '../service/refused.ts';
+import { invalidMethod } from './account/account.ts';
 
 /** For a body that does not fit the schema of its operation; undefined where bad_request says it. */
 export function tfaSchemaRefusal(id: OperationId, body: unknown): Refused | undefined {

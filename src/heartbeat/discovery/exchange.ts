@@ -1,7 +1,7 @@
 /** One question to the service, with an end: an answer, a refusal, the timeout, or the signal. */
 import type { CallOptions } from '../../client/caller.ts';
-import type { Ports } from '../ports.ts';
-import type { Subject } from './agenda.ts';
+import type { Ports } from '../driver/ports.ts';
+import type { Subject } from './questions.ts';
 import type { Told } from './knowledge.ts';
 import { replyOfError, TIMED_OUT, WRONG_DEPLOYMENT, type Reply } from './reply.ts';
 

@@ -1,7 +1,7 @@
 /** Wanted deployments and what is known of them → which to beat, and how. Pure. */
-import type { TimingChoice } from '../formulas.ts';
-import { MIN_SPACING, type IntervalChoice } from '../formulas.ts';
-import { checkTiming } from '../timing-check.ts';
+import type { TimingChoice } from '../engine/formulas.ts';
+import { MIN_SPACING, type IntervalChoice } from '../engine/formulas.ts';
+import { checkTiming } from '../engine/timing-check.ts';
 import type { Finding } from './findings.ts';
 import type { Known, Knowledge } from './knowledge.ts';
 import { labelOf, type Wanted, type WantedByName } from './wanted.ts';

@@ -3,8 +3,8 @@
  * long as it takes, and tells what changed. It decides nothing by itself: see question.ts for when it asks,
  * pace.ts for how fast, knowledge.ts for what an answer is worth, resolve.ts for what follows from it.
  */
-import type { CancelTimer, Ports } from '../ports.ts';
-import { nextQuestion, openSingles, singles, type Subject } from './agenda.ts';
+import type { CancelTimer, Ports } from '../driver/ports.ts';
+import { nextQuestion, openSingles, singles, type Subject } from './questions.ts';
 import { exchange, type DeploymentClient } from './exchange.ts';
 import { News, type Finding, type Remark } from './findings.ts';
 import { learnGone, learnList, learnOne, NOTHING_KNOWN } from './knowledge.ts';

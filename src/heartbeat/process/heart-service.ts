@@ -6,18 +6,18 @@ import { unwatchFile, watchFile } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApiKey } from '../../client/api-key.ts';
 import { type ConfigProblem, describeProblem, isError } from '../../config/problem.ts';
-import type { HeartSettings } from '../../config/heart-options.ts';
+import type { HeartSettings } from '../../config/options/heart-options.ts';
 import type { LoadedHeart } from '../../config/load-heart.ts';
-import { LOG_LEVELS, type LogLevel } from '../../config/log-levels.ts';
+import { LOG_LEVELS, type LogLevel } from '../../config/types/log-levels.ts';
 import type { ServiceManagerSettings } from '../../config/service-manager.ts';
 import { openHeart, type Heart } from '../heart.ts';
-import { Announcer } from './announcer.ts';
-import type { StartDaemon } from './daemon-child.ts';
-import { createHeartLog } from './log.ts';
+import { Announcer } from './log/announcer.ts';
+import type { StartDaemon } from './supervision/daemon-child.ts';
+import { createHeartLog } from './log/log.ts';
 import { attemptsAtOnce } from './open-files.ts';
-import { Reports } from './reports.ts';
-import { nonBlocking, type Stderr } from './stderr.ts';
-import type { Supervisor } from './supervisor.ts';
+import { Reports } from './link/reports.ts';
+import { nonBlocking, type Stderr } from './log/stderr.ts';
+import type { Supervisor } from './supervision/supervisor.ts';
 import type { ServiceManager } from './service-manager.ts';
 
 export interface HeartServiceOptions extends LoadedHeart {
@@ -171,9 +171,9 @@ export function startHeartService(options: HeartServiceOptions): HeartService {
       try {
         const [{ superviseDaemon }, { startDaemonChild }, memory, { createServiceManager }] =
           await Promise.all([
-            import('./supervisor.ts'),
-            import('./daemon-child.ts'),
-            import('./memory.ts'),
+            import('./supervision/supervisor.ts'),
+            import('./supervision/daemon-child.ts'),
+            import('./supervision/memory.ts'),
             import('./service-manager.ts'),
           ]);
         if (stopping) return true;

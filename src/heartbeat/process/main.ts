@@ -11,8 +11,8 @@ import { describeProblem } from '../../config/problem.ts';
 import { isAwaited, loadHeartConfig, type LoadedHeart } from '../../config/load-heart.ts';
 import { serviceManagerSettings } from '../../config/service-manager.ts';
 import { startHeartService } from './heart-service.ts';
-import { listenForSignals, type Signals } from './signals.ts';
-import { openStderr, type Stderr } from './stderr.ts';
+import { listenForSignals, type Signals } from './link/signals.ts';
+import { openStderr, type Stderr } from './log/stderr.ts';
 
 const EXIT_CONFIG = 2;
 /** How long the rest waits for the first heartbeats' answers, ms: to load it would slow them down. */

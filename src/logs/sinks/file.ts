@@ -10,7 +10,7 @@
  */
 import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Batch } from '../batch.ts';
+import type { Batch } from '../spool/batch.ts';
 import { Archives, syncDirectory } from './archives.ts';
 import { cutTornLine, indexOfLastLine } from './last-record.ts';
 import { ALL_ACCEPTED, type Acceptance, type Sink } from './sink.ts';

@@ -11,7 +11,7 @@ import { gzip } from 'node:zlib';
 import { JsonLogsSerializer, ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer';
 import type { Dispatcher } from 'undici';
 import { createDirectAgent, request } from '../../client/undici.ts';
-import type { Batch } from '../batch.ts';
+import type { Batch } from '../spool/batch.ts';
 import type { LogRecord } from '../record.ts';
 import { acceptanceOf, type Answer } from './otlp-answer.ts';
 import { toOtlpRecords } from './otlp-records.ts';

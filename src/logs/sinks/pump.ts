@@ -1,9 +1,9 @@
 /** Moves records from the spool to one sink, at the sink's own speed. */
 import { backoffMs } from '../backoff.ts';
-import type { Batch } from '../batch.ts';
+import type { Batch } from '../spool/batch.ts';
 import type { Clock } from '../clock.ts';
 import type { LogListener } from '../events.ts';
-import type { Spool } from '../spool.ts';
+import type { Spool } from '../spool/spool.ts';
 import { SinkBusy, type Acceptance, type Sink } from './sink.ts';
 
 /** Milliseconds. One that asks for a day must not be left alone until its records are gone from the spool. */

@@ -1,5 +1,5 @@
 /** Where records go. A new kind of sink is one function that makes one of these. */
-import type { Batch } from '../batch.ts';
+import type { Batch } from '../spool/batch.ts';
 
 export interface Sink {
   /** Distinct among the sinks of a process: its place in the spool is kept under it. */

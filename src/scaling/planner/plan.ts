@@ -1,6 +1,6 @@
 /** Runs plans: one scenario or several side by side, under a load that is read once. */
-import { Simulation, type Scenario } from './simulation.ts';
-import { RecordedLoad, type Arrival, type ArrivalStream } from './load.ts';
+import { Simulation, type Scenario } from './model/simulation.ts';
+import { RecordedLoad, type Arrival, type ArrivalStream } from './load/load.ts';
 import type { PlanResult } from './result.ts';
 
 /** Plans for a load at hand. Throws a RangeError for requests that are not in order of time. */

@@ -1,7 +1,7 @@
 /** What a plan says. Plain data: `pilotlight plan --json` prints it as it is. */
-import type { ResolvedParameters } from '../findings.ts';
+import type { ResolvedParameters } from '../rules/findings.ts';
 import type { PlanSettings } from './settings.ts';
-import type { PlanSeries } from './time-series.ts';
+import type { PlanSeries } from './model/time-series.ts';
 
 export interface PlanResult {
   readonly parameters: ResolvedParameters;

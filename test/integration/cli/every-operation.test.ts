@@ -8,7 +8,7 @@ import { flagsOf } from '../../../src/cli/operations/flags.ts';
 import { commandOf } from '../../../src/cli/operations/names.ts';
 import { COMMON_ERRORS } from '../../../src/contract/errors.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../../src/contract/operations.ts';
-import { splitWords } from '../../../src/contract/shell-words.ts';
+import { splitWords } from '../../../src/contract/text/shell-words.ts';
 import { DEFAULT_TEAM_KEY, startEmulator } from '../../../src/emulator/index.ts';
 import { pilotlight, type Ran } from '../../support/console.ts';
 

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
-import { createBeatPort } from '../../../src/heartbeat/beat.ts';
-import type { Outcome } from '../../../src/heartbeat/outcome.ts';
+import { createBeatPort } from '../../../src/heartbeat/driver/beat.ts';
+import type { Outcome } from '../../../src/heartbeat/engine/outcome.ts';
 
 interface Answer {
   readonly status: number;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
-import { ENDPOINT_GROUP_DEFAULTS } from '../../../src/contract/endpoint-groups.ts';
+import { ENDPOINT_GROUP_DEFAULTS } from '../../../src/contract/operations/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
-import { EXAMPLE_HASH } from '../../../src/contract/templates.ts';
+import { EXAMPLE_HASH } from '../../../src/contract/operations/templates.ts';
 import { DEFAULT_TEAM_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 
 const NOON = Date.UTC(2026, 5, 1, 12);

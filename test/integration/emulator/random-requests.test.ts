@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Operation } from '../../../src/contract/define.ts';
 import { COMMON_ERRORS, ERRORS, type ErrorCode } from '../../../src/contract/errors.ts';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
-import { EXAMPLE_HASH } from '../../../src/contract/templates.ts';
+import { EXAMPLE_HASH } from '../../../src/contract/operations/templates.ts';
 import {
   DEFAULT_TEAM_KEY,
   startEmulator,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/index.ts';
-import { MAX_TAIL } from '../../../src/logs/rate.ts';
+import { MAX_TAIL } from '../../../src/logs/tail/rate.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { bundleInto } from '../../support/bundle.ts';
 import { until } from '../../support/daemon.ts';

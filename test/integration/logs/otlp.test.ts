@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../src/logs/events.ts';
-import { MemorySpool } from '../../../src/logs/memory-spool.ts';
+import { MemorySpool } from '../../../src/logs/spool/memory-spool.ts';
 import { formatMicros, type LogRecord } from '../../../src/logs/record.ts';
 import { otlpSink } from '../../../src/logs/sinks/otlp.ts';
 import { startPump } from '../../../src/logs/sinks/pump.ts';

@@ -1,7 +1,7 @@
 /** The same five stretches of a log's life, followed by Pilotlight and by the loop that people write today. */
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Client } from '../../../src/client/client.ts';
-import { MAX_TAIL } from '../../../src/logs/rate.ts';
+import { MAX_TAIL } from '../../../src/logs/tail/rate.ts';
 import { followEmulator, GROUP, type FollowedEmulator } from '../../support/followed-emulator.ts';
 import { gapsOf, linesOf } from '../../support/log-polls.ts';
 import { haveRealLogs, readRealLog } from '../../support/real-logs.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MAX_TAIL, reserve } from '../../../src/logs/rate.ts';
+import { MAX_TAIL, reserve } from '../../../src/logs/tail/rate.ts';
 import { followEmulator, GROUP } from '../../support/followed-emulator.ts';
 import { gapsOf, linesOf } from '../../support/log-polls.ts';
 import { expectSubsequence } from '../../support/log-records.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
-import { timingFor } from '../../../src/heartbeat/formulas.ts';
+import { timingFor } from '../../../src/heartbeat/engine/formulas.ts';
 import { startTestDaemon, until } from '../../support/daemon.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -4,10 +4,10 @@ import { Exposition } from '../../../src/daemon/metrics/exposition.ts';
 import { deploymentFamilies } from '../../../src/daemon/metrics/families/deployments.ts';
 import type { Scrape } from '../../../src/daemon/metrics/scrape.ts';
 import { expose } from '../../../src/daemon/metrics/series.ts';
-import { figuresOf, joinFigures, selectFigures } from '../../../src/heartbeat/figures.ts';
-import { HEARTBEAT_STATES } from '../../../src/heartbeat/machine.ts';
-import { FAILURE_LABELS, type FailureLabel } from '../../../src/heartbeat/outcome.ts';
-import type { DeploymentView } from '../../../src/heartbeat/view.ts';
+import { figuresOf, joinFigures, selectFigures } from '../../../src/heartbeat/view/figures.ts';
+import { HEARTBEAT_STATES } from '../../../src/heartbeat/engine/state.ts';
+import { FAILURE_LABELS, type FailureLabel } from '../../../src/heartbeat/engine/outcome.ts';
+import type { DeploymentView } from '../../../src/heartbeat/view/view.ts';
 
 const count = fc.oneof(fc.constant(0), fc.nat());
 const time = fc.double({ min: 0, max: 2e12, noNaN: true });

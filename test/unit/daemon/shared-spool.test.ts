@@ -3,7 +3,7 @@ import { startLease } from '../../../src/daemon/replicas/lease.ts';
 import { connectRedis, type Redis } from '../../../src/daemon/replicas/redis.ts';
 import { SharedSpool } from '../../../src/daemon/replicas/shared-spool.ts';
 import { LeaseLost, SharedKeys, SharedStore } from '../../../src/daemon/replicas/shared-store.ts';
-import type { GroupProgress } from '../../../src/logs/group.ts';
+import type { GroupProgress } from '../../../src/logs/tail/group.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { until } from '../../support/daemon.ts';
 import { windowOf } from '../../support/log-records.ts';

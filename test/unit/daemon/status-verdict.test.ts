@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DeploymentStatus, Status } from '../../../src/daemon/status.ts';
+import type { DeploymentStatus, Status } from '../../../src/daemon/status/status.ts';
 import { EMPTY_SCRAPE } from '../../support/empty-scrape.ts';
 
 interface Verdict {
@@ -9,7 +9,7 @@ interface Verdict {
 }
 
 // The page's scripts are served as they are, and have no types.
-const script = new URL('../../../src/daemon/status-page/status-verdict.js', import.meta.url).href;
+const script = new URL('../../../src/daemon/status/page/status-verdict.js', import.meta.url).href;
 const { verdict } = (await import(script)) as { verdict: (status: Status, now: number) => Verdict };
 
 const NOW = 1_000_000;

@@ -3,7 +3,7 @@
  * the scripts and styles in it by their hashes, and no address at all.
  */
 import { createHash } from 'node:crypto';
-import { spreadOver, type Candidate, type SearchResult } from '../../../scaling/planner/search.ts';
+import { spreadOver, type Candidate, type SearchResult } from '../../../scaling/planner/search/search.ts';
 import { money, percent, seconds } from '../figures.ts';
 import type { LabelledPlan, PlanOutcome } from '../outcome.ts';
 import { adviceOf, FIGURES, loadSentence, parameterRows, type Row } from '../rows.ts';

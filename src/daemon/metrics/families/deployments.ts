@@ -5,9 +5,9 @@ import {
   ROW_LENGTH,
   STATE_COLUMN,
   type FigureName,
-} from '../../../heartbeat/figures.ts';
-import { HEARTBEAT_STATES } from '../../../heartbeat/machine.ts';
-import { FAILURE_LABELS } from '../../../heartbeat/outcome.ts';
+} from '../../../heartbeat/view/figures.ts';
+import { HEARTBEAT_STATES } from '../../../heartbeat/engine/state.ts';
+import { FAILURE_LABELS } from '../../../heartbeat/engine/outcome.ts';
 import type { Scrape } from '../scrape.ts';
 import { numberText, type WrittenFamily } from '../series.ts';
 import { Stencil } from '../stencil.ts';

@@ -1,5 +1,5 @@
 /** Metrics of each worker group's log, and of the sinks that its lines go to. */
-import type { SinkStatus, WorkerGroupStatus } from '../../status.ts';
+import type { SinkStatus, WorkerGroupStatus } from '../../status/status.ts';
 import type { Scrape } from '../scrape.ts';
 import { numberText, type Family, type WrittenFamily } from '../series.ts';
 import { one, spread, type Read } from './reading.ts';

@@ -1,7 +1,7 @@
 /** Metrics of what is checked and watched: endpoint groups, instances, maintenance, account, jobs. */
-import { ENDPOINT_GROUP_PARAMETERS } from '../../../contract/endpoint-groups.ts';
-import { SEVERITIES } from '../../../scaling/findings.ts';
-import type { JobStatus, MaintenanceWindowStatus } from '../../status.ts';
+import { ENDPOINT_GROUP_PARAMETERS } from '../../../contract/operations/endpoint-groups.ts';
+import { SEVERITIES } from '../../../scaling/rules/findings.ts';
+import type { JobStatus, MaintenanceWindowStatus } from '../../status/status.ts';
 import type { Scrape } from '../scrape.ts';
 import type { Sample, SampledFamily } from '../series.ts';
 import { one, spread, type Read } from './reading.ts';

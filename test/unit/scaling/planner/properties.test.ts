@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { generateLoad, LOAD_SHAPES } from '../../../../src/scaling/planner/generators.ts';
-import { RecordedLoad } from '../../../../src/scaling/planner/load.ts';
+import { generateLoad, LOAD_SHAPES } from '../../../../src/scaling/planner/load/generators.ts';
+import { RecordedLoad } from '../../../../src/scaling/planner/load/load.ts';
 import { plan, planStream } from '../../../../src/scaling/planner/plan.ts';
 import { planSettings } from '../../../../src/scaling/planner/settings.ts';
 import { fixedPool, groups, planOf, scenarioOf, traces } from '../../../support/plans.ts';

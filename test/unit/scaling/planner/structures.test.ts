@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { NumberHeap } from '../../../../src/scaling/planner/number-heap.ts';
-import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from '../../../../src/scaling/planner/queue-times.ts';
-import { RequestQueue } from '../../../../src/scaling/planner/request-queue.ts';
-import { TimeSeries } from '../../../../src/scaling/planner/time-series.ts';
-import { SlidingMaximum, SlidingMean } from '../../../../src/scaling/planner/windows.ts';
+import { NumberHeap } from '../../../../src/scaling/planner/model/number-heap.ts';
+import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from '../../../../src/scaling/planner/model/queue-times.ts';
+import { RequestQueue } from '../../../../src/scaling/planner/model/request-queue.ts';
+import { TimeSeries } from '../../../../src/scaling/planner/model/time-series.ts';
+import { SlidingMaximum, SlidingMean } from '../../../../src/scaling/planner/model/windows.ts';
 
 const numbers = fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1, maxLength: 300 });
 

@@ -1,0 +1,101 @@
+/** The load that the flags describe: a trace, or one made up. */
+import { generateLoad } from '../../../scaling/planner/load/generators.ts';
+import { scaleArrivals, type Arrival, type ArrivalStream } from '../../../scaling/planner/load/load.ts';
+import { InputError } from '../../input-error.ts';
+import type { PlanFlags } from '../flags.ts';
+import { number } from '../figures.ts';
+import { openTrace } from './trace.ts';
+import type { TraceColumns } from './columns.ts';
+
+export interface LoadSource {
+  /** `azure-llm-2023-conv.csv`, or `made up: diurnal, 500 units/s`. */
+  readonly name: string;
+  /** How the work of a request comes about, as a formula. */
+  readonly work: string;
+  /** What the planner guessed from the names of the columns, as --weight takes it: `GeneratedTokens=1`. */
+  readonly guessedWeights: readonly string[];
+  /** Can be read once. */
+  readonly arrivals: ArrivalStream;
+}
+
+export async function loadSource(flags: PlanFlags, seed: number): Promise<LoadSource> {
+  if ((flags.trace === undefined) === (flags.load === undefined)) {
+    throw new InputError(
+      'which load? --trace FILE for a CSV of real requests, or one made up, such as --load diurnal --rate 500',
+    );
+  }
+  const source = flags.load === undefined ? await traced(flags) : madeUp(flags, seed);
+  if (flags.scale === 1) return source;
+  const scale = scaleArrivals(flags.scale, flags.scaleBy, seed);
+  const how = flags.scaleBy === 'work' ? 'by larger requests' : 'by more requests';
+  return {
+    ...source,
+    name: `${source.name}, ${number(flags.scale)} times over ${how}`,
+    arrivals: mapped(source.arrivals, scale),
+  };
+}
+
+async function traced(flags: PlanFlags): Promise<LoadSource> {
+  const path = flags.trace ?? '-';
+  const { columns, arrivals } = await openTrace(path, {
+    timeColumn: flags.timeColumn,
+    timeUnit: flags.timeUnit,
+    weights: flags.weight ?? new Map(),
+    requestWork: flags.requestWork,
+  });
+  const name = path === '-' ? 'standard input' : path.replace(/^.*\//, '');
+  const weights = columns.work.map((column) => `${column.name}=${column.weight}`);
+  return { name, work: formula(columns), guessedWeights: columns.guessed ? weights : [], arrivals };
+}
+
+function formula({ work, base }: TraceColumns): string {
+  const terms = work.map(({ name, weight }) => (weight === 1 ? name : `${number(weight)} × ${name}`));
+  return [...(base > 0 ? [number(base)] : []), ...terms].join(' + ');
+}
+
+function madeUp(flags: PlanFlags, seed: number): LoadSource {
+  const { load: shape = 'constant', rate, requestWork, duration, sizes, peakRatio, period } = flags;
+  if (rate === undefined)
+    throw new InputError('how much load? Say --rate UNITS, the mean work that arrives a second');
+  const described = {
+    shape,
+    unitsPerSecond: rate,
+    unitsPerRequest: requestWork,
+    seconds: duration,
+    sizes,
+    peakRatio,
+    periodSeconds: period,
+    burstRatio: flags.burstRatio,
+    burstEverySeconds: flags.burstEvery,
+    burstSeconds: flags.burstLength,
+  };
+  const given = Object.fromEntries(Object.entries(described).filter(([, value]) => value !== undefined));
+  const load = generateLoad({ shape, unitsPerSecond: rate, seed, ...given });
+  return {
+    name: `made up: ${shape}, ${number(rate)} units/s on average`,
+    work: shape === 'constant' || sizes === 'fixed' ? 'the same for all' : 'exponentially distributed',
+    guessedWeights: [],
+    arrivals: inPieces(load),
+  };
+}
+
+const PIECE = 4096;
+
+async function* inPieces(load: Iterable<Arrival>): AsyncGenerator<readonly Arrival[]> {
+  let piece: Arrival[] = [];
+  for (const arrival of load) {
+    piece.push(arrival);
+    if (piece.length === PIECE) {
+      yield piece;
+      piece = [];
+    }
+  }
+  yield piece;
+}
+
+async function* mapped(
+  stream: ArrivalStream,
+  map: (arrivals: readonly Arrival[]) => readonly Arrival[],
+): AsyncGenerator<readonly Arrival[]> {
+  for await (const arrivals of stream) yield map(arrivals);
+}

@@ -1,0 +1,120 @@
+/** Reads a trace of requests from a CSV file as a stream: memory does not grow with the file. */
+import { createReadStream } from 'node:fs';
+import { InputError } from '../../input-error.ts';
+import type { Arrival, ArrivalStream } from '../../../scaling/planner/load/load.ts';
+import { chooseColumns, splitFields, type Column, type TraceColumns } from './columns.ts';
+import { recordsOf, type CsvRecord } from './records.ts';
+import { parseTime, type TimeUnit } from './time.ts';
+
+export interface TraceOptions {
+  readonly timeColumn?: string | undefined;
+  readonly timeUnit: TimeUnit;
+  /** Column → units of work for each unit of its number. */
+  readonly weights: ReadonlyMap<string, number>;
+  /** Units of every request, on top of its columns. */
+  readonly requestWork: number | undefined;
+}
+
+export interface Trace {
+  readonly columns: TraceColumns;
+  readonly arrivals: ArrivalStream;
+}
+
+/** Opens the file (`-` is standard input) and reads its first line. Throws an InputError that says what is wrong. */
+export async function openTrace(path: string, options: TraceOptions): Promise<Trace> {
+  const name = path === '-' ? 'standard input' : path;
+  const records = readRecords(path, name);
+  const first = await records.next();
+  const [header, ...rest] = first.done ? [] : first.value;
+  if (header === undefined) throw new InputError(`${name}: the file is empty`);
+  const columns = chooseColumns(splitFields(header.text.replace(/^\uFEFF/, '')), options);
+  if (typeof columns === 'string') throw new InputError(`${name}: ${columns}`);
+  const reader = new RequestReader(name, columns, options.timeUnit);
+  async function* arrivals() {
+    yield reader.readAll(rest);
+    for await (const more of records) yield reader.readAll(more);
+  }
+  return { columns, arrivals: arrivals() };
+}
+
+async function* readRecords(path: string, name: string): AsyncGenerator<readonly CsvRecord[]> {
+  const stream = path === '-' ? process.stdin.setEncoding('utf8') : createReadStream(path, 'utf8');
+  try {
+    yield* recordsOf(stream as AsyncIterable<string>);
+  } catch (cause) {
+    throw new InputError(`${name}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Records in, requests out; times count from the first. */
+class RequestReader {
+  readonly #name: string;
+  readonly #columns: TraceColumns;
+  readonly #unit: TimeUnit;
+  #start = Number.NaN;
+  #last = 0;
+
+  constructor(name: string, columns: TraceColumns, unit: TimeUnit) {
+    this.#name = name;
+    this.#columns = columns;
+    this.#unit = unit;
+  }
+
+  /** Throws an InputError that names line and column, what was got there, and what is allowed. */
+  readAll(records: readonly CsvRecord[]): Arrival[] {
+    const arrivals: Arrival[] = [];
+    for (const record of records) if (record.text.trim() !== '') arrivals.push(this.#read(record));
+    return arrivals;
+  }
+
+  #read({ line, text }: CsvRecord): Arrival {
+    const { time, work, base, count } = this.#columns;
+    const fields = splitFields(text);
+    if (fields.length !== count) {
+      throw this.#wrong(
+        line,
+        `${fields.length} fields, where the first line has ${count}; quote fields that hold commas`,
+      );
+    }
+    const atSeconds = this.#timeOf(line, time, fields[time.index] ?? '');
+    let units = base;
+    for (const column of work) {
+      const field = fields[column.index] ?? '';
+      const value = field.trim() === '' ? Number.NaN : Number(field);
+      if (!(value >= 0 && value < Infinity)) {
+        throw this.#wrongField(line, column, field, 'a number of at least 0');
+      }
+      units += column.weight * value;
+    }
+    return { atSeconds, work: units };
+  }
+
+  #timeOf(line: number, column: Column, field: string): number {
+    const at = parseTime(field, this.#unit);
+    if (Number.isNaN(at)) {
+      const allowed = `a number (of ${this.#unit}; --time-unit says otherwise) or a date such as 2023-11-16 18:15:46.68`;
+      throw this.#wrongField(line, column, field, allowed);
+    }
+    if (Number.isNaN(this.#start)) this.#start = at;
+    const atSeconds = at - this.#start;
+    if (atSeconds < this.#last) {
+      throw this.#wrongField(
+        line,
+        column,
+        field,
+        `a time not before the one above it; sort the file by ${column.name}`,
+      );
+    }
+    this.#last = atSeconds;
+    return atSeconds;
+  }
+
+  #wrongField(line: number, { name, index }: Column, field: string, allowed: string): InputError {
+    const got = field.length > 60 ? `${JSON.stringify(field.slice(0, 60))}…` : JSON.stringify(field);
+    return this.#wrong(line, `column ${index + 1} (${name}): got ${got}; allowed: ${allowed}`);
+  }
+
+  #wrong(line: number, what: string): InputError {
+    return new InputError(`${this.#name}, line ${line}: ${what}`);
+  }
+}

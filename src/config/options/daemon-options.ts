@@ -1,0 +1,215 @@
+/**
+ * The variables that only the daemon reads, the process of all but the heartbeats. A malformed value of one of them
+ * switches off the feature that it is for (features.ts), loudly, and nothing else.
+ */
+import { isSchedule } from '../../watch/job.ts';
+import type { DaemonVariable } from './daemon-variables.ts';
+import { endpointGroupList } from '../types/endpoint-groups.ts';
+import { headerList } from '../types/header-list.ts';
+import type { Option, ValuesOf } from './option.ts';
+import {
+  byteSize,
+  count,
+  idList,
+  listOf,
+  listenAddress,
+  oneOf,
+  path,
+  redisUrl,
+  text,
+  unique,
+  url,
+  type ValueType,
+} from '../types/value-types.ts';
+
+/** What a malformed value switches off; features.ts says how. */
+export type Feature =
+  | 'logs'
+  | 'fileSink'
+  | 'otlpSink'
+  | 'endpointGroups'
+  | 'maintenance'
+  | 'instances'
+  | 'account'
+  | 'replicas'
+  | 'listener'
+  | 'adminListener'
+  | 'metrics';
+
+/** One row. `variable` is listed in daemon-variables.ts, which the heart reads instead of this table. */
+interface DaemonOption extends Option {
+  readonly variable: DaemonVariable;
+  /** What is off while the value is malformed. */
+  readonly feature: Feature;
+}
+
+/** As the watches run when nobody says otherwise. */
+const SCHEDULES = { maintenance: '*/5 * * * *', instances: '* * * * *', account: '*/15 * * * *' };
+const schedule: ValueType<string> = {
+  name: 'cron expression or off',
+  parse: (value) =>
+    value === 'off' || isSchedule(value)
+      ? { value, problems: [] }
+      : {
+          value: undefined,
+          problems: [{ at: '', got: value, allowed: 'off, or a cron expression such as */5 * * * *' }],
+        },
+};
+
+export const DAEMON_OPTIONS = {
+  serverlessUrl: {
+    variable: 'SERVERLESS_URL',
+    feature: 'logs',
+    type: url,
+    fallback: undefined,
+    restart: true,
+    doc: 'address of the serverless request service; BASE_URL when not set',
+  },
+  workerGroups: {
+    variable: 'WORKER_GROUPS',
+    feature: 'logs',
+    type: idList,
+    fallback: '',
+    doc: 'worker groups whose logs to follow',
+  },
+  logSinks: {
+    variable: 'LOG_SINKS',
+    feature: 'logs',
+    type: unique(listOf('list of stdout, file, otlp', oneOf('stdout', 'file', 'otlp')), (sink) => sink),
+    fallback: 'stdout',
+    restart: true,
+    doc: 'where worker-group lines go, each sink at its own speed',
+  },
+  logFile: {
+    variable: 'LOG_FILE',
+    feature: 'fileSink',
+    type: path,
+    fallback: undefined,
+    restart: true,
+    doc: 'file of the file sink; rotated ones lie beside it as LOG_FILE.1.gz, .2.gz, …, the highest number the newest',
+  },
+  logFileMaxBytes: {
+    variable: 'LOG_FILE_MAX_BYTES',
+    feature: 'fileSink',
+    type: byteSize,
+    fallback: '64MiB',
+    restart: true,
+    doc: 'size at which the file is rotated',
+  },
+  logFileMaxFiles: {
+    variable: 'LOG_FILE_MAX_FILES',
+    feature: 'fileSink',
+    type: count,
+    fallback: '10',
+    restart: true,
+    doc: 'rotated files to keep',
+  },
+  otlpEndpoint: {
+    variable: 'OTLP_ENDPOINT',
+    feature: 'otlpSink',
+    type: url,
+    fallback: undefined,
+    restart: true,
+    doc: 'OTLP/HTTP receiver of the otlp sink, such as http://collector:4318; /v1/logs is added when it is not there',
+  },
+  otlpHeaders: {
+    variable: 'OTLP_HEADERS',
+    feature: 'otlpSink',
+    type: headerList,
+    fallback: undefined,
+    secret: true,
+    restart: true,
+    doc: 'headers that the OTLP/HTTP receiver asks for, such as authorization=Bearer%20abc; values percent-encoded',
+  },
+  logStart: {
+    variable: 'LOG_START',
+    feature: 'logs',
+    type: oneOf('all', 'end'),
+    fallback: 'all',
+    doc: 'what of a log to deliver when a group is first seen: everything the service still has, or only what comes',
+  },
+  stateDir: {
+    variable: 'STATE_DIR',
+    feature: 'logs',
+    type: path,
+    fallback: undefined,
+    restart: true,
+    doc: 'folder for the log spool; without it a restart may repeat or lose log lines',
+  },
+  endpointGroups: {
+    variable: 'ENDPOINT_GROUPS',
+    feature: 'endpointGroups',
+    type: endpointGroupList,
+    fallback: '[]',
+    doc: 'JSON array of endpoint-group parameter objects to check',
+  },
+  machines: {
+    variable: 'MACHINES',
+    feature: 'maintenance',
+    type: idList,
+    fallback: '',
+    doc: 'machines whose maintenance windows to watch',
+  },
+  maintenanceSchedule: {
+    variable: 'MAINTENANCE_SCHEDULE',
+    feature: 'maintenance',
+    type: schedule,
+    fallback: SCHEDULES.maintenance,
+    doc: 'when to look for maintenance windows',
+  },
+  instancesSchedule: {
+    variable: 'INSTANCES_SCHEDULE',
+    feature: 'instances',
+    type: schedule,
+    fallback: SCHEDULES.instances,
+    doc: 'when to look at instance states',
+  },
+  accountSchedule: {
+    variable: 'ACCOUNT_SCHEDULE',
+    feature: 'account',
+    type: schedule,
+    fallback: SCHEDULES.account,
+    doc: 'when to look at two-factor authentication and backup codes',
+  },
+  redisUrl: {
+    variable: 'REDIS_URL',
+    feature: 'replicas',
+    type: redisUrl,
+    fallback: undefined,
+    secret: true,
+    restart: true,
+    doc: 'Redis of several replicas: one at a time follows the logs and runs the watches, all send heartbeats; the spool is there and not in STATE_DIR',
+  },
+  listen: {
+    variable: 'LISTEN',
+    feature: 'listener',
+    type: listenAddress,
+    fallback: '0.0.0.0:9847',
+    restart: true,
+    doc: 'metrics, probes and status page; port 0 picks a free one, said at start',
+  },
+  adminListen: {
+    variable: 'ADMIN_LISTEN',
+    feature: 'adminListener',
+    type: listenAddress,
+    fallback: '127.0.0.1:9848',
+    restart: true,
+    doc: 'reload, quit, log level, configuration; loopback addresses only',
+  },
+  metricsToken: {
+    variable: 'METRICS_TOKEN',
+    feature: 'metrics',
+    type: text,
+    fallback: undefined,
+    secret: true,
+    doc: 'Bearer token that /metrics asks for; open without it',
+  },
+} as const satisfies Record<string, DaemonOption>;
+
+export type DaemonOptionKey = keyof typeof DAEMON_OPTIONS;
+type Parsed = ValuesOf<typeof DAEMON_OPTIONS>;
+/** As features.ts leaves them: without an address a listener is off. */
+export type DaemonSettings = Omit<Parsed, 'listen' | 'adminListen'> & {
+  readonly listen: Parsed['listen'] | undefined;
+  readonly adminListen: Parsed['adminListen'] | undefined;
+};

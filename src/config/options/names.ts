@@ -1,0 +1,44 @@
+/** The names in the environment that carry our prefix: which are ours, which are misspelt, which Kubernetes made. */
+import { nearestName } from '../../contract/text/nearest-name.ts';
+import { DAEMON_VARIABLES } from './daemon-variables.ts';
+import { HEART_OPTIONS } from './heart-options.ts';
+import { PREFIX } from './option.ts';
+import { configError, type ConfigProblem } from '../problem.ts';
+import type { Environment } from '../values.ts';
+
+const KNOWN = [...Object.values(HEART_OPTIONS).map(({ variable }) => variable), ...DAEMON_VARIABLES].flatMap(
+  (variable) => [PREFIX + variable, `${PREFIX + variable}_FILE`],
+);
+
+/**
+ * What Kubernetes puts into each pod for a Service named pilotlight, or pilotlight-something
+ * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
+ */
+const SERVICE_LINK =
+  /_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;
+const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//;
+
+export interface ForeignNames {
+  readonly problems: readonly ConfigProblem[];
+  /** Made by Kubernetes, and ignored. */
+  readonly ignored: readonly string[];
+}
+
+export function foreignNames(environment: Environment): ForeignNames {
+  const foreign = Object.keys(environment).filter(
+    (name) => name.startsWith(PREFIX) && !KNOWN.includes(name) && environment[name] !== '',
+  );
+  const ignored = foreign.filter((name) => isServiceLink(name, environment[name] ?? ''));
+  const problems = foreign.filter((name) => !ignored.includes(name)).map((name) => unknown(name));
+  return { problems, ignored };
+}
+
+function isServiceLink(name: string, value: string): boolean {
+  return SERVICE_LINK.test(name) || (name.endsWith('_PORT') && SERVICE_ADDRESS.test(value));
+}
+
+function unknown(name: string): ConfigProblem {
+  const nearest = nearestName(name, KNOWN);
+  const message = nearest ? `no such variable; did you mean ${nearest}?` : 'no such variable';
+  return configError(name, 'a value', 'a known variable: see pilotlight run --help', message);
+}

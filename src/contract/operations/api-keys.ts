@@ -1,0 +1,71 @@
+/** API keys (§2.5). The interface names the operations and shows no paths; these are the public dialect's. */
+import * as z from 'zod';
+import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { id, permissions, success } from '../schemas.ts';
+
+/** A key as a list shows it: the secret value is shown once, at creation or reset. */
+export const apiKey = z.looseObject({ id, name: z.string().nullish(), permissions: permissions.nullish() });
+export type ApiKey = z.output<typeof apiKey>;
+
+export const apiKeyOperations = {
+  'apiKeys.create': {
+    method: 'POST',
+    path: '/api/v0/auth/apikeys/',
+    base: 'main',
+    origin: 'public dialect',
+    source: '§2.5, public dialect',
+    summary: 'Creates a key; its value is shown once',
+    verification: BEARER_ONLY,
+    body: z.strictObject({
+      name: z.string().min(1).describe('for identification only'),
+      permissions: permissions.optional().describe('default: full access'),
+    }),
+    response: z.looseObject({ id: id.optional(), key: z.string() }),
+    errors: [],
+    repeatable: false,
+    example: {
+      input: { name: 'sidecar', permissions: { api: { instance_write: {} } } },
+      response: { success: true, id: 3, key: 'shown-once' },
+    },
+  },
+  'apiKeys.list': {
+    method: 'GET',
+    path: '/api/v0/auth/apikeys/',
+    base: 'main',
+    origin: 'public dialect',
+    source: '§2.5, public dialect',
+    summary: 'The keys of the account, without their values',
+    verification: BEARER_ONLY,
+    response: z.looseObject({ apikeys: z.array(apiKey) }),
+    errors: [],
+    repeatable: true,
+    example: { input: {}, response: { apikeys: [{ id: 3, name: 'sidecar', permissions: {} }] } },
+  },
+  'apiKeys.delete': {
+    method: 'DELETE',
+    path: '/api/v0/auth/apikeys/{id}/',
+    base: 'main',
+    origin: 'public dialect',
+    source: '§2.5, public dialect',
+    summary: 'Revokes a key: requests with it get 401 from then on',
+    verification: BEARER_ONLY,
+    params: z.strictObject({ id: id.describe('key id') }),
+    response: success,
+    errors: ['not_found'],
+    repeatable: true,
+    example: { input: { id: 2 }, response: { success: true } },
+  },
+  'apiKeys.reset': {
+    method: 'PUT',
+    path: '/api/v0/commands/reset_apikey/',
+    base: 'main',
+    origin: 'public dialect',
+    source: '§2.5, public dialect',
+    summary: 'Gives the calling key a new value; the old one stops working at once',
+    verification: BEARER_ONLY,
+    response: z.looseObject({ new_api_key: z.string() }),
+    errors: [],
+    repeatable: false,
+    example: { input: {}, response: { success: true, new_api_key: 'shown-once' } },
+  },
+} as const satisfies OperationTable;

@@ -1,0 +1,39 @@
+/** A deployment as the public service tells of it (public dialect); the interface document knows its id alone. */
+import * as z from 'zod';
+import { isRecord, readableRow } from '../readable.ts';
+import { id, timestamp } from '../schemas.ts';
+
+/** The tag of a deployment that names none. */
+export const DEFAULT_TAG = 'default';
+
+const fields = {
+  name: z.string().nullish(),
+  tag: z.string().nullish().describe(`absent: ${DEFAULT_TAG}`),
+  image: z.string().nullish(),
+  file_hash: z.string().nullish(),
+  current_version_id: z.union([z.int(), z.string()]).nullish(),
+  endpoint_id: id.nullish(),
+  endpoint_state: z.string().nullish().describe('active, suspended, stopped, or one that is new'),
+  worker_count: z.number().nullish(),
+  ttl: z
+    .number()
+    .nullish()
+    .describe('seconds without a heartbeat after which it expires; null: it lives until it is deleted'),
+  last_client_heartbeat: timestamp.nullish(),
+  created_at: timestamp.nullish(),
+  updated_at: timestamp.nullish(),
+};
+
+export const deployment = z.looseObject({ id, ...fields });
+export type Deployment = z.output<typeof deployment>;
+
+/** Who asks for one knows its id, so an answer need not repeat it; but one that says nothing is no answer. */
+const askedFor = z
+  .looseObject({ id: id.optional(), ...fields })
+  .refine((row) => 'id' in row || 'ttl' in row, 'neither id nor ttl: no deployment');
+
+/** `{deployment: D}`; an answer that is D itself is read as if it were wrapped. */
+export const deploymentAnswer = z.preprocess(
+  (body) => (isRecord(body) && !('deployment' in body) ? { deployment: body } : body),
+  z.looseObject({ deployment: readableRow(askedFor) }),
+);

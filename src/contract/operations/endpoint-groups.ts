@@ -1,0 +1,123 @@
+/** The parameters of an endpoint group, with the defaults of §2.7: the one table that all else reads. */
+import * as z from 'zod';
+import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { LIMITS } from '../limits.ts';
+import { id, success } from '../schemas.ts';
+
+/** Defaults of §2.7. `endpoint_name` and `inactivity_timeout` have none. */
+export const ENDPOINT_GROUP_DEFAULTS = {
+  min_load: 0.0,
+  min_cold_load: 0.0,
+  target_util: 0.9,
+  cold_mult: 2.5,
+  cold_workers: 5,
+  max_workers: 20,
+  max_queue_time: 30.0,
+  target_queue_time: 10.0,
+} as const;
+
+/**
+ * What the create operation takes (§2.7). Only types and the limits that the document states live here; what
+ * is allowed but unwise is in src/scaling.
+ */
+export const endpointGroupParameters = z.strictObject({
+  min_load: z.number().nonnegative().optional().describe('minimum floor load, performance units per second'),
+  min_cold_load: z
+    .number()
+    .nonnegative()
+    .optional()
+    .describe('the same floor, but cold workers may serve it'),
+  target_util: z
+    .number()
+    .gt(0)
+    .max(LIMITS.targetUtilMax)
+    .optional()
+    .describe('target capacity utilization, a fraction, at most 1.0'),
+  cold_mult: z
+    .number()
+    .nonnegative()
+    .optional()
+    .describe('cold capacity target as a multiple of the hot target'),
+  cold_workers: z.int().nonnegative().optional().describe('workers kept cold when there is no load'),
+  max_workers: z.int().min(1).optional().describe('most workers in the group'),
+  endpoint_name: z.string().min(1).optional().describe('name of the endpoint; several groups may share one'),
+  max_queue_time: z
+    .number()
+    .nonnegative()
+    .optional()
+    .describe('most seconds a request may queue on a worker'),
+  target_queue_time: z.number().nonnegative().optional().describe('seconds in which the queue should clear'),
+  inactivity_timeout: z
+    .int()
+    .optional()
+    .describe('seconds without traffic before the endpoint may scale to zero active workers'),
+});
+export type EndpointGroupParameters = z.output<typeof endpointGroupParameters>;
+export type EndpointGroupParameter = keyof EndpointGroupParameters;
+export const ENDPOINT_GROUP_PARAMETERS = Object.keys(
+  endpointGroupParameters.shape,
+) as EndpointGroupParameter[];
+
+/** A stored endpoint group; the public service adds fields and may answer null where a value is unset. */
+export const endpointGroup = z.looseObject({ id, endpoint_name: z.string().nullish() });
+export type EndpointGroup = z.output<typeof endpointGroup>;
+
+const groupId = z.strictObject({ id: id.describe('endpoint group id') });
+
+/** The interface states the parameters and not the path; paths and answers are the public dialect's. */
+const shared = {
+  base: 'main',
+  origin: 'public dialect',
+  source: '§2.7, public dialect',
+  verification: BEARER_ONLY,
+} as const;
+
+export const endpointGroupOperations = {
+  'endpointGroups.create': {
+    ...shared,
+    method: 'POST',
+    path: '/api/v0/endptjobs/',
+    summary: 'Creates an endpoint group with autoscaling parameters',
+    body: endpointGroupParameters,
+    response: z.looseObject({ success: z.boolean(), result: id.describe('the new group id') }),
+    errors: [],
+    repeatable: false,
+    example: {
+      input: { endpoint_name: 'chat', target_util: 0.9, max_workers: 20 },
+      response: { success: true, result: 31 },
+    },
+  },
+  'endpointGroups.list': {
+    ...shared,
+    method: 'GET',
+    path: '/api/v0/endptjobs/',
+    summary: 'The endpoint groups of the account',
+    response: z.looseObject({ results: z.array(endpointGroup) }),
+    errors: [],
+    repeatable: true,
+    example: { input: {}, response: { success: true, results: [{ id: 31, endpoint_name: 'chat' }] } },
+  },
+  'endpointGroups.update': {
+    ...shared,
+    method: 'PUT',
+    path: '/api/v0/endptjobs/{id}/',
+    summary: 'Changes parameters of an endpoint group',
+    params: groupId,
+    body: endpointGroupParameters,
+    response: success,
+    errors: ['not_found'],
+    repeatable: true,
+    example: { input: { id: 31, target_util: 0.8 }, response: { success: true } },
+  },
+  'endpointGroups.delete': {
+    ...shared,
+    method: 'DELETE',
+    path: '/api/v0/endptjobs/{id}/',
+    summary: 'Deletes an endpoint group',
+    params: groupId,
+    response: success,
+    errors: ['not_found'],
+    repeatable: true,
+    example: { input: { id: 31 }, response: { success: true } },
+  },
+} as const satisfies OperationTable;

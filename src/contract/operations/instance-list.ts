@@ -1,0 +1,43 @@
+/** What an instance is to those who only look at it; a file of its own, so that they need not load how one is rented. */
+import * as z from 'zod';
+import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { id } from '../schemas.ts';
+
+/** Values of `actual_status` that the interface names (§3), and those its instances pass through on the way. */
+export const INSTANCE_STATUSES = ['created', 'loading', 'running', 'exited', 'unknown', 'offline'] as const;
+export type InstanceStatus = (typeof INSTANCE_STATUSES)[number];
+
+/** From these an instance never reaches `running`: destroy it and try again (§3). */
+export const FINAL_INSTANCE_STATUSES = [
+  'exited',
+  'unknown',
+  'offline',
+] as const satisfies readonly InstanceStatus[];
+
+/** The instance record is not shown by the interface beyond `actual_status`; null while it has none yet. */
+export const instance = z.looseObject({
+  id,
+  actual_status: z.string().nullish(),
+  machine_id: id.nullish(),
+});
+export type Instance = z.output<typeof instance>;
+
+export const instanceListOperations = {
+  'instances.list': {
+    method: 'GET',
+    path: '/api/v0/instances/',
+    base: 'main',
+    origin: 'interface',
+    source: '§4.3',
+    summary: "The account's instances",
+    description: 'The response shape is not shown by the interface document; this is the public one.',
+    verification: BEARER_ONLY,
+    response: z.looseObject({ instances_found: z.int().optional(), instances: z.array(instance) }),
+    errors: [],
+    repeatable: true,
+    example: {
+      input: {},
+      response: { instances_found: 1, instances: [{ id: 501, actual_status: 'running', machine_id: 11 }] },
+    },
+  },
+} as const satisfies OperationTable;

@@ -1,0 +1,127 @@
+import * as z from 'zod';
+import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { envEntryProblem } from '../text/env-flags.ts';
+import { instanceListOperations } from './instance-list.ts';
+import { LIMITS } from '../limits.ts';
+import { extraFilters, id, success } from '../schemas.ts';
+import { EXAMPLE_HASH } from './templates.ts';
+
+/** §2.3. `size` belongs to a new volume alone. */
+export const volumeInfo = z
+  .strictObject({
+    create_new: z.boolean().describe('true creates a new volume, false links an existing one'),
+    volume_id: id.describe('existing volume when linking; a volume offer when creating'),
+    size: z.int().positive().optional().describe('GB; only when create_new is true'),
+    mount_path: z.string().startsWith('/').describe('mount point inside the container'),
+    name: z.string().optional().describe('public dialect: name of a new volume'),
+  })
+  .refine(({ create_new, size }) => create_new || size === undefined, {
+    message: 'size is used only when create_new is true',
+    path: ['size'],
+  })
+  .refine(({ create_new, size }) => !create_new || size !== undefined, {
+    message: 'a new volume needs a size in GB',
+    path: ['size'],
+  });
+export type VolumeInfo = z.output<typeof volumeInfo>;
+
+/** §2.3: name → value, and `-p host:container` → `1` for ports. */
+export const envMap = z
+  .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+  .superRefine((entries, context) => {
+    for (const [key, value] of Object.entries(entries)) {
+      const message = envEntryProblem(key, value);
+      if (message !== undefined) context.addIssue({ code: 'custom', message, path: [key] });
+    }
+  });
+
+/**
+ * §2.3. The document says that other fields exist and does not show them; these are the template's own and
+ * those that the public dialect's clients send.
+ */
+const createBody = z.strictObject({
+  template_hash_id: z.string().min(1).optional().describe("the template's hash_id, not its numeric id"),
+  image: z.string().min(1).optional().describe("overrides the template's image; needed without a template"),
+  env: envMap
+    .optional()
+    .describe('name → value; a port mapping is a key "-p host:container" with the value 1'),
+  onstart: z
+    .string()
+    .max(LIMITS.onstartLength)
+    .optional()
+    .describe('start script, at most 4048 characters; instances.launch compresses longer ones'),
+  volume_info: volumeInfo.optional().describe('a volume to attach; that of a template is never applied'),
+  disk: z.number().positive().optional().describe('GB'),
+  runtype: z
+    .string()
+    .optional()
+    .describe('ssh, jupyter, args, or several words as the public dialect has them'),
+  args_str: z.string().optional(),
+  args: z.array(z.string()).optional(),
+  label: z.string().optional(),
+  price: z.number().positive().optional().describe('bid in $/h for an interruptible instance'),
+  target_state: z.enum(['running', 'stopped']).optional(),
+  cancel_unavail: z.boolean().optional().describe('fail rather than wait when the offer is gone'),
+  extra_filters: extraFilters.optional(),
+  use_jupyter_lab: z.boolean().optional(),
+  jupyter_dir: z.string().optional(),
+  use_ssh: z.boolean().optional(),
+  ssh_direct: z.boolean().optional(),
+  jup_direct: z.boolean().optional(),
+  image_login: z
+    .string()
+    .meta({ format: 'password' })
+    .optional()
+    .describe('registry login in container-flag format: -u <user> -p <token> <registry>'),
+});
+export type InstanceRequest = z.output<typeof createBody>;
+
+const create = {
+  path: '/api/v0/asks/{offer_id}/',
+  base: 'main',
+  origin: 'interface',
+  source: '§4.3',
+  verification: BEARER_ONLY,
+  permission: 'instance_write',
+  params: z.strictObject({ offer_id: id.describe('offer to rent') }),
+  body: createBody,
+  response: z.looseObject({ new_contract: id.describe('the new instance id') }),
+  errors: ['invalid_offer', 'not_found'],
+  // A lost answer may have rented the machine already.
+  repeatable: false,
+  example: {
+    input: { offer_id: 3001, template_hash_id: EXAMPLE_HASH, env: { HF_TOKEN: 'x', '-p 8001:8001': '1' } },
+    response: { success: true, new_contract: 505 },
+  },
+} as const;
+
+export const instanceOperations = {
+  'instances.create': {
+    ...create,
+    method: 'PUT',
+    summary: 'Rents an offer: creates an instance',
+    description: 'The new instance id is new_contract; a field id of the answer is something else.',
+  },
+  'instances.createByPost': {
+    ...create,
+    method: 'POST',
+    summary: 'Rents an offer: the same operation by the method that the overview names',
+    description: 'The interface states PUT and POST for the same operation; instances.create uses PUT.',
+  },
+  ...instanceListOperations,
+  'instances.destroy': {
+    method: 'DELETE',
+    path: '/api/v0/instances/{id}/',
+    base: 'main',
+    origin: 'public dialect',
+    source: 'public dialect',
+    summary: 'Destroys an instance',
+    verification: BEARER_ONLY,
+    permission: 'instance_write',
+    params: z.strictObject({ id: id.describe('instance id') }),
+    response: success,
+    errors: ['not_found'],
+    repeatable: true,
+    example: { input: { id: 501 }, response: { success: true } },
+  },
+} as const satisfies OperationTable;

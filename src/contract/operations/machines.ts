@@ -1,0 +1,71 @@
+import * as z from 'zod';
+import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { id, timestamp } from '../schemas.ts';
+
+/** §2.1 */
+export const MAINTENANCE_CATEGORIES = ['power', 'internet', 'disk', 'gpu', 'software', 'other'] as const;
+
+/** §2.1. The public service may add `end_time`. */
+export const maintenanceWindow = z.looseObject({
+  id,
+  machine_id: id,
+  duration_hours: z.number().describe('length of the window in hours'),
+  start_time: timestamp.describe('when the maintenance begins'),
+  // A category that the document does not list must not hide the window, so the response takes any string.
+  maintenance_category: z.union([z.enum(MAINTENANCE_CATEGORIES), z.string()]),
+});
+export type MaintenanceWindow = z.output<typeof maintenanceWindow>;
+
+/** The interface document quotes the first half (§7). */
+const NO_MACHINES = 'machine_ids cannot be None: name at least one machine';
+
+const NOT_MACHINES =
+  'machine ids are integers: a list of them, one, or a string with commas between them: "11,12"';
+
+/** Integers, a comma-separated string of them, or one integer (§4.1). */
+export const machineIds = z.union(
+  [
+    z.array(id).min(1, NO_MACHINES),
+    z
+      .string()
+      .min(1, NO_MACHINES)
+      .regex(/^\s*\d+\s*(,\s*\d+\s*)*$/, NOT_MACHINES),
+    id,
+  ],
+  { error: ({ input }) => (input === undefined || input === null ? NO_MACHINES : NOT_MACHINES) },
+);
+
+export const machineOperations = {
+  'machines.maintenances': {
+    method: 'POST',
+    path: '/api/v0/machines/maintenances',
+    base: 'main',
+    origin: 'interface',
+    source: '§4.1',
+    summary: 'Active maintenance windows of machines',
+    verification: BEARER_ONLY,
+    body: z.strictObject({
+      machine_ids: machineIds.describe(
+        'machine ids: integers, a comma-separated string, or a single integer',
+      ),
+      ctime: timestamp
+        .optional()
+        .describe("Unix time taken as now for dropping windows that have ended; default: the server's own"),
+    }),
+    response: z.array(maintenanceWindow),
+    errors: [],
+    repeatable: true,
+    example: {
+      input: { machine_ids: [11, 12] },
+      response: [
+        {
+          id: 1,
+          machine_id: 11,
+          duration_hours: 2,
+          start_time: 1_790_000_000,
+          maintenance_category: 'power',
+        },
+      ],
+    },
+  },
+} as const satisfies OperationTable;

@@ -1,0 +1,28 @@
+/** Teams (§2.6, §4.5). */
+import * as z from 'zod';
+import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { permissions } from '../schemas.ts';
+
+export const teamOperations = {
+  'teams.createRole': {
+    method: 'POST',
+    path: '/api/v0/team/roles',
+    base: 'main',
+    origin: 'interface',
+    source: '§4.5',
+    summary: 'Creates a custom role for the current team',
+    description: 'The current team is the one in whose context the key acts; names are unique within it.',
+    verification: BEARER_ONLY,
+    body: z.strictObject({
+      name: z.string().min(1).describe('role name'),
+      permissions: permissions.describe('permission flags; an empty object is accepted'),
+    }),
+    response: z.looseObject({ msg: z.string() }),
+    errors: ['team_required', 'duplicate_role'],
+    repeatable: false,
+    example: {
+      input: { name: 'operators', permissions: { manage_instances: true } },
+      response: { msg: 'Role created' },
+    },
+  },
+} as const satisfies OperationTable;

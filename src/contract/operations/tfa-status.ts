@@ -1,0 +1,65 @@
+/** The account's second factors as its status lists them (§2.4); a file of its own for those who only look. */
+import * as z from 'zod';
+import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { id, timestamp } from '../schemas.ts';
+
+export const STORED_TFA_METHODS = ['sms', 'totp'] as const;
+
+/** A second factor as the status lists it (§2.4). Secrets are never returned. */
+export const tfaMethod = z.looseObject({
+  id,
+  user_id: id,
+  method: z.enum(STORED_TFA_METHODS),
+  label: z.string().nullish(),
+  phone_number: z.string().nullish().describe('SMS only; masked but for the last 4 digits'),
+  is_primary: z.boolean(),
+  fail_count: z.int(),
+  locked_until: timestamp.nullish().describe('when the lock ends; null when not locked'),
+  created_at: timestamp,
+  last_used: timestamp.nullish(),
+});
+export type TfaMethod = z.output<typeof tfaMethod>;
+
+export const tfaStatusOperations = {
+  'tfa.status': {
+    method: 'GET',
+    path: '/api/v0/tfa/status/',
+    base: 'main',
+    origin: 'interface',
+    source: '§4.4',
+    summary: "The account's second factors and how many backup codes remain",
+    description: 'tfa_enabled does not tell enabled from legacy; tfa_status of the user object does.',
+    verification: BEARER_ONLY,
+    response: z.looseObject({
+      success: z.boolean().optional(),
+      tfa_enabled: z.boolean(),
+      methods: z.array(tfaMethod),
+      backup_codes_remaining: z.int(),
+      new_method_authorized: z.boolean(),
+    }),
+    errors: ['team_user_forbidden'],
+    repeatable: true,
+    example: {
+      input: {},
+      response: {
+        success: true,
+        tfa_enabled: true,
+        methods: [
+          {
+            id: 1,
+            user_id: 7,
+            method: 'totp',
+            label: 'phone app',
+            is_primary: true,
+            fail_count: 0,
+            locked_until: null,
+            created_at: 1_780_000_000,
+            last_used: 1_789_000_000,
+          },
+        ],
+        backup_codes_remaining: 8,
+        new_method_authorized: false,
+      },
+    },
+  },
+} as const satisfies OperationTable;

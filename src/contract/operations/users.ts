@@ -1,0 +1,34 @@
+import * as z from 'zod';
+import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { id, timestamp } from '../schemas.ts';
+
+/** §2.4 */
+export const TFA_STATUSES = ['enabled', 'disabled', 'legacy'] as const;
+
+/** The user object as far as the interface shows it (§2.4). */
+export const user = z.looseObject({
+  id,
+  tfa_status: z.enum(TFA_STATUSES).optional(),
+  email_verified_at: timestamp.nullish().describe('null while the e-mail address is unverified'),
+  is_admin: z.boolean().optional(),
+});
+export type User = z.output<typeof user>;
+
+export const userOperations = {
+  'users.current': {
+    method: 'GET',
+    path: '/api/v0/users/current/',
+    base: 'main',
+    origin: 'interface',
+    source: '§4.3',
+    summary: 'The user that the key belongs to',
+    verification: BEARER_ONLY,
+    response: user,
+    errors: [],
+    repeatable: true,
+    example: {
+      input: {},
+      response: { id: 7, tfa_status: 'enabled', email_verified_at: 1_780_000_000, is_admin: false },
+    },
+  },
+} as const satisfies OperationTable;

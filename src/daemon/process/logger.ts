@@ -1,0 +1,103 @@
+/**
+ * The daemon's own diagnostics: pino to stderr, where a blocked pipe neither stalls the event loop nor grows
+ * memory (messages past the bound are dropped). Secrets are redacted here and nowhere else: errors are logged
+ * by allow-list, and a secret that got into a message all the same is cut out of the finished line.
+ */
+import { isatty } from 'node:tty';
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { PilotlightError } from '../../client/errors.ts';
+import type { LogLevel } from '../../config/types/log-levels.ts';
+
+export interface LoggerOptions {
+  readonly level: LogLevel;
+  readonly format: 'json' | 'text';
+  /** Current secrets, asked for at every line: a rotated key is a secret too. */
+  readonly secrets: () => readonly string[];
+  /** Hears of every message that is written, for the metric. */
+  readonly onMessage: (level: LogLevel) => void;
+  readonly destination: DestinationStream & { readonly isTerminal?: boolean };
+}
+
+/** Most bytes that wait for a slow reader. */
+const BUFFER_BYTES = 1024 * 1024;
+const REDACTED = '[redacted]';
+
+export interface MessageDestination extends DestinationStream {
+  /** Whether a person reads it, who likes colours. */
+  readonly isTerminal: boolean;
+  /** Waits until everything is written, at most `limitMs`, and gives the rest up. */
+  end(limitMs: number): Promise<void>;
+}
+
+/**
+ * A descriptor that the heart has made non-blocking, as a destination: a write that blocks would keep a thread of the
+ * pool for good.
+ */
+export function messageDestination(fd: number): MessageDestination {
+  const stream = pino.destination({ fd, sync: false, maxLength: BUFFER_BYTES });
+  let written = Promise.resolve();
+  let allWritten: (() => void) | undefined;
+  stream.on('drain', () => {
+    allWritten?.();
+    allWritten = undefined;
+  });
+  return {
+    isTerminal: isatty(fd),
+    write(line) {
+      if (!allWritten) written = new Promise((resolve) => (allWritten = resolve));
+      stream.write(line);
+    },
+    async end(limitMs) {
+      let timer: NodeJS.Timeout | undefined;
+      await Promise.race([written, new Promise((resolve) => (timer = setTimeout(resolve, limitMs)))]);
+      clearTimeout(timer);
+      stream.destroy();
+    },
+  };
+}
+
+export async function createLogger(options: LoggerOptions): Promise<Logger> {
+  const destination =
+    options.format === 'text' ? await prettyPrinter(options.destination) : options.destination;
+  return pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError },
+      hooks: {
+        logMethod(args, method, level) {
+          options.onMessage(pino.levels.labels[level] as LogLevel);
+          method.apply(this, args);
+        },
+        streamWrite: (line) => redact(line, options.secrets()),
+      },
+    },
+    destination,
+  );
+}
+
+/** What of an error may be logged. The stack helps only where the bug is ours. */
+function describeError(error: unknown): Record<string, unknown> {
+  if (error instanceof PilotlightError) {
+    return { type: error.name, code: error.code, actor: error.actor, message: error.message };
+  }
+  if (error instanceof Error) return { type: error.name, message: error.message, stack: error.stack };
+  return { type: typeof error };
+}
+
+export function redact(line: string, secrets: readonly string[]): string {
+  return secrets.reduce((text, secret) => text.replaceAll(secret, REDACTED), line);
+}
+
+/** Human-readable lines; loaded only when asked for. */
+async function prettyPrinter(destination: LoggerOptions['destination']): Promise<DestinationStream> {
+  const { prettyFactory } = await import('pino-pretty');
+  const pretty = prettyFactory({
+    colorize: destination.isTerminal ?? false,
+    singleLine: true,
+    translateTime: 'HH:MM:ss.l',
+  });
+  return { write: (line) => destination.write(pretty(line)) };
+}

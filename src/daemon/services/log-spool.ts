@@ -1,0 +1,74 @@
+/** The spool that the settings ask for: on disk, in memory, or in memory until the disk can be used. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../../logs/clock.ts';
+import type { LogEvent } from '../../logs/events.ts';
+import { FallbackSpool } from '../../logs/spool/fallback-spool.ts';
+import { MemorySpool } from '../../logs/spool/memory-spool.ts';
+import { SpoolInUse } from '../../logs/spool/spool-file.ts';
+import type { Spool } from '../../logs/spool/spool.ts';
+import { sqliteSpools } from '../../logs/spool/sqlite-spool.ts';
+
+export interface LogSpoolOptions {
+  /** STATE_DIR. */
+  readonly directory: string | undefined;
+  readonly sinks: readonly string[];
+  /** Another daemon of this heart followed logs before, and has taken its numbers along. */
+  readonly isRestart: boolean;
+  readonly observe: (event: LogEvent) => void;
+}
+
+export interface OpenedSpool {
+  readonly spool: Spool;
+  /** Whether records survive this process now; undefined where nobody asked for that. */
+  readonly durable: () => boolean | undefined;
+  /** Ends the tries to get to the disk. */
+  readonly release: () => void;
+}
+
+/** Between two tries to use the disk, ms. */
+const TRY_AGAIN_MS = 5_000;
+/** How long another process that has the spool may take to end, ms: the daemon before this one. */
+const IN_USE_MS = 5_000;
+const IN_USE_LOOK_MS = 200;
+
+/** Never rejects. */
+export async function openLogSpool({
+  directory,
+  sinks,
+  isRestart,
+  observe,
+}: LogSpoolOptions): Promise<OpenedSpool> {
+  // Counting from 1 never reaches it, so no number of an earlier record comes again.
+  const epoch = Math.floor(systemClock.now() / 1000);
+  if (directory === undefined) {
+    const spool = new MemorySpool({ sinks, epochAfterLoss: isRestart ? epoch : undefined });
+    return { spool, durable: () => undefined, release() {} };
+  }
+  const open = await sqliteSpools({ directory, sinks, clock: systemClock, observe });
+  try {
+    return { spool: await openOnceFree(open), durable: () => true, release() {} };
+  } catch (error) {
+    observe({ kind: 'spool in memory', error });
+  }
+  const spool = new FallbackSpool({ sinks, epoch });
+  const tries = setInterval(() => {
+    try {
+      if (!spool.moveTo(open)) return;
+      clearInterval(tries);
+      observe({ kind: 'spool on disk again' });
+    } catch {
+      // Said once; the next try says when it went well.
+    }
+  }, TRY_AGAIN_MS);
+  return { spool, durable: () => spool.durable, release: () => clearInterval(tries) };
+}
+
+async function openOnceFree(open: () => Spool): Promise<Spool> {
+  for (const deadline = performance.now() + IN_USE_MS; ; await delay(IN_USE_LOOK_MS)) {
+    try {
+      return open();
+    } catch (error) {
+      if (!(error instanceof SpoolInUse) || performance.now() > deadline) throw error;
+    }
+  }
+}

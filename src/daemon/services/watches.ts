@@ -1,0 +1,112 @@
+/** The three scheduled watches in the daemon: started from the settings, replaced at a reload. */
+import type { Logger } from 'pino';
+
+import { createAccountWatch } from '../../watch/account.ts';
+import { createInstancesWatch } from '../../watch/instances.ts';
+import { startJob, type Job } from '../../watch/job.ts';
+import { createMaintenanceWatch } from '../../watch/maintenance.ts';
+import type { DaemonClient } from './client.ts';
+import type { Settings } from '../../config/options/options.ts';
+import type { Status } from '../status/status.ts';
+
+type WatchSettings = Pick<
+  Settings,
+  'machines' | 'maintenanceSchedule' | 'instancesSchedule' | 'accountSchedule'
+>;
+
+export interface Watches {
+  status(): Pick<Status, 'instances' | 'maintenance_windows' | 'account' | 'jobs'>;
+  /** Replaces the jobs by those of new settings, unless nothing that concerns them changed. */
+  apply(settings: WatchSettings): Promise<void>;
+  /** Looks at everything now: this replica has just been given the watches. */
+  runNow(): void;
+  stop(): Promise<void>;
+}
+
+/** `mayRun`: whether this replica may look now; without it, it is the only one. */
+export function startWatches(
+  client: DaemonClient,
+  initial: WatchSettings,
+  logger: Logger,
+  mayRun?: () => boolean,
+): Watches {
+  const nowSeconds = (): number => Date.now() / 1000;
+  const instances = createInstancesWatch(client, ({ id, status }) =>
+    logger.warn({ instanceId: id, status }, 'instance will never run: destroy it and try again'),
+  );
+  const account = createAccountWatch(client, nowSeconds);
+  let settings = initial;
+  let maintenance = createMaintenanceWatch(client, settings.machines, nowSeconds);
+  let jobs = startJobs();
+
+  function startJobs(): Job[] {
+    const start = (name: string, schedule: string, run: (signal: AbortSignal) => Promise<void>): Job =>
+      startJob({
+        name,
+        schedule,
+        run,
+        now: Date.now,
+        mayRun,
+        onFailure: (error) => logger.warn({ job: name, err: error }, 'job failed; it runs again on schedule'),
+      });
+    return [
+      start('maintenance', settings.machines.length > 0 ? settings.maintenanceSchedule : 'off', (signal) =>
+        maintenance.run(signal),
+      ),
+      start('instances', settings.instancesSchedule, (signal) => instances.run(signal)),
+      start('account', settings.accountSchedule, (signal) => account.run(signal)),
+    ];
+  }
+
+  async function stop(): Promise<void> {
+    await Promise.all(jobs.map((job) => job.stop()));
+  }
+
+  return {
+    status() {
+      const seen = account.view();
+      return {
+        instances: Object.fromEntries(instances.view()),
+        maintenance_windows: maintenance.view().map(({ machineId, category, startsAt, endsAt }) => ({
+          machine_id: machineId,
+          category,
+          starts_at: startsAt,
+          ends_at: endsAt,
+        })),
+        account: seen
+          ? {
+              tfa_enabled: seen.tfaEnabled,
+              tfa_status: seen.tfaStatus ?? null,
+              backup_codes_remaining: seen.backupCodesRemaining,
+              locked_methods: seen.lockedMethods,
+            }
+          : null,
+        jobs: jobs.map((job) => {
+          const { name, schedule, runs, failures, lastSuccessAt, lastError } = job.view();
+          return {
+            job: name,
+            schedule,
+            runs,
+            failures,
+            last_success_at: lastSuccessAt === undefined ? null : lastSuccessAt / 1000,
+            last_error: lastError ?? null,
+          };
+        }),
+      };
+    },
+    runNow() {
+      for (const job of jobs) if (job.view().schedule !== 'off') void job.runNow();
+    },
+    async apply(next) {
+      const same = (
+        ['machines', 'maintenanceSchedule', 'instancesSchedule', 'accountSchedule'] as const
+      ).every((key) => String(next[key]) === String(settings[key]));
+      if (same) return;
+      await stop();
+      settings = next;
+      maintenance = createMaintenanceWatch(client, settings.machines, nowSeconds);
+      jobs = startJobs();
+    },
+    stop,
+  };
+}

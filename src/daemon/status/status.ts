@@ -1,0 +1,168 @@
+/**
+ * What the daemon sees, in one object: /api/status answers with it, the status page draws it, and the metrics
+ * are read from it. Times are Unix seconds, fields are named as the metrics and the interface name them; what
+ * is not known is null. No secret is ever in it. Its published schema is made from this one (status-schema.ts).
+ */
+import * as z from 'zod';
+import { SEVERITIES } from '../../scaling/rules/findings.ts';
+
+const time = z.number().describe('Unix seconds');
+const seconds = z.number().min(0);
+const count = z.int().min(0);
+const byReason = z.record(z.string(), count).describe('Reason to count');
+
+const replica = z.object({
+  id: z.string().describe('Distinct for each replica and each of its lives'),
+  role: z
+    .enum(['alone', 'holder', 'standby'])
+    .describe(
+      'holder: follows the logs and runs the watches; standby: another does; alone: without REDIS_URL',
+    ),
+});
+
+const heart = z.object({
+  daemon_restarts: count.describe('Daemons that this one follows since the heart began'),
+  open_connections: count.describe("The heart's, to the service"),
+});
+
+const configProblem = z.object({
+  variable: z.string(),
+  problem: z.string().describe('What it got, what is allowed; the feature is off until it is corrected'),
+});
+
+const service = z.object({
+  base_url: z.string(),
+  serverless_url: z.string(),
+  clock_skew_seconds: z
+    .number()
+    .nullable()
+    .describe("Service's clock minus ours, from the Date header of the last answer"),
+});
+
+const beat = z.object({
+  at: time,
+  outcome: z.string().describe('accepted, waiting, superseded, overdue, or why it failed'),
+  latency_ms: z.number().nullable(),
+});
+
+const deployment = z.object({
+  deployment_id: count,
+  state: z
+    .string()
+    .describe(
+      'starting, healthy, retrying, urgent, lapsed, throttled, unauthorized, suspect-gone, gone, stopped',
+    ),
+  ttl_seconds: seconds.nullable(),
+  interval_seconds: seconds,
+  heartbeats: count.describe('Attempts sent'),
+  failures: byReason,
+  last_success_at: time.nullable().describe('When the last accepted heartbeat was sent'),
+  next_heartbeat_at: time.nullable(),
+  expires_at: time.nullable().describe('Null without a TTL, and before the first accepted heartbeat'),
+  min_margin_ratio: z
+    .number()
+    .nullable()
+    .describe('Closest approach to expiry so far: remaining time over TTL'),
+  lapses: count,
+  last_error: z.string().nullable().describe('Why the last attempt that failed did, in words'),
+  last_error_at: time.nullable(),
+  beats: z.array(beat).describe('The last attempts, oldest first'),
+});
+
+const workerGroup = z.object({
+  workergroup_id: count,
+  lines: count,
+  bytes: count,
+  lines_per_second: z.number().min(0),
+  gaps: byReason,
+  lost_lines_estimate: count,
+  poll_interval_seconds: seconds,
+  tail_size: count,
+  last_line_at: time.nullable(),
+  last_error: z.string().nullable(),
+  last_lines: z.array(z.string()),
+});
+
+const sink = z.object({
+  sink: z.string(),
+  delivered_lines: count,
+  dropped_lines: byReason,
+  lag_lines: count,
+});
+
+const finding = z.object({
+  rule: z.string(),
+  severity: z.enum(SEVERITIES),
+  parameter: z.string(),
+  got: z.unknown().optional(),
+  allowed: z.string(),
+  message: z.string(),
+});
+
+const endpointGroup = z.object({
+  endpoint_group: z.string(),
+  parameters: z.record(z.string(), z.unknown()),
+  findings: z.array(finding),
+});
+
+const maintenanceWindow = z.object({
+  machine_id: count,
+  category: z.string(),
+  starts_at: time,
+  ends_at: time,
+});
+
+const account = z.object({
+  tfa_enabled: z.boolean(),
+  tfa_status: z.string().nullable(),
+  backup_codes_remaining: count,
+  locked_methods: count,
+});
+
+const job = z.object({
+  job: z.string(),
+  schedule: z.string(),
+  runs: count,
+  failures: count,
+  last_success_at: time.nullable(),
+  last_error: z.string().nullable(),
+});
+
+export const statusSchema = z.object({
+  version: z.string(),
+  revision: z.string(),
+  node_version: z.string(),
+  state: z.enum(['starting', 'running', 'draining', 'stopped']),
+  now: time,
+  started_at: time,
+  replica,
+  heart,
+  config_problems: z.array(configProblem),
+  service,
+  deployments: z.array(deployment),
+  worker_groups: z.array(workerGroup),
+  sinks: z.array(sink),
+  spool_durable: z
+    .boolean()
+    .nullable()
+    .describe('Whether log records survive this process; null where neither STATE_DIR nor REDIS_URL is set'),
+  endpoint_groups: z.array(endpointGroup),
+  instances: z.record(z.string(), count).describe('Status to count'),
+  maintenance_windows: z.array(maintenanceWindow),
+  account: account.nullable(),
+  jobs: z.array(job),
+});
+
+type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;
+type Of<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
+
+export type Status = Of<typeof statusSchema>;
+export type DeploymentStatus = Of<typeof deployment>;
+export type WorkerGroupStatus = Of<typeof workerGroup>;
+export type SinkStatus = Of<typeof sink>;
+export type MaintenanceWindowStatus = Of<typeof maintenanceWindow>;
+export type JobStatus = Of<typeof job>;

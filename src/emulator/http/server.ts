@@ -1,0 +1,122 @@
+/** The HTTP shell: bytes to requests, answers to bytes. What is answered is decided in service.ts and admin.ts. */
+import { createServer as createHttpServer, type Server } from 'node:http';
+import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { AdminApi } from '../admin/api.ts';
+import { jsonAnswer, type Answer } from './answer.ts';
+import { docsAnswer } from '../docs/routes.ts';
+import { exchangeWithFaults } from '../faults/exchange.ts';
+import type { FaultBoard } from '../faults/board.ts';
+import type { Strikes } from '../faults/faults.ts';
+import type { JournalWriter, OpenEntry } from '../journal/journal.ts';
+import type { Call } from '../service/call.ts';
+import type { Service, World } from '../service/service.ts';
+
+export interface ServerParts {
+  readonly world: World;
+  readonly service: Service;
+  readonly faults: FaultBoard;
+  readonly journal: JournalWriter;
+  readonly admin: AdminApi;
+  /** Fires when the emulator closes: whatever waits then stops waiting. */
+  readonly closing: AbortSignal;
+}
+
+/** Longer than clients keep idle connections, so that it is they who close: no race, no reset. */
+const KEEP_ALIVE_MS = 75_000;
+/** Seeds with many log lines to replay are large; nothing else is. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+/** A server that is ready to listen; listener.ts does that, since fastify's own cannot listen twice. */
+export async function createServer(parts: ServerParts): Promise<Server> {
+  const { world, service, faults, journal, admin, closing } = parts;
+  let server: Server | undefined;
+  const shown = { second: Number.NaN, text: '' };
+  const app = fastify({
+    logger: false,
+    bodyLimit: MAX_BODY_BYTES,
+    serverFactory: (handler) => (server = createHttpServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handler)),
+    frameworkErrors: (error, _request, reply) => send(reply, unreadable(error)),
+  });
+  // Bodies are read as text whatever Content-Type they come with, or without any: this interface is JSON only.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  app.setErrorHandler((error: Error, _request, reply) => send(reply, unreadable(error)));
+  app.setNotFoundHandler(handle);
+  app.all('/*', handle);
+  await app.ready();
+  if (!server) throw new Error('fastify made no server');
+  return server;
+
+  function handle(request: FastifyRequest, reply: FastifyReply): void {
+    const { method, url = '/' } = request.raw;
+    const bodyText = typeof request.body === 'string' ? request.body : '';
+    if (admin.owns(url)) {
+      void admin.answer(method ?? 'GET', url, bodyText).then((answer) => send(reply, answer));
+      return;
+    }
+    const { authorization, host } = request.raw.headers;
+    const page = docsAnswer(method ?? 'GET', url, host);
+    if (page) return send(reply, page);
+    const call = service.read({ method: method ?? 'GET', url, authorization, bodyText });
+    const entry = journal.begin(call, world.now());
+    const strikes = faults.strike({
+      operation: call.target?.id ?? null,
+      key: call.key?.name ?? null,
+      id: call.subject,
+    });
+    if (strikes && (strikes.decisive || strikes.latencies.length > 0)) {
+      return handleStruck(call, strikes, entry, reply);
+    }
+    const answer = service.perform(call);
+    entry.end(answer.status);
+    send(reply, answer);
+  }
+
+  function handleStruck(call: Call, strikes: Strikes, entry: OpenEntry, reply: FastifyReply): void {
+    const { latencies, decisive } = strikes;
+    for (const { id } of decisive ? [...latencies, decisive] : latencies) entry.struck(id);
+    const cutsBody = decisive?.fault.kind === 'truncated' && decisive.fault.connection === 'cut';
+    // These two write to the socket themselves, or not at all.
+    if (cutsBody || decisive?.fault.kind === 'reset') reply.hijack();
+    exchangeWithFaults(strikes, {
+      raw: reply.raw,
+      random: world.random,
+      verbose: !world.dialect.strict,
+      closing,
+      perform: () => service.perform(call),
+      send: (answer) => send(reply, answer),
+      lifted: (faultId) => faults.lifted(faultId),
+    }).then(
+      (status) => entry.end(status),
+      // Only closing interrupts an exchange; its connection goes with the listener.
+      () => entry.end(null),
+    );
+  }
+
+  function send(reply: FastifyReply, answer: Answer): void {
+    const { headers } = answer;
+    reply.code(answer.status).header('content-type', answer.contentType).header('date', dateHeader());
+    if (headers) reply.headers(headers);
+    reply.send(answer.text);
+  }
+
+  /** The emulator's time, so that a moved clock shows; formatted once a second. */
+  function dateHeader(): string {
+    const second = Math.floor(world.now() / 1000);
+    if (second !== shown.second) {
+      shown.second = second;
+      shown.text = new Date(second * 1000).toUTCString();
+    }
+    return shown.text;
+  }
+}
+
+/** What never became a call: a URL that cannot be decoded, a body that is too large. */
+function unreadable(error: Error): Answer {
+  const { statusCode } = error as { statusCode?: number };
+  return jsonAnswer(
+    statusCode ?? 400,
+    { error: 'bad_request', msg: error.message },
+    `request: ${error.message}`,
+  );
+}

@@ -1,0 +1,150 @@
+/** The requests that came, secrets redacted, the latest ones only; and questions about them. */
+import type { Call } from '../service/call.ts';
+import { matches, type JournalEntry, type JournalExpectation, type JournalFilter } from './entry.ts';
+import { redactCall } from './redact.ts';
+
+export interface Verification {
+  readonly ok: boolean;
+  readonly message: string;
+}
+
+export interface Journal {
+  /** Requests kept, oldest first. */
+  entries(filter?: JournalFilter): JournalEntry[];
+  count(filter?: JournalFilter): number;
+  /** How many requests have been forgotten because the journal was full. */
+  readonly dropped: number;
+  /** How often: `times`, `atLeast`, `atMost`; without any of them at least once. */
+  verify(expectation: JournalExpectation): Verification;
+  /** One request for each filter, in this order; others may come between them. */
+  verifyOrder(filters: readonly JournalFilter[]): Verification;
+  /**
+   * Resolves once `count` requests (default 1) that fit have been answered, those that already were included;
+   * with `arrived`, once they have come in.
+   */
+  waitFor(filter: JournalFilter, options?: WaitOptions): Promise<JournalEntry[]>;
+  clear(): void;
+}
+
+export interface WaitOptions {
+  readonly count?: number;
+  readonly arrived?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** The side that the server writes. */
+export interface JournalWriter extends Journal {
+  begin(call: Call, atMs: number): OpenEntry;
+}
+
+export interface OpenEntry {
+  struck(faultId: string): void;
+  /** null: the connection ended without a whole answer. */
+  end(status: number | null): void;
+}
+
+/** `limit` and `secrets` are asked at every request, since reset and restore change them. */
+export function createJournal(limit: () => number, secrets: () => Iterable<string>): JournalWriter {
+  type Written = { -readonly [K in keyof JournalEntry]: JournalEntry[K] };
+  let entries: Written[] = [];
+  let seq = 0;
+  const waiters = new Set<() => void>();
+
+  function find(filter: JournalFilter = {}): JournalEntry[] {
+    return entries.slice(-limit()).filter((entry) => matches(entry, filter));
+  }
+
+  function notify(): void {
+    for (const check of waiters) check();
+  }
+
+  /** Cut at twice the limit, not at every request. */
+  function trim(): void {
+    if (entries.length <= limit() * 2) return;
+    entries = entries.slice(-limit());
+  }
+
+  return {
+    entries: find,
+    count: (filter) => find(filter).length,
+    get dropped() {
+      return Math.max(0, seq - limit());
+    },
+    verify({ times, atLeast, atMost, ...filter }) {
+      const count = find(filter).length;
+      const least = times ?? atLeast ?? (atMost === undefined ? 1 : 0);
+      const most = times ?? atMost ?? Infinity;
+      const range = most === Infinity ? `at least ${least}` : `${least} to ${most}`;
+      const wanted = least === most ? least : range;
+      const ok = count >= least && count <= most;
+      return { ok, message: `${wanted} wanted, ${count} came: ${text(filter)}` };
+    },
+    verifyOrder(filters) {
+      let after = 0;
+      for (const [index, filter] of filters.entries()) {
+        const next = find(filter).find((entry) => entry.seq > after);
+        if (!next) return { ok: false, message: `number ${index + 1} did not come: ${text(filter)}` };
+        after = next.seq;
+      }
+      return { ok: true, message: `all ${filters.length} came in this order` };
+    },
+    waitFor(filter, { count = 1, arrived = false, signal } = {}) {
+      return new Promise((resolve, reject) => {
+        const settle = (): void => {
+          waiters.delete(check);
+          signal?.removeEventListener('abort', onAbort);
+        };
+        const onAbort = (): void => {
+          settle();
+          reject(signal?.reason as Error);
+        };
+        const check = (): void => {
+          const found = find(filter).filter((entry) => arrived || entry.durationMs !== null);
+          if (found.length < count) return;
+          settle();
+          resolve(found);
+        };
+        if (signal?.aborted) return reject(signal.reason as Error);
+        signal?.addEventListener('abort', onAbort, { once: true });
+        waiters.add(check);
+        check();
+      });
+    },
+    clear() {
+      entries = [];
+      seq = 0;
+    },
+    begin(call, atMs) {
+      const started = performance.now();
+      seq += 1;
+      const faults: string[] = [];
+      const entry: Written = {
+        seq,
+        atMs,
+        method: call.method,
+        ...redactCall(call, secrets()),
+        operation: call.target?.id ?? null,
+        id: call.subject,
+        key: call.key?.name ?? (call.bearer === undefined ? null : 'unknown'),
+        faults,
+        status: null,
+        durationMs: null,
+      };
+      entries.push(entry);
+      trim();
+      if (waiters.size > 0) notify();
+      return {
+        struck: (faultId) => faults.push(faultId),
+        end(status) {
+          entry.status = status;
+          entry.durationMs = performance.now() - started;
+          if (waiters.size > 0) notify();
+        },
+      };
+    },
+  };
+}
+
+function text(filter: JournalFilter): string {
+  return JSON.stringify(filter);
+}

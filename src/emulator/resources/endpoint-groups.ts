@@ -1,0 +1,45 @@
+/** Endpoint groups (§2.7), pure: what was set, with the defaults filled in when shown. */
+import type { EndpointGroupParameters } from '../../contract/operations/endpoint-groups.ts';
+import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.ts';
+import { nextId } from '../service/next-id.ts';
+import { Refused } from '../service/refused.ts';
+import type { State } from '../service/state.ts';
+
+export interface EndpointGroupRecord {
+  readonly id: number;
+  readonly userId: number;
+  /** Unix time in ms. */
+  readonly createdMs: number;
+  /** What the user set, without defaults: a rule may tell the two apart. */
+  parameters: EndpointGroupParameters;
+}
+
+/** @throws Refused bad_request naming parameter and rule, for what the scaling rules call an error */
+export function refuseBadGroup(parameters: unknown): void {
+  const error = checkEndpointGroup(parameters).findings.find(({ severity }) => severity === 'error');
+  if (!error) return;
+  const { parameter, rule, allowed, message, got } = error;
+  const field = parameter || 'body';
+  throw new Refused('bad_request', `${field}: ${message} (allowed: ${allowed})`, {
+    reason: `${field}: ${rule}: allowed: ${allowed}; got ${JSON.stringify(got) ?? 'nothing'}`,
+  });
+}
+
+export function createGroup(state: State, group: Omit<EndpointGroupRecord, 'id'>): EndpointGroupRecord {
+  const record = { id: nextId(state, 'endpoint group', state.endpointGroups.keys()), ...group };
+  state.endpointGroups.set(record.id, record);
+  return record;
+}
+
+/** A group as it is answered; null where there is neither a value nor a default. */
+export function groupView({ id, userId, createdMs, parameters }: EndpointGroupRecord) {
+  const resolved = resolveDefaults(parameters);
+  return {
+    id,
+    user_id: userId,
+    created_at: createdMs / 1000,
+    ...resolved,
+    endpoint_name: resolved.endpoint_name ?? null,
+    inactivity_timeout: resolved.inactivity_timeout ?? null,
+  };
+}

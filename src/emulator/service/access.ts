@@ -1,0 +1,73 @@
+/** Who calls, and may they (§5): the Bearer key, and the permissions of a scoped one. Pure. */
+import type { Operation } from '../../contract/define.ts';
+import { Refused } from './refused.ts';
+import type { ApiKeyRecord, State, UserRecord } from './state.ts';
+import { findSession } from '../tfa/login.ts';
+
+/** The value of `Authorization: Bearer …`; undefined without one. */
+export function bearerOf(authorization: string | undefined): string | undefined {
+  return /^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1];
+}
+
+/**
+ * The holder of an API key, or of the session_key of a 2FA login (§5.4).
+ * @throws Refused auth_error without a key or with an expired session, invalid_key for one that is unknown,
+ * was reset or was deleted
+ */
+export function authenticate(
+  state: State,
+  bearer: string | undefined,
+  nowMs: number,
+): { key: ApiKeyRecord; user: UserRecord } {
+  if (bearer === undefined) {
+    throw new Refused('auth_error', 'no API key given', {
+      reason: 'authorization: the header `Authorization: Bearer <API_KEY>` is missing (§5.1)',
+    });
+  }
+  const key = state.keys.get(bearer) ?? findSession(state, bearer, nowMs);
+  const user = key && state.users.get(key.userId);
+  if (!key || !user) {
+    throw new Refused('invalid_key', 'the API key is not valid', {
+      reason: 'authorization: the key is unknown, was reset, or was deleted (§5.2)',
+    });
+  }
+  return { key, user };
+}
+
+/** A key or a session by its value, whatever has become of it; what the journal names the caller by. */
+export function keyNamed(state: State, bearer: string): ApiKeyRecord | undefined {
+  return state.keys.get(bearer) ?? state.tfa.sessions.get(bearer);
+}
+
+/** Values that may never be shown. */
+export function* secretsOf(state: State): Iterable<string> {
+  yield* state.keys.keys();
+  yield* state.tfa.sessions.keys();
+}
+
+/** Flags of §2.5 that stand for several of the fine-grained permissions. */
+const FLAG_GRANTS: Readonly<Record<string, readonly string[]>> = {
+  manage_instances: ['instance_read', 'instance_write'],
+  manage_billing: ['billing_read', 'billing_write'],
+};
+
+/** @throws Refused forbidden when a scoped key lacks what the operation needs (§5.3) */
+export function authorize(operation: Operation, key: ApiKeyRecord): void {
+  const { permission } = operation;
+  if (permission === undefined || key.permissions === null) return;
+  if (granted(key.permissions).has(permission)) return;
+  throw new Refused('forbidden', `the API key lacks the permission ${permission}`, {
+    reason: `authorization: key "${key.name}" lacks ${permission} (§5.3)`,
+  });
+}
+
+function granted(permissions: Readonly<Record<string, unknown>>): Set<string> {
+  const flags = Object.keys(permissions).filter((flag) => permissions[flag] === true);
+  const { api } = permissions;
+  const nested = isRecord(api) ? Object.keys(api).filter((name) => api[name] !== false) : [];
+  return new Set([...flags, ...flags.flatMap((flag) => FLAG_GRANTS[flag] ?? []), ...nested]);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

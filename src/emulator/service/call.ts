@@ -1,0 +1,79 @@
+/** A request as far as it can be read without judging it: which operation, whose key, what input. Pure. */
+import type { Operation } from '../../contract/define.ts';
+import { operationOf } from '../../contract/operations.ts';
+import { bearerOf, keyNamed } from './access.ts';
+import type { Dialect, Target } from '../dialect/dialect.ts';
+import type { ApiKeyRecord, State } from './state.ts';
+
+export interface IncomingRequest {
+  readonly method: string;
+  /** Path and query as they arrived. */
+  readonly url: string;
+  readonly authorization: string | undefined;
+  readonly bodyText: string;
+}
+
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  /** undefined for a path that leads nowhere in this dialect. */
+  readonly target: Target | undefined;
+  readonly operation: Operation | undefined;
+  /** Path parameters, still text. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: Body;
+  readonly bearer: string | undefined;
+  readonly key: ApiKeyRecord | undefined;
+  /** What faults and the journal call the id: the path's, else the body's; null without. */
+  readonly subject: number | null;
+}
+
+type Body =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'malformed'; readonly problem: string };
+
+const NO_BODY: Body = { kind: 'none' };
+const NO_QUERY: Readonly<Record<string, string>> = {};
+
+export function readCall(request: IncomingRequest, dialect: Dialect, state: State): Call {
+  const { method, url } = request;
+  const queryAt = url.indexOf('?');
+  const path = queryAt === -1 ? url : url.slice(0, queryAt);
+  const match = dialect.match(method, path);
+  const operation = match && operationOf(match.value.id);
+  const known = operation !== undefined && dialect.knows(operation);
+  const params = match?.params ?? {};
+  const body = readBody(request.bodyText);
+  const bearer = bearerOf(request.authorization);
+  return {
+    method,
+    path,
+    target: known ? match?.value : undefined,
+    operation: known ? operation : undefined,
+    params,
+    query: queryAt === -1 ? NO_QUERY : Object.fromEntries(new URLSearchParams(url.slice(queryAt + 1))),
+    body,
+    bearer,
+    key: bearer === undefined ? undefined : keyNamed(state, bearer),
+    subject: subjectOf(params, body),
+  };
+}
+
+function readBody(text: string): Body {
+  if (text === '') return NO_BODY;
+  try {
+    return { kind: 'json', value: JSON.parse(text) as unknown };
+  } catch (error) {
+    return { kind: 'malformed', problem: error instanceof SyntaxError ? 'not JSON' : String(error) };
+  }
+}
+
+function subjectOf(params: Readonly<Record<string, string>>, body: Body): number | null {
+  const [inPath] = Object.values(params);
+  if (inPath !== undefined) return Number.isSafeInteger(Number(inPath)) ? Number(inPath) : null;
+  if (body.kind !== 'json') return null;
+  const inBody = (body.value as { id?: unknown } | null)?.id;
+  return typeof inBody === 'number' ? inBody : null;
+}

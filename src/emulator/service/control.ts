@@ -1,0 +1,62 @@
+/** The whole emulator at once: reset, seed, snapshot and restore. Each is one synchronous swap of the state. */
+import { buildState } from '../seed/build.ts';
+import type { Reading, ScheduledClock } from './clock.ts';
+import type { Faults } from '../faults/board.ts';
+import type { Journal } from '../journal/journal.ts';
+import { createRandom } from './random.ts';
+import type { Seed } from '../seed/schema.ts';
+import { checkSeed, withReplayFiles } from '../seed/file.ts';
+import type { World } from './service.ts';
+import type { SettingsInput } from '../seed/settings.ts';
+import type { State } from './state.ts';
+
+/** The state of one moment. A frozen clock is part of it; a running one keeps running. */
+export interface Snapshot {
+  readonly state: State;
+  readonly clock: Reading;
+}
+
+export interface Control {
+  /** Back to the seed that is in force: state, clock, faults, journal. */
+  reset(): Promise<void>;
+  /** Another seed, then as reset. @throws SeedError, and nothing has changed then */
+  seed(seed: Seed): Promise<void>;
+  snapshot(): Snapshot;
+  /** Faults and journal are the test's own and stay. A snapshot can be restored any number of times. */
+  restore(snapshot: Snapshot): void;
+}
+
+export interface ControlParts {
+  readonly world: World;
+  readonly clock: ScheduledClock;
+  readonly faults: Faults;
+  readonly journal: Journal;
+  readonly settings: SettingsInput;
+  readonly seed: Seed;
+}
+
+export function createControl({ world, clock, faults, journal, settings, seed }: ControlParts): Control {
+  let current = seed;
+
+  async function reset(): Promise<void> {
+    clock.reset();
+    world.state = buildState(current, settings, clock.now());
+    world.random = createRandom(world.state.settings.randomSeed);
+    journal.clear();
+    await faults.clear();
+  }
+
+  return {
+    reset,
+    async seed(next) {
+      checkSeed(next);
+      current = await withReplayFiles(next);
+      await reset();
+    },
+    snapshot: () => ({ state: structuredClone(world.state), clock: clock.save() }),
+    restore(snapshot) {
+      clock.restore(snapshot.clock);
+      world.state = structuredClone(snapshot.state);
+    },
+  };
+}

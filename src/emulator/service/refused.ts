@@ -1,0 +1,46 @@
+/** How the emulated service says no: thrown by whatever finds the fault, rendered in one place (dialect.ts). */
+import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
+import type { ThrottleShape } from './throttling.ts';
+
+export interface RefusedOptions {
+  /** Further fields of the error body, e.g. `fail_count`. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+  /** For `x-emulator-reason`: the field and the rule; the message when absent. */
+  readonly reason?: string;
+  /** One of the code's statuses other than its usual one. */
+  readonly status?: number;
+  /** How the public dialect says it, where it differs. */
+  readonly inPublic?: PublicWording;
+  /** For rate_limited: how the public dialect says it. */
+  readonly throttle?: Throttle;
+}
+
+interface Throttle {
+  readonly shape: ThrottleShape;
+  readonly thresholdSeconds: number;
+}
+
+interface PublicWording {
+  readonly status: number;
+  readonly message: string;
+}
+
+export class Refused extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly reason: string;
+  readonly inPublic: PublicWording | undefined;
+  readonly throttle: Throttle | undefined;
+
+  constructor(code: ErrorCode, message: string, options: RefusedOptions = {}) {
+    super(message);
+    this.name = 'Refused';
+    this.code = code;
+    this.status = options.status ?? ERRORS[code].status[0];
+    this.fields = options.fields ?? {};
+    this.reason = options.reason ?? message;
+    this.inPublic = options.inPublic;
+    this.throttle = options.throttle;
+  }
+}

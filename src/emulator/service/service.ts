@@ -1,0 +1,109 @@
+/** The emulated service without its sockets: request in, answer out. */
+import { operationOf, type OperationId } from '../../contract/operations.ts';
+import { matchOperation } from '../../wire/match.ts';
+import { problemsOf } from '../../wire/request.ts';
+import { authorize } from './access.ts';
+import { jsonAnswer, type Answer } from '../http/answer.ts';
+import { callerOf } from './caller.ts';
+import { readCall, type Call, type IncomingRequest } from './call.ts';
+import type { Dialect, Target } from '../dialect/dialect.ts';
+import type { HandlerContext } from '../handlers/define.ts';
+import { HANDLERS } from '../handlers/index.ts';
+import type { InferenceLog } from '../worker-log/inference-log.ts';
+import type { Random } from './random.ts';
+import { Refused } from './refused.ts';
+import type { State } from './state.ts';
+import { throttledMessage } from './throttling.ts';
+import { createValidator } from './validate.ts';
+
+/** What the service works on; `state` is swapped as a whole by reset and restore. */
+export interface World {
+  state: State;
+  readonly dialect: Dialect;
+  /** Unix time in ms. */
+  now(): number;
+  random: Random;
+  readonly inferenceLog: InferenceLog;
+}
+
+export interface Service {
+  /** Reads a request without judging it and without changing anything. */
+  read(request: IncomingRequest): Call;
+  /** Does what the call asks for, or refuses it. Never throws. */
+  perform(call: Call): Answer;
+}
+
+/** A handler of any operation: the table's types pair each with its own input, which a loop cannot follow. */
+type AnyHandler = (input: Record<string, unknown>, context: HandlerContext) => unknown;
+
+export function createService(world: World): Service {
+  const { dialect } = world;
+  const validate = createValidator(dialect);
+
+  function perform(call: Call): Answer {
+    const { target, operation } = call;
+    if (!target || !operation) return unknownOperation(call, dialect);
+    const headers: Record<string, string> = {};
+    try {
+      const answer = dialect.success(target, run(call, target, headers), call);
+      return Object.keys(headers).length > 0
+        ? { ...answer, headers: { ...answer.headers, ...headers } }
+        : answer;
+    } catch (error) {
+      if (error instanceof Refused) return dialect.refusal(operation, error, call);
+      return dialect.refusal(operation, ourBug(error), call);
+    }
+  }
+
+  function run(call: Call, target: Target, headers: Record<string, string>): unknown {
+    const { state, random, inferenceLog } = world;
+    const operation = operationOf(target.id);
+    const nowMs = world.now();
+    const caller = callerOf(state, operation, call, nowMs);
+    const { key } = caller;
+    authorize(operation, key);
+    keepInterval(target.id, key.id, nowMs);
+    const input = validate(call, target, state);
+    const handler = HANDLERS[target.id] as AnyHandler;
+    const body = handler(input, { state, nowMs, random, inferenceLog, headers, ...caller });
+    const checked = operation.response.safeParse(body);
+    if (checked.success) return body;
+    const [first] = problemsOf(checked.error, body);
+    throw new Error(`the answer of ${target.id} breaks the contract: ${first?.field}: ${first?.message}`);
+  }
+
+  /** A minimum interval per operation and key, as the public service has; off by default. */
+  function keepInterval(id: OperationId, keyId: number, nowMs: number): void {
+    const { settings, lastCalls } = world.state;
+    const { minIntervalSeconds: seconds, minIntervalShape: shape } = settings;
+    if (seconds === 0) return;
+    const name = `${id} ${keyId}`;
+    const lastMs = lastCalls.get(name);
+    const tooSoon = lastMs !== undefined && nowMs >= lastMs && nowMs - lastMs < seconds * 1000;
+    if (!tooSoon || settings.minIntervalCountsRefused) lastCalls.set(name, nowMs);
+    if (!tooSoon) return;
+    throw new Refused('rate_limited', throttledMessage(seconds), {
+      reason: `settings.minIntervalSeconds: at least ${seconds} s between calls of ${id} by one key`,
+      throttle: { shape, thresholdSeconds: seconds },
+    });
+  }
+
+  return { read: (request) => readCall(request, dialect, world.state), perform };
+}
+
+/** An operation that this emulator (in this dialect) does not have is a clear 501, not a 404. */
+function unknownOperation({ method, path }: Call, dialect: Dialect): Answer {
+  const known = matchOperation(method, path);
+  const methods = matchOperation.methodsOf(path);
+  let message = `the emulator knows no operation ${method} ${path}`;
+  if (known)
+    message = `${known.value} belongs to the public dialect: start the emulator with --dialect public`;
+  else if (methods.length > 0) message += `; at this path it knows ${methods.join(', ')}`;
+  const body = { error: 'unknown_operation', msg: message };
+  return jsonAnswer(501, dialect.strict ? body : { success: false, ...body }, message);
+}
+
+function ourBug(error: unknown): Refused {
+  const text = error instanceof Error ? error.message : String(error);
+  return new Refused('internal_error', `a bug in the emulator: ${text}`);
+}

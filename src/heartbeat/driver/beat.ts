@@ -1,0 +1,84 @@
+/** One heartbeat over the client, and how its end looks to the engine. */
+import type { ClientOf } from '../../client/partial-client.ts';
+import {
+  ApiError,
+  ResponseError,
+  ThrottledError,
+  TimeoutError,
+  TransportError,
+  UnauthorizedError,
+} from '../../client/errors.ts';
+import type { FailureReason, Outcome } from '../engine/outcome.ts';
+import type { BeatRequest } from './ports.ts';
+
+/** An answer is some dozen bytes; many are under way at once, and memory is short where this runs. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** The engine decides about repetition and limits; the client makes one attempt and nothing else. */
+export function createBeatPort(
+  client: Pick<ClientOf<'deployments.heartbeat'>, 'deployments'>,
+): (request: BeatRequest) => Promise<Outcome> {
+  return async ({ deploymentId, key, timeoutMs, fresh, signal, connected }) => {
+    try {
+      const answer = await client.deployments.heartbeat(
+        { id: deploymentId },
+        {
+          apiKey: key,
+          timeoutMs,
+          signal,
+          retry: false,
+          freshConnection: fresh,
+          maxBytes: MAX_ANSWER_BYTES,
+          onConnected: connected,
+        },
+      );
+      return answer.deployment_id === deploymentId
+        ? { type: 'accepted' }
+        : { type: 'failed', reason: 'wrong-deployment' };
+    } catch (error) {
+      return outcomeOf(error);
+    }
+  };
+}
+
+/** Sorts an error of the client into the outcomes that the engine tells apart. */
+export function outcomeOf(error: unknown): Outcome {
+  if (error instanceof ThrottledError) {
+    return {
+      type: 'throttled',
+      ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+      ...(error.thresholdMs !== undefined && { thresholdMs: error.thresholdMs }),
+    };
+  }
+  if (error instanceof UnauthorizedError) return { type: 'unauthorized' };
+  if (error instanceof ApiError) return outcomeOfRefusal(error);
+  return { type: 'failed', reason: reasonOf(error) };
+}
+
+function outcomeOfRefusal(error: ApiError): Outcome {
+  const { status, meaning } = error;
+  if (status === 401 || status === 403) return { type: 'unauthorized' };
+  if (meaning === 'not-found') return { type: 'not-found' };
+  // Whoever answered was not the service: a gateway that lost its route, a framework, a page.
+  if (status === 404) return { type: 'failed', reason: 'unreadable' };
+  if (status >= 500) return { type: 'failed', reason: 'server-error' };
+  return { type: 'failed', reason: status >= 200 && status < 300 ? 'rejected' : 'status' };
+}
+
+function reasonOf(error: unknown): FailureReason {
+  if (error instanceof TimeoutError) return 'timeout';
+  if (error instanceof ResponseError) return 'unreadable';
+  if (!(error instanceof TransportError)) return 'unknown';
+  switch (error.reason) {
+    case 'dns':
+    case 'tls':
+    case 'reset':
+      return error.reason;
+    case 'refused':
+    case 'unreachable':
+    case 'proxy':
+      return 'connect';
+    case 'other':
+      return 'unknown';
+  }
+}

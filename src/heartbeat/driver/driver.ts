@@ -1,0 +1,316 @@
+/**
+ * Runs the heartbeats of any number of deployments: one timer, one agenda, a limit on requests under way, the key.
+ * It decides nothing about heartbeats; it tells the engine what happened and does what the engine asks.
+ */
+
+import { Alarm } from './alarm.ts';
+import { Calls, type Call } from './calls.ts';
+import { step as engineStep, type StepFunction } from '../engine/engine.ts';
+import { Crowd } from './stagger.ts';
+import { FinalBeat, finalBeatMs, wantsFinalBeat } from '../engine/last-beat.ts';
+import { timingFor, type TimingChoice } from '../engine/formulas.ts';
+import { KeySource, type Key } from './key-source.ts';
+import { emptyLedger, enter, type Ledger } from '../view/stats.ts';
+import {
+  startHeartbeat,
+  type Event,
+  type Heartbeat,
+  type HeartbeatState,
+  type Notice,
+  type Send,
+} from '../engine/state.ts';
+import { Outbox } from './outbox.ts';
+import { Pacer } from './pacer.ts';
+import type { Ports } from './ports.ts';
+import type { Instant } from '../engine/clock-drift.ts';
+import { Queue } from './queue.ts';
+import { isFinal } from '../engine/schedule.ts';
+import type { SharedLimit } from './shared-limit.ts';
+import { viewDeployment, type DeploymentView, type DriverView } from '../view/view.ts';
+
+export interface DriverOptions {
+  readonly ports: Ports;
+  /** The key to begin with. */
+  readonly key: string;
+  /** How many attempts may be under way, overdue ones not counted. Default 256. */
+  readonly concurrency?: number;
+  /**
+   * How many attempts may be open, overdue ones counted. Default 512. Where all are, one that is overdue and has no
+   * connection yet gives way to one that is due: up to so many deployments keep the first promise while connecting
+   * hangs, and up to half as many whatever hangs.
+   */
+  readonly openLimit?: number;
+  /** The engine. The simulation hands in broken ones, to prove that it would notice. */
+  readonly step?: StepFunction;
+  /** The pacer. The simulation hands in broken ones too. */
+  readonly pacer?: Pacer;
+}
+
+/** A deployment to keep alive: its numeric id, and what its timing follows from. */
+export interface DeploymentChoice extends TimingChoice {
+  readonly id: number;
+}
+
+interface Deployment {
+  beat: Heartbeat;
+  readonly ledger: Ledger;
+  /** By attempt. */
+  readonly calls: Map<number, Call>;
+}
+
+/** The longest sleep, ms: clocks that part are noticed within this, or within q where that is shorter. */
+const LONGEST_SLEEP = 1000;
+/** A drift between the clocks that every heartbeat is told of at once, ms. */
+const NOTABLE_DRIFT = 50;
+
+export class HeartbeatDriver {
+  readonly #ports: Ports;
+  readonly #step: StepFunction;
+  readonly #keys: KeySource;
+  readonly #calls: Calls;
+  readonly #concurrency: number;
+  readonly #deployments = new Map<number, Deployment>();
+  readonly #queue: Queue<Deployment>;
+  readonly #crowd = new Crowd();
+  readonly #pacer: Pacer;
+  readonly #outbox: Outbox;
+  #final: FinalBeat | undefined;
+  #offset: number;
+  #longestSleep = LONGEST_SLEEP;
+  readonly #alarm: Alarm;
+  #stopped = false;
+
+  constructor(options: DriverOptions) {
+    this.#ports = options.ports;
+    this.#outbox = new Outbox(options.ports.listener);
+    this.#step = options.step ?? engineStep;
+    this.#pacer = options.pacer ?? new Pacer();
+    this.#calls = new Calls(options.ports);
+    const { concurrency = 256, openLimit = 512 } = options;
+    this.#concurrency = concurrency;
+    this.#queue = new Queue(this.#pacer, this.#calls, { concurrency, openLimit });
+    this.#keys = new KeySource(options.key, options.ports, (key) => this.#takeKey(key));
+    const now = this.#now();
+    this.#offset = now.wall - now.mono;
+    this.#alarm = new Alarm(options.ports, () => this.#pump());
+  }
+
+  /** Adds a deployment, which beats at once unless it comes in a crowd, or changes the timing of one that is there. */
+  add(choice: DeploymentChoice): void {
+    if (this.#stopped) return;
+    const timing = timingFor(choice);
+    this.#longestSleep = Math.min(this.#longestSleep, timing.tick);
+    const known = this.#deployments.get(choice.id);
+    if (known === undefined) this.#begin(choice.id, timing);
+    else this.#retime(known, timing);
+    this.#arm();
+  }
+
+  /** Stops one deployment's heartbeat and forgets it; the others notice nothing. */
+  remove(id: number): void {
+    const deployment = this.#deployments.get(id);
+    if (deployment === undefined) return;
+    this.#tell(deployment, { type: 'stop' }, this.#now());
+    this.#deployments.delete(id);
+    this.#queue.demand.remove(deployment.beat.timing);
+    this.#pump();
+  }
+
+  /** Beats at once where `chosen` says so, by the deployment's state: a reload asks those that are gone. */
+  beatNow(chosen: (state: HeartbeatState, id: number) => boolean): void {
+    for (const deployment of this.#deployments.values()) {
+      const { state, id } = deployment.beat;
+      if (chosen(state, id)) this.#tell(deployment, { type: 'beat-now' }, this.#now());
+    }
+    this.#pump();
+  }
+
+  /** Looks at the key source now, for instance because a reload was asked for. */
+  async readKey(): Promise<void> {
+    if (this.#stopped) return;
+    const reading = this.#keys.read();
+    this.#calls.track(reading);
+    await reading;
+  }
+
+  /** Each deployment as it is when it is asked for: thousands may be looked at with pauses between them. */
+  *views(): Generator<DeploymentView, void> {
+    for (const { beat, ledger } of this.#deployments.values())
+      yield viewDeployment(beat, ledger, this.#now());
+  }
+
+  /** One deployment as it is now; undefined where it is not beaten. */
+  viewOf(id: number): DeploymentView | undefined {
+    const deployment = this.#deployments.get(id);
+    return deployment && viewDeployment(deployment.beat, deployment.ledger, this.#now());
+  }
+
+  view(): DriverView {
+    const limit = this.sharedLimit();
+    return {
+      deployments: [...this.views()],
+      lastTickAt: this.#alarm.lastAt,
+      lastLagMs: this.#alarm.lastLagMs,
+      inFlight: this.#calls.counted,
+      open: this.#calls.open,
+      waiting: this.#queue.agenda.senders,
+      ...(limit && { sharedLimit: limit }),
+      listenerErrors: this.#outbox.errors,
+    };
+  }
+
+  /** The rate limit that all deployments share, and whether they fit under it; undefined where none was found. */
+  sharedLimit(): SharedLimit | undefined {
+    const { limit } = this.#pacer;
+    return limit === undefined ? undefined : this.#queue.demand.under(limit);
+  }
+
+  /** How long finalBeat() takes at most, where the service answers within A, ms: to begin with it in time. */
+  finalBeatMs(): number {
+    return finalBeatMs(this.#unreached(), this.#pacer.confirmed ? this.#pacer.gap : 0, this.#concurrency);
+  }
+
+  /**
+   * One last beat for every deployment that is not gone, so that whoever comes next has the whole TTL; one that was
+   * reached just now has it, and is not made to wait for the spacing. They leave in the order of their remaining time,
+   * under a shared rate limit one by one. Resolves with the ids that were not reached: as soon as the others were,
+   * after finalBeatMs(), or when the signal fires, whichever comes first. Never rejects. To be followed by stop().
+   */
+  async finalBeat(signal: AbortSignal): Promise<number[]> {
+    const live = this.#unreached();
+    const limit = this.finalBeatMs();
+    const final = new FinalBeat(live.map(({ beat }) => beat.id));
+    this.#final = final;
+    this.#queue.hurrying = true;
+    for (const deployment of live) this.#tell(deployment, { type: 'beat-now' }, this.#now());
+    this.#pump();
+    return final.missed(limit, signal, this.#ports.setTimer);
+  }
+
+  /** Ends every request and timer. When it resolves, none is left. May be called again. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const deployment of this.#deployments.values())
+      this.#tell(deployment, { type: 'stop' }, this.#now());
+    this.#keys.stop();
+    this.#arm();
+    this.#outbox.deliver();
+    await this.#calls.drained();
+  }
+
+  #now(): Instant {
+    const { clock } = this.#ports;
+    return { mono: clock.mono(), wall: clock.wall() };
+  }
+
+  /** Those that a last beat would gain something. */
+  #unreached(): Deployment[] {
+    const { mono } = this.#now();
+    return [...this.#deployments.values()].filter(({ beat }) => wantsFinalBeat(beat, mono));
+  }
+
+  #begin(id: number, timing: Heartbeat['timing']): void {
+    const now = this.#now();
+    const { spread, dueAt } = this.#crowd.join(now.mono, timing);
+    const { generation: keyGeneration } = this.#keys.key;
+    const beat = startHeartbeat({ id, timing, spread, dueAt, keyGeneration }, now);
+    const deployment = { beat, ledger: emptyLedger(), calls: new Map<number, Call>() };
+    this.#deployments.set(id, deployment);
+    this.#queue.demand.add(timing);
+    this.#queue.place(deployment, now.mono);
+  }
+
+  #retime(deployment: Deployment, timing: Heartbeat['timing']): void {
+    this.#queue.demand.remove(deployment.beat.timing);
+    this.#queue.demand.add(timing);
+    this.#tell(deployment, { type: 'timing', timing }, this.#now());
+  }
+
+  /** Tells the engine of an event and does what it asks. */
+  #tell(deployment: Deployment, event: Event, now: Instant): void {
+    const { lastSentAt } = deployment.beat;
+    const { beat, actions } = this.#step(deployment.beat, event, now, this.#ports.random);
+    deployment.beat = beat;
+    for (const action of actions) {
+      if (action.type === 'send') this.#send(deployment, action, lastSentAt);
+      else if (action.type === 'abort') this.#abort(deployment, action.attempt);
+      else if (action.type === 'read-key') this.#calls.track(this.#keys.read());
+      else this.#note(deployment, action.notice, now);
+    }
+    this.#queue.place(deployment, now.mono);
+  }
+
+  #send(deployment: Deployment, { attempt, timeoutMs, fresh, keyGeneration }: Send, last: number): void {
+    const { id: deploymentId, lastSentAt } = deployment.beat;
+    const key = this.#keys.key.value;
+    const departure = this.#pacer.sent(deploymentId, lastSentAt, last);
+    const call = this.#calls.start(
+      { deploymentId, key, keyGeneration, timeoutMs, fresh },
+      {
+        settled: (outcome) => {
+          const now = this.#now();
+          deployment.calls.delete(attempt);
+          this.#pacer.settled(departure, outcome, now.mono);
+          this.#tell(deployment, { type: 'settled', attempt, outcome }, now);
+          this.#pump();
+        },
+        evicted: () => this.#tell(deployment, { type: 'evict', attempt }, this.#now()),
+      },
+    );
+    deployment.calls.set(attempt, call);
+  }
+
+  #abort(deployment: Deployment, attempt: number): void {
+    deployment.calls.get(attempt)?.abort();
+    deployment.calls.delete(attempt);
+  }
+
+  #note(deployment: Deployment, notice: Notice, now: Instant): void {
+    const { id } = deployment.beat;
+    enter(deployment.ledger, notice, now.wall);
+    this.#outbox.add(id, notice);
+    if (notice.type === 'overdue') deployment.calls.get(notice.attempt)?.discount();
+    if (notice.type === 'accepted') this.#final?.settle(id, 'reached');
+    if (notice.type === 'state' && (notice.to === 'gone' || isFinal(notice.to)))
+      this.#final?.settle(id, 'ended');
+  }
+
+  #takeKey(key: Key): void {
+    this.#pacer.forget();
+    for (const deployment of this.#deployments.values()) {
+      this.#tell(deployment, { type: 'key', generation: key.generation }, this.#now());
+    }
+    this.#pump();
+  }
+
+  /** Does everything that is due by now, and arms the timer for what is not. */
+  #pump(): void {
+    const now = this.#now();
+    this.#watchClocks(now);
+    for (let next = this.#queue.agenda.due(now.mono); next; next = this.#queue.agenda.due(now.mono)) {
+      this.#tell(next, { type: 'wake', room: false }, now);
+    }
+    this.#pacer.widest = this.#queue.demand.widestGap;
+    for (let next = this.#queue.next(now.mono); next; next = this.#queue.next(now.mono)) {
+      const heldUntil = Math.min(this.#pacer.opensAt(now.mono), now.mono);
+      this.#tell(next, { type: 'wake', room: true, heldUntil }, now);
+    }
+    this.#arm();
+    this.#outbox.deliver();
+  }
+
+  /** A clock step or a suspend concerns every deployment, also those that have nothing to do for a while. */
+  #watchClocks(now: Instant): void {
+    const offset = now.wall - now.mono;
+    if (Math.abs(offset - this.#offset) < NOTABLE_DRIFT) return;
+    this.#offset = offset;
+    for (const deployment of this.#deployments.values())
+      this.#tell(deployment, { type: 'wake', room: false }, now);
+  }
+
+  #arm(): void {
+    const { mono } = this.#now();
+    const idle = this.#stopped || this.#deployments.size === 0;
+    this.#alarm.set(idle ? Infinity : Math.min(this.#queue.nextAt(mono), mono + this.#longestSleep));
+  }
+}

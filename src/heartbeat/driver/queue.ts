@@ -1,0 +1,89 @@
+import { Agenda } from './backlog.ts';
+import type { Calls } from './calls.ts';
+import type { Heartbeat } from '../engine/state.ts';
+import type { Pacer } from './pacer.ts';
+import { ageOf } from '../engine/schedule.ts';
+import { Demand } from './shared-limit.ts';
+
+export interface QueueLimits {
+  /** How many attempts may be under way, overdue ones not counted. */
+  readonly concurrency: number;
+  /** How many may be open, overdue ones counted. */
+  readonly openLimit: number;
+}
+
+/** Which of many heartbeats may send now, given the rate limit that they share and the room for requests. */
+export class Queue<T extends { readonly beat: Heartbeat }> {
+  readonly agenda = new Agenda<T>();
+  readonly demand = new Demand();
+  /** Set for the last beats: from then on every turn that is free is taken. */
+  hurrying = false;
+  readonly #pacer: Pacer;
+  readonly #calls: Calls;
+  readonly #limits: QueueLimits;
+  /** Whether the next one waits for room, which comes unasked when a request ends. */
+  #full = false;
+
+  constructor(pacer: Pacer, calls: Calls, limits: QueueLimits) {
+    this.#pacer = pacer;
+    this.#calls = calls;
+    this.#limits = limits;
+  }
+
+  /**
+   * The next one that may leave, until there is none. It must be placed again before the next is asked for. A hopeless
+   * request may have to end for it.
+   */
+  next(mono: number): T | undefined {
+    const first = this.#first(mono);
+    this.#full = first !== undefined && !this.#hasRoom(first.beat, mono);
+    return this.#full ? undefined : first;
+  }
+
+  /** Enters a heartbeat, or moves one that has changed. */
+  place(item: T, mono: number): void {
+    this.#full = false;
+    this.agenda.place(item, mono);
+  }
+
+  /** When something is next to be done, as far as is known. */
+  nextAt(mono: number): number {
+    const { senders, latestAt, nextAt } = this.agenda;
+    if (senders === 0 || this.#full) return nextAt;
+    const opensAt = this.#pacer.opensAt(mono);
+    return Math.min(nextAt, Math.max(mono, this.#pacer.confirmed ? opensAt : Math.min(opensAt, latestAt)));
+  }
+
+  /** The most pressing one, or while a gap is kept, one that cannot be put off. */
+  #first(mono: number): T | undefined {
+    const isOpen = mono >= this.#pacer.opensAt(mono);
+    if (this.#pacer.confirmed) return isOpen ? this.#nextTurn(mono) : undefined;
+    // Those that were deferred when the limit was still believed in are among the ripest.
+    if (isOpen) return this.agenda.sender() ?? this.agenda.ripest();
+    return this.agenda.latestAt <= mono ? this.agenda.ripest() : undefined;
+  }
+
+  /** The most pressing of those whose turn it is; otherwise the one that has waited longest has a turn before its time. */
+  #nextTurn(mono: number): T | undefined {
+    let first = this.agenda.sender();
+    for (; first && this.#turnAt(first.beat, mono) > mono; first = this.agenda.sender())
+      this.agenda.defer(first, this.#turnAt(first.beat, mono));
+    const isFirstAttempt = first !== undefined && first.beat.dueAt <= mono;
+    return isFirstAttempt ? first : (this.agenda.ripest() ?? first);
+  }
+
+  /** When a healthy one has its turn, of those that share a limit. */
+  #turnAt(beat: Heartbeat, mono: number): number {
+    if (this.hurrying || beat.state !== 'healthy') return mono;
+    return mono + this.demand.turnAfter(beat.timing, this.#pacer.gap) - ageOf(beat, mono);
+  }
+
+  #hasRoom(beat: Heartbeat, mono: number): boolean {
+    const { concurrency, openLimit } = this.#limits;
+    const { counted, open } = this.#calls;
+    if (counted >= concurrency) return false;
+    // A second attempt leaves every deployment a place for its first.
+    if (beat.dueAt > mono) return open + this.demand.deployments < openLimit;
+    return open < openLimit || this.#calls.evict();
+  }
+}

@@ -1,0 +1,60 @@
+import type { Heartbeat } from './state.ts';
+import type { CancelTimer } from '../driver/ports.ts';
+import { isFinal, wasJustReached } from './schedule.ts';
+
+/** Whether a last beat would gain anything: not where one was reached just now, nor where it is gone. */
+export function wantsFinalBeat(beat: Heartbeat, mono: number): boolean {
+  return !isFinal(beat.state) && !beat.gone && !wasJustReached(beat, mono);
+}
+
+/**
+ * How long last beats of these take at most, ms, where the service answers within A, `gap` is kept between any two of
+ * them, and so many leave at once.
+ */
+export function finalBeatMs(
+  live: readonly { readonly beat: Heartbeat }[],
+  gap: number,
+  concurrency: number,
+): number {
+  const longest = live.reduce(
+    (most, { beat }) => Math.max(most, beat.timing.attemptTimeout + beat.spacing),
+    0,
+  );
+  return longest * Math.ceil(live.length / concurrency) + live.length * gap;
+}
+
+/** One last beat of several deployments, awaited together. */
+export class FinalBeat {
+  readonly #awaited: Set<number>;
+  readonly #missed: Set<number>;
+  readonly #end = Promise.withResolvers<void>();
+
+  constructor(ids: readonly number[]) {
+    this.#awaited = new Set(ids);
+    this.#missed = new Set(ids);
+    if (ids.length === 0) this.#end.resolve();
+  }
+
+  /** The deployment was reached, or ended and never will be. */
+  settle(id: number, result: 'reached' | 'ended'): void {
+    this.#awaited.delete(id);
+    if (result === 'reached') this.#missed.delete(id);
+    if (this.#awaited.size === 0) this.#end.resolve();
+  }
+
+  /** The ids that were not reached, when all are settled, the limit (ms) has passed or the signal fired. */
+  async missed(
+    limit: number,
+    signal: AbortSignal,
+    setTimer: (ms: number, fn: () => void) => CancelTimer,
+  ): Promise<number[]> {
+    const end = (): void => this.#end.resolve();
+    const cancel = setTimer(limit, end);
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+    await this.#end.promise;
+    signal.removeEventListener('abort', end);
+    cancel();
+    return [...this.#missed];
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * What the heart and the daemon say to each other. All of it survives JSON. The heart's reports wait for one another:
+ * one is under way, and what happens meanwhile goes into the next, so that a daemon that takes nothing costs no memory.
+ */
+import type { ExchangeEvent } from '../../heart.ts';
+import type { DeploymentView } from '../../view/view.ts';
+
+/**
+ * Where the daemon has the program's standard output and standard error. Not 1 and 2: libuv makes those blocking in a
+ * child, and so in its parent, whose open files they are, and Node does it once more when the child ends.
+ */
+export const DAEMON_STDOUT = 4;
+export const DAEMON_STDERR = 5;
+
+/** What the heart knows and the daemon shows. */
+export interface Report {
+  /** Counts up; the daemon's `taken` names it. */
+  readonly number: number;
+  /** When the scheduler last looked at the clock, Unix ms. */
+  readonly lastTickAt: number;
+  /** Deployments that changed since the report before, all of them in the first few reports of a link. */
+  readonly changed: readonly DeploymentView[];
+  /** Ids of those that are not beaten any more. */
+  readonly removed: readonly number[];
+  readonly exchanges: readonly (ExchangeEvent & { /** When it ended, Unix ms. */ readonly at: number })[];
+  /** How much later than due heartbeats left, ms. */
+  readonly lags: readonly number[];
+  /** Exchanges and lags that are not told, because too many waited. */
+  readonly missed: number;
+  /** The heart's own log messages since the report before, by level. */
+  readonly messages: Readonly<Record<string, number>>;
+  readonly openConnections: number;
+}
+
+export type HeartMessage =
+  | { readonly type: 'report'; readonly report: Report }
+  /** Load the configuration anew, as a SIGHUP asks for. */
+  | { readonly type: 'reload' }
+  /** The answer to the daemon's own `reload`. */
+  | { readonly type: 'reloaded'; readonly ok: boolean; readonly problems: readonly string[] }
+  /** Drain and end, within so many ms. */
+  | { readonly type: 'stop'; readonly withinMs: number };
+
+export type DaemonMessage =
+  /** It listens, or tries to; it can be asked to reload and to stop. */
+  | { readonly type: 'started' }
+  | { readonly type: 'taken'; readonly number: number }
+  /** Load the heart's part of the configuration. */
+  | { readonly type: 'reload' }
+  /** What the heart asked to be reloaded stays as it was, on both sides. */
+  | { readonly type: 'reload-refused' }
+  | { readonly type: 'log-level'; readonly level: string }
+  /** The end of the whole program is asked for. */
+  | { readonly type: 'quit' };
+
+/** One end of the link. */
+export interface Link<Outgoing, Incoming> {
+  /** Never throws and never waits; what cannot be sent is lost, with the link. */
+  readonly send: (message: Outgoing) => void;
+  /** For one listener. */
+  readonly listen: (hear: (message: Incoming) => void) => void;
+}

@@ -1,0 +1,54 @@
+/**
+ * The heart's own few log lines, written as the daemon's logger (pino) writes its: the same fields in the same order.
+ * Not pino itself, because this process loads nothing that it can do without, and must not wait for a slow stderr.
+ */
+import { LOG_LEVELS, type LogLevel } from '../../../config/types/log-levels.ts';
+import type { Stderr } from './stderr.ts';
+
+export type LogFields = Readonly<Record<string, unknown>>;
+export type HeartLog = Readonly<Record<LogLevel, (fields: LogFields, message: string) => void>>;
+
+export interface HeartLogOptions {
+  readonly stderr: Stderr;
+  /** Asked at each line: a reload may change it. */
+  readonly level: () => LogLevel;
+  readonly format: 'json' | 'text';
+  /** Asked at each line: a rotated key is a secret too. */
+  readonly secret: () => string;
+  /** Hears of every line that is written, for the metric. */
+  readonly onMessage: (level: LogLevel) => void;
+}
+
+/** A secret that is shorter than this is in words of everybody's. */
+const SECRET_LENGTH = 8;
+
+export function createHeartLog(options: HeartLogOptions): HeartLog {
+  const { stderr, format } = options;
+
+  function write(level: LogLevel, fields: LogFields, message: string): void {
+    if (LOG_LEVELS.indexOf(level) > LOG_LEVELS.indexOf(options.level())) return;
+    options.onMessage(level);
+    const time = new Date().toISOString();
+    const line =
+      format === 'json' ? asJson(level, time, fields, message) : asText(level, time, fields, message);
+    stderr.write(`${redacted(line, options.secret())}\n`);
+  }
+
+  return Object.fromEntries(
+    LOG_LEVELS.map((level) => [level, (fields: LogFields, message: string) => write(level, fields, message)]),
+  ) as HeartLog;
+}
+
+function asJson(level: LogLevel, time: string, fields: LogFields, msg: string): string {
+  return JSON.stringify({ level, time, ...fields, msg });
+}
+
+/** `[07:58:01.123] WARN: heartbeat state changed {"deploymentId":42}`, as pino-pretty writes it. */
+function asText(level: LogLevel, time: string, fields: LogFields, message: string): string {
+  const rest = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
+  return `[${time.slice(11, 23)}] ${level.toUpperCase()}: ${message}${rest}`;
+}
+
+function redacted(line: string, secret: string): string {
+  return secret.length < SECRET_LENGTH ? line : line.replaceAll(secret, '[redacted]');
+}

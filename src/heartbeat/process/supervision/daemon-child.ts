@@ -1,0 +1,85 @@
+/** The daemon as a child process: forked with V8 limits of its own, spoken to over Node's IPC channel. */
+import { fork, type ChildProcess } from 'node:child_process';
+import type { DaemonMessage, HeartMessage, Link } from '../link/link.ts';
+
+export interface DaemonChild extends Link<HeartMessage, DaemonMessage> {
+  /** Undefined where it could not even be forked. */
+  readonly pid: number | undefined;
+  /** Resolves with the reason in words when it has ended, or could not be started. */
+  readonly ended: Promise<string>;
+  /** SIGKILL: it may be stuck where nothing else reaches it. */
+  kill(): void;
+}
+
+/** `restarts`: how many daemons there were before. */
+export type StartDaemon = (restarts: number) => DaemonChild;
+
+/** Beside this file's folder as source; one flat folder in the bundle. */
+const ENTRY = new URL(
+  import.meta.url.endsWith('.ts') ? '../../../daemon/process/main.ts' : './daemon.js',
+  import.meta.url,
+);
+
+export interface DaemonChildOptions {
+  readonly restarts: number;
+  /** Descriptors of this process whose writes do not block. */
+  readonly stdout: number;
+  readonly stderr: number;
+  /** V8's limit for its old generation, MiB. */
+  readonly heapMebibytes: number;
+  /** That of this process when absent. */
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+/**
+ * As the image and the unit start the heart. V8 would let its young generation grow to 48 MiB, three semi-spaces, and
+ * keep them: a tenth more work for each log line, 6 MB less at rest. And it would compile the HTTP parser, which is
+ * WebAssembly and has a few kilobytes a minute to read, a second time: 9 MB that it never gives back.
+ */
+const V8_FLAGS = ['--max-semi-space-size=1', '--liftoff-only'];
+
+/** Characters that are kept of what Node says of a crash. */
+const LAST_WORDS = 500;
+
+export function startDaemonChild({
+  restarts,
+  stdout,
+  stderr,
+  heapMebibytes,
+  environment,
+}: DaemonChildOptions): DaemonChild {
+  const child = fork(ENTRY, [String(restarts)], {
+    execArgv: [...V8_FLAGS, `--max-old-space-size=${heapMebibytes}`],
+    // 4 and 5 are those of link.ts; what Node itself says of a crash comes through 2, and is read here.
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', stdout, stderr],
+    serialization: 'json',
+    ...(environment && { env: environment }),
+  });
+  return {
+    pid: child.pid,
+    ended: ending(child),
+    kill: () => void child.kill('SIGKILL'),
+    send(message) {
+      // A channel that is closed reports to the callback; the child's end is what is acted upon.
+      if (child.connected) child.send(message, () => {});
+    },
+    listen(hear) {
+      child.on('message', (message) => hear(message as DaemonMessage));
+    },
+  };
+}
+
+/** How it ended, with the last of what it said on its way. */
+function ending(child: ChildProcess): Promise<string> {
+  let lastWords = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    lastWords = (lastWords + text).slice(-LAST_WORDS);
+  });
+  return new Promise((resolve) => {
+    child.on('error', ({ message }) => resolve(message));
+    child.on('close', (code, signal) => {
+      const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
+      resolve(lastWords === '' ? how : `${how}: ${lastWords.trim()}`);
+    });
+  });
+}

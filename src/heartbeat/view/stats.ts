@@ -1,0 +1,84 @@
+/** What is told of one deployment's past: counts since the start, and the last few beats. */
+
+import { FAILURE_LABELS, type FailureLabel } from '../engine/outcome.ts';
+import type { Notice } from '../engine/state.ts';
+
+/** How many beats the timeline shows. */
+const TIMELINE_LENGTH = 20;
+
+/** One attempt on the timeline. */
+export interface BeatRecord {
+  readonly attempt: number;
+  /** When it left, Unix ms. */
+  readonly at: number;
+  readonly hedge: boolean;
+  readonly result: 'waiting' | 'overdue' | 'accepted' | 'superseded' | FailureLabel;
+  /** How long it took, ms; absent while it is under way. */
+  readonly tookMs?: number;
+}
+
+export interface Ledger {
+  readonly failures: Record<FailureLabel, number>;
+  attempts: number;
+  lapses: number;
+  /** When the last beat was acknowledged, Unix ms. */
+  lastSuccessAt: number | undefined;
+  /** The closest approach to expiry so far, as a part of the TTL; below 0 after a lapse. */
+  minMarginRatio: number | undefined;
+  timeline: readonly BeatRecord[];
+}
+
+export function emptyLedger(): Ledger {
+  return {
+    failures: Object.fromEntries(FAILURE_LABELS.map((label) => [label, 0])) as Record<FailureLabel, number>,
+    attempts: 0,
+    lapses: 0,
+    lastSuccessAt: undefined,
+    minMarginRatio: undefined,
+    timeline: [],
+  };
+}
+
+/** Enters a notice into the ledger. `wall` is now, Unix ms. */
+export function enter(ledger: Ledger, notice: Notice, wall: number): void {
+  switch (notice.type) {
+    case 'sent':
+      ledger.attempts += 1;
+      ledger.timeline = [
+        ...ledger.timeline.slice(1 - TIMELINE_LENGTH),
+        { attempt: notice.attempt, at: wall, hedge: notice.hedge, result: 'waiting' },
+      ];
+      return;
+    case 'accepted':
+      ledger.lastSuccessAt = wall;
+      if (notice.marginRatio !== undefined) {
+        ledger.minMarginRatio = Math.min(notice.marginRatio, ledger.minMarginRatio ?? Infinity);
+      }
+      return mark(ledger, notice.attempt, { result: 'accepted', tookMs: notice.latencyMs });
+    case 'overdue':
+      return mark(ledger, notice.attempt, { result: 'overdue' });
+    case 'failed':
+      ledger.failures[notice.reason] += 1;
+      return mark(ledger, notice.attempt, { result: notice.reason }, wall);
+    case 'superseded':
+      return mark(ledger, notice.attempt, { result: 'superseded' }, wall);
+    case 'state':
+      if (notice.to === 'lapsed') ledger.lapses += 1;
+      return;
+    case 'wait-cut-short':
+    case 'clocks-parted':
+      return;
+  }
+}
+
+function mark(
+  ledger: Ledger,
+  attempt: number,
+  end: Pick<BeatRecord, 'result'> & Partial<BeatRecord>,
+  wall?: number,
+): void {
+  ledger.timeline = ledger.timeline.map((record) => {
+    if (record.attempt !== attempt) return record;
+    return { ...record, ...end, ...(wall !== undefined && { tookMs: Math.max(0, wall - record.at) }) };
+  });
+}

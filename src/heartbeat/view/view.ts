@@ -1,0 +1,81 @@
+/** What /api/status, the status page and the metrics read of a driver. */
+
+import type { Heartbeat, HeartbeatState } from '../engine/state.ts';
+import type { FailureLabel } from '../engine/outcome.ts';
+import type { BeatRecord, Ledger } from './stats.ts';
+import { reckon, type Instant } from '../engine/clock-drift.ts';
+import { expiresAt, isFinal, nextBeatAt } from '../engine/schedule.ts';
+import type { SharedLimit } from '../driver/shared-limit.ts';
+
+/** One deployment. Times are Unix ms; an absent one is unknown, or will not come. */
+export interface DeploymentView {
+  readonly deploymentId: number;
+  readonly state: HeartbeatState;
+  readonly ttlMs?: number;
+  readonly intervalMs: number;
+  readonly lastSuccessAt?: number;
+  readonly nextBeatAt?: number;
+  /** When it expires at the earliest if no further beat arrives. */
+  readonly expiresAt?: number;
+  /** The closest approach to expiry so far, as a part of the TTL. */
+  readonly minMarginRatio?: number;
+  readonly lapses: number;
+  readonly attempts: number;
+  readonly failures: Readonly<Record<FailureLabel, number>>;
+  /** The last attempts, oldest first. */
+  readonly timeline: readonly BeatRecord[];
+}
+
+/** All deployments of a driver, and the driver itself. */
+export interface DriverView {
+  readonly deployments: readonly DeploymentView[];
+  /** When the scheduler last ran, Unix ms: a driver whose time stands still is wedged. */
+  readonly lastTickAt: number;
+  /** How late that run was, ms. */
+  readonly lastLagMs: number;
+  /** Attempts under way that are not overdue. */
+  readonly inFlight: number;
+  /** The same with the overdue ones, which is what may have a connection open. */
+  readonly open: number;
+  /** Deployments that are due and wait for one of these to end, or for a rate limit. */
+  readonly waiting: number;
+  /** The rate limit that all share, where the service was found to have one. */
+  readonly sharedLimit?: SharedLimit;
+  /** How many notices the listener answered with an exception. */
+  readonly listenerErrors: number;
+}
+
+export function viewDeployment(last: Heartbeat, ledger: Ledger, now: Instant): DeploymentView {
+  // The clocks may have parted since the engine last looked at them.
+  const reckoning = reckon(last.reckoning, now);
+  const beat = reckoning === last.reckoning ? last : { ...last, reckoning };
+  const { ttl, interval } = beat.timing;
+  const next = nextBeatAt(beat);
+  const offset = now.wall - now.mono;
+  const margin = closestMargin(beat, ledger, now);
+  return {
+    deploymentId: beat.id,
+    state: beat.state,
+    ...(ttl !== undefined && { ttlMs: ttl }),
+    intervalMs: interval,
+    ...(ledger.lastSuccessAt !== undefined && { lastSuccessAt: ledger.lastSuccessAt }),
+    ...(next !== Infinity && { nextBeatAt: next + offset }),
+    ...(ttl !== undefined && beat.acknowledged && { expiresAt: expiresAt(beat) + offset }),
+    ...(margin !== undefined && { minMarginRatio: margin }),
+    lapses: ledger.lapses,
+    attempts: ledger.attempts,
+    failures: { ...ledger.failures },
+    timeline: ledger.timeline,
+  };
+}
+
+/**
+ * The ledger knows of margins only when a beat arrives; a deployment in trouble may be closer right now. One that is
+ * gone has no time that could run out.
+ */
+function closestMargin(beat: Heartbeat, ledger: Ledger, now: Instant): number | undefined {
+  const { ttl } = beat.timing;
+  const idle = isFinal(beat.state) || beat.gone || !beat.acknowledged;
+  if (ttl === undefined || idle) return ledger.minMarginRatio;
+  return Math.min(ledger.minMarginRatio ?? Infinity, (expiresAt(beat) - now.mono) / ttl);
+}

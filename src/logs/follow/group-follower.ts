@@ -1,0 +1,130 @@
+/**
+ * Follows one worker group until told to stop: the clock and the socket
+ * around the state machine. One poll at a time, so polls never overlap.
+ */
+import type { TailAnswer } from '../tail/answer.ts';
+import { within, type Clock } from '../clock.ts';
+import type { LogListener } from '../events.ts';
+import {
+  advance,
+  beginGroup,
+  FIRST_POLL,
+  type GroupState,
+  type LogStart,
+  type NextPoll,
+  type Step,
+} from '../tail/group.ts';
+import { GroupTally, type GroupView } from './group-stats.ts';
+import type { Spool } from '../spool/spool.ts';
+
+export interface TailRequest {
+  readonly workergroupId: number;
+  /** Lines, from 1 to 10,000. */
+  readonly tail: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks the service once: when to ask again is decided here. It may answer with an
+ * error or reject, which comes to the same, and must settle once the signal aborts.
+ */
+export type FetchTail = (request: TailRequest) => Promise<TailAnswer>;
+
+export interface FollowOptions {
+  readonly fetchTail: FetchTail;
+  readonly spool: Spool;
+  readonly start: LogStart;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly observe: LogListener;
+}
+
+/** Milliseconds after which a poll counts as failed. */
+const POLL_TIMEOUT_MS = 60_000;
+
+export class GroupFollower {
+  readonly #options: FollowOptions;
+  readonly #tally = new GroupTally();
+  #state: GroupState;
+  #next: NextPoll = FIRST_POLL;
+
+  constructor(workergroupId: number, options: FollowOptions) {
+    const { spool, start } = options;
+    this.#options = options;
+    this.#state = beginGroup({
+      workergroupId,
+      start,
+      progress: spool.progress(workergroupId),
+      epochAfterLoss: spool.epochAfterLoss,
+    });
+  }
+
+  /** @returns Once the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!signal.aborted) {
+      if (this.#next.delayMs > 0) await clock.sleep(this.#next.delayMs, signal).catch(() => {});
+      if (!signal.aborted) await this.#poll(signal);
+    }
+  }
+
+  view(): GroupView {
+    return this.#tally.view(this.#state, this.#next);
+  }
+
+  async #poll(signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    const { tail } = this.#next;
+    const askedAt = clock.now();
+    const answer = await this.#ask(tail, signal);
+    if (signal.aborted) return;
+    const now = clock.now();
+    const result = { tail, now, roundTripMs: now - askedAt, random: random() };
+    try {
+      const step = advance(this.#state, { ...result, answer });
+      this.#store(step);
+      this.#move(step, answer, result);
+    } catch (error) {
+      // What cannot be stored is not taken: the lines stay with the service, and the next poll takes them.
+      const failure: TailAnswer = { kind: 'error', reason: messageOf(error) };
+      this.#move(advance(this.#state, { ...result, answer: failure }), failure, result);
+    }
+  }
+
+  async #ask(tail: number, signal: AbortSignal): Promise<TailAnswer> {
+    const { clock, fetchTail } = this.#options;
+    const { workergroupId } = this.#state;
+    try {
+      return await within(clock, POLL_TIMEOUT_MS, signal, (limited) =>
+        fetchTail({ workergroupId, tail, signal: limited }),
+      );
+    } catch (error) {
+      return { kind: 'error', reason: messageOf(error) };
+    }
+  }
+
+  #store({ moved, records, state }: Step): void {
+    const { spool, observe } = this.#options;
+    if (!moved) return;
+    try {
+      for (const dropped of spool.append(state.workergroupId, records, state.progress)) {
+        observe({ kind: 'dropped', ...dropped });
+      }
+    } catch (error) {
+      observe({ kind: 'spool failed', error });
+      throw error;
+    }
+  }
+
+  #move(step: Step, answer: TailAnswer, { now, roundTripMs }: { now: number; roundTripMs: number }): void {
+    this.#state = step.state;
+    this.#next = step.next;
+    const events = this.#tally.count(step, answer, now, roundTripMs);
+    for (const event of events) this.#options.observe(event);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

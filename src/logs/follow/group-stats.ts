@@ -1,0 +1,98 @@
+/** What one group's following amounts to: events for the metrics, and the view for a person's eyes. */
+import type { TailAnswer } from '../tail/answer.ts';
+import type { LogEvent } from '../events.ts';
+import type { GroupState, NextPoll, Step } from '../tail/group.ts';
+import { meanRate } from '../tail/rate.ts';
+import type { GapReason } from '../record.ts';
+
+const LAST_LINES = 20;
+
+export interface GroupView {
+  readonly workergroupId: number;
+  /** starting: no answer yet. failing: the last poll brought an error. */
+  readonly state: 'starting' | 'following' | 'failing';
+  readonly error?: string;
+  readonly epoch: number;
+  readonly seq: number;
+  /** Mean of about the last minute. */
+  readonly linesPerSecond: number;
+  /** Since this process started. */
+  readonly lines: number;
+  /** Of those lines in UTF-8, without line ends. */
+  readonly bytes: number;
+  readonly gaps: Readonly<Record<GapReason, number>>;
+  readonly lostEstimate: number;
+  /** Unix milliseconds. */
+  readonly lastLineAt?: number;
+  /** The last ones taken in this process, oldest first. */
+  readonly lastLines: readonly string[];
+  /** The tail to be asked for next, in lines, and when: milliseconds after the last poll. */
+  readonly tail: number;
+  readonly intervalMs: number;
+}
+
+export class GroupTally {
+  readonly #gaps: Record<GapReason, number> = { overrun: 0, reset: 0, ambiguous: 0 };
+  #lines = 0;
+  #bytes = 0;
+  #lostEstimate = 0;
+  #lastLines: readonly string[] = [];
+  #lastLineAt?: number;
+  #error?: string;
+
+  /** @param now Unix milliseconds at which the answer came. */
+  count({ state, records, next }: Step, answer: TailAnswer, now: number, roundTripMs: number): LogEvent[] {
+    const { workergroupId, failures } = state;
+    if (answer.kind === 'error') {
+      this.#error = answer.reason;
+      const { delayMs: retryInMs } = next;
+      return [{ kind: 'poll failed', workergroupId, reason: answer.reason, failures, retryInMs }];
+    }
+    const gaps = records.flatMap((record) => ('gap' in record ? [record.gap] : []));
+    for (const { reason, lost_estimate } of gaps) {
+      this.#gaps[reason] += 1;
+      this.#lostEstimate += lost_estimate;
+    }
+    const lines = records.flatMap((record) => ('line' in record ? [record.line] : []));
+    if (lines.length > 0) {
+      this.#lines += lines.length;
+      this.#lastLines = [...this.#lastLines, ...lines.slice(-LAST_LINES)].slice(-LAST_LINES);
+      this.#lastLineAt = now;
+    }
+    const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
+    this.#bytes += bytes;
+    return [
+      { kind: 'polled', workergroupId, tail: next.tail, intervalMs: next.delayMs, roundTripMs },
+      ...gaps.map(({ reason, lost_min: lostMin, lost_estimate: lostEstimate }): LogEvent => ({
+        kind: 'gap',
+        workergroupId,
+        reason,
+        lostMin,
+        lostEstimate,
+      })),
+      ...(lines.length > 0
+        ? [{ kind: 'lines' as const, workergroupId, lines: lines.length, bytes, at: now }]
+        : []),
+    ];
+  }
+
+  view({ workergroupId, begun, failures, progress, pace }: GroupState, next: NextPoll): GroupView {
+    const failing = failures > 0;
+    return {
+      workergroupId,
+      state: failing ? 'failing' : begun ? 'following' : 'starting',
+      ...(failing && this.#error !== undefined && { error: this.#error }),
+      epoch: progress.epoch,
+      seq: progress.seq,
+      linesPerSecond: meanRate(pace),
+      lines: this.#lines,
+      bytes: this.#bytes,
+      gaps: { ...this.#gaps },
+      lostEstimate: this.#lostEstimate,
+      ...(this.#lastLineAt !== undefined && { lastLineAt: this.#lastLineAt }),
+      lastLines: this.#lastLines,
+      tail: next.tail,
+      intervalMs: next.delayMs,
+    };
+  }
+}

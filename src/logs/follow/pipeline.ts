@@ -1,0 +1,71 @@
+/** From the service to the sinks: follower, spool, and a pump for each sink. */
+import type { LogEvent } from '../events.ts';
+import { createFollower } from './follower.ts';
+import type { FollowOptions } from './group-follower.ts';
+import type { GroupView } from './group-stats.ts';
+import { startPump } from '../sinks/pump.ts';
+import type { Sink } from '../sinks/sink.ts';
+import type { SinkStanding } from '../spool/spool.ts';
+
+export interface LogPipelineOptions extends FollowOptions {
+  readonly workergroupIds: readonly number[];
+  /** Those whose names the spool was opened with. */
+  readonly sinks: readonly Sink[];
+}
+
+interface SinkView extends SinkStanding {
+  readonly name: string;
+}
+
+export interface LogsView {
+  readonly groups: readonly GroupView[];
+  readonly sinks: readonly SinkView[];
+}
+
+export interface LogPipeline {
+  add(workergroupId: number): void;
+  remove(workergroupId: number): Promise<void>;
+  view(): LogsView;
+  /**
+   * Stops polling, delivers what is in the spool until `deadline` aborts, and closes sinks and spool.
+   * What is not delivered by then stays in a spool on disk. A second call waits for the first.
+   */
+  stop(deadline: AbortSignal): Promise<void>;
+}
+
+export function startLogPipeline(options: LogPipelineOptions): LogPipeline {
+  const { spool, sinks, clock, random, workergroupIds } = options;
+  const pumps = sinks.map((sink) => startPump({ spool, sink, clock, random, observe: options.observe }));
+  const observe = (event: LogEvent) => {
+    options.observe(event);
+    if (event.kind === 'polled') for (const pump of pumps) pump.wake();
+  };
+  spool.onAvailable?.(() => {
+    for (const pump of pumps) pump.wake();
+  });
+  const follower = createFollower({ ...options, observe });
+  for (const workergroupId of workergroupIds) follower.add(workergroupId);
+  let stopped: Promise<void> | undefined;
+
+  return {
+    add: (workergroupId) => follower.add(workergroupId),
+    remove: (workergroupId) => follower.remove(workergroupId),
+    view: () => ({
+      groups: follower.view(),
+      sinks: sinks.map(({ name }) => {
+        const { lag, dropped } = spool.standing(name);
+        return { name, lag, dropped };
+      }),
+    }),
+    stop: (deadline) => (stopped ??= stop(deadline)),
+  };
+
+  /** Goes through to the end, and reports the first failure. */
+  async function stop(deadline: AbortSignal): Promise<void> {
+    await follower.stop();
+    const ends = await Promise.allSettled(pumps.map((pump) => pump.stop(deadline)));
+    spool.close();
+    const failed = ends.find((end) => end.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  }
+}

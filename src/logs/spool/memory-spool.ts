@@ -1,0 +1,81 @@
+/**
+ * The spool without a STATE_DIR: a queue in memory. What
+ * no sink has acknowledged is lost when the process ends.
+ */
+import { createBatch, type Batch } from './batch.ts';
+import type { GroupProgress } from '../tail/group.ts';
+import { SinkLedger } from './sink-positions.ts';
+import { RecordQueue } from './record-queue.ts';
+import type { LogRecord } from '../record.ts';
+import { MEBIBYTE, type Dropped, type SinkStanding, type Spool } from './spool.ts';
+
+/** A sidecar has less memory than disk. */
+const DEFAULT_BYTES = 64 * MEBIBYTE;
+
+export interface MemorySpoolOptions {
+  /** Names of the sinks that read from it. */
+  readonly sinks: readonly string[];
+  readonly maxBytes?: number;
+  /** Where records of an earlier spool are lost: the epoch of the first ones, above all of its epochs. */
+  readonly epochAfterLoss?: number | undefined;
+}
+
+export class MemorySpool implements Spool {
+  readonly epochAfterLoss: number | undefined;
+  readonly #maxBytes: number;
+  readonly #ledger = new SinkLedger();
+  readonly #progress = new Map<number, GroupProgress>();
+  readonly #queue = new RecordQueue();
+
+  constructor({ sinks, maxBytes = DEFAULT_BYTES, epochAfterLoss }: MemorySpoolOptions) {
+    this.#maxBytes = maxBytes;
+    this.epochAfterLoss = epochAfterLoss;
+    for (const sink of sinks) this.#ledger.open(sink, 0, { lag: 0, dropped: 0 });
+  }
+
+  progress(workergroupId: number): GroupProgress | undefined {
+    return this.#progress.get(workergroupId);
+  }
+
+  append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
+    this.#progress.set(workergroupId, progress);
+    this.#ledger.append(records.length);
+    const gone: number[] = [];
+    for (const record of records) {
+      this.#queue.push(record);
+      while (this.#queue.bytes > this.#maxBytes) gone.push(this.#queue.shift());
+    }
+    const dropped = this.#ledger.missing(gone);
+    this.#ledger.drop(dropped);
+    this.#releaseAcknowledged();
+    return dropped;
+  }
+
+  take(sink: string): Batch | undefined {
+    const start = Math.max(this.#queue.oldest, this.#ledger.account(sink).acknowledged + 1);
+    const lines = this.#queue.batchFrom(start);
+    if (lines.length === 0) return undefined;
+    const batch = createBatch(lines, start + lines.length - 1);
+    this.#ledger.take(sink, batch);
+    return batch;
+  }
+
+  acknowledge(sink: string, batch: Batch): void {
+    this.#ledger.acknowledge(sink, batch);
+    this.#releaseAcknowledged();
+  }
+
+  standing(sink: string): SinkStanding {
+    const { lag, dropped } = this.#ledger.account(sink);
+    return { lag, dropped };
+  }
+
+  close(): void {
+    this.#queue.clear();
+  }
+
+  #releaseAcknowledged(): void {
+    const wanted = Math.min(this.#ledger.acknowledgedByAll, this.#queue.newest);
+    while (this.#queue.oldest <= wanted) this.#queue.shift();
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * How far each group was followed, in the spool's database. A window is stored as it is held: its
+ * blocks are rows, and so are its recent lines, numbered by their place in the stream. A poll adds the
+ * new ones and removes those that slid out or were packed, and never writes the other thousands again.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import type { GroupProgress } from '../tail/group.ts';
+import type { Stream } from '../tail/stream.ts';
+import { nextPlace, restoredWindow, type Block, type LineWindow } from '../tail/window.ts';
+
+type StoredStream = Omit<Stream, 'window'> & { readonly from: number };
+type StoredProgress = Omit<GroupProgress, 'streams'> & {
+  readonly streams: Readonly<Record<string, StoredStream>>;
+};
+
+export class ProgressStore {
+  readonly #statements;
+
+  constructor(db: DatabaseSync) {
+    this.#statements = {
+      get: db.prepare('SELECT body FROM progress WHERE workergroup_id = ?'),
+      put: db.prepare('INSERT OR REPLACE INTO progress VALUES (?, ?)'),
+      lines: db.prepare(
+        'SELECT line FROM window_line WHERE workergroup_id = ? AND level = ? ORDER BY ordinal',
+      ),
+      nextLine: db.prepare(
+        'SELECT max(ordinal) + 1 AS next FROM window_line WHERE workergroup_id = ? AND level = ?',
+      ),
+      slideLines: db.prepare(
+        'DELETE FROM window_line WHERE workergroup_id = ? AND level = ? AND ordinal < ?',
+      ),
+      addLine: db.prepare('INSERT INTO window_line VALUES (?, ?, ?, ?)'),
+      blocks: db.prepare(
+        'SELECT ordinal, lines, packed FROM window_block WHERE workergroup_id = ? AND level = ? ORDER BY ordinal',
+      ),
+      nextBlock: db.prepare(
+        'SELECT max(ordinal + lines) AS next FROM window_block WHERE workergroup_id = ? AND level = ?',
+      ),
+      slideBlocks: db.prepare(
+        'DELETE FROM window_block WHERE workergroup_id = ? AND level = ? AND ordinal + lines <= ?',
+      ),
+      addBlock: db.prepare('INSERT INTO window_block VALUES (?, ?, ?, ?, ?)'),
+    };
+  }
+
+  /** @throws SyntaxError when what is stored cannot be read. */
+  read(workergroupId: number): GroupProgress | undefined {
+    const body = this.#statements.get.get(workergroupId)?.['body'];
+    if (body === undefined) return undefined;
+    const { streams, ...rest }: StoredProgress = JSON.parse(String(body));
+    return {
+      ...rest,
+      streams: Object.fromEntries(
+        Object.entries(streams).map(([level, { from, ...stream }]) => {
+          return [level, Object.assign(stream, { window: this.#readWindow(workergroupId, level, from) })];
+        }),
+      ),
+    };
+  }
+
+  write(workergroupId: number, { streams, ...rest }: GroupProgress): void {
+    const stored: Record<string, StoredStream> = {};
+    for (const [level, { window, ...stream }] of Object.entries(streams)) {
+      stored[level] = { ...stream, from: window.from };
+      this.#writeWindow(workergroupId, level, window);
+    }
+    const body: StoredProgress = { ...rest, streams: stored };
+    this.#statements.put.run(workergroupId, JSON.stringify(body));
+  }
+
+  #readWindow(workergroupId: number, level: string, from: number): LineWindow {
+    const { blocks, lines } = this.#statements;
+    return restoredWindow(
+      from,
+      blocks.all(workergroupId, level).map(blockOf),
+      lines.all(workergroupId, level).map(({ line }) => String(line)),
+    );
+  }
+
+  #writeWindow(workergroupId: number, level: string, window: LineWindow): void {
+    const { slideBlocks, nextBlock, addBlock, slideLines, nextLine, addLine } = this.#statements;
+    slideBlocks.run(workergroupId, level, window.from);
+    const packedTo = Number(nextBlock.get(workergroupId, level)?.['next'] ?? 0);
+    for (const { first, count, packed } of window.blocks) {
+      if (first >= packedTo) addBlock.run(workergroupId, level, first, count, packed);
+    }
+    const recentFrom = nextPlace(window) - window.recent.length;
+    slideLines.run(workergroupId, level, recentFrom);
+    const next = Number(nextLine.get(workergroupId, level)?.['next'] ?? recentFrom);
+    for (const [index, line] of window.recent.entries()) {
+      if (recentFrom + index >= next) addLine.run(workergroupId, level, recentFrom + index, line);
+    }
+  }
+}
+
+function blockOf({ ordinal, lines, packed }: Record<string, unknown>): Block {
+  if (!(packed instanceof Uint8Array)) throw new SyntaxError('a block of log lines is no bytes');
+  return { first: Number(ordinal), count: Number(lines), packed };
+}

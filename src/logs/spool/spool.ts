@@ -1,0 +1,72 @@
+/**
+ * Between the polls, which must not wait, and the sinks, which may be slow: records in order,
+ * each sink with its own place in them, and with them how far each group was followed. Bounded by
+ * bytes; past the bound the oldest records go, and each sink's count of what it missed goes up.
+ */
+import type { Batch } from './batch.ts';
+import type { GroupProgress } from '../tail/group.ts';
+import type { LogRecord } from '../record.ts';
+
+/**
+ * overflow: the bound was reached. corruption: the stored
+ * records could not be read. rejected: the sink refused them.
+ */
+export type DropReason = 'overflow' | 'corruption' | 'rejected';
+
+export interface Dropped {
+  readonly sink: string;
+  readonly records: number;
+  readonly reason: DropReason;
+}
+
+export interface SinkStanding {
+  /** Records that wait for the sink, those among them that are on their way. */
+  readonly lag: number;
+  /** Records that it missed, since the spool came to be. */
+  readonly dropped: number;
+}
+
+export interface Spool {
+  /** When an earlier spool was lost: the epoch that groups begin with, above all of its epochs. */
+  readonly epochAfterLoss: number | undefined;
+
+  /** How far a group was followed, if it was. */
+  progress(workergroupId: number): GroupProgress | undefined;
+
+  /**
+   * Stores a poll's records and how far they go, both or neither.
+   *
+   * @returns What sinks missed because of the room it took.
+   * @throws When it cannot be stored; nothing is changed then.
+   */
+  append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[];
+
+  /**
+   * The next records for a sink, undefined when there are none. What is taken
+   * stays with the taker, who delivers it and acknowledges it before taking
+   * more: it is not dropped any more, and comes again only after a restart.
+   */
+  take(sink: string): Batch | undefined;
+
+  acknowledge(sink: string, batch: Batch): void;
+
+  standing(sink: string): SinkStanding;
+
+  /** Where records can be taken only some time after their append: `wake` is called whenever there are new ones. */
+  onAvailable?(wake: () => void): void;
+
+  close(): void;
+}
+
+export const MEBIBYTE = 2 ** 20;
+
+/** Of one batch: what a stalled sink holds beside the spool. One record may be larger. */
+export const BATCH_RECORDS = 1_000;
+export const BATCH_BYTES = 1 * MEBIBYTE;
+
+/** What a record takes beside its line, in memory and on disk: about. */
+const RECORD_BYTES = 200;
+
+export function bytesOf(record: LogRecord): number {
+  return RECORD_BYTES + ('line' in record ? Buffer.byteLength(record.line) : 0);
+}

@@ -1,0 +1,200 @@
+/**
+ * The spool in a STATE_DIR: a SQLite database. A poll's records, the window that
+ * they came into and their sequence numbers are stored in one transaction, so that
+ * a crash at any instant neither repeats nor loses one. A positions file beside
+ * the data is what corrupts and disagrees elsewhere (grafana/loki #6268, #1460).
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Batch } from './batch.ts';
+import type { Clock } from '../clock.ts';
+import type { LogListener } from '../events.ts';
+import type { GroupProgress } from '../tail/group.ts';
+import { SinkLedger } from './sink-positions.ts';
+import type { LogRecord } from '../record.ts';
+import { isUnreadable, setAside, SpoolFile, type Sqlite } from './spool-file.ts';
+import { bytesOf, MEBIBYTE, type Dropped, type SinkStanding, type Spool } from './spool.ts';
+
+const DEFAULT_BYTES = 256 * MEBIBYTE;
+const FILE = 'spool.sqlite';
+
+export interface SqliteSpoolOptions {
+  /** STATE_DIR; made if it is missing. */
+  readonly directory: string;
+  /** Names of the sinks that read from it. One that is no longer named is forgotten. */
+  readonly sinks: readonly string[];
+  readonly maxBytes?: number;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly observe: LogListener;
+}
+
+/** Opens the spool; may be called again where it failed. */
+export type OpenSqliteSpool = () => SqliteSpool;
+
+/**
+ * The returned function throws SpoolInUse, or what the file system says. A database that cannot be read is set aside
+ * instead.
+ */
+export async function sqliteSpools(options: SqliteSpoolOptions): Promise<OpenSqliteSpool> {
+  // Imported here: some versions of Node print a warning
+  // as soon as it loads, and most users have no STATE_DIR.
+  const sqlite = await import('node:sqlite');
+  return () => {
+    mkdirSync(options.directory, { recursive: true });
+    return new SqliteSpool(sqlite, options);
+  };
+}
+
+/** @throws As the function that `sqliteSpools` makes. */
+export async function openSqliteSpool(options: SqliteSpoolOptions): Promise<SqliteSpool> {
+  return (await sqliteSpools(options))();
+}
+
+export class SqliteSpool implements Spool {
+  readonly #sqlite: Sqlite;
+  readonly #options: SqliteSpoolOptions;
+  readonly #path: string;
+  readonly #ledger = new SinkLedger();
+  #file: SpoolFile;
+  /** Of all records. */
+  #bytes: number;
+  /** Position of the newest record. */
+  #last: number;
+  /** Missed because of a file set aside, and not told yet. */
+  #untold: readonly Dropped[] = [];
+
+  constructor(sqlite: Sqlite, options: SqliteSpoolOptions) {
+    this.#sqlite = sqlite;
+    this.#options = options;
+    this.#path = join(options.directory, FILE);
+    this.#file = this.#open();
+    const { records } = this.#file;
+    const known = records.sinks;
+    this.#bytes = records.bytes;
+    // Above the acknowledged ones too: their records may all be gone, and a position must not come again.
+    this.#last = Math.max(records.last, ...known.map(({ acknowledged }) => acknowledged));
+    for (const { sink } of known) if (!options.sinks.includes(sink)) records.removeSink(sink);
+    for (const sink of options.sinks) {
+      const { acknowledged, dropped } = known.find((one) => one.sink === sink) ?? {
+        acknowledged: 0,
+        dropped: 0,
+      };
+      this.#ledger.open(sink, acknowledged, { lag: records.countAfter(acknowledged), dropped });
+    }
+  }
+
+  get epochAfterLoss(): number | undefined {
+    return this.#file.epochAfterLoss;
+  }
+
+  progress(workergroupId: number): GroupProgress | undefined {
+    return this.#reading(() => this.#file.progress.read(workergroupId));
+  }
+
+  append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
+    const { bytes, dropped } = this.#reading(() =>
+      this.#file.transaction(() => this.#store(workergroupId, records, progress)),
+    );
+    this.#bytes = bytes;
+    this.#last += records.length;
+    this.#ledger.append(records.length);
+    this.#ledger.drop(dropped);
+    const told = [...this.#untold, ...dropped];
+    this.#untold = [];
+    return told;
+  }
+
+  take(sink: string): Batch | undefined {
+    const { acknowledged } = this.#ledger.account(sink);
+    const batch = this.#reading(() => this.#file.records.batchAfter(acknowledged));
+    if (batch !== undefined) this.#ledger.take(sink, batch);
+    return batch;
+  }
+
+  acknowledge(sink: string, batch: Batch): void {
+    this.#ledger.acknowledge(sink, batch);
+    // Apart from the subtraction, which would read the old sum before a new file is begun.
+    const freed = this.#reading(() =>
+      this.#file.transaction(() => {
+        this.#file.records.putSink(this.#ledger.account(sink));
+        return this.#file.records.removeThrough(this.#ledger.acknowledgedByAll);
+      }),
+    );
+    this.#bytes -= freed;
+  }
+
+  standing(sink: string): SinkStanding {
+    const { lag, dropped } = this.#ledger.account(sink);
+    return { lag, dropped };
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  #store(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress) {
+    const { maxBytes = DEFAULT_BYTES } = this.#options;
+    const stored = this.#file.records;
+    let bytes = this.#bytes;
+    for (const [index, record] of records.entries()) {
+      stored.add(this.#last + 1 + index, record);
+      bytes += bytesOf(record);
+    }
+    this.#file.progress.write(workergroupId, progress);
+
+    const gone: number[] = [];
+    for (const record of bytes > maxBytes ? stored.oldest() : []) {
+      if (bytes <= maxBytes) break;
+      // What is on its way to a sink stays until it has arrived: after a crash it must still be there.
+      if (this.#ledger.isUnderway(record.position)) continue;
+      gone.push(record.position);
+      bytes -= record.bytes;
+    }
+    for (const position of gone) stored.remove(position);
+    const dropped = this.#ledger.missing(gone);
+    for (const { sink, records: missed } of dropped) {
+      const account = this.#ledger.account(sink);
+      stored.putSink({ ...account, dropped: account.dropped + missed });
+    }
+    return { bytes, dropped };
+  }
+
+  #open(): SpoolFile {
+    try {
+      return new SpoolFile(this.#sqlite, this.#path);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      return this.#beginAnew(error);
+    }
+  }
+
+  /** Runs once more on a new file when the old one cannot be read. */
+  #reading<Result>(run: () => Result): Result {
+    try {
+      return run();
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      this.#file.close();
+      this.#file = this.#beginAnew(error);
+      this.#bytes = 0;
+      const missed = this.#ledger.missingAll();
+      this.#ledger.drop(missed);
+      this.#untold = [...this.#untold, ...missed];
+      for (const account of this.#ledger.accounts) this.#file.records.putSink(account);
+      return run();
+    }
+  }
+
+  /**
+   * What is known of a group is gone with the old file, so its next records could repeat its
+   * epochs and sequence numbers. They begin with an epoch that counting from 1 never reaches.
+   */
+  #beginAnew(error: unknown): SpoolFile {
+    const now = this.#options.clock.now();
+    const path = setAside(this.#path, now);
+    this.#options.observe({ kind: 'spool set aside', path, error });
+    const file = new SpoolFile(this.#sqlite, this.#path);
+    file.epochAfterLoss = Math.floor(now / 1000);
+    return file;
+  }
+}

@@ -1,0 +1,101 @@
+/** What a plan counts while it runs: requests, work, queue times, and workers over time. */
+import type { ResolvedParameters } from '../../rules/findings.ts';
+import type { Fleet } from './fleet.ts';
+import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from './queue-times.ts';
+import type { PlanResult } from '../result.ts';
+import type { PlanSettings } from '../settings.ts';
+import { TimeSeries, type Staffing } from './time-series.ts';
+
+export class PlanLedger {
+  readonly #parameters: ResolvedParameters;
+  readonly #settings: PlanSettings;
+  readonly #series: TimeSeries | undefined;
+  readonly #queueTimes = new QueueTimes();
+  readonly #late = { target: 0, max: 0 };
+  readonly #abandoned = { requests: 0, work: 0 };
+  /** Integrals over time: worker seconds, and units that hot workers could have done. */
+  readonly #staffed = { hot: 0, cold: 0, starting: 0, capacity: 0 };
+  #arrivedWork = 0;
+  #until = 0;
+
+  constructor(parameters: ResolvedParameters, settings: PlanSettings, series: boolean) {
+    this.#parameters = parameters;
+    this.#settings = settings;
+    this.#series = series ? new TimeSeries() : undefined;
+  }
+
+  arrived(atSeconds: number, work: number): void {
+    this.#arrivedWork += work;
+    this.#series?.addWork(atSeconds, work);
+  }
+
+  /** A request that arrived then had waited so long when a worker began with it. */
+  begun(arrivedSeconds: number, waited: number): void {
+    if (waited > this.#parameters.target_queue_time) this.#late.target += 1;
+    if (waited > this.#parameters.max_queue_time) this.#late.max += 1;
+    const bucket = this.#queueTimes.record(waited);
+    this.#series?.addQueueTime(arrivedSeconds, bucket);
+  }
+
+  /** Its client went away; until then it waited like any other. */
+  abandoned(arrivedSeconds: number, work: number): void {
+    this.#abandoned.requests += 1;
+    this.#abandoned.work += work;
+    this.begun(arrivedSeconds, this.#settings.giveUpSeconds);
+  }
+
+  /** Time has passed with these workers. */
+  staffed(toSeconds: number, { hot, cold, starting, capacity }: Staffing): void {
+    const passed = toSeconds - this.#until;
+    if (passed <= 0) return;
+    this.#staffed.hot += hot * passed;
+    this.#staffed.cold += cold * passed;
+    this.#staffed.starting += starting * passed;
+    this.#staffed.capacity += capacity * passed;
+    this.#series?.addStaffing(this.#until, toSeconds, { hot, cold, starting, capacity });
+    this.#until = toSeconds;
+  }
+
+  result(fleet: Fleet): PlanResult {
+    const [times, { hot, cold, starting, capacity }] = [this.#queueTimes, this.#staffed];
+    const { priceHot, priceCold, priceStarting } = this.#settings;
+    const prices = { hot: priceHot, cold: priceCold, starting: priceStarting };
+    const [requests, seconds] = [times.count, this.#until];
+    const served = fleet.served.reduce((sum, work) => sum + work, 0);
+    const cost = (hot * priceHot + cold * priceCold + starting * priceStarting) / 3600;
+    return {
+      parameters: this.#parameters,
+      settings: this.#settings,
+      requests,
+      seconds,
+      work: { arrived: this.#arrivedWork, served, abandoned: this.#abandoned.work },
+      queueTime: {
+        mean: times.mean,
+        p50: times.quantile(0.5),
+        p95: times.quantile(0.95),
+        p99: times.quantile(0.99),
+        max: times.max,
+        relativeError: QUEUE_TIME_RELATIVE_ERROR,
+      },
+      share: {
+        overTargetQueueTime: ratio(this.#late.target, requests),
+        overMaxQueueTime: ratio(this.#late.max, requests),
+        abandoned: ratio(this.#abandoned.requests, requests),
+      },
+      workerHours: { hot: hot / 3600, cold: cold / 3600, starting: starting / 3600 },
+      peakWorkers: { ...fleet.peak },
+      starts: { ...fleet.starts },
+      utilisation: ratio(served, capacity),
+      cost: {
+        total: cost,
+        perHour: ratio(cost * 3600, seconds),
+        perThousandRequests: ratio(cost * 1000, requests),
+      },
+      series: this.#series?.read(seconds, prices),
+    };
+  }
+}
+
+function ratio(part: number, whole: number): number {
+  return whole === 0 ? 0 : part / whole;
+}

@@ -1,0 +1,173 @@
+/**
+ * Checks endpoint-group parameters (§2.7): first each value against the contract's schema, then the rules
+ * over values together. Pure; used by `check`, the daemon, the client's callers and the planner.
+ */
+import * as z from 'zod';
+import {
+  ENDPOINT_GROUP_DEFAULTS,
+  ENDPOINT_GROUP_PARAMETERS,
+  endpointGroupParameters,
+  type EndpointGroupParameter,
+  type EndpointGroupParameters,
+} from '../../contract/operations/endpoint-groups.ts';
+import { nearestName } from '../../contract/text/nearest-name.ts';
+import type { Finding, ResolvedParameters, WorkerFacts } from './findings.ts';
+import { MEANINGS } from './meanings.ts';
+import { RULES } from './rules.ts';
+
+/** Id of the note that a default applies. */
+export const DEFAULT_FILLED_IN = 'default-filled-in';
+
+export interface CheckedGroup {
+  /** Its endpoint_name; `name#2` for the second group that shares it; `#N`, its place in the list, without a name. */
+  readonly label: string;
+  /** Undefined when a value is invalid. */
+  readonly parameters: ResolvedParameters | undefined;
+  readonly findings: readonly Finding[];
+}
+
+/** Checks all groups of a configuration, in order; every problem of every group is reported. */
+export function checkEndpointGroups(groups: readonly unknown[], facts: WorkerFacts = {}): CheckedGroup[] {
+  const seen = new Map<string, number>();
+  return groups.map((group, index) => {
+    const name = endpointNameOf(group);
+    const place = name === undefined ? 0 : (seen.get(name) ?? 0) + 1;
+    if (name !== undefined) seen.set(name, place);
+    const label = name === undefined ? `#${index + 1}` : place === 1 ? name : `${name}#${place}`;
+    const { parameters, findings } = checkEndpointGroup(group, facts);
+    return { label, parameters, findings: place > 1 ? [...findings, sharedName(name)] : findings };
+  });
+}
+
+/** Checks one set of parameters. Never throws, whatever it is given. */
+export function checkEndpointGroup(
+  group: unknown,
+  facts: WorkerFacts = {},
+): { parameters: ResolvedParameters | undefined; findings: Finding[] } {
+  const parsed = endpointGroupParameters.safeParse(group);
+  if (!parsed.success) {
+    return { parameters: undefined, findings: parsed.error.issues.flatMap((issue) => invalid(issue, group)) };
+  }
+  const parameters = resolveDefaults(parsed.data);
+  const given = new Set(Object.keys(parsed.data));
+  const findings = RULES.filter((rule) => rule.applies(parameters, given, facts)).map((rule) => ({
+    rule: rule.id,
+    severity: rule.severity,
+    parameter: rule.parameter,
+    got: parameters[rule.parameter],
+    allowed: rule.allowed,
+    message: rule.message(parameters, facts),
+  }));
+  return { parameters, findings: [...findings, ...filledDefaults(given)] };
+}
+
+export function resolveDefaults(parameters: EndpointGroupParameters): ResolvedParameters {
+  const given = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined));
+  return { endpoint_name: undefined, inactivity_timeout: undefined, ...ENDPOINT_GROUP_DEFAULTS, ...given };
+}
+
+function endpointNameOf(group: unknown): string | undefined {
+  const name = (group as { endpoint_name?: unknown } | null | undefined)?.endpoint_name;
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+function sharedName(name: string | undefined): Finding {
+  return {
+    rule: 'shared-endpoint-name',
+    severity: 'note',
+    parameter: 'endpoint_name',
+    got: name,
+    allowed: 'several groups may share one endpoint',
+    message: 'another group above serves the same endpoint: requests are spread over both',
+  };
+}
+
+function filledDefaults(given: ReadonlySet<string>): Finding[] {
+  return Object.entries(ENDPOINT_GROUP_DEFAULTS)
+    .filter(([parameter]) => !given.has(parameter))
+    .map(([parameter, value]) => ({
+      rule: DEFAULT_FILLED_IN,
+      severity: 'note',
+      parameter,
+      got: undefined,
+      allowed: allowedValues(parameter as EndpointGroupParameter),
+      message: `not given, so ${value} applies: ${MEANINGS[parameter as EndpointGroupParameter]}`,
+    }));
+}
+
+function invalid(issue: z.core.$ZodIssue, group: unknown): Finding[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => unknownParameter(key, (group as Record<string, unknown>)[key]));
+  }
+  const parameter = issue.path[0] as EndpointGroupParameter | undefined;
+  if (parameter === undefined) {
+    return [
+      {
+        rule: 'not-an-object',
+        severity: 'error',
+        parameter: '',
+        got: group,
+        allowed: 'an object of parameters such as {"target_util": 0.9}',
+        message: 'each endpoint group is one JSON object',
+      },
+    ];
+  }
+  const got = (group as Record<string, unknown>)[parameter];
+  return [
+    {
+      rule: `${parameter.replaceAll('_', '-')}-${ruleSuffix(issue, got)}`,
+      severity: 'error',
+      parameter,
+      got,
+      allowed: allowedValues(parameter),
+      message: `${MEANINGS[parameter]}${hint(parameter, got)}`,
+    },
+  ];
+}
+
+function unknownParameter(name: string, got: unknown): Finding {
+  const nearest = nearestName(name, ENDPOINT_GROUP_PARAMETERS);
+  return {
+    rule: 'unknown-parameter',
+    severity: 'error',
+    parameter: name,
+    got,
+    allowed: ENDPOINT_GROUP_PARAMETERS.join(', '),
+    message: nearest ? `no such parameter; did you mean ${nearest}?` : 'no such parameter',
+  };
+}
+
+function ruleSuffix(issue: z.core.$ZodIssue, got: unknown): 'type' | 'range' | 'finite' {
+  if (typeof got === 'number' && !Number.isFinite(got)) return 'finite';
+  return issue.code === 'too_big' || issue.code === 'too_small' ? 'range' : 'type';
+}
+
+/** What a person probably meant: 90 is a percentage, 1.2 is a mistake of another kind. */
+function hint(parameter: EndpointGroupParameter, got: unknown): string {
+  if (parameter === 'target_util' && typeof got === 'number' && got >= 5 && got <= 100) {
+    return `; it is a fraction: for ${got} percent write ${got / 100}`;
+  }
+  if (typeof got === 'string' && got.trim() !== '' && Number.isFinite(Number(got))) {
+    return `; write it without quotes: ${got}`;
+  }
+  return '';
+}
+
+/** The values that the contract's schema allows, in words: `a number above 0 and at most 1`. */
+export function allowedValues(parameter: EndpointGroupParameter): string {
+  const schema = z.toJSONSchema(endpointGroupParameters.shape[parameter]);
+  if (schema.type === 'string') return 'a string that is not empty';
+  const bounds = [
+    schema.exclusiveMinimum !== undefined ? `above ${schema.exclusiveMinimum}` : undefined,
+    schema.minimum !== undefined && schema.minimum > Number.MIN_SAFE_INTEGER
+      ? `at least ${schema.minimum}`
+      : undefined,
+    schema.maximum !== undefined && schema.maximum < Number.MAX_SAFE_INTEGER
+      ? `at most ${schema.maximum}`
+      : undefined,
+  ].filter((bound) => bound !== undefined);
+  const noun = schema.type === 'integer' ? 'an integer' : 'a number';
+  const [first] = bounds;
+  if (first === undefined) return noun;
+  return `${noun} ${first.startsWith('at') ? 'of ' : ''}${bounds.join(' and ')}`;
+}

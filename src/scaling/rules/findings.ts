@@ -1,0 +1,67 @@
+/** What the rules have to say about a set of endpoint-group parameters. */
+import type { EndpointGroupParameter } from '../../contract/operations/endpoint-groups.ts';
+
+/**
+ * `error`: the service would refuse it. `warning`: it is accepted, and will cost money or time. `note`: worth
+ * knowing.
+ */
+export const SEVERITIES = ['error', 'warning', 'note'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+export interface Finding {
+  /** Stable id of the rule, e.g. `target-util-range`. */
+  readonly rule: string;
+  readonly severity: Severity;
+  /** Name of the parameter, as the user wrote it. */
+  readonly parameter: string;
+  /** The value it got; undefined where it was not given. */
+  readonly got: unknown;
+  /** What is allowed or advised, in words: `a number above 0 and at most 1`. */
+  readonly allowed: string;
+  /** Why it matters and what to do. */
+  readonly message: string;
+}
+
+/** What a finding got, as its user wrote it; JSON has no word for numbers that are not finite. */
+export function gotInWords({ got }: Finding): string {
+  if (got === undefined) return 'nothing';
+  return typeof got === 'number' ? String(got) : (JSON.stringify(got) ?? typeof got);
+}
+
+/** Parameters with every default of §2.7 filled in. */
+export interface ResolvedParameters {
+  readonly min_load: number;
+  readonly min_cold_load: number;
+  readonly target_util: number;
+  readonly cold_mult: number;
+  readonly cold_workers: number;
+  readonly max_workers: number;
+  readonly max_queue_time: number;
+  readonly target_queue_time: number;
+  readonly endpoint_name: string | undefined;
+  readonly inactivity_timeout: number | undefined;
+}
+
+/** What the user knows about the workers, where given: it lets more rules speak. */
+export interface WorkerFacts {
+  /** Measured performance of one worker in performance units per second. */
+  readonly workerPerformance?: number;
+  /** Seconds a cold worker needs until it is ready. */
+  readonly coldStartSeconds?: number;
+}
+
+/** One rule over parameters that are valid by themselves. */
+export interface Rule {
+  readonly id: string;
+  readonly severity: Severity;
+  readonly parameter: EndpointGroupParameter;
+  readonly allowed: string;
+  /** Why it matters and what to do. May use the values. */
+  readonly message: (parameters: ResolvedParameters, facts: WorkerFacts) => string;
+  /** True when the rule has something to say. `given` tells what the user wrote from what was filled in. */
+  readonly applies: (
+    parameters: ResolvedParameters,
+    given: ReadonlySet<string>,
+    facts: WorkerFacts,
+  ) => boolean;
+}

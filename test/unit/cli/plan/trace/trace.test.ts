@@ -1,0 +1,145 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openTrace } from '../../../../../src/cli/plan/trace/trace.ts';
+import { splitFields } from '../../../../../src/cli/plan/trace/columns.ts';
+import { parseTime, type TimeUnit } from '../../../../../src/cli/plan/trace/time.ts';
+import type { Arrival } from '../../../../../src/scaling/planner/load/load.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
+
+interface Options {
+  readonly timeColumn?: string;
+  readonly timeUnit?: TimeUnit;
+  readonly weights?: Record<string, number>;
+  readonly requestWork?: number;
+}
+
+async function read(
+  text: string,
+  { weights = {}, requestWork, ...options }: Options = {},
+): Promise<Arrival[]> {
+  using folder = temporaryFolder();
+  const path = join(folder.path, 'trace.csv');
+  writeFileSync(path, text);
+  const { arrivals } = await openTrace(path, {
+    timeUnit: 's',
+    ...options,
+    weights: new Map(Object.entries(weights)),
+    requestWork,
+  });
+  const all: Arrival[] = [];
+  for await (const piece of arrivals) all.push(...piece);
+  return all;
+}
+
+describe('a trace', () => {
+  test('takes columns by name and weighs them, times from the first request on', async () => {
+    const text = 'id,when,in,out\n1,100.5,10,2\r\n2,101,20,3\n\n3,103,0,1';
+    expect(await read(text, { timeColumn: 'when', weights: { in: 0.5, out: 2 } })).toEqual([
+      { atSeconds: 0, work: 9 },
+      { atSeconds: 0.5, work: 16 },
+      { atSeconds: 2.5, work: 2 },
+    ]);
+  });
+
+  test('knows the usual names, and weighs tokens read less than tokens written', async () => {
+    expect(await read('TIMESTAMP,ContextTokens,GeneratedTokens\n5,100,7\n')).toEqual([
+      { atSeconds: 0, work: 17 },
+    ]);
+    expect(await read('\uFEFFtime,work,user\n5,100,7\n')).toEqual([{ atSeconds: 0, work: 100 }]);
+    expect(await read('at,prompt,num_prefill_tokens,output_length\n5,Hi!,10,7\n')).toEqual([
+      { atSeconds: 0, work: 8 },
+    ]);
+    expect(await read('ts,user\n5,100\n', { requestWork: 3 })).toEqual([{ atSeconds: 0, work: 3 }]);
+  });
+
+  test('takes quoted fields, and pieces of a file larger than one read of it', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, index) => `${index},"a, ""b""",1`);
+    const arrivals = await read(`at,"what, now",work\n${rows.join('\n')}`);
+    expect(arrivals).toHaveLength(20_000);
+    expect(arrivals.at(-1)).toEqual({ atSeconds: 19_999, work: 1 });
+  });
+
+  test('takes quoted fields that hold line breaks, as a column of prompts does', async () => {
+    const text = 'time,prompt,work\r\n1,"two\r\nlines, ""both"" quoted\n",3\r\n2,one,4\r\n';
+    expect(await read(text)).toEqual([
+      { atSeconds: 0, work: 3 },
+      { atSeconds: 1, work: 4 },
+    ]);
+  });
+
+  test.each([
+    ['', {}, 'the file is empty'],
+    ['a,b\n1,2\n', {}, 'which column is the time? Say --time-column NAME; the columns are a, b'],
+    ['a,b\n1,2\n', { timeColumn: 'c' }, 'no column c; the columns are a, b'],
+    ['time,b\n1,2\n', {}, 'how much work is a request? Say --weight COLUMN=UNITS'],
+    ['time,b\n1,2\n', { weights: { c: 1 } }, 'no column c to weigh'],
+    ['time;work\n1;2\n', {}, 'the only column is time;work; columns are separated by commas only'],
+    ['time,work\nnoon,2\n', {}, 'line 2: column 1 (time): got "noon"; allowed: a number (of s; --time-unit'],
+    [
+      'time,work\n1,2\n0.5,2\n',
+      {},
+      'line 3: column 1 (time): got "0.5"; allowed: a time not before the one above',
+    ],
+    ['time,work\n1,-2\n', {}, 'line 2: column 2 (work): got "-2"; allowed: a number of at least 0'],
+    ['time,work\n1,2k\n', {}, 'line 2: column 2 (work): got "2k"; allowed: a number of at least 0'],
+    ['time,work\n1,\n', {}, 'line 2: column 2 (work): got ""; allowed: a number of at least 0'],
+    ['time,work\n1\n', {}, 'line 2: 1 fields, where the first line has 2'],
+    [
+      'time,work\n\n1,2,3\n',
+      {},
+      'line 3: 3 fields, where the first line has 2; quote fields that hold commas',
+    ],
+    ['time,text,work\n0,"a\nb",1\n1,"c,2\n', {}, 'line 4: a quote opens here that nothing closes'],
+    ['time,text,work\n0,"a\nb",1\n1,c,x\n', {}, 'line 4: column 3 (work): got "x"'],
+  ] as [string, Options, string][])('says what is wrong with %j', async (text, options, message) => {
+    await expect(read(text, options)).rejects.toThrow(message);
+  });
+
+  test('shows only the start of a first line that is no header', async () => {
+    await expect(read(`${'a,'.repeat(999)}b`)).rejects.toThrow(/the columns are .{200}…$/);
+  });
+
+  test('gives up on a line or a quoted field that never ends, long before memory does', async () => {
+    const tooLong = 'line 2: longer than 4,194,304 characters; is it a CSV, and is every quote closed?';
+    await expect(read(`time,work\n${'9'.repeat(5e6)}`)).rejects.toThrow(tooLong);
+    await expect(read(`time,work\n1,"${'9\n'.repeat(3e6)}`)).rejects.toThrow(tooLong);
+  });
+
+  test('says so when there is no such file', async () => {
+    await expect(
+      openTrace('/nowhere/trace.csv', { timeUnit: 's', weights: new Map(), requestWork: undefined }),
+    ).rejects.toThrow('/nowhere/trace.csv: ENOENT');
+  });
+});
+
+test.each([
+  ['1700000000.1234567', 's', 1_700_000_000.123_456_7],
+  ['1700000000123', 'ms', 1_700_000_000.123],
+  ['1700000000123456789', 'ns', 1_700_000_000.123_457],
+  ['1.5e3', 's', 1500],
+  ['-1', 's', -1],
+  ['2023-11-16 18:15:46.6805900', 's', 1_700_158_546.680_59],
+  ['2023-11-16T18:15:46.68059Z', 's', 1_700_158_546.680_59],
+  ['2023-11-16T18:15:46UTC', 's', 1_700_158_546],
+  ['2023-11-16T19:15:46.68059+01:00', 's', 1_700_158_546.680_59],
+  ['2023-11-16 16:45:46,68059 -0130', 's', 1_700_158_546.680_59],
+] as const)('the time %s in %s', (text, unit, seconds) => {
+  expect(Math.abs(parseTime(text, unit) - seconds)).toBeLessThan(1e-6);
+});
+
+test.each(['2023-13-16 18:15:46', '2023-02-31 18:15:46', 'yesterday', '', ' ', 'Infinity'])(
+  '%j is no time',
+  (text) => {
+    expect(parseTime(text, 's')).toBeNaN();
+  },
+);
+
+test.each([
+  ['a,b,c', ['a', 'b', 'c']],
+  ['a,,', ['a', '', '']],
+  ['"a,b","c ""d""",e', ['a,b', 'c "d"', 'e']],
+  ['"a", "b" ,', ['a', 'b', '']],
+])('fields of %s', (line, fields) => {
+  expect(splitFields(line)).toEqual(fields);
+});

@@ -1,0 +1,181 @@
+import { execFileSync } from 'node:child_process';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  envEntryProblem,
+  envMapOf,
+  parseEnvFlags,
+  printEnvFlags,
+  type EnvFlag,
+} from '../../../../src/contract/text/env-flags.ts';
+import { parseRegistryLogin, printRegistryLogin } from '../../../../src/contract/text/registry-login.ts';
+import { FlagError, splitWords } from '../../../../src/contract/text/shell-words.ts';
+
+const variable = fc.record({
+  kind: fc.constant('variable' as const),
+  name: fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_.-]*$/),
+  value: fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^['"\\ \t\n$`a=]*$/)),
+});
+const port = fc
+  .tuple(
+    fc.integer({ min: 1, max: 99_999 }),
+    fc.integer({ min: 1, max: 99_999 }),
+    fc.constantFrom('', '/udp'),
+  )
+  .map(([host, container, suffix]) => ({ kind: 'port' as const, mapping: `${host}:${container}${suffix}` }));
+const flags: fc.Arbitrary<EnvFlag[]> = fc.array(fc.oneof(variable, port));
+
+describe('container flags', () => {
+  test('are what they were after printing and reading, whatever the values are', () => {
+    fc.assert(
+      fc.property(flags, (written) => {
+        expect(parseEnvFlags(printEnvFlags(written))).toEqual(written);
+      }),
+    );
+  });
+
+  test('that a person wrote mean the same after reading, printing and reading', () => {
+    const words = fc.constantFrom(
+      '-e ',
+      '-p ',
+      'A=',
+      'B',
+      '80:80',
+      '/udp',
+      "'",
+      '"',
+      '\\',
+      ' ',
+      '\n',
+      'x y',
+      '$',
+    );
+    fc.assert(
+      fc.property(fc.array(words, { maxLength: 12 }), (parts) => {
+        const read = parseOr(parts.join(''));
+        fc.pre(read !== undefined);
+        expect(parseEnvFlags(printEnvFlags(read ?? []))).toEqual(read);
+      }),
+    );
+  });
+
+  test('become the map of an instance request; of a repeated name the last value counts', () => {
+    const text = `-e A=1 -p 8000:8000 -e B='two words' -e A="3" -p 53:53/udp`;
+    expect(envMapOf(parseEnvFlags(text))).toEqual({
+      A: '3',
+      B: 'two words',
+      '-p 8000:8000': '1',
+      '-p 53:53/udp': '1',
+    });
+    expect(envMapOf(parseEnvFlags(''))).toEqual({});
+  });
+
+  test.each([
+    ['-e A=1 B=2', 8, '-e or -p belongs here, not B=2'],
+    ['-e A=two words', 10, 'a value with spaces needs quotes'],
+    ['--env A=1', 1, 'not --env'],
+    ['-eA=1', 1, 'a space belongs between -e and what it takes'],
+    ['-p 80:80 -e', 10, '-e takes NAME=value'],
+    ['-e NAME', 4, '-e takes NAME=value'],
+    ['-e =x', 4, '-e takes NAME=value'],
+    ['-e 1A=x', 4, 'begins with a letter or _'],
+    ['-p 8000', 4, '-p takes host:container'],
+    ['-p 0:80', 4, '-p takes host:container'],
+    ['-p 80:80/sctp', 4, '-p takes host:container'],
+    ['-p 100000:80', 4, '-p takes host:container'],
+    [`-e A='open`, 6, `the quote ' does not end`],
+    ['-e A="open', 6, 'the quote " does not end'],
+    ['-e A=1\\', 7, 'a backslash needs a character after it'],
+  ])('%s is refused at character %i: %s', (text, position, rule) => {
+    const error = problemOf(text);
+    expect(error).toMatchObject({ position, rule: expect.stringContaining(rule) as string });
+    expect(error?.message).toBe(`at character ${position}: ${error?.rule}`);
+  });
+});
+
+describe('words', () => {
+  test('are those that a shell reads', () => {
+    const text = fc.array(fc.constantFrom('a', 'B', '=', '-', ' ', '\t', "'", '"', '\\', ',', ':'), {
+      minLength: 1,
+      maxLength: 25,
+    });
+    const texts = fc
+      .sample(text, { numRuns: 400, seed: 7 })
+      .map((parts) => parts.join(''))
+      .filter((candidate) => wordsOr(candidate) !== undefined);
+    expect(texts.length).toBeGreaterThan(100);
+    const script = texts.map((one) => `set -- ${one}\nprintf '%s\\0' "$#" "$@"\n`).join('');
+    const output = execFileSync('sh', { input: script, encoding: 'utf8' });
+    const expected = texts.flatMap((one) => {
+      const words = wordsOr(one) ?? [];
+      return [String(words.length)].concat(words);
+    });
+    expect(output.split('\0').slice(0, -1)).toEqual(expected);
+  });
+
+  test.each([
+    ['a\\\nb  \\\n c', ['ab', 'c']],
+    ['"a\\\nb"', ['ab']],
+    [`'$HOME' "$HOME" #no;comment`, ['$HOME', '$HOME', '#no;comment']],
+    [`a''b "" ''`, ['ab', '', '']],
+    [`"\\$ \\a"`, ['$ \\a']],
+  ])('%j', (text, words) => {
+    expect(wordsOr(text)).toEqual(words);
+  });
+});
+
+test('entries of an environment map are checked by the same rules', () => {
+  expect(envEntryProblem('HF_TOKEN', 'x')).toBeUndefined();
+  expect(envEntryProblem('-p 8000:8000', '1')).toBeUndefined();
+  expect(envEntryProblem('-p 8000:8000/udp', 1)).toBeUndefined();
+  expect(envEntryProblem('-p 8000:8000', '2')).toContain('the value of a port mapping is 1');
+  expect(envEntryProblem('-p 8000', '1')).toContain('host:container');
+  expect(envEntryProblem('-p8000:8000', '1')).toContain('host:container');
+  expect(envEntryProblem('', 'x')).toContain('not empty');
+  expect(envEntryProblem('A=B', 'x')).toContain('has no =');
+});
+
+describe('a registry login', () => {
+  test('is what it was after printing and reading', () => {
+    const login = fc.record({
+      registry: fc.string(),
+      user: fc.string(),
+      token: fc.string({ unit: 'binary' }),
+    });
+    fc.assert(
+      fc.property(login, (written) => {
+        fc.pre(!['-u', '-p'].includes(written.registry));
+        expect(parseRegistryLogin(printRegistryLogin(written))).toEqual(written);
+      }),
+    );
+  });
+
+  test.each(['', '-u bob', '-u bob -p', '-u a -u b -p c', '-u a -p b one two'])('%j is refused', (text) => {
+    expect(() => parseRegistryLogin(text)).toThrow('a registry login is -u <user> -p <token> <registry>');
+  });
+});
+
+function parseOr(text: string): EnvFlag[] | undefined {
+  try {
+    return parseEnvFlags(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function wordsOr(text: string): string[] | undefined {
+  try {
+    return splitWords(text).map((word) => word.text);
+  } catch {
+    return undefined;
+  }
+}
+
+function problemOf(text: string): FlagError | undefined {
+  try {
+    parseEnvFlags(text);
+  } catch (error) {
+    if (error instanceof FlagError) return error;
+  }
+  return undefined;
+}

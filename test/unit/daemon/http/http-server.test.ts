@@ -1,0 +1,109 @@
+import { connect } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  json,
+  listen,
+  plain,
+  type HttpListener,
+  type ListenerOptions,
+} from '../../../../src/daemon/http/http-server.ts';
+import { until } from '../../../support/daemon.ts';
+
+let listener: HttpListener | undefined;
+afterEach(async () => {
+  await listener?.close();
+});
+
+const errors: string[] = [];
+const sent: string[] = [];
+async function serve(options: Partial<ListenerOptions> = {}): Promise<string> {
+  listener = await listen({
+    address: { host: '127.0.0.1', port: 0 },
+    onError: (error, route) => errors.push(`${route}: ${(error as Error).message}`),
+    routes: {
+      'GET /hello': () => plain(200, 'hello\n'),
+      'GET /bytes': () => ({
+        ...plain(200, ''),
+        body: Buffer.from('bytes ✓\n'),
+        onceSent: () => sent.push('bytes'),
+      }),
+      'PUT /echo': ({ body }) => json(200, { body }),
+      'GET /broken': () => {
+        throw new Error('secret detail');
+      },
+    },
+    ...options,
+  });
+  return listener.url;
+}
+
+describe('HTTP listener', () => {
+  test('answers its routes, HEAD too, with the security headers', async () => {
+    const url = await serve();
+    const answer = await fetch(`${url}/hello?x=1`);
+    expect([answer.status, await answer.text()]).toEqual([200, 'hello\n']);
+    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const head = await fetch(`${url}/hello`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '6', '']);
+  });
+
+  test('a body of bytes arrives with its length, and its owner hears when it is not needed any more', async () => {
+    const url = await serve();
+    const answer = await fetch(`${url}/bytes`);
+    expect([answer.headers.get('content-length'), await answer.text()]).toEqual(['10', 'bytes ✓\n']);
+    await until(() => sent.length === 1);
+    const head = await fetch(`${url}/bytes`, { method: 'HEAD' });
+    expect([head.headers.get('content-length'), await head.text()]).toEqual(['10', '']);
+    await until(() => sent.length === 2);
+  });
+
+  test('says what there is for an unknown path, and which method for a wrong one', async () => {
+    const url = await serve();
+    const unknown = await fetch(`${url}/nothing`);
+    expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining('GET /hello')]);
+    const wrong = await fetch(`${url}/echo`);
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'PUT']);
+  });
+
+  test('a route that throws answers 500 without its message, and the others go on', async () => {
+    const url = await serve();
+    const broken = await fetch(`${url}/broken`);
+    expect([broken.status, await broken.text()]).toEqual([500, expect.not.stringContaining('secret')]);
+    expect(errors.at(-1)).toBe('GET /broken: secret detail');
+    expect((await fetch(`${url}/hello`)).status).toBe(200);
+  });
+
+  test('refuses a body beyond its limit', async () => {
+    const url = await serve();
+    const answer = await fetch(`${url}/echo`, { method: 'PUT', body: 'x'.repeat(70_000) });
+    expect(answer.status).toBe(413);
+  });
+
+  test('with loopbackHostsOnly a request that names another host is refused', async () => {
+    const url = await serve({ loopbackHostsOnly: true });
+    expect((await fetch(`${url}/hello`)).status).toBe(200);
+    expect(await rawStatus(url, 'evil.example')).toContain('403');
+  });
+
+  test('close ends open connections', async () => {
+    const url = new URL(await serve());
+    const socket = connect(Number(url.port), url.hostname);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    await new Promise((resolve) => socket.once('connect', resolve));
+    await listener?.close();
+    await closed;
+  });
+});
+
+/** fetch does not let a caller set Host. */
+function rawStatus(url: string, host: string): Promise<string> {
+  const { port, hostname } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    socket.once('data', (data) => {
+      socket.destroy();
+      resolve(data.toString().split('\r\n')[0] ?? '');
+    });
+    socket.write(`GET /hello HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  });
+}

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { createClock } from '../../../../src/emulator/service/clock.ts';
+
+const DAY = 86_400_000;
+
+test('a frozen clock stands still, and runs on from where it stood', async () => {
+  let real = 1_000;
+  using clock = createClock('real', undefined, () => real);
+  expect([clock.now(), clock.mode]).toEqual([1_000, 'real']);
+  await clock.freeze();
+  real = 5_000;
+  expect([clock.now(), clock.mode]).toEqual([1_000, 'frozen']);
+  clock.resume();
+  real = 5_500;
+  expect([clock.now(), clock.mode, clock.offsetMs]).toEqual([1_500, 'offset', -4_000]);
+  await clock.offset(0);
+  expect([clock.now(), clock.mode]).toEqual([5_500, 'real']);
+});
+
+test('advance runs what falls due in its order and at its time, before it resolves', async () => {
+  using clock = createClock({ frozenAtMs: 0 });
+  const seen: [string, number][] = [];
+  clock.schedule(2 * DAY, () => void seen.push(['second', clock.now()]));
+  clock.schedule(DAY, async () => {
+    await Promise.resolve();
+    seen.push(['first', clock.now()]);
+    clock.schedule(DAY + 1, () => void seen.push(['added on the way', clock.now()]));
+  });
+  clock.schedule(3 * DAY, () => void seen.push(['not yet', clock.now()]));
+  const cancel = clock.schedule(DAY, () => void seen.push(['cancelled', clock.now()]));
+  cancel();
+  await clock.advance(3 * DAY - 1);
+  expect(seen).toEqual([
+    ['first', DAY],
+    ['added on the way', DAY + 1],
+    ['second', 2 * DAY],
+  ]);
+  expect(clock.now()).toBe(3 * DAY - 1);
+});
+
+test('freezing in the future and an offset make things due as well', async () => {
+  using clock = createClock({ frozenAtMs: 0 }, undefined, () => 0);
+  const seen: number[] = [];
+  clock.schedule(10, () => void seen.push(clock.now()));
+  clock.schedule(20, () => void seen.push(clock.now()));
+  await clock.freeze(15);
+  expect(seen).toEqual([10]);
+  await clock.offset(25);
+  expect(seen).toEqual([10, 20]);
+});
+
+test('whoever listens for moves sees the time before each of them', async () => {
+  const moves: number[] = [];
+  using clock = createClock({ frozenAtMs: 100 }, (beforeMs) => moves.push(beforeMs));
+  await clock.advance(50);
+  await clock.freeze(20);
+  expect(moves[0]).toBe(100);
+  expect(moves.at(-1)).toBe(150);
+  expect(clock.now()).toBe(20);
+});
+
+test('a clock does not advance backwards', async () => {
+  using clock = createClock({ frozenAtMs: 0 });
+  await expect(clock.advance(-1)).rejects.toThrow(RangeError);
+  await expect(clock.advance(Number.NaN)).rejects.toThrow(RangeError);
+});
+
+function timers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+}
+
+test('a running clock runs what is due by a timer, and disposing it leaves none', async () => {
+  const before = timers();
+  const clock = createClock();
+  await new Promise<void>((resolve) => {
+    clock.schedule(clock.now() + 5, resolve);
+  });
+  clock.schedule(clock.now() + 40 * DAY, () => {});
+  expect(timers()).toBe(before + 1);
+  clock[Symbol.dispose]();
+  clock.schedule(clock.now() + DAY, () => {});
+  expect(timers()).toBe(before);
+});

@@ -1,0 +1,595 @@
+import { describe, expect, it } from 'vitest';
+import { HeartbeatDriver, type DriverOptions } from '../../../../src/heartbeat/driver/driver.ts';
+import type { Notice } from '../../../../src/heartbeat/engine/state.ts';
+import type { Outcome } from '../../../../src/heartbeat/engine/outcome.ts';
+import type { BeatRequest } from '../../../../src/heartbeat/driver/ports.ts';
+import { EPOCH, VirtualTime } from '../../../support/virtual-time.ts';
+
+const ACCEPTED: Outcome = { type: 'accepted' };
+const UNAUTHORIZED: Outcome = { type: 'unauthorized' };
+
+interface Sent extends BeatRequest {
+  readonly at: number;
+}
+
+/** A driver in virtual time, with a service that answers as the test says. */
+function rig(options: Partial<Omit<DriverOptions, 'ports'>> = {}) {
+  const time = new VirtualTime();
+  const sent: Sent[] = [];
+  const notices: { id: number; notice: Notice }[] = [];
+  const service = {
+    key: 'first-key',
+    keyReads: 0,
+    latency: 50,
+    /** The answer to a request; undefined: none ever. */
+    answer: (_request: BeatRequest): Outcome | undefined => ACCEPTED,
+    listen: (_notice: Notice): void => {},
+  };
+  function beat(request: BeatRequest): Promise<Outcome> {
+    sent.push({ ...request, at: time.now });
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    const outcome = service.answer(request);
+    const cancel =
+      outcome === undefined ? undefined : time.deliver(time.now + service.latency, () => resolve(outcome));
+    request.signal.addEventListener('abort', () => {
+      cancel?.();
+      reject(new Error('aborted'));
+    });
+    return promise;
+  }
+  const driver = new HeartbeatDriver({
+    key: service.key,
+    ...options,
+    ports: {
+      clock: time.clock,
+      random: () => 0.5,
+      setTimer: time.setTimer,
+      beat,
+      readKey: async () => {
+        service.keyReads += 1;
+        return service.key;
+      },
+      listener: (id, notice) => {
+        notices.push({ id, notice });
+        service.listen(notice);
+      },
+    },
+  });
+  return { time, driver, service, sent, notices };
+}
+
+/** The number of requests under way at once, at most. */
+function mostAtOnce(sent: readonly Sent[], latency: number): number {
+  return Math.max(
+    ...sent.map(({ at }) => sent.filter((other) => other.at <= at && at < other.at + latency).length),
+  );
+}
+
+describe('the driver', () => {
+  it('keeps a deployment beating', async () => {
+    const { time, driver, sent } = rig();
+    driver.add({ id: 42, ttl: 20_000, interval: 'auto' });
+    await time.pass(60_000);
+    expect(sent.length).toBeGreaterThan(14);
+    expect(sent[0]).toMatchObject({
+      at: expect.closeTo(0),
+      deploymentId: 42,
+      key: 'first-key',
+      fresh: false,
+    });
+    expect(driver.view().deployments[0]).toMatchObject({
+      state: 'healthy',
+      lapses: 0,
+      attempts: sent.length,
+    });
+  });
+
+  it('uses one timer, however many deployments there are', async () => {
+    const { time, driver, service } = rig();
+    service.latency = 0;
+    for (let id = 0; id < 100; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(5000);
+    expect(time.timers).toBe(1);
+    await driver.stop();
+    expect(time.timers).toBe(0);
+  });
+
+  it('never asks for a timer longer than its shortest tick while it runs', async () => {
+    const asked: number[] = [];
+    const time = new VirtualTime();
+    const driver = new HeartbeatDriver({
+      key: 'key',
+      ports: {
+        clock: time.clock,
+        random: Math.random,
+        setTimer: (ms, run) => {
+          asked.push(ms);
+          return time.setTimer(ms, run);
+        },
+        beat: async () => ACCEPTED,
+        readKey: async () => 'key',
+        listener: () => {},
+      },
+    });
+    driver.add({ id: 1, ttl: 4_000_000_000, interval: 'auto' });
+    await time.pass(200_000);
+    expect(Math.max(...asked)).toBeLessThan(1000.001);
+  });
+
+  it('takes an exception of the beat port for a failure', async () => {
+    const { time, driver, service } = rig();
+    service.answer = () => {
+      throw new Error('a bug');
+    };
+    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
+    await time.pass(5000);
+    expect(driver.view().deployments[0]!.failures.unknown).toBeGreaterThan(2);
+    service.answer = () => ACCEPTED;
+    await time.pass(2000);
+    expect(driver.view().deployments[0]!.state).toBe('healthy');
+  });
+
+  it('is not disturbed by a listener that throws', async () => {
+    const { time, driver, service, sent } = rig();
+    service.listen = () => {
+      throw new Error('a bug');
+    };
+    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
+    await time.pass(60_000);
+    expect(sent.length).toBeGreaterThan(14);
+    expect(driver.view().listenerErrors).toBeGreaterThan(30);
+  });
+
+  it('reports how late a beat left', async () => {
+    const { time, driver, notices } = rig();
+    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
+    await time.pass(3000);
+    time.stall(4000);
+    await time.pass(5000);
+    const lags = notices.flatMap(({ notice }) => (notice.type === 'sent' ? [notice.lagMs] : []));
+    expect(lags[0]).toBeCloseTo(0);
+    expect(Math.max(...lags)).toBeGreaterThan(1000);
+    expect(driver.view().lastTickAt).toBeGreaterThan(EPOCH + 7500);
+  });
+});
+
+describe('many deployments', () => {
+  it('part over the interval although they all began at once', async () => {
+    const { time, driver, sent } = rig();
+    for (let id = 0; id < 60; id += 1) driver.add({ id, ttl: 300_000, interval: 'auto' });
+    await time.pass(600_000);
+    const late = sent.filter(({ at }) => at > 300_000);
+    const perSecond = new Map<number, number>();
+    for (const { at } of late)
+      perSecond.set(Math.floor(at / 1000), (perSecond.get(Math.floor(at / 1000)) ?? 0) + 1);
+    expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(7);
+  });
+
+  it('never have more requests under way than the limit', async () => {
+    const { time, driver, service, sent } = rig({ concurrency: 8 });
+    service.latency = 700;
+    for (let id = 0; id < 100; id += 1) driver.add({ id, ttl: 300_000, interval: 'auto' });
+    await time.pass(400_000);
+    expect(mostAtOnce(sent, 700)).toBe(8);
+    expect(driver.view().deployments.every(({ lapses, state }) => lapses === 0 && state === 'healthy')).toBe(
+      true,
+    );
+  });
+
+  it('in want of room are served in the order of their expiry', async () => {
+    const { time, driver, service, sent } = rig({ concurrency: 1 });
+    for (const [id, ttl] of [300_000, 60_000, 3_600_000, 20_000].entries())
+      driver.add({ id, ttl, interval: 'auto' });
+    service.latency = 200;
+    await time.pass(800);
+    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual([3, 1, 0, 2]);
+  });
+
+  it('that hang or are gone do not touch the others', async () => {
+    const { time, driver, service } = rig({ concurrency: 4 });
+    service.answer = ({ deploymentId }) => {
+      if (deploymentId < 3) return undefined;
+      return deploymentId < 6 ? { type: 'not-found' } : ACCEPTED;
+    };
+    for (let id = 0; id < 20; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(600_000);
+    const states = driver.view().deployments.map(({ state }) => state);
+    expect(states.slice(0, 6)).toEqual(['lapsed', 'lapsed', 'lapsed', 'gone', 'gone', 'gone']);
+    expect(
+      driver
+        .view()
+        .deployments.slice(6)
+        .every(({ lapses }) => lapses === 0),
+    ).toBe(true);
+  });
+
+  it('can be added, changed and removed at run time', async () => {
+    const { time, driver, service, sent } = rig();
+    driver.add({ id: 1, ttl: 300_000, interval: 'auto' });
+    await time.pass(1000);
+    driver.add({ id: 2, ttl: 20_000, interval: 'auto' });
+    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
+    await time.pass(30_000);
+    expect(sent.filter(({ deploymentId }) => deploymentId === 1).length).toBeGreaterThan(6);
+    service.answer = () => undefined;
+    await time.pass(4000);
+    driver.remove(1);
+    expect(sent.findLast(({ deploymentId }) => deploymentId === 1)!.signal.aborted).toBe(true);
+    const before = sent.filter(({ deploymentId }) => deploymentId === 1).length;
+    await time.pass(30_000);
+    expect(sent.filter(({ deploymentId }) => deploymentId === 1)).toHaveLength(before);
+    expect(driver.view().deployments.map(({ deploymentId }) => deploymentId)).toEqual([2]);
+  });
+});
+
+describe('a crowd of deployments that are added together', () => {
+  it('begins a few hundred at once and the others at a steady pace, none of them late', async () => {
+    const { time, driver, service, sent, notices } = rig();
+    for (let id = 0; id < 10_000; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(0.1);
+    expect(sent).toHaveLength(256);
+    await time.pass(6000);
+    const firsts = new Map(sent.toReversed().map(({ deploymentId, at }) => [deploymentId, at]));
+    expect(firsts.size).toBe(10_000);
+    const perSecond = Map.groupBy(firsts.values(), (at) => Math.ceil((at - 0.1) / 1000));
+    const counts = [1, 2, 3, 4, 5].map((second) => perSecond.get(second)?.length);
+    expect(counts).toEqual([1750, 1750, 1750, 1750, 1750].map((n) => expect.closeTo(n, -1)));
+    const lags = notices.flatMap(({ notice }) => (notice.type === 'sent' ? [notice.lagMs] : []));
+    // The first of the others may have to wait for the answers to those that left at once.
+    expect(Math.max(...lags)).toBeLessThanOrEqual(service.latency);
+  });
+
+  it('of no more than a few hundred beats at once', async () => {
+    const { time, driver, sent } = rig();
+    for (let id = 0; id < 256; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(0.1);
+    expect(sent).toHaveLength(256);
+  });
+
+  it('that is too large for T/10 goes as fast as it can, and waits for nothing', async () => {
+    const { time, driver, service, sent } = rig();
+    service.latency = 10;
+    for (let id = 0; id < 10_000; id += 1) driver.add({ id, ttl: 20_000, interval: 'auto' });
+    await time.pass(2000);
+    expect(new Set(sent.map(({ deploymentId }) => deploymentId)).size).toBe(10_000);
+  });
+
+  it('tells when each is planned to begin, and leaves out who is removed before', async () => {
+    const { time, driver, sent } = rig();
+    for (let id = 0; id < 1000; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(0.1);
+    const last = driver.view().deployments.at(-1)!;
+    expect(last).toMatchObject({ state: 'starting', attempts: 0 });
+    expect(last.nextBeatAt! - EPOCH).toBeCloseTo(((1000 - 256) / 1750) * 1000, 0);
+    driver.remove(last.deploymentId);
+    await time.pass(1000);
+    expect(new Set(sent.map(({ deploymentId }) => deploymentId)).size).toBe(999);
+  });
+
+  it('has its last beat at once, also those that have not begun', async () => {
+    const { time, driver, sent } = rig();
+    for (let id = 0; id < 2000; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    const last = driver.finalBeat(new AbortController().signal);
+    await time.pass(500);
+    expect(await last).toEqual([]);
+    expect(sent).toHaveLength(2000);
+  });
+
+  it('waits no longer than a tenth of a TTL that is learned meanwhile', async () => {
+    const { time, driver, sent } = rig();
+    for (let id = 0; id < 10_000; id += 1) driver.add({ id, ttl: undefined, interval: 'auto' });
+    await time.pass(100);
+    driver.add({ id: 9999, ttl: 10_000, interval: 'auto' });
+    await time.pass(901);
+    expect(sent.find(({ deploymentId }) => deploymentId === 9999)?.at).toBeCloseTo(1000, -1);
+  });
+});
+
+describe('the key', () => {
+  it('is read once for all deployments that were refused, and used at once', async () => {
+    const { time, driver, service, sent } = rig();
+    for (let id = 0; id < 10; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(1000);
+    service.key = 'second-key';
+    service.answer = ({ key }) => (key === 'second-key' ? ACCEPTED : UNAUTHORIZED);
+    await time.pass(15_000);
+    expect(service.keyReads).toBeLessThanOrEqual(10);
+    expect(driver.view().deployments.every(({ state }) => state === 'healthy')).toBe(true);
+    const firstRefused = sent.findIndex(({ at, key }) => at > 1000 && key === 'first-key');
+    expect(sent.slice(firstRefused + 1).every(({ key }) => key === 'second-key')).toBe(true);
+  });
+
+  it('is found when it changes long after the refusal', async () => {
+    const { time, driver, service } = rig();
+    driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
+    await time.pass(1000);
+    service.answer = ({ key }) => (key === 'second-key' ? ACCEPTED : UNAUTHORIZED);
+    await time.pass(30_000);
+    expect(driver.view().deployments[0]!.state).toBe('unauthorized');
+    service.key = 'second-key';
+    await time.pass(1000 + 1000 + 100); // the watch, the spacing, the answer
+    expect(driver.view().deployments[0]!.state).toBe('healthy');
+  });
+});
+
+describe('under one rate limit for all', () => {
+  /** One beat every `threshold` ms, which refusals name; those that are refused count too, which is the harder way. */
+  function limited(count: number, threshold: number, ttl = 60_000) {
+    const scene = rig();
+    let last = -Infinity;
+    const refusals: number[] = [];
+    scene.service.latency = 20;
+    scene.service.answer = () => {
+      const admitted = scene.time.now - last >= threshold;
+      last = scene.time.now;
+      if (!admitted) refusals.push(scene.time.now);
+      return admitted ? ACCEPTED : { type: 'throttled', thresholdMs: threshold };
+    };
+    for (let id = 0; id < count; id += 1) scene.driver.add({ id, ttl, interval: 'auto' });
+    return { ...scene, refusals };
+  }
+
+  it('1,000 deployments with a TTL of 60 s live on one beat every 47 ms, and hardly any is refused', async () => {
+    const { time, driver, sent, refusals } = limited(1000, 47);
+    await time.pass(60_000);
+    const before = { sent: sent.length, refused: refusals.length };
+    await time.pass(240_000);
+    expect(driver.view().deployments.every(({ lapses, attempts }) => lapses === 0 && attempts > 3)).toBe(
+      true,
+    );
+    expect((refusals.length - before.refused) / (sent.length - before.sent)).toBeLessThan(0.01);
+  });
+
+  it('what does not fit is said with its numbers', async () => {
+    const { time, driver } = limited(20, 3000);
+    await time.pass(5000);
+    const limit = { thresholdMs: 3000, deployments: 20, neededMs: 60_000, availableMs: 47_400, fits: false };
+    expect(driver.view().sharedLimit).toEqual({ ...limit, availableMs: expect.closeTo(47_400) });
+    for (let id = 15; id < 20; id += 1) driver.remove(id);
+    expect(driver.sharedLimit()).toMatchObject({ deployments: 15, neededMs: 45_000, fits: true });
+  });
+
+  it('waiting for one’s turn is no lag', async () => {
+    const { time, notices } = limited(100, 200);
+    await time.pass(60_000);
+    const lags = notices.flatMap(({ notice }) => (notice.type === 'sent' ? [notice.lagMs] : []));
+    expect(Math.max(...lags)).toBeLessThan(1);
+  });
+
+  it('a new key may have another limit, or none', async () => {
+    const { time, driver, service } = limited(20, 100);
+    await time.pass(5000);
+    expect(driver.sharedLimit()).toBeDefined();
+    service.key = 'second-key';
+    await driver.readKey();
+    expect(driver.sharedLimit()).toBeUndefined();
+  });
+
+  it('the last beats leave one by one, and the time that they need is known before', async () => {
+    const { time, driver, sent } = limited(30, 200);
+    await time.pass(30_000);
+    sent.length = 0;
+    const needed = driver.finalBeatMs();
+    const began = time.now;
+    expect(await time.until(driver.finalBeat(new AbortController().signal))).toEqual([]);
+    expect(needed).toBeLessThan(30 * 210 + 5000);
+    expect(time.now - began).toBeLessThanOrEqual(needed + 100);
+  });
+
+  it('the last beats of those with the least time come first where not all can be made', async () => {
+    const { time, driver, sent } = limited(60, 500);
+    await time.pass(55_000);
+    sent.length = 0;
+    const left = new Map(driver.view().deployments.map((view) => [view.deploymentId, view.expiresAt!]));
+    const controller = new AbortController();
+    time.at(time.now + 10_000, () => controller.abort());
+    const missed = await time.until(driver.finalBeat(controller.signal));
+    expect(missed.length).toBeGreaterThan(30);
+    expect(missed.length).toBeLessThan(45);
+    const tried = sent.map(({ deploymentId }) => left.get(deploymentId)!);
+    const untried = missed.filter((id) => !sent.some(({ deploymentId }) => deploymentId === id));
+    expect(Math.max(...tried)).toBeLessThan(Math.min(...untried.map((id) => left.get(id)!)));
+  });
+});
+
+describe('the places for open attempts', () => {
+  it('are never exceeded: the oldest overdue attempt without a connection gives way', async () => {
+    const { time, driver, service, sent } = rig({ openLimit: 10 });
+    for (let id = 0; id < 10; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(5000);
+    service.answer = () => undefined;
+    for (let second = 0; second < 20; second += 1) {
+      await time.pass(1000);
+      expect(driver.view().open).toBeLessThanOrEqual(10);
+    }
+    expect(sent.length).toBeGreaterThan(40);
+    const ended = driver.view().deployments.reduce((sum, { failures }) => sum + failures.timeout, 0);
+    expect(ended).toBe(sent.filter(({ signal }) => signal.aborted).length);
+  });
+
+  it('are kept by an attempt that is connected, for which others wait', async () => {
+    const { time, driver, service, sent } = rig({ openLimit: 2 });
+    for (const id of [1, 2]) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(5000);
+    sent.length = 0;
+    service.answer = ({ connected }) => {
+      connected();
+      return undefined;
+    };
+    driver.beatNow(() => true);
+    await time.pass(5000); // both are overdue, and due again
+    expect(sent).toHaveLength(2);
+    expect(driver.view()).toMatchObject({ open: 2, inFlight: 0, waiting: 2 });
+    await time.pass(9000); // 2A + B
+    expect(sent.length).toBeGreaterThan(2);
+  });
+});
+
+describe('a gone deployment', () => {
+  async function withOneGone() {
+    const scene = rig();
+    scene.service.answer = ({ deploymentId }) => (deploymentId === 1 ? { type: 'not-found' } : ACCEPTED);
+    for (const id of [1, 2]) scene.driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await scene.time.pass(9000);
+    expect(scene.driver.view().deployments.map(({ state }) => state)).toEqual(['gone', 'healthy']);
+    scene.sent.length = 0;
+    return scene;
+  }
+
+  it('tells when it is asked next', async () => {
+    const { driver, time } = await withOneGone();
+    const { nextBeatAt } = driver.view().deployments[0]!;
+    expect(nextBeatAt! - EPOCH - time.now).toBeGreaterThan(0);
+    expect(nextBeatAt! - EPOCH - time.now).toBeLessThan(12_000);
+  });
+
+  it('is asked at once where somebody wants to know', async () => {
+    const { driver, sent, service, time } = await withOneGone();
+    service.answer = () => ACCEPTED;
+    driver.beatNow((state) => state === 'gone');
+    await time.pass(100);
+    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual([1]);
+    expect(driver.view().deployments[0]!.state).toBe('healthy');
+  });
+
+  it('has no last beat, and is not missed', async () => {
+    const { driver, sent, time } = await withOneGone();
+    const last = driver.finalBeat(new AbortController().signal);
+    await time.pass(1100);
+    expect(await last).toEqual([]);
+    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual([2]);
+  });
+});
+
+describe('the last beat', () => {
+  it('gives every deployment its whole TTL again, and then nothing is left', async () => {
+    const { time, driver, sent } = rig();
+    for (let id = 0; id < 5; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(9000);
+    const last = driver.finalBeat(new AbortController().signal);
+    await time.pass(1100);
+    expect(await last).toEqual([]);
+    for (const { expiresAt } of driver.view().deployments) {
+      expect(expiresAt! - (EPOCH + time.now)).toBeGreaterThanOrEqual(60_000 - 600 - 3000);
+    }
+    await driver.stop();
+    const { length } = sent;
+    expect(time.timers).toBe(0);
+    await time.pass(100_000);
+    expect(sent).toHaveLength(length);
+  });
+
+  it('is not made of a deployment that was reached within the spacing, and does not wait for it', async () => {
+    const { time, driver, sent } = rig();
+    driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
+    await time.pass(500);
+    expect(sent).toHaveLength(1);
+    expect(await driver.finalBeat(new AbortController().signal)).toEqual([]);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('names those that it did not reach, when its limit has passed', async () => {
+    const { time, driver, service } = rig();
+    driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
+    driver.add({ id: 2, ttl: 60_000, interval: 'auto' });
+    await time.pass(5000);
+    service.answer = ({ deploymentId }) => (deploymentId === 1 ? undefined : ACCEPTED);
+    let missed: number[] | undefined;
+    const last = driver.finalBeat(new AbortController().signal).then((ids) => (missed = ids));
+    await time.pass(3900);
+    expect(missed).toBeUndefined();
+    await time.pass(200);
+    await last;
+    expect(missed).toEqual([1]);
+  });
+
+  it('ends at once when its signal fires', async () => {
+    const { time, driver, service } = rig();
+    driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
+    await time.pass(5000);
+    service.answer = () => undefined;
+    const controller = new AbortController();
+    const last = driver.finalBeat(controller.signal);
+    await time.pass(100);
+    controller.abort();
+    expect(await last).toEqual([1]);
+  });
+
+  it('of nothing is nothing', async () => {
+    const { driver } = rig();
+    expect(await driver.finalBeat(new AbortController().signal)).toEqual([]);
+  });
+});
+
+describe('stop', () => {
+  it('leaves no request and no timer, also in the middle of an outage', async () => {
+    const { time, driver, service, sent } = rig();
+    service.answer = () => undefined;
+    for (let id = 0; id < 20; id += 1) driver.add({ id, ttl: 20_000, interval: 'auto' });
+    await time.pass(10_300);
+    await driver.stop();
+    expect(time.timers).toBe(0);
+    expect(sent.every(({ signal }) => signal.aborted)).toBe(true);
+    expect(driver.view()).toMatchObject({ inFlight: 0, waiting: 0 });
+    await driver.stop();
+  });
+
+  it('does not wait for ever for a transport that ignores its signal', async () => {
+    const time = new VirtualTime();
+    const driver = new HeartbeatDriver({
+      key: 'key',
+      ports: {
+        clock: time.clock,
+        random: Math.random,
+        setTimer: time.setTimer,
+        beat: () => new Promise(() => {}),
+        readKey: async () => 'key',
+        listener: () => {},
+      },
+    });
+    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
+    await time.pass(100);
+    const stopped = driver.stop();
+    await time.pass(1100);
+    await stopped;
+    expect(time.timers).toBe(0);
+  });
+});
+
+describe('the view', () => {
+  it('has what the status page and the metrics tell, in Unix time', async () => {
+    const { time, driver, service } = rig();
+    driver.add({ id: 7, ttl: 20_000, interval: 'auto' });
+    driver.add({ id: 8, ttl: undefined, interval: 'auto' });
+    await time.pass(10_000);
+    service.answer = () => ({ type: 'failed', reason: 'server-error' });
+    await time.pass(5100);
+    const [known, unknown] = driver.view().deployments;
+    const now = EPOCH + time.now;
+    expect(known).toMatchObject({
+      deploymentId: 7,
+      state: 'retrying',
+      ttlMs: 20_000,
+      intervalMs: 4000,
+      lapses: 0,
+    });
+    expect(known!.failures['server-error']).toBeGreaterThan(0);
+    expect(known!.lastSuccessAt).toBeLessThan(now);
+    expect(known!.nextBeatAt).toBeGreaterThan(now - 1000);
+    expect(known!.expiresAt! - now).toBeLessThan(16_000);
+    expect(known!.minMarginRatio).toBeCloseTo((known!.expiresAt! - now) / 20_000, 2);
+    expect(known!.timeline.at(-1)).toMatchObject({ result: 'server-error', tookMs: 50, hedge: false });
+    expect(unknown).not.toHaveProperty('expiresAt');
+    expect(unknown).not.toHaveProperty('ttlMs');
+    expect(unknown!.intervalMs).toBe(20_000);
+  });
+
+  it('keeps the last 20 attempts', async () => {
+    const { time, driver } = rig();
+    driver.add({ id: 7, ttl: 6000, interval: 'auto' });
+    await time.pass(60_000);
+    const { timeline, attempts } = driver.view().deployments[0]!;
+    expect(timeline).toHaveLength(20);
+    expect(timeline.at(-1)!.attempt).toBe(attempts);
+  });
+});

@@ -1,0 +1,553 @@
+import { describe, expect, it } from 'vitest';
+import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
+import type { Event } from '../../../../src/heartbeat/engine/state.ts';
+import type { Outcome } from '../../../../src/heartbeat/engine/outcome.ts';
+import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED } from './patient.ts';
+
+/** What a timer may be late by at a TTL of 20 s: the beat is due so much before the interval ends. */
+const TICK = 20_000 / 60;
+
+describe('a healthy heartbeat', () => {
+  it('beats at once, and then once an interval after the last acknowledged send', () => {
+    const patient = new Patient({ ttl: 20_000 });
+    expect(patient.state).toBe('starting');
+    expect(patient.nextIn).toBe(0);
+    patient.light();
+    expect(patient.state).toBe('healthy');
+    const [first] = patient.sent;
+    expect(patient.nextAttempt().at - first!.at).toBeCloseTo(4000 - TICK, 5);
+  });
+
+  it('jitters the interval only to earlier', () => {
+    const patient = new Patient({ ttl: 20_000, random: 0.999 }).light();
+    const [first] = patient.sent;
+    expect(patient.nextAttempt().at - first!.at).toBeCloseTo(3600 - TICK, -1);
+  });
+
+  it('counts the remaining time from the send, not from the answer', () => {
+    const patient = new Patient({ ttl: 20_000 });
+    patient.nextAttempt();
+    patient.pass(900);
+    patient.answer(ACCEPTED);
+    expect(patient.remaining).toBe(20_000 - 200 - 900);
+  });
+
+  it('reports how close the deployment came to its expiry', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    patient.nextAttempt();
+    patient.pass(800);
+    patient.answer(ACCEPTED);
+    const [first, second] = patient.told('accepted');
+    expect(first).not.toHaveProperty('marginMs');
+    expect(second).toMatchObject({ latencyMs: 800 });
+    expect(second).toHaveProperty('marginMs', expect.closeTo(15_000 + TICK, 3));
+    expect(second).toHaveProperty('marginRatio', expect.closeTo((15_000 + TICK) / 20_000, 6));
+  });
+
+  it('spreads the next beat after a disturbance, so that deployments that recover together part again', () => {
+    const patient = new Patient({ ttl: 20_000 });
+    patient.beat = { ...patient.beat, spread: 0.5 };
+    patient.light();
+    expect(patient.nextIn).toBeCloseTo((4000 - TICK) / 2 - 50, 3);
+    patient.nextAttempt();
+    patient.answer(ACCEPTED);
+    expect(patient.nextIn).toBeCloseTo(4000 - TICK, 3);
+  });
+
+  it('takes a new TTL into account at once', () => {
+    const patient = new Patient({}).light();
+    expect(patient.remaining).toBe(Infinity);
+    expect(patient.nextIn).toBeCloseTo(20_000 - 1000 - 50, 3); // unknown TTL: timed as 100 s, whose tick is 1 s
+    patient.tell({ type: 'timing', timing: timingFor({ ttl: 20_000, interval: 'auto' }) });
+    expect(patient.remaining).toBe(19_750);
+    expect(patient.nextIn).toBeCloseTo(4000 - TICK - 50, 3);
+  });
+});
+
+describe('after a failure', () => {
+  it('retries with growing pauses, never less than 1 s apart, and for ever', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    const gaps: number[] = [];
+    for (let failure = 0; failure < 200; failure += 1) {
+      const { at } = patient.nextAttempt();
+      patient.answer(REFUSED);
+      if (failure > 0) gaps.push(at);
+    }
+    const differences = gaps.map((at, index) => at - (gaps[index - 1] ?? at)).slice(1);
+    expect(differences.slice(0, 3)).toEqual([7500, 15_000, 15_000]);
+    expect(Math.max(...differences)).toBe(15_000);
+    expect(patient.state).toBe('lapsed');
+    expect(patient.told('state').map(({ to }) => to)).toEqual(['healthy', 'retrying', 'urgent', 'lapsed']);
+  });
+
+  it('does not reuse the connection that failed, until an attempt succeeds', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    expect(patient.nextAttempt().fresh).toBe(false);
+    patient.answer({ type: 'failed', reason: 'reset' });
+    expect(patient.nextAttempt().fresh).toBe(true);
+    patient.answer(ACCEPTED);
+    expect(patient.nextAttempt().fresh).toBe(false);
+  });
+
+  it('is healthy again with the first success, and says how long it had left', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    for (let failure = 0; failure < 13; failure += 1) {
+      patient.nextAttempt();
+      patient.answer(REFUSED);
+    }
+    patient.nextAttempt();
+    patient.answer(ACCEPTED);
+    expect(patient.state).toBe('healthy');
+    expect(patient.told('accepted').at(-1)!.marginMs).toBeLessThan(5000);
+  });
+});
+
+describe('a slow attempt', () => {
+  it('is overdue after A; the machine goes on but lets it live, and its answer counts from its own send', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    const slow = patient.nextAttempt();
+    patient.pass(1000);
+    expect(patient.told('overdue')).toHaveLength(1);
+    expect(patient.aborted).toEqual([]);
+    const next = patient.nextAttempt();
+    expect(next).toMatchObject({ fresh: true, at: slow.at + 2000 });
+    patient.pass(500);
+    patient.answer(ACCEPTED, slow.attempt);
+    expect(patient.remaining).toBe(20_000 - 200 - 2500);
+    expect(patient.aborted).toEqual([next.attempt]);
+    expect(patient.state).toBe('healthy');
+  });
+
+  it('is given up when the next one is overdue too', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    const first = patient.nextAttempt();
+    patient.nextAttempt();
+    patient.pass(999);
+    expect(patient.aborted).toEqual([]);
+    patient.pass(1);
+    expect(patient.aborted).toEqual([first.attempt]);
+    expect(patient.told('failed')).toEqual([{ type: 'failed', attempt: first.attempt, reason: 'timeout' }]);
+  });
+
+  it('is given up after 2A + B whatever else happens', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    const first = patient.nextAttempt();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', retryAfterMs: 9000 });
+    patient.pass(first.at + 3100 - patient.mono);
+    expect(patient.aborted).toEqual([first.attempt]);
+  });
+
+  it('that settles after it was given up changes nothing', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    const first = patient.nextAttempt();
+    patient.nextAttempt();
+    patient.pass(1000);
+    const { beat } = patient;
+    patient.answer(ACCEPTED, first.attempt);
+    expect(patient.beat).toEqual(beat);
+  });
+
+  it('noticed late delays the next one no further', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    patient.nextAttempt();
+    patient.mono += 20_000; // the process was paused: no wake, no answer
+    patient.wall += 20_000;
+    patient.tell({ type: 'wake', room: true });
+    expect(patient.sent).toHaveLength(3);
+  });
+});
+
+function urgent(): Patient {
+  const patient = new Patient({ ttl: 300_000 }).light();
+  while (patient.state !== 'urgent') {
+    patient.nextAttempt();
+    patient.answer(REFUSED);
+  }
+  return patient;
+}
+
+describe('an urgent heartbeat', () => {
+  it('sends a second attempt on a new connection after the p95 latency, at most two at a time', () => {
+    const patient = urgent();
+    const first = patient.nextAttempt();
+    const hedge = patient.nextAttempt();
+    expect(hedge).toMatchObject({ at: first.at + 1000, fresh: true }); // p95 is 50 ms, the spacing 1 s
+    expect(patient.told('sent').at(-1)).toMatchObject({ hedge: true });
+    patient.pass(8999);
+    expect(patient.beat.inFlight).toHaveLength(2);
+    expect(patient.sent.at(-1)).toBe(hedge);
+  });
+
+  it('gives up the other attempt when one is accepted', () => {
+    const patient = urgent();
+    const first = patient.nextAttempt();
+    patient.nextAttempt();
+    patient.answer(ACCEPTED);
+    expect(patient.aborted).toEqual([first.attempt]);
+    expect(patient.beat.inFlight).toEqual([]);
+  });
+
+  it('does not hedge any more after a 429', () => {
+    const patient = urgent();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled' });
+    patient.nextAttempt();
+    patient.pass(9999);
+    expect(patient.beat.inFlight).toHaveLength(1);
+  });
+
+  it('does not hedge while there is time', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    patient.nextAttempt();
+    patient.pass(9999);
+    expect(patient.beat.inFlight).toHaveLength(1);
+  });
+});
+
+describe('429', () => {
+  it('waits as long as Retry-After says', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', retryAfterMs: 70_000 });
+    expect(patient.state).toBe('throttled');
+    expect(patient.nextIn).toBe(70_000);
+  });
+
+  it('waits as long as the threshold in the body says, and keeps that distance', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', thresholdMs: 3000 });
+    expect(patient.nextIn).toBe(3000);
+    expect(patient.beat.spacing).toBe(3000);
+  });
+
+  it('obeys Retry-After where a threshold is named too', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', retryAfterMs: 7000, thresholdMs: 3000 });
+    expect(patient.nextIn).toBe(7000);
+  });
+
+  it('keeps to what a threshold says also where doubling had gone beyond it', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    for (let answer = 0; answer < 3; answer += 1) {
+      patient.nextAttempt();
+      patient.answer({ type: 'throttled' });
+    }
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', thresholdMs: 2000 });
+    expect(patient.beat.spacing).toBe(2000);
+  });
+
+  it('waits out a threshold above the largest spacing, which is A + B, and cuts one that costs the deployment', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', thresholdMs: 20_000 });
+    expect(patient.beat.spacing).toBeCloseTo(6000 / 1.1);
+    expect(patient.nextIn).toBe(20_000);
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', thresholdMs: 50_000 });
+    expect(patient.told('wait-cut-short')).toMatchObject([{ askedMs: 50_000 }]);
+    patient.nextAttempt();
+    expect(patient.remaining).toBeCloseTo(12_000); // X
+  });
+
+  it('allows hedging again after the next success', () => {
+    const patient = urgent();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', thresholdMs: 2000 });
+    expect(patient.beat.hedging).toBe(false);
+    patient.nextAttempt();
+    patient.answer(ACCEPTED);
+    expect(patient.beat.hedging).toBe(true);
+  });
+
+  it('without either doubles the spacing up to A + B, and lets it decay with success', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    const waits: number[] = [];
+    for (let answer = 0; answer < 5; answer += 1) {
+      patient.nextAttempt();
+      patient.answer({ type: 'throttled' });
+      waits.push(patient.nextIn);
+    }
+    expect(waits.map(Math.round)).toEqual([2000, 4000, 5455, 5455, 5455]);
+    patient.nextAttempt();
+    patient.answer(ACCEPTED);
+    expect(patient.beat.spacing).toBeCloseTo(1000 + 4455 * 0.8, -1);
+  });
+
+  it('jitters a wait only to later', () => {
+    const patient = new Patient({ ttl: 300_000, random: 1 }).light();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', retryAfterMs: 70_000 });
+    expect(patient.nextIn).toBeCloseTo(77_000);
+  });
+
+  it('cuts a wait that would cost the deployment to the last moment with room for two attempts, and says so', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', retryAfterMs: 500_000 });
+    expect(patient.told('wait-cut-short')).toMatchObject([{ askedMs: 500_000 }]);
+    patient.nextAttempt();
+    expect(patient.remaining).toBeCloseTo(38_000);
+  });
+
+  it('past that moment leaves room for one attempt', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', retryAfterMs: 500_000 });
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', retryAfterMs: 500_000 });
+    patient.nextAttempt();
+    expect(patient.remaining).toBeCloseTo(13_000);
+  });
+
+  it('without a TTL is obeyed for at most an interval at a time: the TTL may be short', () => {
+    const patient = new Patient({}).light();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', retryAfterMs: 86_400_000 });
+    expect(patient.nextIn).toBe(20_000);
+  });
+});
+
+describe('401', () => {
+  it('reads the key source, watches it, and probes once per B meanwhile', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    patient.nextAttempt();
+    patient.answer(UNAUTHORIZED);
+    expect(patient.state).toBe('unauthorized');
+    expect(patient.keyReads).toBe(1);
+    expect(patient.nextIn).toBe(3000);
+    patient.pass(2999);
+    expect(patient.keyReads).toBe(3);
+  });
+
+  it('with a new key beats at once', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    patient.nextAttempt();
+    patient.answer(UNAUTHORIZED);
+    patient.pass(1500);
+    patient.tell({ type: 'key', generation: 2 });
+    expect(patient.nextIn).toBeLessThanOrEqual(0);
+    expect(patient.nextAttempt().keyGeneration).toBe(2);
+  });
+
+  it('that belongs to an older key is ignored', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    patient.nextAttempt();
+    patient.tell({ type: 'key', generation: 2 });
+    patient.pass(1500);
+    patient.answer(UNAUTHORIZED);
+    expect(patient.state).toBe('healthy');
+    expect(patient.keyReads).toBe(0);
+    expect(patient.nextAttempt().keyGeneration).toBe(2);
+    expect(patient.sent.at(-1)!.at).toBe(patient.sent.at(-2)!.at + 1500);
+  });
+});
+
+/** Gone a while ago: 3 s after its second beat was refused, which was 11 s after the first one. */
+function gone(ttl: number | undefined = 60_000): Patient {
+  const patient = new Patient(ttl === undefined ? {} : { ttl }).light();
+  for (let refusal = 0; refusal < 2; refusal += 1) {
+    patient.nextAttempt();
+    patient.answer(NOT_FOUND);
+  }
+  expect(patient.state).toBe('gone');
+  return patient;
+}
+
+describe('404', () => {
+  it('said twice, at least B apart, makes the deployment gone, which is asked on at its interval', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    patient.nextAttempt();
+    patient.answer(NOT_FOUND);
+    expect(patient.state).toBe('suspect-gone');
+    expect(patient.nextIn).toBe(3000);
+    patient.nextAttempt();
+    patient.answer(NOT_FOUND);
+    expect(patient.state).toBe('gone');
+    expect(patient.nextIn).toBe(11_000); // I less q, from send to send
+    expect(patient.told('state').at(-1)).toMatchObject({ from: 'suspect-gone', to: 'gone' });
+  });
+
+  it('of a gone deployment whose TTL has passed is asked for every 30 s, and stays the word for it', () => {
+    const patient = gone();
+    const waits: number[] = [];
+    for (let asked = 0; asked < 6; asked += 1) {
+      patient.nextAttempt();
+      patient.answer(NOT_FOUND);
+      waits.push(patient.nextIn);
+    }
+    expect(waits).toEqual([11_000, 11_000, 11_000, 11_000, 29_000, 29_000]);
+    patient.pass(300_000);
+    expect(patient.state).toBe('gone');
+    expect(patient.told('state').map(({ to }) => to)).not.toContain('lapsed');
+  });
+
+  it('without a TTL is asked for at the interval as long as the assumed TTL lasts, then every 30 s', () => {
+    const patient = new Patient({}).light();
+    const waits: number[] = [];
+    for (let asked = 0; asked < 8; asked += 1) {
+      patient.nextAttempt();
+      patient.answer(NOT_FOUND);
+      waits.push(patient.nextIn);
+    }
+    expect(waits).toEqual([5000, 19_000, 19_000, 19_000, 19_000, 29_000, 29_000, 29_000]);
+  });
+
+  it.each([
+    ['a refused connection', REFUSED],
+    ['a 429', { type: 'throttled' }],
+    ['a 401', UNAUTHORIZED],
+  ] as [string, Outcome][])('followed by %s keeps the slow rhythm and the name', (_what, outcome) => {
+    const patient = gone();
+    patient.nextAttempt();
+    patient.answer(outcome);
+    expect(patient.state).toBe('gone');
+    expect(patient.nextIn).toBe(11_000);
+  });
+
+  it('followed by a hang keeps the slow rhythm, and nothing is sent beside it', () => {
+    const patient = gone();
+    const { at } = patient.nextAttempt();
+    expect(patient.nextAttempt().at - at).toBe(11_000);
+  });
+
+  it('followed by a longer wait that a 429 asks for waits longer', () => {
+    const patient = gone();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', retryAfterMs: 15_000 });
+    expect(patient.nextIn).toBe(15_000);
+  });
+
+  it('of a gone deployment is forgotten when a beat is accepted', () => {
+    const patient = gone();
+    patient.nextAttempt();
+    patient.answer(ACCEPTED);
+    expect(patient.state).toBe('healthy');
+    expect(patient.told('accepted').at(-1)!.marginMs).toBeGreaterThan(0);
+    patient.nextAttempt();
+    patient.answer(NOT_FOUND);
+    expect(patient.state).toBe('suspect-gone');
+  });
+
+  it('of a deployment that is made again after its time is no near miss of the new one', () => {
+    const patient = gone();
+    patient.pass(200_000);
+    patient.nextAttempt();
+    patient.answer(ACCEPTED);
+    expect(patient.state).toBe('healthy');
+    expect(patient.told('accepted').at(-1)).not.toHaveProperty('marginMs');
+  });
+
+  it.each([
+    ['beat-now', { type: 'beat-now' }],
+    ['a new key', { type: 'key', generation: 2 }],
+    ['a TTL that is learned', { type: 'timing', timing: timingFor({ ttl: 90_000, interval: 'auto' }) }],
+  ] as [string, Event][])('is doubted at once on %s', (_what, event) => {
+    const patient = gone();
+    patient.pass(2000);
+    patient.tell(event);
+    expect(patient.nextIn).toBeLessThanOrEqual(0);
+  });
+
+  it('followed by a success is forgotten', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    for (let blip = 0; blip < 3; blip += 1) {
+      patient.nextAttempt();
+      patient.answer(NOT_FOUND);
+      patient.nextAttempt();
+      patient.answer(ACCEPTED);
+    }
+    expect(patient.state).toBe('healthy');
+  });
+});
+
+describe('clocks', () => {
+  it('that part by more than 2 s ask for a beat at once, on a new connection', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    patient.pass(5000);
+    patient.wall -= 3000;
+    patient.tell({ type: 'wake', room: true });
+    expect(patient.sent).toHaveLength(2);
+    expect(patient.sent[1]).toMatchObject({ fresh: true });
+    expect(patient.told('clocks-parted')).toEqual([{ type: 'clocks-parted', byMs: -3000 }]);
+  });
+
+  it('suspended: time that only the wall clock saw is gone all the same', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    patient.wall += 100_000;
+    patient.tell({ type: 'wake', room: false });
+    expect(patient.remaining).toBe(300_000 - 3000 - 50 - 100_000);
+  });
+
+  it('an answer that was on its way during a suspend does not put off the beat that is due after it', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    patient.nextAttempt();
+    patient.wall += 140_000; // the monotonic clock stands still while the machine sleeps
+    patient.answer(ACCEPTED);
+    expect(patient.remaining).toBeLessThan(300_000 - 140_000);
+    expect(patient.nextIn).toBeLessThanOrEqual(1000); // the spacing, not the interval of 60 s
+  });
+
+  it('set back and then suspended do not add up to more remaining time', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    patient.wall -= 3_600_000;
+    patient.tell({ type: 'wake', room: false });
+    patient.wall += 100_000;
+    patient.tell({ type: 'wake', room: false });
+    expect(patient.remaining).toBe(300_000 - 3000 - 50 - 100_000);
+  });
+
+  it('set forwards makes no two attempts closer than the spacing', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    patient.wall += 10_000;
+    patient.tell({ type: 'wake', room: true });
+    expect(patient.sent).toHaveLength(1);
+    expect(patient.nextIn).toBe(950);
+  });
+});
+
+describe('losing the deployment', () => {
+  it('is reported once, and does not end the heartbeat', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    patient.pass(60_000);
+    expect(patient.state).toBe('lapsed');
+    expect(patient.told('state').filter(({ to }) => to === 'lapsed')).toHaveLength(1);
+    const before = patient.sent.length;
+    patient.pass(60_000);
+    expect(patient.sent.length).toBeGreaterThan(before + 10);
+    patient.nextAttempt();
+    patient.answer(ACCEPTED);
+    expect(patient.state).toBe('healthy');
+    expect(patient.told('accepted').at(-1)!.marginMs).toBeLessThan(0);
+  });
+});
+
+describe('stopping', () => {
+  it('ends what is under way, and nothing happens afterwards', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    const { attempt } = patient.nextAttempt();
+    patient.tell({ type: 'stop' });
+    expect(patient.aborted).toEqual([attempt]);
+    expect(patient.state).toBe('stopped');
+    patient.tell({ type: 'beat-now' });
+    patient.pass(100_000);
+    expect(patient.sent).toHaveLength(2);
+  });
+});
+
+describe('without room for another request', () => {
+  it('waits with sending, but goes on with everything else', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    patient.nextAttempt();
+    patient.mono += 30_000;
+    patient.wall += 30_000;
+    patient.tell({ type: 'wake', room: false });
+    expect(patient.sent).toHaveLength(2);
+    expect(patient.state).toBe('lapsed');
+    patient.tell({ type: 'wake', room: true });
+    expect(patient.sent).toHaveLength(3);
+  });
+});

@@ -1,0 +1,92 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { retryDelay, timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
+import { checkTiming } from '../../../../src/heartbeat/engine/timing-check.ts';
+
+describe('timing', () => {
+  it.each([
+    // TTL, interval, attempt timeout, backoff, tick, pause, rescue time; all ms
+    [20_000, 4000, 1000, 1100, 333, 667, 4100],
+    [60_000, 12_000, 3000, 3000, 1000, 2000, 12_000],
+    [300_000, 60_000, 10_000, 15_000, 1000, 2000, 38_000],
+    [3_600_000, 60_000, 10_000, 15_000, 1000, 2000, 38_000],
+  ])(
+    'of a TTL of %i ms is that of the design page',
+    (ttl, interval, timeout, backoff, tick, pause, rescue) => {
+      const timing = timingFor({ ttl, interval: 'auto' });
+      expect(timing).toMatchObject({ interval, attemptTimeout: timeout, backoff });
+      expect(timing.tick).toBeCloseTo(tick, -1);
+      expect(timing.pause).toBeCloseTo(pause, -1);
+      expect(timing.rescue).toBeCloseTo(rescue, -1);
+    },
+  );
+
+  it('without a TTL beats every 20 s and never expires', () => {
+    expect(timingFor({ ttl: undefined, interval: 'auto' })).toMatchObject({
+      ttl: undefined,
+      interval: 20_000,
+    });
+  });
+
+  it('takes a fixed interval as it is', () => {
+    expect(timingFor({ ttl: 300_000, interval: 30_000 }).interval).toBe(30_000);
+  });
+
+  it('backs off from a quarter of B to B, jittered only downwards', () => {
+    const timing = timingFor({ ttl: 300_000, interval: 'auto' });
+    expect([0, 1, 2, 3, 400].map((failures) => retryDelay(timing, failures, () => 0))).toEqual([
+      3750, 7500, 15_000, 15_000, 15_000,
+    ]);
+    expect(retryDelay(timing, 2, () => 0.999_999)).toBeCloseTo(12_000, -1);
+  });
+});
+
+describe('the timing check', () => {
+  it.each([6000, 20_000, 60_000, 300_000, 3_600_000])('accepts a TTL of %i ms with interval auto', (ttl) => {
+    expect(checkTiming({ ttl, interval: 'auto' })).toBeUndefined();
+  });
+
+  it('accepts an unknown TTL', () => {
+    expect(checkTiming({ ttl: undefined, interval: 'auto' })).toBeUndefined();
+    expect(checkTiming({ ttl: undefined, interval: 30_000 })).toBeUndefined();
+  });
+
+  it('refuses an interval that leaves no time to recover, and names the longest that does', () => {
+    const problem = checkTiming({ ttl: 60_000, interval: 50_000 });
+    expect(problem).toMatchObject({ change: 'interval', got: 50_000, atMost: 47_400 });
+    expect(problem?.message).toBe(
+      'an interval of 50 s leaves no time to recover before a TTL of 60 s: use auto, or at most 47.4 s',
+    );
+    expect(checkTiming({ ttl: 60_000, interval: 47_400 })).toBeUndefined();
+  });
+
+  it('refuses an interval below the shortest time between two heartbeats', () => {
+    expect(checkTiming({ ttl: 60_000, interval: 500 })).toMatchObject({ change: 'interval', atLeast: 1000 });
+  });
+
+  it('refuses a TTL that is too short for any interval, and names the shortest', () => {
+    const problem = checkTiming({ ttl: 3000, interval: 'auto' });
+    expect(problem).toMatchObject({ change: 'ttl', got: 3000 });
+    const atLeast = problem?.atLeast ?? 0;
+    expect(atLeast).toBeLessThan(5000);
+    expect(checkTiming({ ttl: atLeast, interval: 'auto' })).toBeUndefined();
+    expect(checkTiming({ ttl: atLeast - 100, interval: 'auto' })).toBeDefined();
+  });
+
+  it('says what to change so that the change is enough', () => {
+    const choices = fc.record({
+      ttl: fc.integer({ min: 100, max: 7_200_000 }),
+      interval: fc.oneof(fc.constant('auto' as const), fc.integer({ min: 1, max: 7_200_000 })),
+    });
+    fc.assert(
+      fc.property(choices, (choice) => {
+        const problem = checkTiming(choice);
+        if (problem === undefined) return;
+        const value = problem.atLeast ?? problem.atMost;
+        const changed = checkTiming({ ...choice, [problem.change]: value });
+        // A fixed interval below the minimum may turn out to need a longer TTL as well, and the other way round.
+        expect(changed?.change).not.toBe(problem.change);
+      }),
+    );
+  });
+});

@@ -1,0 +1,257 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { DaemonChild } from '../../../../../src/heartbeat/process/supervision/daemon-child.ts';
+import type { DaemonMessage, HeartMessage } from '../../../../../src/heartbeat/process/link/link.ts';
+import { createHeartLog } from '../../../../../src/heartbeat/process/log/log.ts';
+import { Reports } from '../../../../../src/heartbeat/process/link/reports.ts';
+import {
+  superviseDaemon,
+  type Supervisor,
+} from '../../../../../src/heartbeat/process/supervision/supervisor.ts';
+
+const MEBIBYTE = 2 ** 20;
+const BOUND = 144 * MEBIBYTE;
+
+/** A daemon as the test wants it: it takes reports, or not; it ends when it is told to, or not. */
+class ScriptedDaemon implements DaemonChild {
+  readonly pid: number;
+  readonly heard: HeartMessage[] = [];
+  readonly ended: Promise<string>;
+  killed = false;
+  takes = true;
+  obeys = true;
+  #hear: (message: DaemonMessage) => void = () => {};
+  readonly #end: (how: string) => void;
+
+  constructor(pid: number) {
+    this.pid = pid;
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.ended = promise;
+    this.#end = resolve;
+  }
+
+  readonly send = (message: HeartMessage): void => {
+    this.heard.push(message);
+    if (message.type === 'report' && this.takes) this.say({ type: 'taken', number: message.report.number });
+    if (message.type === 'stop' && this.obeys) this.end('exit code 0');
+  };
+
+  readonly listen = (hear: (message: DaemonMessage) => void): void => {
+    this.#hear = hear;
+  };
+
+  say(message: DaemonMessage): void {
+    void Promise.resolve().then(() => this.#hear(message));
+  }
+
+  end(how: string): void {
+    this.#end(how);
+  }
+
+  kill(): void {
+    this.killed = true;
+    this.end('signal SIGKILL');
+  }
+}
+
+class Scene {
+  readonly daemons: ScriptedDaemon[] = [];
+  readonly lines: Record<string, unknown>[] = [];
+  memory = 50 * MEBIBYTE;
+  quits = 0;
+  failsToStart = false;
+  readonly reports = new Reports({
+    view: () => undefined,
+    deploymentIds: () => [],
+    lastTickAt: () => Date.now(),
+    openConnections: () => 0,
+  });
+  readonly supervisor: Supervisor;
+
+  constructor(prepare: (daemon: ScriptedDaemon) => void = () => {}) {
+    this.supervisor = superviseDaemon({
+      start: (restarts) => {
+        if (this.failsToStart) throw new Error('spawn EMFILE');
+        const daemon = new ScriptedDaemon(100 + restarts);
+        prepare(daemon);
+        this.daemons.push(daemon);
+        daemon.say({ type: 'started' });
+        return daemon;
+      },
+      reports: this.reports,
+      log: createHeartLog({
+        stderr: {
+          write: (line) => void this.lines.push(JSON.parse(line) as Record<string, unknown>),
+          flush: () => Promise.resolve(),
+        },
+        level: () => 'info',
+        format: 'json',
+        secret: () => '',
+        onMessage() {},
+      }),
+      memoryOf: () => Promise.resolve(this.memory),
+      memoryBound: BOUND,
+      onReload: () => Promise.resolve({ ok: true, problems: ['as it was'] }),
+      onReloadRefused() {},
+      onLogLevel() {},
+      onQuit: () => (this.quits += 1),
+    });
+  }
+
+  get current(): ScriptedDaemon {
+    const daemon = this.daemons.at(-1);
+    if (!daemon) throw new Error('no daemon was started');
+    return daemon;
+  }
+
+  causes(): unknown[] {
+    return this.lines.map(({ cause }) => cause);
+  }
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('a daemon that ends', () => {
+  test('is started again, more slowly each time it lives shortly, and told how many there were', async () => {
+    const scene = new Scene();
+    for (const waitMs of [200, 400, 800, 1_600]) {
+      const before = scene.daemons.length;
+      scene.current.end('signal SIGSEGV');
+      await vi.advanceTimersByTimeAsync(waitMs - 1);
+      expect(scene.daemons).toHaveLength(before);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(scene.daemons).toHaveLength(before + 1);
+    }
+    expect(scene.current.pid).toBe(104);
+    expect(scene.causes()).toEqual(Array.from({ length: 4 }, () => 'signal SIGSEGV'));
+  });
+
+  test('never waits longer than half a minute, and after a long life hardly at all', async () => {
+    const scene = new Scene();
+    for (let count = 0; count < 12; count += 1) {
+      scene.current.end('exit code 1');
+      await vi.advanceTimersByTimeAsync(30_000);
+    }
+    expect(scene.daemons).toHaveLength(13);
+    await vi.advanceTimersByTimeAsync(60_000);
+    scene.current.end('exit code 1');
+    await vi.advanceTimersByTimeAsync(100);
+    expect(scene.daemons).toHaveLength(14);
+  });
+
+  test('and one that cannot be forked, are tried again', async () => {
+    const scene = new Scene();
+    scene.failsToStart = true;
+    scene.current.end('exit code 1');
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(scene.daemons).toHaveLength(1);
+    expect(scene.causes()).toContain('spawn EMFILE');
+    scene.failsToStart = false;
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(scene.daemons).toHaveLength(2);
+  });
+});
+
+describe('a daemon that does not answer', () => {
+  test('for ten looks is killed and replaced', async () => {
+    const scene = new Scene();
+    await vi.advanceTimersByTimeAsync(5_000);
+    scene.current.takes = false;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(scene.daemons[0]?.killed).toBe(false);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(scene.daemons[0]?.killed).toBe(true);
+    expect(scene.causes()).toEqual(['it did not answer for 11 s']);
+    expect(scene.daemons).toHaveLength(2);
+  });
+
+  test('while it starts has a minute', async () => {
+    const scene = new Scene((daemon) => {
+      daemon.takes = false;
+      daemon.say = () => {};
+    });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(scene.current.killed).toBe(false);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(scene.daemons[0]?.killed).toBe(true);
+  });
+
+  test('has one report under way and no more', async () => {
+    const scene = new Scene();
+    await vi.advanceTimersByTimeAsync(1_000);
+    scene.current.takes = false;
+    const before = scene.current.heard.length;
+    for (let count = 0; count < 50; count += 1) {
+      scene.reports.changed(count);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(scene.current.heard.length).toBeLessThanOrEqual(before + 1);
+  });
+});
+
+test('a daemon that takes more than its memory is killed, and one that takes less is left alone', async () => {
+  const scene = new Scene();
+  scene.memory = BOUND;
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(scene.current.killed).toBe(false);
+  scene.memory = BOUND + MEBIBYTE;
+  await vi.advanceTimersByTimeAsync(6_000);
+  expect(scene.daemons[0]?.killed).toBe(true);
+  expect(scene.causes()).toEqual(['it took 145 MiB of memory, and may take 144']);
+});
+
+describe('the end', () => {
+  test('is the daemon’s own, and no other is started', async () => {
+    const scene = new Scene();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await expect(scene.supervisor.stop(2_000)).resolves.toBe(true);
+    expect(scene.current.heard.at(-1)).toEqual({ type: 'stop', withinMs: 2_000 });
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(scene.daemons).toHaveLength(1);
+    expect(scene.lines).toEqual([]);
+  });
+
+  test('of one that does not obey comes when its time is over', async () => {
+    const scene = new Scene((daemon) => (daemon.obeys = false));
+    await vi.advanceTimersByTimeAsync(1_000);
+    const stopped = scene.supervisor.stop(2_000);
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(scene.current.killed).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await stopped).toBe(false);
+    expect(scene.current.killed).toBe(true);
+  });
+
+  test('of one that still starts comes at once, and of none too', async () => {
+    const scene = new Scene((daemon) => (daemon.say = () => {}));
+    await expect(scene.supervisor.stop(2_000)).resolves.toBe(true);
+    expect(scene.current.killed).toBe(true);
+    const other = new Scene();
+    other.current.end('exit code 1');
+    await vi.advanceTimersByTimeAsync(50);
+    await expect(other.supervisor.stop(2_000)).resolves.toBe(true);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(other.daemons).toHaveLength(1);
+  });
+});
+
+test('a daemon leads a reload, asks for the end, and what a former one says is not heard', async () => {
+  const scene = new Scene();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(scene.supervisor.reload()).toBe(true);
+  expect(scene.current.heard.at(-1)).toEqual({ type: 'reload' });
+  scene.current.say({ type: 'reload' });
+  await vi.advanceTimersByTimeAsync(10);
+  expect(scene.current.heard.at(-1)).toEqual({ type: 'reloaded', ok: true, problems: ['as it was'] });
+  const former = scene.current;
+  former.end('exit code 1');
+  await vi.advanceTimersByTimeAsync(1);
+  expect(scene.supervisor.reload()).toBe(false);
+  await vi.advanceTimersByTimeAsync(1_000);
+  former.say({ type: 'quit' });
+  await vi.advanceTimersByTimeAsync(1);
+  expect(scene.quits).toBe(0);
+  scene.current.say({ type: 'quit' });
+  await vi.advanceTimersByTimeAsync(1);
+  expect(scene.quits).toBe(1);
+});

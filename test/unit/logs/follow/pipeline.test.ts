@@ -1,0 +1,255 @@
+import { describe, expect, test } from 'vitest';
+import type { LogEvent } from '../../../../src/logs/events.ts';
+import type { FetchTail, TailRequest } from '../../../../src/logs/follow/group-follower.ts';
+import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
+import { startLogPipeline, type LogPipelineOptions } from '../../../../src/logs/follow/pipeline.ts';
+import { linesOf } from '../../../support/log-polls.ts';
+import { LogService } from '../../../support/log-service.ts';
+import { CollectingSink } from '../../../support/log-sinks.ts';
+import { settled, VirtualClock } from '../../../support/log-time.ts';
+
+const numbered = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, index) => `line ${from + index}`);
+const NEVER = new AbortController().signal;
+
+function start(fetchTail: FetchTail, options: Partial<LogPipelineOptions> = {}) {
+  const clock = new VirtualClock();
+  const sink = new CollectingSink();
+  const events: LogEvent[] = [];
+  const spool = new MemorySpool({ sinks: ['stdout'] });
+  const pipeline = startLogPipeline({
+    workergroupIds: [7],
+    fetchTail,
+    spool,
+    sinks: [sink],
+    start: 'all',
+    clock,
+    random: () => 0.5,
+    observe: (event) => events.push(event),
+    ...options,
+  });
+  return { clock, sink, events, spool, pipeline };
+}
+
+describe('the log pipeline', () => {
+  test('delivers every line once although every third poll fails', async () => {
+    const log = new LogService();
+    let polls = 0;
+    const { clock, sink, pipeline } = start(({ tail }) => {
+      polls += 1;
+      if (polls % 3 === 0) return Promise.reject(new Error('connection reset'));
+      return Promise.resolve(log.answer(tail));
+    });
+    for (let second = 0; second < 120; second++) {
+      log.writeLines(numbered(30, log.lines.length));
+      await clock.advance(1_000);
+    }
+    await clock.advance(60_000);
+    expect(linesOf(sink.records)).toEqual(log.lines);
+    expect(sink.records.every((record) => 'line' in record)).toBe(true);
+    await pipeline.stop(NEVER);
+    expect(sink.closed).toBe(true);
+  });
+
+  test('never polls a group twice at a time, and lets no group wait for another', async () => {
+    const log = new LogService();
+    const open = new Map<number, number>();
+    const slow = Promise.withResolvers<void>();
+    let overlapped = false;
+    const { clock, sink, pipeline } = start(
+      async ({ workergroupId, tail }) => {
+        const others = open.get(workergroupId) ?? 0;
+        overlapped ||= others > 0;
+        open.set(workergroupId, others + 1);
+        if (workergroupId === 7) await slow.promise;
+        open.set(workergroupId, others);
+        return log.answer(tail);
+      },
+      { workergroupIds: [7, 8] },
+    );
+    log.writeLines(numbered(3));
+    await clock.advance(30_000);
+    expect(sink.records.map((record) => record.workergroup_id)).toEqual([8, 8, 8]);
+    expect(pipeline.view().groups.map(({ state }) => state)).toEqual(['starting', 'following']);
+    slow.resolve();
+    await settled();
+    expect(sink.records).toHaveLength(6);
+    expect(overlapped).toBe(false);
+    await pipeline.stop(NEVER);
+  });
+
+  test('gives up a poll that is not answered, and tries again', async () => {
+    const requests: TailRequest[] = [];
+    const { clock, events, pipeline } = start((request) => {
+      requests.push(request);
+      return new Promise(() => {}); // never, and deaf to its signal
+    });
+    await clock.advance(59_999);
+    expect(requests).toHaveLength(1);
+    await clock.advance(2_000);
+    expect(requests).toHaveLength(2);
+    expect(requests[0]?.signal.aborted).toBe(true);
+    expect(events[0]).toMatchObject({
+      kind: 'poll failed',
+      failures: 1,
+      reason: 'no answer within 60000 ms',
+    });
+    await pipeline.stop(NEVER);
+    expect(requests[1]?.signal.aborted).toBe(true);
+  });
+
+  test('backs off from errors, with jitter, up to half a minute, and returns to its pace', async () => {
+    const log = new LogService();
+    log.writeLines(['a']);
+    let failing = true;
+    const { clock, events, pipeline } = start(({ tail }) =>
+      Promise.resolve(failing ? { kind: 'error', reason: 'status 503' } : log.answer(tail)),
+    );
+    await clock.advance(180_000);
+    const waits = events.flatMap((event) => (event.kind === 'poll failed' ? [event.retryInMs] : []));
+    expect(waits.slice(0, 8)).toEqual([750, 1_500, 3_000, 6_000, 12_000, 22_500, 22_500, 22_500]);
+    expect(pipeline.view().groups[0]).toMatchObject({ state: 'failing', error: 'status 503' });
+    failing = false;
+    await clock.advance(22_500);
+    expect(pipeline.view().groups[0]).toMatchObject({ state: 'following', lines: 1 });
+    expect(events.find(({ kind }) => kind === 'polled')).toMatchObject({ intervalMs: 1_000 });
+    await pipeline.stop(NEVER);
+  });
+
+  test.each([
+    [90_000, 90_000],
+    [86_400_000, 120_000],
+  ])('waits as long as the service asks for, within reason: %i ms', async (retryAfterMs, retryInMs) => {
+    const refuse = () => Promise.resolve({ kind: 'error' as const, reason: 'status 429', retryAfterMs });
+    const { events, pipeline } = start(refuse);
+    await settled();
+    expect(events[0]).toMatchObject({ retryInMs });
+    await pipeline.stop(NEVER);
+  });
+
+  test('takes nothing that it cannot store, and takes it when it can', async () => {
+    const log = new LogService();
+    log.writeLines(numbered(5));
+    const spool = new MemorySpool({ sinks: ['stdout'] });
+    const append = spool.append.bind(spool);
+    let full = true;
+    spool.append = (...args) => {
+      if (full) throw new Error('disk is full');
+      return append(...args);
+    };
+    const { clock, sink, events, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)), {
+      spool,
+    });
+    await clock.advance(5_000);
+    expect(events.map(({ kind }) => kind)).toContain('spool failed');
+    expect(pipeline.view().groups[0]).toMatchObject({ seq: 0, state: 'failing' });
+    full = false;
+    await clock.advance(30_000);
+    expect(linesOf(sink.records)).toEqual(log.lines);
+    await pipeline.stop(NEVER);
+  });
+
+  test('follows groups that are added, and goes on when one is removed and added again', async () => {
+    const log = new LogService();
+    log.writeLines(numbered(4));
+    const { clock, sink, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)), {
+      workergroupIds: [],
+    });
+    expect(pipeline.view().groups).toEqual([]);
+    pipeline.add(9);
+    pipeline.add(9);
+    await clock.advance(2_000);
+    await pipeline.remove(9);
+    log.writeLines(numbered(2, 4));
+    await clock.advance(60_000);
+    expect(sink.records).toHaveLength(4);
+    pipeline.add(9);
+    await clock.advance(2_000);
+    expect(linesOf(sink.records)).toEqual(log.lines);
+    expect(sink.records.at(-1)).toMatchObject({ workergroup_id: 9, epoch: 1, seq: 6 });
+    await pipeline.stop(NEVER);
+  });
+
+  test('delivers what it has when told to stop, but no longer than the deadline', async () => {
+    const log = new LogService();
+    log.writeLines(numbered(4));
+    const { clock, sink, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)));
+    const stalled = Promise.withResolvers<void>();
+    sink.stall = stalled.promise;
+    await clock.advance(1_000);
+    const deadline = new AbortController();
+    let stopped = false;
+    const stopping = pipeline.stop(deadline.signal).then(() => (stopped = true));
+    await settled();
+    expect(stopped).toBe(false);
+    deadline.abort();
+    await stopping;
+    expect(sink).toMatchObject({ records: [], closed: true });
+  });
+
+  test('goes on when a sink or the spool fails to be read or closed', async () => {
+    const log = new LogService();
+    log.writeLines(numbered(4));
+    const spool = new MemorySpool({ sinks: ['stdout'] });
+    const take = spool.take.bind(spool);
+    let reads = 0;
+    spool.take = (sink) => {
+      reads += 1;
+      if (reads % 2 === 0) throw new Error('disk I/O error');
+      return take(sink);
+    };
+    let closed = false;
+    spool.close = () => void (closed = true);
+    const { clock, sink, events, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)), {
+      spool,
+    });
+    await clock.advance(20_000);
+    expect(linesOf(sink.records)).toEqual(log.lines);
+    expect(events).toContainEqual({ kind: 'spool failed', error: new Error('disk I/O error') });
+    sink.close = () => Promise.reject(new Error('no space left'));
+    const stopped = pipeline.stop(AbortSignal.abort());
+    expect(pipeline.stop(NEVER)).toBe(stopped);
+    await expect(stopped).rejects.toThrow('no space left');
+    expect(closed).toBe(true);
+  });
+
+  test('tells what it does, for metrics and for a person', async () => {
+    const log = new LogService();
+    const { clock, events, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)));
+    log.writeLines(numbered(30));
+    await clock.advance(60_000);
+    for (let second = 0; second < 300; second++) {
+      log.writeLines(['größer', 'b']);
+      await clock.advance(1_000);
+    }
+    log.reset();
+    log.writeLines(['anew']);
+    await clock.advance(2_000);
+    const [group] = pipeline.view().groups;
+    expect(group).toMatchObject({ workergroupId: 7, state: 'following', epoch: 2, seq: 632, lines: 631 });
+    expect(group?.gaps).toEqual({ overrun: 0, reset: 1, ambiguous: 0 });
+    expect(group?.lastLines).toHaveLength(20);
+    expect(group?.lastLines.at(-1)).toBe('anew');
+    expect(group?.linesPerSecond).toBeCloseTo(2, 0);
+    expect(group?.lastLineAt).toBeGreaterThan(clock.now() - 3_000);
+    expect(pipeline.view().sinks).toEqual([{ name: 'stdout', lag: 0, dropped: 0 }]);
+
+    const sum = <Kind extends LogEvent['kind']>(
+      kind: Kind,
+      of: (event: Extract<LogEvent, { kind: Kind }>) => number,
+    ) => events.reduce((total, event) => total + (isKind(event, kind) ? of(event) : 0), 0);
+    expect(sum('lines', ({ lines }) => lines)).toBe(631);
+    expect(sum('lines', ({ bytes }) => bytes)).toBe(Buffer.byteLength(numbered(30).join('')) + 300 * 9 + 4);
+    expect(sum('gap', () => 1)).toBe(1);
+    expect(sum('delivered', ({ records }) => records)).toBe(632);
+    expect(sum('polled', () => 1)).toBeGreaterThan(100);
+    await pipeline.stop(NEVER);
+  });
+});
+
+function isKind<Kind extends LogEvent['kind']>(
+  event: LogEvent,
+  kind: Kind,
+): event is Extract<LogEvent, { kind: Kind }> {
+  return event.kind === kind;
+}

@@ -1,0 +1,218 @@
+import * as fc from 'fast-check';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import type { LogRecord } from '../../../../src/logs/record.ts';
+import { fileSink } from '../../../../src/logs/sinks/file.ts';
+import type { Sink } from '../../../../src/logs/sinks/sink.ts';
+import { toJsonLine } from '../../../../src/logs/sinks/stdout.ts';
+import { until } from '../../../support/daemon.ts';
+import { readLogFiles, rotatedFiles } from '../../../support/log-files.ts';
+import { batchOf, record, recordsFrom } from '../../../support/log-records.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+const NEVER = new AbortController().signal;
+const MEBIBYTE = 2 ** 20;
+
+function open(path: string, { maxBytes = MEBIBYTE, maxFiles = 1_000_000 } = {}): Sink {
+  const onUntidy = (error: unknown) => {
+    throw error;
+  };
+  return fileSink({ path, maxBytes, maxFiles, onUntidy });
+}
+
+/** One process' life: writes, and ends in good order. */
+async function deliver(path: string, records: readonly LogRecord[]): Promise<void> {
+  const sink = open(path);
+  await sink.write(batchOf(records), NEVER);
+  await sink.close();
+}
+
+/** What is done in the background is done, and the sink closed. */
+async function tidied(sink: Sink, path: string): Promise<void> {
+  await until(() => readdirSync(dirname(path)).every((name) => !/\.(?:\d+|partial)$/.test(name)));
+  await sink.close();
+}
+
+/** Lets so many pieces of a write through and then ends it, as a kill between two of them does. */
+function endingAfter(pieces: number): AbortSignal {
+  let left = pieces;
+  return Object.assign(new AbortController().signal, {
+    throwIfAborted() {
+      if (left-- <= 0) throw new Error('killed');
+    },
+  });
+}
+
+const seqs = (records: readonly LogRecord[]) => records.map(({ seq }) => seq);
+const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+
+describe('the file sink', () => {
+  test('has each record once and in order, wherever a write failed or was killed', async () => {
+    const kill = fc.record({ pieces: fc.nat(4), torn: fc.nat(250), survived: fc.boolean() });
+    const batch = fc.record({
+      size: fc.integer({ min: 1, max: 12 }),
+      kills: fc.array(kill, { maxLength: 3 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(batch, { minLength: 1, maxLength: 8 }),
+        fc.integer({ min: 100, max: 1_500 }),
+        async (batches, maxBytes) => {
+          using folder = temporaryFolder();
+          const path = join(folder.path, 'worker.log');
+          let sink = open(path, { maxBytes });
+          let seq = 0;
+          for (const { size, kills } of batches) {
+            const records = recordsFrom(seq + 1, size);
+            const acknowledged = toJsonLine(record(seq)).length;
+            for (const { pieces, torn, survived } of kills) {
+              const written = await sink.write(batchOf(records), endingAfter(pieces)).catch(() => 'half');
+              // A write may also fail half done in a process that lives on: the disk is full, say.
+              if (survived && written === 'half') continue;
+              await sink.close();
+              tear(path, torn, acknowledged, seq);
+              sink = open(path, { maxBytes });
+            }
+            await sink.write(batchOf(records), NEVER);
+            seq += size;
+          }
+          await sink.close();
+          expect(seqs(readLogFiles(path))).toEqual(upTo(seq));
+        },
+      ),
+      { numRuns: 150 },
+    );
+  }, 120_000);
+
+  test('becomes no larger than it may, and keeps so many rotated files, compressed', async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'logs', 'worker.log');
+    const sink = open(path, { maxBytes: 2_000, maxFiles: 3 });
+    for (let seq = 1; seq <= 991; seq += 10) {
+      await sink.write(batchOf(recordsFrom(seq, 10)), NEVER);
+      expect(statSync(path).size).toBeLessThanOrEqual(2_000);
+    }
+    await tidied(sink, path);
+    const files = rotatedFiles(path);
+    expect(files).toHaveLength(3);
+    expect(files.every((name) => name.endsWith('.gz'))).toBe(true);
+    const last = gunzipSync(readFileSync(join(folder.path, 'logs', files[2] ?? '')));
+    expect(last.length).toBeGreaterThan(1_800);
+    expect(last.length).toBeLessThanOrEqual(2_000);
+    const kept = seqs(readLogFiles(path));
+    expect(kept.at(-1)).toBe(1_000);
+    expect(kept).toEqual(upTo(1_000).slice(-kept.length));
+  });
+
+  test('takes a record that alone is larger than a file may be', async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'worker.log');
+    const sink = open(path, { maxBytes: 1_000 });
+    await sink.write(batchOf([record(1), record(2, 'x'.repeat(5_000)), record(3)]), NEVER);
+    await tidied(sink, path);
+    expect(seqs(readLogFiles(path))).toEqual([1, 2, 3]);
+    expect(rotatedFiles(path)).toEqual(['worker.log.1.gz', 'worker.log.2.gz']);
+  });
+
+  test('finishes what a kill left of compressing, at any of its steps', async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'worker.log');
+    const text = (seq: number) => recordsFrom(seq, 2).map(toJsonLine).join('');
+    writeFileSync(`${path}.1`, text(1)); // compressed, not removed yet
+    writeFileSync(`${path}.1.gz`, gzipSync(text(1)));
+    writeFileSync(`${path}.2`, text(3)); // being compressed
+    writeFileSync(`${path}.2.gz.partial`, gzipSync(text(3)).subarray(0, 20));
+    writeFileSync(`${path}.3`, text(5)); // not begun
+    writeFileSync(`${path}.old`, 'of somebody else');
+    const sink = open(path);
+    await sink.write(batchOf(recordsFrom(7, 2)), NEVER);
+    await tidied(sink, path);
+    expect(rotatedFiles(path).toSorted()).toEqual([
+      'worker.log.1.gz',
+      'worker.log.2.gz',
+      'worker.log.3.gz',
+      'worker.log.old',
+    ]);
+    rmSync(`${path}.old`);
+    expect(seqs(readLogFiles(path))).toEqual(upTo(8));
+  });
+
+  test('finds the end of the last record of a file that was rotated and not begun anew', async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'worker.log');
+    writeFileSync(`${path}.1`, recordsFrom(1, 3).map(toJsonLine).join(''));
+    writeFileSync(path, '{"time":"2025');
+    const sink = open(path);
+    await sink.write(batchOf(recordsFrom(2, 4)), NEVER);
+    await tidied(sink, path);
+    expect(seqs(readLogFiles(path))).toEqual(upTo(5));
+  });
+
+  test('leaves nothing out because of its number alone: without a STATE_DIR numbers begin anew', async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'worker.log');
+    await deliver(path, recordsFrom(1, 3));
+    const later = [1, 2, 3].map((seq) => Object.assign(record(seq), { time: '2025-01-01T00:00:09.000000Z' }));
+    await deliver(path, later);
+    expect(seqs(readLogFiles(path))).toEqual([1, 2, 3, 1, 2, 3]);
+  });
+
+  test('goes on in a new file when the file was removed from outside', async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'worker.log');
+    const sink = open(path);
+    await sink.write(batchOf(recordsFrom(1, 3)), NEVER);
+    rmSync(path);
+    await sink.write(batchOf(recordsFrom(4, 3)), NEVER);
+    await sink.close();
+    expect(seqs(readLogFiles(path))).toEqual([4, 5, 6]);
+  });
+
+  test('fails the write while the file cannot be written, and delivers when it can', async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'worker.log');
+    mkdirSync(path);
+    const sink = open(path);
+    await expect(sink.write(batchOf(recordsFrom(1, 3)), NEVER)).rejects.toThrow('EISDIR');
+    rmSync(path, { recursive: true });
+    await sink.write(batchOf(recordsFrom(1, 3)), NEVER);
+    await sink.close();
+    expect(seqs(readLogFiles(path))).toEqual([1, 2, 3]);
+  });
+
+  test('cuts off a torn last line of many megabytes', async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'worker.log');
+    await deliver(path, [record(1)]);
+    appendFileSync(path, toJsonLine(record(2, 'é'.repeat(5_000_000))).slice(0, -100));
+    await deliver(path, [record(1), record(2, 'é'.repeat(5_000_000)), record(3)]);
+    expect(seqs(readLogFiles(path))).toEqual([1, 2, 3]);
+  });
+});
+
+/** Takes bytes off the end, as a kill within a write does; never what was acknowledged. */
+function tear(path: string, bytes: number, acknowledged: number, seq: number): void {
+  const text = safeRead(path);
+  const end = text.lastIndexOf(toJsonLine(record(seq)));
+  const least = end < 0 ? 0 : end + acknowledged;
+  if (text !== '') truncateSync(path, Math.max(least, text.length - bytes));
+}
+
+function safeRead(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

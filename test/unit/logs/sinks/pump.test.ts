@@ -1,0 +1,156 @@
+import * as fc from 'fast-check';
+import { PassThrough, Writable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import type { LogEvent } from '../../../../src/logs/events.ts';
+import type { GroupProgress } from '../../../../src/logs/tail/group.ts';
+import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
+import type { LogRecord } from '../../../../src/logs/record.ts';
+import { startPump } from '../../../../src/logs/sinks/pump.ts';
+import type { Sink } from '../../../../src/logs/sinks/sink.ts';
+import { stdoutSink } from '../../../../src/logs/sinks/stdout.ts';
+import { BATCH_RECORDS } from '../../../../src/logs/spool/spool.ts';
+import { batchOf } from '../../../support/log-records.ts';
+import { CollectingSink } from '../../../support/log-sinks.ts';
+import { settled, VirtualClock } from '../../../support/log-time.ts';
+
+const PROGRESS: GroupProgress = {
+  epoch: 1,
+  seq: 0,
+  time: 0,
+  ceiling: 10_000,
+  linesPerSecond: 0,
+  streams: {},
+};
+const NEVER = new AbortController().signal;
+
+function record(seq: number, line = `line ${seq}`): LogRecord {
+  return { time: '2025-01-01T00:00:00.000000Z', workergroup_id: 7, epoch: 1, seq, line };
+}
+
+function pumping(sink: Sink, maxBytes?: number) {
+  const spool = new MemorySpool({ sinks: [sink.name], ...(maxBytes !== undefined && { maxBytes }) });
+  const clock = new VirtualClock();
+  const events: LogEvent[] = [];
+  const pump = startPump({ spool, sink, clock, random: () => 0, observe: (event) => events.push(event) });
+  let seq = 0;
+  const append = (count: number) => {
+    const records = Array.from({ length: count }, () => record((seq += 1)));
+    const dropped = spool.append(7, records, PROGRESS);
+    pump.wake();
+    return dropped.reduce((sum, { records: missed }) => sum + missed, 0);
+  };
+  return { spool, clock, events, pump, append };
+}
+
+describe('a sink', () => {
+  test('that stalls or fails gets everything in order, or a count of what it missed', async () => {
+    const turn = fc.record({
+      records: fc.integer({ min: 0, max: 400 }),
+      next: fc.constantFrom('nothing', 'stall', 'flow', 'fail'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(turn, { maxLength: 30 }), async (turns) => {
+        const sink = new CollectingSink();
+        const { spool, clock, pump, append } = pumping(sink, 100_000);
+        let stall = Promise.withResolvers<void>();
+        let [appended, dropped] = [0, 0];
+        for (const { records, next } of turns) {
+          if (next === 'fail') sink.failures = 1;
+          if (next === 'stall') sink.stall = stall.promise;
+          if (next === 'flow') {
+            stall.resolve();
+            sink.stall = undefined;
+            stall = Promise.withResolvers();
+          }
+          appended += records;
+          dropped += append(records);
+          await settled();
+        }
+        stall.resolve();
+        sink.stall = undefined;
+        await clock.advance(60_000);
+        const seqs = sink.records.map(({ seq }) => seq);
+        expect(seqs).toEqual(seqs.toSorted((one, other) => one - other));
+        expect(new Set(seqs).size).toBe(seqs.length);
+        expect(dropped).toBe(appended - seqs.length);
+        expect(spool.standing('stdout')).toEqual({ lag: 0, dropped });
+        await pump.stop(NEVER);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('that fails is tried again with the same records, after longer and longer waits', async () => {
+    const sink = new CollectingSink();
+    const { clock, events, append } = pumping(sink);
+    sink.failures = 3;
+    append(5);
+    await clock.advance(500 + 1_000 + 2_000);
+    expect(events).toMatchObject([
+      { kind: 'sink failed', failures: 1, retryInMs: 500 },
+      { kind: 'sink failed', failures: 2, retryInMs: 1_000 },
+      { kind: 'sink failed', failures: 3, retryInMs: 2_000 },
+      { kind: 'delivered', records: 5 },
+    ]);
+    expect(sink.records.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test('that refuses some records for good has them counted', async () => {
+    const sink: Sink = {
+      name: 'otlp',
+      write: () => Promise.resolve({ rejected: 2 }),
+      close: () => Promise.resolve(),
+    };
+    const { events, append } = pumping(sink);
+    append(5);
+    await settled();
+    expect(events).toEqual([
+      { kind: 'delivered', sink: 'otlp', records: 3 },
+      { kind: 'dropped', sink: 'otlp', records: 2, reason: 'rejected' },
+    ]);
+  });
+});
+
+describe('standard output', () => {
+  test('gets one JSON object a line, with the fields in their order', async () => {
+    const stream = new PassThrough();
+    const place = { time: '2025-01-01T00:00:00.000000Z', workergroup_id: 7, epoch: 1 };
+    const gap = { reason: 'overrun' as const, lost_min: 1, lost_estimate: 350 };
+    const records = [
+      { ...place, seq: 123, line: 'a "line"\r10%' },
+      { ...place, seq: 124, gap },
+    ];
+    await stdoutSink(stream).write(batchOf(records), NEVER);
+    const start = '{"time":"2025-01-01T00:00:00.000000Z","workergroup_id":7,"epoch":1,';
+    expect(String(stream.read()).split('\n')).toEqual([
+      String.raw`${start}"seq":123,"line":"a \"line\"\r10%"}`,
+      `${start}"seq":124,"gap":{"reason":"overrun","lost_min":1,"lost_estimate":350}}`,
+      '',
+    ]);
+  });
+
+  test('that is blocked holds one batch, and the rest waits in the spool', async () => {
+    const blocked = new Writable({ write() {} }); // never calls back
+    const { spool, pump, append } = pumping(stdoutSink(blocked), 500_000);
+    let dropped = 0;
+    for (let turn = 0; turn < 50; turn++) {
+      dropped += append(1_000);
+      await settled();
+    }
+    expect(blocked.writableLength).toBeLessThan(BATCH_RECORDS * 200);
+    expect(spool.standing('stdout').lag + dropped).toBe(50_000);
+    expect(spool.standing('stdout').lag).toBeLessThan(10_000);
+    await pump.stop(AbortSignal.abort());
+  });
+
+  test('whose reader went away fails the write and not the process', async () => {
+    const broken = new Writable({
+      write(_chunk, _encoding, done) {
+        done(new Error('EPIPE'));
+      },
+    });
+    const sink = stdoutSink(broken);
+    await expect(sink.write(batchOf([record(1)]), NEVER)).rejects.toThrow('EPIPE');
+    await sink.close();
+  });
+});

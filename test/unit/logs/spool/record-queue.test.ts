@@ -1,0 +1,58 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { RecordQueue } from '../../../../src/logs/spool/record-queue.ts';
+import type { LogRecord } from '../../../../src/logs/record.ts';
+import { record } from '../../../support/log-records.ts';
+
+/** Few of a size that matters to the chunks, of a mebibyte each; any characters. */
+const line = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.integer({ min: 1, max: 2_500_000 }).map((length) => 'ü'.repeat(length / 2)),
+);
+const turn = fc.oneof(
+  line,
+  fc.constantFrom('shift' as const, 'clear' as const).map((verb) => ({ verb })),
+);
+
+test('a queue of records has each as it came, at its position, until it is shifted out', () => {
+  fc.assert(
+    fc.property(fc.array(turn, { maxLength: 40 }), (turns) => {
+      const queue = new RecordQueue();
+      let [oldest, held]: [number, LogRecord[]] = [1, []];
+      for (const [index, one] of turns.entries()) {
+        if (typeof one === 'string') {
+          held.push(record(index, one));
+          queue.push(record(index, one));
+        } else if (one.verb === 'clear') {
+          queue.clear();
+          [oldest, held] = [oldest + held.length, []];
+        } else if (held.length > 0) {
+          expect(queue.shift()).toBe(oldest);
+          held.shift();
+          oldest += 1;
+        }
+        expect([queue.oldest, queue.newest]).toEqual([oldest, oldest + held.length - 1]);
+      }
+      const sizes = held.map((one) => Buffer.byteLength(JSON.stringify(one)));
+      expect(queue.bytes).toBe(sizes.reduce((sum, size) => sum + size, 0));
+      for (const [index, one] of held.entries()) {
+        expect(queue.textAt(oldest + index)).toBe(JSON.stringify(one));
+        expect(queue.sizeAt(oldest + index)).toBe(sizes[index]);
+      }
+      expect(queue.textAt(oldest - 1)).toBeUndefined();
+      expect(queue.textAt(oldest + held.length)).toBeUndefined();
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a queue that is always full holds no more bytes than it says, and few of them in the heap', () => {
+  const queue = new RecordQueue();
+  const before = process.memoryUsage();
+  for (let seq = 1; seq <= 300_000; seq++) {
+    queue.push(record(seq, `line ${seq} ${'x'.repeat(100)}`));
+    while (queue.bytes > 8 * 2 ** 20) queue.shift();
+  }
+  expect(process.memoryUsage().arrayBuffers - before.arrayBuffers).toBeLessThan(11 * 2 ** 20);
+  expect(queue.newest).toBe(300_000);
+});

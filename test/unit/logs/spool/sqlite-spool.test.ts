@@ -1,0 +1,309 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import type { LogEvent } from '../../../../src/logs/events.ts';
+import { hashed } from '../../../../src/logs/tail/line-hash.ts';
+import type { LogRecord } from '../../../../src/logs/record.ts';
+import { bytesOf, MEBIBYTE } from '../../../../src/logs/spool/spool.ts';
+import { openSqliteSpool, type SqliteSpool } from '../../../../src/logs/spool/sqlite-spool.ts';
+import { EMPTY_WINDOW, extendedBy } from '../../../../src/logs/tail/window.ts';
+import { LogPolls, linesOf } from '../../../support/log-polls.ts';
+import { progressAt, record, recordsFrom } from '../../../support/log-records.ts';
+import { LogService } from '../../../support/log-service.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+const NOW = Date.UTC(2025, 0, 1);
+
+function open(directory: string, sinks = ['stdout'], events: LogEvent[] = [], maxBytes = 256 * MEBIBYTE) {
+  const observe = (event: LogEvent) => events.push(event);
+  return openSqliteSpool({ directory, sinks, maxBytes, clock: { now: () => NOW }, observe });
+}
+
+function drain(spool: SqliteSpool, sink = 'stdout'): readonly LogRecord[] {
+  const records: LogRecord[] = [];
+  for (let batch = spool.take(sink); batch !== undefined; batch = spool.take(sink)) {
+    records.push(...batch.records);
+    spool.acknowledge(sink, batch);
+  }
+  return records;
+}
+
+const large = (seq: number) => record(seq, 'x'.repeat(2_000));
+const seqs = (records: readonly LogRecord[]) => records.map(({ seq }) => seq);
+
+describe('a spool on disk, opened again', () => {
+  test('has what was not acknowledged, and again what was on its way', async () => {
+    using folder = temporaryFolder();
+    const first = await open(folder.path, ['stdout', 'otlp']);
+    first.append(7, recordsFrom(1, 5), progressAt(5));
+    const batch = first.take('otlp');
+    first.take('stdout');
+    if (batch !== undefined) first.acknowledge('otlp', batch);
+    first.append(7, recordsFrom(6, 2), progressAt(7));
+    first.close();
+
+    const second = await open(folder.path, ['stdout', 'otlp']);
+    expect(second.standing('stdout')).toEqual({ lag: 7, dropped: 0 });
+    expect(second.standing('otlp')).toEqual({ lag: 2, dropped: 0 });
+    expect(seqs(drain(second, 'stdout'))).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(seqs(drain(second, 'otlp'))).toEqual([6, 7]);
+    second.close();
+
+    const third = await open(folder.path, ['stdout', 'otlp']);
+    third.append(7, recordsFrom(8, 1), progressAt(8));
+    expect(seqs(drain(third, 'stdout'))).toEqual([8]);
+    third.close();
+  });
+
+  test('has what was on its way also when the bound was reached meanwhile', async () => {
+    using folder = temporaryFolder();
+    const maxBytes = 10 * bytesOf(record(10));
+    const first = await open(folder.path, ['stdout'], [], maxBytes);
+    first.append(7, recordsFrom(1, 4), progressAt(4));
+    first.take('stdout');
+    expect(first.append(7, recordsFrom(5, 9), progressAt(13))).toMatchObject([{ records: 3 }]);
+    first.close();
+    const second = await open(folder.path, ['stdout'], [], maxBytes);
+    expect(seqs(drain(second))).toEqual([1, 2, 3, 4, 8, 9, 10, 11, 12, 13]);
+    expect(second.standing('stdout')).toEqual({ lag: 0, dropped: 3 });
+    second.close();
+  });
+
+  test('holds no record that every sink has acknowledged', async () => {
+    using folder = temporaryFolder();
+    const spool = await open(folder.path, ['stdout', 'otlp']);
+    spool.append(7, recordsFrom(1, 50), progressAt(50));
+    drain(spool, 'stdout');
+    drain(spool, 'otlp');
+    spool.close();
+    using db = new DatabaseSync(join(folder.path, 'spool.sqlite'));
+    expect(db.prepare('SELECT count(*) AS count FROM record').get()).toEqual({ count: 0 });
+  });
+
+  test('goes on with each group where it was', async () => {
+    using folder = temporaryFolder();
+    const log = new LogService();
+    const lines: string[] = [];
+    for (let run = 0; run < 3; run++) {
+      log.writeLines(Array.from({ length: 40 }, (_, index) => `line ${run} ${index % 9}`));
+      const spool = await open(folder.path);
+      const polls = new LogPolls({ progress: spool.progress(7) });
+      const records = polls.poll((tail) => log.answer(tail));
+      spool.append(7, records, polls.state.progress);
+      lines.push(...linesOf(drain(spool)));
+      expect(records[0]?.seq).toBe(40 * run + 1);
+      spool.close();
+    }
+    expect(lines).toEqual(log.lines);
+  });
+
+  test("has each group's window as it was left, however it was taken", async () => {
+    using folder = temporaryFolder();
+    let [seq, window] = [0, EMPTY_WINDOW];
+    for (const count of [5, 200, 100, 4_000, 1, 9_000, 30, 255, 2, 12_000, 7]) {
+      const spool = await open(folder.path);
+      for (let turn = 0; turn < 2; turn++) {
+        const lines = Array.from({ length: count }, (_, index) => `line ${seq + index}`);
+        window = extendedBy(window, hashed(lines));
+        seq += count;
+        spool.append(7, [], { ...progressAt(seq), streams: { '': { window, endsLines: true } } });
+        expect(spool.progress(7)?.streams['']?.window).toEqual(window);
+      }
+      spool.close();
+    }
+    using db = new DatabaseSync(join(folder.path, 'spool.sqlite'));
+    const stored = db.prepare(
+      'SELECT (SELECT count(*) FROM window_block) AS blocks, (SELECT count(*) FROM window_line) AS lines',
+    );
+    expect(stored.get()).toEqual({ blocks: window.blocks.length, lines: window.recent.length });
+  });
+
+  test('goes on from a file of version 1, which has a window as lines', async () => {
+    using folder = temporaryFolder();
+    const log = new LogService();
+    log.writeLines(Array.from({ length: 3_000 }, (_, index) => `line ${index % 700}`));
+    const polls = new LogPolls();
+    const before = await open(folder.path);
+    before.append(
+      7,
+      polls.poll((tail) => log.answer(tail)),
+      polls.state.progress,
+    );
+    before.close();
+    makeVersion1(join(folder.path, 'spool.sqlite'), log.lines);
+
+    for (let run = 0; run < 2; run++) {
+      const events: LogEvent[] = [];
+      const spool = await open(folder.path, ['stdout'], events);
+      expect(events).toEqual([]);
+      const again = new LogPolls({ progress: spool.progress(7) });
+      log.writeLines([`new ${run}`]);
+      const records = again.poll((tail) => log.answer(tail));
+      expect(linesOf(records)).toEqual([`new ${run}`]);
+      spool.append(7, records, again.state.progress);
+      spool.close();
+    }
+    const spool = await open(folder.path);
+    expect(linesOf(drain(spool))).toEqual(log.lines);
+    spool.close();
+  });
+
+  test('forgets a sink that is no longer configured, and gives a new one what is there', async () => {
+    using folder = temporaryFolder();
+    const first = await open(folder.path, ['stdout', 'otlp']);
+    first.append(7, recordsFrom(1, 3), progressAt(3));
+    drain(first, 'otlp');
+    first.close();
+    const second = await open(folder.path, ['file', 'otlp']);
+    expect(seqs(drain(second, 'file'))).toEqual([1, 2, 3]);
+    expect(second.standing('otlp').lag).toBe(0);
+    second.close();
+  });
+
+  test('is refused to a second process', async () => {
+    using folder = temporaryFolder();
+    const first = await open(folder.path);
+    await expect(open(folder.path)).rejects.toMatchObject({ code: 'SPOOL_IN_USE' });
+    first.close();
+  });
+
+  test('stays about as large on disk as its bound', async () => {
+    using folder = temporaryFolder();
+    const spool = await open(folder.path, ['stdout'], [], 4 * MEBIBYTE);
+    for (let turn = 0; turn < 60; turn++) {
+      const records = Array.from({ length: 500 }, (_, index) => record(turn * 500 + index, 'x'.repeat(400)));
+      spool.append(7, records, progressAt(0));
+    }
+    const files = readdirSync(folder.path).map((name) => statSync(join(folder.path, name)).size);
+    expect(files.reduce((sum, size) => sum + size, 0)).toBeLessThan(12 * MEBIBYTE);
+    spool.close();
+  });
+});
+
+describe('a database that cannot be read', () => {
+  test.each<[string, (path: string) => void]>([
+    [
+      'garbage',
+      (path) => writeFileSync(path, 'this is no database, and long enough to be sure of it'.repeat(100)),
+    ],
+    ['cut off', (path) => writeFileSync(path, readFileSync(path).subarray(0, 20_000))],
+    [
+      'overwritten in the middle',
+      (path) => {
+        const bytes = readFileSync(path);
+        writeFileSync(path, bytes.fill(0xa5, 8_192, bytes.length - 8_192));
+      },
+    ],
+  ])('%s, is set aside under a new name, and a new epoch begins', async (_, damage) => {
+    using folder = temporaryFolder();
+    const events = await damaged(folder.path, damage);
+    const aside = 'spool.sqlite.corrupt-2025-01-01T000000.000Z';
+    expect(events).toMatchObject([{ kind: 'spool set aside', path: join(folder.path, aside) }]);
+    expect(readdirSync(folder.path)).toContain(aside);
+    const again = await open(folder.path);
+    expect(again.progress(7)).toMatchObject({ epoch: NOW / 1000, seq: 2 });
+    expect(again.epochAfterLoss).toBe(NOW / 1000);
+    again.close();
+  });
+
+  test('while it runs, loses what waited, counts it, and goes on without a new epoch', async () => {
+    using folder = temporaryFolder();
+    const events: LogEvent[] = [];
+    const spool = await open(folder.path, ['stdout', 'otlp'], events);
+    const lines = Array.from({ length: 3_000 }, (_, index) => `line ${index}`);
+    // More than SQLite keeps in memory, where it would not notice.
+    const records = lines.map((_, index) => large(index + 1));
+    spool.append(7, records, progressAt(3_000, lines));
+    const underway = spool.take('stdout');
+    const taken = underway?.records.length ?? 0;
+    expect(taken).toBeGreaterThan(0);
+    const path = join(folder.path, 'spool.sqlite');
+    for (const name of [path, `${path}-wal`]) writeFileSync(name, Buffer.alloc(statSync(name).size, 0xa5));
+
+    const progress = progressAt(3_001, [...lines, 'line 3000']);
+    const dropped = spool.append(7, recordsFrom(3_001, 1), progress);
+    expect(events.map(({ kind }) => kind)).toEqual(['spool set aside']);
+    expect(dropped).toEqual([
+      { sink: 'stdout', records: 3_000 - taken, reason: 'corruption' },
+      { sink: 'otlp', records: 3_000, reason: 'corruption' },
+    ]);
+    if (underway !== undefined) spool.acknowledge('stdout', underway);
+    expect(seqs(drain(spool, 'stdout'))).toEqual([3_001]);
+    expect(seqs(drain(spool, 'otlp'))).toEqual([3_001]);
+    expect(spool.progress(7)).toEqual(progress);
+    spool.close();
+  });
+
+  test('while a sink acknowledges, begins anew with all of its room', async () => {
+    using folder = temporaryFolder();
+    const events: LogEvent[] = [];
+    const spool = await open(folder.path, ['stdout'], events, 8 * MEBIBYTE);
+    spool.append(
+      7,
+      Array.from({ length: 3_500 }, (_, index) => large(index + 1)),
+      progressAt(3_500),
+    );
+    const underway = spool.take('stdout');
+    const path = join(folder.path, 'spool.sqlite');
+    for (const name of [path, `${path}-wal`]) writeFileSync(name, Buffer.alloc(statSync(name).size, 0xa5));
+    if (underway !== undefined) spool.acknowledge('stdout', underway);
+    expect(events.map(({ kind }) => kind)).toEqual(['spool set aside']);
+    const [lost, ...more] = spool.append(
+      7,
+      Array.from({ length: 3_500 }, (_, index) => large(index)),
+      progressAt(0),
+    );
+    expect(lost).toMatchObject({ reason: 'corruption' });
+    expect(more).toEqual([]);
+    expect(spool.standing('stdout').lag).toBe(3_500);
+    spool.close();
+  });
+});
+
+test('node:sqlite is not loaded unless a spool on disk is opened', () => {
+  const source = new URL('../../../../src/logs/', import.meta.url).href;
+  const script = `
+    await import('${source}follow/pipeline.ts');
+    await import('${source}spool/memory-spool.ts');
+    await import('${source}spool/sqlite-spool.ts');
+    process.stdout.write(String(process.moduleLoadList.some((name) => name.endsWith(' sqlite'))));`;
+  expect(runScript(script)).toBe('false');
+  expect(runScript(`await import('node:sqlite'); ${script}`)).toBe('true');
+});
+
+/** Turns a spool whose group 7 was followed through `lines` into what version 1 would have written. */
+function makeVersion1(path: string, lines: readonly string[]): void {
+  using db = new DatabaseSync(path);
+  db.exec('DROP TABLE window_block; DELETE FROM window_line; PRAGMA user_version = 1;');
+  const add = db.prepare('INSERT INTO window_line VALUES (7, ?, ?, ?)');
+  for (const [ordinal, line] of lines.entries()) add.run('', ordinal, line);
+}
+
+/** Fills a spool, damages it, and opens it again. */
+async function damaged(directory: string, damage: (path: string) => void): Promise<LogEvent[]> {
+  const before = await open(directory);
+  before.append(7, recordsFrom(1, 2_000), progressAt(2_000, ['line 2000']));
+  before.close();
+  damage(join(directory, 'spool.sqlite'));
+
+  const events: LogEvent[] = [];
+  const spool = await open(directory, ['stdout'], events);
+  expect(spool.progress(7)).toBeUndefined();
+  expect(spool.standing('stdout')).toEqual({ lag: 0, dropped: 0 });
+  const polls = new LogPolls({ epochAfterLoss: spool.epochAfterLoss });
+  const records = polls.poll(() => ({ kind: 'text', text: 'line 2000\n' }));
+  expect(records).toMatchObject([
+    { epoch: NOW / 1000, seq: 1, gap: { reason: 'reset' } },
+    { epoch: NOW / 1000, seq: 2, line: 'line 2000' },
+  ]);
+  spool.append(7, records, polls.state.progress);
+  spool.close();
+  return events;
+}
+
+function runScript(code: string): string {
+  const options = ['--no-warnings', '--input-type=module', '-e', code];
+  return execFileSync(process.execPath, options, { encoding: 'utf8' });
+}

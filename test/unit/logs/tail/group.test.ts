@@ -1,0 +1,450 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { PLAIN } from '../../../../src/logs/tail/numbering.ts';
+import { MAX_TAIL, reserve } from '../../../../src/logs/tail/rate.ts';
+import { EMPTY_WINDOW, windowLines } from '../../../../src/logs/tail/window.ts';
+import { LogPolls, linesOf } from '../../../support/log-polls.ts';
+import { LogService, type LogServiceOptions } from '../../../support/log-service.ts';
+
+const distinct = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, index) => `line ${from + index}`);
+
+const service = fc.record<LogServiceOptions>({ endsLines: fc.boolean(), cut: fc.nat(6) });
+const bursts = fc.array(fc.nat(120), { minLength: 1, maxLength: 12 });
+/** Lines with very different amounts of repetition. */
+const alphabet = fc.constantFrom(1, 2, 5, 12, 10_000);
+
+function follow(log: LogService, polls: LogPolls): readonly string[] {
+  return linesOf(polls.poll((tail) => log.answer(tail)));
+}
+
+/** Until a last line without an end has been taken too. */
+function finish(log: LogService, polls: LogPolls): void {
+  for (let poll = 0; poll < 4; poll++) polls.poll((tail) => log.answer(tail), 5_000);
+}
+
+describe('every line once', () => {
+  test('whatever the lines, as long as the service holds the whole log', () => {
+    fc.assert(
+      fc.property(
+        service,
+        bursts,
+        alphabet,
+        fc.infiniteStream(fc.nat()),
+        (options, counts, letters, draws) => {
+          const [log, polls] = [new LogService(options), new LogPolls()];
+          for (const count of counts) {
+            log.writeLines(Array.from(draws.take(count), (draw) => `repeated ${draw % letters}`));
+            follow(log, polls);
+          }
+          finish(log, polls);
+          expect(polls.lines).toEqual(log.lines);
+          expect(polls.gaps).toEqual([]);
+        },
+      ),
+    );
+  });
+
+  test('also when a tail holds only a part of the log, as long as it overlaps what was taken', () => {
+    fc.assert(
+      fc.property(service, bursts, (options, counts) => {
+        const log = new LogService({ ...options, gives: 200 });
+        const polls = new LogPolls();
+        log.writeLines(distinct(199));
+        follow(log, polls);
+        for (const count of counts) {
+          log.writeLines(distinct(Math.min(count, 200 - reserve(200)), log.lines.length));
+          follow(log, polls);
+        }
+        finish(log, polls);
+        expect(polls.lines).toEqual(log.lines);
+        expect(polls.gaps).toEqual([]);
+      }),
+    );
+  });
+
+  test('in the same order whatever the schedule of polls', () => {
+    fc.assert(
+      fc.property(bursts, bursts, alphabet, (first, second, letters) => {
+        const lines = Array.from({ length: 600 }, (_, index) => `repeated ${(index * 7919) % letters}`);
+        const [one, other] = [first, second].map((counts) => {
+          const [log, polls] = [new LogService(), new LogPolls()];
+          for (let at = 0, turn = 0; at < lines.length; turn++) {
+            const count = 1 + (counts[turn % counts.length] ?? 0);
+            log.writeLines(lines.slice(at, at + count));
+            follow(log, polls);
+            at += count;
+          }
+          return polls.lines;
+        });
+        expect(one).toEqual(other);
+        expect(one).toEqual(lines);
+      }),
+    );
+  });
+
+  test('although every third poll is an error', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    for (let turn = 0; turn < 60; turn++) {
+      log.writeLines(distinct(70, log.lines.length));
+      polls.poll((tail) => (turn % 3 === 2 ? { kind: 'error', reason: 'status 503' } : log.answer(tail)));
+    }
+    expect(polls.lines).toEqual(log.lines.slice(0, polls.lines.length));
+    expect(log.lines.length - polls.lines.length).toBe(70);
+    expect(polls.gaps).toEqual([]);
+  });
+
+  test('although the service loses sight of the log for a while', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.writeLines(distinct(50));
+    follow(log, polls);
+    const { window } = polls.state.progress.streams[PLAIN] ?? {};
+    polls.poll(() => ({ kind: 'text', text: '' }));
+    polls.poll(() => ({ kind: 'levels', levels: {} }));
+    expect(polls.state.progress.streams[PLAIN]?.window).toBe(window);
+    log.writeLines(distinct(5, 50));
+    follow(log, polls);
+    expect(polls.lines).toEqual(log.lines);
+  });
+});
+
+describe('a loss is counted', () => {
+  test('as one overrun before the new lines when more lines came than a tail holds', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2_000 }), service, (surplus, options) => {
+        const [log, polls] = [new LogService(options), new LogPolls()];
+        log.writeLines(distinct(300));
+        follow(log, polls);
+        log.writeLines(distinct(MAX_TAIL + surplus, 300));
+        const records = polls.poll((tail) => log.answer(tail)).slice(options.endsLines ? 0 : 1);
+        expect(records[0]).toMatchObject({ epoch: 1, gap: { reason: 'overrun', lost_min: 1 } });
+        expect(polls.gaps).toHaveLength(1);
+        finish(log, polls);
+        expect(polls.gaps).toHaveLength(1);
+        const lost = log.lines.length - polls.lines.length;
+        expect(lost).toBeGreaterThanOrEqual(1);
+        expect(polls.lines).toEqual([...log.lines.slice(0, 300), ...log.lines.slice(300 + lost)]);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('with an estimate from the line rate', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    for (let second = 0; second < 10; second++) {
+      log.writeLines(distinct(1_000, log.lines.length));
+      polls.poll((tail) => log.answer(tail), 1_000);
+    }
+    log.writeLines(distinct(20_000, log.lines.length));
+    polls.poll((tail) => log.answer(tail), 20_000);
+    const [gap] = polls.gaps;
+    expect(gap?.reason).toBe('overrun');
+    expect(gap?.lost_estimate).toBeGreaterThan(6_000);
+    expect(gap?.lost_estimate).toBeLessThan(11_000);
+  });
+
+  test('with an estimate from the line rate also after a restart, and however long it took', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    for (let second = 0; second < 10; second++) {
+      log.writeLines(distinct(100, log.lines.length));
+      polls.poll((tail) => log.answer(tail), 1_000);
+    }
+    log.writeLines(distinct(90_000, log.lines.length));
+    const again = new LogPolls({ progress: polls.state.progress });
+    again.now = polls.now;
+    again.poll((tail) => log.answer(tail), 900_000);
+    expect(again.gaps).toMatchObject([{ reason: 'overrun', lost_min: 1 }]);
+    expect(again.gaps[0]?.lost_estimate).toBeGreaterThan(70_000);
+    expect(again.gaps[0]?.lost_estimate).toBeLessThan(90_000);
+  });
+
+  test('as a reset that begins a new epoch when the log began anew', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.writeLines(distinct(300));
+    follow(log, polls);
+    log.reset();
+    log.writeLines(['booting', 'ready']);
+    const records = polls.poll((tail) => log.answer(tail));
+    expect(records.map(({ epoch, seq }) => [epoch, seq])).toEqual([
+      [2, 301],
+      [2, 302],
+      [2, 303],
+    ]);
+    expect(records[0]).toMatchObject({ gap: { reason: 'reset', lost_min: 0 } });
+    expect(linesOf(records)).toEqual(['booting', 'ready']);
+  });
+
+  test('after the last line of a log that began anew, where the service never ends its last line', () => {
+    const [log, polls] = [new LogService({ endsLines: false }), new LogPolls()];
+    log.writeLines(['serving', 'Segmentation fault']);
+    follow(log, polls);
+    log.reset();
+    log.writeLines(['booting', 'ready']);
+    follow(log, polls);
+    expect(polls.records).toMatchObject([
+      { epoch: 1, line: 'serving' },
+      { epoch: 1, line: 'Segmentation fault' },
+      { epoch: 2, gap: { reason: 'reset', lost_min: 0 } },
+      { epoch: 2, line: 'booting' },
+    ]);
+  });
+
+  test('as an overrun, not a reset, of a service that was found to give fewer lines than asked', () => {
+    const [log, polls] = [new LogService({ gives: 100 }), new LogPolls()];
+    for (const count of [50, 80, 80]) {
+      log.writeLines(distinct(count, log.lines.length));
+      follow(log, polls);
+    }
+    expect(polls.gaps).toEqual([]);
+    log.writeLines(distinct(101, log.lines.length));
+    follow(log, polls);
+    expect(polls.gaps).toMatchObject([{ reason: 'overrun', lost_min: 1 }]);
+    expect(polls.state.progress.epoch).toBe(1);
+  });
+
+  test('as ambiguous, with the most that can be missing, when nothing but repeats is in reach', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.writeLines(Array.from({ length: MAX_TAIL + 100 }, () => 'GET /health 200'));
+    follow(log, polls);
+    log.writeLines(Array.from({ length: 40 }, () => 'GET /health 200'));
+    const records = polls.poll((tail) => log.answer(tail));
+    expect(linesOf(records)).toEqual([]);
+    expect(polls.gaps).toHaveLength(1);
+    expect(polls.gaps[0]).toMatchObject({ reason: 'ambiguous', lost_min: 0 });
+    expect(polls.gaps[0]?.lost_estimate).toBeGreaterThanOrEqual(40);
+  });
+
+  test('not as lost lines when a wider tail tells repeats apart', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.writeLines([...distinct(300), ...Array.from({ length: 300 }, () => 'GET /health 200')]);
+    follow(log, polls);
+    log.writeLines(Array.from({ length: 40 }, () => 'GET /health 200'));
+    const before = polls.polls;
+    follow(log, polls);
+    expect(polls.polls - before).toBe(2);
+    expect(polls.lines).toEqual(log.lines);
+    expect(polls.gaps).toEqual([]);
+    expect(polls.next.tail).toBe(400);
+  });
+
+  test('when what was known of earlier epochs is lost', () => {
+    const [log, polls] = [new LogService(), new LogPolls({ epochAfterLoss: 1_700_000_000 })];
+    log.writeLines(['a']);
+    follow(log, polls);
+    expect(polls.records).toMatchObject([
+      { epoch: 1_700_000_000, seq: 1, gap: { reason: 'reset', lost_min: 0, lost_estimate: 0 } },
+      { epoch: 1_700_000_000, seq: 2, line: 'a' },
+    ]);
+  });
+});
+
+describe('a line without an end', () => {
+  test('is never delivered as a part of the line that it becomes', () => {
+    const piece = fc.stringMatching(/^[a-c\r]{0,4}$/);
+    fc.assert(
+      fc.property(fc.array(fc.record({ text: piece, ends: fc.boolean() }), { maxLength: 40 }), (writes) => {
+        const [log, polls] = [new LogService(), new LogPolls()];
+        for (const { text, ends } of writes) {
+          // The leading letter makes it grow at every poll: one that stays as it is counts as a line.
+          log.write(`x${text}${ends ? '\n' : ''}`);
+          follow(log, polls);
+        }
+        log.write('\n');
+        follow(log, polls);
+        expect(polls.lines).toEqual(log.lines.map((line) => line.replace(/\r+$/, '')));
+      }),
+    );
+  });
+
+  test('is a progress bar that grows: delivered once, when it ends', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.write('loading\n 10%');
+    expect(follow(log, polls)).toEqual(['loading']);
+    for (const percent of [20, 30, 100]) {
+      log.write(`\r ${percent}%`);
+      expect(follow(log, polls)).toEqual([]);
+    }
+    log.write('\nready\n');
+    expect(follow(log, polls)).toEqual([' 10%\r 20%\r 30%\r 100%', 'ready']);
+  });
+
+  test('is replaced when the service redraws it', () => {
+    const polls = new LogPolls();
+    const texts = ['a\n 10%', 'a\n 20%', 'a\n100%\nb\n'];
+    expect(texts.flatMap((text) => linesOf(polls.poll(() => ({ kind: 'text', text }))))).toEqual([
+      'a',
+      '100%',
+      'b',
+    ]);
+  });
+
+  test('is delivered once when it stays as it is, and not again when it ends', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.write('a\nSegmentation fault');
+    expect(follow(log, polls)).toEqual(['a']);
+    expect(follow(log, polls)).toEqual(['Segmentation fault']);
+    expect(follow(log, polls)).toEqual([]);
+    log.write('\nb\n');
+    expect(follow(log, polls)).toEqual(['b']);
+  });
+
+  test('that was delivered because it stayed is delivered whole when it grows all the same', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.write('loading ... ');
+    follow(log, polls);
+    expect(follow(log, polls)).toEqual(['loading ... ']);
+    log.write('done');
+    expect(follow(log, polls)).toEqual([]);
+    log.write('\nnext\n');
+    expect(follow(log, polls)).toEqual(['loading ... done', 'next']);
+  });
+
+  test('is waited for longer where the service is known to end its lines', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.writeLines(['a']);
+    follow(log, polls);
+    log.write('stalled');
+    const waits = [1_000, 1_000, 1_000, 1_000, 1_000, 1_000].map((wait) =>
+      linesOf(polls.poll((tail) => log.answer(tail), wait)),
+    );
+    expect(waits).toEqual([[], [], [], [], [], ['stalled']]);
+  });
+
+  test('keeps the interval short while it is waited for', () => {
+    const [log, polls] = [new LogService({ endsLines: false }), new LogPolls()];
+    log.write('a\nb');
+    follow(log, polls);
+    expect(polls.next.delayMs).toBe(1_000);
+  });
+});
+
+describe('the window', () => {
+  test('ends with the tail after every aligned poll', () => {
+    fc.assert(
+      fc.property(
+        service,
+        bursts,
+        alphabet,
+        fc.option(fc.constant(150), { nil: Infinity }),
+        (options, counts, letters, gives) => {
+          const [log, polls] = [new LogService({ ...options, endsLines: true, gives }), new LogPolls()];
+          for (const count of counts) {
+            log.writeLines(Array.from({ length: count }, (_, index) => `repeated ${(index * 31) % letters}`));
+            follow(log, polls);
+            const window = windowLines(polls.state.progress.streams[PLAIN]?.window ?? EMPTY_WINDOW);
+            const tail = log.tail(polls.next.tail).split('\n').slice(1, -1);
+            const overlap = Math.min(tail.length, window.length);
+            expect(window.slice(window.length - overlap)).toEqual(tail.slice(tail.length - overlap));
+          }
+        },
+      ),
+    );
+  });
+
+  test('holds as many lines as the widest tail, and knows how many were before', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    for (let poll = 0; poll < 4; poll++) {
+      log.writeLines(distinct(4_000, log.lines.length));
+      follow(log, polls);
+    }
+    const window = polls.state.progress.streams[PLAIN]?.window;
+    expect(window?.from).toBe(6_000);
+    expect(windowLines(window ?? EMPTY_WINDOW)).toEqual(log.lines.slice(6_000));
+  });
+});
+
+test('a line taken does not keep alive the tail that it came in', () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const polls = new LogPolls();
+  const used = () => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = used();
+  for (let at = 0; at < 1_000; at++) {
+    const text = distinct(200, at).map((line) => `${line} ${'x'.repeat(90)}\n`);
+    polls.poll(() => ({ kind: 'text', text: text.join('') }));
+  }
+  // 20 MB of tails went by, of which 1,200 lines were taken.
+  expect(used() - before).toBeLessThan(8_000_000);
+  expect(polls.lines).toHaveLength(1_199);
+});
+
+describe('where following begins', () => {
+  test('end: what stands there at first is not delivered, also where its last line has no end', () => {
+    for (const endsLines of [true, false]) {
+      const [log, polls] = [new LogService({ endsLines }), new LogPolls({ start: 'end' })];
+      log.writeLines(distinct(20));
+      follow(log, polls);
+      follow(log, polls);
+      log.writeLines(['new']);
+      finish(log, polls);
+      expect(polls.lines).toEqual(['new']);
+      expect(polls.gaps).toEqual([]);
+    }
+  });
+
+  test('end: all is new in a log that was empty at first', () => {
+    const [log, polls] = [new LogService(), new LogPolls({ start: 'end' })];
+    follow(log, polls);
+    log.writeLines(['first']);
+    follow(log, polls);
+    expect(polls.lines).toEqual(['first']);
+  });
+
+  test('all: at the first whole line within reach, without a gap', () => {
+    const [log, polls] = [new LogService({ cut: 3 }), new LogPolls()];
+    log.writeLines(distinct(MAX_TAIL + 500));
+    follow(log, polls);
+    expect(polls.lines).toEqual(log.lines.slice(501));
+    expect(polls.gaps).toEqual([]);
+  });
+
+  test('after a restart: where it was left', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.writeLines(distinct(30));
+    follow(log, polls);
+    log.writeLines(distinct(12, 30));
+    const again = new LogPolls({ progress: polls.state.progress, start: 'end' });
+    expect(linesOf(again.poll((tail) => log.answer(tail)))).toEqual(distinct(12, 30));
+    expect(again.records[0]?.seq).toBe(31);
+  });
+});
+
+describe('records', () => {
+  test('have times that strictly increase, even when the clock goes back', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    for (const wait of [1_000, -5_000, 0, 1_000]) {
+      log.writeLines(distinct(2_500, log.lines.length));
+      polls.poll((tail) => log.answer(tail), wait);
+    }
+    const times = polls.records.map(({ time }) => time);
+    expect(times).toHaveLength(10_000);
+    expect(times.every((time, index) => index === 0 || time > (times[index - 1] ?? ''))).toBe(true);
+    expect(times[0]).toBe('2023-11-14T22:13:21.000000Z');
+  });
+
+  test('are numbered without a hole', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    for (const count of [10, 0, 12_000, 5]) {
+      log.writeLines(distinct(count, log.lines.length));
+      follow(log, polls);
+    }
+    expect(polls.records.map(({ seq }) => seq)).toEqual(polls.records.map((_, index) => index + 1));
+  });
+
+  test('name the level where the service answers with one text for each, and follow each on its own', () => {
+    const polls = new LogPolls();
+    polls.poll(() => ({ kind: 'levels', levels: { info0: 'a\n', debug: 'x\n' } }));
+    polls.poll(() => ({ kind: 'levels', levels: { info0: 'a\nb\n', debug: 'x\nx\n' } }));
+    expect(polls.records).toMatchObject([
+      { seq: 1, line: 'a', level: 'info0' },
+      { seq: 2, line: 'x', level: 'debug' },
+      { seq: 3, line: 'b', level: 'info0' },
+      { seq: 4, line: 'x', level: 'debug' },
+    ]);
+  });
+});

@@ -1,0 +1,216 @@
+import { describe, expect, test } from 'vitest';
+import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
+import { fixedPool, planOf, requests } from '../../../../support/plans.ts';
+
+describe('a plan reckoned by hand', () => {
+  test('one worker serves in turn: each request waits for those before it', () => {
+    const { queueTime, seconds, utilisation } = planOf(
+      fixedPool(1, 10),
+      {},
+      requests([0, 100], [0, 100], [0, 100]),
+    );
+    expect(queueTime.mean).toBe(10);
+    expect(queueTime.max).toBe(20);
+    expect(seconds).toBe(30);
+    expect(utilisation).toBe(1);
+  });
+
+  test('a worker with two slots serves two at a time, each at half the speed', () => {
+    const { queueTime, seconds } = planOf(fixedPool(1, 10), { slots: 2 }, requests([0, 100], [0, 100]));
+    expect(queueTime.max).toBe(0);
+    expect(seconds).toBe(20);
+  });
+
+  test('without a hot worker the first request waits for the next decision and a start from cold', () => {
+    const { queueTime, starts } = planOf(
+      { cold_workers: 1, max_workers: 1 },
+      { controlSeconds: 5, coldStartSeconds: 30 },
+      requests([1, 10]),
+    );
+    expect(queueTime.max).toBe(5 + 30 - 1);
+    expect(starts).toEqual({ fromCold: 1, fromNothing: 0 });
+  });
+
+  test('without any worker it waits for a start from nothing', () => {
+    const { queueTime, starts } = planOf(
+      { cold_workers: 0, max_workers: 1 },
+      { controlSeconds: 5, startSeconds: 300 },
+      requests([1, 10]),
+    );
+    expect(queueTime.max).toBe(5 + 300 - 1);
+    expect(starts).toEqual({ fromCold: 0, fromNothing: 1 });
+  });
+
+  test('a request without any work is answered too, by a worker that starts for it', () => {
+    const { queueTime, work, starts } = planOf(
+      { cold_workers: 1, max_workers: 1 },
+      { controlSeconds: 5, coldStartSeconds: 30 },
+      requests([1, 0]),
+    );
+    expect(queueTime.max).toBe(5 + 30 - 1);
+    expect(starts.fromCold).toBe(1);
+    expect(work).toEqual({ arrived: 0, served: 0, abandoned: 0 });
+  });
+
+  test('min_load keeps as many workers hot as carry it at target_util, and costs what they cost', () => {
+    const { cost, workerHours } = planOf(
+      { min_load: 18, target_util: 0.9, cold_mult: 2.5, cold_workers: 0 },
+      { priceHot: 2, priceCold: 0.1 },
+      requests([0, 1], [3600, 0]),
+    );
+    expect(workerHours.hot).toBeCloseTo(2);
+    expect(workerHours.cold).toBeCloseTo(3);
+    expect(cost.total).toBeCloseTo(2 * 2 + 3 * 0.1);
+  });
+
+  test('min_cold_load keeps as many workers as carry it, cold ones', () => {
+    const { workerHours, peakWorkers } = planOf(
+      { min_cold_load: 35, cold_workers: 0 },
+      {},
+      requests([3600, 0]),
+    );
+    expect(peakWorkers).toEqual({ hot: 1, total: 4 });
+    expect(workerHours.cold).toBeCloseTo(4, 1);
+  });
+
+  test('a worker that is ready when nobody wants it any more becomes cold, and is given up', () => {
+    const { workerHours, starts, share } = planOf(
+      { cold_workers: 0, max_workers: 1 },
+      { startSeconds: 302, giveUpSeconds: 20 },
+      requests([1, 10], [3600, 10]),
+    );
+    expect(share.abandoned).toBe(1);
+    expect(starts.fromNothing).toBe(2);
+    expect(workerHours.hot).toBe(0);
+  });
+
+  test('routing at random leaves nobody waiting for a worker whose queue is too long', () => {
+    const load = [...generateLoad({ shape: 'poisson', unitsPerSecond: 15, unitsPerRequest: 10 })];
+    const waits = (routing: 'random' | 'shortest', max_queue_time: number) =>
+      planOf({ ...fixedPool(2, 10), max_queue_time }, { routing }, load).queueTime.mean;
+    expect(waits('random', 0)).toBeCloseTo(waits('shortest', 0));
+    expect(waits('random', 100)).toBeGreaterThan(1.2 * waits('shortest', 100));
+  });
+
+  test('requests that a worker has taken stay with it; those in the global queue go to the new one', () => {
+    // Decision at 5 s: a wait of 99 s asks for the second worker, hot at 6 s.
+    const group = { ...fixedPool(1, 10), max_workers: 2, cold_workers: 2, target_queue_time: 10 };
+    const load = requests([0.5, 1000], [1, 10]);
+    const settings = { controlSeconds: 5, coldStartSeconds: 1 };
+    expect(planOf({ ...group, max_queue_time: 1000 }, settings, load).queueTime.max).toBeCloseTo(99.5);
+    expect(planOf({ ...group, max_queue_time: 10 }, settings, load).queueTime.max).toBeCloseTo(5);
+  });
+
+  test('a worker that is no longer wanted finishes what it has', () => {
+    const { work, seconds } = planOf(
+      { cold_workers: 1, max_workers: 1, cold_mult: 1 },
+      { scaleDownSeconds: 5, loadWindowSeconds: 5, initialWorkers: 1 },
+      requests([0, 2000]),
+    );
+    expect(work.served).toBe(2000);
+    expect(seconds).toBe(200);
+  });
+
+  test('stopping: a worker that drains is gone once it is done, one that must be idle at the next decision', () => {
+    const hot = (stopping: 'drain' | 'idle') =>
+      planOf(
+        { cold_workers: 1, max_workers: 1, target_queue_time: 1000, max_queue_time: 1000 },
+        { stopping, initialWorkers: 1, scaleDownSeconds: 0, loadWindowSeconds: 5, controlSeconds: 5 },
+        requests([0, 1003], [3600, 0]),
+      ).workerHours.hot * 3600;
+    expect(hot('drain')).toBeCloseTo(100.3);
+    expect(hot('idle')).toBeCloseTo(105);
+  });
+
+  test('inactivity_timeout keeps one worker hot that long after the last request', () => {
+    const hot = (inactivity_timeout: number) =>
+      planOf(
+        { cold_workers: 1, max_workers: 1, inactivity_timeout },
+        { initialWorkers: 1, scaleDownSeconds: 0, loadWindowSeconds: 5, controlSeconds: 1 },
+        requests([0, 10], [3600, 0]),
+      ).workerHours.hot * 3600;
+    expect(hot(0)).toBeLessThan(60);
+    expect(hot(600)).toBeCloseTo(600);
+    expect(hot(-1)).toBeGreaterThan(3590);
+  });
+
+  test('scale-down waits until the workers have not been wanted for a while', () => {
+    const hot = (scaleDownSeconds: number) =>
+      planOf(
+        { cold_workers: 1, max_workers: 1 },
+        { initialWorkers: 1, scaleDownSeconds, loadWindowSeconds: 5 },
+        requests([0, 10], [3600, 0]),
+      ).workerHours.hot * 3600;
+    expect(hot(900) - hot(0)).toBeCloseTo(900);
+    expect(hot(12) - hot(0)).toBeCloseTo(15);
+    expect(hot(Infinity)).toBeGreaterThan(3590);
+  });
+
+  test('a client that gives up is counted, and its work is not done', () => {
+    const { work, share, queueTime } = planOf(
+      fixedPool(1, 10),
+      { giveUpSeconds: 15 },
+      requests([0, 100], [0, 100], [0, 100]),
+    );
+    expect(work).toEqual({ arrived: 300, served: 200, abandoned: 100 });
+    expect(share.abandoned).toBeCloseTo(1 / 3);
+    expect(queueTime.max).toBe(15);
+  });
+
+  test('a client whose turn comes just when it would have given up is served', () => {
+    const { work } = planOf(fixedPool(1, 10), { giveUpSeconds: 10 }, requests([0, 100], [0, 100]));
+    expect(work).toEqual({ arrived: 200, served: 200, abandoned: 0 });
+  });
+
+  test('counts the shares of requests later than the two queue times', () => {
+    const { share } = planOf(
+      { ...fixedPool(1, 10), target_queue_time: 5, max_queue_time: 15 },
+      {},
+      requests([0, 100], [0, 100], [0, 100], [0, 100]),
+    );
+    expect(share.overTargetQueueTime).toBe(3 / 4);
+    expect(share.overMaxQueueTime).toBe(2 / 4);
+  });
+
+  test('a long queue asks for all that clears it in time, or for one worker more at each decision', () => {
+    // A window this long sees next to no load: only the queue asks. 1000 units are 100 s of the one hot worker.
+    const peak = (queueResponse: 'clear' | 'one-worker') =>
+      planOf(
+        { cold_workers: 12, max_workers: 12, min_load: 1, target_util: 1, target_queue_time: 10 },
+        { queueResponse, controlSeconds: 5, coldStartSeconds: 30, loadWindowSeconds: 300 },
+        requests([0, 0], [300, 1000]),
+      ).peakWorkers.hot;
+    // At 305 s 950 units are left, to be done in 10 s, and 3.3 units/s more arrive: 98.3 units/s.
+    expect(peak('clear')).toBe(10);
+    // One more at 305, 310, 315, 320, 325 and 330 s; at 335 s 7 workers can do the 650 units left in 10 s.
+    expect(peak('one-worker')).toBe(7);
+  });
+});
+
+test.each([
+  [requests([5, 1], [4, 1]), 'not in order of time'],
+  [requests([Number.NaN, 1]), 'not in order of time'],
+  [requests([0, -1]), 'work of -1'],
+  [requests([0, Number.NaN]), 'work of NaN'],
+])('refuses a load that makes no sense: %j', (load, message) => {
+  expect(() => planOf(fixedPool(1, 10), {}, load)).toThrow(message);
+});
+
+test.each([0, -1, 1.5, Number.NaN])(
+  'refuses a group of %d workers, under which no plan would end',
+  (max_workers) => {
+    expect(() => planOf({ max_workers }, {}, requests([0, 1]))).toThrow(
+      'max_workers: an integer of at least 1',
+    );
+  },
+);
+
+test.each([
+  [{ speed: 0 }, '--performance'],
+  [{ controlSeconds: 0 }, '--control-interval: a number above 0'],
+  [{ slots: 1.5 }, '--slots: a whole number'],
+  [{ coldStartSeconds: Infinity }, '--cold-start: a number of at least 0'],
+  [{ routing: 'nearest' as 'random' }, '--routing: one of shortest, random'],
+])('refuses settings that make no sense, by the flag’s name: %j', (settings, message) => {
+  expect(() => planOf({}, settings, [])).toThrow(message);
+});

@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import {
+  ENDPOINT_GROUP_DEFAULTS,
+  ENDPOINT_GROUP_PARAMETERS,
+  type EndpointGroupParameters,
+} from '../../../../src/contract/operations/endpoint-groups.ts';
+import { checkEndpointGroup, checkEndpointGroups } from '../../../../src/scaling/rules/check.ts';
+import { RULES } from '../../../../src/scaling/rules/rules.ts';
+import type { WorkerFacts } from '../../../../src/scaling/rules/findings.ts';
+
+function rulesOf(group: unknown, facts?: WorkerFacts): string[] {
+  return checkEndpointGroup(group, facts)
+    .findings.filter(({ rule }) => rule !== 'default-filled-in')
+    .map(({ rule, severity }) => `${severity} ${rule}`);
+}
+
+/** A case that triggers each rule, and one a hair away that does not. */
+const cases: [rule: string, triggers: unknown, doesNot: EndpointGroupParameters, facts?: WorkerFacts][] = [
+  ['error target-util-range', { target_util: 1 + Number.EPSILON }, { target_util: 1 }],
+  ['error target-util-range', { target_util: 90 }, { target_util: 0.9 }],
+  ['error target-util-range', { target_util: 0 }, { target_util: Number.MIN_VALUE }],
+  ['error target-util-type', { target_util: '0.9' }, { target_util: 0.9 }],
+  ['error target-util-finite', { target_util: Number.NaN }, { target_util: 0.9 }],
+  ['error min-load-finite', { min_load: Infinity }, { min_load: Number.MAX_VALUE }],
+  ['error min-load-range', { min_load: -Number.MIN_VALUE }, { min_load: 0 }],
+  ['error min-load-type', { min_load: null }, { min_load: 1 }],
+  ['error min-cold-load-range', { min_cold_load: -Number.MIN_VALUE }, { min_cold_load: 0 }],
+  ['error min-cold-load-type', { min_cold_load: [] }, { min_cold_load: 1 }],
+  ['error min-cold-load-finite', { min_cold_load: Number.NaN }, { min_cold_load: 1 }],
+  ['error cold-mult-type', { cold_mult: true }, { cold_mult: 1 }],
+  ['error cold-mult-finite', { cold_mult: Infinity }, { cold_mult: Number.MAX_VALUE }],
+  ['error max-queue-time-type', { max_queue_time: '30s' }, { max_queue_time: 30 }],
+  ['error max-queue-time-finite', { max_queue_time: Infinity }, { max_queue_time: Number.MAX_VALUE }],
+  ['error target-queue-time-type', { target_queue_time: {} }, { target_queue_time: 10 }],
+  ['error target-queue-time-finite', { target_queue_time: Number.NaN }, { target_queue_time: 10 }],
+  ['error cold-workers-type', { cold_workers: 0.5 }, { cold_workers: 1 }],
+  ['error cold-workers-finite', { cold_workers: Number.NaN }, { cold_workers: 1 }],
+  ['error max-workers-finite', { max_workers: Infinity }, { max_workers: 1e6 }],
+  ['error inactivity-timeout-finite', { inactivity_timeout: Number.NaN }, { inactivity_timeout: 60 }],
+  ['error inactivity-timeout-range', { inactivity_timeout: 2 ** 53 }, { inactivity_timeout: 2 ** 53 - 1 }],
+  ['error endpoint-name-type', { endpoint_name: 3 }, { endpoint_name: '3' }],
+  ['error max-workers-range', { max_workers: 0 }, { max_workers: 1, cold_workers: 1 }],
+  ['error max-workers-type', { max_workers: 1.5 }, { max_workers: 20 }],
+  ['error cold-workers-range', { cold_workers: -1 }, { cold_workers: 0, min_load: 1 }],
+  ['error cold-mult-range', { cold_mult: -Number.MIN_VALUE }, { cold_mult: 0 }],
+  ['error max-queue-time-range', { max_queue_time: -Number.MIN_VALUE }, { max_queue_time: 0 }],
+  ['error target-queue-time-range', { target_queue_time: -Number.MIN_VALUE }, { target_queue_time: 0 }],
+  ['error inactivity-timeout-type', { inactivity_timeout: 0.5 }, { inactivity_timeout: 60 }],
+  ['error endpoint-name-range', { endpoint_name: '' }, { endpoint_name: 'a' }],
+  ['error unknown-parameter', { max_worker: 3 }, { max_workers: 30 }],
+  ['error not-an-object', 7, {}],
+  ['error cold-workers-above-max', { cold_workers: 4, max_workers: 3 }, { cold_workers: 3, max_workers: 3 }],
+  ['warning default-cold-workers-above-max', { max_workers: 4 }, { max_workers: 5 }],
+  ['warning target-util-no-headroom', { target_util: 0.95 + Number.EPSILON }, { target_util: 0.95 }],
+  ['warning target-util-idle-capacity', { target_util: 0.3 - Number.EPSILON }, { target_util: 0.3 }],
+  ['warning cold-mult-below-one', { cold_mult: 1 - Number.EPSILON }, { cold_mult: 1 }],
+  [
+    'warning queue-target-after-limit',
+    { target_queue_time: 30 + 1e-9, max_queue_time: 30 },
+    { target_queue_time: 30, max_queue_time: 30 },
+  ],
+  ['warning no-floor', { min_load: 0, cold_workers: 0 }, { min_load: 0, cold_workers: 1 }],
+  ['warning no-floor', { cold_workers: 0 }, { min_load: Number.MIN_VALUE, cold_workers: 0 }],
+  ['warning no-floor', { cold_workers: 0 }, { cold_workers: 0, inactivity_timeout: 60 }],
+  [
+    'warning cold-floor-below-floor',
+    { min_load: 10, min_cold_load: 1e-9 },
+    { min_load: 10, min_cold_load: 0 },
+  ],
+  [
+    'warning cold-floor-below-floor',
+    { min_load: 10, min_cold_load: 10 - 1e-9 },
+    { min_load: 10, min_cold_load: 10 },
+  ],
+  [
+    'warning floor-above-capacity',
+    { min_load: 90.0001, max_workers: 10, target_util: 0.9 },
+    { min_load: 90, max_workers: 10, target_util: 0.9 },
+    { workerPerformance: 10 },
+  ],
+  [
+    'warning inactivity-shorter-than-start',
+    { inactivity_timeout: 59 },
+    { inactivity_timeout: 60 },
+    { coldStartSeconds: 60 },
+  ],
+  ['note inactivity-never', { inactivity_timeout: -1 }, { inactivity_timeout: 0 }],
+  ['note inactivity-no-gate', { inactivity_timeout: 0 }, { inactivity_timeout: 1 }],
+];
+
+/** Every id that the check can give: the rules over values together, and those that the contract's types make. */
+function everyRule(): string[] {
+  const ofValues = ENDPOINT_GROUP_PARAMETERS.flatMap((parameter) => {
+    const name = parameter.replaceAll('_', '-');
+    if (parameter === 'endpoint_name') return [`${name}-type`, `${name}-range`];
+    return [`${name}-type`, `${name}-range`, `${name}-finite`];
+  });
+  const together = RULES.map(({ id, severity }) => `${severity} ${id}`);
+  return [
+    ...ofValues.map((id) => `error ${id}`),
+    ...together,
+    'error unknown-parameter',
+    'error not-an-object',
+  ];
+}
+
+describe('endpoint-group rules', () => {
+  test('each has a case here', () => {
+    expect(new Set(cases.map(([rule]) => rule))).toEqual(new Set(everyRule()));
+  });
+
+  test('each says why it matters to someone who has never seen the parameter', () => {
+    for (const [, group, , facts] of cases) {
+      for (const { message, allowed } of checkEndpointGroup(group, facts).findings) {
+        expect(message.length).toBeGreaterThan(15);
+        expect(message + allowed).not.toMatch(/undefined|NaN|\[object/);
+      }
+    }
+  });
+
+  test('a floor that is exactly what the workers can carry is not above it, whatever 90 / 0.9 is', () => {
+    for (let workers = 1; workers <= 100; workers += 1) {
+      const group = { min_load: workers * 9, max_workers: workers, target_util: 0.9, cold_workers: 0 };
+      expect(rulesOf(group, { workerPerformance: 10 })).not.toContain('warning floor-above-capacity');
+    }
+  });
+
+  test.each(cases)('%s is reported for %j and not for %j', (rule, triggers, doesNot, facts) => {
+    expect(rulesOf(triggers, facts)).toContain(rule);
+    expect(rulesOf(doesNot, facts)).not.toContain(rule);
+  });
+
+  test('an empty object takes every default of the interface and is otherwise fine', () => {
+    const { parameters, findings } = checkEndpointGroup({});
+    expect(parameters).toMatchObject(ENDPOINT_GROUP_DEFAULTS);
+    expect(findings.map(({ rule }) => rule)).toEqual(
+      Object.keys(ENDPOINT_GROUP_DEFAULTS).map(() => 'default-filled-in'),
+    );
+  });
+
+  test('reports every problem of a group at once, naming value and what is allowed', () => {
+    const { findings } = checkEndpointGroup({ target_util: 1.5, max_worker: 3 });
+    expect(findings).toEqual([
+      expect.objectContaining({
+        rule: 'target-util-range',
+        got: 1.5,
+        allowed: 'a number above 0 and at most 1',
+      }),
+      expect.objectContaining({
+        rule: 'unknown-parameter',
+        parameter: 'max_worker',
+        message: 'no such parameter; did you mean max_workers?',
+      }),
+    ]);
+  });
+
+  test('labels groups by endpoint name, and by place where that is shared or missing', () => {
+    const labels = checkEndpointGroups([{ endpoint_name: 'chat' }, {}, { endpoint_name: 'chat' }]);
+    expect(labels.map(({ label }) => label)).toEqual(['chat', '#2', 'chat#2']);
+    expect(labels[2]?.findings).toContainEqual(expect.objectContaining({ rule: 'shared-endpoint-name' }));
+  });
+});
