@@ -51,12 +51,12 @@ export const BROKEN_ENGINES = {
   /** etcd: remaining time from the receipt of the answer. */
   'basis at receipt': amended(({ beat, actions }, before, event, now) =>
     event.type === 'settled' && beat.basis !== before.basis
-      ? { beat: { ...beat, basis: now.mono + beat.reckoning.hidden }, actions }
+      ? { beat: { ...beat, basis: now.mono + beat.drift.hidden }, actions }
       : { beat, actions },
   ),
   /** Set the clock back by an hour, and there seems to be an hour more, and nothing is due for as long. */
   'wall clock only': amended(({ beat, actions }, before) => {
-    const back = Math.max(0, before.reckoning.offset - beat.reckoning.offset);
+    const back = Math.max(0, before.drift.offset - beat.drift.offset);
     return { beat: { ...beat, dueAt: beat.dueAt + back, basis: beat.basis + back }, actions };
   }),
   /** A suspend goes unnoticed. */

@@ -5,7 +5,7 @@
  * the same number.
  */
 import { createBatch, type Batch } from '../../logs/spool/batch.ts';
-import { SinkLedger } from '../../logs/spool/sink-positions.ts';
+import { SinkPositions } from '../../logs/spool/sink-positions.ts';
 import type { GroupProgress } from '../../logs/tail/group.ts';
 import { RecordQueue } from '../../logs/spool/record-queue.ts';
 import type { LogRecord } from '../../logs/record.ts';
@@ -51,7 +51,7 @@ interface Entry {
 export class SharedSpool implements Spool {
   readonly epochAfterLoss: number | undefined;
   readonly #options: SharedSpoolOptions;
-  readonly #ledger = new SinkLedger();
+  readonly #positions = new SinkPositions();
   readonly #progress: Map<number, GroupProgress>;
   /** Those that are committed. Its own positions count from 1, at `#offset` less than the shared ones. */
   readonly #queue = new RecordQueue();
@@ -73,7 +73,7 @@ export class SharedSpool implements Spool {
     for (const sink of sinks) {
       // A sink that is new wants what is still there, and nothing before it.
       const acknowledged = Math.max(state.acknowledged.get(sink) ?? 0, this.#first - 1);
-      this.#ledger.open(sink, acknowledged, { lag: this.#last - acknowledged, dropped: 0 });
+      this.#positions.open(sink, acknowledged, { lag: this.#last - acknowledged, dropped: 0 });
     }
     if (options.restore) this.#write({ records: [], commands: stateCommands(options.keys, state) });
   }
@@ -84,7 +84,7 @@ export class SharedSpool implements Spool {
       version: 0,
       records: [...this.#committed(), ...this.#outbox.flatMap(({ records }) => records)],
       first: this.#first,
-      acknowledged: new Map(this.#ledger.accounts.map(({ sink, acknowledged }) => [sink, acknowledged])),
+      acknowledged: new Map(this.#positions.accounts.map(({ sink, acknowledged }) => [sink, acknowledged])),
       progress: new Map(this.#progress),
     };
   }
@@ -128,18 +128,18 @@ export class SharedSpool implements Spool {
 
   take(sink: string): Batch | undefined {
     if (!this.#options.held()) return undefined;
-    const { acknowledged } = this.#ledger.account(sink);
+    const { acknowledged } = this.#positions.account(sink);
     const start = Math.max(this.#queue.oldest, acknowledged + 1 - this.#offset);
     const lines = this.#queue.batchFrom(start);
     if (lines.length === 0) return undefined;
     const batch = createBatch(lines, this.#offset + start + lines.length - 1);
-    this.#ledger.take(sink, batch);
+    this.#positions.take(sink, batch);
     return batch;
   }
 
   acknowledge(sink: string, batch: Batch): void {
-    this.#ledger.acknowledge(sink, batch);
-    const done = Math.max(0, this.#ledger.acknowledgedByAll + 1 - this.#first);
+    this.#positions.acknowledge(sink, batch);
+    const done = Math.max(0, this.#positions.acknowledgedByAll + 1 - this.#first);
     this.#write({
       records: [],
       commands: [
@@ -150,7 +150,7 @@ export class SharedSpool implements Spool {
   }
 
   standing(sink: string): SinkStanding {
-    const { lag, dropped } = this.#ledger.account(sink);
+    const { lag, dropped } = this.#positions.account(sink);
     return { lag, dropped };
   }
 
@@ -186,13 +186,13 @@ export class SharedSpool implements Spool {
     for (let { bytes } = this.#queue; bytes > limit;) {
       const position = this.#first + gone.length;
       const size = this.#queue.sizeAt(position - this.#offset);
-      if (size === undefined || this.#ledger.isUnderway(position)) break;
+      if (size === undefined || this.#positions.isUnderway(position)) break;
       gone.push(position);
       bytes -= size;
     }
     if (gone.length === 0) return [];
-    const dropped = this.#ledger.missing(gone);
-    this.#ledger.drop(dropped);
+    const dropped = this.#positions.missing(gone);
+    this.#positions.drop(dropped);
     this.#write({ records: [], commands: this.#removeOldest(gone.length) });
     return dropped;
   }
@@ -226,7 +226,7 @@ export class SharedSpool implements Spool {
       const records = entries.flatMap((entry) => entry.records);
       for (const record of records) this.#queue.push(record);
       this.#outboxBytes -= records.reduce((sum, record) => sum + bytesOf(record), 0);
-      this.#ledger.append(records.length);
+      this.#positions.append(records.length);
       if (records.length > 0) this.#wake();
     }
   }

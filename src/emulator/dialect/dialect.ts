@@ -26,7 +26,7 @@ export interface Alias {
 }
 
 /** On whose behalf a request is read. */
-export interface Caller {
+export interface Requester {
   readonly state: State;
   /** undefined without a valid key. */
   readonly userId: number | undefined;
@@ -39,7 +39,7 @@ export interface Dialect {
   match(method: string, path: string): RouteMatch<Target> | undefined;
   knows(operation: Operation): boolean;
   /** Brings what clients of this dialect send into the contract's form. */
-  adapt(id: OperationId, operation: Operation, body: unknown, caller: Caller): unknown;
+  adapt(id: OperationId, operation: Operation, body: unknown, requester: Requester): unknown;
   /** The same for a query whose values have been read as the types that its schema wants. */
   adaptQuery(operation: Operation, query: Record<string, unknown>): Record<string, unknown>;
   success(target: Target, body: unknown, call: Call): Answer;

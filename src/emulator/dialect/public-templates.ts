@@ -1,7 +1,7 @@
 /** Templates as the public service's clients know them: `select_cols`, `templates_found`, deletion by hash. */
 import { Refused } from '../service/refused.ts';
 import { findOwnTemplate } from '../resources/templates.ts';
-import type { Caller } from './dialect.ts';
+import type { Requester } from './dialect.ts';
 import { isRecord } from './tolerate.ts';
 
 /** `select_cols` is a JSON list of columns, or `*` for all; without it all come. */
@@ -18,7 +18,7 @@ export function shownTemplates(
 /** A deletion that names the hash, as one by the numeric id. @throws Refused not_found */
 export function withTemplateId(
   body: Record<string, unknown>,
-  { state, userId }: Caller,
+  { state, userId }: Requester,
 ): Record<string, unknown> {
   const { hash_id: hashId, ...rest } = body;
   if (typeof hashId !== 'string' || (rest['template_id'] ?? null) !== null) return body;

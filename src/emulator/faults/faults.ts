@@ -1,5 +1,5 @@
 /**
- * Faults: what goes wrong, and which requests it strikes. Pure; doing it is fault-board.ts' and exchange.ts'
+ * Faults: what goes wrong, and which requests it strikes. Pure; doing it is board.ts' and exchange.ts'
  * part. Durations of states (`forMs`) are on the emulator's clock; latency is real time, since the network
  * does not stop when a test freezes the clock.
  */

@@ -2,10 +2,10 @@
 import type { Input, OperationId, Output } from '../../contract/operations.ts';
 import type { InferenceLog } from '../worker-log/inference-log.ts';
 import type { Random } from '../service/random.ts';
-import type { Caller } from '../service/caller.ts';
+import type { Identity } from '../service/identity.ts';
 import type { State } from '../service/state.ts';
 
-export interface HandlerContext extends Caller {
+export interface HandlerContext extends Identity {
   readonly state: State;
   /** Unix time in ms, one reading for the whole request. */
   readonly nowMs: number;

@@ -4,7 +4,7 @@ import { matchOperation } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
 import { authorize } from './access.ts';
 import { jsonAnswer, type Answer } from '../http/answer.ts';
-import { callerOf } from './caller.ts';
+import { identify } from './identity.ts';
 import { readCall, type Call, type IncomingRequest } from './call.ts';
 import type { Dialect, Target } from '../dialect/dialect.ts';
 import type { HandlerContext } from '../handlers/define.ts';
@@ -59,7 +59,7 @@ export function createService(world: World): Service {
     const { state, random, inferenceLog } = world;
     const operation = operationOf(target.id);
     const nowMs = world.now();
-    const caller = callerOf(state, operation, call, nowMs);
+    const caller = identify(state, operation, call, nowMs);
     const { key } = caller;
     authorize(operation, key);
     keepInterval(target.id, key.id, nowMs);

@@ -9,7 +9,7 @@ const PATIENCE_WITHOUT_TTL = 60_000;
 const BEHIND = 1e12;
 
 /** Which of many heartbeats the engine must look at next, and which may send first. Times are monotonic ms. */
-export class Agenda<T extends { readonly beat: Heartbeat }> {
+export class Backlog<T extends { readonly beat: Heartbeat }> {
   /** By the next moment at which something is due. */
   readonly #timeline = new DeadlineHeap<T>();
   /** Those that want to send now, by expiry: the one that would die first goes first. */

@@ -1,16 +1,16 @@
 /**
- * Runs the heartbeats of any number of deployments: one timer, one agenda, a limit on requests under way, the key.
+ * Runs the heartbeats of any number of deployments: one timer, one backlog, a limit on requests under way, the key.
  * It decides nothing about heartbeats; it tells the engine what happened and does what the engine asks.
  */
 
 import { Alarm } from './alarm.ts';
 import { Calls, type Call } from './calls.ts';
 import { step as engineStep, type StepFunction } from '../engine/engine.ts';
-import { Crowd } from './stagger.ts';
+import { Stagger } from './stagger.ts';
 import { FinalBeat, finalBeatMs, wantsFinalBeat } from '../engine/last-beat.ts';
 import { timingFor, type TimingChoice } from '../engine/formulas.ts';
 import { KeySource, type Key } from './key-source.ts';
-import { emptyLedger, enter, type Ledger } from '../view/stats.ts';
+import { emptyStats, enter, type Stats } from '../view/stats.ts';
 import {
   startHeartbeat,
   type Event,
@@ -53,7 +53,7 @@ export interface DeploymentChoice extends TimingChoice {
 
 interface Deployment {
   beat: Heartbeat;
-  readonly ledger: Ledger;
+  readonly stats: Stats;
   /** By attempt. */
   readonly calls: Map<number, Call>;
 }
@@ -71,7 +71,7 @@ export class HeartbeatDriver {
   readonly #concurrency: number;
   readonly #deployments = new Map<number, Deployment>();
   readonly #queue: Queue<Deployment>;
-  readonly #crowd = new Crowd();
+  readonly #stagger = new Stagger();
   readonly #pacer: Pacer;
   readonly #outbox: Outbox;
   #final: FinalBeat | undefined;
@@ -135,14 +135,13 @@ export class HeartbeatDriver {
 
   /** Each deployment as it is when it is asked for: thousands may be looked at with pauses between them. */
   *views(): Generator<DeploymentView, void> {
-    for (const { beat, ledger } of this.#deployments.values())
-      yield viewDeployment(beat, ledger, this.#now());
+    for (const { beat, stats } of this.#deployments.values()) yield viewDeployment(beat, stats, this.#now());
   }
 
   /** One deployment as it is now; undefined where it is not beaten. */
   viewOf(id: number): DeploymentView | undefined {
     const deployment = this.#deployments.get(id);
-    return deployment && viewDeployment(deployment.beat, deployment.ledger, this.#now());
+    return deployment && viewDeployment(deployment.beat, deployment.stats, this.#now());
   }
 
   view(): DriverView {
@@ -153,7 +152,7 @@ export class HeartbeatDriver {
       lastLagMs: this.#alarm.lastLagMs,
       inFlight: this.#calls.counted,
       open: this.#calls.open,
-      waiting: this.#queue.agenda.senders,
+      waiting: this.#queue.backlog.senders,
       ...(limit && { sharedLimit: limit }),
       listenerErrors: this.#outbox.errors,
     };
@@ -211,10 +210,10 @@ export class HeartbeatDriver {
 
   #begin(id: number, timing: Heartbeat['timing']): void {
     const now = this.#now();
-    const { spread, dueAt } = this.#crowd.join(now.mono, timing);
+    const { spread, dueAt } = this.#stagger.join(now.mono, timing);
     const { generation: keyGeneration } = this.#keys.key;
     const beat = startHeartbeat({ id, timing, spread, dueAt, keyGeneration }, now);
-    const deployment = { beat, ledger: emptyLedger(), calls: new Map<number, Call>() };
+    const deployment = { beat, stats: emptyStats(), calls: new Map<number, Call>() };
     this.#deployments.set(id, deployment);
     this.#queue.demand.add(timing);
     this.#queue.place(deployment, now.mono);
@@ -267,7 +266,7 @@ export class HeartbeatDriver {
 
   #note(deployment: Deployment, notice: Notice, now: Instant): void {
     const { id } = deployment.beat;
-    enter(deployment.ledger, notice, now.wall);
+    enter(deployment.stats, notice, now.wall);
     this.#outbox.add(id, notice);
     if (notice.type === 'overdue') deployment.calls.get(notice.attempt)?.discount();
     if (notice.type === 'accepted') this.#final?.settle(id, 'reached');
@@ -287,7 +286,7 @@ export class HeartbeatDriver {
   #pump(): void {
     const now = this.#now();
     this.#watchClocks(now);
-    for (let next = this.#queue.agenda.due(now.mono); next; next = this.#queue.agenda.due(now.mono)) {
+    for (let next = this.#queue.backlog.due(now.mono); next; next = this.#queue.backlog.due(now.mono)) {
       this.#tell(next, { type: 'wake', room: false }, now);
     }
     this.#pacer.widest = this.#queue.demand.widestGap;

@@ -1,4 +1,4 @@
-import { Agenda } from './backlog.ts';
+import { Backlog } from './backlog.ts';
 import type { Calls } from './calls.ts';
 import type { Heartbeat } from '../engine/state.ts';
 import type { Pacer } from './pacer.ts';
@@ -14,7 +14,7 @@ export interface QueueLimits {
 
 /** Which of many heartbeats may send now, given the rate limit that they share and the room for requests. */
 export class Queue<T extends { readonly beat: Heartbeat }> {
-  readonly agenda = new Agenda<T>();
+  readonly backlog = new Backlog<T>();
   readonly demand = new Demand();
   /** Set for the last beats: from then on every turn that is free is taken. */
   hurrying = false;
@@ -43,12 +43,12 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
   /** Enters a heartbeat, or moves one that has changed. */
   place(item: T, mono: number): void {
     this.#full = false;
-    this.agenda.place(item, mono);
+    this.backlog.place(item, mono);
   }
 
   /** When something is next to be done, as far as is known. */
   nextAt(mono: number): number {
-    const { senders, latestAt, nextAt } = this.agenda;
+    const { senders, latestAt, nextAt } = this.backlog;
     if (senders === 0 || this.#full) return nextAt;
     const opensAt = this.#pacer.opensAt(mono);
     return Math.min(nextAt, Math.max(mono, this.#pacer.confirmed ? opensAt : Math.min(opensAt, latestAt)));
@@ -59,17 +59,17 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     const isOpen = mono >= this.#pacer.opensAt(mono);
     if (this.#pacer.confirmed) return isOpen ? this.#nextTurn(mono) : undefined;
     // Those that were deferred when the limit was still believed in are among the ripest.
-    if (isOpen) return this.agenda.sender() ?? this.agenda.ripest();
-    return this.agenda.latestAt <= mono ? this.agenda.ripest() : undefined;
+    if (isOpen) return this.backlog.sender() ?? this.backlog.ripest();
+    return this.backlog.latestAt <= mono ? this.backlog.ripest() : undefined;
   }
 
   /** The most pressing of those whose turn it is; otherwise the one that has waited longest has a turn before its time. */
   #nextTurn(mono: number): T | undefined {
-    let first = this.agenda.sender();
-    for (; first && this.#turnAt(first.beat, mono) > mono; first = this.agenda.sender())
-      this.agenda.defer(first, this.#turnAt(first.beat, mono));
+    let first = this.backlog.sender();
+    for (; first && this.#turnAt(first.beat, mono) > mono; first = this.backlog.sender())
+      this.backlog.defer(first, this.#turnAt(first.beat, mono));
     const isFirstAttempt = first !== undefined && first.beat.dueAt <= mono;
-    return isFirstAttempt ? first : (this.agenda.ripest() ?? first);
+    return isFirstAttempt ? first : (this.backlog.ripest() ?? first);
   }
 
   /** When a healthy one has its turn, of those that share a limit. */

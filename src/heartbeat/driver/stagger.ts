@@ -17,7 +17,7 @@ const APART = 1000 / 1750;
  * Keeps many deployments apart. Those that are added together would otherwise be due together: a queue in front of
  * this process, whose last beats leave seconds late, and a herd in front of the service, which answers it with 429.
  */
-export class Crowd {
+export class Stagger {
   #added = 0;
   /** When the last first beat was planned, had the pace always been kept, monotonic ms. */
   #last = -Infinity;

@@ -11,7 +11,7 @@ import {
 import type { Attempt } from './state.ts';
 import type { FailureLabel, Outcome, Throttled } from './outcome.ts';
 import { expiresAt, LATENCIES_KEPT, lifeLeft } from './schedule.ts';
-import { abort, dueBy, dueNow, forget, newest, notify, type Turn } from './draft.ts';
+import { abort, dueBy, dueNow, forget, newest, notify, type Draft } from './draft.ts';
 
 /** How much of the learned spacing above its minimum is kept per accepted beat. */
 const SPACING_DECAY = 0.8;
@@ -23,33 +23,33 @@ const LONGEST_FREE_WAIT = 60_000;
  * An answer, or a failure, of an attempt that is still awaited; others are nobody's concern any more. Success
  * counts from any attempt, but only the newest one says when the next is due.
  */
-export function settle(turn: Turn, id: number, outcome: Outcome): void {
-  const { beat, now } = turn;
+export function settle(draft: Draft, id: number, outcome: Outcome): void {
+  const { beat, now } = draft;
   const attempt = beat.inFlight.find((candidate) => candidate.id === id);
   if (attempt === undefined) return;
-  const governs = newest(turn) === attempt;
-  forget(turn, attempt);
-  if (outcome.type === 'accepted') return accept(turn, attempt);
+  const governs = newest(draft) === attempt;
+  forget(draft, attempt);
+  if (outcome.type === 'accepted') return accept(draft, attempt);
 
   const stale = outcome.type === 'unauthorized' && attempt.keyGeneration < beat.keyGeneration;
-  notify(turn, { type: 'failed', attempt: id, reason: stale ? 'stale-key' : label(outcome) });
+  notify(draft, { type: 'failed', attempt: id, reason: stale ? 'stale-key' : label(outcome) });
   if (stale) {
-    if (governs) dueNow(turn);
+    if (governs) dueNow(draft);
     return;
   }
-  const delay = retryDelay(beat.timing, beat.failures, turn.random);
+  const delay = retryDelay(beat.timing, beat.failures, draft.random);
   if (governs && !attempt.overdue) beat.failures += 1;
   switch (outcome.type) {
     case 'failed':
       beat.fresh = true;
-      if (governs && !attempt.overdue) retry(turn, now.mono + delay);
+      if (governs && !attempt.overdue) retry(draft, now.mono + delay);
       return;
     case 'throttled':
-      return throttle(turn, { attempt, outcome, delay, governs });
+      return throttle(draft, { attempt, outcome, delay, governs });
     case 'unauthorized':
-      return refuse(turn, governs);
+      return refuse(draft, governs);
     case 'not-found':
-      return miss(turn, governs);
+      return miss(draft, governs);
   }
 }
 
@@ -61,15 +61,15 @@ function label(outcome: Exclude<Outcome, { type: 'accepted' }>): FailureLabel {
  * Whichever attempt answers counts, and from its own send time: the service may have set the deployment's clock
  * back at any moment since. etcd counts from the receipt, which is optimistic by one latency.
  */
-function accept(turn: Turn, attempt: Attempt): void {
-  const { beat, now } = turn;
+function accept(draft: Draft, attempt: Attempt): void {
+  const { beat, now } = draft;
   const latencyMs = now.mono - attempt.sentAt;
   const madeAgain = beat.gone && lifeLeft(beat, now.mono) <= 0;
   const margin = beat.acknowledged && !madeAgain ? expiresAt(beat) - now.mono : Infinity;
   const { ttl, interval, tick, attemptTimeout, backoff } = beat.timing;
   // First the others, so that whoever listens hears last that all is well.
-  for (const other of beat.inFlight) abort(turn, other, other.overdue ? 'timeout' : 'superseded');
-  notify(turn, {
+  for (const other of beat.inFlight) abort(draft, other, other.overdue ? 'timeout' : 'superseded');
+  notify(draft, {
     type: 'accepted',
     attempt: attempt.id,
     latencyMs,
@@ -80,11 +80,11 @@ function accept(turn: Turn, attempt: Attempt): void {
   const part = disturbed ? beat.spread : 1;
   // A timer may be a tick late, and the interval is the bound of when the beat leaves, not of when it is due:
   // otherwise that tick would count twice, before an outage and after it.
-  // In reckoned time: an answer that was on its way while the machine slept is old when it is read.
-  const sentAt = attempt.reckonedAt - beat.reckoning.hidden;
-  beat.dueAt = sentAt + part * (interval * (1 - INTERVAL_JITTER * turn.random()) - tick);
+  // In elapsed time: an answer that was on its way while the machine slept is old when it is read.
+  const sentAt = attempt.elapsedAt - beat.drift.hidden;
+  beat.dueAt = sentAt + part * (interval * (1 - INTERVAL_JITTER * draft.random()) - tick);
   beat.latestAt = beat.dueAt + attemptTimeout + backoff;
-  beat.basis = Math.max(attempt.reckonedAt, beat.acknowledged ? beat.basis : -Infinity);
+  beat.basis = Math.max(attempt.elapsedAt, beat.acknowledged ? beat.basis : -Infinity);
   beat.basisMono = Math.max(attempt.sentAt, beat.acknowledged ? beat.basisMono : -Infinity);
   beat.acknowledged = true;
   beat.trouble = 'none';
@@ -99,9 +99,9 @@ function accept(turn: Turn, attempt: Attempt): void {
 }
 
 /** Retry for ever: what is bounded is the rate, not the number. */
-export function retry(turn: Turn, at: number): void {
-  turn.beat.trouble = 'failing';
-  dueBy(turn, at);
+export function retry(draft: Draft, at: number): void {
+  draft.beat.trouble = 'failing';
+  dueBy(draft, at);
 }
 
 interface Throttling {
@@ -112,10 +112,10 @@ interface Throttling {
   readonly governs: boolean;
 }
 
-function throttle(turn: Turn, { attempt, outcome, delay, governs }: Throttling): void {
-  const { beat, now } = turn;
+function throttle(draft: Draft, { attempt, outcome, delay, governs }: Throttling): void {
+  const { beat, now } = draft;
   const asked = outcome.retryAfterMs ?? outcome.thresholdMs;
-  const jitter = 1 + THROTTLE_JITTER * turn.random();
+  const jitter = 1 + THROTTLE_JITTER * draft.random();
   beat.trouble = 'throttled';
   beat.hedging = false;
   if (outcome.thresholdMs !== undefined || outcome.retryAfterMs === undefined) {
@@ -126,57 +126,57 @@ function throttle(turn: Turn, { attempt, outcome, delay, governs }: Throttling):
   if (!governs) return;
   if (asked === undefined) {
     // From the send, not from the answer: a 429 that took A to arrive has used up that much of the wait.
-    dueBy(turn, Math.max(attempt.sentAt + beat.spacing * jitter, now.mono + delay));
+    dueBy(draft, Math.max(attempt.sentAt + beat.spacing * jitter, now.mono + delay));
     return;
   }
   const wanted = now.mono + asked * jitter;
-  const latest = Math.max(lastCall(turn), now.mono + delay);
+  const latest = Math.max(lastCall(draft), now.mono + delay);
   beat.dueAt = Infinity; // what the service asks for outweighs a retry that is due before
   const { attemptTimeout, backoff } = beat.timing;
   // The service does not want to be reached before, so that only then the time begins in which it should be.
-  dueBy(turn, Math.min(wanted, latest), Math.min(wanted + attemptTimeout + backoff, latest));
+  dueBy(draft, Math.min(wanted, latest), Math.min(wanted + attemptTimeout + backoff, latest));
   if (beat.dueAt < wanted)
-    notify(turn, { type: 'wait-cut-short', askedMs: asked, waitMs: beat.dueAt - now.mono });
+    notify(draft, { type: 'wait-cut-short', askedMs: asked, waitMs: beat.dueAt - now.mono });
 }
 
 /**
  * The end of the longest wait that does not cost the deployment, monotonic ms: the last moment that leaves room
  * for two attempts, or when that is past, the last one that leaves room for one.
  */
-function lastCall(turn: Turn): number {
-  const { beat, now } = turn;
+function lastCall(draft: Draft): number {
+  const { beat, now } = draft;
   const { rescue, attemptTimeout, tick, pause, interval } = beat.timing;
   const expiry = expiresAt(beat);
-  // Reckoned, it may be over although it is not: somebody may have set the clock. And an unknown TTL may be short.
+  // In elapsed time it may be over although it is not: somebody may have set the clock. And an unknown TTL may be short.
   if (expiry === Infinity || now.mono >= expiry) return now.mono + Math.min(LONGEST_FREE_WAIT, interval);
   const roomForTwo = expiry - rescue;
   return now.mono < roomForTwo ? roomForTwo : expiry - (attemptTimeout + tick + pause);
 }
 
 /** 401: look for another key now and again, and probe meanwhile, in case it was the service's mistake. */
-function refuse(turn: Turn, governs: boolean): void {
-  const { beat, now } = turn;
+function refuse(draft: Draft, governs: boolean): void {
+  const { beat, now } = draft;
   const { backoff } = beat.timing;
   beat.trouble = 'unauthorized';
   beat.keyReadAt = now.mono + keyWatch(beat.timing);
-  turn.actions.push({ type: 'read-key' });
-  if (governs) dueBy(turn, now.mono + backoff * (1 - RETRY_JITTER * turn.random()));
+  draft.actions.push({ type: 'read-key' });
+  if (governs) dueBy(draft, now.mono + backoff * (1 - RETRY_JITTER * draft.random()));
 }
 
 /**
  * 404: believed only when it is said again at least B later; a service that restarts says it too. What is believed
  * may still be wrong: a gone deployment is asked on, slowly.
  */
-function miss(turn: Turn, governs: boolean): void {
-  const { beat, now } = turn;
+function miss(draft: Draft, governs: boolean): void {
+  const { beat, now } = draft;
   const believedAt = (beat.notFoundAt ??= now.mono) + beat.timing.backoff;
   beat.trouble = 'not-found';
   if (now.mono < believedAt) {
-    if (governs) dueBy(turn, believedAt);
+    if (governs) dueBy(draft, believedAt);
     return;
   }
-  for (const other of beat.inFlight) abort(turn, other, 'superseded');
+  for (const other of beat.inFlight) abort(draft, other, 'superseded');
   beat.gone = true;
   beat.dueAt = Infinity;
-  dueBy(turn, now.mono);
+  dueBy(draft, now.mono);
 }

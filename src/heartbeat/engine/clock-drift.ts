@@ -2,7 +2,7 @@
  * Two clocks, neither of which can be trusted alone. The monotonic clock may stand still while the machine is
  * suspended (node #47724); the wall clock may be set forwards or back (etcd #12291). What has certainly not
  * been underestimated is the sum of the monotonic time and of every advance the wall clock ever made on it:
- * `reckoned`. It only grows, and the remaining time of a deployment is measured on it.
+ * the elapsed time. It only grows, and the remaining time of a deployment is measured on it.
  *
  * The design page says max(monotonic, wall) since the last beat. That is not enough: set back an hour and then
  * suspended for half an hour, the wall clock shows less than no time and the monotonic clock shows none.
@@ -16,7 +16,7 @@ export interface Instant {
   readonly wall: number;
 }
 
-export interface Reckoning {
+export interface ClockDrift {
   /** Wall minus monotonic clock, when last noted. */
   readonly offset: number;
   /** Time that passed on the wall clock alone, ms in total. */
@@ -29,19 +29,19 @@ const ROUNDING = 50;
 /** Clocks that part by more than this ask for a beat at once, ms. */
 export const PARTING = 2000;
 
-export function startReckoning(now: Instant): Reckoning {
+export function startDrift(now: Instant): ClockDrift {
   return { offset: now.wall - now.mono, hidden: 0 };
 }
 
-/** Takes note of both clocks. A later reckoning never hides less. */
-export function reckon(reckoning: Reckoning, now: Instant): Reckoning {
-  const ahead = partedBy(reckoning, now);
-  if (ahead > 0) return { offset: reckoning.offset + ahead, hidden: reckoning.hidden + ahead };
-  if (ahead < -ROUNDING) return { offset: reckoning.offset + ahead, hidden: reckoning.hidden };
-  return reckoning;
+/** Takes note of both clocks. What it hides never shrinks. */
+export function withDrift(drift: ClockDrift, now: Instant): ClockDrift {
+  const ahead = driftSince(drift, now);
+  if (ahead > 0) return { offset: drift.offset + ahead, hidden: drift.hidden + ahead };
+  if (ahead < -ROUNDING) return { offset: drift.offset + ahead, hidden: drift.hidden };
+  return drift;
 }
 
-/** How far the wall clock has moved against the monotonic one since the last reckoning: ms, forwards > 0. */
-export function partedBy(reckoning: Reckoning, now: Instant): number {
-  return now.wall - now.mono - reckoning.offset;
+/** How far the wall clock has moved against the monotonic one since it was last noted: ms, forwards > 0. */
+export function driftSince(drift: ClockDrift, now: Instant): number {
+  return now.wall - now.mono - drift.offset;
 }

@@ -2,16 +2,16 @@
  * The heartbeat of one deployment as a pure function: (heartbeat, event, now, random) → (heartbeat, actions).
  * No timer, no socket, no clock and no random source is inside; the driver owns them.
  *
- * How to read the whole: machine.ts names things, this file says what each event does, answers.ts what each
+ * How to read the whole: state.ts names things, this file says what each event does, answers.ts what each
  * outcome of an attempt does, schedule.ts when something is next due, formulas.ts how long everything takes.
  */
 
 import { retry, settle } from './answers.ts';
 import { keyWatch, retryDelay, type Timing } from './formulas.ts';
 import type { Action, Event, Heartbeat } from './state.ts';
-import { partedBy, PARTING, reckon, type Instant } from './clock-drift.ts';
+import { driftSince, PARTING, withDrift, type Instant } from './clock-drift.ts';
 import { expiresAt, isFinal, sendAt, stateOf } from './schedule.ts';
-import { abort, beginTurn, dueNow, newest, notify, type Turn } from './draft.ts';
+import { abort, beginDraft, dueNow, newest, notify, type Draft } from './draft.ts';
 
 export interface Step {
   readonly beat: Heartbeat;
@@ -22,62 +22,62 @@ export type StepFunction = (beat: Heartbeat, event: Event, now: Instant, random:
 
 export function step(beat: Heartbeat, event: Event, now: Instant, random: () => number): Step {
   if (isFinal(beat.state)) return { beat, actions: [] };
-  const turn = beginTurn(beat, now, random);
-  observeClocks(turn);
+  const draft = beginDraft(beat, now, random);
+  observeClocks(draft);
   switch (event.type) {
     case 'wake':
-      wake(turn, event.room, event.heldUntil);
+      wake(draft, event.room, event.heldUntil);
       break;
     case 'settled':
       // A failure that comes after A counts from A, even if no timer has noticed that it was overdue.
-      if (event.outcome.type !== 'accepted') giveUpOnSlowAttempts(turn);
-      settle(turn, event.attempt, event.outcome);
+      if (event.outcome.type !== 'accepted') giveUpOnSlowAttempts(draft);
+      settle(draft, event.attempt, event.outcome);
       break;
     case 'evict':
-      evict(turn, event.attempt);
+      evict(draft, event.attempt);
       break;
     case 'key':
-      takeKey(turn, event.generation);
+      takeKey(draft, event.generation);
       break;
     case 'timing':
-      retime(turn, event.timing);
+      retime(draft, event.timing);
       break;
     case 'beat-now':
-      dueNow(turn);
+      dueNow(draft);
       break;
     case 'stop':
-      stop(turn);
+      stop(draft);
       break;
   }
-  nameState(turn, beat);
-  return { beat: turn.beat, actions: turn.actions };
+  nameState(draft, beat);
+  return { beat: draft.beat, actions: draft.actions };
 }
 
 /**
  * Time that only the wall clock saw counts as time waited. Where the clocks part for good, whatever the cause,
  * nothing that is known about connections and remaining time can be trusted: beat now, on a new connection.
  */
-function observeClocks(turn: Turn): void {
-  const { beat, now } = turn;
-  const byMs = partedBy(beat.reckoning, now);
-  const before = beat.reckoning.hidden;
-  beat.reckoning = reckon(beat.reckoning, now);
-  beat.dueAt -= beat.reckoning.hidden - before;
-  beat.latestAt -= beat.reckoning.hidden - before;
+function observeClocks(draft: Draft): void {
+  const { beat, now } = draft;
+  const byMs = driftSince(beat.drift, now);
+  const before = beat.drift.hidden;
+  beat.drift = withDrift(beat.drift, now);
+  beat.dueAt -= beat.drift.hidden - before;
+  beat.latestAt -= beat.drift.hidden - before;
   if (Math.abs(byMs) <= PARTING) return;
-  dueNow(turn);
+  dueNow(draft);
   beat.fresh = true;
-  notify(turn, { type: 'clocks-parted', byMs });
+  notify(draft, { type: 'clocks-parted', byMs });
 }
 
-function wake(turn: Turn, room: boolean, heldUntil = -Infinity): void {
-  const { beat, now } = turn;
-  giveUpOnSlowAttempts(turn);
+function wake(draft: Draft, room: boolean, heldUntil = -Infinity): void {
+  const { beat, now } = draft;
+  giveUpOnSlowAttempts(draft);
   if (now.mono >= beat.keyReadAt) {
-    turn.actions.push({ type: 'read-key' });
+    draft.actions.push({ type: 'read-key' });
     beat.keyReadAt = now.mono + keyWatch(beat.timing);
   }
-  if (room && now.mono >= sendAt(beat)) send(turn, heldUntil);
+  if (room && now.mono >= sendAt(beat)) send(draft, heldUntil);
 }
 
 /**
@@ -85,32 +85,32 @@ function wake(turn: Turn, room: boolean, heldUntil = -Infinity): void {
  * a late timer or a resume from suspend delays the next attempt no further. But it lives until the next one is
  * overdue too, because a slow service is not a dead one.
  */
-function giveUpOnSlowAttempts(turn: Turn): void {
-  const { beat, now } = turn;
+function giveUpOnSlowAttempts(draft: Draft): void {
+  const { beat, now } = draft;
   const { attemptTimeout, attemptLife } = beat.timing;
   for (const attempt of beat.inFlight) {
     if (attempt.overdue || now.mono < attempt.sentAt + attemptTimeout) continue;
     beat.inFlight = beat.inFlight.map((other) => (other === attempt ? { ...attempt, overdue: true } : other));
-    notify(turn, { type: 'overdue', attempt: attempt.id });
+    notify(draft, { type: 'overdue', attempt: attempt.id });
     beat.fresh = true;
-    if (newest(turn)?.id !== attempt.id) continue;
-    for (const older of beat.inFlight.slice(0, -1)) abort(turn, older, 'timeout');
-    retry(turn, attempt.sentAt + attemptTimeout + retryDelay(beat.timing, beat.failures, turn.random));
+    if (newest(draft)?.id !== attempt.id) continue;
+    for (const older of beat.inFlight.slice(0, -1)) abort(draft, older, 'timeout');
+    retry(draft, attempt.sentAt + attemptTimeout + retryDelay(beat.timing, beat.failures, draft.random));
     beat.failures += 1;
   }
   for (const attempt of beat.inFlight) {
-    if (now.mono >= attempt.sentAt + attemptLife) abort(turn, attempt, 'timeout');
+    if (now.mono >= attempt.sentAt + attemptLife) abort(draft, attempt, 'timeout');
   }
 }
 
 /** An overdue attempt that has not even a connection is the least promising of all that are open. */
-function evict(turn: Turn, id: number): void {
-  const attempt = turn.beat.inFlight.find((candidate) => candidate.id === id);
-  if (attempt?.overdue) abort(turn, attempt, 'timeout');
+function evict(draft: Draft, id: number): void {
+  const attempt = draft.beat.inFlight.find((candidate) => candidate.id === id);
+  if (attempt?.overdue) abort(draft, attempt, 'timeout');
 }
 
-function send(turn: Turn, heldUntil: number): void {
-  const { beat, now } = turn;
+function send(draft: Draft, heldUntil: number): void {
+  const { beat, now } = draft;
   const attempt = beat.attempts + 1;
   const hedge = now.mono < beat.dueAt;
   const fresh = beat.fresh || beat.inFlight.length > 0;
@@ -124,36 +124,36 @@ function send(turn: Turn, heldUntil: number): void {
     {
       id: attempt,
       sentAt: now.mono,
-      reckonedAt: now.mono + beat.reckoning.hidden,
+      elapsedAt: now.mono + beat.drift.hidden,
       keyGeneration: beat.keyGeneration,
       overdue: false,
     },
   ];
-  turn.actions.push({
+  draft.actions.push({
     type: 'send',
     attempt,
     timeoutMs: beat.timing.attemptLife,
     fresh,
     keyGeneration: beat.keyGeneration,
   });
-  notify(turn, { type: 'sent', attempt, fresh, hedge, lagMs });
+  notify(draft, { type: 'sent', attempt, fresh, hedge, lagMs });
 }
 
-function takeKey(turn: Turn, generation: number): void {
-  const { beat } = turn;
+function takeKey(draft: Draft, generation: number): void {
+  const { beat } = draft;
   if (generation <= beat.keyGeneration) return;
   beat.keyGeneration = generation;
   // A deployment that one account does not know may be another's.
-  if (beat.trouble === 'unauthorized' || beat.gone) dueNow(turn);
+  if (beat.trouble === 'unauthorized' || beat.gone) dueNow(draft);
 }
 
 /**
  * A shorter TTL or interval moves a beat that is already scheduled; a longer one waits for the next. Whoever times a
  * deployment that is gone believes that it is there: it is asked at once.
  */
-function retime(turn: Turn, timing: Timing): void {
-  const { beat } = turn;
-  const basis = beat.basis - beat.reckoning.hidden;
+function retime(draft: Draft, timing: Timing): void {
+  const { beat } = draft;
+  const basis = beat.basis - beat.drift.hidden;
   const due = basis + (beat.acknowledged ? timing.interval - timing.tick : timing.firstWithin);
   const scheduled = beat.acknowledged ? beat.dueAt !== Infinity : beat.attempts === 0;
   if (scheduled && due < beat.dueAt) {
@@ -162,21 +162,21 @@ function retime(turn: Turn, timing: Timing): void {
   }
   beat.timing = timing;
   beat.spacing = Math.min(beat.spacing, timing.maxSpacing);
-  if (beat.gone) dueNow(turn);
+  if (beat.gone) dueNow(draft);
 }
 
-function stop(turn: Turn): void {
-  for (const attempt of turn.beat.inFlight) abort(turn, attempt, 'superseded');
-  turn.beat.state = 'stopped';
+function stop(draft: Draft): void {
+  for (const attempt of draft.beat.inFlight) abort(draft, attempt, 'superseded');
+  draft.beat.state = 'stopped';
 }
 
-function nameState(turn: Turn, before: Heartbeat): void {
-  const { beat, now } = turn;
+function nameState(draft: Draft, before: Heartbeat): void {
+  const { beat, now } = draft;
   const to = stateOf(beat, now.mono);
   beat.state = to;
   if (to === before.state) return;
   const remainingMs = beat.acknowledged ? expiresAt(beat) - now.mono : Infinity;
-  notify(turn, {
+  notify(draft, {
     type: 'state',
     from: before.state,
     to,

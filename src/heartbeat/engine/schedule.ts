@@ -17,7 +17,7 @@ export function isFinal(state: HeartbeatState): boolean {
 export function expiresAt(beat: Heartbeat): number {
   const { ttl, clockAllowance } = beat.timing;
   if (ttl === undefined) return Infinity;
-  return beat.basis - beat.reckoning.hidden + ttl - clockAllowance;
+  return beat.basis - beat.drift.hidden + ttl - clockAllowance;
 }
 
 /**
@@ -28,9 +28,9 @@ export function lifeLeft(beat: Heartbeat, mono: number): number {
   return beat.basisMono + beat.timing.life - mono;
 }
 
-/** How long ago the last acknowledged beat left, reckoned, ms. */
+/** How long ago the last acknowledged beat left, in elapsed time, ms. */
 export function ageOf(beat: Heartbeat, mono: number): number {
-  return mono - (beat.basis - beat.reckoning.hidden);
+  return mono - (beat.basis - beat.drift.hidden);
 }
 
 /** Whether the last acknowledged beat left so short ago, s at most, that another one now would gain nothing. */

@@ -2,7 +2,7 @@
 
 import type { Timing } from './formulas.ts';
 import type { FailureLabel, Outcome } from './outcome.ts';
-import { startReckoning, type Instant, type Reckoning } from './clock-drift.ts';
+import { startDrift, type Instant, type ClockDrift } from './clock-drift.ts';
 import { MIN_SPACING } from './formulas.ts';
 
 /**
@@ -33,8 +33,8 @@ export interface Attempt {
   readonly id: number;
   /** Monotonic, ms. */
   readonly sentAt: number;
-  /** The same moment in reckoned time (see reckoning.ts). */
-  readonly reckonedAt: number;
+  /** The same moment in elapsed time (see clock-drift.ts). */
+  readonly elapsedAt: number;
   readonly keyGeneration: number;
   /** It took longer than A: the machine went on, but its answer still counts. */
   readonly overdue: boolean;
@@ -42,7 +42,7 @@ export interface Attempt {
 
 /**
  * The heartbeat of one deployment. Plain data, replaced and never changed by `step`. Times are monotonic ms
- * unless they say reckoned; a time that will not come is Infinity.
+ * unless they say elapsed; a time that will not come is Infinity.
  */
 export interface Heartbeat {
   /** The deployment's. */
@@ -55,8 +55,8 @@ export interface Heartbeat {
   readonly spread: number;
   readonly state: HeartbeatState;
   readonly trouble: Trouble;
-  readonly reckoning: Reckoning;
-  /** When the last acknowledged beat was *sent*, reckoned; before the first one, when the heartbeat began. */
+  readonly drift: ClockDrift;
+  /** When the last acknowledged beat was *sent*, in elapsed time; before the first one, when the heartbeat began. */
   readonly basis: number;
   /** The same on the monotonic clock alone, which nobody sets. */
   readonly basisMono: number;
@@ -187,7 +187,7 @@ export function startHeartbeat(
     spread,
     state: 'starting',
     trouble: 'none',
-    reckoning: startReckoning(now),
+    drift: startDrift(now),
     basis: now.mono,
     basisMono: now.mono,
     acknowledged: false,

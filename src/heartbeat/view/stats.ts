@@ -17,7 +17,7 @@ export interface BeatRecord {
   readonly tookMs?: number;
 }
 
-export interface Ledger {
+export interface Stats {
   readonly failures: Record<FailureLabel, number>;
   attempts: number;
   lapses: number;
@@ -28,7 +28,7 @@ export interface Ledger {
   timeline: readonly BeatRecord[];
 }
 
-export function emptyLedger(): Ledger {
+export function emptyStats(): Stats {
   return {
     failures: Object.fromEntries(FAILURE_LABELS.map((label) => [label, 0])) as Record<FailureLabel, number>,
     attempts: 0,
@@ -39,31 +39,31 @@ export function emptyLedger(): Ledger {
   };
 }
 
-/** Enters a notice into the ledger. `wall` is now, Unix ms. */
-export function enter(ledger: Ledger, notice: Notice, wall: number): void {
+/** Counts a notice. `wall` is now, Unix ms. */
+export function enter(stats: Stats, notice: Notice, wall: number): void {
   switch (notice.type) {
     case 'sent':
-      ledger.attempts += 1;
-      ledger.timeline = [
-        ...ledger.timeline.slice(1 - TIMELINE_LENGTH),
+      stats.attempts += 1;
+      stats.timeline = [
+        ...stats.timeline.slice(1 - TIMELINE_LENGTH),
         { attempt: notice.attempt, at: wall, hedge: notice.hedge, result: 'waiting' },
       ];
       return;
     case 'accepted':
-      ledger.lastSuccessAt = wall;
+      stats.lastSuccessAt = wall;
       if (notice.marginRatio !== undefined) {
-        ledger.minMarginRatio = Math.min(notice.marginRatio, ledger.minMarginRatio ?? Infinity);
+        stats.minMarginRatio = Math.min(notice.marginRatio, stats.minMarginRatio ?? Infinity);
       }
-      return mark(ledger, notice.attempt, { result: 'accepted', tookMs: notice.latencyMs });
+      return mark(stats, notice.attempt, { result: 'accepted', tookMs: notice.latencyMs });
     case 'overdue':
-      return mark(ledger, notice.attempt, { result: 'overdue' });
+      return mark(stats, notice.attempt, { result: 'overdue' });
     case 'failed':
-      ledger.failures[notice.reason] += 1;
-      return mark(ledger, notice.attempt, { result: notice.reason }, wall);
+      stats.failures[notice.reason] += 1;
+      return mark(stats, notice.attempt, { result: notice.reason }, wall);
     case 'superseded':
-      return mark(ledger, notice.attempt, { result: 'superseded' }, wall);
+      return mark(stats, notice.attempt, { result: 'superseded' }, wall);
     case 'state':
-      if (notice.to === 'lapsed') ledger.lapses += 1;
+      if (notice.to === 'lapsed') stats.lapses += 1;
       return;
     case 'wait-cut-short':
     case 'clocks-parted':
@@ -72,12 +72,12 @@ export function enter(ledger: Ledger, notice: Notice, wall: number): void {
 }
 
 function mark(
-  ledger: Ledger,
+  stats: Stats,
   attempt: number,
   end: Pick<BeatRecord, 'result'> & Partial<BeatRecord>,
   wall?: number,
 ): void {
-  ledger.timeline = ledger.timeline.map((record) => {
+  stats.timeline = stats.timeline.map((record) => {
     if (record.attempt !== attempt) return record;
     return { ...record, ...end, ...(wall !== undefined && { tookMs: Math.max(0, wall - record.at) }) };
   });

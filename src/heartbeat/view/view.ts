@@ -2,8 +2,8 @@
 
 import type { Heartbeat, HeartbeatState } from '../engine/state.ts';
 import type { FailureLabel } from '../engine/outcome.ts';
-import type { BeatRecord, Ledger } from './stats.ts';
-import { reckon, type Instant } from '../engine/clock-drift.ts';
+import type { BeatRecord, Stats } from './stats.ts';
+import { withDrift, type Instant } from '../engine/clock-drift.ts';
 import { expiresAt, isFinal, nextBeatAt } from '../engine/schedule.ts';
 import type { SharedLimit } from '../driver/shared-limit.ts';
 
@@ -45,37 +45,37 @@ export interface DriverView {
   readonly listenerErrors: number;
 }
 
-export function viewDeployment(last: Heartbeat, ledger: Ledger, now: Instant): DeploymentView {
+export function viewDeployment(last: Heartbeat, stats: Stats, now: Instant): DeploymentView {
   // The clocks may have parted since the engine last looked at them.
-  const reckoning = reckon(last.reckoning, now);
-  const beat = reckoning === last.reckoning ? last : { ...last, reckoning };
+  const drift = withDrift(last.drift, now);
+  const beat = drift === last.drift ? last : { ...last, drift };
   const { ttl, interval } = beat.timing;
   const next = nextBeatAt(beat);
   const offset = now.wall - now.mono;
-  const margin = closestMargin(beat, ledger, now);
+  const margin = closestMargin(beat, stats, now);
   return {
     deploymentId: beat.id,
     state: beat.state,
     ...(ttl !== undefined && { ttlMs: ttl }),
     intervalMs: interval,
-    ...(ledger.lastSuccessAt !== undefined && { lastSuccessAt: ledger.lastSuccessAt }),
+    ...(stats.lastSuccessAt !== undefined && { lastSuccessAt: stats.lastSuccessAt }),
     ...(next !== Infinity && { nextBeatAt: next + offset }),
     ...(ttl !== undefined && beat.acknowledged && { expiresAt: expiresAt(beat) + offset }),
     ...(margin !== undefined && { minMarginRatio: margin }),
-    lapses: ledger.lapses,
-    attempts: ledger.attempts,
-    failures: { ...ledger.failures },
-    timeline: ledger.timeline,
+    lapses: stats.lapses,
+    attempts: stats.attempts,
+    failures: { ...stats.failures },
+    timeline: stats.timeline,
   };
 }
 
 /**
- * The ledger knows of margins only when a beat arrives; a deployment in trouble may be closer right now. One that is
+ * The stats know of margins only when a beat arrives; a deployment in trouble may be closer right now. One that is
  * gone has no time that could run out.
  */
-function closestMargin(beat: Heartbeat, ledger: Ledger, now: Instant): number | undefined {
+function closestMargin(beat: Heartbeat, stats: Stats, now: Instant): number | undefined {
   const { ttl } = beat.timing;
   const idle = isFinal(beat.state) || beat.gone || !beat.acknowledged;
-  if (ttl === undefined || idle) return ledger.minMarginRatio;
-  return Math.min(ledger.minMarginRatio ?? Infinity, (expiresAt(beat) - now.mono) / ttl);
+  if (ttl === undefined || idle) return stats.minMarginRatio;
+  return Math.min(stats.minMarginRatio ?? Infinity, (expiresAt(beat) - now.mono) / ttl);
 }

@@ -14,7 +14,7 @@ import {
   type NextPoll,
   type Step,
 } from '../tail/group.ts';
-import { GroupTally, type GroupView } from './group-stats.ts';
+import { GroupStats, type GroupView } from './group-stats.ts';
 import type { Spool } from '../spool/spool.ts';
 
 export interface TailRequest {
@@ -45,7 +45,7 @@ const POLL_TIMEOUT_MS = 60_000;
 
 export class GroupFollower {
   readonly #options: FollowOptions;
-  readonly #tally = new GroupTally();
+  readonly #stats = new GroupStats();
   #state: GroupState;
   #next: NextPoll = FIRST_POLL;
 
@@ -70,7 +70,7 @@ export class GroupFollower {
   }
 
   view(): GroupView {
-    return this.#tally.view(this.#state, this.#next);
+    return this.#stats.view(this.#state, this.#next);
   }
 
   async #poll(signal: AbortSignal): Promise<void> {
@@ -120,7 +120,7 @@ export class GroupFollower {
   #move(step: Step, answer: TailAnswer, { now, roundTripMs }: { now: number; roundTripMs: number }): void {
     this.#state = step.state;
     this.#next = step.next;
-    const events = this.#tally.count(step, answer, now, roundTripMs);
+    const events = this.#stats.count(step, answer, now, roundTripMs);
     for (const event of events) this.#options.observe(event);
   }
 }

@@ -31,7 +31,7 @@ export interface GroupView {
   readonly intervalMs: number;
 }
 
-export class GroupTally {
+export class GroupStats {
   readonly #gaps: Record<GapReason, number> = { overrun: 0, reset: 0, ambiguous: 0 };
   #lines = 0;
   #bytes = 0;

@@ -4,7 +4,7 @@
  */
 import { createBatch, type Batch } from './batch.ts';
 import type { GroupProgress } from '../tail/group.ts';
-import { SinkLedger } from './sink-positions.ts';
+import { SinkPositions } from './sink-positions.ts';
 import { RecordQueue } from './record-queue.ts';
 import type { LogRecord } from '../record.ts';
 import { MEBIBYTE, type Dropped, type SinkStanding, type Spool } from './spool.ts';
@@ -23,14 +23,14 @@ export interface MemorySpoolOptions {
 export class MemorySpool implements Spool {
   readonly epochAfterLoss: number | undefined;
   readonly #maxBytes: number;
-  readonly #ledger = new SinkLedger();
+  readonly #positions = new SinkPositions();
   readonly #progress = new Map<number, GroupProgress>();
   readonly #queue = new RecordQueue();
 
   constructor({ sinks, maxBytes = DEFAULT_BYTES, epochAfterLoss }: MemorySpoolOptions) {
     this.#maxBytes = maxBytes;
     this.epochAfterLoss = epochAfterLoss;
-    for (const sink of sinks) this.#ledger.open(sink, 0, { lag: 0, dropped: 0 });
+    for (const sink of sinks) this.#positions.open(sink, 0, { lag: 0, dropped: 0 });
   }
 
   progress(workergroupId: number): GroupProgress | undefined {
@@ -39,34 +39,34 @@ export class MemorySpool implements Spool {
 
   append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
     this.#progress.set(workergroupId, progress);
-    this.#ledger.append(records.length);
+    this.#positions.append(records.length);
     const gone: number[] = [];
     for (const record of records) {
       this.#queue.push(record);
       while (this.#queue.bytes > this.#maxBytes) gone.push(this.#queue.shift());
     }
-    const dropped = this.#ledger.missing(gone);
-    this.#ledger.drop(dropped);
+    const dropped = this.#positions.missing(gone);
+    this.#positions.drop(dropped);
     this.#releaseAcknowledged();
     return dropped;
   }
 
   take(sink: string): Batch | undefined {
-    const start = Math.max(this.#queue.oldest, this.#ledger.account(sink).acknowledged + 1);
+    const start = Math.max(this.#queue.oldest, this.#positions.account(sink).acknowledged + 1);
     const lines = this.#queue.batchFrom(start);
     if (lines.length === 0) return undefined;
     const batch = createBatch(lines, start + lines.length - 1);
-    this.#ledger.take(sink, batch);
+    this.#positions.take(sink, batch);
     return batch;
   }
 
   acknowledge(sink: string, batch: Batch): void {
-    this.#ledger.acknowledge(sink, batch);
+    this.#positions.acknowledge(sink, batch);
     this.#releaseAcknowledged();
   }
 
   standing(sink: string): SinkStanding {
-    const { lag, dropped } = this.#ledger.account(sink);
+    const { lag, dropped } = this.#positions.account(sink);
     return { lag, dropped };
   }
 
@@ -75,7 +75,7 @@ export class MemorySpool implements Spool {
   }
 
   #releaseAcknowledged(): void {
-    const wanted = Math.min(this.#ledger.acknowledgedByAll, this.#queue.newest);
+    const wanted = Math.min(this.#positions.acknowledgedByAll, this.#queue.newest);
     while (this.#queue.oldest <= wanted) this.#queue.shift();
   }
 }

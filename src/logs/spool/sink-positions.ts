@@ -12,7 +12,7 @@ export interface Account extends SinkStanding {
   readonly underway: number;
 }
 
-export class SinkLedger {
+export class SinkPositions {
   readonly #accounts = new Map<string, Account>();
 
   open(sink: string, acknowledged: number, { lag, dropped }: SinkStanding): void {

@@ -10,7 +10,7 @@ import type { Batch } from './batch.ts';
 import type { Clock } from '../clock.ts';
 import type { LogListener } from '../events.ts';
 import type { GroupProgress } from '../tail/group.ts';
-import { SinkLedger } from './sink-positions.ts';
+import { SinkPositions } from './sink-positions.ts';
 import type { LogRecord } from '../record.ts';
 import { isUnreadable, setAside, SpoolFile, type Sqlite } from './spool-file.ts';
 import { bytesOf, MEBIBYTE, type Dropped, type SinkStanding, type Spool } from './spool.ts';
@@ -54,7 +54,7 @@ export class SqliteSpool implements Spool {
   readonly #sqlite: Sqlite;
   readonly #options: SqliteSpoolOptions;
   readonly #path: string;
-  readonly #ledger = new SinkLedger();
+  readonly #positions = new SinkPositions();
   #file: SpoolFile;
   /** Of all records. */
   #bytes: number;
@@ -79,7 +79,7 @@ export class SqliteSpool implements Spool {
         acknowledged: 0,
         dropped: 0,
       };
-      this.#ledger.open(sink, acknowledged, { lag: records.countAfter(acknowledged), dropped });
+      this.#positions.open(sink, acknowledged, { lag: records.countAfter(acknowledged), dropped });
     }
   }
 
@@ -97,34 +97,34 @@ export class SqliteSpool implements Spool {
     );
     this.#bytes = bytes;
     this.#last += records.length;
-    this.#ledger.append(records.length);
-    this.#ledger.drop(dropped);
+    this.#positions.append(records.length);
+    this.#positions.drop(dropped);
     const told = [...this.#untold, ...dropped];
     this.#untold = [];
     return told;
   }
 
   take(sink: string): Batch | undefined {
-    const { acknowledged } = this.#ledger.account(sink);
+    const { acknowledged } = this.#positions.account(sink);
     const batch = this.#reading(() => this.#file.records.batchAfter(acknowledged));
-    if (batch !== undefined) this.#ledger.take(sink, batch);
+    if (batch !== undefined) this.#positions.take(sink, batch);
     return batch;
   }
 
   acknowledge(sink: string, batch: Batch): void {
-    this.#ledger.acknowledge(sink, batch);
+    this.#positions.acknowledge(sink, batch);
     // Apart from the subtraction, which would read the old sum before a new file is begun.
     const freed = this.#reading(() =>
       this.#file.transaction(() => {
-        this.#file.records.putSink(this.#ledger.account(sink));
-        return this.#file.records.removeThrough(this.#ledger.acknowledgedByAll);
+        this.#file.records.putSink(this.#positions.account(sink));
+        return this.#file.records.removeThrough(this.#positions.acknowledgedByAll);
       }),
     );
     this.#bytes -= freed;
   }
 
   standing(sink: string): SinkStanding {
-    const { lag, dropped } = this.#ledger.account(sink);
+    const { lag, dropped } = this.#positions.account(sink);
     return { lag, dropped };
   }
 
@@ -146,14 +146,14 @@ export class SqliteSpool implements Spool {
     for (const record of bytes > maxBytes ? stored.oldest() : []) {
       if (bytes <= maxBytes) break;
       // What is on its way to a sink stays until it has arrived: after a crash it must still be there.
-      if (this.#ledger.isUnderway(record.position)) continue;
+      if (this.#positions.isUnderway(record.position)) continue;
       gone.push(record.position);
       bytes -= record.bytes;
     }
     for (const position of gone) stored.remove(position);
-    const dropped = this.#ledger.missing(gone);
+    const dropped = this.#positions.missing(gone);
     for (const { sink, records: missed } of dropped) {
-      const account = this.#ledger.account(sink);
+      const account = this.#positions.account(sink);
       stored.putSink({ ...account, dropped: account.dropped + missed });
     }
     return { bytes, dropped };
@@ -177,10 +177,10 @@ export class SqliteSpool implements Spool {
       this.#file.close();
       this.#file = this.#beginAnew(error);
       this.#bytes = 0;
-      const missed = this.#ledger.missingAll();
-      this.#ledger.drop(missed);
+      const missed = this.#positions.missingAll();
+      this.#positions.drop(missed);
       this.#untold = [...this.#untold, ...missed];
-      for (const account of this.#ledger.accounts) this.#file.records.putSink(account);
+      for (const account of this.#positions.accounts) this.#file.records.putSink(account);
       return run();
     }
   }

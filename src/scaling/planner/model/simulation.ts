@@ -9,7 +9,7 @@
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import { demandFor, NOTHING_OBSERVED, type Demand } from './demand.ts';
 import { Fleet } from './fleet.ts';
-import { PlanLedger } from './stats.ts';
+import { PlanStats } from './stats.ts';
 import { createRandom, type Random } from '../load/random.ts';
 import { RequestQueue } from './request-queue.ts';
 import type { PlanResult } from '../result.ts';
@@ -28,7 +28,7 @@ export class Simulation {
   readonly #settings: PlanSettings;
   readonly #random: Random;
   readonly #fleet: Fleet;
-  readonly #ledger: PlanLedger;
+  readonly #stats: PlanStats;
   readonly #queue = new RequestQueue();
   readonly #load: SlidingMean;
   readonly #keptHot: SlidingMaximum;
@@ -47,7 +47,7 @@ export class Simulation {
     this.#settings = settings;
     this.#random = createRandom(settings.seed);
     this.#fleet = new Fleet(parameters.max_workers, settings, this.#random);
-    this.#ledger = new PlanLedger(parameters, settings, series);
+    this.#stats = new PlanStats(parameters, settings, series);
     const { controlSeconds, loadWindowSeconds, scaleDownSeconds } = settings;
     this.#load = new SlidingMean(Math.round(loadWindowSeconds / controlSeconds));
     // Not wanted for a whole delay: by the decision at its start, the one at its end, and all between.
@@ -73,7 +73,7 @@ export class Simulation {
     this.#advance(atSeconds);
     this.#lastArrival = atSeconds;
     this.#workSinceDecision += work;
-    this.#ledger.arrived(atSeconds, work);
+    this.#stats.arrived(atSeconds, work);
     // Behind those that wait already, or taken at once.
     if (this.#queue.size > 0 || this.#fleet.slots.minKey - atSeconds > this.#parameters.max_queue_time) {
       this.#queue.push(atSeconds, work);
@@ -85,8 +85,8 @@ export class Simulation {
     this.#advance(Math.max(this.#now, atLeastSeconds));
     while (this.#queue.size > 0) this.#advance(this.#nextDecision);
     this.#advance(this.#fleet.lastBusy(this.#now));
-    this.#ledger.staffed(this.#now, this.#fleet.staffing);
-    return this.#ledger.result(this.#fleet);
+    this.#stats.staffed(this.#now, this.#fleet.staffing);
+    return this.#stats.result(this.#fleet);
   }
 
   /** Multiplied afresh each time: adding up fractions would drift. */
@@ -103,7 +103,7 @@ export class Simulation {
       this.#now = at;
       if (taken === at) this.#takeFromQueue();
       else {
-        this.#ledger.staffed(at, this.#fleet.staffing);
+        this.#stats.staffed(at, this.#fleet.staffing);
         if (this.#fleet.nextChange <= at) this.#fleet.change(at);
         else this.#decide();
       }
@@ -129,10 +129,10 @@ export class Simulation {
     const place = this.#settings.routing === 'shortest' ? 0 : this.#anyPlace();
     const begin = Math.max(this.#now, slots.keyAt(place));
     const waited = begin - arrival;
-    if (waited > this.#settings.giveUpSeconds) this.#ledger.abandoned(arrival, work);
+    if (waited > this.#settings.giveUpSeconds) this.#stats.abandoned(arrival, work);
     else {
       this.#fleet.assign(place, begin, work);
-      this.#ledger.begun(arrival, waited);
+      this.#stats.begun(arrival, waited);
     }
   }
 
@@ -147,7 +147,7 @@ export class Simulation {
   #decide(): void {
     const { controlSeconds, giveUpSeconds } = this.#settings;
     while (this.#now - this.#queue.headArrival > giveUpSeconds) {
-      this.#ledger.abandoned(this.#queue.headArrival, this.#queue.headWork);
+      this.#stats.abandoned(this.#queue.headArrival, this.#queue.headWork);
       this.#queue.shift();
     }
     const wanted = demandFor(this.#parameters, this.#settings, {

@@ -6,7 +6,7 @@ import type { PlanResult } from '../result.ts';
 import type { PlanSettings } from '../settings.ts';
 import { TimeSeries, type Staffing } from './time-series.ts';
 
-export class PlanLedger {
+export class PlanStats {
   readonly #parameters: ResolvedParameters;
   readonly #settings: PlanSettings;
   readonly #series: TimeSeries | undefined;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Agenda } from '../../../../src/heartbeat/driver/backlog.ts';
+import { Backlog } from '../../../../src/heartbeat/driver/backlog.ts';
 import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
 import { startHeartbeat, type Heartbeat } from '../../../../src/heartbeat/engine/state.ts';
 
@@ -15,11 +15,11 @@ function due(id: number, age: number, changes: Partial<Heartbeat> = {}): { reado
 
 /** The order in which they may send. */
 function order(items: readonly { readonly beat: Heartbeat }[]): number[] {
-  const agenda = new Agenda<{ readonly beat: Heartbeat }>();
-  for (const item of items) agenda.place(item, NOW);
+  const backlog = new Backlog<{ readonly beat: Heartbeat }>();
+  for (const item of items) backlog.place(item, NOW);
   return items.map(() => {
-    const first = agenda.sender()!;
-    agenda.defer(first, Infinity);
+    const first = backlog.sender()!;
+    backlog.defer(first, Infinity);
     return first.beat.id;
   });
 }
@@ -36,5 +36,5 @@ it('one that the service says is gone keeps its place until its time is up', () 
 
 it('one that only a clock that was set makes look lost is in a hurry', () => {
   const hidden = { offset: 0, hidden: 3_600_000 };
-  expect(order([due(1, 20_000), due(2, 10_000, { reckoning: hidden })])).toEqual([2, 1]);
+  expect(order([due(1, 20_000), due(2, 10_000, { drift: hidden })])).toEqual([2, 1]);
 });

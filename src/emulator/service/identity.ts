@@ -5,7 +5,7 @@ import type { Call } from './call.ts';
 import type { ApiKeyRecord, State, UserRecord } from './state.ts';
 import { userOfSecret } from '../tfa/login.ts';
 
-export interface Caller {
+export interface Identity {
   readonly key: ApiKeyRecord;
   readonly user: UserRecord;
   /** Known by a secret alone; `key` then grants nothing. */
@@ -13,7 +13,7 @@ export interface Caller {
 }
 
 /** @throws Refused what authenticate and userOfSecret throw */
-export function callerOf(state: State, { verification }: Operation, call: Call, nowMs: number): Caller {
+export function identify(state: State, { verification }: Operation, call: Call, nowMs: number): Identity {
   if (call.bearer !== undefined || !verification.secretAlone) {
     return { ...authenticate(state, call.bearer, nowMs), loggedOut: false };
   }
