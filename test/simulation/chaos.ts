@@ -18,6 +18,7 @@ import type { Sky, Weather } from './network.ts';
 import { Random } from './random.ts';
 import { finish, pickLateness, type RunOptions, type RunResult } from './scenario.ts';
 import type { Limit } from './service.ts';
+import { findWindow, type Span } from './span.ts';
 import { World } from './world.ts';
 
 const FAULTS = [
@@ -39,11 +40,6 @@ const FAULTS = [
 
 /** The longest θ that is found in time where nobody names it, ms. */
 const LONGEST_UNNAMED = 3000;
-
-interface Span {
-  readonly from: number;
-  readonly to: number;
-}
 
 /** Healthy and faulty phases in turn. Keeps the times in which no deployment could have been saved. */
 class Chaos implements Weather {
@@ -120,13 +116,7 @@ class Chaos implements Weather {
     // An old key costs one attempt that is refused, and the spacing to the next.
     const withKey = this.keyResetAt < basis ? rescue : rescue + attemptTimeout + maxSpacing + tick;
     const length = withKey + this.turns * turn;
-    let from = basis + interval;
-    for (const span of this.bad.toSorted((a, b) => a.from - b.from)) {
-      if (span.to <= from) continue;
-      if (span.from - from > length) break;
-      from = span.to;
-    }
-    return from + length < end ? { from, to: from + length } : undefined;
+    return findWindow(this.bad, { from: basis + interval, length, end });
   }
 }
 

@@ -12,8 +12,10 @@ export interface ForwardProxy extends AsyncDisposable {
   readonly connections: number;
   /** `hang`: takes a CONNECT and never answers. `mute`: answers it, and takes what comes then in silence. */
   mode: 'forward' | 'hang' | 'mute' | 'refuse';
-  /** Ends what is open; modes are for what comes. */
-  drop(): void;
+  /** The same for what is wanted of one host alone. */
+  readonly modes: Map<string, ForwardProxy['mode']>;
+  /** Ends what is open, to one host or to all; modes are for what comes. */
+  drop(host?: string): void;
 }
 
 const PASSWORD = 's3cret';
@@ -24,14 +26,17 @@ const EXPECTED = `Basic ${Buffer.from(`sidecar:${PASSWORD}`).toString('base64')}
 export async function startForwardProxy(targets: { tls: number; http: number }): Promise<ForwardProxy> {
   const requests: string[] = [];
   const sockets = new Set<Duplex>();
+  /** Of tunnels: where to. */
+  const hosts = new WeakMap<Duplex, string>();
   const proxy = {
     mode: 'forward' as ForwardProxy['mode'],
+    modes: new Map<string, ForwardProxy['mode']>(),
     get connections() {
       return sockets.size;
     },
   };
-  const admitted = ({ headers }: IncomingMessage): boolean =>
-    proxy.mode !== 'refuse' && headers['proxy-authorization'] === EXPECTED;
+  const admitted = ({ headers }: IncomingMessage, mode = proxy.mode): boolean =>
+    mode !== 'refuse' && headers['proxy-authorization'] === EXPECTED;
 
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
@@ -52,9 +57,13 @@ export async function startForwardProxy(targets: { tls: number; http: number }):
   server.on('connect', (request: IncomingMessage, client: Duplex) => {
     requests.push(`CONNECT ${request.url}`);
     client.on('error', () => {});
-    if (proxy.mode === 'hang') return void readSilently(client);
-    if (!admitted(request)) return void client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
-    if (proxy.mode === 'mute') return void readSilently(client).write(ESTABLISHED);
+    const [host = ''] = (request.url ?? '').split(':');
+    hosts.set(client, host);
+    const mode = proxy.modes.get(host) ?? proxy.mode;
+    if (mode === 'hang') return void readSilently(client);
+    if (!admitted(request, mode))
+      return void client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    if (mode === 'mute') return void readSilently(client).write(ESTABLISHED);
     const upstream = connect(targets.tls, '127.0.0.1', () => {
       client.write(ESTABLISHED);
       client.pipe(upstream).pipe(client);
@@ -67,8 +76,8 @@ export async function startForwardProxy(targets: { tls: number; http: number }):
   return Object.assign(proxy, {
     url: `http://sidecar:${PASSWORD}@127.0.0.1:${port}`,
     requests,
-    drop() {
-      for (const socket of sockets) socket.destroy();
+    drop(host?: string) {
+      for (const socket of sockets) if (host === undefined || hosts.get(socket) === host) socket.destroy();
     },
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve));

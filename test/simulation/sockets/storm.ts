@@ -1,0 +1,165 @@
+/**
+ * `chaos` over real sockets and in real time: the real driver, client and transport, a way that breaks and a service
+ * that fails, as a seed has it. Whoever expires must have had no window.
+ */
+import { createTransport } from '../../../src/client/transport.ts';
+import { createPartialClient } from '../../../src/client/partial-client.ts';
+import { serverlessOperations } from '../../../src/contract/operations/serverless.ts';
+import type { Emulator, FaultInput } from '../../../src/emulator/index.ts';
+import { createBeatPort } from '../../../src/heartbeat/driver/beat.ts';
+import { HeartbeatDriver } from '../../../src/heartbeat/driver/driver.ts';
+import type { StepFunction } from '../../../src/heartbeat/engine/engine.ts';
+import { timingFor, type Timing } from '../../../src/heartbeat/engine/formulas.ts';
+import { Random } from '../random.ts';
+import { findWindow, type Span } from '../span.ts';
+import { WAYS, type Ground } from './ways.ts';
+
+export interface StormOptions {
+  readonly emulator: Emulator;
+  readonly ground: Ground;
+  readonly seed: number;
+  readonly ttlMs: number;
+  /** How long it lasts, ms. */
+  readonly lengthMs: number;
+  /** Default: the real engine. */
+  readonly step?: StepFunction | undefined;
+}
+
+export interface StormResult {
+  readonly seed: number;
+  readonly way: string;
+  readonly faults: readonly string[];
+  readonly beats: number;
+  readonly lapsed: boolean;
+  /** That it had, and lapsed all the same. */
+  readonly window: Span | undefined;
+  /** Open connections of its transport at the most. */
+  readonly mostOpen: number;
+}
+
+const SERVICE_FAULTS: readonly FaultInput[] = [
+  { kind: 'status', status: 503 },
+  { kind: 'status', status: 500, takesEffect: true },
+  { kind: 'html' },
+  { kind: 'empty', takesEffect: false },
+  { kind: 'hang' },
+  { kind: 'reset', takesEffect: true },
+  { kind: 'truncated' },
+  { kind: 'throttled', shape: 'text' },
+  { kind: 'throttled', shape: 'detail', thresholdSeconds: 1 },
+];
+/** What a service that names a threshold asks for after it is well again, ms. */
+const LONGEST_WAIT_MS = 1_100;
+/** Beyond this a timer of this busy process is too late to blame anybody else for what follows, ms. */
+const LOOK_MS = 25;
+
+export async function storm({ emulator, ground, seed, ttlMs, lengthMs, step }: StormOptions) {
+  const random = new Random(seed);
+  const [name, openWay] = any(random, Object.entries(WAYS));
+  await using way = await openWay(ground, seed);
+  const timing = timingFor({ ttl: ttlMs, interval: 'auto' });
+  await using transport = createTransport(way.resolve);
+  using lateness = watchLateness(timing.tick);
+  const bad: Span[] = lateness.spans;
+  const sentAt = new Map<number, number>();
+  let basis = performance.now();
+  let mostOpen = 0;
+  emulator.deployments.add({ id: seed, ttl: ttlMs / 1000 });
+  const client = createPartialClient(
+    { 'deployments.heartbeat': serverlessOperations['deployments.heartbeat'] },
+    { transport, baseUrl: way.baseUrl, apiKey: emulator.apiKey },
+  );
+  const driver = new HeartbeatDriver({
+    key: emulator.apiKey,
+    ...(step && { step }),
+    ports: {
+      clock: { mono: () => performance.now(), wall: Date.now },
+      random: () => random.next(),
+      setTimer(ms, fn) {
+        const timer = setTimeout(fn, ms);
+        return () => clearTimeout(timer);
+      },
+      beat: createBeatPort(client),
+      readKey: async () => emulator.apiKey,
+      listener(_, notice) {
+        mostOpen = Math.max(mostOpen, transport.open);
+        if (notice.type === 'sent') sentAt.set(notice.attempt, performance.now());
+        if (notice.type === 'accepted') basis = sentAt.get(notice.attempt) ?? basis;
+      },
+    },
+  });
+  driver.add({ id: seed, ttl: ttlMs, interval: 'auto' });
+
+  const service = emulator.deployments;
+  const faults: string[] = [];
+  const endsAt = performance.now() + lengthMs;
+  while (performance.now() < endsAt && !service.get(seed).expired) {
+    await until(performance.now() + random.between(0.2, 3) * timing.rescue);
+    const from = performance.now();
+    const heal = await strike();
+    // Begun before it was awaited, and whole until it has been ended.
+    await until(from + faultLength(random, ttlMs));
+    const wait = await heal();
+    bad.push({ from, to: performance.now() + wait });
+  }
+  // What lapses now was lost by what came before.
+  await until(performance.now() + ttlMs);
+  await driver.stop();
+  const { expired: lapsed, beats } = service.get(seed);
+  service.remove(seed);
+  const window = lapsed ? openWindow(bad, basis, timing) : undefined;
+  const result: StormResult = { seed, way: name, faults, beats, lapsed, window, mostOpen };
+  return result;
+
+  /** Begins a fault; what ends it answers for how long the service still does not want to be reached, ms. */
+  async function strike(): Promise<() => Promise<number>> {
+    if (random.chance(0.35)) {
+      const fault = any(random, SERVICE_FAULTS);
+      faults.push(fault.kind);
+      const handle = await emulator.faults.add({ ...fault, id: seed } as FaultInput);
+      return async () => {
+        await handle.clear();
+        return fault.kind === 'throttled' ? LONGEST_WAIT_MS : 0;
+      };
+    }
+    const [kind, begin] = any(random, Object.entries(way.faults));
+    faults.push(kind);
+    await begin();
+    return async () => {
+      await way.heal();
+      return 0;
+    };
+  }
+}
+
+function any<T>(random: Random, choices: readonly T[]): T {
+  const choice = choices[Math.floor(random.next() * choices.length)];
+  if (choice === undefined) throw new Error('nothing to choose from');
+  return choice;
+}
+
+/** Most are within what is survived, some are not. */
+function faultLength(random: Random, ttlMs: number): number {
+  return random.chance(0.6) ? random.between(0, 0.3 * ttlMs) : random.between(0.3 * ttlMs, 0.9 * ttlMs);
+}
+
+function openWindow(bad: readonly Span[], basis: number, timing: Timing): Span | undefined {
+  const { interval, rescue, ttl = 0, clockAllowance } = timing;
+  return findWindow(bad, { from: basis + interval, length: rescue, end: basis + ttl - clockAllowance });
+}
+
+/** Times in which this process did not get to run for longer than `tick`, ms. */
+function watchLateness(tick: number) {
+  const spans: Span[] = [];
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    if (now - last > LOOK_MS + tick) spans.push({ from: last, to: now });
+    last = now;
+  }, LOOK_MS);
+  return { spans, [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+async function until(at: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, at - performance.now())));
+}
