@@ -4,9 +4,10 @@ import { defineConfig } from 'vitest/config';
  * One project per kind of test, so that `npm test -- --project unit` runs one. What its hooks set up and take
  * down (programs, engines, whole clones) can take as long as its tests.
  */
-function project(name: string, timeout: number) {
+function project(name: string, timeout: number, groupOrder = 0) {
   const include = [`test/${name}/**/*.test.ts`];
-  return { extends: true as const, test: { name, include, testTimeout: timeout, hookTimeout: timeout } };
+  const timeouts = { testTimeout: timeout, hookTimeout: timeout };
+  return { extends: true as const, test: { name, include, ...timeouts, sequence: { groupOrder } } };
 }
 
 export default defineConfig({
@@ -23,8 +24,8 @@ export default defineConfig({
       project('browser', 60_000),
       project('container', 300_000),
       project('e2e', 120_000),
-      // In real time, and with a machine to itself: npm run test:alone.
-      ...(process.env['TEST_ALONE'] === '1' ? [project('alone', 180_000)] : []),
+      // In real time, and with the machine to itself: when all others have ended.
+      project('alone', 180_000, 1),
     ],
   },
 });
