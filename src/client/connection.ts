@@ -7,6 +7,7 @@
 import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
+import type { SecureContext } from 'node:tls';
 import type { Client, Dispatcher } from 'undici';
 import type { WireResponse } from '../wire/response.ts';
 import type { Lookup } from './lookup.ts';
@@ -22,6 +23,12 @@ export interface ConnectionRequest {
   readonly maxBytes: number;
   /** The connection is there, and the request is being written to it. */
   readonly onConnected: (() => void) | undefined;
+}
+
+export interface ConnectionParts {
+  readonly lookup: Lookup;
+  readonly secureContext: () => SecureContext;
+  readonly onClosed: (connection: Connection) => void;
 }
 
 /** Idle sockets are given up before most servers and load balancers do. */
@@ -48,12 +55,18 @@ export class Connection {
   readonly #dispatcher: Dispatcher;
   readonly #closed: () => void;
 
-  /** Does nothing until the first request. `onClosed`: its socket was there, and is gone (may be said twice). */
-  constructor(origin: string, lookup: Lookup, onClosed: (connection: Connection) => void) {
+  /**
+   * Does nothing until the first request. `onClosed`: its socket was there, and is gone (may be said twice).
+   * `secureContext` is asked for where the origin speaks TLS.
+   */
+  constructor(origin: string, { lookup, secureContext, onClosed }: ConnectionParts) {
     this.origin = origin;
+    const isTls = origin.startsWith('https:');
+    const tls = isTls ? { secureContext: secureContext() } : {};
     this.#closed = () => onClosed(this);
     const { signal } = this.#life;
     const connect = {
+      ...tls,
       // What Node and undici both call `signal` ends a socket, whatever it is doing.
       signal,
       timeout: 0,
@@ -64,11 +77,12 @@ export class Connection {
       // Direct, or through a proxy that forwards plain HTTP, the socket is ours to open; through a tunnel undici's
       // own `connect` opens it, over the socket that clientFactory's client leads to the proxy.
       factory: (address, given: Pick<Client.Options, 'connect'>) => {
-        const tunnel = origin.startsWith('https:') && typeof given.connect === 'function' && given.connect;
+        const tunnel = isTls && typeof given.connect === 'function' && given.connect;
         const client = createSocketClient(address, { ...SOCKET, connect: tunnel || connect });
         return client.on('disconnect', this.#closed);
       },
       clientFactory: (proxy) => createSocketClient(proxy, { ...SOCKET, connect }),
+      requestTls: tls,
       connectTimeout: 0,
     });
   }

@@ -8,6 +8,7 @@
  * NO_PROXY, in either case, read by undici. TLS trusts what Node trusts: its own list and the certificates in
  * NODE_EXTRA_CA_CERTS.
  */
+import type { SecureContext } from 'node:tls';
 import type { TransportReason } from './errors.ts';
 import type { WireResponse } from '../wire/response.ts';
 import { Connection } from './connection.ts';
@@ -47,6 +48,7 @@ export function createTransport(resolve?: Resolve): Transport {
   /** The one that was used last is the last. */
   const idle: Connection[] = [];
   let disposed = false;
+  let secureContext: SecureContext | undefined;
 
   function take(origin: string): Connection | undefined {
     const index = idle.findLastIndex((one) => one.origin === origin);
@@ -54,9 +56,15 @@ export function createTransport(resolve?: Resolve): Transport {
   }
 
   function connect(origin: string): Connection {
-    const connection = new Connection(origin, lookup, (closed) => {
-      // One in use fails its exchange, which then gives it up.
-      if (idle.includes(closed)) void giveUp(closed, new Error('closed while idle'));
+    const connection = new Connection(origin, {
+      lookup,
+      // One for all: to make it anew takes half of the processor time of a TLS connection. node:tls is loaded where
+      // TLS is spoken, as undici loads it.
+      secureContext: () => (secureContext ??= process.getBuiltinModule('node:tls').createSecureContext()),
+      onClosed(closed) {
+        // One in use fails its exchange, which then gives it up.
+        if (idle.includes(closed)) void giveUp(closed, new Error('closed while idle'));
+      },
     });
     open.add(connection);
     return connection;
