@@ -6,7 +6,7 @@ FROM ${BUILD_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 # No install scripts: the bundler's binary is a package of its own, and this image already has Node 24.
-RUN npm install --no-save --ignore-scripts --no-audit --no-fund
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY .config .config
 COPY src src

@@ -1,49 +1,68 @@
 // Runs before `npm run demo`, `npm start` and `npm test`, on whatever Node the machine has: installs the
-// locked dependencies when they are missing or older than the lockfile. The npm package `node` among them
+// locked dependencies where they are missing or others than the lockfile names. The npm package `node` among them
 // brings Node 24, which npm puts first on the PATH of every script, so an older Node on the machine is fine.
 // Plain JavaScript without imports beyond old Node modules: it must run where nothing else does yet.
+//
+// `npm ci` removes node_modules before it fills it again. Where that is interrupted, or the network fails, npm's own
+// record of what is installed is missing, for it is written last: the next run starts over.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const lockfile = readFileSync(join(root, 'package-lock.json'));
-const wanted = createHash('sha256').update(lockfile).digest('hex');
-const stampFile = join(root, 'node_modules', '.pilotlight-setup');
+const folder = join(root, 'node_modules');
+/** npm's record of what is installed. */
+const record = join(folder, '.package-lock.json');
 
 function isInstalled() {
-  return existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted && nodeRuns();
+  return existsSync(record) && holdsAll(packagesOf(record)) && nodeRuns();
+}
+
+/** Whether each package of the lockfile is installed, except those for other platforms, which are optional. */
+function holdsAll(installed) {
+  return Object.entries(packagesOf(join(root, 'package-lock.json')))
+    .filter(([path]) => path !== '')
+    .every(([path, { integrity, optional }]) =>
+      installed[path] ? installed[path].integrity === integrity : optional,
+    );
+}
+
+function packagesOf(lockfile) {
+  return JSON.parse(readFileSync(lockfile, 'utf8')).packages;
 }
 
 function nodeRuns() {
-  const binary = join(root, 'node_modules', '.bin', 'node');
+  const binary = join(folder, '.bin', 'node');
   return existsSync(binary) && spawnSync(binary, ['--version']).status === 0;
 }
 
+function fail(message) {
+  process.stderr.write(`pilotlight: ${message}\n`);
+  process.exit(1);
+}
+
 if (!isInstalled()) {
+  // What is behind the link is somebody else's, and `npm ci` would remove it.
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink())
+    fail(
+      'node_modules is a link to packages that are not those of package-lock.json; run `npm ci` where it leads.',
+    );
   process.stderr.write('pilotlight: installing dependencies (once, about half a minute) …\n');
-  rmSync(stampFile, { force: true });
-  // npm_execpath is the npm that runs this script; a bare `npm` may be another one, or missing.
-  const npm = process.env.npm_execpath;
-  const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []];
-  // Not `npm ci`: it refuses a lockfile that lacks a platform's optional binaries, which the registry that the
-  // lockfile was made with may not have. This takes the locked versions all the same, and writes nothing.
-  const install = [...args, 'install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+  // First of all, so that an interrupted removal is not taken for a complete installation.
+  rmSync(record, { force: true });
+  // The Node and the npm that run this script, where npm does; a bare `npm` may be another one, or missing. Not this
+  // process' own Node, which may be the one in node_modules.
+  const { npm_execpath: npm, npm_node_execpath: node = process.execPath } = process.env;
+  const [command, args] = npm ? [node, [npm]] : ['npm', []];
+  const install = [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'];
   const result = spawnSync(command, install, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
-  if (result.status !== 0) {
-    process.stderr.write(
-      'pilotlight: npm install failed (see above). A network or registry problem? Try `npm install` by hand.\n',
-    );
-    process.exit(1);
-  }
+  if (result.status !== 0)
+    fail('npm ci failed (see above). A network or registry problem? Try `npm ci` by hand.');
   if (!nodeRuns()) {
-    process.stderr.write(
-      'pilotlight: the npm package `node` did not install its binary. Install scripts may be switched off\n' +
-        '(npm config get ignore-scripts); or use a Node >= 22.19 of your own.\n',
+    fail(
+      'the npm package `node` did not install its binary. Install scripts may be switched off\n' +
+        '(npm config get ignore-scripts); or use a Node >= 22.19 of your own.',
     );
-    process.exit(1);
   }
-  writeFileSync(stampFile, wanted);
 }

@@ -13,7 +13,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
 }
 // The heart starts without the command line's parser and commands, which only cost its first heartbeat time.
 if (process.argv.length === 3 && process.argv[2] === 'run') {
-  const { runHeart } = await import('../heartbeat/process/main.ts');
+  const { runHeart } = await import('./heart.ts');
   await runHeart();
 } else {
   const { runProgram } = await import('./program.ts');

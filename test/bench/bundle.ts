@@ -5,8 +5,6 @@ import { report } from './figures.ts';
 import { BUNDLE } from './processes.ts';
 
 const folder = dirname(BUNDLE);
-/** Loaded by `pilotlight run` when it has read its arguments, and when its first heartbeats have left. */
-const LOADED_BY_HEART = ['main', 'supervisor', 'daemon-child', 'memory', 'service-manager'];
 const STATIC = /(?:from|import)\s*"\.\/([^"]+\.js)"/g;
 
 /** The files that `entry` imports, itself included, without what it loads when it is needed. */
@@ -31,9 +29,10 @@ function megabytes(files: ReadonlySet<string>): number {
   return [...files].reduce((sum, file) => sum + statSync(join(folder, file)).size, 0) / 1e6;
 }
 
-const heart = closure('pilotlight.js');
-for (const name of LOADED_BY_HEART) addLazy(heart, name);
+const heart = closure('pilotlight.js').add('heart.cjs');
+addLazy(heart, 'heart');
 const daemon = closure('daemon.js');
+addLazy(daemon, 'serve');
 report(
   'bundle',
   megabytes(new Set([...heart, ...daemon])),

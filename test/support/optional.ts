@@ -3,7 +3,6 @@
  * line that says what to install; with REQUIRE_ALL set, as in .ci/run, a missing part fails instead.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { describe } from 'vitest';
 
 const required = process.env['REQUIRE_ALL'] === '1';
@@ -27,7 +26,3 @@ export function hasCommand(command: string, ...args: string[]): boolean {
 }
 
 export const root = new URL('../..', import.meta.url).pathname;
-
-/** Real logs and traces that lie beside the repository; they are not copied into it. */
-export const sharedData = new URL('../../../shared/data/', import.meta.url).pathname;
-export const hasSharedData = existsSync(sharedData);

@@ -1,20 +1,13 @@
-/** 2,000 real lines each of three systems (Loghub, Zhu et al., ISSRE 2023), where the folder is there. */
-import { existsSync, readFileSync } from 'node:fs';
-
-const folder = new URL('../../../shared/data/logs/', import.meta.url);
-
-/** Tests that want real logs are skipped without them: `describe.skipIf(!haveRealLogs)`. */
-export const haveRealLogs = existsSync(folder);
-if (!haveRealLogs) process.stderr.write(`skipped: real logs, because ${folder.pathname} is absent\n`);
+/** 2,000 real lines each of three systems (Loghub, Zhu et al., ISSRE 2023). */
+import { readFileSync } from 'node:fs';
+import { realData } from './real-data.ts';
 
 export type RealLog = 'OpenSSH' | 'Spark' | 'OpenStack' | 'OpenSSH without times';
 export const REAL_LOGS: readonly RealLog[] = ['OpenSSH', 'Spark', 'OpenStack', 'OpenSSH without times'];
 
 export function readRealLog(name: RealLog): readonly string[] {
   const [file = ''] = name.split(' ');
-  const lines = readFileSync(new URL(`${file}.log`, folder), 'utf8')
-    .trimEnd()
-    .split('\r\n');
+  const lines = readFileSync(`${realData}logs/${file}.log`, 'utf8').trimEnd().split('\r\n');
   // Without time and process id most lines repeat, which is what makes alignment hard.
   return name === 'OpenSSH without times'
     ? lines.map((line) => line.replace(/^.{15} LabSZ sshd\[\d+\]: /, ''))

@@ -9,7 +9,7 @@ export function runCommand(): Command {
       () => `\nEnvironment (each also as NAME_FILE, a path whose content is the value):\n${variables()}`,
     )
     .action(async () => {
-      const { runHeart } = await import('../../heartbeat/process/main.ts');
+      const { runHeart } = await import('../heart.ts');
       await runHeart();
     });
 }

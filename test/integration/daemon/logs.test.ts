@@ -2,20 +2,16 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { startTestDaemon, until } from '../../support/daemon.ts';
-import { describeWith, hasSharedData, sharedData } from '../../support/optional.ts';
+import { describeWithRealData, realData } from '../../support/real-data.ts';
 
 function realLines(file: string): string[] {
-  return readFileSync(`${sharedData}logs/${file}`, 'utf8')
+  return readFileSync(`${realData}logs/${file}`, 'utf8')
     .replace(/\n$/, '')
     .split('\n')
     .map((line) => line.replace(/\r$/, ''));
 }
 
-describeWith(
-  'real logs',
-  hasSharedData,
-  'the shared data folder beside the repository',
-)('real logs replayed through a worker group', () => {
+describeWithRealData('real logs replayed through a worker group', () => {
   test.concurrent.each(['OpenSSH.log', 'Spark.log', 'OpenStack.log'])(
     '%s comes out of stdout once and in order, though every third poll fails',
     async (file) => {

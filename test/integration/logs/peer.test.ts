@@ -1,10 +1,11 @@
 /** The same five stretches of a log's life, followed by Pilotlight and by the loop that people write today. */
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { Client } from '../../../src/client/client.ts';
 import { MAX_TAIL } from '../../../src/logs/tail/rate.ts';
 import { followEmulator, GROUP, type FollowedEmulator } from '../../support/followed-emulator.ts';
 import { gapsOf, linesOf } from '../../support/log-polls.ts';
-import { haveRealLogs, readRealLog } from '../../support/real-logs.ts';
+import { describeWithRealData } from '../../support/real-data.ts';
+import { readRealLog } from '../../support/real-logs.ts';
 
 /**
  * The peer to beat: asks for a tail every second and prints what stands after the line it printed last. It is dealt
@@ -151,7 +152,7 @@ function tally(printed: readonly string[], truth: readonly string[]): Tally {
   return { extra, lost };
 }
 
-describe.skipIf(!haveRealLogs)('beside a poller that compares with the last line', () => {
+describeWithRealData('beside a poller that compares with the last line', () => {
   const rows: Row[] = [];
 
   test.each(SCENES)('$name: no line twice, and none missing that is not told of', async (scene) => {

@@ -1,10 +1,11 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { MAX_TAIL, reserve } from '../../../src/logs/tail/rate.ts';
 import { followEmulator, GROUP } from '../../support/followed-emulator.ts';
 import { gapsOf, linesOf } from '../../support/log-polls.ts';
 import { expectSubsequence } from '../../support/log-records.ts';
-import { haveRealLogs, longRealLog, REAL_LOGS } from '../../support/real-logs.ts';
+import { describeWithRealData } from '../../support/real-data.ts';
+import { longRealLog, REAL_LOGS } from '../../support/real-logs.ts';
 
 const PASSES = 30;
 /** Lines per second: from a log that stands still to twice what the service can give in a second. */
@@ -20,7 +21,7 @@ const phases = fc.array(fc.record({ rate, seconds: fc.integer({ min: 1, max: 6 }
   maxLength: 6,
 });
 
-describe.skipIf(!haveRealLogs)('rates from 0 to 20,000 lines/s, over real sockets in virtual time', () => {
+describeWithRealData('rates from 0 to 20,000 lines/s, over real sockets in virtual time', () => {
   test.each(REAL_LOGS)(
     '%s: nothing is lost that a tail can hold, and what it cannot hold is counted',
     async (name) => {

@@ -8,7 +8,8 @@ import { openSqliteSpool } from '../../../src/logs/spool/sqlite-spool.ts';
 import { windowLines } from '../../../src/logs/tail/window.ts';
 import { LogPolls } from '../../support/log-polls.ts';
 import { LogService } from '../../support/log-service.ts';
-import { haveRealLogs, readRealLog, REAL_LOGS } from '../../support/real-logs.ts';
+import { hasRealData } from '../../support/real-data.ts';
+import { readRealLog, REAL_LOGS } from '../../support/real-logs.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const CHILD = new URL('../../support/log-crash-child.ts', import.meta.url);
@@ -108,7 +109,7 @@ class GrowingLog {
 
 const numbered = Array.from({ length: 2_000 }, (_, index) => `line ${index % 700}`);
 const logs: [string, number, () => readonly string[]][] = [['numbered lines', 8, () => numbered]];
-if (haveRealLogs) for (const name of REAL_LOGS) logs.push([name, 3, () => readRealLog(name).slice(0, 400)]);
+if (hasRealData) for (const name of REAL_LOGS) logs.push([name, 3, () => readRealLog(name).slice(0, 400)]);
 
 test.each(logs)(
   '%s, killed at any moment: the spool equals one that never was, and the sink sees all in order',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { planTable } from '../../../../src/cli/plan/table.ts';
 import { ProgressBar } from '../../../../src/cli/plan/progress.ts';
-import { describeWith, hasSharedData, sharedData } from '../../../support/optional.ts';
+import { describeWithRealData, realData } from '../../../support/real-data.ts';
 import { planCommandLine } from '../../../support/plan-command.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
@@ -151,12 +151,8 @@ test('the progress bar draws over itself on a terminal and never wraps, and is a
   }
 });
 
-describeWith(
-  'the real traces',
-  hasSharedData,
-  'put them into ../shared/data',
-)('an hour of a real LLM service', () => {
-  const TRACE = ['--trace', `${sharedData}azure-llm-2023-conv.csv`];
+describeWithRealData('an hour of a real LLM service', () => {
+  const TRACE = ['--trace', `${realData}azure-llm-2023-conv.csv`];
 
   test('is planned for in a moment, every request and every unit of it', async () => {
     const weights = ['--weight', 'ContextTokens=1', '--weight', 'GeneratedTokens=1', '--performance', '2000'];

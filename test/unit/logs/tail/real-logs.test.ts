@@ -14,7 +14,8 @@ import { windowOf } from '../../../support/log-records.ts';
 import { LogService, type LogServiceOptions } from '../../../support/log-service.ts';
 import { CollectingSink } from '../../../support/log-sinks.ts';
 import { VirtualClock } from '../../../support/log-time.ts';
-import { haveRealLogs, readRealLog, REAL_LOGS } from '../../../support/real-logs.ts';
+import { describeWithRealData } from '../../../support/real-data.ts';
+import { readRealLog, REAL_LOGS, type RealLog } from '../../../support/real-logs.ts';
 
 /** Lines that the service gives at most, where it does not hold the whole log. */
 const GIVES = 250;
@@ -47,8 +48,10 @@ function followed(lines: readonly string[], sizes: readonly number[], options: L
   return polls;
 }
 
-describe.skipIf(!haveRealLogs).each(REAL_LOGS)('%s', (name) => {
-  const lines = haveRealLogs ? readRealLog(name) : [];
+describeWithRealData('real logs', () => describe.each(REAL_LOGS)('%s', suite));
+
+function suite(name: RealLog): void {
+  const lines = readRealLog(name);
   const repeats = name === 'OpenSSH without times';
 
   test('candidates are those that a brute-force search finds', () => {
@@ -208,4 +211,4 @@ describe.skipIf(!haveRealLogs).each(REAL_LOGS)('%s', (name) => {
       RUNS,
     );
   });
-});
+}
