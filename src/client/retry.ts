@@ -1,8 +1,6 @@
 /** When a failed call is worth repeating, and how long to wait first. */
 import { ApiError, ResponseError, TimeoutError, TransportError, type PilotlightError } from './errors.ts';
 
-export { retryAfterMs } from '../wire/retry-after.ts';
-
 export interface RetryPolicy {
   /** Attempts in all, the first included. */
   readonly attempts: number;

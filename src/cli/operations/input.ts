@@ -1,5 +1,6 @@
 /** A command's words → the input of its operation, all problems at once, in terms of the flags that were used. Pure but for --input. */
 import type { Operation } from '../../contract/define.ts';
+import { isRecord } from '../../contract/is-record.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
 import type { InputProblem } from '../../wire/request.ts';
 import { readFlag, FlagTextError } from './read.ts';
@@ -46,9 +47,7 @@ function put(input: Input, path: readonly string[], value: unknown): void {
 export function parseObject(text: string): Input | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Input)
-      : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }
