@@ -1,5 +1,5 @@
 /** Exit codes of the program, the same for every command. */
-import { ApiError, PilotlightError, TimeoutError, TransportError } from '../client/errors.ts';
+import { ApiError, CallError, TimeoutError, TransportError } from '../client/errors.ts';
 
 export const EXIT = {
   ok: 0,
@@ -30,7 +30,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof ApiError) {
     return error.status === 401 || error.status === 403 ? EXIT.unauthorized : EXIT.refused;
   }
-  if (!(error instanceof PilotlightError)) return EXIT.refused;
+  if (!(error instanceof CallError)) return EXIT.refused;
   return error.code === 'invalid_request'
     ? EXIT.usage
     : error.code === 'aborted'

@@ -10,7 +10,7 @@ import { delay } from './delay.ts';
 import {
   AbortedError,
   ApiError,
-  PilotlightError,
+  CallError,
   RequestError,
   ResponseError,
   TimeoutError,
@@ -73,7 +73,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /** Calls operations of one service over connections of its own. */
 export interface Caller extends AsyncDisposable {
-  /** Resolves with the validated answer. Rejects with a PilotlightError. */
+  /** Resolves with the validated answer. Rejects with a CallError. */
   call(
     id: OperationId,
     operation: Operation,
@@ -111,7 +111,7 @@ export function createCaller(options: ClientOptions): Caller {
       try {
         return await observedExchange(id, operation, encoded.request, key, callOptions);
       } catch (error) {
-        if (!(error instanceof PilotlightError)) throw error;
+        if (!(error instanceof CallError)) throw error;
         const waitMs = retryDelay(error, attempt, policy, random);
         if (waitMs === undefined) throw error;
         options.observe?.retry?.({ operation: id, waitMs, throttled: error.code === 'throttled' });
@@ -139,7 +139,7 @@ export function createCaller(options: ClientOptions): Caller {
       return value;
     } catch (error) {
       const answered = error instanceof ApiError || error instanceof ResponseError;
-      code = answered ? String(error.status) : error instanceof PilotlightError ? error.code : 'bug';
+      code = answered ? String(error.status) : error instanceof CallError ? error.code : 'bug';
       throw error;
     } finally {
       options.observe?.exchange?.({
@@ -186,7 +186,7 @@ export function createCaller(options: ClientOptions): Caller {
         date: typeof date === 'string' ? date : undefined,
       };
     } catch (cause) {
-      if (cause instanceof PilotlightError) throw cause;
+      if (cause instanceof CallError) throw cause;
       if (controller.signal.reason === TIMED_OUT) throw new TimeoutError(id, timeoutMs);
       if (controller.signal.aborted) throw new AbortedError(id, 'aborted', { cause });
       const error = cause instanceof Error ? cause : new Error(String(cause));

@@ -1,6 +1,6 @@
 /** `pilotlight logs`: once, or following with the same machine that the daemon follows logs with. */
 import { createClient, type ClientOptions } from '../../client/client.ts';
-import { ApiError, PilotlightError } from '../../client/errors.ts';
+import { ApiError, CallError } from '../../client/errors.ts';
 import { recogniseAnswer } from '../../logs/tail/answer.ts';
 import { systemClock } from '../../logs/clock.ts';
 import type { LogEvent } from '../../logs/events.ts';
@@ -45,7 +45,7 @@ export async function printLog(
     }
     return EXIT.ok;
   } catch (error) {
-    if (!(error instanceof PilotlightError)) throw error;
+    if (!(error instanceof CallError)) throw error;
     printError(`error: ${error.message}`);
     return exitCodeOf(error);
   }

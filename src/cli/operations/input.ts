@@ -3,7 +3,8 @@ import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
 import type { InputProblem } from '../../wire/request.ts';
-import { readFlag, FlagTextError } from './read.ts';
+import { InputError } from '../input-error.ts';
+import { readFlag } from './read.ts';
 import type { Flag } from './flags.ts';
 
 export type Input = Record<string, unknown>;
@@ -28,7 +29,7 @@ export function readInput(
       else if (flag.fallback !== undefined && input[flag.path[0] ?? ''] === undefined)
         put(input, flag.path, flag.fallback);
     } catch (error) {
-      if (!(error instanceof FlagTextError || error instanceof FlagError)) throw error;
+      if (!(error instanceof InputError || error instanceof FlagError)) throw error;
       problems.push(
         `--${flag.name}: ${flag.secret ? '' : `${JSON.stringify(texts?.at(-1))} `}${error.message}`,
       );

@@ -1,6 +1,6 @@
 /** Sends what a command asks for, or shows it; the one way in which every command and `call` reach the service. */
 import { createClient, type CallOptions } from '../../client/client.ts';
-import { ApiError, PilotlightError } from '../../client/errors.ts';
+import { ApiError, CallError } from '../../client/errors.ts';
 import { adviceOf } from '../../client/flows/explain.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { describeProblem } from '../../config/problem.ts';
@@ -54,7 +54,7 @@ export async function perform(
       return EXIT.ok;
     } catch (error) {
       if (signal.aborted || isAbort(error)) return EXIT.interrupted;
-      if (!(error instanceof PilotlightError)) throw error;
+      if (!(error instanceof CallError)) throw error;
       return explain(error, console);
     }
   });
@@ -66,7 +66,7 @@ function print(id: OperationId, answer: unknown, { json }: PerformOptions, conso
   else for (const line of renderAnswer(answer, operationOf(id).response, columns)) console.out(`${line}\n`);
 }
 
-function explain(error: PilotlightError, console: Console): number {
+function explain(error: CallError, console: Console): number {
   console.err(`error: ${error.message}\n`);
   const advice = error instanceof ApiError ? adviceOf(error) : '';
   if (advice !== '') console.err(`${advice}\n`);
