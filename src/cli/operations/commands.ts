@@ -3,8 +3,8 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { Operation } from '../../contract/define.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { parseDuration } from '../../config/types/value-types.ts';
-import type { Console } from '../console.ts';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT } from '../../config/exit-codes.ts';
+import { printError, type Console } from '../console.ts';
 import { InputError } from '../input-error.ts';
 import { flagsOf, type Flag } from './flags.ts';
 import { helpAfter } from './help.ts';
@@ -49,7 +49,7 @@ function operationCommand(id: OperationId, name: string, console: Console): Comm
     const options = command.opts<Options>();
     const base = readBaseOr(command, options.input, console);
     const { input, problems } = readInput(flags, given, base);
-    for (const problem of problems) console.err(`error: ${problem}\n`);
+    for (const problem of problems) printError(console, `error: ${problem}`);
     console.exit(problems.length > 0 ? EXIT.usage : await perform(id, input, options, console));
   });
 }
@@ -130,8 +130,7 @@ function readBaseOr(command: Command, text: string | undefined, console: Console
 function readBase(text: string, console: Console): Record<string, unknown> {
   const path = text === '-' ? '-' : text.startsWith('@') ? text.slice(1) : undefined;
   const base = parseObject(path === undefined ? text : readText(path, console));
-  if (!base)
-    throw new InputError('--input takes one JSON object, a file as @FILE, or - for standard input');
+  if (!base) throw new InputError('--input takes one JSON object, a file as @FILE, or - for standard input');
   return base;
 }
 
