@@ -16,10 +16,10 @@ const LAYERS: Record<string, readonly string[]> = {
   heartbeat: ['contract', 'client'],
   // The heart as a process is configured; what it is made of is not.
   'heartbeat/process': ['contract', 'client', 'config', 'heartbeat'],
-  logs: ['contract', 'client'],
+  logs: ['contract', 'wire', 'client'],
   watch: ['contract', 'client'],
   config: ['contract', 'client', 'scaling', 'heartbeat', 'watch'],
-  daemon: ['contract', 'client', 'config', 'scaling', 'heartbeat', 'logs', 'watch'],
+  daemon: ['contract', 'wire', 'client', 'config', 'scaling', 'heartbeat', 'logs', 'watch'],
 };
 
 /** Folders that do no input or output: not even Node's own modules. */

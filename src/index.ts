@@ -9,7 +9,7 @@ export {
 export {
   AbortedError,
   ApiError,
-  PilotlightError,
+  CallError,
   RequestError,
   ResponseError,
   ThrottledError,
@@ -39,6 +39,7 @@ export { envMapOf, parseEnvFlags, printEnvFlags, type EnvFlag } from './contract
 export { ERRORS, type ErrorCode } from './contract/errors.ts';
 export { gpuRamGbOfMb, gpuRamMbOfGb } from './contract/gpu-ram.ts';
 export { LIMITS } from './contract/limits.ts';
+export { PilotlightError } from './contract/pilotlight-error.ts';
 export { mergeLaunch as previewLaunch, type MergedLaunch } from './contract/merge.ts';
 export { OPERATIONS, type Input, type OperationId, type Output } from './contract/operations.ts';
 export { FlagError } from './contract/text/shell-words.ts';

@@ -3,11 +3,15 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 
 /** Rejects when the signal fires, and at Ctrl-C or Ctrl-D. */
-export async function askHidden(question: string, signal: AbortSignal): Promise<string> {
+export async function askHidden(
+  question: string,
+  signal: AbortSignal,
+  err: (text: string) => void,
+): Promise<string> {
   const nothing = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: nothing, terminal: true });
-  // Only now does the terminal show nothing of what is typed, however fast it comes.
-  process.stderr.write(question);
+  // From here on the terminal shows nothing of what is typed, so the question may be seen.
+  err(question);
   const ended = new AbortController();
   lines.once('SIGINT', () => ended.abort());
   lines.once('close', () => ended.abort());
@@ -15,7 +19,7 @@ export async function askHidden(question: string, signal: AbortSignal): Promise<
     const answer = await lines.question('', { signal: AbortSignal.any([signal, ended.signal]) });
     return answer.trim();
   } finally {
-    process.stderr.write('\n');
+    err('\n');
     lines.close();
   }
 }

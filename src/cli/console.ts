@@ -1,61 +1,82 @@
-/** What a command has around it: where it writes, what it reads, whom it can ask. Handed in, so that tests can be the terminal. */
+/**
+ * What a command has around it: where it prints, what it reads, whom it can ask. Handed in, so that tests can be the
+ * terminal. Results go to `out`, everything else to `err`.
+ */
 import { readFileSync } from 'node:fs';
 import type { Environment } from '../config/values.ts';
-import { EXIT } from './exit-codes.ts';
+import { EXIT } from '../config/exit-codes.ts';
 import { askHidden } from './ask.ts';
+import { createInterrupts, type Interrupts } from './interrupts.ts';
 
 export interface Console {
   /** Undefined: the process' own. */
   readonly environment: Environment | undefined;
   /** Width of the terminal that results go to; undefined when they go to a file or a pipe. */
   readonly columns: number | undefined;
+  /** Width of the terminal that everything else goes to; undefined when it goes to a file or a pipe. */
+  readonly errColumns: number | undefined;
+  /** Whether results go to a terminal that shows colours. */
+  readonly hasColours: boolean;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Asks a person, without echo; undefined when nobody sits there. */
+  /** Resolves when all results so far have been taken, also by a reader that has left. */
+  taken(): Promise<void>;
+  /** Asks a person, without echo; undefined when no person is there. */
   readonly ask: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
   /** The text of a file; `-` is standard input. */
-  read(path: string): string;
-  /** Runs work that Ctrl-C ends. */
-  interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  readonly read: (path: string) => string;
+  readonly interruptible: Interrupts['interruptible'];
   exit(code: number): void;
 }
 
+/** The process' own streams and signals. A stream whose reader has left never ends the process with a stack. */
 export function processConsole(): Console {
   const { stdin, stdout, stderr } = process;
+  const { interruptible, readerLeft } = createInterrupts();
+  const err = (text: string): void => void stderr.write(text);
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return readerLeft();
+    // A full disk, for one.
+    err(`error: the results cannot be written: ${error.message}\n`);
+    process.exit(EXIT.failed);
+  });
+  // Messages that nobody reads change nothing: the command goes on, and its exit code tells the rest.
+  stderr.on('error', () => {});
   return {
     environment: undefined,
-    columns: stdout.isTTY ? stdout.columns : undefined,
-    out(text) {
-      if (stdout.listenerCount('error', endQuietly) === 0) stdout.on('error', endQuietly);
-      stdout.write(text);
+    get columns() {
+      return stdout.isTTY ? stdout.columns : undefined;
     },
-    err: (text) => void stderr.write(text),
-    ask: stdin.isTTY && stderr.isTTY ? askHidden : undefined,
+    get errColumns() {
+      return stderr.isTTY ? stderr.columns : undefined;
+    },
+    hasColours: stdout.isTTY && stdout.hasColors(),
+    out: (text) => void stdout.write(text),
+    err,
+    taken: () =>
+      new Promise((resolve) => {
+        stdout.write('', () => resolve());
+      }),
+    ask: stdin.isTTY && stderr.isTTY ? (question, signal) => askHidden(question, signal, err) : undefined,
     read: (path) => readFileSync(path === '-' ? 0 : path, 'utf8'),
-    interruptible: untilInterrupted,
+    interruptible,
     exit: (code) => {
       process.exitCode = code;
     },
   };
 }
 
-/** Whoever read our output has left, as `head` does: nothing more to say, and no reason for a stack. */
-function endQuietly(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit();
+export function printLine({ out }: Pick<Console, 'out'>, line: string): void {
+  out(`${line}\n`);
 }
 
-/** The first Ctrl-C aborts, a second one ends the process at once. */
-async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  const interrupt = (): void => {
-    if (controller.signal.aborted) process.exit(EXIT.interrupted);
-    controller.abort();
-  };
-  process.on('SIGINT', interrupt);
-  try {
-    return await work(controller.signal);
-  } finally {
-    process.off('SIGINT', interrupt);
-  }
+export function printError({ err }: Pick<Console, 'err'>, line: string): void {
+  err(`${line}\n`);
+}
+
+/** On one line for programs, indented for a person. A number that is not finite, for which JSON has only null, is its name. */
+export function printJson({ out, columns }: Pick<Console, 'out' | 'columns'>, value: unknown): void {
+  const named = (_: string, each: unknown) =>
+    typeof each === 'number' && !Number.isFinite(each) ? String(each) : each;
+  out(`${JSON.stringify(value, named, columns === undefined ? undefined : 2)}\n`);
 }

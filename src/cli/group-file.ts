@@ -1,19 +1,22 @@
 /** Endpoint groups in JSON files: one object of parameters, or an array of them. */
-import { readFileSync } from 'node:fs';
+import type { Console } from './console.ts';
 import { InputError } from './input-error.ts';
 
-/** The groups of a file as they are written; `-` is standard input. Throws an InputError. */
-export function readGroupFile(path: string): {
-  readonly groups: readonly unknown[];
-  readonly isArray: boolean;
-} {
-  const parsed = parse(path, read(path));
+/**
+ * The groups of a file as they are written; `-` is standard input.
+ * @throws InputError for a file that cannot be read, or is not JSON
+ */
+export function readGroupFile(
+  path: string,
+  read: Console['read'],
+): { readonly groups: readonly unknown[]; readonly isArray: boolean } {
+  const parsed = parse(path, readText(path, read));
   return Array.isArray(parsed) ? { groups: parsed, isArray: true } : { groups: [parsed], isArray: false };
 }
 
-function read(path: string): string {
+function readText(path: string, read: Console['read']): string {
   try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8');
+    return read(path);
   } catch (cause) {
     throw new InputError(`${path}: ${(cause as Error).message}`, { cause });
   }

@@ -9,9 +9,10 @@ if (major < 22 || (major === 22 && minor < 19)) {
     `pilotlight needs Node 22.19 or newer; this is ${process.versions.node}. ` +
       'In a clone, `npm start` and `npm run demo` bring their own.\n',
   );
+  // EXIT.usage, from a file that such a Node may not be able to load.
   process.exit(2);
 }
-// The heart starts without the command line's parser and commands, which only cost its first heartbeat time.
+// The heart starts without the command line's parser and commands, which would only delay its first heartbeat.
 if (process.argv.length === 3 && process.argv[2] === 'run') {
   const { runHeart } = await import('./heart.ts');
   await runHeart();

@@ -12,8 +12,9 @@ import { openapiCommand } from './commands/openapi.ts';
 import { planCommand } from './commands/plan.ts';
 import { runCommand } from './commands/run.ts';
 import { statusCommand } from './commands/status.ts';
-import { processConsole, type Console } from './console.ts';
-import { EXIT } from './exit-codes.ts';
+import { EXIT } from '../config/exit-codes.ts';
+import { printError, processConsole, type Console } from './console.ts';
+import { InputError } from './input-error.ts';
 
 /** Never rejects for what the user did wrong: that is said, and is the exit code. */
 export async function runProgram(
@@ -24,9 +25,11 @@ export async function runProgram(
   try {
     await program.parseAsync(argv);
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    // Help and version end this way too, with code 0.
-    console.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage);
+    if (error instanceof InputError) printError(console, `error: ${error.message}`);
+    else if (!(error instanceof CommanderError)) throw error;
+    // Help and version end with an error too, with code 0.
+    const isDone = error instanceof CommanderError && error.exitCode === 0;
+    console.exit(isDone ? EXIT.ok : EXIT.usage);
   }
 }
 
@@ -41,13 +44,13 @@ export async function createProgram(console: Console, first: string | undefined)
   program.commandsGroup('Commands:');
   const commands = [
     runCommand(),
-    demoCommand(),
-    emulatorCommand(),
-    checkCommand(),
-    planCommand(),
-    logsCommand(),
-    statusCommand(),
-    healthcheckCommand(),
+    demoCommand(console),
+    emulatorCommand(console),
+    checkCommand(console),
+    planCommand(console),
+    logsCommand(console),
+    statusCommand(console),
+    healthcheckCommand(console),
     callCommand(console),
     opsCommand(console),
     openapiCommand(console),

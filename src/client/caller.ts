@@ -4,24 +4,15 @@
  */
 import type { Operation } from '../contract/define.ts';
 import type { OperationId } from '../contract/operations.ts';
-import { encodeRequest, requestHeaders, type WireRequest } from '../wire/request.ts';
-import { decodeResponse } from '../wire/response.ts';
+import { encodeRequest, type WireRequest } from '../wire/request.ts';
+import { attemptCall } from './attempt.ts';
 import { delay } from './delay.ts';
-import {
-  AbortedError,
-  ApiError,
-  PilotlightError,
-  RequestError,
-  ResponseError,
-  TimeoutError,
-  TransportError,
-  refusalError,
-} from './errors.ts';
+import { AbortedError, ApiError, CallError, RequestError, ResponseError } from './errors.ts';
 import { DEFAULT_RETRY, NO_RETRY, retryDelay, type RetryPolicy } from './retry.ts';
-import { createTransport, transportReason, type Transport } from './transport.ts';
+import { createTransport, type Transport } from './transport.ts';
 
 export interface ClientOptions {
-  /** `{base_url}` of the interface document. */
+  /** Address of the service (§1: `{base_url}`). */
   readonly baseUrl: string;
   /** `{serverless_url}`; the base address when absent. */
   readonly serverlessUrl?: string;
@@ -68,12 +59,12 @@ export interface CallOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** A tail of 10,000 lines is a few MiB; ten times that is no log any more. */
+/** A tail of 10,000 lines is a few MiB; nothing else is as large. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /** Calls operations of one service over connections of its own. */
 export interface Caller extends AsyncDisposable {
-  /** Resolves with the validated answer. Rejects with a PilotlightError. */
+  /** Resolves with the validated answer. Rejects with a CallError. */
   call(
     id: OperationId,
     operation: Operation,
@@ -83,38 +74,45 @@ export interface Caller extends AsyncDisposable {
 }
 
 export function createCaller(options: ClientOptions): Caller {
-  const transport = options.transport ?? createTransport();
-  const random = options.random ?? Math.random;
-  const bases = {
-    main: trimSlash(options.baseUrl),
-    serverless: trimSlash(options.serverlessUrl ?? options.baseUrl),
-  };
+  return new ServiceCaller(options);
+}
 
-  function currentKey(): string | undefined {
-    return typeof options.apiKey === 'function' ? options.apiKey() : options.apiKey;
+class ServiceCaller implements Caller {
+  readonly #options: ClientOptions;
+  readonly #transport: Transport;
+  readonly #bases: Readonly<Record<Operation['base'], string>>;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.#transport = options.transport ?? createTransport();
+    this.#bases = {
+      main: trimSlash(options.baseUrl),
+      serverless: trimSlash(options.serverlessUrl ?? options.baseUrl),
+    };
   }
 
-  async function call(
+  async call(
     id: OperationId,
     operation: Operation,
     input: Readonly<Record<string, unknown>> = {},
     callOptions: CallOptions = {},
   ): Promise<unknown> {
+    const { observe, random = Math.random } = this.#options;
     const policy =
       callOptions.retry === false || !operation.repeatable
         ? NO_RETRY
-        : (callOptions.retry ?? options.retry ?? DEFAULT_RETRY);
+        : (callOptions.retry ?? this.#options.retry ?? DEFAULT_RETRY);
     for (let attempt = 1; ; attempt += 1) {
-      const key = callOptions.apiKey ?? currentKey();
+      const key = callOptions.apiKey ?? this.#currentKey();
       const encoded = encodeRequest(operation, input, key);
       if (!encoded.ok) throw new RequestError(id, encoded.problems);
       try {
-        return await observedExchange(id, operation, encoded.request, key, callOptions);
+        return await this.#attempt(id, operation, encoded.request, key, callOptions);
       } catch (error) {
-        if (!(error instanceof PilotlightError)) throw error;
+        if (!(error instanceof CallError)) throw error;
         const waitMs = retryDelay(error, attempt, policy, random);
         if (waitMs === undefined) throw error;
-        options.observe?.retry?.({ operation: id, waitMs, throttled: error.code === 'throttled' });
+        observe?.retry?.({ operation: id, waitMs, throttled: error.code === 'throttled' });
         await delay(waitMs, callOptions.signal ?? NEVER).catch((cause: unknown) => {
           throw new AbortedError(id, 'aborted while waiting to repeat', { cause });
         });
@@ -122,7 +120,7 @@ export function createCaller(options: ClientOptions): Caller {
     }
   }
 
-  async function observedExchange(
+  async #attempt(
     id: OperationId,
     operation: Operation,
     request: WireRequest,
@@ -133,74 +131,41 @@ export function createCaller(options: ClientOptions): Caller {
     let code = 'ok';
     let serverDate: string | undefined;
     try {
-      const { value, status, date } = await exchange(id, operation, request, key, callOptions);
+      const { value, status, date } = await attemptCall(this.#transport, {
+        id,
+        operation,
+        base: this.#bases[operation.base],
+        request,
+        key,
+        timeoutMs: callOptions.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+        signal: callOptions.signal,
+        fresh: callOptions.freshConnection ?? false,
+        maxBytes: callOptions.maxBytes ?? MAX_RESPONSE_BYTES,
+        onConnected: callOptions.onConnected,
+      });
       code = String(status);
       serverDate = date;
       return value;
     } catch (error) {
       const answered = error instanceof ApiError || error instanceof ResponseError;
-      code = answered ? String(error.status) : error instanceof PilotlightError ? error.code : 'bug';
+      code = answered ? String(error.status) : error instanceof CallError ? error.code : 'bug';
       throw error;
     } finally {
-      options.observe?.exchange?.({
-        operation: id,
-        code,
-        durationMs: performance.now() - started,
-        serverDate,
-      });
+      const durationMs = performance.now() - started;
+      this.#options.observe?.exchange?.({ operation: id, code, durationMs, serverDate });
     }
   }
 
-  async function exchange(
-    id: OperationId,
-    operation: Operation,
-    request: WireRequest,
-    key: string | undefined,
-    callOptions: CallOptions,
-  ): Promise<{ value: unknown; status: number; date: string | undefined }> {
-    const timeoutMs = callOptions.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    // A timer of our own rather than AbortSignal.timeout, so that nothing is left behind after an answer.
-    const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort(TIMED_OUT), timeoutMs);
-    const forward = (): void => controller.abort(callOptions.signal?.reason);
-    callOptions.signal?.addEventListener('abort', forward, { once: true });
-    if (callOptions.signal?.aborted) forward();
-    try {
-      const response = await transport.exchange({
-        url: bases[operation.base] + request.target,
-        method: request.method,
-        headers: requestHeaders(request, key),
-        body: request.body,
-        signal: controller.signal,
-        fresh: callOptions.freshConnection ?? false,
-        maxBytes: callOptions.maxBytes ?? MAX_RESPONSE_BYTES,
-        onConnected: callOptions.onConnected,
-      });
-      const outcome = decodeResponse(operation, response);
-      if (outcome.kind === 'refused') throw refusalError(id, outcome);
-      if (outcome.kind === 'unreadable') throw new ResponseError(id, response.status, outcome.reason);
-      const date = response.headers['date'];
-      return {
-        value: outcome.value,
-        status: response.status,
-        date: typeof date === 'string' ? date : undefined,
-      };
-    } catch (cause) {
-      if (cause instanceof PilotlightError) throw cause;
-      if (controller.signal.reason === TIMED_OUT) throw new TimeoutError(id, timeoutMs);
-      if (controller.signal.aborted) throw new AbortedError(id, 'aborted', { cause });
-      const error = cause instanceof Error ? cause : new Error(String(cause));
-      throw new TransportError(id, transportReason(error), error);
-    } finally {
-      clearTimeout(timer);
-      callOptions.signal?.removeEventListener('abort', forward);
-    }
+  #currentKey(): string | undefined {
+    const { apiKey } = this.#options;
+    return typeof apiKey === 'function' ? apiKey() : apiKey;
   }
 
-  return { call, [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose]() };
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.#transport[Symbol.asyncDispose]();
+  }
 }
 
-const TIMED_OUT = Symbol('timed out');
 const NEVER = new AbortController().signal;
 
 function trimSlash(url: string): string {

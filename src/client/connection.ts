@@ -9,6 +9,7 @@ import type { Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import type { Client, Dispatcher } from 'undici';
+import { BoundedBody } from '../wire/body.ts';
 import type { WireResponse } from '../wire/response.ts';
 import type { Lookup } from './lookup.ts';
 import { createAgent, createSocketClient } from './undici.ts';
@@ -90,25 +91,23 @@ export class Connection {
   /** Resolves with any complete answer; rejects with what the socket, undici or `destroy` said. */
   send({ path, method, headers, body, maxBytes, onConnected }: ConnectionRequest): Promise<WireResponse> {
     return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      let [status, size] = [0, 0];
+      const received = new BoundedBody(maxBytes);
+      let status = 0;
       let answerHeaders: WireResponse['headers'] = {};
       this.#dispatch(
         { origin: this.origin, path, method, headers, body: body ?? null },
         {
           onRequestStart: () => onConnected?.(),
-          onResponseStart(_, statusCode, received) {
+          onResponseStart(_, statusCode, fields) {
             // 1xx are not the answer.
-            if (statusCode >= 200) [status, answerHeaders] = [statusCode, received];
+            if (statusCode >= 200) [status, answerHeaders] = [statusCode, fields];
           },
           onResponseData(_, chunk) {
-            size += chunk.length;
-            if (size > maxBytes) reject(new Error(`the answer is larger than ${maxBytes} bytes`));
-            else chunks.push(chunk);
+            if (!received.add(chunk)) reject(new Error(`the answer is larger than ${maxBytes} bytes`));
           },
           // Invalid UTF-8 becomes U+FFFD: a log line with broken bytes must not cost the lines around it.
           onResponseEnd: () =>
-            resolve({ status, headers: answerHeaders, text: Buffer.concat(chunks).toString('utf8') }),
+            resolve({ status, headers: answerHeaders, text: received.bytes().toString('utf8') }),
           onResponseError: (_, error) => reject(error),
         },
       );

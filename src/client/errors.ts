@@ -1,28 +1,23 @@
-/**
- * What can go wrong with a call, one class each, so that nobody has to look at message texts. Every error has
- * a literal `code`, says who must act, and keeps what caused it. None ever carries a key.
- */
+/** What can go wrong with a call, one class each. */
 import { inspect } from 'node:util';
 import { ERRORS, type Actor, type ErrorCode } from '../contract/errors.ts';
 import type { OperationId } from '../contract/operations.ts';
+import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { InputProblem } from '../wire/request.ts';
 import type { Refusal, RefusalMeaning } from '../wire/response.ts';
 
-export abstract class PilotlightError extends Error {
-  abstract readonly code: string;
-  /** Who has to act before a repetition can succeed. */
-  abstract readonly actor: Actor;
+/** The base of them. */
+export abstract class CallError extends PilotlightError {
   readonly operation: OperationId;
 
   constructor(operation: OperationId, message: string, options?: ErrorOptions) {
     super(`${operation}: ${message}`, options);
-    this.name = new.target.name;
     this.operation = operation;
   }
 }
 
 /** The input breaks the contract; nothing was sent. `problems` has all of them. */
-export class RequestError extends PilotlightError {
+export class RequestError extends CallError {
   readonly code = 'invalid_request';
   readonly actor = 'user';
   readonly problems: readonly InputProblem[];
@@ -42,7 +37,7 @@ function describeProblem({ field, message, value }: InputProblem): string {
 const INSPECT = { depth: 1, breakLength: Infinity, compact: true } as const;
 
 /** The service answered, and said no. */
-export class ApiError extends PilotlightError {
+export class ApiError extends CallError {
   readonly code: 'api_error' | 'unauthorized' | 'throttled' = 'api_error';
   readonly status: number;
   /** Code of the error table (§7), where the body had one; may be one that the table does not know. */
@@ -97,7 +92,7 @@ export class ThrottledError extends ApiError {
 export type TransportReason = 'refused' | 'reset' | 'dns' | 'tls' | 'unreachable' | 'proxy' | 'other';
 
 /** No answer, or half of one: the connection failed. The request may have taken effect. */
-export class TransportError extends PilotlightError {
+export class TransportError extends CallError {
   readonly code = 'transport';
   readonly actor = 'service';
   readonly reason: TransportReason;
@@ -109,7 +104,7 @@ export class TransportError extends PilotlightError {
 }
 
 /** The whole exchange, from name lookup to the last byte, took longer than allowed. */
-export class TimeoutError extends PilotlightError {
+export class TimeoutError extends CallError {
   readonly code = 'timeout';
   readonly actor = 'service';
   readonly timeoutMs: number;
@@ -121,13 +116,13 @@ export class TimeoutError extends PilotlightError {
 }
 
 /** The caller's AbortSignal fired. */
-export class AbortedError extends PilotlightError {
+export class AbortedError extends CallError {
   readonly code = 'aborted';
   readonly actor = 'user';
 }
 
 /** An answer came that the contract does not know: not JSON, or of another shape. */
-export class ResponseError extends PilotlightError {
+export class ResponseError extends CallError {
   readonly code = 'unreadable_response';
   readonly actor = 'service';
   readonly status: number;

@@ -1,7 +1,5 @@
 /** When a failed call is worth repeating, and how long to wait first. */
-import { ApiError, ResponseError, TimeoutError, TransportError, type PilotlightError } from './errors.ts';
-
-export { retryAfterMs } from '../wire/retry-after.ts';
+import { ApiError, ResponseError, TimeoutError, TransportError, type CallError } from './errors.ts';
 
 export interface RetryPolicy {
   /** Attempts in all, the first included. */
@@ -20,7 +18,7 @@ export const NO_RETRY: RetryPolicy = { attempts: 1, baseMs: 0, maxMs: 0 };
  * clients do not come back together; what the service asks for is honoured up to the cap.
  */
 export function retryDelay(
-  error: PilotlightError,
+  error: CallError,
   attempt: number,
   policy: RetryPolicy,
   random: () => number,
@@ -32,7 +30,7 @@ export function retryDelay(
   return random() * ceiling;
 }
 
-function isTransient(error: PilotlightError): boolean {
+function isTransient(error: CallError): boolean {
   if (error instanceof TransportError || error instanceof TimeoutError) return true;
   if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
   // HTML with status 200 comes from a proxy in between; it passes.

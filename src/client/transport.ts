@@ -8,11 +8,10 @@
  * NO_PROXY, in either case, read by undici. TLS trusts what Node trusts: its own list and the certificates in
  * NODE_EXTRA_CA_CERTS.
  */
-import type { SecureContext } from 'node:tls';
 import type { TransportReason } from './errors.ts';
 import type { WireResponse } from '../wire/response.ts';
-import { Connection } from './connection.ts';
-import { createLookup, type Resolve } from './lookup.ts';
+import { ConnectionPool } from './connection-pool.ts';
+import type { Resolve } from './lookup.ts';
 import { isUndiciError } from './undici.ts';
 
 export interface Exchange {
@@ -39,57 +38,17 @@ export interface Transport extends AsyncDisposable {
   exchange(exchange: Exchange): Promise<WireResponse>;
 }
 
-/** More than this do not wait for another exchange: the one that was used longest ago is given up. */
-const MAX_IDLE = 64;
-
 export function createTransport(resolve?: Resolve): Transport {
-  const lookup = createLookup(resolve);
-  const open = new Set<Connection>();
-  /** The one that was used last is the last. */
-  const idle: Connection[] = [];
+  const pool = new ConnectionPool(resolve);
   let disposed = false;
-  let secureContext: SecureContext | undefined;
-
-  function take(origin: string): Connection | undefined {
-    const index = idle.findLastIndex((one) => one.origin === origin);
-    return index === -1 ? undefined : idle.splice(index, 1)[0];
-  }
-
-  function connect(origin: string): Connection {
-    const connection = new Connection(origin, {
-      lookup,
-      // One for all: to make it anew takes half of the processor time of a TLS connection. node:tls is loaded where
-      // TLS is spoken, as undici loads it.
-      secureContext: () => (secureContext ??= process.getBuiltinModule('node:tls').createSecureContext()),
-      onClosed(closed) {
-        // One in use fails its exchange, which then gives it up.
-        if (idle.includes(closed)) void giveUp(closed, new Error('closed while idle'));
-      },
-    });
-    open.add(connection);
-    return connection;
-  }
-
-  function keep(connection: Connection): void {
-    if (!open.has(connection)) return;
-    idle.push(connection);
-    if (idle.length > MAX_IDLE && idle[0]) void giveUp(idle[0], new Error('too many idle connections'));
-  }
-
-  function giveUp(connection: Connection, reason: Error): Promise<void> {
-    open.delete(connection);
-    const index = idle.indexOf(connection);
-    if (index !== -1) idle.splice(index, 1);
-    return connection.destroy(reason);
-  }
 
   async function exchange(request: Exchange): Promise<WireResponse> {
     const { signal, fresh } = request;
     signal.throwIfAborted();
     if (disposed) throw new Error('the transport is disposed of');
     const { origin, pathname, search } = new URL(request.url);
-    const reused = fresh ? undefined : take(origin);
-    const connection = reused ?? connect(origin);
+    const reused = fresh ? undefined : pool.take(origin);
+    const connection = reused ?? pool.create(origin);
     const aborted = Promise.withResolvers<never>();
     const onAbort = (): void => aborted.reject(signal.reason as Error);
     signal.addEventListener('abort', onAbort);
@@ -98,10 +57,10 @@ export function createTransport(resolve?: Resolve): Transport {
       const wanted = { path: pathname + search, method, headers, body, maxBytes, onConnected };
       const sent = reused ? nextTurn().then(() => connection.send(wanted)) : connection.send(wanted);
       const response = await Promise.race([sent, aborted.promise]);
-      keep(connection);
+      pool.keep(connection);
       return response;
     } catch (error) {
-      void giveUp(connection, error instanceof Error ? error : new Error('aborted', { cause: error }));
+      void pool.giveUp(connection, error instanceof Error ? error : new Error('aborted', { cause: error }));
       throw error;
     } finally {
       signal.removeEventListener('abort', onAbort);
@@ -110,12 +69,12 @@ export function createTransport(resolve?: Resolve): Transport {
 
   return {
     get open() {
-      return open.size;
+      return pool.size;
     },
     exchange,
     async [Symbol.asyncDispose]() {
       disposed = true;
-      await Promise.all([...open].map((one) => giveUp(one, new Error('the transport is disposed of'))));
+      await pool.giveUpAll(new Error('the transport is disposed of'));
     },
   };
 }

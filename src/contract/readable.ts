@@ -3,6 +3,7 @@
  * most, and never the rows around it. For answers only; what is sent is checked strictly.
  */
 import * as z from 'zod';
+import { isRecord } from './is-record.ts';
 
 /** Reads a row with `schema`: a field that does not fit is as good as absent, and text may stand for a number. */
 export function readableRow<Row extends z.ZodObject>(schema: Row) {
@@ -39,8 +40,4 @@ function readFields({ shape }: z.ZodObject, row: unknown): unknown {
 function readings(value: unknown): unknown[] {
   if (typeof value === 'string' && /^\s*-?\d+(\.\d+)?\s*$/.test(value)) return [value, Number(value)];
   return typeof value === 'number' ? [value, String(value)] : [value];
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

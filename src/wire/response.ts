@@ -4,6 +4,7 @@
  */
 import type { Operation } from '../contract/define.ts';
 import { COMMON_ERRORS, ERRORS } from '../contract/errors.ts';
+import { isRecord } from '../contract/is-record.ts';
 import { problemsOf, type InputProblem } from './request.ts';
 import { retryAfterMs, thresholdMs } from './retry-after.ts';
 
@@ -147,8 +148,4 @@ function contentType({ headers }: WireResponse): string {
 /** A string with something in it: `error: ""` beside a success is no error. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

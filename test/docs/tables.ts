@@ -4,7 +4,6 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { processConsole } from '../../src/cli/console.ts';
-import { EXIT, EXIT_MEANINGS } from '../../src/cli/exit-codes.ts';
 import { usageOf } from '../../src/cli/operations/help.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import {
@@ -12,6 +11,7 @@ import {
   ENDPOINT_GROUP_PARAMETERS,
 } from '../../src/contract/operations/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
+import { EXIT, EXIT_MEANINGS } from '../../src/config/exit-codes.ts';
 import { DAEMON_OPTIONS, type Feature } from '../../src/config/options/daemon-options.ts';
 import { FEATURES } from '../../src/config/options/features.ts';
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/config/options/options.ts';

@@ -1,4 +1,5 @@
 /** `pilotlight plan` in this process: flags as on the command line, the outcome as --json prints it. */
+import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addPlanFlags, type PlanFlags } from '../../src/cli/plan/flags.ts';
 import type { PlanOutcome } from '../../src/cli/plan/outcome.ts';
@@ -8,6 +9,11 @@ export async function planCommandLine(...flags: string[]): Promise<PlanOutcome> 
   const command = addPlanFlags(
     new Command('plan').exitOverride().configureOutput({ writeErr: () => undefined }),
   );
-  const silent = { isTTY: false, write: () => undefined, now: () => 0, columns: () => 80 };
-  return runPlan(command.parse(flags, { from: 'user' }).opts<PlanFlags>(), silent);
+  const around = {
+    environment: undefined,
+    read: (path: string) => readFileSync(path, 'utf8'),
+    err: () => undefined,
+    errColumns: undefined,
+  };
+  return runPlan(command.parse(flags, { from: 'user' }).opts<PlanFlags>(), around);
 }

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { nearestName } from '../../contract/text/nearest-name.ts';
 import { OPERATION_IDS, operationOf } from '../../contract/operations.ts';
-import type { Console } from '../console.ts';
-import { EXIT, exitCodesText } from '../exit-codes.ts';
+import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
+import { printError, printLine, type Console } from '../console.ts';
 import type { PerformOptions } from '../operations/perform.ts';
 
 export function opsCommand(console: Console): Command {
@@ -16,11 +16,11 @@ export function opsCommand(console: Console): Command {
         const deprecated = replacedBy !== undefined;
         return { id, command: commandOf(id), method, path, base, origin, source, summary, deprecated };
       });
-      if (options.json) return console.out(`${JSON.stringify(rows, null, 2)}\n`);
+      if (options.json) return printLine(console, JSON.stringify(rows, null, 2));
       const { table } = await import('../operations/table.ts');
       const cells = rows.map(({ id, command, summary, source }) => [id, command, summary, source]);
       for (const line of table(['operation', 'command', 'does', 'source'], cells, console.columns)) {
-        console.out(`${line}\n`);
+        printLine(console, line);
       }
     });
 }
@@ -45,8 +45,8 @@ export function callCommand(console: Console): Command {
       const { perform } = await import('../operations/perform.ts');
       const id = OPERATION_IDS.find((known) => known === operation);
       const input = parseObject(text === '-' ? console.read('-') : text);
-      if (!id) console.err(`${unknownOperation(operation)}\n`);
-      if (!input) console.err(`error: the second argument is not a JSON object: ${text}\n`);
+      if (!id) printError(console, unknownOperation(operation));
+      if (!input) printError(console, `error: the second argument is not a JSON object: ${text}`);
       const json = { ...options, json: !options.dryRun, fields: true };
       console.exit(id && input ? await perform(id, input, json, console) : EXIT.usage);
     });

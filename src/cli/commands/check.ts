@@ -1,14 +1,13 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { type ConfigProblem, describeProblem } from '../../config/problem.ts';
+import { EXIT } from '../../config/exit-codes.ts';
 import { ENDPOINT_GROUPS_VARIABLE, loadConfig, loadEndpointGroups } from '../../config/load.ts';
 import { parseDuration } from '../../config/types/value-types.ts';
 import { ENDPOINT_GROUP_DEFAULTS } from '../../contract/operations/endpoint-groups.ts';
 import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
 import { gotInWords, type WorkerFacts } from '../../scaling/rules/findings.ts';
-import { EXIT } from '../exit-codes.ts';
+import { printError, printJson, printLine, type Console } from '../console.ts';
 import { readGroupFile } from '../group-file.ts';
-import { InputError } from '../input-error.ts';
-import { printError, printJson, printLine } from '../output.ts';
 
 interface CheckFlags {
   readonly strict?: boolean;
@@ -17,7 +16,7 @@ interface CheckFlags {
   readonly coldStart?: number;
 }
 
-export function checkCommand(): Command {
+export function checkCommand(console: Console): Command {
   return new Command('check')
     .description(
       'prints every problem of the configuration at once: the environment that run reads, or files',
@@ -36,35 +35,30 @@ export function checkCommand(): Command {
     .option('--cold-start <time>', 'how long a cold worker needs to become ready; likewise', parseSeconds)
     .addHelpText('after', '\nExit codes: 0 fine, 1 warnings with --strict, 2 errors.')
     .action((files: readonly string[], flags: CheckFlags) => {
-      try {
-        report(problemsOf(files, flags), flags);
-      } catch (error) {
-        if (!(error instanceof InputError)) throw error;
-        printError(`error: ${error.message}`);
-        process.exitCode = EXIT.usage;
-      }
+      report(problemsOf(files, flags, console), flags, console);
     });
 }
 
 function problemsOf(
   files: readonly string[],
   { performance, coldStart }: CheckFlags,
+  { environment, read }: Console,
 ): readonly ConfigProblem[] {
   const facts: WorkerFacts = {
     ...(performance === undefined ? {} : { workerPerformance: performance }),
     ...(coldStart === undefined ? {} : { coldStartSeconds: coldStart }),
   };
-  if (files.length > 0) return files.flatMap((path) => fileProblems(path, facts));
-  const { problems } = loadConfig();
-  const { groups } = loadEndpointGroups();
+  if (files.length > 0) return files.flatMap((path) => fileProblems(path, facts, read));
+  const { problems } = loadConfig(environment);
+  const { groups } = loadEndpointGroups(environment);
   if (groups === undefined || Object.keys(facts).length === 0) return problems;
-  // The daemon knows nothing of the workers' performance; whoever asks here may.
+  // The daemon does not know the workers' performance; who runs this command may.
   const others = problems.filter(({ rule }) => rule === undefined);
   return [...others, ...groupProblems(ENDPOINT_GROUPS_VARIABLE, groups, facts)];
 }
 
-function fileProblems(path: string, facts: WorkerFacts): readonly ConfigProblem[] {
-  const { groups, isArray } = readGroupFile(path);
+function fileProblems(path: string, facts: WorkerFacts, read: Console['read']): readonly ConfigProblem[] {
+  const { groups, isArray } = readGroupFile(path, read);
   return groupProblems(path === '-' ? 'standard input' : path, groups, facts, isArray);
 }
 
@@ -83,24 +77,25 @@ function groupProblems(
   );
 }
 
-function report(problems: readonly ConfigProblem[], { json, strict }: CheckFlags): void {
+function report(problems: readonly ConfigProblem[], { json, strict }: CheckFlags, console: Console): void {
   const count = (severity: string) => problems.filter((problem) => problem.severity === severity).length;
   const [errors, warnings] = [count('error'), count('warning')];
-  if (json) printJson(problems);
+  if (json) printJson(console, problems);
   else {
-    for (const line of inWords(problems)) printError(line);
+    for (const line of describeProblems(problems)) printError(console, line);
     printLine(
+      console,
       errors > 0
         ? `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`
         : `configuration valid, ${counted(warnings, 'warning')}`,
     );
   }
-  if (errors > 0) process.exitCode = EXIT.usage;
-  else if (strict && warnings > 0) process.exitCode = 1;
+  if (errors > 0) console.exit(EXIT.usage);
+  else if (strict && warnings > 0) console.exit(EXIT.failed);
 }
 
-/** A line a problem; of the defaults that were filled in, one a group, after the rest: --json has them singly. */
-function inWords(problems: readonly ConfigProblem[]): readonly string[] {
+/** A line for each problem, then one for each group with the defaults that were filled in: --json has them singly. */
+function describeProblems(problems: readonly ConfigProblem[]): readonly string[] {
   const defaults = new Map<string, string[]>();
   const lines: string[] = [];
   for (const problem of problems) {

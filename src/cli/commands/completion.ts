@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import type { Console } from '../console.ts';
+import { printLine, type Console } from '../console.ts';
 import { COMPLETE, SHELLS, type Shell } from '../shells.ts';
 
 export function completionCommand(console: Console): Command {
@@ -23,7 +23,7 @@ export function completeCommand(program: Command, console: Console): Command {
   return new Command(COMPLETE).argument('[words...]').action(async (words: readonly string[]) => {
     const { candidatesFor } = await import('../completion/candidates.ts');
     for (const { value, description } of candidatesFor(program, words)) {
-      console.out(description === '' ? `${value}\n` : `${value}\t${description}\n`);
+      printLine(console, description === '' ? value : `${value}\t${description}`);
     }
   });
 }

@@ -1,14 +1,15 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../config/types/value-types.ts';
+import type { Console } from '../console.ts';
 
-export function demoCommand(): Command {
+export function demoCommand(console: Console): Command {
   return new Command('demo')
     .description('the emulator and the daemon together, in one terminal, until Ctrl-C')
     .option('--for <duration>', 'end by itself after a duration such as 20s', parseLength)
     .addHelpText('after', '\nExit codes: 0 no deployment expired, 1 one did.')
     .action(async (options: { for?: number }) => {
       const { runDemo } = await import('../demo/demo.ts');
-      process.exitCode = await runDemo(options.for);
+      console.exit(await runDemo(options.for, console));
     });
 }
 

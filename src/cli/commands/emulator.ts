@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { EXIT } from '../exit-codes.ts';
-import { printError, printLine } from '../output.ts';
+import { EXIT } from '../../config/exit-codes.ts';
+import { printError, type Console } from '../console.ts';
+import { untilAborted } from '../interrupts.ts';
 
 interface EmulatorFlags {
   readonly host: string;
@@ -9,7 +10,7 @@ interface EmulatorFlags {
   readonly dialect: 'spec' | 'public';
 }
 
-export function emulatorCommand(): Command {
+export function emulatorCommand(console: Console): Command {
   return new Command('emulator')
     .description('a local stand-in of the whole service: in memory, no account, never calls out')
     .option('--host <host>', 'address to listen on', '127.0.0.1')
@@ -27,20 +28,30 @@ export function emulatorCommand(): Command {
         .default('spec'),
     )
     .action(async (flags: EmulatorFlags) => {
-      const { readSeedFile, SeedError, startEmulator } = await import('../../emulator/index.ts');
+      const { SeedError } = await import('../../emulator/index.ts');
       try {
-        const { host, port, dialect } = flags;
-        const seed = flags.seed === undefined ? {} : { seed: await readSeedFile(flags.seed) };
-        const emulator = await startEmulator({ host, port, dialect, ...seed });
-        printLine(`emulator listening on ${emulator.url} (API key: ${emulator.apiKey}; dialect: ${dialect})`);
-        printLine(`its interface to read and try: ${emulator.url}/docs`);
-        await interrupted();
-        await emulator.close();
+        await console.interruptible((signal) => serve(flags, console, signal));
       } catch (error) {
-        printError(`error: ${(error as Error).message}`);
-        process.exitCode = error instanceof SeedError ? EXIT.usage : 1;
+        printError(console, `error: ${(error as Error).message}`);
+        console.exit(error instanceof SeedError ? EXIT.usage : EXIT.failed);
       }
     });
+}
+
+async function serve(
+  { host, port, dialect, seed }: EmulatorFlags,
+  { out }: Console,
+  signal: AbortSignal,
+): Promise<void> {
+  const { readSeedFile, startEmulator } = await import('../../emulator/index.ts');
+  const options = { host, port, dialect, ...(seed !== undefined && { seed: await readSeedFile(seed) }) };
+  await using emulator = await startEmulator(options);
+  // At once: a reader that leaves after the first line, as `head -1` does, must not end the emulator now and then.
+  out(
+    `emulator listening on ${emulator.url} (API key: ${emulator.apiKey}; dialect: ${dialect})\n` +
+      `its interface to read and try: ${emulator.url}/docs\n`,
+  );
+  await untilAborted(signal);
 }
 
 function parsePort(text: string): number {
@@ -48,16 +59,4 @@ function parsePort(text: string): number {
   if (!/^\d+$/.test(text) || port > 65_535)
     throw new InvalidArgumentError('a port is a number from 0 to 65535');
   return port;
-}
-
-/** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
-export function interrupted(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(EXIT.interrupted));
-        resolve();
-      });
-    }
-  });
 }

@@ -1,24 +1,24 @@
 import { Command } from 'commander';
+import { EXIT } from '../../config/exit-codes.ts';
 import { localDaemonUrl } from '../../config/local-daemon.ts';
-import { EXIT } from '../exit-codes.ts';
-import { printError } from '../output.ts';
+import { printError, type Console } from '../console.ts';
 
 const TIMEOUT_MS = 3_000;
 
-export function healthcheckCommand(): Command {
+export function healthcheckCommand(console: Console): Command {
   return new Command('healthcheck')
     .description('exit 0 if the local daemon is live: for container health checks without a shell')
     .option('--url <url>', 'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN')
     .action(async (options: { url?: string }) => {
-      const url = `${options.url ?? localDaemonUrl()}/livez`;
+      const url = `${options.url ?? localDaemonUrl(console.environment)}/livez`;
       try {
         const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
         if (response.ok) return;
-        printError(`${url} answered ${response.status}: ${await response.text()}`);
+        printError(console, `${url} answered ${response.status}: ${await response.text()}`);
       } catch (error) {
         const { message, cause } = error as Error;
-        printError(`${url} does not answer: ${cause instanceof Error ? cause.message : message}`);
+        printError(console, `${url} does not answer: ${cause instanceof Error ? cause.message : message}`);
       }
-      process.exitCode = EXIT.unreachable;
+      console.exit(EXIT.unreachable);
     });
 }

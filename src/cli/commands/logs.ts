@@ -1,17 +1,17 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { LIMITS } from '../../contract/limits.ts';
+import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { describeProblem } from '../../config/problem.ts';
 import { loadConnection } from '../../config/load.ts';
-import { EXIT, exitCodesText } from '../exit-codes.ts';
+import { printError, type Console } from '../console.ts';
 import type { LogFormat } from '../logs/format.ts';
-import { printError } from '../output.ts';
 
 interface LogsFlags extends LogFormat {
   readonly follow?: boolean;
   readonly tail: number;
 }
 
-export function logsCommand(): Command {
+export function logsCommand(console: Console): Command {
   return new Command('logs')
     .description("prints a worker group's log; with -f follows it, each line once")
     .argument('<group>', 'worker group id', parseId)
@@ -26,17 +26,20 @@ export function logsCommand(): Command {
         `\n${exitCodesText()}`,
     )
     .action(async (group: number, flags: LogsFlags) => {
-      const { connection, problems } = loadConnection();
+      const { connection, problems } = loadConnection(console.environment);
       if (!connection) {
-        for (const problem of problems) printError(describeProblem(problem));
-        process.exitCode = EXIT.usage;
-        return;
+        for (const problem of problems) printError(console, describeProblem(problem));
+        return console.exit(EXIT.usage);
       }
-      const { followLog, printLog } = await import('../logs/logs.ts');
       const { follow = false, tail, ...format } = flags;
-      process.exitCode = follow
-        ? await followLog(connection, group, tail, format)
-        : await printLog(connection, group, tail, format);
+      const wanted = { group, tail, format };
+      if (follow) {
+        const { followLog } = await import('../logs/follow.ts');
+        console.exit(await followLog(connection, wanted, console));
+      } else {
+        const { printLog } = await import('../logs/print.ts');
+        console.exit(await printLog(connection, wanted, console));
+      }
     });
 }
 

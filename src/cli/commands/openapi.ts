@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { loadConnection } from '../../config/load.ts';
-import type { Console } from '../console.ts';
+import { printLine, type Console } from '../console.ts';
 
 export function openapiCommand(console: Console): Command {
   return new Command('openapi')
@@ -13,6 +13,6 @@ export function openapiCommand(console: Console): Command {
     .action(async () => {
       const { openApiDocument } = await import('../../openapi/document.ts');
       const { addresses } = loadConnection(console.environment);
-      console.out(`${JSON.stringify(openApiDocument(addresses), null, 2)}\n`);
+      printLine(console, JSON.stringify(openApiDocument(addresses), null, 2));
     });
 }

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT } from '../../config/exit-codes.ts';
+import { printJson, printLine, type Console } from '../console.ts';
 import { InputError } from '../input-error.ts';
-import { printError, printJson, printLine } from '../output.ts';
 import { addPlanFlags, type PlanFlags } from '../plan/flags.ts';
 import type { PlanOutcome } from '../plan/outcome.ts';
 
@@ -18,7 +18,7 @@ Examples:
 
 Exit codes: 0 done, 1 no set meets --p99, 2 wrong usage or input.`;
 
-export function planCommand(): Command {
+export function planCommand(console: Console): Command {
   const command = new Command('plan').description(
     'what endpoint-group parameters will do under a load: queue times, workers, cost (a simulation)',
   );
@@ -26,21 +26,14 @@ export function planCommand(): Command {
     .addHelpText('after', EXAMPLES)
     .action(async (flags: PlanFlags) => {
       const { runPlan } = await import('../plan/run-plan.ts');
-      try {
-        const outcome = await runPlan(flags);
-        if (flags.html !== undefined) await writePage(flags.html, outcome);
-        if (flags.json) printJson(outcome);
-        else {
-          const { planTable } = await import('../plan/table.ts');
-          for (const line of planTable(outcome, process.stdout.columns ?? 100)) printLine(line);
-          if (flags.html !== undefined) printLine(`Page with the plots: ${flags.html}`);
-        }
-        if (flags.p99 !== undefined && !outcome.search?.best) process.exitCode = 1;
-      } catch (error) {
-        if (!(error instanceof InputError)) throw error;
-        printError(`error: ${error.message}`);
-        process.exitCode = EXIT.usage;
-      }
+      const outcome = await runPlan(flags, console);
+      if (flags.html !== undefined) await writePage(flags.html, outcome);
+      // Before the results, whose reader may leave early.
+      if (flags.p99 !== undefined && !outcome.search?.best) console.exit(EXIT.failed);
+      if (flags.json) return printJson(console, outcome);
+      const { planTable } = await import('../plan/table.ts');
+      for (const line of planTable(outcome, console.columns ?? 100)) printLine(console, line);
+      if (flags.html !== undefined) printLine(console, `Page with the plots: ${flags.html}`);
     });
 }
 

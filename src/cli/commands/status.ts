@@ -1,28 +1,28 @@
 import { Command } from 'commander';
+import { EXIT } from '../../config/exit-codes.ts';
 import { localDaemonUrl } from '../../config/local-daemon.ts';
 import type { Status } from '../../daemon/status/status.ts';
-import { EXIT } from '../exit-codes.ts';
-import { printError, printJson, printLine } from '../output.ts';
+import { printError, printJson, printLine, type Console } from '../console.ts';
 
 const TIMEOUT_MS = 5_000;
 
-export function statusCommand(): Command {
+export function statusCommand(console: Console): Command {
   return new Command('status')
     .description('what a running daemon sees')
     .option('--url <url>', 'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN')
     .option('--json', 'the whole status as JSON')
     .action(async (options: { url?: string; json?: boolean }) => {
-      const url = `${options.url ?? localDaemonUrl()}/api/status`;
+      const url = `${options.url ?? localDaemonUrl(console.environment)}/api/status`;
       try {
         const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
         if (!response.ok) throw new Error(`status ${response.status}`);
         const status = (await response.json()) as Status;
-        if (options.json) printJson(status);
-        else for (const line of describeStatus(status)) printLine(line);
+        if (options.json) printJson(console, status);
+        else for (const line of describeStatus(status)) printLine(console, line);
       } catch (error) {
         const { message, cause } = error as Error;
-        printError(`${url}: ${cause instanceof Error ? cause.message : message}`);
-        process.exitCode = EXIT.unreachable;
+        printError(console, `${url}: ${cause instanceof Error ? cause.message : message}`);
+        console.exit(EXIT.unreachable);
       }
     });
 }

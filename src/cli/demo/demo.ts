@@ -4,9 +4,11 @@
  */
 import { startEmulator, type Emulator, type Seed } from '../../emulator/index.ts';
 import { delay } from '../../client/delay.ts';
-import { interrupted } from '../commands/emulator.ts';
+import { EXIT } from '../../config/exit-codes.ts';
+import type { Console } from '../console.ts';
+import { READER_LEFT } from '../interrupts.ts';
 import { createFaultPlan, type FaultPlan } from './faults.ts';
-import { startDemoProgram, type DemoProgram } from './program.ts';
+import { startDemoDaemon, type DemoDaemon } from './daemon.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { summarize } from './summary.ts';
 import { createWatcher } from './watcher.ts';
@@ -27,9 +29,12 @@ const LOOK_MS = 250;
 /** Time for the last lines to arrive before the summary, in ms: longer than a quiet group's poll interval. */
 const SETTLE_MS = 250;
 
-/** Runs until `lengthMs` have passed, or until Ctrl-C; the exit code. */
-export async function runDemo(lengthMs: number | undefined): Promise<number> {
-  const screen = createScreen(process.stdout);
+/** Runs until `lengthMs` have passed, it is interrupted, or its reader leaves; the exit code. */
+export function runDemo(lengthMs: number | undefined, console: Console): Promise<number> {
+  return console.interruptible((signal) => run(lengthMs, createScreen(console), signal));
+}
+
+async function run(lengthMs: number | undefined, screen: Screen, signal: AbortSignal): Promise<number> {
   await using emulator = await startEmulator({ seed: SEED });
   const startedAt = performance.now();
   const daemon = await startDaemon(emulator, screen);
@@ -37,35 +42,35 @@ export async function runDemo(lengthMs: number | undefined): Promise<number> {
   screen.heading(`  metrics      ${daemon.url}/metrics`);
   screen.heading(`  status page  ${daemon.url}/`);
 
-  const ending = new AbortController();
-  void interrupted().then(() => ending.abort(new Error('interrupted')));
-  const timer =
-    lengthMs === undefined ? undefined : setTimeout(() => ending.abort(new Error('time is up')), lengthMs);
+  const ending = lengthMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(lengthMs)]);
   const faults = createFaultPlan(emulator, screen);
   const watcher = createWatcher(screen);
-  const plan = faults.run(ending.signal);
-  while (!ending.signal.aborted) {
+  const plan = faults.run(ending);
+  while (!ending.aborted) {
     const status = await daemon.status();
     if (status) watcher.look(status);
-    await delay(LOOK_MS, ending.signal).catch(() => {});
+    await delay(LOOK_MS, ending).catch(() => {});
   }
-  clearTimeout(timer);
   await plan;
-  return await finish({ daemon, emulator, faults, screen, ranForMs: performance.now() - startedAt });
+  const ranForMs = performance.now() - startedAt;
+  const isRead = signal.reason !== READER_LEFT;
+  return await finish({ daemon, emulator, faults, screen, ranForMs, isRead });
 }
 
 interface Ending {
-  readonly daemon: DemoProgram;
+  readonly daemon: DemoDaemon;
   readonly emulator: Emulator;
   readonly faults: FaultPlan;
   readonly screen: Screen;
   readonly ranForMs: number;
+  /** False when the reader of the results has left: then the last lines are not waited for. */
+  readonly isRead: boolean;
 }
 
-async function finish({ daemon, emulator, faults, screen, ranForMs }: Ending): Promise<number> {
-  // The logs stop growing, so that the books of both sides can be compared.
+async function finish({ daemon, emulator, faults, screen, ranForMs, isRead }: Ending): Promise<number> {
+  // The logs stop growing, so that the counts of both sides can be compared.
   for (const { id } of emulator.workergroups.list()) emulator.workergroups.setRate(id, 0);
-  await delivered(daemon, emulator);
+  if (isRead) await delivered(daemon, emulator);
   const status = await daemon.status();
   await daemon.stop();
   if (!status) throw new Error('the daemon did not tell its status at the end');
@@ -77,7 +82,7 @@ async function finish({ daemon, emulator, faults, screen, ranForMs }: Ending): P
     faults: faults.report(),
   });
   for (const line of summary.lines) screen.heading(line);
-  return summary.exitCode;
+  return summary.expired ? EXIT.failed : EXIT.ok;
 }
 
 function writtenLines(emulator: Emulator): number {
@@ -85,7 +90,7 @@ function writtenLines(emulator: Emulator): number {
 }
 
 /** Waits, for as long as a quiet group's slowest poll takes, until every written line has been delivered. */
-async function delivered(daemon: DemoProgram, emulator: Emulator): Promise<void> {
+async function delivered(daemon: DemoDaemon, emulator: Emulator): Promise<void> {
   const never = new AbortController().signal;
   for (let waited = 0; waited < 8_000; waited += SETTLE_MS) {
     const groups = (await daemon.status())?.worker_groups ?? [];
@@ -95,8 +100,8 @@ async function delivered(daemon: DemoProgram, emulator: Emulator): Promise<void>
   }
 }
 
-function startDaemon(emulator: Emulator, screen: Screen): Promise<DemoProgram> {
-  return startDemoProgram({
+function startDaemon(emulator: Emulator, screen: Screen): Promise<DemoDaemon> {
+  return startDemoDaemon({
     environment: {
       PILOTLIGHT_API_KEY: emulator.apiKey,
       PILOTLIGHT_BASE_URL: emulator.url,

@@ -1,16 +1,16 @@
-/** The faults of the demo: each strikes every request for a while, and is told of before and after. */
+/** The faults of the demo: each applies to every request for a while, and is announced before and after. */
 import { delay } from '../../client/delay.ts';
 import type { Emulator, FaultInput } from '../../emulator/index.ts';
 import type { Screen } from './screen.ts';
 
 export interface FaultReport {
   readonly injected: number;
-  /** Those after which every deployment was still alive, by the emulator's own books. */
+  /** Those after which every deployment was still alive, as the emulator recorded it. */
   readonly survived: number;
 }
 
 export interface FaultPlan {
-  /** One fault after the other, until the signal fires; then the last one is lifted. */
+  /** One fault after the other, until the signal fires; then the last one is removed. */
   run(signal: AbortSignal): Promise<void>;
   report(): FaultReport;
 }

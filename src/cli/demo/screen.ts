@@ -1,6 +1,6 @@
 /** How the demo looks: a clock, who speaks, what it says; colour on a terminal only, one line each. */
-import type { WriteStream } from 'node:tty';
 import type { LogRecord } from '../../logs/record.ts';
+import { printLine, type Console } from '../console.ts';
 import { describeGap, displayed } from '../logs/format.ts';
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'quiet';
@@ -23,22 +23,19 @@ const RESET = '\u001B[0m';
 const SUBJECT_WIDTH = 16;
 const WIDTH_WITHOUT_TERMINAL = 110;
 
-export function createScreen(out: WriteStream): Screen {
+export function createScreen(console: Console): Screen {
   const startedAt = performance.now();
-  const colourful = out.isTTY && out.hasColors?.();
 
   function event(subject: string, text: string, tone: Tone = 'plain'): void {
     const elapsed = Math.floor((performance.now() - startedAt) / 1000);
     const clock = `${String(Math.floor(elapsed / 60)).padStart(2, '0')}:${String(elapsed % 60).padStart(2, '0')}`;
-    const line = clip(
-      `${clock}  ${subject.padEnd(SUBJECT_WIDTH)}${text}`,
-      out.columns ?? WIDTH_WITHOUT_TERMINAL,
-    );
-    out.write(`${colourful && tone !== 'plain' ? COLOURS[tone] + line + RESET : line}\n`);
+    const width = console.columns ?? WIDTH_WITHOUT_TERMINAL;
+    const line = clip(`${clock}  ${subject.padEnd(SUBJECT_WIDTH)}${text}`, width);
+    printLine(console, console.hasColours && tone !== 'plain' ? COLOURS[tone] + line + RESET : line);
   }
 
   return {
-    heading: (line) => void out.write(`${line.trimEnd()}\n`),
+    heading: (line) => printLine(console, line.trimEnd()),
     event,
     record(record) {
       const subject = `worker group ${record.workergroup_id}`;

@@ -1,4 +1,4 @@
-/** The end of the demo in a few lines; what counts is in the emulator's own books, not in the daemon's. */
+/** The end of the demo in a few lines; what counts is what the emulator recorded, not what the daemon did. */
 import type { DeploymentView } from '../../emulator/index.ts';
 import type { Status } from '../../daemon/status/status.ts';
 import type { FaultReport } from './faults.ts';
@@ -7,14 +7,15 @@ export interface DemoResult {
   readonly ranForMs: number;
   readonly status: Status;
   readonly deployments: readonly DeploymentView[];
-  /** Lines that the worker groups wrote, by the emulator's books. */
+  /** Lines that the worker groups wrote, as the emulator counted them. */
   readonly writtenLines: number;
   readonly faults: FaultReport;
 }
 
 export function summarize({ ranForMs, status, deployments, writtenLines, faults }: DemoResult): {
   readonly lines: readonly string[];
-  readonly exitCode: number;
+  /** Whether any deployment expired. */
+  readonly expired: boolean;
 } {
   const sent = sum(status.deployments.map(({ heartbeats }) => heartbeats));
   const accepted = sum(deployments.map(({ beats }) => beats));
@@ -23,7 +24,7 @@ export function summarize({ ranForMs, status, deployments, writtenLines, faults 
   const gaps = sum(status.worker_groups.flatMap((group) => Object.values(group.gaps)));
   const closest = deployments.toSorted((a, b) => (a.minMarginRatio ?? 1) - (b.minMarginRatio ?? 1))[0];
   return {
-    exitCode: lapses > 0 ? 1 : 0,
+    expired: lapses > 0,
     lines: [
       '',
       `After ${(ranForMs / 1000).toFixed(0)} s:`,

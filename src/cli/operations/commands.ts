@@ -3,14 +3,14 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { Operation } from '../../contract/define.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { parseDuration } from '../../config/types/value-types.ts';
-import type { Console } from '../console.ts';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT } from '../../config/exit-codes.ts';
+import { printError, type Console } from '../console.ts';
+import { InputError } from '../input-error.ts';
 import { flagsOf, type Flag } from './flags.ts';
 import { helpAfter } from './help.ts';
 import { parseObject, readInput } from './input.ts';
 import { commandGroups } from './names.ts';
 import { perform, type PerformOptions } from './perform.ts';
-import { FlagTextError } from './read.ts';
 
 interface Options extends PerformOptions {
   readonly input?: string;
@@ -49,7 +49,7 @@ function operationCommand(id: OperationId, name: string, console: Console): Comm
     const options = command.opts<Options>();
     const base = readBaseOr(command, options.input, console);
     const { input, problems } = readInput(flags, given, base);
-    for (const problem of problems) console.err(`error: ${problem}\n`);
+    for (const problem of problems) printError(console, `error: ${problem}`);
     console.exit(problems.length > 0 ? EXIT.usage : await perform(id, input, options, console));
   });
 }
@@ -121,17 +121,16 @@ function readBaseOr(command: Command, text: string | undefined, console: Console
   try {
     return readBase(text, console);
   } catch (error) {
-    if (!(error instanceof FlagTextError)) throw error;
+    if (!(error instanceof InputError)) throw error;
     return command.error(`error: ${error.message}`);
   }
 }
 
-/** @throws FlagTextError */
+/** @throws InputError */
 function readBase(text: string, console: Console): Record<string, unknown> {
   const path = text === '-' ? '-' : text.startsWith('@') ? text.slice(1) : undefined;
   const base = parseObject(path === undefined ? text : readText(path, console));
-  if (!base)
-    throw new FlagTextError('--input takes one JSON object, a file as @FILE, or - for standard input');
+  if (!base) throw new InputError('--input takes one JSON object, a file as @FILE, or - for standard input');
   return base;
 }
 
@@ -139,6 +138,6 @@ function readText(path: string, console: Console): string {
   try {
     return console.read(path);
   } catch (error) {
-    throw new FlagTextError(`--input: ${(error as Error).message}`);
+    throw new InputError(`--input: ${(error as Error).message}`);
   }
 }

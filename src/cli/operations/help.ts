@@ -2,7 +2,7 @@
 import type { Operation } from '../../contract/define.ts';
 import { operationOf, OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 import { quoteWord } from '../../contract/text/shell-words.ts';
-import { exitCodesText } from '../exit-codes.ts';
+import { exitCodesText } from '../../config/exit-codes.ts';
 import { flagsOf } from './flags.ts';
 import { commandOf } from './names.ts';
 

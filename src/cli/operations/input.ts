@@ -1,8 +1,10 @@
 /** A command's words → the input of its operation, all problems at once, in terms of the flags that were used. Pure but for --input. */
 import type { Operation } from '../../contract/define.ts';
+import { isRecord } from '../../contract/is-record.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
 import type { InputProblem } from '../../wire/request.ts';
-import { readFlag, FlagTextError } from './read.ts';
+import { InputError } from '../input-error.ts';
+import { readFlag } from './read.ts';
 import type { Flag } from './flags.ts';
 
 export type Input = Record<string, unknown>;
@@ -27,7 +29,7 @@ export function readInput(
       else if (flag.fallback !== undefined && input[flag.path[0] ?? ''] === undefined)
         put(input, flag.path, flag.fallback);
     } catch (error) {
-      if (!(error instanceof FlagTextError || error instanceof FlagError)) throw error;
+      if (!(error instanceof InputError || error instanceof FlagError)) throw error;
       problems.push(
         `--${flag.name}: ${flag.secret ? '' : `${JSON.stringify(texts?.at(-1))} `}${error.message}`,
       );
@@ -46,9 +48,7 @@ function put(input: Input, path: readonly string[], value: unknown): void {
 export function parseObject(text: string): Input | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Input)
-      : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,13 +1,14 @@
 /** Sends what a command asks for, or shows it; the one way in which every command and `call` reach the service. */
 import { createClient, type CallOptions } from '../../client/client.ts';
-import { ApiError, PilotlightError } from '../../client/errors.ts';
+import { ApiError, CallError } from '../../client/errors.ts';
 import { adviceOf } from '../../client/flows/explain.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { describeProblem } from '../../config/problem.ts';
 import { loadConnection } from '../../config/load.ts';
 import { encodeRequest } from '../../wire/request.ts';
-import type { Console } from '../console.ts';
-import { EXIT, exitCodeOf } from '../exit-codes.ts';
+import { EXIT } from '../../config/exit-codes.ts';
+import { printError, printLine, type Console } from '../console.ts';
+import { exitCodeOf } from '../exit-code.ts';
 import { completeInput } from './ask-codes.ts';
 import { flagsOf } from './flags.ts';
 import { describeInputProblem, type Input } from './input.ts';
@@ -33,7 +34,7 @@ export async function perform(
   if (options.dryRun || options.curl) return show(id, input, options, console);
   const { connection, problems } = loadConnection(console.environment);
   if (!connection) {
-    for (const problem of problems) console.err(`${describeProblem(problem)}\n`);
+    for (const problem of problems) printError(console, describeProblem(problem));
     console.err(complaint(id, input, options) ?? '');
     return EXIT.usage;
   }
@@ -54,7 +55,7 @@ export async function perform(
       return EXIT.ok;
     } catch (error) {
       if (signal.aborted || isAbort(error)) return EXIT.interrupted;
-      if (!(error instanceof PilotlightError)) throw error;
+      if (!(error instanceof CallError)) throw error;
       return explain(error, console);
     }
   });
@@ -62,14 +63,14 @@ export async function perform(
 
 function print(id: OperationId, answer: unknown, { json }: PerformOptions, console: Console): void {
   const { columns } = console;
-  if (json) console.out(`${JSON.stringify(answer, null, columns === undefined ? undefined : 2)}\n`);
-  else for (const line of renderAnswer(answer, operationOf(id).response, columns)) console.out(`${line}\n`);
+  if (json) printLine(console, JSON.stringify(answer, null, columns === undefined ? undefined : 2));
+  else for (const line of renderAnswer(answer, operationOf(id).response, columns)) printLine(console, line);
 }
 
-function explain(error: PilotlightError, console: Console): number {
-  console.err(`error: ${error.message}\n`);
+function explain(error: CallError, console: Console): number {
+  printError(console, `error: ${error.message}`);
   const advice = error instanceof ApiError ? adviceOf(error) : '';
-  if (advice !== '') console.err(`${advice}\n`);
+  if (advice !== '') printError(console, advice);
   return exitCodeOf(error);
 }
 
@@ -84,12 +85,12 @@ function show(id: OperationId, input: Input, options: PerformOptions, console: C
   const { addresses } = loadConnection(console.environment);
   if (options.curl) {
     const { line, variables } = curlLine(operation, encoded.request, addresses);
-    console.err(`# reads ${variables.map((name) => `$${name}`).join(', ')} from the environment\n`);
-    console.out(`${line}\n`);
+    printError(console, `# reads ${variables.map((name) => `$${name}`).join(', ')} from the environment`);
+    printLine(console, line);
     return EXIT.ok;
   }
   const preview = previewRequest(operation, encoded.request, addresses, () => '<redacted>');
-  console.out(`${options.json ? JSON.stringify(preview) : httpText(preview)}\n`);
+  printLine(console, options.json ? JSON.stringify(preview) : httpText(preview));
   return EXIT.ok;
 }
 

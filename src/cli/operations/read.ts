@@ -4,12 +4,13 @@ import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
 import { envMap } from '../../contract/operations/instances.ts';
 import { FILTER_OPERATORS, type FilterOperator } from '../../contract/schemas.ts';
 import { coerceText, innerOf } from '../../wire/coerce.ts';
+import { InputError } from '../input-error.ts';
 import type { Flag } from './flags.ts';
 
-/** A text that is not in the form that its flag takes; the message names the form. */
-export class FlagTextError extends Error {}
-
-/** The value of a flag that was given once or more. Lists, maps and filters add up; of others the last counts. */
+/**
+ * The value of a flag that was given once or more. Lists, maps and filters add up; of others the last counts.
+ * @throws InputError for a text that is not in the form that its flag takes; the message names the form
+ */
 export function readFlag({ kind, schema }: Flag, texts: readonly string[]): unknown {
   const inner = innerOf(schema);
   const last = texts.at(-1) ?? '';
@@ -40,7 +41,7 @@ function readEntries(schema: z.ZodRecord, text: string): Record<string, unknown>
   if (schema === (envMap as z.ZodType) && text.trimStart().startsWith('-'))
     return envMapOf(parseEnvFlags(text));
   const equals = text.indexOf('=');
-  if (equals < 1) throw new FlagTextError('takes NAME=value, once for each, or one JSON object');
+  if (equals < 1) throw new InputError('takes NAME=value, once for each, or one JSON object');
   return { [text.slice(0, equals)]: coerceText(schema.valueType as z.ZodType, text.slice(equals + 1)) };
 }
 
@@ -71,7 +72,7 @@ function readFilters(schema: z.ZodType, texts: readonly string[]): Record<string
 
 function readFilter(schema: z.ZodType, text: string): Record<string, Record<string, unknown>> {
   const [, field = '', sign = '', value = ''] = FILTER.exec(text) ?? [];
-  if (field === '' || value === '') throw new FlagTextError(FILTER_RULE);
+  if (field === '' || value === '') throw new InputError(FILTER_RULE);
   const type = valueType(schema, field);
   const operator = OPERATORS[sign] ?? sign;
   const several = operator === 'in' || operator === 'notin';
@@ -92,6 +93,6 @@ function readObject(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch (error) {
-    throw new FlagTextError(`is not JSON: ${(error as Error).message}`);
+    throw new InputError(`is not JSON: ${(error as Error).message}`);
   }
 }

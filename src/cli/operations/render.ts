@@ -1,24 +1,23 @@
 /** An answer as a person reads it: lists as tables, objects as lines of name and value. Pure. */
 import * as z from 'zod';
+import { isRecord } from '../../contract/is-record.ts';
 import { innerOf } from '../../wire/coerce.ts';
 import { displayed } from '../logs/format.ts';
 import { table } from './table.ts';
 
 const INDENT = '  ';
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** `columns`: width of the terminal; undefined: no limit. `schema` says which numbers are times. */
 export function renderAnswer(answer: unknown, schema: z.ZodType, columns: number | undefined): string[] {
   if (Array.isArray(answer)) return renderList(answer, elementOf(schema), columns);
-  if (!isFields(answer)) return [cell(answer, undefined)];
+  if (!isRecord(answer)) return [cell(answer, undefined)];
   const all = Object.entries(answer);
   // That it succeeded is said by the rest of the answer, where there is any.
   const entries = all.length > 1 ? all.filter(([name, value]) => name !== 'success' || value !== true) : all;
   const [only] = entries;
   // A text alone, such as a log, is printed as it is.
   if (entries.length === 1 && typeof only?.[1] === 'string') return multiline(only[1]);
-  const plain = entries.filter(([, value]) => !isList(value) && !isFields(value));
+  const plain = entries.filter(([, value]) => !isList(value) && !isRecord(value));
   const width = Math.max(0, ...plain.map(([name]) => name.length));
   const lines = plain.map(([name, value]) =>
     `${name.padEnd(width)}  ${cell(value, fieldOf(schema, name))}`.trimEnd(),
@@ -28,7 +27,7 @@ export function renderAnswer(answer: unknown, schema: z.ZodType, columns: number
     const field = fieldOf(schema, name);
     const inner = isList(value)
       ? renderList(value, elementOf(field), narrower)
-      : isFields(value)
+      : isRecord(value)
         ? renderAnswer(value, field ?? z.unknown(), narrower)
         : undefined;
     if (inner)
@@ -43,7 +42,7 @@ function renderList(
   columns: number | undefined,
 ): string[] {
   if (rows.length === 0) return ['none'];
-  if (!rows.every(isFields)) return rows.map((row) => cell(row, schema));
+  if (!rows.every(isRecord)) return rows.map((row) => cell(row, schema));
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return table(
     names,
@@ -86,8 +85,4 @@ function readOf(schema: z.ZodType): z.ZodType {
 
 function isList(value: unknown): value is unknown[] {
   return Array.isArray(value);
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-/** The flags of `plan`, and what they say. What has a default in a table of the planner has its flag from there. */
+/** The flags of `plan`, and what they say. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseDuration } from '../../config/types/value-types.ts';
 import { GENERATOR_DEFAULTS, LOAD_SHAPES, type LoadShape } from '../../scaling/planner/load/generators.ts';
@@ -41,116 +41,111 @@ export interface PlanFlags {
   readonly html?: string;
 }
 
-const LOAD = 'Load:';
-const PARAMETERS = 'Parameters:';
-const OUTPUT = 'Output:';
-const GROUPS = {
+const SETTING_GROUPS = {
   workers: 'Your workers:',
   service: 'How the service is assumed to behave:',
   simulation: 'The simulation:',
 } as const;
 
 type Parse = (text: string, before?: never) => unknown;
+/** Makes an option of the group that it was made for. */
+type AddOption = (flags: string, doc: string, parse?: Parse) => Option;
 
 export function addPlanFlags(command: Command): Command {
-  // Given to the command only once all is said: it reads an option's default when it gets it.
+  // The command reads an option's default when it gets it, so it gets them once they are complete.
   const options: Option[] = [];
-  const option = (group: string, flags: string, doc: string, parse?: Parse) => {
-    const added = new Option(flags, doc).helpGroup(group);
-    options.push(parse ? added.argParser(parse as (text: string, before: unknown) => unknown) : added);
-    return added;
-  };
-  option(LOAD, '--trace <file>', 'CSV of requests, one a line, in order of time; - is standard input');
-  option(LOAD, '--time-column <name>', 'its column with the time; found by its name where that is usual');
-  option(LOAD, '--time-unit <unit>', 'unit of times that are plain numbers')
+  const inGroup =
+    (group: string): AddOption =>
+    (flags, doc, parse) => {
+      const added = new Option(flags, doc).helpGroup(group);
+      options.push(parse ? added.argParser(parse as (text: string, before: unknown) => unknown) : added);
+      return added;
+    };
+  addTraceFlags(inGroup('Load:'));
+  addLoadFlags(inGroup('Load:'));
+  addParameterFlags(inGroup('Parameters:'));
+  addSettingFlags(inGroup);
+  const output = inGroup('Output:');
+  output('--json', 'everything as JSON');
+  output('--html <file>', 'one self-contained page with the plots');
+  for (const each of options) command.addOption(each);
+  return command;
+}
+
+function addTraceFlags(option: AddOption): void {
+  option('--trace <file>', 'CSV of requests, one a line, in order of time; - is standard input');
+  option('--time-column <name>', 'its column with the time; found by its name where that is usual');
+  option('--time-unit <unit>', 'unit of times that are plain numbers')
     .choices(Object.keys(TIME_UNITS))
     .default('s');
   option(
-    LOAD,
     '--weight <column=units>',
     'a request has so many units of work for each of the column; repeat it for several columns',
     collect(parseNumber),
   );
   option(
-    LOAD,
     '--request-work <units>',
     `units of work of a request (made-up loads: mean; ${GENERATOR_DEFAULTS.unitsPerRequest})`,
     positive,
   );
-  option(LOAD, '--load <shape>', 'instead of a trace a made-up load').choices(LOAD_SHAPES);
-  option(LOAD, '--rate <units>', 'its mean, in units of work a second', positive);
-  option(LOAD, '--duration <time>', 'how long it lasts (1h)', duration);
-  option(LOAD, '--sizes <how>', `sizes of its requests (${GENERATOR_DEFAULTS.sizes})`).choices([
+}
+
+/** Of a made-up load, and what changes a load of either kind. */
+function addLoadFlags(option: AddOption): void {
+  option('--load <shape>', 'instead of a trace a made-up load').choices(LOAD_SHAPES);
+  option('--rate <units>', 'its mean, in units of work a second', positive);
+  option('--duration <time>', 'how long it lasts (1h)', duration);
+  option('--sizes <how>', `sizes of its requests (${GENERATOR_DEFAULTS.sizes})`).choices([
     'exponential',
     'fixed',
   ]);
+  option('--peak-ratio <n>', `diurnal: highest rate over lowest (${GENERATOR_DEFAULTS.peakRatio})`, positive);
   option(
-    LOAD,
-    '--peak-ratio <n>',
-    `diurnal: highest rate over lowest (${GENERATOR_DEFAULTS.peakRatio})`,
-    positive,
-  );
-  option(
-    LOAD,
     '--period <time>',
     'diurnal: from one low to the next (24h, or the duration when that is shorter)',
     duration,
   );
   option(
-    LOAD,
     '--burst-ratio <n>',
     `bursts: rate in a burst over the rate outside (${GENERATOR_DEFAULTS.burstRatio})`,
     positive,
   );
-  option(LOAD, '--burst-every <time>', 'bursts: mean time between them (10m)', duration);
-  option(LOAD, '--burst-length <time>', 'bursts: how long each lasts (60s)', duration);
-  option(LOAD, '--scale <factor>', 'the load so many times over', positive).default(1);
-  option(LOAD, '--scale-by <what>', 'repeat or leave out requests, or make each larger or smaller')
+  option('--burst-every <time>', 'bursts: mean time between them (10m)', duration);
+  option('--burst-length <time>', 'bursts: how long each lasts (60s)', duration);
+  option('--scale <factor>', 'the load so many times over', positive).default(1);
+  option('--scale-by <what>', 'repeat or leave out requests, or make each larger or smaller')
     .choices(['requests', 'work'])
     .default('requests');
+}
 
+function addParameterFlags(option: AddOption): void {
   option(
-    PARAMETERS,
     '--param <name=value>',
     'one parameter; repeat it for several',
     collect((text) => text),
   );
-  option(PARAMETERS, '--params <file>', 'JSON file with an object of parameters, or an array of groups');
+  option('--params <file>', 'JSON file with an object of parameters, or an array of groups');
+  option('--group <name>', 'which of several groups in the file or in PILOTLIGHT_ENDPOINT_GROUPS');
+  option('--compare <files...>', 'several sets side by side, each a JSON file');
+  option('--search', 'try target_util, cold_mult, cold_workers and min_load for cost against waiting');
   option(
-    PARAMETERS,
-    '--group <name>',
-    'which of several groups in the file or in PILOTLIGHT_ENDPOINT_GROUPS',
-  );
-  option(PARAMETERS, '--compare <files...>', 'several sets side by side, each a JSON file');
-  option(
-    PARAMETERS,
-    '--search',
-    'try target_util, cold_mult, cold_workers and min_load for cost against waiting',
-  );
-  option(
-    PARAMETERS,
     '--p99 <time>',
     'search: the cheapest set with which 99% of the requests wait at most this long',
     duration,
   );
+}
 
+/** What has a default in the planner's table of settings has its flag from there. */
+function addSettingFlags(inGroup: (group: string) => AddOption): void {
   const defaults = planSettings();
   for (const key of Object.keys(SETTING_OPTIONS) as PlanSetting[]) {
     const setting: SettingOption = SETTING_OPTIONS[key];
     const byDefault = key in SETTING_DEFAULTS ? ` (default: ${settingValue(key, defaults)})` : '';
-    const added = option(
-      GROUPS[setting.about],
-      `--${setting.flag} <${placeholder(setting)}>`,
-      setting.doc + byDefault,
-    );
+    const option = inGroup(SETTING_GROUPS[setting.about]);
+    const added = option(`--${setting.flag} <${placeholder(setting)}>`, setting.doc + byDefault);
     if (setting.choices) added.choices(setting.choices);
     else added.argParser((text) => parseSetting(setting, text));
   }
-
-  option(OUTPUT, '--json', 'everything as JSON');
-  option(OUTPUT, '--html <file>', 'one self-contained page with the plots');
-  for (const each of options) command.addOption(each);
-  return command;
 }
 
 /** The settings that were given, by their flags. */

@@ -14,6 +14,7 @@ import {
   type WorkerFacts,
 } from '../../scaling/rules/findings.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
+import type { Console } from '../console.ts';
 import { readGroupFile } from '../group-file.ts';
 import { InputError } from '../input-error.ts';
 import type { PlanFlags } from './flags.ts';
@@ -25,10 +26,19 @@ export interface ParameterSet {
   readonly findings: readonly Finding[];
 }
 
-/** At least one. Throws an InputError with every problem when one of them is an error. */
-export function parameterSets(flags: PlanFlags, settings: PlanSettings): readonly ParameterSet[] {
+type Around = Pick<Console, 'environment' | 'read'>;
+
+/**
+ * At least one.
+ * @throws InputError with every problem when one of them is an error
+ */
+export function parameterSets(
+  flags: PlanFlags,
+  settings: PlanSettings,
+  around: Around,
+): readonly ParameterSet[] {
   const facts = factsOf(settings);
-  const sets = sources(flags).map(({ label, group }) => {
+  const sets = sources(flags, around).map(({ label, group }) => {
     const { parameters, findings } = checkEndpointGroup(withParams(group, flags.param), facts);
     return { label, parameters, findings };
   });
@@ -59,18 +69,18 @@ interface Source {
   readonly group: unknown;
 }
 
-function sources({ compare, params, group }: PlanFlags): readonly Source[] {
+function sources({ compare, params, group }: PlanFlags, { environment, read }: Around): readonly Source[] {
   if (compare) {
     if (params !== undefined || group !== undefined) {
       throw new InputError('--compare takes its sets from files; leave --params and --group out');
     }
     return compare.flatMap((path) => {
-      const { groups, isArray } = readGroupFile(path);
+      const { groups, isArray } = readGroupFile(path, read);
       return isArray ? labelled(groups) : [{ label: shortName(path), group: groups[0] }];
     });
   }
-  if (params !== undefined) return [chosen(readGroupFile(params).groups, group, shortName(params))];
-  const { groups, problems } = loadEndpointGroups();
+  if (params !== undefined) return [chosen(readGroupFile(params, read).groups, group, shortName(params))];
+  const { groups, problems } = loadEndpointGroups(environment);
   const problem = problems[0];
   if (problem) throw new InputError(describeProblem(problem).replace(/^error: /, ''));
   if (groups !== undefined && groups.length > 0) return [chosen(groups, group, 'environment')];

@@ -4,6 +4,7 @@ import { RecordedLoad } from '../../scaling/planner/load/load.ts';
 import { plan, planStream } from '../../scaling/planner/plan.ts';
 import { givenOf, searchParameters, type SearchResult } from '../../scaling/planner/search/search.ts';
 import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
+import type { Console } from '../console.ts';
 import { InputError } from '../input-error.ts';
 import { money, seconds } from './figures.ts';
 import { givenSettings, type PlanFlags } from './flags.ts';
@@ -12,35 +13,36 @@ import { outcomeOf, type LabelledPlan, type PlanOutcome } from './outcome.ts';
 import { factsOf, parameterSets, type ParameterSet } from './parameter-sets.ts';
 import { ProgressBar, type ProgressScreen } from './progress.ts';
 
-const STDERR: ProgressScreen = {
-  isTTY: process.stderr.isTTY,
-  write: (text) => process.stderr.write(text),
-  now: () => performance.now(),
-  columns: () => process.stderr.columns ?? 80,
-};
+type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns'>;
 
-/**
- * Throws an InputError for whatever the user can put right.
- * @param screen where a search shows how far it is
- */
-export async function runPlan(flags: PlanFlags, screen: ProgressScreen = STDERR): Promise<PlanOutcome> {
+/** @throws InputError for everything that the user can fix */
+export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanOutcome> {
   try {
     const given = givenSettings(flags as unknown as Record<string, unknown>);
     const settings = planSettings(given);
     if (flags.search && flags.compare) throw new InputError('--search or --compare, one of them');
     if (flags.p99 !== undefined && !flags.search) throw new InputError('--p99 belongs to --search');
-    const sets = parameterSets(flags, settings);
+    const sets = parameterSets(flags, settings, around);
     const load = await loadSource(flags, settings.seed);
     const { plans, search } = flags.search
-      ? await searched(sets, settings, load, flags.p99, new ProgressBar(screen))
+      ? await searched(sets, settings, load, flags.p99, new ProgressBar(screenOf(around)))
       : { plans: await planned(sets, settings, load), search: undefined };
     if (plans[0]?.requests === 0) throw new InputError(`${load.name}: there are no requests in it`);
     return outcomeOf(load, settings, given, plans, search);
   } catch (error) {
-    // The planner's own way to refuse a figure or a load.
+    // The planner refuses a number or a load this way.
     if (error instanceof RangeError) throw new InputError(error.message, { cause: error });
     throw error;
   }
+}
+
+function screenOf(around: Around): ProgressScreen {
+  return {
+    isTTY: around.errColumns !== undefined,
+    write: around.err,
+    now: () => performance.now(),
+    columns: () => around.errColumns ?? 80,
+  };
 }
 
 async function planned(

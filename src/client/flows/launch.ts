@@ -8,7 +8,7 @@ import { FlagError } from '../../contract/text/shell-words.ts';
 import type { Input } from '../../contract/operations.ts';
 import type { Client } from '../client.ts';
 import { delay } from '../delay.ts';
-import { AbortedError, ApiError, PilotlightError, RequestError } from '../errors.ts';
+import { AbortedError, ApiError, CallError, RequestError } from '../errors.ts';
 import { fitOnstart } from './onstart.ts';
 
 /** The request of §2.3; `env` as its map, or as container flags: `-e NAME=value -p 8000:8000`. */
@@ -53,7 +53,7 @@ export interface GivenUp {
 }
 
 /** No offer led to a running instance; `givenUp` has the reasons. */
-export class LaunchError extends PilotlightError {
+export class LaunchError extends CallError {
   readonly code = 'launch_failed';
   readonly actor = 'user';
   readonly givenUp: readonly GivenUp[];
@@ -175,7 +175,7 @@ async function statusOf(
     const { instances } = await client.instances.list({}, { signal });
     return instances.find(({ id }) => id === instanceId)?.actual_status;
   } catch (error) {
-    if (error instanceof PilotlightError && error.actor === 'service') return undefined;
+    if (error instanceof CallError && error.actor === 'service') return undefined;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 /** A deployment as the public service tells of it (public dialect); the interface document knows its id alone. */
 import * as z from 'zod';
-import { isRecord, readableRow } from '../readable.ts';
+import { isRecord } from '../is-record.ts';
+import { readableRow } from '../readable.ts';
 import { id, timestamp } from '../schemas.ts';
 
 /** The tag of a deployment that names none. */

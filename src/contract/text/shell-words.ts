@@ -2,6 +2,7 @@
  * Text ↔ words as a POSIX shell splits them, with quotes and escapes; nothing is expanded, and `#`, `;`, `&`
  * and their like stand for themselves. Pure; container flags and registry logins are written so.
  */
+import { PilotlightError } from '../pilotlight-error.ts';
 
 export interface ShellWord {
   /** Quotes and escapes taken away. */
@@ -11,14 +12,15 @@ export interface ShellWord {
 }
 
 /** A text of flags that cannot be read: where, and which rule it breaks. */
-export class FlagError extends Error {
+export class FlagError extends PilotlightError {
+  readonly code = 'unreadable_flags';
+  readonly actor = 'user';
   /** In characters from 1. */
   readonly position: number;
   readonly rule: string;
 
   constructor(position: number, rule: string) {
     super(`at character ${position}: ${rule}`);
-    this.name = 'FlagError';
     this.position = position;
     this.rule = rule;
   }

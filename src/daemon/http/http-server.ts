@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { readBody } from '../../wire/body.ts';
 import type { ListenAddress } from '../../config/types/value-types.ts';
 
 export interface Reply {
@@ -123,9 +124,9 @@ async function answer(
   }
   const route = Object.hasOwn(options.routes, key) ? options.routes[key] : undefined;
   if (!route) return notFound(options.routes, path);
-  const body = await readBody(request);
-  if (body === undefined) return plain(413, `the body is larger than ${BODY_LIMIT} bytes\n`);
-  return route({ headers: request.headers, body });
+  const { bytes, complete } = await readBody(request as AsyncIterable<Buffer>, BODY_LIMIT);
+  if (!complete) return plain(413, `the body is larger than ${BODY_LIMIT} bytes\n`);
+  return route({ headers: request.headers, body: bytes.toString('utf8') });
 }
 
 function notFound(routes: Routes, path: string): Reply {
@@ -136,17 +137,6 @@ function notFound(routes: Routes, path: string): Reply {
     return { ...plain(405, `use ${methods.join(' or ')}\n`), headers: { allow: methods.join(', ') } };
   }
   return plain(404, `nothing here; there is ${Object.keys(routes).join(', ')}\n`);
-}
-
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > BODY_LIMIT) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function isLoopbackHost(host: string | undefined): boolean {

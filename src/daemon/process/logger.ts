@@ -5,7 +5,7 @@
  */
 import { isatty } from 'node:tty';
 import { pino, type DestinationStream, type Logger } from 'pino';
-import { PilotlightError } from '../../client/errors.ts';
+import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { LogLevel } from '../../config/types/log-levels.ts';
 
 export interface LoggerOptions {

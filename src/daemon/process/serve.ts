@@ -1,5 +1,6 @@
 /** The daemon in its process (main.ts): from the configuration to the end of the link. */
 import { writeFileSync } from 'node:fs';
+import { EXIT } from '../../config/exit-codes.ts';
 import { loadConfig } from '../../config/load.ts';
 import { describeProblem } from '../../config/problem.ts';
 import {
@@ -33,7 +34,7 @@ if (settings === undefined) {
   // The heart has read the same: a file has changed since, or is gone. The next daemon tries again.
   const problems = config.problems.map((problem) => describeProblem(problem)).join('; ');
   process.stderr.write(`pilotlight: the daemon cannot start: ${problems}\n`);
-  process.exit(1);
+  process.exit(EXIT.failed);
 }
 daemon = await startDaemon({
   config: { ...config, settings },
@@ -54,7 +55,7 @@ async function end(withinMs: number): Promise<void> {
   ending = true;
   await daemon?.stop(Math.max(0, withinMs - END_MS));
   await destination.end(Math.min(FLUSH_MS, END_MS));
-  process.exit(0);
+  process.exit(EXIT.ok);
 }
 
 function heartLink(): Link<DaemonMessage, HeartMessage> {

@@ -2,6 +2,7 @@
  * What a replica remembers of the shared state, for a Redis that comes back empty: whoever held the lease last gives
  * it back; when that replica is gone too, the logs begin a new epoch, so that no number comes twice.
  */
+import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { SharedState } from './shared-store.ts';
 
 /** How long the last holder is waited for, ms. */
@@ -15,7 +16,14 @@ export interface Decision {
 }
 
 /** Another replica may remember more: the lease is given back, and tried again. */
-class WaitingForLastHolder extends Error {}
+export class WaitingForLastHolder extends PilotlightError {
+  readonly code = 'waiting_for_last_holder';
+  readonly actor = 'service';
+
+  constructor() {
+    super('another replica may know more of the logs');
+  }
+}
 
 export class ReplicaMemory {
   /** Unix ms. */

@@ -3,6 +3,7 @@
  * got, and a version that counts the commits. Only the holder of the lease writes, one commit at a time; a commit is
  * applied whole or not at all, and a second time without effect (its answer may have been lost).
  */
+import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { GroupProgress } from '../../logs/tail/group.ts';
 import type { LogRecord } from '../../logs/record.ts';
 import type { Stream } from '../../logs/tail/stream.ts';
@@ -62,8 +63,9 @@ end
 return redis.call('INCR', KEYS[2])`;
 
 /** The lease is another's, or somebody else has written: nothing was changed. */
-export class LeaseLost extends Error {
-  readonly code = 'LEASE_LOST';
+export class LeaseLost extends PilotlightError {
+  readonly code = 'lease_lost';
+  readonly actor = 'service';
 }
 
 export interface SharedState {

@@ -2,7 +2,7 @@
 import { Refused } from '../service/refused.ts';
 import { findOwnTemplate } from '../resources/templates.ts';
 import type { Requester } from './dialect.ts';
-import { isRecord } from './tolerate.ts';
+import { isRecord } from '../../contract/is-record.ts';
 
 /** `select_cols` is a JSON list of columns, or `*` for all; without it all come. */
 export function shownTemplates(

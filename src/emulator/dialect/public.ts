@@ -11,7 +11,8 @@ import type { Call } from '../service/call.ts';
 import { throttledAnswer } from '../service/throttling.ts';
 import type { Alias, Dialect } from './dialect.ts';
 import { shownTemplates, withTemplateId } from './public-templates.ts';
-import { isRecord, readTexts, tolerate } from './tolerate.ts';
+import { isRecord } from '../../contract/is-record.ts';
+import { readTexts, tolerate } from './tolerate.ts';
 
 const ALIASES: readonly Alias[] = [
   {

@@ -1,5 +1,6 @@
 /** What public clients send, brought into the contract's form. Pure. */
 import * as z from 'zod';
+import { isRecord } from '../../contract/is-record.ts';
 import { coerceText } from '../../wire/coerce.ts';
 
 /**
@@ -38,10 +39,6 @@ export function readTexts(schema: z.ZodType, value: unknown): unknown {
     return Object.fromEntries(entries);
   }
   return value;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function unwrap(schema: z.ZodType): z.ZodType {

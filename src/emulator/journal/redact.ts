@@ -1,5 +1,6 @@
 /** What the journal may keep of a request, by allow-list: a key or code is never stored, wherever it stands. Pure. */
 import type { Operation } from '../../contract/define.ts';
+import { isRecord } from '../../contract/is-record.ts';
 import type { Call } from '../service/call.ts';
 
 const REDACTED = '[redacted]';
@@ -72,8 +73,4 @@ function scrub(text: string, known: readonly string[]): string {
   let clean = text;
   for (const secret of known) if (clean.includes(secret)) clean = clean.replaceAll(secret, REDACTED);
   return clean;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

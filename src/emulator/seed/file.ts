@@ -2,15 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
+import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import { problemsOf } from '../../wire/request.ts';
 import { seedSchema, type Seed } from './schema.ts';
 
 /** A seed that cannot be used; the message names every field and rule. */
-export class SeedError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'SeedError';
-  }
+export class SeedError extends PilotlightError {
+  readonly code = 'invalid_seed';
+  readonly actor = 'user';
 }
 
 /** @throws SeedError for a file that is missing, is no JSON, or does not fit the schema */

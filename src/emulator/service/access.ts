@@ -1,5 +1,6 @@
 /** Who calls, and may they (§5): the Bearer key, and the permissions of a scoped one. Pure. */
 import type { Operation } from '../../contract/define.ts';
+import { isRecord } from '../../contract/is-record.ts';
 import { Refused } from './refused.ts';
 import type { ApiKeyRecord, State, UserRecord } from './state.ts';
 import { findSession } from '../tfa/login.ts';
@@ -66,8 +67,4 @@ function granted(permissions: Readonly<Record<string, unknown>>): Set<string> {
   const { api } = permissions;
   const nested = isRecord(api) ? Object.keys(api).filter((name) => api[name] !== false) : [];
   return new Set([...flags, ...flags.flatMap((flag) => FLAG_GRANTS[flag] ?? []), ...nested]);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

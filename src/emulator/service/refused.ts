@@ -1,5 +1,6 @@
 /** How the emulated service says no: thrown by whatever finds the fault, rendered in one place (dialect.ts). */
-import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
+import { ERRORS, type Actor, type ErrorCode } from '../../contract/errors.ts';
+import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { ThrottleShape } from './throttling.ts';
 
 export interface RefusedOptions {
@@ -25,7 +26,7 @@ interface PublicWording {
   readonly message: string;
 }
 
-export class Refused extends Error {
+export class Refused extends PilotlightError {
   readonly code: ErrorCode;
   readonly status: number;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -35,12 +36,15 @@ export class Refused extends Error {
 
   constructor(code: ErrorCode, message: string, options: RefusedOptions = {}) {
     super(message);
-    this.name = 'Refused';
     this.code = code;
     this.status = options.status ?? ERRORS[code].status[0];
     this.fields = options.fields ?? {};
     this.reason = options.reason ?? message;
     this.inPublic = options.inPublic;
     this.throttle = options.throttle;
+  }
+
+  get actor(): Actor {
+    return ERRORS[this.code].actor;
   }
 }

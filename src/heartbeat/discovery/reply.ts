@@ -1,5 +1,5 @@
 /** What became of a question. */
-import { ApiError, PilotlightError } from '../../client/errors.ts';
+import { ApiError, CallError } from '../../client/errors.ts';
 import type { Told } from './knowledge.ts';
 import type { Throttle } from './pace.ts';
 
@@ -18,7 +18,7 @@ const DENIALS: ReadonlySet<number> = new Set([404, 405, 501]);
 
 export function replyOfError(error: unknown): Reply {
   if (!(error instanceof ApiError)) {
-    return { kind: 'unanswered', reason: error instanceof PilotlightError ? error.code : 'unknown' };
+    return { kind: 'unanswered', reason: error instanceof CallError ? error.code : 'unknown' };
   }
   const { code, status, meaning, waitMs, thresholdMs } = error;
   if (code === 'throttled') {

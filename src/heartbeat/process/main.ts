@@ -7,6 +7,7 @@
  * with, or says wrongly who is meant (exit 2). What depends on the world is tried again for ever.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { EXIT } from '../../config/exit-codes.ts';
 import { describeProblem } from '../../config/problem.ts';
 import { isAwaited, loadHeartConfig, type LoadedHeart } from '../../config/load-heart.ts';
 import { serviceManagerSettings } from '../../config/service-manager.ts';
@@ -14,7 +15,6 @@ import { startHeartService } from './heart-service.ts';
 import { listenForSignals, type Signals } from './link/signals.ts';
 import { openStderr, type Stderr } from './log/stderr.ts';
 
-const EXIT_CONFIG = 2;
 /** How long the rest waits for the first heartbeats' answers, ms: to load it would slow them down. */
 const FIRST_BEATS_MS = 100;
 /** Between two looks at files that are not there yet, and between two lines that say so, ms. */
@@ -44,7 +44,7 @@ export async function runHeart(): Promise<void> {
   await signals.told;
   const { leftMs } = await service.stop();
   await stderr.flush(Math.min(FLUSH_MS, leftMs));
-  process.exit(0);
+  process.exit(EXIT.ok);
 }
 
 /** The daemon's side is loaded from files, for which there may be no descriptor left, or which are being replaced. */
@@ -85,5 +85,5 @@ async function refuse(stderr: Stderr): Promise<void> {
   for (const problem of problems) stderr.write(`${describeProblem(problem)}\n`);
   stderr.write('pilotlight: not started; fix the environment (pilotlight run --help lists it)\n');
   await stderr.flush(FLUSH_MS);
-  process.exitCode = EXIT_CONFIG;
+  process.exitCode = EXIT.usage;
 }

@@ -9,8 +9,8 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { JsonLogsSerializer, ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer';
-import type { Dispatcher } from 'undici';
 import { createDirectAgent, request } from '../../client/undici.ts';
+import { readBody } from '../../wire/body.ts';
 import type { Batch } from '../spool/batch.ts';
 import type { LogRecord } from '../record.ts';
 import { acceptanceOf, type Answer } from './otlp-answer.ts';
@@ -95,7 +95,10 @@ export function otlpSink({ endpoint, headers }: OtlpSinkOptions): Sink {
       body: await compress(body),
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
-    return { status: response.statusCode, headers: response.headers, body: await read(response.body) };
+    const { statusCode: status, headers: received } = response;
+    // Of a longer answer the beginning is enough: the rest says nothing about the records.
+    const { bytes } = await readBody(response.body as AsyncIterable<Buffer>, MAX_ANSWER_BYTES);
+    return { status, headers: received, body: bytes };
   }
 
   return { name: 'otlp', write, close: () => agent.destroy() };
@@ -105,15 +108,4 @@ function logsUrl(endpoint: string): URL {
   const url = new URL(endpoint);
   if (!url.pathname.endsWith('/v1/logs')) url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/logs`;
   return url;
-}
-
-async function read(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) break;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

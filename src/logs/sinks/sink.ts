@@ -1,4 +1,6 @@
 /** Where records go. A new kind of sink is one function that makes one of these. */
+import type { Actor } from '../../contract/errors.ts';
+import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { Batch } from '../spool/batch.ts';
 
 export interface Sink {
@@ -33,8 +35,8 @@ interface BusyDetails {
 }
 
 /** The destination takes nothing for the moment, and may say for how long, or waits for a person. */
-export class SinkBusy extends Error {
-  readonly code = 'SINK_BUSY';
+export class SinkBusy extends PilotlightError {
+  readonly code = 'sink_busy';
   readonly retryAfterMs: number | undefined;
   readonly advice: string | undefined;
 
@@ -42,6 +44,10 @@ export class SinkBusy extends Error {
     super(advice === undefined ? message : `${message}; ${advice}`);
     this.retryAfterMs = retryAfterMs;
     this.advice = advice;
+  }
+
+  get actor(): Actor {
+    return this.advice === undefined ? 'service' : 'user';
   }
 }
 

@@ -1,6 +1,7 @@
 /** The spool's database file: opened, checked, and set aside when it cannot be read. */
 import { renameSync } from 'node:fs';
 import type * as sqlite from 'node:sqlite';
+import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import { ProgressStore } from './progress-store.ts';
 import { RecordStore } from './record-store.ts';
 
@@ -47,13 +48,15 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
 /** The file is no spool of ours, or no longer. */
-class UnreadableSpool extends Error {
-  readonly code = 'UNREADABLE_SPOOL';
+export class UnreadableSpool extends PilotlightError {
+  readonly code = 'unreadable_spool';
+  readonly actor = 'user';
 }
 
 /** Another process has the file open: two on one STATE_DIR would each deliver every line. */
-export class SpoolInUse extends Error {
-  readonly code = 'SPOOL_IN_USE';
+export class SpoolInUse extends PilotlightError {
+  readonly code = 'spool_in_use';
+  readonly actor = 'user';
 }
 
 export class SpoolFile {

@@ -4,6 +4,8 @@
  * section 4.6 and 7; the public dialect adds the bare string, plain text, and the map of levels).
  */
 
+import { isRecord } from '../../contract/is-record.ts';
+
 export type TailAnswer =
   /**
    * The end of the log. Empty text is an answer too: the log is empty, or the service has lost sight of it.
@@ -29,21 +31,15 @@ const ERROR_KEYS = ['error_msg', 'error', 'detail', 'msg', 'message'] as const;
  */
 export function recogniseAnswer(status: number, body: unknown): TailAnswer {
   if (status < 200 || status > 299) return refusal(`status ${status}`, body);
-  if (!isFields(body)) return refusal('not a log', body);
+  if (!isRecord(body)) return refusal('not a log', body);
   if (body['error_msg'] || body['error'] || body['success'] === false) return refusal('error', body);
-  const { logs } = body;
+  const logs = body['logs'];
   if (typeof logs === 'string') return { kind: 'text', text: logs };
-  const levels = levelsOf(isFields(logs) ? logs : body);
+  const levels = levelsOf(isRecord(logs) ? logs : body);
   return levels === undefined ? refusal('no logs', body) : { kind: 'levels', levels };
 }
 
-type Fields = Readonly<Record<string, unknown>> & { readonly logs?: unknown };
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function levelsOf(fields: Fields): Record<string, string> | undefined {
+function levelsOf(fields: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
   const levels = Object.entries(fields).filter(
     (entry): entry is [string, string] => LEVEL.test(entry[0]) && typeof entry[1] === 'string',
   );
@@ -51,11 +47,11 @@ function levelsOf(fields: Fields): Record<string, string> | undefined {
 }
 
 function refusal(what: string, body: unknown): TailAnswer {
-  const said = typeof body === 'string' ? body.trim() : isFields(body) ? sayingOf(body) : '';
+  const said = typeof body === 'string' ? body.trim() : isRecord(body) ? sayingOf(body) : '';
   return { kind: 'error', reason: said === '' ? what : `${what}: ${said.slice(0, 200)}` };
 }
 
-function sayingOf(fields: Fields): string {
+function sayingOf(fields: Readonly<Record<string, unknown>>): string {
   const said = ERROR_KEYS.map((key) => fields[key]);
   return said.find((text): text is string => typeof text === 'string' && text !== '') ?? '';
 }

@@ -239,7 +239,7 @@ describe('a receiver that does not take a batch', () => {
     expect(waits().at(-1)).toBe(15_000); // the longest backoff, without jitter
     const errors = events.flatMap((event) => (event.kind === 'sink failed' ? [event.error] : []));
     expect(errors[0]).toMatchObject({
-      code: 'SINK_BUSY',
+      code: 'sink_busy',
       message:
         'the receiver answered 404: page not found; check PILOTLIGHT_OTLP_ENDPOINT and PILOTLIGHT_OTLP_HEADERS',
     });

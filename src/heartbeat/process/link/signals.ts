@@ -1,5 +1,5 @@
 /** The signals that the daemon heeds. */
-import { constants } from 'node:os';
+import { exitCodeOfSignal } from '../../../config/exit-codes.ts';
 
 export interface Signals {
   /** Resolves with the first SIGTERM or SIGINT, or when `quit` is called. */
@@ -19,7 +19,7 @@ export function listenForSignals(): Signals {
   let once = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (once) process.exit(128 + constants.signals[signal]);
+      if (once) process.exit(exitCodeOfSignal(signal));
       once = true;
       quit();
     });

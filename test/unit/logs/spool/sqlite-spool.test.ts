@@ -165,7 +165,7 @@ describe('a spool on disk, opened again', () => {
   test('is refused to a second process', async () => {
     using folder = temporaryFolder();
     const first = await open(folder.path);
-    await expect(open(folder.path)).rejects.toMatchObject({ code: 'SPOOL_IN_USE' });
+    await expect(open(folder.path)).rejects.toMatchObject({ code: 'spool_in_use' });
     first.close();
   });
 

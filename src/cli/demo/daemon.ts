@@ -1,10 +1,10 @@
-/** `pilotlight run` as the demo has it beside itself: the program as a user starts it, with its output read. */
+/** `pilotlight run` as a child process of the demo: as a user starts it, with its output read. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Status } from '../../daemon/status/status.ts';
 import type { LogRecord } from '../../logs/record.ts';
 
-export interface DemoProgram {
+export interface DemoDaemon {
   /** Metrics and status page. */
   readonly url: string;
   /** Undefined while the program does not answer. */
@@ -13,7 +13,7 @@ export interface DemoProgram {
   stop(): Promise<void>;
 }
 
-export interface DemoProgramOptions {
+export interface DemoDaemonOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly onRecord: (record: LogRecord) => void;
   /** A message of the program that is an error. */
@@ -25,10 +25,10 @@ const ENTRY = new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : './pilotl
 const STATUS_TIMEOUT_MS = 2_000;
 
 /** Resolves once it has started. Rejects when it ends before. */
-export async function startDemoProgram(options: DemoProgramOptions): Promise<DemoProgram> {
+export async function startDemoDaemon(options: DemoDaemonOptions): Promise<DemoDaemon> {
   const child = spawn(process.execPath, [ENTRY.pathname, 'run'], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...withoutOurs(process.env), ...options.environment },
+    env: { ...withoutPilotlight(process.env), ...options.environment },
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   createInterface({ input: child.stdout }).on('line', (line) =>
@@ -52,8 +52,8 @@ export async function startDemoProgram(options: DemoProgramOptions): Promise<Dem
   };
 }
 
-/** What the user's own environment says of a daemon is not meant for this one. */
-function withoutOurs(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/** The variables that the user has set for a daemon are not meant for this one. */
+function withoutPilotlight(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('PILOTLIGHT_')));
 }
 

@@ -1,0 +1,48 @@
+/** What ends a command before it is done: Ctrl-C, SIGTERM, and a reader of its results who leaves, as `head` does. */
+import { EXIT } from '../config/exit-codes.ts';
+
+/** The signal's reason where the reader of the results has left. */
+export const READER_LEFT = new DOMException('the reader of the results has left', 'AbortError');
+
+export interface Interrupts {
+  /**
+   * Runs work that ends in order when its signal fires. The first Ctrl-C or SIGTERM fires it, a second one ends the
+   * process at once.
+   */
+  readonly interruptible: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+  /** The reader of the results has left: ends the work in order, or the process where there is no such work. */
+  readonly readerLeft: () => void;
+}
+
+export function createInterrupts(): Interrupts {
+  const running = new Set<AbortController>();
+  return {
+    async interruptible(work) {
+      const controller = new AbortController();
+      const interrupt = (): void => {
+        if (controller.signal.aborted) process.exit(EXIT.interrupted);
+        controller.abort();
+      };
+      running.add(controller);
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
+      try {
+        return await work(controller.signal);
+      } finally {
+        for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupt);
+        running.delete(controller);
+      }
+    },
+    readerLeft() {
+      // With the exit code that has been set so far.
+      if (running.size === 0) process.exit();
+      for (const controller of running) controller.abort(READER_LEFT);
+    },
+  };
+}
+
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,93 @@
+/** `pilotlight logs -f`: follows a log by the same code that the daemon follows logs by. */
+import { createClient, type ClientOptions } from '../../client/client.ts';
+import { ApiError } from '../../client/errors.ts';
+import { EXIT } from '../../config/exit-codes.ts';
+import { systemClock } from '../../logs/clock.ts';
+import type { LogEvent } from '../../logs/events.ts';
+import { createTailFetcher } from '../../logs/follow/fetch-tail.ts';
+import type { FetchTail } from '../../logs/follow/group-follower.ts';
+import { startLogPipeline } from '../../logs/follow/pipeline.ts';
+import { MemorySpool } from '../../logs/spool/memory-spool.ts';
+import { printError, type Console } from '../console.ts';
+import { exitCodeOf } from '../exit-code.ts';
+import { READER_LEFT, untilAborted } from '../interrupts.ts';
+import { formatRecord } from './format.ts';
+import type { WantedLog } from './print.ts';
+import { terminalSink } from './terminal-sink.ts';
+
+/** For the lines that are on their way when Ctrl-C comes, ms. */
+const FLUSH_MS = 1_000;
+
+/** Until it is interrupted, until the reader of the results leaves, or until the first poll is refused; the exit code. */
+export async function followLog(
+  connection: ClientOptions,
+  { group, tail, format }: WantedLog,
+  console: Console,
+): Promise<number> {
+  await using client = createClient(connection);
+  const refused = new AbortController();
+  const sink = terminalSink({
+    console,
+    tail,
+    format: (record) => formatRecord(record, format, console.hasColours),
+  });
+  const notes = createNotes(group, console);
+  return await console.interruptible(async (signal) => {
+    const pipeline = startLogPipeline({
+      workergroupIds: [group],
+      fetchTail: withFirstRefusal(createTailFetcher(client), (error) => refused.abort(error)),
+      spool: new MemorySpool({ sinks: [sink.name] }),
+      sinks: [sink],
+      start: 'all',
+      clock: systemClock,
+      random: Math.random,
+      observe(event) {
+        sink.observe(event);
+        if (!refused.signal.aborted) notes(event);
+      },
+    });
+    await untilAborted(AbortSignal.any([signal, refused.signal]));
+    await pipeline.stop(AbortSignal.timeout(FLUSH_MS));
+    if (refused.signal.aborted) {
+      const refusal = refused.signal.reason as ApiError;
+      printError(console, `error: ${refusal.message}`);
+      return exitCodeOf(refusal);
+    }
+    return signal.reason === READER_LEFT ? EXIT.ok : EXIT.interrupted;
+  });
+}
+
+/**
+ * Tells of a first poll that is refused for what the user must fix, such as a mistyped group or a wrong key: waiting does
+ * not help. A later refusal may pass, and to end then would lose lines.
+ */
+function withFirstRefusal(fetchTail: FetchTail, onRefusal: (error: ApiError) => void): FetchTail {
+  let isFirst = true;
+  return async (request) => {
+    try {
+      return await fetchTail(request);
+    } catch (error) {
+      if (isFirst && error instanceof ApiError && error.actor === 'user') onRefusal(error);
+      throw error;
+    } finally {
+      isFirst = false;
+    }
+  };
+}
+
+/** Says once that the service does not answer, and once that it does again. */
+function createNotes(group: number, console: Console): (event: LogEvent) => void {
+  let failing = false;
+  return (event) => {
+    if (event.kind === 'poll failed' && !failing) {
+      printError(
+        console,
+        `pilotlight: worker group ${group}: ${event.reason}; trying again, nothing is lost yet`,
+      );
+    }
+    if (event.kind === 'polled' && failing)
+      printError(console, `pilotlight: worker group ${group}: following again`);
+    if (event.kind === 'poll failed') failing = true;
+    if (event.kind === 'polled') failing = false;
+  };
+}

@@ -1,0 +1,85 @@
+/** One attempt of a call: the request over the transport, within its time. Every failure is one of errors.ts. */
+import type { Operation } from '../contract/define.ts';
+import type { OperationId } from '../contract/operations.ts';
+import { PilotlightError } from '../contract/pilotlight-error.ts';
+import { requestHeaders, type WireRequest } from '../wire/request.ts';
+import { decodeResponse, type WireResponse } from '../wire/response.ts';
+import { AbortedError, ResponseError, TimeoutError, TransportError, refusalError } from './errors.ts';
+import { transportReason, type Transport } from './transport.ts';
+
+export interface Attempt {
+  readonly id: OperationId;
+  readonly operation: Operation;
+  /** Base address of the service, without a slash at its end. */
+  readonly base: string;
+  readonly request: WireRequest;
+  readonly key: string | undefined;
+  /** From name lookup to the last byte. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly fresh: boolean;
+  readonly maxBytes: number;
+  readonly onConnected: (() => void) | undefined;
+}
+
+export interface Answer {
+  readonly value: unknown;
+  readonly status: number;
+  /** The Date header. */
+  readonly date: string | undefined;
+}
+
+const TIMED_OUT = Symbol('timed out');
+
+/** Resolves with the validated answer. Rejects with a CallError. */
+export async function attemptCall(transport: Transport, attempt: Attempt): Promise<Answer> {
+  const { id, operation, timeoutMs, signal } = attempt;
+  // A timer of our own rather than AbortSignal.timeout, so that nothing is left behind after an answer.
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(TIMED_OUT), timeoutMs);
+  const forward = (): void => controller.abort(signal?.reason);
+  signal?.addEventListener('abort', forward, { once: true });
+  if (signal?.aborted) forward();
+  try {
+    return answerOf(id, operation, await exchange(transport, attempt, controller.signal));
+  } catch (cause) {
+    if (cause instanceof PilotlightError) throw cause;
+    if (controller.signal.reason === TIMED_OUT) throw new TimeoutError(id, timeoutMs);
+    if (controller.signal.aborted) throw new AbortedError(id, 'aborted', { cause });
+    const error = cause instanceof Error ? cause : new Error(String(cause));
+    throw new TransportError(id, transportReason(error), error);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', forward);
+  }
+}
+
+function exchange(
+  transport: Transport,
+  { base, request, key, fresh, maxBytes, onConnected }: Attempt,
+  signal: AbortSignal,
+): Promise<WireResponse> {
+  return transport.exchange({
+    url: base + request.target,
+    method: request.method,
+    headers: requestHeaders(request, key),
+    body: request.body,
+    signal,
+    fresh,
+    maxBytes,
+    onConnected,
+  });
+}
+
+/** @throws ApiError where the service says no, ResponseError where its answer cannot be read */
+function answerOf(id: OperationId, operation: Operation, response: WireResponse): Answer {
+  const outcome = decodeResponse(operation, response);
+  if (outcome.kind === 'refused') throw refusalError(id, outcome);
+  if (outcome.kind === 'unreadable') throw new ResponseError(id, response.status, outcome.reason);
+  const date = response.headers['date'];
+  return {
+    value: outcome.value,
+    status: response.status,
+    date: typeof date === 'string' ? date : undefined,
+  };
+}

@@ -1,0 +1,20 @@
+/**
+ * The base of every error class of this project. Each has a literal `code`, so that nobody has to look at message texts,
+ * says who must act, and keeps what caused it. Messages never contain a key.
+ *
+ * An error is thrown where a caller cannot go on. What a caller must decide about is a value instead:
+ * `{ ok: true, … }`, or `{ ok: false, … }` with what is wrong.
+ */
+import type { Actor } from './errors.ts';
+
+export abstract class PilotlightError extends Error {
+  /** Words in lower case, joined by underscores. */
+  abstract readonly code: string;
+  /** Who has to act before a repetition can succeed. */
+  abstract readonly actor: Actor;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}

@@ -1,0 +1,96 @@
+/** Every error class of src/: one base, a code of its own, and who must act. */
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { InputError } from '../../src/cli/input-error.ts';
+import {
+  AbortedError,
+  ApiError,
+  RequestError,
+  ResponseError,
+  ThrottledError,
+  TimeoutError,
+  TransportError,
+  UnauthorizedError,
+} from '../../src/client/errors.ts';
+import { LaunchError } from '../../src/client/flows/launch.ts';
+import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
+import { FlagError } from '../../src/contract/text/shell-words.ts';
+import { WaitingForLastHolder } from '../../src/daemon/replicas/replica-memory.ts';
+import { LeaseLost } from '../../src/daemon/replicas/shared-store.ts';
+import { SeedError } from '../../src/emulator/seed/file.ts';
+import { Refused } from '../../src/emulator/service/refused.ts';
+import { SinkBusy } from '../../src/logs/sinks/sink.ts';
+import { SpoolInUse, UnreadableSpool } from '../../src/logs/spool/spool-file.ts';
+import type { Refusal } from '../../src/wire/response.ts';
+import { root } from '../support/optional.ts';
+
+const REFUSAL: Refusal = {
+  kind: 'refused',
+  status: 429,
+  code: undefined,
+  message: 'no',
+  meaning: 'other',
+  fields: {},
+  retryAfterMs: undefined,
+  thresholdMs: undefined,
+};
+
+/** One of each. */
+const ERRORS: readonly PilotlightError[] = [
+  new RequestError('users.current', []),
+  new ApiError('users.current', REFUSAL),
+  new UnauthorizedError('users.current', REFUSAL),
+  new ThrottledError('users.current', REFUSAL),
+  new TransportError('users.current', 'other', new Error('cause')),
+  new TimeoutError('users.current', 1),
+  new AbortedError('users.current', 'aborted'),
+  new ResponseError('users.current', 200, 'not JSON'),
+  new LaunchError([]),
+  new FlagError(1, 'rule'),
+  new SeedError('seed'),
+  new Refused('not_found', 'no such thing'),
+  new SinkBusy('busy', { retryAfterMs: undefined, advice: undefined }),
+  new SpoolInUse('in use'),
+  new UnreadableSpool('unreadable'),
+  new LeaseLost('lost'),
+  new WaitingForLastHolder(),
+  new InputError('input'),
+];
+
+/** Name and base of each class of src/ that is an error, by its declaration. */
+function declaredErrors(): { readonly name: string; readonly base: string; readonly isAbstract: boolean }[] {
+  const classes = globSync('src/**/*.ts', { cwd: root }).flatMap((path) =>
+    [...readFileSync(`${root}${path}`, 'utf8').matchAll(/(abstract )?class (\w+) extends (\w+)/g)].map(
+      ([, isAbstract, name = '', base = '']) => ({ name, base, isAbstract: isAbstract !== undefined }),
+    ),
+  );
+  const errors = new Set<string>(['Error', 'TypeError', 'RangeError', 'AggregateError']);
+  for (let before = 0; before < errors.size;) {
+    before = errors.size;
+    for (const { name, base } of classes) if (errors.has(base)) errors.add(name);
+  }
+  return classes.filter(({ name }) => errors.has(name));
+}
+
+test('one class alone extends Error, and every other has its example here', () => {
+  const declared = declaredErrors();
+  expect(declared.filter(({ base }) => base.endsWith('Error') && base in globalThis)).toEqual([
+    { name: 'PilotlightError', base: 'Error', isAbstract: true },
+  ]);
+  const concrete = declared.filter(({ isAbstract }) => !isAbstract).map(({ name }) => name);
+  expect(ERRORS.map(({ name }) => name).toSorted()).toEqual(concrete.toSorted());
+});
+
+describe.each(ERRORS.map((error) => [error.name, error] as const))('%s', (name, error) => {
+  test('has a code, says who must act, and is named as its class', () => {
+    expect(error).toBeInstanceOf(PilotlightError);
+    expect(error.code).toMatch(/^[a-z]+(?:_[a-z]+)*$/);
+    expect(['user', 'service', 'bug']).toContain(error.actor);
+    expect(error.constructor.name).toBe(name);
+  });
+});
+
+test('no two classes share a code', () => {
+  const codes = ERRORS.map(({ code }) => code);
+  expect(new Set(codes).size).toBe(codes.length);
+});
