@@ -4,13 +4,13 @@
  */
 import { adminRoutes } from './admin/routes.ts';
 import { createAdminApi } from './admin/api.ts';
-import { secretsOf } from './service/access.ts';
+import { secretsOf } from './calls/access.ts';
 import { findKey, firstKeyValue } from './resources/api-keys.ts';
 import { buildState } from './seed/build.ts';
-import { createClock, type Clock, type ClockStart } from './service/clock.ts';
+import { createClock, type Clock, type ClockStart } from './clock.ts';
 import { createControl, type Control } from './service/control.ts';
 import type { DialectName } from './dialect/dialect.ts';
-import { createFaultBoard, type Faults } from './faults/board.ts';
+import { createFaultInjector, type Faults } from './faults/injector.ts';
 import { createInferenceLog } from './worker-log/inference-log.ts';
 import {
   inspectApiKeys,
@@ -29,13 +29,13 @@ import { createJournal, type Journal } from './journal/journal.ts';
 import { openListener } from './http/listener.ts';
 import { publicDialect } from './dialect/public.ts';
 import { specDialect } from './dialect/spec.ts';
-import { createRandom } from './service/random.ts';
+import { createRandom } from './random.ts';
 import { checkSeed, withReplayFiles } from './seed/file.ts';
 import type { Seed } from './seed/schema.ts';
 import { createServer } from './http/server.ts';
 import { createService, type World } from './service/service.ts';
-import type { SettingsInput } from './seed/settings.ts';
-import { settle } from './service/state.ts';
+import type { SettingsInput } from './state/settings.ts';
+import { settle } from './service/settle.ts';
 import {
   inspectOutbox,
   inspectTwoFactor,
@@ -45,11 +45,11 @@ import {
   type TwoFactor,
 } from './inspect/two-factor.ts';
 
-export type { Clock, ClockMode, ClockStart } from './service/clock.ts';
+export type { Clock, ClockMode, ClockStart } from './clock.ts';
 export type { Control, Snapshot } from './service/control.ts';
 export type { DeploymentView } from './resources/deployments.ts';
 export type { DialectName } from './dialect/dialect.ts';
-export type { FaultHandle, FaultView, Faults } from './faults/board.ts';
+export type { FaultHandle, FaultView, Faults } from './faults/injector.ts';
 export type { FaultInput, FaultKind } from './faults/faults.ts';
 export type {
   ApiKeys,
@@ -73,12 +73,12 @@ export type {
 export type { OfferView } from './resources/offers.ts';
 export type { JournalEntry, JournalExpectation, JournalFilter } from './journal/entry.ts';
 export type { Journal, Verification, WaitOptions } from './journal/journal.ts';
-export type { SentMessage } from './tfa/account/records.ts';
+export type { SentMessage } from './state/two-factor.ts';
 export type { Outbox, OutboxFilter, TotpHelper, TwoFactor } from './inspect/two-factor.ts';
 export { DEFAULT_API_KEY, DEFAULT_SEED, DEFAULT_TEAM_KEY, DEFAULT_TOTP_SECRET } from './seed/default.ts';
 export { seedSchema, type Seed } from './seed/schema.ts';
 export { SeedError, readSeedFile } from './seed/file.ts';
-export { settingsSchema, type Settings, type SettingsInput } from './seed/settings.ts';
+export { settingsSchema, type Settings, type SettingsInput } from './state/settings.ts';
 
 export interface EmulatorOptions {
   /** Default 0: any free one. */
@@ -138,7 +138,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     () => world.state.settings.journalEntries,
     () => secretsOf(world.state),
   );
-  const faults = createFaultBoard({
+  const faults = createFaultInjector({
     clock,
     random: () => world.random(),
     keyName: (key) => nameOfKey(world, key),

@@ -6,10 +6,11 @@ import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import { createMatcher, matchOperation } from '../../wire/match.ts';
-import { jsonAnswer } from '../http/answer.ts';
-import type { Call } from '../service/call.ts';
-import { throttledAnswer } from '../service/throttling.ts';
-import type { Alias, Dialect } from './dialect.ts';
+import { jsonAnswer } from '../answers/answer.ts';
+import type { Call } from '../calls/call.ts';
+import { throttledAnswer } from '../answers/throttled.ts';
+import type { Alias } from '../calls/call.ts';
+import type { Dialect } from './dialect.ts';
 import { shownTemplates, withTemplateId } from './public-templates.ts';
 import { isRecord, readTexts, tolerate } from './tolerate.ts';
 

@@ -5,8 +5,8 @@
  */
 import * as z from 'zod';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
-import type { Random } from '../service/random.ts';
-import { THROTTLE_SHAPES } from '../service/throttling.ts';
+import type { Random } from '../random.ts';
+import { THROTTLE_SHAPES } from '../state/settings.ts';
 
 const ms = z.number().nonnegative();
 

@@ -2,19 +2,19 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AdminApi } from '../admin/api.ts';
-import { jsonAnswer, type Answer } from './answer.ts';
+import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import { docsAnswer } from '../docs/routes.ts';
 import { exchangeWithFaults } from '../faults/exchange.ts';
-import type { FaultBoard } from '../faults/board.ts';
+import type { FaultInjector } from '../faults/injector.ts';
 import type { Strikes } from '../faults/faults.ts';
 import type { JournalWriter, OpenEntry } from '../journal/journal.ts';
-import type { Call } from '../service/call.ts';
+import type { Call } from '../calls/call.ts';
 import type { Service, World } from '../service/service.ts';
 
 export interface ServerParts {
   readonly world: World;
   readonly service: Service;
-  readonly faults: FaultBoard;
+  readonly faults: FaultInjector;
   readonly journal: JournalWriter;
   readonly admin: AdminApi;
   /** Fires when the emulator closes: whatever waits then stops waiting. */

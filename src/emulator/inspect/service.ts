@@ -5,7 +5,7 @@ import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
 import { addKey, deleteKey, resetKey } from '../resources/api-keys.ts';
 import { deploymentOf, logOf } from '../seed/build.ts';
 import { changeDeployment, viewDeployment, type DeploymentView } from '../resources/deployments.ts';
-import { nextId } from '../service/next-id.ts';
+import { nextId } from '../state/next-id.ts';
 import {
   appendLines,
   clearLog,

@@ -1,5 +1,5 @@
 /** The requests that came, secrets redacted, the latest ones only; and questions about them. */
-import type { Call } from '../service/call.ts';
+import type { Call } from '../calls/call.ts';
 import { matches, type JournalEntry, type JournalExpectation, type JournalFilter } from './entry.ts';
 import { redactCall } from './redact.ts';
 

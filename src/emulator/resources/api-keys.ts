@@ -1,7 +1,8 @@
 /** The life of API keys (§5.2), pure: what a reset or deletion takes away stops working at once. */
-import { nextId } from '../service/next-id.ts';
-import type { Random } from '../service/random.ts';
-import type { ApiKeyRecord, State } from '../service/state.ts';
+import { nextId } from '../state/next-id.ts';
+import type { Random } from '../random.ts';
+import type { ApiKeyRecord } from '../state/api-key.ts';
+import type { State } from '../state/state.ts';
 
 /**
  * What journal, faults and the admin API call a key by: those of the seed and the admin API have names of their

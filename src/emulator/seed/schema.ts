@@ -9,7 +9,7 @@ import { MAINTENANCE_CATEGORIES } from '../../contract/operations/machines.ts';
 import { id, timestamp } from '../../contract/schemas.ts';
 import { endpointGroupEntry, offerEntry, statusSteps, templateEntry } from './resource-schema.ts';
 import { tfaSection, tfaUserFields } from './two-factor.ts';
-import { settingsSchema } from './settings.ts';
+import { settingsSchema } from '../state/settings.ts';
 
 const seconds = z.number().nonnegative();
 

@@ -2,7 +2,7 @@
  * Scenes of an inference server's log, each a few lines that belong together. Texts follow what vLLM and
  * uvicorn print; \u0001 is where the time goes (see inference-log.ts).
  */
-import type { Random } from '../service/random.ts';
+import type { Random } from '../random.ts';
 
 const INFO = 'INFO \u0001';
 const WARNING = 'WARNING \u0001';

@@ -1,6 +1,6 @@
 /** How the emulated service says no: thrown by whatever finds the fault, rendered in one place (dialect.ts). */
 import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
-import type { ThrottleShape } from './throttling.ts';
+import type { ThrottleShape } from '../state/settings.ts';
 
 export interface RefusedOptions {
   /** Further fields of the error body, e.g. `fail_count`. */

@@ -1,5 +1,5 @@
 /** The faults in force: adding and clearing them, requests that hang, and the listener that refuses. */
-import type { ScheduledClock } from '../service/clock.ts';
+import type { ScheduledClock } from '../clock.ts';
 import {
   faultSchema,
   isActive,
@@ -10,7 +10,7 @@ import {
   type Strikes,
   type Subject,
 } from './faults.ts';
-import type { Random } from '../service/random.ts';
+import type { Random } from '../random.ts';
 
 /** A fault as it was given, with what has become of it. */
 export type FaultView = Fault & {
@@ -40,14 +40,14 @@ export interface Faults {
   list(): FaultView[];
 }
 
-export interface FaultBoard extends Faults {
+export interface FaultInjector extends Faults {
   /** Which faults strike a request; undefined when there are none at all. */
   strike(subject: Subject): Strikes | undefined;
   /** Resolves when the fault is lifted. */
   lifted(faultId: string): Promise<void>;
 }
 
-export interface FaultBoardParts {
+export interface FaultInjectorParts {
   readonly clock: ScheduledClock;
   readonly random: Random;
   /** Name of a key by its name or value; undefined for one that does not exist. */
@@ -56,7 +56,7 @@ export interface FaultBoardParts {
   readonly listen: (open: boolean) => Promise<void>;
 }
 
-export function createFaultBoard({ clock, random, keyName, listen }: FaultBoardParts): FaultBoard {
+export function createFaultInjector({ clock, random, keyName, listen }: FaultInjectorParts): FaultInjector {
   const records = new Map<string, FaultRecord>();
   const waiting = new Map<string, (() => void)[]>();
   const timers = new Map<string, (() => void)[]>();
