@@ -1,6 +1,7 @@
 /** Where each sink stands in the spool's records, which are numbered by position. */
 import type { Batch } from './batch.ts';
-import type { Dropped, DropReason, SinkStanding } from './spool.ts';
+import type { DropReason } from '../events.ts';
+import type { Dropped, SinkStanding } from './spool.ts';
 
 export interface Account extends SinkStanding {
   readonly sink: string;

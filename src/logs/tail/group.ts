@@ -8,7 +8,7 @@
 import type { TailAnswer } from './answer.ts';
 import { backoffMs } from '../backoff.ts';
 import { FIRST_PACE, MAX_TAIL, meanRate, paceAfter, quietInterval, tailFor, type Pace } from './rate.ts';
-import { numberRecords, PLAIN, type TakenByLevel } from './numbering.ts';
+import { numberRecords, PLAIN, type RecordNumbers, type TakenByLevel } from './numbering.ts';
 import type { LogRecord } from '../record.ts';
 import { beginStream, EMPTY_STREAM, takeTail, type Reading, type Stream } from './stream.ts';
 import { readText } from './tail-text.ts';
@@ -17,12 +17,7 @@ import { readText } from './tail-text.ts';
 export type LogStart = 'all' | 'end';
 
 /** How far the group's log was taken. */
-export interface GroupProgress {
-  readonly epoch: number;
-  /** Of the last record; 0 before the first. */
-  readonly seq: number;
-  /** Of the last record, microseconds since 1970. */
-  readonly time: number;
+export interface GroupProgress extends RecordNumbers {
   /** The most lines that the service has been found to give; MAX_TAIL until it is found to give fewer. */
   readonly ceiling: number;
   /** Lately: what a gap is estimated from. 0 until it is known. */
