@@ -54,100 +54,130 @@ export function createClock(
   onMove: (beforeMs: number) => void = () => {},
   realNow: () => number = Date.now,
 ): ScheduledClock {
-  let reading: Reading = readingOf(start, realNow);
-  const due: Due[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let disposed = false;
+  return new MovableClock(start, onMove, realNow);
+}
 
-  function now(): number {
-    return 'frozenAtMs' in reading ? reading.frozenAtMs : realNow() + reading.offsetMs;
+class MovableClock implements ScheduledClock {
+  readonly #start: ClockStart;
+  readonly #onMove: (beforeMs: number) => void;
+  readonly #realNow: () => number;
+  #reading: Reading;
+  /** By time; of equal times the one that was scheduled first. */
+  readonly #due: Due[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #disposed = false;
+
+  constructor(start: ClockStart, onMove: (beforeMs: number) => void, realNow: () => number) {
+    this.#start = start;
+    this.#onMove = onMove;
+    this.#realNow = realNow;
+    this.#reading = readingOf(start, realNow);
   }
 
-  function set(next: Reading): void {
-    onMove(now());
-    reading = next;
-    arm();
+  now(): number {
+    const reading = this.#reading;
+    return 'frozenAtMs' in reading ? reading.frozenAtMs : this.#realNow() + reading.offsetMs;
+  }
+
+  get mode(): ClockMode {
+    if ('frozenAtMs' in this.#reading) return 'frozen';
+    return this.#reading.offsetMs === 0 ? 'real' : 'offset';
+  }
+
+  get offsetMs(): number {
+    const reading = this.#reading;
+    return 'frozenAtMs' in reading ? reading.frozenAtMs - this.#realNow() : reading.offsetMs;
+  }
+
+  async freeze(atMs = this.now()): Promise<void> {
+    this.#set({ frozenAtMs: this.now() });
+    await this.#travel(atMs);
+    this.#set({ frozenAtMs: atMs });
+  }
+
+  resume(): void {
+    const reading = this.#reading;
+    if ('frozenAtMs' in reading) this.#set({ offsetMs: reading.frozenAtMs - this.#realNow() });
+  }
+
+  async offset(ms: number): Promise<void> {
+    await this.#travel(this.#realNow() + ms);
+    this.#set({ offsetMs: ms });
+  }
+
+  async advance(ms: number): Promise<void> {
+    if (!(ms >= 0)) throw new RangeError(`advance by ${ms} ms: a clock advances by 0 or more`);
+    await this.#travel(this.now() + ms);
+  }
+
+  schedule(atMs: number, task: Due['task']): () => void {
+    const entry = { atMs, task };
+    const index = this.#due.findIndex((other) => other.atMs > atMs);
+    this.#due.splice(index === -1 ? this.#due.length : index, 0, entry);
+    this.#arm();
+    return () => {
+      const at = this.#due.indexOf(entry);
+      if (at !== -1) this.#due.splice(at, 1);
+      this.#arm();
+    };
+  }
+
+  reset(): void {
+    this.#set(readingOf(this.#start, this.#realNow));
+  }
+
+  save(): Reading {
+    return this.#reading;
+  }
+
+  restore(reading: Reading): void {
+    this.#set(reading);
+  }
+
+  [Symbol.dispose](): void {
+    this.#disposed = true;
+    this.#due.length = 0;
+    clearTimeout(this.#timer);
+  }
+
+  #set(next: Reading): void {
+    this.#onMove(this.now());
+    this.#reading = next;
+    this.#arm();
   }
 
   /** Same mode, other time. */
-  function moveTo(atMs: number): void {
-    set('frozenAtMs' in reading ? { frozenAtMs: atMs } : { offsetMs: atMs - realNow() });
+  #moveTo(atMs: number): void {
+    this.#set('frozenAtMs' in this.#reading ? { frozenAtMs: atMs } : { offsetMs: atMs - this.#realNow() });
   }
 
   /** One timer for the earliest task; none while frozen, since then only a move makes things due. */
-  function arm(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    const [first] = due;
-    if (!first || disposed || 'frozenAtMs' in reading) return;
-    const delay = Math.min(Math.max(0, first.atMs - now()), MAX_TIMER_MS);
-    timer = setTimeout(() => void runDue(now()).finally(arm), delay);
+  #arm(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const [first] = this.#due;
+    if (!first || this.#disposed || 'frozenAtMs' in this.#reading) return;
+    const delay = Math.min(Math.max(0, first.atMs - this.now()), MAX_TIMER_MS);
+    this.#timer = setTimeout(() => void this.#runDue(this.now()).finally(() => this.#arm()), delay);
   }
 
-  async function runDue(untilMs: number, beforeEach: (atMs: number) => void = () => {}): Promise<void> {
-    for (let [first] = due; first && first.atMs <= untilMs; [first] = due) {
-      due.shift();
+  async #runDue(untilMs: number, beforeEach: (atMs: number) => void = () => {}): Promise<void> {
+    for (let [first] = this.#due; first && first.atMs <= untilMs; [first] = this.#due) {
+      this.#due.shift();
       beforeEach(first.atMs);
       await first.task();
     }
   }
 
-  async function travel(targetMs: number): Promise<void> {
-    if (due[0] && due[0].atMs <= targetMs) {
-      await runDue(targetMs, (atMs) => {
-        if (atMs > now()) moveTo(atMs);
+  async #travel(targetMs: number): Promise<void> {
+    const [first] = this.#due;
+    if (first && first.atMs <= targetMs) {
+      await this.#runDue(targetMs, (atMs) => {
+        if (atMs > this.now()) this.#moveTo(atMs);
       });
     }
-    if (targetMs > now()) moveTo(targetMs);
+    if (targetMs > this.now()) this.#moveTo(targetMs);
   }
-
-  return {
-    now,
-    get mode() {
-      if ('frozenAtMs' in reading) return 'frozen';
-      return reading.offsetMs === 0 ? 'real' : 'offset';
-    },
-    get offsetMs() {
-      return 'frozenAtMs' in reading ? reading.frozenAtMs - realNow() : reading.offsetMs;
-    },
-    async freeze(atMs = now()) {
-      set({ frozenAtMs: now() });
-      await travel(atMs);
-      set({ frozenAtMs: atMs });
-    },
-    resume() {
-      if ('frozenAtMs' in reading) set({ offsetMs: reading.frozenAtMs - realNow() });
-    },
-    async offset(ms) {
-      await travel(realNow() + ms);
-      set({ offsetMs: ms });
-    },
-    async advance(ms) {
-      if (!(ms >= 0)) throw new RangeError(`advance by ${ms} ms: a clock advances by 0 or more`);
-      await travel(now() + ms);
-    },
-    schedule(atMs, task) {
-      const entry = { atMs, task };
-      const index = due.findIndex((other) => other.atMs > atMs);
-      due.splice(index === -1 ? due.length : index, 0, entry);
-      arm();
-      return () => {
-        const at = due.indexOf(entry);
-        if (at !== -1) due.splice(at, 1);
-        arm();
-      };
-    },
-    reset() {
-      set(readingOf(start, realNow));
-    },
-    save: () => reading,
-    restore: set,
-    [Symbol.dispose]() {
-      disposed = true;
-      due.length = 0;
-      clearTimeout(timer);
-    },
-  };
 }
 
 function readingOf(start: ClockStart, realNow: () => number): Reading {

@@ -12,18 +12,11 @@ import { createControl, type Control } from './service/control.ts';
 import type { DialectName } from './dialect/dialect.ts';
 import { createFaultInjector, type Faults } from './faults/injector.ts';
 import { createInferenceLog } from './worker-log/inference-log.ts';
-import {
-  inspectApiKeys,
-  inspectDeployments,
-  inspectInstances,
-  inspectMachines,
-  inspectWorkerGroups,
-  type ApiKeys,
-  type Deployments,
-  type Instances,
-  type Machines,
-  type WorkerGroups,
-} from './inspect/service.ts';
+import { inspectApiKeys, type ApiKeys } from './inspect/api-keys.ts';
+import { inspectDeployments, type Deployments } from './inspect/deployments.ts';
+import { inspectInstances, type Instances } from './inspect/instances.ts';
+import { inspectMachines, type Machines } from './inspect/machines.ts';
+import { inspectWorkerGroups, type WorkerGroups } from './inspect/worker-groups.ts';
 import { inspectResources, type Resources } from './inspect/resources.ts';
 import { createJournal, type Journal } from './journal/journal.ts';
 import { openListener } from './http/listener.ts';
@@ -51,16 +44,11 @@ export type { DeploymentView } from './resources/deployments.ts';
 export type { DialectName } from './dialect/dialect.ts';
 export type { FaultHandle, FaultView, Faults } from './faults/injector.ts';
 export type { FaultInput, FaultKind } from './faults/faults.ts';
-export type {
-  ApiKeys,
-  DeploymentChanges,
-  Deployments,
-  InstanceView,
-  Instances,
-  Machines,
-  WorkerGroupView,
-  WorkerGroups,
-} from './inspect/service.ts';
+export type { ApiKeys } from './inspect/api-keys.ts';
+export type { DeploymentChanges, Deployments } from './inspect/deployments.ts';
+export type { InstanceView, Instances } from './inspect/instances.ts';
+export type { Machines } from './inspect/machines.ts';
+export type { WorkerGroupView, WorkerGroups } from './inspect/worker-groups.ts';
 export type {
   EndpointGroupView,
   EndpointGroups,
@@ -118,7 +106,10 @@ export interface Emulator extends Control, Resources, AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** @throws SeedError for a seed that does not fit; what listen() says for a port that is taken */
+/**
+ * Above 60 lines because it is the list of the parts, which are told of one another here and nowhere else.
+ * @throws SeedError for a seed that does not fit; what listen() says for a port that is taken
+ */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { port = 0, host = '127.0.0.1', dialect: dialectName = 'spec', settings = {} } = options;
   checkSeed(options.seed ?? {});
@@ -145,17 +136,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     listen: (open) => listener.listen(open),
   });
   const control = createControl({ world, clock, faults, journal, settings, seed });
-  const inspected = {
-    apiKeys: inspectApiKeys(world),
-    deployments: inspectDeployments(world),
-    workergroups: inspectWorkerGroups(world),
-    instances: inspectInstances(world),
-    machines: inspectMachines(world),
-    ...inspectResources(world),
-    outbox: inspectOutbox(world),
-    totp: totpHelper(world),
-    tfa: inspectTwoFactor(world),
-  };
+  const inspected = inspect(world);
   const closing = new AbortController();
   const server = await createServer({
     world,
@@ -189,6 +170,21 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     ...inspected,
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** What a test sees and changes in process. */
+function inspect(world: World) {
+  return {
+    apiKeys: inspectApiKeys(world),
+    deployments: inspectDeployments(world),
+    workergroups: inspectWorkerGroups(world),
+    instances: inspectInstances(world),
+    machines: inspectMachines(world),
+    ...inspectResources(world),
+    outbox: inspectOutbox(world),
+    totp: totpHelper(world),
+    tfa: inspectTwoFactor(world),
   };
 }
 

@@ -32,7 +32,7 @@ const REFUSED = [
   ['emulator/faults', '../http/listener.ts'],
   ['emulator/journal', '../state/state.ts'],
   ['emulator/seed', '../service/service.ts'],
-  ['emulator/service', '../inspect/service.ts'],
+  ['emulator/service', '../inspect/deployments.ts'],
   ['emulator/inspect', '../admin/api.ts'],
   ['emulator/admin', '../http/server.ts'],
   ['emulator/docs', '../service/service.ts'],

@@ -1,9 +1,9 @@
 /** Who calls, and may they (§5): the Bearer key, and the permissions of a scoped one. Pure. */
 import type { Operation } from '../../contract/define.ts';
 import { Refused } from '../answers/refused.ts';
-import type { ApiKeyRecord } from '../state/api-key.ts';
+import type { ApiKeyRecord } from '../state/api-keys.ts';
 import type { State } from '../state/state.ts';
-import type { UserRecord } from '../state/user.ts';
+import type { UserRecord } from '../state/users.ts';
 import { findSession } from '../tfa/login.ts';
 
 /** The value of `Authorization: Bearer …`; undefined without one. */

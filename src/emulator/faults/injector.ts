@@ -56,47 +56,34 @@ export interface FaultInjectorParts {
   readonly listen: (open: boolean) => Promise<void>;
 }
 
-export function createFaultInjector({ clock, random, keyName, listen }: FaultInjectorParts): FaultInjector {
-  const records = new Map<string, FaultRecord>();
-  const waiting = new Map<string, (() => void)[]>();
-  const timers = new Map<string, (() => void)[]>();
-  let lastId = 0;
+export function createFaultInjector(parts: FaultInjectorParts): FaultInjector {
+  return new ActiveFaults(parts);
+}
 
-  function release(faultId: string): void {
-    for (const resume of waiting.get(faultId) ?? []) resume();
-    waiting.delete(faultId);
+class ActiveFaults implements FaultInjector {
+  readonly #parts: FaultInjectorParts;
+  readonly #records = new Map<string, FaultRecord>();
+  /** Fault → what lets go of the requests that hang on it. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  /** Fault → what cancels its begin and its end. */
+  readonly #timers = new Map<string, (() => void)[]>();
+  #lastId = 0;
+
+  constructor(parts: FaultInjectorParts) {
+    this.#parts = parts;
   }
 
-  /** The listener is closed while any fault refuses. */
-  function syncListener(): Promise<void> {
-    const nowMs = clock.now();
-    const refused = [...records.values()].some(
-      (record) => record.fault.kind === 'refused' && isActive(record, nowMs),
-    );
-    return listen(!refused);
-  }
-
-  async function add(input: FaultInput): Promise<FaultHandle> {
-    const fault = withKeyName(faultSchema.parse(input));
-    lastId += 1;
-    const faultId = `fault-${lastId}`;
-    const startsAtMs = clock.now() + fault.startInMs;
+  async add(input: FaultInput): Promise<FaultHandle> {
+    const fault = this.#withKeyName(faultSchema.parse(input));
+    this.#lastId += 1;
+    const faultId = `fault-${this.#lastId}`;
+    const startsAtMs = this.#parts.clock.now() + fault.startInMs;
     const endsAtMs = startsAtMs + (fault.forMs ?? Infinity);
     const record: FaultRecord = { id: faultId, fault, startsAtMs, endsAtMs, matched: 0, struck: 0 };
-    records.set(faultId, record);
-    const refuses = fault.kind === 'refused';
-    const cancels: (() => void)[] = [];
-    if (refuses && fault.startInMs > 0) cancels.push(clock.schedule(startsAtMs, syncListener));
-    if (endsAtMs < Infinity && (refuses || fault.kind === 'hang')) {
-      cancels.push(
-        clock.schedule(endsAtMs, () => {
-          release(faultId);
-          return refuses ? syncListener() : undefined;
-        }),
-      );
-    }
-    timers.set(faultId, cancels);
-    if (refuses && fault.startInMs === 0) await syncListener();
+    this.#records.set(faultId, record);
+    this.#schedule(record);
+    if (fault.kind === 'refused' && fault.startInMs === 0) await this.#syncListener();
+    const clear = () => this.clear(faultId);
     return {
       faultId,
       get matched() {
@@ -105,50 +92,82 @@ export function createFaultInjector({ clock, random, keyName, listen }: FaultInj
       get struck() {
         return record.struck;
       },
-      clear: () => clear(faultId),
-      [Symbol.asyncDispose]: () => clear(faultId),
+      clear,
+      [Symbol.asyncDispose]: clear,
     };
   }
 
+  async clear(faultId?: string): Promise<void> {
+    for (const id of faultId === undefined ? [...this.#records.keys()] : [faultId]) {
+      for (const cancel of this.#timers.get(id) ?? []) cancel();
+      this.#timers.delete(id);
+      this.#records.delete(id);
+      this.#release(id);
+    }
+    await this.#syncListener();
+  }
+
+  list(): FaultView[] {
+    const nowMs = this.#parts.clock.now();
+    return [...this.#records.values()].map((record) => {
+      const { id, fault, matched, struck } = record;
+      return Object.assign({}, fault, { faultId: id, active: isActive(record, nowMs), matched, struck });
+    });
+  }
+
+  strike(subject: Subject): Strikes | undefined {
+    if (this.#records.size === 0) return undefined;
+    const { clock, random } = this.#parts;
+    return selectFaults([...this.#records.values()], subject, clock.now(), random);
+  }
+
+  lifted(faultId: string): Promise<void> {
+    const record = this.#records.get(faultId);
+    // It may have been lifted between the request's arrival and its coming here.
+    if (!record || !isActive(record, this.#parts.clock.now())) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting.set(faultId, [...(this.#waiting.get(faultId) ?? []), resolve]);
+    });
+  }
+
+  /** A listener that refuses has to be closed and opened in time, and what hangs has to be let go. */
+  #schedule({ id, fault, startsAtMs, endsAtMs }: FaultRecord): void {
+    const { clock } = this.#parts;
+    const refuses = fault.kind === 'refused';
+    const cancels: (() => void)[] = [];
+    if (refuses && fault.startInMs > 0) {
+      cancels.push(clock.schedule(startsAtMs, () => this.#syncListener()));
+    }
+    if (endsAtMs < Infinity && (refuses || fault.kind === 'hang')) {
+      const end = () => {
+        this.#release(id);
+        return refuses ? this.#syncListener() : undefined;
+      };
+      cancels.push(clock.schedule(endsAtMs, end));
+    }
+    this.#timers.set(id, cancels);
+  }
+
+  #release(faultId: string): void {
+    for (const resume of this.#waiting.get(faultId) ?? []) resume();
+    this.#waiting.delete(faultId);
+  }
+
+  /** The listener is closed while any fault refuses. */
+  #syncListener(): Promise<void> {
+    const { clock, listen } = this.#parts;
+    const nowMs = clock.now();
+    const refused = [...this.#records.values()].some(
+      (record) => record.fault.kind === 'refused' && isActive(record, nowMs),
+    );
+    return listen(!refused);
+  }
+
   /** Kept by name: a list of faults must not show the value of a key. */
-  function withKeyName(fault: Fault): Fault {
+  #withKeyName(fault: Fault): Fault {
     if (fault.kind === 'refused' || fault.key === undefined) return fault;
-    const name = keyName(fault.key);
+    const name = this.#parts.keyName(fault.key);
     if (name === undefined) throw new Error('key: no API key with this name or value');
     return { ...fault, key: name };
   }
-
-  async function clear(faultId?: string): Promise<void> {
-    for (const id of faultId === undefined ? [...records.keys()] : [faultId]) {
-      for (const cancel of timers.get(id) ?? []) cancel();
-      timers.delete(id);
-      records.delete(id);
-      release(id);
-    }
-    await syncListener();
-  }
-
-  return {
-    add,
-    clear,
-    list() {
-      const nowMs = clock.now();
-      return [...records.values()].map((record) => {
-        const { id, fault, matched, struck } = record;
-        return Object.assign({}, fault, { faultId: id, active: isActive(record, nowMs), matched, struck });
-      });
-    },
-    strike(subject) {
-      if (records.size === 0) return undefined;
-      return selectFaults([...records.values()], subject, clock.now(), random);
-    },
-    lifted(faultId) {
-      const record = records.get(faultId);
-      // It may have been lifted between the request's arrival and its coming here.
-      if (!record || !isActive(record, clock.now())) return Promise.resolve();
-      return new Promise((resolve) => {
-        waiting.set(faultId, [...(waiting.get(faultId) ?? []), resolve]);
-      });
-    },
-  };
 }

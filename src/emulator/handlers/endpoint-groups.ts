@@ -1,5 +1,5 @@
 import { createGroup, groupView, refuseBadGroup } from '../resources/endpoint-groups.ts';
-import type { EndpointGroupRecord } from '../state/endpoint-group.ts';
+import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
 import { Refused } from '../answers/refused.ts';
 import type { HandlerContext, HandlersOf } from './define.ts';
 

@@ -1,6 +1,6 @@
 import type { Input } from '../../contract/operations.ts';
 import { statusAt } from '../resources/instances.ts';
-import type { InstanceRecord } from '../state/instance.ts';
+import type { InstanceRecord } from '../state/instances.ts';
 import { returnOffer } from '../resources/offers.ts';
 import { Refused } from '../answers/refused.ts';
 import { rentOffer } from '../resources/rent.ts';

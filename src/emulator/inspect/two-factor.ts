@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { phoneNumber } from '../../contract/schemas.ts';
 import type { World } from '../service/service.ts';
-import type { UserRecord } from '../state/user.ts';
+import type { UserRecord } from '../state/users.ts';
 import { openChallenge } from '../tfa/challenges.ts';
 import {
   BACKING_STORES,

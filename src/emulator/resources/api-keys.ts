@@ -1,7 +1,7 @@
 /** The life of API keys (§5.2), pure: what a reset or deletion takes away stops working at once. */
 import { nextId } from '../state/next-id.ts';
 import type { Random } from '../random.ts';
-import type { ApiKeyRecord } from '../state/api-key.ts';
+import type { ApiKeyRecord } from '../state/api-keys.ts';
 import type { State } from '../state/state.ts';
 
 /**

@@ -2,7 +2,7 @@
  * Deployments and their TTL, pure: expiry is found by looking at the time, and what expired stays expired
  * (§2.8). The emulator keeps its own books on how close each one came.
  */
-import type { DeploymentRecord, DeploymentTraits } from '../state/deployment.ts';
+import type { DeploymentRecord, DeploymentTraits } from '../state/deployments.ts';
 import { DEFAULT_TAG } from '../../contract/operations/deployment.ts';
 
 /** What a test may know of a deployment; times in ms since the Unix epoch, durations in ms. */

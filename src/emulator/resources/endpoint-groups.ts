@@ -1,5 +1,5 @@
 /** Endpoint groups (§2.7), pure: what was set, with the defaults filled in when shown. */
-import type { EndpointGroupRecord } from '../state/endpoint-group.ts';
+import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
 import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.ts';
 import { nextId } from '../state/next-id.ts';
 import { Refused } from '../answers/refused.ts';

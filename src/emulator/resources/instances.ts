@@ -1,6 +1,6 @@
 /** Instances and the statuses they pass through, pure: the status is a function of the time. */
 import type { InstanceStatus } from '../../contract/operations/instance-list.ts';
-import type { InstanceRecord, StatusStep } from '../state/instance.ts';
+import type { InstanceRecord, StatusStep } from '../state/instances.ts';
 import type { Settings } from '../state/settings.ts';
 
 export function statusAt(instance: InstanceRecord, nowMs: number): InstanceStatus {

@@ -1,5 +1,5 @@
 /** Machine offers, pure: each can be rented once at a time, and is free again when its instance is destroyed. */
-import type { OfferRecord } from '../state/machine.ts';
+import type { OfferRecord } from '../state/machines.ts';
 import type { State } from '../state/state.ts';
 
 /** What a test may know of an offer, in the units of the interface. */

@@ -5,13 +5,13 @@ import { mergedValues, mergeLaunch, type LaunchValues } from '../../contract/mer
 import { parseRegistryLogin, type RegistryLogin } from '../../contract/text/registry-login.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
 import { startingSteps } from './instances.ts';
-import type { InstanceRecord } from '../state/instance.ts';
+import type { InstanceRecord } from '../state/instances.ts';
 import { nextId } from '../state/next-id.ts';
-import type { OfferRecord } from '../state/machine.ts';
+import type { OfferRecord } from '../state/machines.ts';
 import { Refused } from '../answers/refused.ts';
 import type { State } from '../state/state.ts';
 import { findTemplate } from './templates.ts';
-import type { TemplateRecord } from '../state/template.ts';
+import type { TemplateRecord } from '../state/templates.ts';
 
 /** @throws Refused invalid_offer, not_found (template) or bad_request, and nothing has changed then */
 export function rentOffer(

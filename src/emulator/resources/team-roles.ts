@@ -1,5 +1,5 @@
 /** Roles of teams (§2.6, §4.5), pure. A team is that of a user whose key acts in a team's context. */
-import type { TeamRoleRecord } from '../state/user.ts';
+import type { TeamRoleRecord } from '../state/users.ts';
 import { nextId } from '../state/next-id.ts';
 import type { State } from '../state/state.ts';
 

@@ -3,7 +3,7 @@
  * content alone: equal contents have equal hashes whoever stored them, an edit that changes anything changes
  * it, and an edit that changes nothing leaves it as it was.
  */
-import type { TemplateContent, TemplateRecord } from '../state/template.ts';
+import type { TemplateContent, TemplateRecord } from '../state/templates.ts';
 import { createHash } from 'node:crypto';
 import { TEMPLATE_DEFAULTS, type TemplateFields } from '../../contract/operations/templates.ts';
 import { nextId } from '../state/next-id.ts';

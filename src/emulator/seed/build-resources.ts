@@ -1,11 +1,11 @@
 /** The sections of resource-schema.ts → records, pure. */
 import type { z } from 'zod';
 import { TEMPLATE_DEFAULTS } from '../../contract/operations/templates.ts';
-import type { EndpointGroupRecord } from '../state/endpoint-group.ts';
-import type { StatusStep } from '../state/instance.ts';
-import type { OfferRecord } from '../state/machine.ts';
+import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
+import type { StatusStep } from '../state/instances.ts';
+import type { OfferRecord } from '../state/machines.ts';
 import { contentOf, templateHash } from '../resources/templates.ts';
-import type { TemplateRecord } from '../state/template.ts';
+import type { TemplateRecord } from '../state/templates.ts';
 import type { endpointGroupEntry, offerEntry, statusSteps, templateEntry } from './resource-schema.ts';
 
 export function templateOf(

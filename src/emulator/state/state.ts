@@ -3,16 +3,16 @@
  * are changed in place, since copying a map at every heartbeat would cost O(n); in return every handler does
  * all its checks before its first change, so that a refused request leaves no trace.
  */
-import type { ApiKeyRecord } from './api-key.ts';
-import type { DeploymentRecord } from './deployment.ts';
-import type { EndpointGroupRecord } from './endpoint-group.ts';
-import type { InstanceRecord } from './instance.ts';
-import type { MachineRecord, OfferRecord } from './machine.ts';
+import type { ApiKeyRecord } from './api-keys.ts';
+import type { DeploymentRecord } from './deployments.ts';
+import type { EndpointGroupRecord } from './endpoint-groups.ts';
+import type { InstanceRecord } from './instances.ts';
+import type { MachineRecord, OfferRecord } from './machines.ts';
 import type { Settings } from './settings.ts';
-import type { TemplateRecord } from './template.ts';
+import type { TemplateRecord } from './templates.ts';
 import type { TfaState } from './two-factor.ts';
-import type { TeamRoleRecord, UserRecord } from './user.ts';
-import type { WorkerGroupRecord } from './worker-group.ts';
+import type { TeamRoleRecord, UserRecord } from './users.ts';
+import type { WorkerGroupRecord } from './worker-groups.ts';
 
 export interface State {
   readonly settings: Settings;

@@ -2,9 +2,9 @@
 import type { OperationId } from '../../contract/operations.ts';
 import type { Random } from '../random.ts';
 import { Refused } from '../answers/refused.ts';
-import type { ApiKeyRecord } from '../state/api-key.ts';
+import type { ApiKeyRecord } from '../state/api-keys.ts';
 import type { State } from '../state/state.ts';
-import type { UserRecord } from '../state/user.ts';
+import type { UserRecord } from '../state/users.ts';
 
 /** A state, a caller, a time and a source of random numbers; the context of a handler is one. */
 export interface TfaContext {

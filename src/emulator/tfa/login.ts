@@ -2,7 +2,7 @@
 import type { Input } from '../../contract/operations.ts';
 import { Refused } from '../answers/refused.ts';
 import type { State } from '../state/state.ts';
-import type { UserRecord } from '../state/user.ts';
+import type { UserRecord } from '../state/users.ts';
 import { challengeNotFound, requireUnexpired } from './challenges.ts';
 import { randomHex, type TfaContext } from './context.ts';
 import type { SessionRecord } from '../state/two-factor.ts';

@@ -25,6 +25,7 @@ export interface Pump {
   stop(deadline: AbortSignal): Promise<void>;
 }
 
+/** Above 60 lines because its short parts share one state: whether it stops, and what wakes it. */
 export function startPump({ spool, sink, clock, random, observe }: PumpOptions): Pump {
   const halt = new AbortController();
   let stopping = false;

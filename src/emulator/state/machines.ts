@@ -1,6 +1,6 @@
 /** Machines, and what of them can be rented. */
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
-import type { StatusStep } from './instance.ts';
+import type { StatusStep } from './instances.ts';
 
 export interface MachineRecord {
   readonly id: number;

@@ -18,7 +18,7 @@ const clockChange = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('advance'), ms: z.number().nonnegative() }),
 ]);
 
-export function instrumentRoutes(parts: AdminParts): AdminRoute[] {
+export function controlRoutes(parts: AdminParts): AdminRoute[] {
   return [...clockRoutes(parts), ...faultRoutes(parts), ...journalRoutes(parts)];
 }
 
