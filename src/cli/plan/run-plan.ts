@@ -5,7 +5,7 @@ import { plan, planStream } from '../../scaling/planner/plan.ts';
 import { givenOf, searchParameters, type SearchResult } from '../../scaling/planner/search/search.ts';
 import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
 import { InputError } from '../input-error.ts';
-import { money, seconds } from './figures.ts';
+import { money, seconds } from './format.ts';
 import { givenSettings, type PlanFlags } from './flags.ts';
 import { loadSource, type LoadSource } from './trace/load-source.ts';
 import { outcomeOf, type LabelledPlan, type PlanOutcome } from './outcome.ts';
