@@ -21,7 +21,7 @@ import { DEFAULT_RETRY, NO_RETRY, retryDelay, type RetryPolicy } from './retry.t
 import { createTransport, transportReason, type Transport } from './transport.ts';
 
 export interface ClientOptions {
-  /** `{base_url}` of the interface document. */
+  /** `{base_url}` of the interface. */
   readonly baseUrl: string;
   /** `{serverless_url}`; the base address when absent. */
   readonly serverlessUrl?: string;

@@ -1,6 +1,6 @@
 /**
  * The emulator's clock: real, frozen, or the real one moved by an offset. All state is a function of it, so
- * whoever moves the clock needs no sleep. What has to happen by itself at some time is scheduled here.
+ * a test that moves the clock does not sleep. What has to happen by itself at some time is scheduled here.
  */
 
 export type ClockMode = 'real' | 'offset' | 'frozen';

@@ -73,7 +73,7 @@ export interface EmulatorOptions {
   readonly port?: number;
   /** Address to listen on; default 127.0.0.1. */
   readonly host?: string;
-  /** Default `spec`: the interface document, strictly. `public`: as the public service does. */
+  /** Default `spec`: the interface, strictly. `public`: as the public service does. */
   readonly dialect?: DialectName;
   /** Sections that are left out come from the default seed. */
   readonly seed?: Seed;
@@ -107,7 +107,7 @@ export interface Emulator extends Control, Resources, AsyncDisposable {
 }
 
 /**
- * Above 60 lines because it is the list of the parts, which are told of one another here and nowhere else.
+ * Above 60 lines because it is the list of the parts, which are connected here and nowhere else.
  * @throws SeedError for a seed that does not fit; what listen() says for a port that is taken
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {

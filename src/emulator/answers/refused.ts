@@ -1,4 +1,4 @@
-/** How the emulated service says no: thrown by whatever finds the fault, rendered in one place (dialect.ts). */
+/** How the emulated service says no: thrown by what finds the error, made an answer by the dialect. */
 import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
 import type { ThrottleShape } from '../state/settings.ts';
 

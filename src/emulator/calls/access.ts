@@ -1,4 +1,4 @@
-/** Who calls, and may they (§5): the Bearer key, and the permissions of a scoped one. Pure. */
+/** Who calls, and what they may do (§5): the Bearer key, and the permissions of a scoped one. Pure. */
 import type { Operation } from '../../contract/define.ts';
 import { Refused } from '../answers/refused.ts';
 import type { ApiKeyRecord } from '../state/api-keys.ts';
@@ -36,7 +36,7 @@ export function authenticate(
   return { key, user };
 }
 
-/** A key or a session by its value, whatever has become of it; what the journal names the caller by. */
+/** A key or a session by its value, valid or expired; what the journal names the caller by. */
 export function keyNamed(state: State, bearer: string): ApiKeyRecord | undefined {
   return state.keys.get(bearer) ?? state.tfa.sessions.get(bearer);
 }

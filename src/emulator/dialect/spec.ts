@@ -1,4 +1,4 @@
-/** Exactly the interface document, strictly. */
+/** Exactly what the interface states, and nothing of the public dialect. */
 import { matchOperation } from '../../wire/match.ts';
 import { jsonAnswer } from '../answers/answer.ts';
 import type { Dialect } from './dialect.ts';

@@ -39,7 +39,7 @@ export async function exchangeWithFaults(
   return answer.status;
 }
 
-/** The answer that a fault leaves; null when there is nobody left to answer. */
+/** The answer that a fault leaves; null when the client is gone. */
 async function decide(
   { id, fault }: FaultRecord<DecisiveFault>,
   parts: ExchangeParts,

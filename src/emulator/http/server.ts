@@ -1,4 +1,4 @@
-/** The HTTP shell: bytes to requests, answers to bytes. What is answered is decided in service.ts and admin.ts. */
+/** The HTTP shell: bytes to requests, answers to bytes. What is answered is decided in service/ and admin/. */
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AdminApi } from '../admin/api.ts';

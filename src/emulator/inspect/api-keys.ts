@@ -1,4 +1,4 @@
-/** `emulator.apiKeys.reset('default', 'new value')` */
+/** What a test may see and change of API keys: `emulator.apiKeys.remove(name)`. */
 import type { z } from 'zod';
 import { addKey, deleteKey, resetKey } from '../resources/api-keys.ts';
 import { apiKeyEntry } from '../seed/schema.ts';

@@ -1,4 +1,4 @@
-/** `emulator.deployments.get(42)` */
+/** What a test may see and change of deployments: `emulator.deployments.get(42)`. */
 import type { z } from 'zod';
 import { changeDeployment, viewDeployment, type DeploymentView } from '../resources/deployments.ts';
 import { deploymentOf } from '../seed/build.ts';
@@ -17,7 +17,7 @@ export interface Deployments {
   change(id: number, changes: DeploymentChanges): void;
   /** `endpoint_state` becomes `stopped`. */
   stop(id: number): void;
-  /** Deletes it and makes it anew, as a redeployment does: all of it is the same but the id, which is answered. */
+  /** Deletes it and creates it again, as a redeployment does: only the id is another one, which is returned. */
   redeploy(id: number): number;
   remove(id: number): void;
 }

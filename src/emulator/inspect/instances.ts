@@ -1,4 +1,4 @@
-/** `emulator.instances.setStatus(501, 'exited')` */
+/** What a test may see and change of instances: `emulator.instances.setStatus(501, 'exited')`. */
 import type { InstanceStatus } from '../../contract/operations/instance-list.ts';
 import { setInstanceStatus, statusAt } from '../resources/instances.ts';
 import type { World } from '../service/service.ts';

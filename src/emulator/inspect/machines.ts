@@ -1,4 +1,4 @@
-/** `emulator.machines.setMaintenances(11, [])` */
+/** What a test may see and change of machines: `emulator.machines.maintenances(11)`. */
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
 import type { World } from '../service/service.ts';
 import { existing } from './existing.ts';

@@ -1,4 +1,4 @@
-/** `emulator.workergroups.append(7, ['a line'])` */
+/** What a test may see and change of worker groups: `emulator.workergroups.append(7, ['a line'])`. */
 import type { z } from 'zod';
 import { logOf } from '../seed/build.ts';
 import { workerGroupEntry } from '../seed/schema.ts';

@@ -25,7 +25,7 @@ export function addKey(state: State, value: string, key: Omit<ApiKeyRecord, 'id'
   storeKey(state, value, key);
 }
 
-/** A further key as the service makes it: a value that nobody chose, and any name (§2.5). */
+/** A further key as the service makes it: a random value, and any name (§2.5). */
 export function createKey(state: State, key: Omit<ApiKeyRecord, 'id'>, random: Random) {
   const value = freshValue(state, random);
   return { value, id: storeKey(state, value, key) };

@@ -1,6 +1,6 @@
 /**
- * Deployments and their TTL, pure: expiry is found by looking at the time, and what expired stays expired
- * (§2.8). The emulator keeps its own books on how close each one came.
+ * Deployments and their TTL, pure: expiry is found by comparing with the time, and what expired stays expired
+ * (§2.8). How close each one came to it is counted as well.
  */
 import type { DeploymentRecord, DeploymentTraits } from '../state/deployments.ts';
 import { DEFAULT_TAG } from '../../contract/operations/deployment.ts';
@@ -23,7 +23,7 @@ export interface DeploymentView extends Readonly<DeploymentTraits> {
   readonly lapses: number;
 }
 
-/** How a deployment begins; what is left out is that of one that nobody named. */
+/** How a deployment begins; what is left out has a default. */
 export interface NewDeployment extends Partial<Pick<DeploymentTraits, 'name' | 'tag' | 'endpointState'>> {
   readonly id: number;
   readonly ttlMs: number | null;

@@ -51,7 +51,7 @@ export function editTemplate(template: TemplateRecord, changes: TemplateChanges)
   template.hashId = templateHash(template.content);
 }
 
-/** Everybody sees what is not private, its creator sees it all the same. */
+/** Everybody sees what is not private; its creator sees it anyway. */
 export function visibleTo(template: TemplateRecord, userId: number): boolean {
   return template.creatorId === userId || template.content.private !== true;
 }

@@ -1,6 +1,6 @@
 /**
  * The seed file: what the emulated service contains at its start, as JSON. Field names and units are the
- * interface document's (seconds; Unix seconds). A section that is left out is the default one.
+ * interface's (seconds; Unix seconds). A section that is left out is the default one.
  * Its JSON schema is served at `/_emulator/seed-schema`.
  */
 import * as z from 'zod';

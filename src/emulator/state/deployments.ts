@@ -1,4 +1,4 @@
-/** What the public dialect tells of a deployment and lets its owner change. */
+/** What the public dialect shows of a deployment and lets its owner change. */
 export interface DeploymentTraits {
   name: string;
   tag: string;

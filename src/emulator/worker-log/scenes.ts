@@ -66,7 +66,7 @@ export function startup(random: Random): string[] {
 }
 
 function healthChecks(random: Random): string[] {
-  // Word for word the same: a follower that drops repeats by content eats these.
+  // Word for word the same: a follower that drops repeats by content loses these.
   return Array.from(
     { length: integer(random, 1, 4) },
     () => 'INFO:     127.0.0.1:51842 - "GET /health HTTP/1.1" 200 OK',

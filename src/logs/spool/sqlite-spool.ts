@@ -164,7 +164,7 @@ export class SqliteSpool implements Spool {
       return new SpoolFile(this.#sqlite, this.#path);
     } catch (error) {
       if (!isUnreadable(error)) throw error;
-      return this.#beginAnew(error);
+      return this.#startOver(error);
     }
   }
 
@@ -175,7 +175,7 @@ export class SqliteSpool implements Spool {
     } catch (error) {
       if (!isUnreadable(error)) throw error;
       this.#file.close();
-      this.#file = this.#beginAnew(error);
+      this.#file = this.#startOver(error);
       this.#bytes = 0;
       const missed = this.#positions.missingAll();
       this.#positions.drop(missed);
@@ -189,7 +189,7 @@ export class SqliteSpool implements Spool {
    * What is known of a group is gone with the old file, so its next records could repeat its
    * epochs and sequence numbers. They begin with an epoch that counting from 1 never reaches.
    */
-  #beginAnew(error: unknown): SpoolFile {
+  #startOver(error: unknown): SpoolFile {
     const now = this.#options.clock.now();
     const path = setAside(this.#path, now);
     this.#options.observe({ kind: 'spool set aside', path, error });

@@ -10,7 +10,7 @@ export type TakenByLevel = readonly [level: string, taken: Taken];
 
 /** The numbers of a group's last record. */
 export interface RecordNumbers {
-  /** From 1; up when the log began anew. */
+  /** From 1; up when the log started over. */
   readonly epoch: number;
   /** 0 before the first record. */
   readonly seq: number;

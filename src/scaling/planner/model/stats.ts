@@ -44,7 +44,7 @@ export class PlanStats {
     this.begun(arrivedSeconds, this.#settings.giveUpSeconds);
   }
 
-  /** Time has passed with these workers. */
+  /** Counts the time up to `toSeconds`, in which these were the workers. */
   workersUntil(toSeconds: number, { hot, cold, starting, capacity }: WorkerCounts): void {
     const passed = toSeconds - this.#until;
     if (passed <= 0) return;

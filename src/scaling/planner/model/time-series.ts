@@ -10,7 +10,7 @@ const FIRST_WIDTH_SECONDS = 1;
 const COARSE = 10;
 const COARSE_BUCKETS = Math.ceil(QUEUE_TIME_BUCKETS / COARSE) + 1;
 
-/** Workers, for a while: how many there are in each state, and what the hot ones can do in units/s. */
+/** How many workers there are in each state, and what the hot ones can do in units/s. */
 export interface WorkerCounts {
   readonly hot: number;
   readonly cold: number;
