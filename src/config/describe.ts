@@ -1,7 +1,7 @@
-/** Settings in words, with every secret left out. */
+/** Settings for people to read, without the secrets. */
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type Settings } from './options/options.ts';
 
-/** Variable → value as `/-/config` shows it. Values are shown by allow-list: a secret is only told to be set. */
+/** Variable → value as `/-/config` shows it. Values are shown by allow-list: of a secret only that it is set. */
 export function redactedSettings(settings: Settings): Record<string, unknown> {
   return Object.fromEntries(
     OPTION_KEYS.map((key) => {

@@ -23,7 +23,7 @@ import { configError, isError, type ConfigProblem } from './problem.ts';
 import { loadValues, readRaw, readText, type Environment, type ReadFile } from './values.ts';
 
 export interface LoadedConfig {
-  /** Undefined where the heart has none. Of the daemon's, features that are off have the values of that. */
+  /** Undefined where the heart has none. A feature of the daemon that is off has the values that switch it off. */
   readonly settings: Settings | undefined;
   /** Those secrets that are there and valid, whatever is wrong with the rest. */
   readonly secrets: Secrets;
@@ -85,7 +85,7 @@ type Connection = Pick<Settings, 'apiKey' | 'baseUrl'> & { readonly serverlessUr
 export interface LoadedConnection {
   /** Undefined when any problem is an error. */
   readonly connection: Connection | undefined;
-  /** What is known of them all the same, for commands that only show a request. */
+  /** What is known of them nevertheless, for commands that only show a request. */
   readonly addresses: Partial<Omit<Connection, 'apiKey'>>;
   readonly problems: readonly ConfigProblem[];
 }
@@ -104,7 +104,7 @@ export function loadConnection(
 
 export const ENDPOINT_GROUPS_VARIABLE = PREFIX + OPTIONS.endpointGroups.variable;
 
-/** The endpoint groups as they are written, for commands that need nothing else; undefined where none are set. */
+/** The endpoint groups, unchecked, for commands that need nothing else; undefined where none are set. */
 export function loadEndpointGroups(
   environment: Environment = process.env,
   readFile: ReadFile = readText,

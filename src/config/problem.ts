@@ -40,7 +40,7 @@ export function describeProblem({ severity, variable, got, allowed, message }: C
 /** Most characters of a value that are shown. */
 const SHOWN = 200;
 
-/** What somebody else wrote, on one line and without what a terminal obeys. */
+/** Text of others on one line, without terminal control characters. */
 function printable(text: string): string {
   const line = JSON.stringify(text.slice(0, SHOWN)).slice(1, -1).replaceAll('\\"', '"');
   return text.length > SHOWN ? `${line}… (${text.length} characters)` : line;

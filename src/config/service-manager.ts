@@ -2,7 +2,7 @@
 import type { Environment } from './values.ts';
 
 export interface ServiceManagerSettings {
-  /** Between two signs of life at which systemd does not lose patience, ms; undefined: it does not watch. */
+  /** Time between two watchdog notifications, half of what systemd allows, ms; undefined: it does not watch. */
   readonly watchdogMs: number | undefined;
 }
 

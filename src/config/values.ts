@@ -11,7 +11,7 @@ const FILE_BYTES = 1024 * 1024;
 /** Where a shell hands over what a command prints: `<(command)`. */
 const HANDED_OVER = /^\/(?:dev|proc\/self)\/fd\/\d+$/;
 
-/** @throws What the file system says, and where it is no file of a sensible size: a pipe may keep its reader for ever. */
+/** @throws What the file system says, and where it is no file of a sensible size: a pipe may keep its reader forever. */
 export function readText(path: string): string {
   const stats = statSync(path);
   if (!stats.isFile() && !HANDED_OVER.test(path)) throw new Error('it is not a regular file');

@@ -5,10 +5,10 @@
 import type { z } from 'zod';
 import type { ErrorCode } from './errors.ts';
 
-/** Which address an operation lives at: `{base_url}` or `{serverless_url}` of the interface document. */
+/** Which address an operation lives at: `{base_url}` or `{serverless_url}` of the interface. */
 export type Base = 'main' | 'serverless';
 
-/** `interface`: stated by the interface document. `public dialect`: documented by the public service only. */
+/** `interface`: stated by the interface. `public dialect`: documented by the public service only. */
 export type Origin = 'interface' | 'public dialect';
 
 /** One row of the verification matrix, §5.7. A Bearer key is accepted everywhere. */
@@ -33,14 +33,14 @@ export interface Operation {
   readonly path: `/${string}`;
   readonly base: Base;
   readonly origin: Origin;
-  /** Section of the interface document, e.g. `§4.6`. */
+  /** Section of the interface, e.g. `§4.6`. */
   readonly source: string;
   readonly summary: string;
   readonly description?: string;
   readonly verification: Verification;
   /** Body field that repeats the API key, where the service asks for it there too. */
   readonly keyInBody?: string;
-  /** Permission a scoped key needs, where the documents name one. */
+  /** Permission a scoped key needs, where the interface or the public dialect names one. */
   readonly permission?: string;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;

@@ -1,24 +1,24 @@
 /**
- * The error codes of the interface (§7), with their HTTP statuses and extra fields, and the few that the
- * document leaves unnamed but that a client meets all the same: those are marked `assumed`.
+ * The error codes of the interface (§7), with their HTTP statuses and extra fields, and the few that it
+ * leaves unnamed although a client meets them: those are marked `assumed`.
  */
 import * as z from 'zod';
 import { timestamp } from './schemas.ts';
 
-/** Who has to act: the caller, the service (wait or retry), or nobody but a developer of this project. */
+/** Who has to act: the caller, the service (wait or retry), or a developer of this project. */
 export type Actor = 'user' | 'service' | 'bug';
 
 export interface ErrorDefinition {
   /** Statuses that the code comes with; the first is the usual one. */
   readonly status: readonly [number, ...number[]];
-  /** The condition, from the document. */
+  /** The condition, as the interface states it. */
   readonly when: string;
   readonly actor: Actor;
   /** What to do next, for the person who reads the message. */
   readonly advice: string;
   /** Fields that the body has beside `error` and `msg`. */
   readonly fields?: z.ZodObject;
-  /** The document names the condition but no code; code and status are this project's assumption. */
+  /** The interface names the condition but no code; code and status are this project's assumption. */
   readonly assumed?: true;
 }
 

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { isRecord } from './is-record.ts';
 
-/** Reads a row with `schema`: a field that does not fit is as good as absent, and text may stand for a number. */
+/** Reads a row with `schema`: a field that does not fit counts as absent, and text may stand for a number. */
 export function readableRow<Row extends z.ZodObject>(schema: Row) {
   return z.preprocess((value) => readFields(schema, value), schema);
 }

@@ -16,7 +16,7 @@ export function isSecret(schema: z.ZodType): boolean {
   return z.globalRegistry.get(schema)?.['format'] === 'password';
 }
 
-/** Required even by those who have nothing to say: it is empty then, which command line and documents fill in. */
+/** Required, and empty where it is not needed, which the command line and the OpenAPI document fill in. */
 export const emptyWhenUnused = z.string().meta({ default: '' });
 
 /** `+` and up to 15 digits, the first not 0 (ITU-T E.164). */

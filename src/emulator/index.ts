@@ -4,38 +4,31 @@
  */
 import { adminRoutes } from './admin/routes.ts';
 import { createAdminApi } from './admin/api.ts';
-import { secretsOf } from './service/access.ts';
+import { secretsOf } from './calls/access.ts';
 import { findKey, firstKeyValue } from './resources/api-keys.ts';
 import { buildState } from './seed/build.ts';
-import { createClock, type Clock, type ClockStart } from './service/clock.ts';
+import { createClock, type Clock, type ClockStart } from './clock.ts';
 import { createControl, type Control } from './service/control.ts';
 import type { DialectName } from './dialect/dialect.ts';
-import { createFaultBoard, type Faults } from './faults/board.ts';
+import { createFaultInjector, type Faults } from './faults/injector.ts';
 import { createInferenceLog } from './worker-log/inference-log.ts';
-import {
-  inspectApiKeys,
-  inspectDeployments,
-  inspectInstances,
-  inspectMachines,
-  inspectWorkerGroups,
-  type ApiKeys,
-  type Deployments,
-  type Instances,
-  type Machines,
-  type WorkerGroups,
-} from './inspect/service.ts';
+import { inspectApiKeys, type ApiKeys } from './inspect/api-keys.ts';
+import { inspectDeployments, type Deployments } from './inspect/deployments.ts';
+import { inspectInstances, type Instances } from './inspect/instances.ts';
+import { inspectMachines, type Machines } from './inspect/machines.ts';
+import { inspectWorkerGroups, type WorkerGroups } from './inspect/worker-groups.ts';
 import { inspectResources, type Resources } from './inspect/resources.ts';
 import { createJournal, type Journal } from './journal/journal.ts';
 import { openListener } from './http/listener.ts';
 import { publicDialect } from './dialect/public.ts';
 import { specDialect } from './dialect/spec.ts';
-import { createRandom } from './service/random.ts';
+import { createRandom } from './random.ts';
 import { checkSeed, withReplayFiles } from './seed/file.ts';
 import type { Seed } from './seed/schema.ts';
 import { createServer } from './http/server.ts';
 import { createService, type World } from './service/service.ts';
-import type { SettingsInput } from './seed/settings.ts';
-import { settle } from './service/state.ts';
+import type { SettingsInput } from './state/settings.ts';
+import { settle } from './service/settle.ts';
 import {
   inspectOutbox,
   inspectTwoFactor,
@@ -45,22 +38,17 @@ import {
   type TwoFactor,
 } from './inspect/two-factor.ts';
 
-export type { Clock, ClockMode, ClockStart } from './service/clock.ts';
+export type { Clock, ClockMode, ClockStart } from './clock.ts';
 export type { Control, Snapshot } from './service/control.ts';
 export type { DeploymentView } from './resources/deployments.ts';
 export type { DialectName } from './dialect/dialect.ts';
-export type { FaultHandle, FaultView, Faults } from './faults/board.ts';
+export type { FaultHandle, FaultView, Faults } from './faults/injector.ts';
 export type { FaultInput, FaultKind } from './faults/faults.ts';
-export type {
-  ApiKeys,
-  DeploymentChanges,
-  Deployments,
-  InstanceView,
-  Instances,
-  Machines,
-  WorkerGroupView,
-  WorkerGroups,
-} from './inspect/service.ts';
+export type { ApiKeys } from './inspect/api-keys.ts';
+export type { DeploymentChanges, Deployments } from './inspect/deployments.ts';
+export type { InstanceView, Instances } from './inspect/instances.ts';
+export type { Machines } from './inspect/machines.ts';
+export type { WorkerGroupView, WorkerGroups } from './inspect/worker-groups.ts';
 export type {
   EndpointGroupView,
   EndpointGroups,
@@ -73,19 +61,19 @@ export type {
 export type { OfferView } from './resources/offers.ts';
 export type { JournalEntry, JournalExpectation, JournalFilter } from './journal/entry.ts';
 export type { Journal, Verification, WaitOptions } from './journal/journal.ts';
-export type { SentMessage } from './tfa/account/records.ts';
+export type { SentMessage } from './state/two-factor.ts';
 export type { Outbox, OutboxFilter, TotpHelper, TwoFactor } from './inspect/two-factor.ts';
 export { DEFAULT_API_KEY, DEFAULT_SEED, DEFAULT_TEAM_KEY, DEFAULT_TOTP_SECRET } from './seed/default.ts';
 export { seedSchema, type Seed } from './seed/schema.ts';
 export { SeedError, readSeedFile } from './seed/file.ts';
-export { settingsSchema, type Settings, type SettingsInput } from './seed/settings.ts';
+export { settingsSchema, type Settings, type SettingsInput } from './state/settings.ts';
 
 export interface EmulatorOptions {
   /** Default 0: any free one. */
   readonly port?: number;
   /** Address to listen on; default 127.0.0.1. */
   readonly host?: string;
-  /** Default `spec`: the interface document, strictly. `public`: as the public service does. */
+  /** Default `spec`: the interface, strictly. `public`: as the public service does. */
   readonly dialect?: DialectName;
   /** Sections that are left out come from the default seed. */
   readonly seed?: Seed;
@@ -118,7 +106,10 @@ export interface Emulator extends Control, Resources, AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** @throws SeedError for a seed that does not fit; what listen() says for a port that is taken */
+/**
+ * Above 60 lines because it is the list of the parts, which are connected here and nowhere else.
+ * @throws SeedError for a seed that does not fit; what listen() says for a port that is taken
+ */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { port = 0, host = '127.0.0.1', dialect: dialectName = 'spec', settings = {} } = options;
   checkSeed(options.seed ?? {});
@@ -138,24 +129,14 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     () => world.state.settings.journalEntries,
     () => secretsOf(world.state),
   );
-  const faults = createFaultBoard({
+  const faults = createFaultInjector({
     clock,
     random: () => world.random(),
     keyName: (key) => nameOfKey(world, key),
     listen: (open) => listener.listen(open),
   });
   const control = createControl({ world, clock, faults, journal, settings, seed });
-  const inspected = {
-    apiKeys: inspectApiKeys(world),
-    deployments: inspectDeployments(world),
-    workergroups: inspectWorkerGroups(world),
-    instances: inspectInstances(world),
-    machines: inspectMachines(world),
-    ...inspectResources(world),
-    outbox: inspectOutbox(world),
-    totp: totpHelper(world),
-    tfa: inspectTwoFactor(world),
-  };
+  const inspected = inspect(world);
   const closing = new AbortController();
   const server = await createServer({
     world,
@@ -189,6 +170,21 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     ...inspected,
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** What a test sees and changes in process. */
+function inspect(world: World) {
+  return {
+    apiKeys: inspectApiKeys(world),
+    deployments: inspectDeployments(world),
+    workergroups: inspectWorkerGroups(world),
+    instances: inspectInstances(world),
+    machines: inspectMachines(world),
+    ...inspectResources(world),
+    outbox: inspectOutbox(world),
+    totp: totpHelper(world),
+    tfa: inspectTwoFactor(world),
   };
 }
 

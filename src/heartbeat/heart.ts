@@ -14,8 +14,7 @@ import type { Wanted } from './discovery/wanted.ts';
 import { watchDeployments } from './discovery/watch.ts';
 import { HeartbeatDriver, type DeploymentChoice } from './driver/driver.ts';
 import type { Notice } from './engine/state.ts';
-import type { SharedLimit } from './driver/shared-limit.ts';
-import type { DeploymentView } from './view/view.ts';
+import type { DeploymentView, SharedLimit } from './view/view.ts';
 
 /** What a heart tells as it happens. */
 export interface HeartListener {

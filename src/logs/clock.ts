@@ -13,7 +13,7 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
 };
 
-/** Nobody sees it; without a reason, an error with a stack is made for each poll. */
+/** Never seen: without a reason, an AbortController makes an error with a stack for each poll. */
 const OVER = Symbol('over');
 
 /**

@@ -1,6 +1,11 @@
 /** What happens while logs are followed: the daemon derives its metrics and its own log from these. */
 import type { GapReason } from './record.ts';
-import type { DropReason } from './spool/spool.ts';
+
+/**
+ * overflow: the spool's bound was reached. corruption: the stored records could not be read. rejected: the sink
+ * refused them.
+ */
+export type DropReason = 'overflow' | 'corruption' | 'rejected';
 
 export type LogEvent =
   /** A poll was answered with log text. */

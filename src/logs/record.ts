@@ -7,8 +7,8 @@ export type GapReason = 'overrun' | 'reset' | 'ambiguous';
 
 export interface Gap {
   /**
-   * overrun: more lines came between two polls than one tail holds. reset: the log began
-   * anew. ambiguous: lines repeat so much that new ones may have been taken for old ones.
+   * overrun: more lines came between two polls than one tail holds. reset: the log started
+   * over. ambiguous: lines repeat so much that new ones may have been taken for old ones.
    */
   readonly reason: GapReason;
   /** Lines that are certainly lost. */
@@ -21,7 +21,7 @@ interface Place {
   /** When the line was read: RFC 3339, UTC, microseconds. Strictly increasing within a worker group. */
   readonly time: string;
   readonly workergroup_id: number;
-  /** From 1; up when the worker group's log began anew. */
+  /** From 1; up when the worker group's log started over. */
   readonly epoch: number;
   /** From 1; up by one with each record of the worker group, also across epochs. */
   readonly seq: number;

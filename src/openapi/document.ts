@@ -7,7 +7,7 @@ import { bodyOf, inlineSchema, schemaComponents, type SchemaComponents } from '.
 import type { OpenApiDocument, OperationObject, Parameter, Server } from './types.ts';
 
 export interface DocumentOptions {
-  /** `{base_url}` of the interface document; a server variable without it. */
+  /** `{base_url}` of the interface; a server variable without it. */
   readonly baseUrl?: string;
   /** `{serverless_url}`; the base address when only that is given. */
   readonly serverlessUrl?: string;

@@ -94,7 +94,7 @@ function refTo(name: string): string {
   return `#/components/schemas/${name}`;
 }
 
-/** zod's own bounds of an integer say nothing; and a default belongs to fields that are required, else absence means absence. */
+/** Without zod's own bounds of an integer, and with a default on required fields only: an optional one may be absent. */
 function tidy({
   zodSchema,
   jsonSchema,

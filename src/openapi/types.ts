@@ -51,7 +51,7 @@ export interface OperationObject {
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: JsonContent };
   readonly responses: Readonly<Record<string, ResponseObject>>;
-  /** Section of the interface document. */
+  /** Section of the interface. */
   readonly 'x-source': string;
   readonly 'x-origin': 'interface' | 'public dialect';
   /** Sending it twice does no more than sending it once. */

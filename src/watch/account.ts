@@ -15,7 +15,7 @@ export interface AccountWatch {
   view(): AccountView | undefined;
 }
 
-/** `nowSeconds` is Unix time in seconds, against which `locked_until` is held. */
+/** `nowSeconds` is Unix time in seconds, which `locked_until` is compared with. */
 export function createAccountWatch(
   client: Pick<ClientOf<'users.current' | 'tfa.status'>, 'users' | 'tfa'>,
   nowSeconds: () => number,

@@ -8,7 +8,7 @@ export interface InstancesWatch {
   view(): ReadonlyMap<string, number>;
 }
 
-/** Hears of instances that have reached a status from which they never run. */
+/** Called for instances that have reached a status from which they never run. */
 export type OnUnhealthy = (instance: { id: number; status: string }) => void;
 
 export function createInstancesWatch(

@@ -31,7 +31,7 @@ export interface JobView {
 
 export interface Job {
   view(): JobView;
-  /** Runs once now, unless a run is under way or another replica's turn it is; never rejects. */
+  /** Runs once now, unless a run is under way or the job is another replica's; never rejects. */
   runNow(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -47,6 +47,23 @@ function coordinator(mayRun: () => boolean): RunCoordinator {
   return { shouldRun: () => mayRun() };
 }
 
+/** One run, whose signal fires at `stopping` and after the job's time limit. */
+async function runWithin(
+  { name, run, timeoutMs = DEFAULT_TIMEOUT_MS }: JobOptions,
+  stopping: AbortSignal,
+): Promise<void> {
+  const timeout = new AbortController();
+  const timer = setTimeout(
+    () => timeout.abort(new Error(`job ${name} took longer than ${timeoutMs} ms`)),
+    timeoutMs,
+  );
+  try {
+    await run(AbortSignal.any([stopping, timeout.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Starts a job: the first run begins at once. */
 export function startJob(options: JobOptions): Job {
   const stopping = new AbortController();
@@ -58,13 +75,8 @@ export function startJob(options: JobOptions): Job {
 
   async function once(): Promise<void> {
     runs += 1;
-    const timeout = new AbortController();
-    const timer = setTimeout(
-      () => timeout.abort(new Error(`job ${options.name} took longer than ${limitMs} ms`)),
-      limitMs,
-    );
     try {
-      await options.run(AbortSignal.any([stopping.signal, timeout.signal]));
+      await runWithin(options, stopping.signal);
       lastSuccessAt = options.now();
       lastError = undefined;
     } catch (error) {
@@ -72,11 +84,8 @@ export function startJob(options: JobOptions): Job {
       failures += 1;
       lastError = error instanceof Error ? error.message : String(error);
       options.onFailure(error);
-    } finally {
-      clearTimeout(timer);
     }
   }
-  const limitMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
 
   function runNow(): Promise<void> {
     if (stopping.signal.aborted || options.mayRun?.() === false) return Promise.resolve();

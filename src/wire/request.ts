@@ -74,7 +74,7 @@ export function encodeRequest(
     };
     return { ok: true, request };
   } catch (error) {
-    // Fields that take any value also take what JSON cannot write: a BigInt, a circle.
+    // Fields that take any value also take what JSON cannot write: a BigInt, a circular reference.
     const message = `cannot be written as JSON: ${error instanceof Error ? error.message : 'not serializable'}`;
     return { ok: false, problems: [{ field: '', message }] };
   }
@@ -96,7 +96,7 @@ function unknownField(field: string, known: ReadonlySet<string>): string {
   return `unknown field "${field}"; allowed: ${[...known].join(', ') || 'none'}`;
 }
 
-/** For what is said about an input: who reads it may not be who may know them. */
+/** For messages about an input, whose readers may not be those who may know its secrets. */
 function withoutSecrets(
   { shape }: z.ZodObject,
   input: Readonly<Record<string, unknown>>,

@@ -93,7 +93,7 @@ function refusal(response: WireResponse, body: unknown): Refusal {
 
 /**
  * What a refusal means. A 404 counts as `not-found` in the service's own shape alone: a JSON object with a string
- * `msg`, and either a string `error` or `success: false`; for a gateway has JSON of its own for a route that it
+ * `msg`, and either a string `error` or `success: false`; a gateway has JSON of its own for a route that it
  * lost (`{"message":"no Route matched…"}`), and so has a framework (`{"detail":"Not Found"}`), and neither
  * knows what exists. An expired session is said with 401, 403 or 404 (§7 and the public dialect).
  *
@@ -128,7 +128,7 @@ function isTfaCode(code: unknown): boolean {
 
 function parseJson(text: string): unknown {
   try {
-    // A byte-order mark is no JSON, but who sends one means what follows it.
+    // A byte-order mark is not JSON; what follows it is what was meant.
     return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown;
   } catch {
     return undefined;

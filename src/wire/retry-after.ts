@@ -2,7 +2,7 @@
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The longest time that a timer of Node takes, ms (24.8 days); nobody who asks for more means it. */
+/** The longest time that a timer of Node takes, ms (24.8 days); who asks for more gets this. */
 const LONGEST = 2 ** 31 - 1;
 
 /**

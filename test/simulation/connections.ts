@@ -29,7 +29,7 @@ export async function connections({ seed, factor = 1, step, trace }: RunOptions)
     changes: 0,
     meet: (): Sky => (down ? { fate: fateOf('hang-connecting', timing, 0, random) } : { latency }),
   };
-  // As many at once as there are, or the queue would cost more than the connections; see crowd.ts.
+  // As many at once as there are, or the queue would cost more than the connections; see concurrency-limit.ts.
   const concurrency = slow ? 256 : count;
   const world = new World(time, { random, weather, step, trace, concurrency, openLimit });
   time.lateness = pickLateness(random, timing.tick);

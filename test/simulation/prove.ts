@@ -4,7 +4,7 @@ import { BROKEN_ENGINES } from './broken-engines.ts';
 import { BROKEN_PACERS, type BrokenPacer } from './broken-pacers.ts';
 import { chaos, chaosUnderLimit, chaosUnderUnnamedLimit } from './chaos.ts';
 import { connections } from './connections.ts';
-import { crowd } from './crowd.ts';
+import { concurrencyLimit } from './concurrency-limit.ts';
 import { limiter, unnamedLimiter } from './limiter.ts';
 import { mistakes } from './mistakes.ts';
 import { outages } from './outages.ts';
@@ -19,7 +19,7 @@ export const SCENARIOS = {
   chaos,
   chaosUnderLimit,
   chaosUnderUnnamedLimit,
-  crowd,
+  concurrency: concurrencyLimit,
   beginnings,
   limiter,
   unnamedLimiter,

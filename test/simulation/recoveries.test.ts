@@ -51,16 +51,16 @@ describe('on a healthy service, within its stated bound,', () => {
   );
 
   it(
-    'crowd: N deployments behind a limit of C requests survive together',
+    'concurrency: N deployments behind a limit of C requests survive together',
     async () => {
-      expect((await search('crowd', { runs: Math.ceil(RUNS / 100), enough: 5 })).examples).toEqual([]);
+      expect((await search('concurrency', { runs: Math.ceil(RUNS / 100), enough: 5 })).examples).toEqual([]);
     },
     PATIENCE,
   );
 });
 
 it('beyond these bounds losses are found', async () => {
-  expect((await search('crowd', { runs: 30, factor: 1.6 })).violations).toBeGreaterThan(0);
+  expect((await search('concurrency', { runs: 30, factor: 1.6 })).violations).toBeGreaterThan(0);
   expect((await search('beginnings', { runs: 10, factor: 0.3 })).violations).toBeGreaterThan(0);
   expect((await search('limiter', { runs: 20, factor: 1.4 })).violations).toBeGreaterThan(3);
   expect((await search('connections', { runs: 20, factor: 1.25 })).violations).toBeGreaterThan(0);

@@ -4,10 +4,10 @@ import { operationOf, type OperationId } from '../../src/contract/operations.ts'
 import { specDialect } from '../../src/emulator/dialect/spec.ts';
 import type { Dialect } from '../../src/emulator/dialect/dialect.ts';
 import type { Seed, SettingsInput } from '../../src/emulator/index.ts';
-import { createRandom } from '../../src/emulator/service/random.ts';
+import { createRandom } from '../../src/emulator/random.ts';
 import { buildState } from '../../src/emulator/seed/build.ts';
 import { createService, type World } from '../../src/emulator/service/service.ts';
-import { settle } from '../../src/emulator/service/state.ts';
+import { settle } from '../../src/emulator/service/settle.ts';
 import { inspectOutbox, inspectTwoFactor, totpHelper } from '../../src/emulator/inspect/two-factor.ts';
 import { createInferenceLog } from '../../src/emulator/worker-log/inference-log.ts';
 

@@ -18,7 +18,7 @@ import { FlagError } from '../../src/contract/text/shell-words.ts';
 import { WaitingForLastHolder } from '../../src/daemon/replicas/replica-memory.ts';
 import { LeaseLost } from '../../src/daemon/replicas/shared-store.ts';
 import { SeedError } from '../../src/emulator/seed/file.ts';
-import { Refused } from '../../src/emulator/service/refused.ts';
+import { Refused } from '../../src/emulator/answers/refused.ts';
 import { SinkBusy } from '../../src/logs/sinks/sink.ts';
 import { SpoolInUse, UnreadableSpool } from '../../src/logs/spool/spool-file.ts';
 import type { Refusal } from '../../src/wire/response.ts';

@@ -11,7 +11,7 @@ import {
   type PlanSettings,
   type SettingOption,
 } from '../../scaling/planner/settings.ts';
-import { settingValue } from './figures.ts';
+import { settingValue } from './format.ts';
 import { TIME_UNITS, type TimeUnit } from './trace/time.ts';
 
 export interface PlanFlags {

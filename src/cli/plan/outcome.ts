@@ -9,7 +9,7 @@ import {
   type PlanSetting,
   type PlanSettings,
 } from '../../scaling/planner/settings.ts';
-import { settingValue } from './figures.ts';
+import { settingValue } from './format.ts';
 import type { LoadSource } from './trace/load-source.ts';
 
 export interface Assumption {

@@ -1,6 +1,6 @@
 /** A plan in the terminal. */
 import { spreadOver, type SearchResult } from '../../scaling/planner/search/search.ts';
-import { money, seconds } from './figures.ts';
+import { money, seconds } from './format.ts';
 import { frontierPlot } from './frontier-plot.ts';
 import type { PlanOutcome } from './outcome.ts';
 import { searchVerdict } from './search-words.ts';

@@ -1,6 +1,6 @@
 /**
  * The variables that only the daemon reads, the process of all but the heartbeats. A malformed value of one of them
- * switches off the feature that it is for (features.ts), loudly, and nothing else.
+ * switches off the feature that it is for (features.ts), with an error in the log, and nothing else.
  */
 import { isSchedule } from '../../watch/job.ts';
 import type { DaemonVariable } from './daemon-variables.ts';
@@ -43,7 +43,7 @@ interface DaemonOption extends Option {
   readonly feature: Feature;
 }
 
-/** As the watches run when nobody says otherwise. */
+/** Default schedules of the watches. */
 const SCHEDULES = { maintenance: '*/5 * * * *', instances: '* * * * *', account: '*/15 * * * *' };
 const schedule: ValueType<string> = {
   name: 'cron expression or off',

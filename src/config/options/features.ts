@@ -34,7 +34,7 @@ export const FEATURES: Readonly<Record<Feature, SwitchedOff>> = {
     settings: () => ({ listen: undefined }),
   },
   adminListener: { words: 'the admin routes are not served', settings: () => ({ adminListen: undefined }) },
-  // A token that nobody knows: what was to be closed does not stand open meanwhile.
+  // A random token, so that what is to be closed stays closed until the configured one can be read.
   metrics: { words: '/metrics is closed', settings: () => ({ metricsToken: randomUUID() }) },
 };
 

@@ -1,6 +1,6 @@
 /**
- * The variables that the heart reads, the process that beats. A malformed value of one of them ends it (exit 2), for
- * with a wrong guess the wrong deployments would be kept, or none.
+ * The variables that the heart reads, the process that sends the heartbeats. A malformed value of one of them ends it
+ * (exit 2), because a wrong guess would keep the wrong deployments alive, or none.
  */
 import { deploymentList } from '../types/deployment-list.ts';
 import { LOG_LEVELS } from '../types/log-levels.ts';

@@ -13,7 +13,7 @@ import {
 const NAME_PREFIX = 'name:';
 const ALLOWED =
   'ID, name:NAME or name:NAME/TAG, each with or without @TTL, such as 42@300s or name:square/blue';
-/** The service says nothing of what a name may be, so it may be whatever the list itself leaves room for. */
+/** The service does not say what a name may be, so it may be anything that does not break the list. */
 const NAME_ALLOWED = 'name:NAME or name:NAME/TAG, NAME and TAG of anything but , @ / and control characters';
 // oxlint-disable-next-line no-control-regex -- a control character is what it looks for
 const NAME = /^[^,@/\u0000-\u001f\u007f]+$/;

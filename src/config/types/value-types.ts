@@ -75,7 +75,7 @@ export const url: ValueType<string> = {
   },
 };
 
-/** An address without what may let somebody in: what stands before an @, and a query. */
+/** An address without what may hold credentials: what stands before an @, and a query. */
 function withoutCredentials(value: string): string {
   return value.replace(/[^/\s]*@/g, '…@').replace(/[?#].*$/s, '?…');
 }

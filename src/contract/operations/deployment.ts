@@ -1,4 +1,4 @@
-/** A deployment as the public service tells of it (public dialect); the interface document knows its id alone. */
+/** A deployment as the public service describes it (public dialect); the interface has its id only. */
 import * as z from 'zod';
 import { isRecord } from '../is-record.ts';
 import { readableRow } from '../readable.ts';

@@ -17,7 +17,7 @@ export const ENDPOINT_GROUP_DEFAULTS = {
 } as const;
 
 /**
- * What the create operation takes (§2.7). Only types and the limits that the document states live here; what
+ * What the create operation takes (§2.7). Only types and the limits that the interface states live here; what
  * is allowed but unwise is in src/scaling.
  */
 export const endpointGroupParameters = z.strictObject({

@@ -36,7 +36,7 @@ export const envMap = z
   });
 
 /**
- * §2.3. The document says that other fields exist and does not show them; these are the template's own and
+ * §2.3. The interface says that other fields exist and does not show them; these are the template's own and
  * those that the public dialect's clients send.
  */
 const createBody = z.strictObject({

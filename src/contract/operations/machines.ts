@@ -11,12 +11,12 @@ export const maintenanceWindow = z.looseObject({
   machine_id: id,
   duration_hours: z.number().describe('length of the window in hours'),
   start_time: timestamp.describe('when the maintenance begins'),
-  // A category that the document does not list must not hide the window, so the response takes any string.
+  // A category that the interface does not list must not hide the window, so the response takes any string.
   maintenance_category: z.union([z.enum(MAINTENANCE_CATEGORIES), z.string()]),
 });
 export type MaintenanceWindow = z.output<typeof maintenanceWindow>;
 
-/** The interface document quotes the first half (§7). */
+/** §7 quotes the first half. */
 const NO_MACHINES = 'machine_ids cannot be None: name at least one machine';
 
 const NOT_MACHINES =

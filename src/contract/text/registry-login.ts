@@ -1,6 +1,6 @@
 /**
  * The login of a private registry in the form in which an instance request carries it (public dialect):
- * `-u <user> -p <token> <registry>`. Pure. Whoever shows a login leaves the token out.
+ * `-u <user> -p <token> <registry>`. Pure. Code that shows a login leaves the token out.
  */
 import { FlagError, quoteWord, splitWords } from './shell-words.ts';
 

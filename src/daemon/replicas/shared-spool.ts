@@ -84,7 +84,7 @@ export class SharedSpool implements Spool {
       version: 0,
       records: [...this.#committed(), ...this.#outbox.flatMap(({ records }) => records)],
       first: this.#first,
-      acknowledged: new Map(this.#positions.accounts.map(({ sink, acknowledged }) => [sink, acknowledged])),
+      acknowledged: new Map(this.#positions.all.map(({ sink, acknowledged }) => [sink, acknowledged])),
       progress: new Map(this.#progress),
     };
   }
@@ -128,7 +128,7 @@ export class SharedSpool implements Spool {
 
   take(sink: string): Batch | undefined {
     if (!this.#options.held()) return undefined;
-    const { acknowledged } = this.#positions.account(sink);
+    const { acknowledged } = this.#positions.of(sink);
     const start = Math.max(this.#queue.oldest, acknowledged + 1 - this.#offset);
     const lines = this.#queue.batchFrom(start);
     if (lines.length === 0) return undefined;
@@ -150,7 +150,7 @@ export class SharedSpool implements Spool {
   }
 
   standing(sink: string): SinkStanding {
-    const { lag, dropped } = this.#positions.account(sink);
+    const { lag, dropped } = this.#positions.of(sink);
     return { lag, dropped };
   }
 

@@ -4,9 +4,8 @@
  */
 import { figuresOf, type DeploymentFigures } from '../../heartbeat/view/figures.ts';
 import type { ExchangeEvent } from '../../heartbeat/heart.ts';
-import type { FailureLabel } from '../../heartbeat/engine/outcome.ts';
 import type { DaemonMessage, HeartMessage, Link, Report } from '../../heartbeat/process/link/link.ts';
-import type { DeploymentView } from '../../heartbeat/view/view.ts';
+import type { DeploymentView, FailureLabel } from '../../heartbeat/view/view.ts';
 import type { DeploymentStatus } from '../status/status.ts';
 
 export interface ReloadResult {

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { createMatcher } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
 import type { AdminRoute } from './route.ts';
-import { jsonAnswer, type Answer } from '../http/answer.ts';
+import { jsonAnswer, type Answer } from '../answers/answer.ts';
 
 export interface AdminApi {
   /** Whether a URL belongs to it. */

@@ -8,21 +8,24 @@ import { bodyRoute, idOf, route, type AdminParts, type AdminRoute } from './rout
 
 const lines = z.union([z.strictObject({ lines: z.array(z.string()) }), z.strictObject({ text: z.string() })]);
 
-export function resourceRoutes({
-  apiKeys,
-  deployments,
-  workergroups,
-  instances,
-  machines,
-  offers,
-}: AdminParts): AdminRoute[] {
-  const newDeployment = deploymentEntry.omit({ id: true });
-  const status = z.strictObject({ actual_status: z.enum(INSTANCE_STATUSES) });
-  const rate = z.strictObject({ linesPerSecond: z.number().nonnegative() });
-  const keyValue = apiKeyEntry.pick({ key: true });
-  const keyEntry = apiKeyEntry.omit({ name: true });
-  const offer = offerEntry.omit({ id: true });
-  const windows = z.strictObject({ maintenances: z.array(maintenanceWindow) });
+const keyValue = apiKeyEntry.pick({ key: true });
+const keyEntry = apiKeyEntry.omit({ name: true });
+const newDeployment = deploymentEntry.omit({ id: true });
+const rate = z.strictObject({ linesPerSecond: z.number().nonnegative() });
+const status = z.strictObject({ actual_status: z.enum(INSTANCE_STATUSES) });
+const offer = offerEntry.omit({ id: true });
+const windows = z.strictObject({ maintenances: z.array(maintenanceWindow) });
+
+export function resourceRoutes(parts: AdminParts): AdminRoute[] {
+  return [
+    ...keyRoutes(parts),
+    ...deploymentRoutes(parts),
+    ...workerGroupRoutes(parts),
+    ...rentalRoutes(parts),
+  ];
+}
+
+function keyRoutes({ apiKeys }: AdminParts): AdminRoute[] {
   return [
     bodyRoute('PUT', '/api-keys/{name}', 'adds an API key', keyEntry, ({ params, body }) =>
       apiKeys.add({ name: params['name'] ?? '', ...body }),
@@ -31,6 +34,11 @@ export function resourceRoutes({
       apiKeys.reset(request.params['name'] ?? '', request.body.key),
     ),
     route('DELETE', '/api-keys/{name}', 'deletes it', ({ params }) => apiKeys.remove(params['name'] ?? '')),
+  ];
+}
+
+function deploymentRoutes({ deployments }: AdminParts): AdminRoute[] {
+  return [
     route('GET', '/deployments/{id}', 'one deployment and how close it came to expiry', ({ params }) =>
       deployments.get(idOf(params)),
     ),
@@ -53,6 +61,11 @@ export function resourceRoutes({
       }),
     ),
     route('DELETE', '/deployments/{id}', 'removes it', ({ params }) => deployments.remove(idOf(params))),
+  ];
+}
+
+function workerGroupRoutes({ workergroups }: AdminParts): AdminRoute[] {
+  return [
     bodyRoute('POST', '/workergroups/{id}/lines', 'writes lines, or text', lines, ({ params, body }) => {
       if ('lines' in body) workergroups.append(idOf(params), body.lines);
       else workergroups.write(idOf(params), body.text);
@@ -63,6 +76,11 @@ export function resourceRoutes({
     bodyRoute('PUT', '/workergroups/{id}/rate', 'lines per second from now on', rate, ({ params, body }) =>
       workergroups.setRate(idOf(params), body.linesPerSecond),
     ),
+  ];
+}
+
+function rentalRoutes({ instances, offers, machines }: AdminParts): AdminRoute[] {
+  return [
     bodyRoute('PUT', '/instances/{id}/status', 'its status from now on', status, ({ params, body }) =>
       instances.setStatus(idOf(params), body.actual_status),
     ),

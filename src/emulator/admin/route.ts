@@ -1,10 +1,14 @@
 /** What a route of the admin API is, and what it works on. */
 import type { z } from 'zod';
-import type { Clock } from '../service/clock.ts';
+import type { Clock } from '../clock.ts';
 import type { Control } from '../service/control.ts';
 import type { DialectName } from '../dialect/dialect.ts';
-import type { Faults } from '../faults/board.ts';
-import type { ApiKeys, Deployments, Instances, Machines, WorkerGroups } from '../inspect/service.ts';
+import type { Faults } from '../faults/injector.ts';
+import type { ApiKeys } from '../inspect/api-keys.ts';
+import type { Deployments } from '../inspect/deployments.ts';
+import type { Instances } from '../inspect/instances.ts';
+import type { Machines } from '../inspect/machines.ts';
+import type { WorkerGroups } from '../inspect/worker-groups.ts';
 import type { Resources } from '../inspect/resources.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { World } from '../service/service.ts';

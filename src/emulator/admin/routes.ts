@@ -1,4 +1,4 @@
-import { instrumentRoutes } from './instruments.ts';
+import { controlRoutes } from './controls.ts';
 import { lifecycleRoutes } from './lifecycle.ts';
 import { resourceRoutes } from './resources.ts';
 import type { AdminParts, AdminRoute } from './route.ts';
@@ -8,7 +8,7 @@ import { twoFactorRoutes } from './two-factor.ts';
 export function adminRoutes(parts: AdminParts): AdminRoute[] {
   return [
     ...lifecycleRoutes(parts),
-    ...instrumentRoutes(parts),
+    ...controlRoutes(parts),
     ...resourceRoutes(parts),
     ...twoFactorRoutes(parts),
   ];

@@ -1,5 +1,5 @@
 /** Templates as the public service's clients know them: `select_cols`, `templates_found`, deletion by hash. */
-import { Refused } from '../service/refused.ts';
+import { Refused } from '../answers/refused.ts';
 import { findOwnTemplate } from '../resources/templates.ts';
 import type { Requester } from './dialect.ts';
 import { isRecord } from '../../contract/is-record.ts';

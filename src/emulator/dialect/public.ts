@@ -1,15 +1,16 @@
 /**
- * The public service's way of speaking the interface (public-dialect.md), so that its existing clients run
+ * The public service's way of speaking the interface (src/contract/README.md), so that its existing clients run
  * against the emulator unmodified: laxer about what it takes, and wordier in what it answers.
  */
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import { createMatcher, matchOperation } from '../../wire/match.ts';
-import { jsonAnswer } from '../http/answer.ts';
-import type { Call } from '../service/call.ts';
-import { throttledAnswer } from '../service/throttling.ts';
-import type { Alias, Dialect } from './dialect.ts';
+import { jsonAnswer } from '../answers/answer.ts';
+import type { Call } from '../calls/call.ts';
+import { throttledAnswer } from '../answers/throttled.ts';
+import type { Alias } from '../calls/call.ts';
+import type { Dialect } from './dialect.ts';
 import { shownTemplates, withTemplateId } from './public-templates.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { readTexts, tolerate } from './tolerate.ts';

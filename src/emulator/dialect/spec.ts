@@ -1,6 +1,6 @@
-/** Exactly the interface document, strictly. */
+/** Exactly what the interface states, and nothing of the public dialect. */
 import { matchOperation } from '../../wire/match.ts';
-import { jsonAnswer } from '../http/answer.ts';
+import { jsonAnswer } from '../answers/answer.ts';
 import type { Dialect } from './dialect.ts';
 
 export const specDialect: Dialect = {

@@ -1,7 +1,7 @@
 /** `/openapi.json` and the page at `/docs` that draws it; made when they are asked for, since most runs need neither. */
 import { readFileSync } from 'node:fs';
 import { openApiDocument } from '../../openapi/document.ts';
-import { jsonAnswer, textAnswer, type Answer } from '../http/answer.ts';
+import { jsonAnswer, textAnswer, type Answer } from '../answers/answer.ts';
 
 /** Nothing but what the emulator itself serves. */
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:";

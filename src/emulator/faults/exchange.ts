@@ -1,10 +1,10 @@
 /** One exchange with its faults: when the change is made, what is sent, and how the connection ends. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { jsonAnswer, textAnswer, type Answer } from '../http/answer.ts';
+import { jsonAnswer, textAnswer, type Answer } from '../answers/answer.ts';
 import type { DecisiveFault, FaultRecord, LatencyFault, Strikes } from './faults.ts';
-import type { Random } from '../service/random.ts';
-import { throttledAnswer } from '../service/throttling.ts';
+import type { Random } from '../random.ts';
+import { throttledAnswer } from '../answers/throttled.ts';
 
 export interface ExchangeParts {
   readonly raw: ServerResponse;
@@ -39,7 +39,7 @@ export async function exchangeWithFaults(
   return answer.status;
 }
 
-/** The answer that a fault leaves; null when there is nobody left to answer. */
+/** The answer that a fault leaves; null when the client is gone. */
 async function decide(
   { id, fault }: FaultRecord<DecisiveFault>,
   parts: ExchangeParts,

@@ -1,12 +1,12 @@
 /**
- * Faults: what goes wrong, and which requests it strikes. Pure; doing it is board.ts' and exchange.ts'
- * part. Durations of states (`forMs`) are on the emulator's clock; latency is real time, since the network
+ * Faults: what goes wrong, and which requests it strikes. Pure; injector.ts and exchange.ts
+ * do it. Durations of states (`forMs`) are on the emulator's clock; latency is real time, since the network
  * does not stop when a test freezes the clock.
  */
 import * as z from 'zod';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
-import type { Random } from '../service/random.ts';
-import { THROTTLE_SHAPES } from '../service/throttling.ts';
+import type { Random } from '../random.ts';
+import { THROTTLE_SHAPES } from '../state/settings.ts';
 
 const ms = z.number().nonnegative();
 
@@ -72,7 +72,7 @@ export const faultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('empty'), takesEffect: takesEffect(true), ...selection }),
   z.strictObject({ kind: z.literal('html'), takesEffect: takesEffect(false), ...selection }),
   z.strictObject({ kind: z.literal('hang'), takesEffect: takesEffect(false), ...selection }),
-  // Nobody can tell from which request a refused connection would have come: it strikes all of them.
+  // It is not known from which request a refused connection would have come, so it strikes all of them.
   z.strictObject({ kind: z.literal('refused'), ...window }),
 ]);
 

@@ -1,5 +1,5 @@
 import { createKey, renewKey } from '../resources/api-keys.ts';
-import { Refused } from '../service/refused.ts';
+import { Refused } from '../answers/refused.ts';
 import type { HandlersOf } from './define.ts';
 
 export const apiKeyHandlers: HandlersOf<'apiKeys'> = {

@@ -1,9 +1,9 @@
 /** What a handler is: the behaviour of one operation, as a transition of the state. */
 import type { Input, OperationId, Output } from '../../contract/operations.ts';
 import type { InferenceLog } from '../worker-log/inference-log.ts';
-import type { Random } from '../service/random.ts';
-import type { Identity } from '../service/identity.ts';
-import type { State } from '../service/state.ts';
+import type { Random } from '../random.ts';
+import type { Identity } from '../calls/identity.ts';
+import type { State } from '../state/state.ts';
 
 export interface HandlerContext extends Identity {
   readonly state: State;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Deployment } from '../../contract/operations/deployment.ts';
-import { beat, settleDeployment, type DeploymentRecord } from '../resources/deployments.ts';
-import { Refused } from '../service/refused.ts';
+import { beat, settleDeployment } from '../resources/deployments.ts';
+import type { DeploymentRecord } from '../state/deployments.ts';
+import { Refused } from '../answers/refused.ts';
 import type { HandlersOf } from './define.ts';
 
 export const deploymentHandlers: HandlersOf<'deployments'> = {

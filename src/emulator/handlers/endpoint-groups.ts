@@ -1,10 +1,6 @@
-import {
-  createGroup,
-  groupView,
-  refuseBadGroup,
-  type EndpointGroupRecord,
-} from '../resources/endpoint-groups.ts';
-import { Refused } from '../service/refused.ts';
+import { createGroup, groupView, refuseBadGroup } from '../resources/endpoint-groups.ts';
+import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
+import { Refused } from '../answers/refused.ts';
 import type { HandlerContext, HandlersOf } from './define.ts';
 
 export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {

@@ -1,7 +1,8 @@
 import type { Input } from '../../contract/operations.ts';
-import { statusAt, type InstanceRecord } from '../resources/instances.ts';
+import { statusAt } from '../resources/instances.ts';
+import type { InstanceRecord } from '../state/instances.ts';
 import { returnOffer } from '../resources/offers.ts';
-import { Refused } from '../service/refused.ts';
+import { Refused } from '../answers/refused.ts';
 import { rentOffer } from '../resources/rent.ts';
 import type { HandlerContext, HandlersOf } from './define.ts';
 

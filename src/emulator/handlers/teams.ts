@@ -1,4 +1,4 @@
-import { Refused } from '../service/refused.ts';
+import { Refused } from '../answers/refused.ts';
 import { createRole, findRole } from '../resources/team-roles.ts';
 import type { HandlersOf } from './define.ts';
 

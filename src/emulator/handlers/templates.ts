@@ -1,4 +1,4 @@
-import { Refused } from '../service/refused.ts';
+import { Refused } from '../answers/refused.ts';
 import { matchesFilters } from '../resources/template-filters.ts';
 import {
   createTemplate,

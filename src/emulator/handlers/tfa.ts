@@ -1,5 +1,5 @@
 import type { OperationId } from '../../contract/operations.ts';
-import { Refused } from '../service/refused.ts';
+import { Refused } from '../answers/refused.ts';
 import { viewMethod } from '../tfa/account/account.ts';
 import { beginAuthorization, confirmAuthorization } from '../tfa/authorize.ts';
 import { forbidTeams } from '../tfa/context.ts';

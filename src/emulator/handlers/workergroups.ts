@@ -1,5 +1,5 @@
 import { tailText } from '../worker-log/group-log.ts';
-import { Refused } from '../service/refused.ts';
+import { Refused } from '../answers/refused.ts';
 import type { HandlersOf } from './define.ts';
 
 export const workerGroupHandlers: HandlersOf<'workergroups'> = {

@@ -1,20 +1,20 @@
-/** The HTTP shell: bytes to requests, answers to bytes. What is answered is decided in service.ts and admin.ts. */
+/** The HTTP shell: bytes to requests, answers to bytes. What is answered is decided in service/ and admin/. */
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AdminApi } from '../admin/api.ts';
-import { jsonAnswer, type Answer } from './answer.ts';
+import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import { docsAnswer } from '../docs/routes.ts';
 import { exchangeWithFaults } from '../faults/exchange.ts';
-import type { FaultBoard } from '../faults/board.ts';
+import type { FaultInjector } from '../faults/injector.ts';
 import type { Strikes } from '../faults/faults.ts';
 import type { JournalWriter, OpenEntry } from '../journal/journal.ts';
-import type { Call } from '../service/call.ts';
+import type { Call } from '../calls/call.ts';
 import type { Service, World } from '../service/service.ts';
 
 export interface ServerParts {
   readonly world: World;
   readonly service: Service;
-  readonly faults: FaultBoard;
+  readonly faults: FaultInjector;
   readonly journal: JournalWriter;
   readonly admin: AdminApi;
   /** Fires when the emulator closes: whatever waits then stops waiting. */
@@ -28,9 +28,9 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /** A server that is ready to listen; listener.ts does that, since fastify's own cannot listen twice. */
 export async function createServer(parts: ServerParts): Promise<Server> {
-  const { world, service, faults, journal, admin, closing } = parts;
   let server: Server | undefined;
-  const shown = { second: Number.NaN, text: '' };
+  const send = createSender(() => parts.world.now());
+  const handle = createHandler(parts, send);
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
@@ -46,6 +46,13 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   await app.ready();
   if (!server) throw new Error('fastify made no server');
   return server;
+}
+
+type Send = (reply: FastifyReply, answer: Answer) => void;
+
+/** What answers a request: the admin API, the documentation, or the emulated service with its faults. */
+function createHandler({ world, service, faults, journal, admin, closing }: ServerParts, send: Send) {
+  return handle;
 
   function handle(request: FastifyRequest, reply: FastifyReply): void {
     const { method, url = '/' } = request.raw;
@@ -92,23 +99,21 @@ export async function createServer(parts: ServerParts): Promise<Server> {
       () => entry.end(null),
     );
   }
+}
 
-  function send(reply: FastifyReply, answer: Answer): void {
-    const { headers } = answer;
-    reply.code(answer.status).header('content-type', answer.contentType).header('date', dateHeader());
-    if (headers) reply.headers(headers);
-    reply.send(answer.text);
-  }
-
-  /** The emulator's time, so that a moved clock shows; formatted once a second. */
-  function dateHeader(): string {
-    const second = Math.floor(world.now() / 1000);
+/** Writes answers, with the emulator's time as their Date, so that a moved clock shows; formatted once a second. */
+function createSender(now: () => number): Send {
+  const shown = { second: Number.NaN, text: '' };
+  return function send(reply, { status, contentType, headers, text }) {
+    const second = Math.floor(now() / 1000);
     if (second !== shown.second) {
       shown.second = second;
       shown.text = new Date(second * 1000).toUTCString();
     }
-    return shown.text;
-  }
+    reply.code(status).header('content-type', contentType).header('date', shown.text);
+    if (headers) reply.headers(headers);
+    reply.send(text);
+  };
 }
 
 /** What never became a call: a URL that cannot be decoded, a body that is too large. */

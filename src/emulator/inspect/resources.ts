@@ -20,7 +20,7 @@ export interface TeamRoleView {
 }
 
 export interface Templates {
-  /** All of them, private ones of whomever included. */
+  /** All of them, private ones of all users included. */
   list(): TemplateView[];
   /** Adds one, or puts it in the place of the one with this id. */
   add(template: z.input<typeof templateEntry>): TemplateView;

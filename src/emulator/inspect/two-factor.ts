@@ -2,14 +2,14 @@
 import * as z from 'zod';
 import { phoneNumber } from '../../contract/schemas.ts';
 import type { World } from '../service/service.ts';
-import type { UserRecord } from '../service/state.ts';
+import type { UserRecord } from '../state/users.ts';
 import { openChallenge } from '../tfa/challenges.ts';
 import {
   BACKING_STORES,
   SMS_PROVIDERS,
   type SentMessage,
   type TfaMethodRecord,
-} from '../tfa/account/records.ts';
+} from '../state/two-factor.ts';
 import { readTotpSecret, totpCode } from '../tfa/account/totp.ts';
 
 export const outboxFilter = z.strictObject({

@@ -1,5 +1,5 @@
 /** The requests that came, secrets redacted, the latest ones only; and questions about them. */
-import type { Call } from '../service/call.ts';
+import type { Call } from '../calls/call.ts';
 import { matches, type JournalEntry, type JournalExpectation, type JournalFilter } from './entry.ts';
 import { redactCall } from './redact.ts';
 
@@ -45,104 +45,122 @@ export interface OpenEntry {
 
 /** `limit` and `secrets` are asked at every request, since reset and restore change them. */
 export function createJournal(limit: () => number, secrets: () => Iterable<string>): JournalWriter {
-  type Written = { -readonly [K in keyof JournalEntry]: JournalEntry[K] };
-  let entries: Written[] = [];
-  let seq = 0;
-  const waiters = new Set<() => void>();
+  return new RequestJournal(limit, secrets);
+}
 
-  function find(filter: JournalFilter = {}): JournalEntry[] {
-    return entries.slice(-limit()).filter((entry) => matches(entry, filter));
+type OwnEntry = { -readonly [K in keyof JournalEntry]: JournalEntry[K] };
+
+class RequestJournal implements JournalWriter {
+  readonly #limit: () => number;
+  readonly #secrets: () => Iterable<string>;
+  #entries: OwnEntry[] = [];
+  #seq = 0;
+  readonly #waiters = new Set<() => void>();
+
+  constructor(limit: () => number, secrets: () => Iterable<string>) {
+    this.#limit = limit;
+    this.#secrets = secrets;
   }
 
-  function notify(): void {
-    for (const check of waiters) check();
+  entries(filter: JournalFilter = {}): JournalEntry[] {
+    return this.#entries.slice(-this.#limit()).filter((entry) => matches(entry, filter));
+  }
+
+  count(filter?: JournalFilter): number {
+    return this.entries(filter).length;
+  }
+
+  get dropped(): number {
+    return Math.max(0, this.#seq - this.#limit());
+  }
+
+  verify({ times, atLeast, atMost, ...filter }: JournalExpectation): Verification {
+    const count = this.count(filter);
+    const least = times ?? atLeast ?? (atMost === undefined ? 1 : 0);
+    const most = times ?? atMost ?? Infinity;
+    const range = most === Infinity ? `at least ${least}` : `${least} to ${most}`;
+    const wanted = least === most ? least : range;
+    const ok = count >= least && count <= most;
+    return { ok, message: `${wanted} wanted, ${count} came: ${text(filter)}` };
+  }
+
+  verifyOrder(filters: readonly JournalFilter[]): Verification {
+    let after = 0;
+    for (const [index, filter] of filters.entries()) {
+      const next = this.entries(filter).find((entry) => entry.seq > after);
+      if (!next) return { ok: false, message: `number ${index + 1} did not come: ${text(filter)}` };
+      after = next.seq;
+    }
+    return { ok: true, message: `all ${filters.length} came in this order` };
+  }
+
+  waitFor(filter: JournalFilter, options: WaitOptions = {}): Promise<JournalEntry[]> {
+    const { count = 1, arrived = false, signal } = options;
+    return new Promise((resolve, reject) => {
+      const settle = (): void => {
+        this.#waiters.delete(check);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      const onAbort = (): void => {
+        settle();
+        reject(signal?.reason as Error);
+      };
+      const check = (): void => {
+        const found = this.entries(filter).filter((entry) => arrived || entry.durationMs !== null);
+        if (found.length < count) return;
+        settle();
+        resolve(found);
+      };
+      if (signal?.aborted) return reject(signal.reason as Error);
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#waiters.add(check);
+      check();
+    });
+  }
+
+  clear(): void {
+    this.#entries = [];
+    this.#seq = 0;
+  }
+
+  begin(call: Call, atMs: number): OpenEntry {
+    const started = performance.now();
+    this.#seq += 1;
+    const faults: string[] = [];
+    const entry: OwnEntry = {
+      seq: this.#seq,
+      atMs,
+      method: call.method,
+      ...redactCall(call, this.#secrets()),
+      operation: call.target?.id ?? null,
+      id: call.subject,
+      key: call.key?.name ?? (call.bearer === undefined ? null : 'unknown'),
+      faults,
+      status: null,
+      durationMs: null,
+    };
+    this.#entries.push(entry);
+    this.#trim();
+    this.#notify();
+    return {
+      struck: (faultId) => faults.push(faultId),
+      end: (status) => {
+        entry.status = status;
+        entry.durationMs = performance.now() - started;
+        this.#notify();
+      },
+    };
   }
 
   /** Cut at twice the limit, not at every request. */
-  function trim(): void {
-    if (entries.length <= limit() * 2) return;
-    entries = entries.slice(-limit());
+  #trim(): void {
+    const limit = this.#limit();
+    if (this.#entries.length > limit * 2) this.#entries = this.#entries.slice(-limit);
   }
 
-  return {
-    entries: find,
-    count: (filter) => find(filter).length,
-    get dropped() {
-      return Math.max(0, seq - limit());
-    },
-    verify({ times, atLeast, atMost, ...filter }) {
-      const count = find(filter).length;
-      const least = times ?? atLeast ?? (atMost === undefined ? 1 : 0);
-      const most = times ?? atMost ?? Infinity;
-      const range = most === Infinity ? `at least ${least}` : `${least} to ${most}`;
-      const wanted = least === most ? least : range;
-      const ok = count >= least && count <= most;
-      return { ok, message: `${wanted} wanted, ${count} came: ${text(filter)}` };
-    },
-    verifyOrder(filters) {
-      let after = 0;
-      for (const [index, filter] of filters.entries()) {
-        const next = find(filter).find((entry) => entry.seq > after);
-        if (!next) return { ok: false, message: `number ${index + 1} did not come: ${text(filter)}` };
-        after = next.seq;
-      }
-      return { ok: true, message: `all ${filters.length} came in this order` };
-    },
-    waitFor(filter, { count = 1, arrived = false, signal } = {}) {
-      return new Promise((resolve, reject) => {
-        const settle = (): void => {
-          waiters.delete(check);
-          signal?.removeEventListener('abort', onAbort);
-        };
-        const onAbort = (): void => {
-          settle();
-          reject(signal?.reason as Error);
-        };
-        const check = (): void => {
-          const found = find(filter).filter((entry) => arrived || entry.durationMs !== null);
-          if (found.length < count) return;
-          settle();
-          resolve(found);
-        };
-        if (signal?.aborted) return reject(signal.reason as Error);
-        signal?.addEventListener('abort', onAbort, { once: true });
-        waiters.add(check);
-        check();
-      });
-    },
-    clear() {
-      entries = [];
-      seq = 0;
-    },
-    begin(call, atMs) {
-      const started = performance.now();
-      seq += 1;
-      const faults: string[] = [];
-      const entry: Written = {
-        seq,
-        atMs,
-        method: call.method,
-        ...redactCall(call, secrets()),
-        operation: call.target?.id ?? null,
-        id: call.subject,
-        key: call.key?.name ?? (call.bearer === undefined ? null : 'unknown'),
-        faults,
-        status: null,
-        durationMs: null,
-      };
-      entries.push(entry);
-      trim();
-      if (waiters.size > 0) notify();
-      return {
-        struck: (faultId) => faults.push(faultId),
-        end(status) {
-          entry.status = status;
-          entry.durationMs = performance.now() - started;
-          if (waiters.size > 0) notify();
-        },
-      };
-    },
-  };
+  #notify(): void {
+    for (const check of this.#waiters) check();
+  }
 }
 
 function text(filter: JournalFilter): string {

@@ -1,7 +1,7 @@
 /** What the journal may keep of a request, by allow-list: a key or code is never stored, wherever it stands. Pure. */
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
-import type { Call } from '../service/call.ts';
+import type { Call } from '../calls/call.ts';
 
 const REDACTED = '[redacted]';
 

@@ -1,7 +1,8 @@
 /** The life of API keys (§5.2), pure: what a reset or deletion takes away stops working at once. */
-import { nextId } from '../service/next-id.ts';
-import type { Random } from '../service/random.ts';
-import type { ApiKeyRecord, State } from '../service/state.ts';
+import { nextId } from '../state/next-id.ts';
+import type { Random } from '../random.ts';
+import type { ApiKeyRecord } from '../state/api-keys.ts';
+import type { State } from '../state/state.ts';
 
 /**
  * What journal, faults and the admin API call a key by: those of the seed and the admin API have names of their
@@ -24,7 +25,7 @@ export function addKey(state: State, value: string, key: Omit<ApiKeyRecord, 'id'
   storeKey(state, value, key);
 }
 
-/** A further key as the service makes it: a value that nobody chose, and any name (§2.5). */
+/** A further key as the service makes it: a random value, and any name (§2.5). */
 export function createKey(state: State, key: Omit<ApiKeyRecord, 'id'>, random: Random) {
   const value = freshValue(state, random);
   return { value, id: storeKey(state, value, key) };

@@ -1,34 +1,9 @@
 /**
- * Deployments and their TTL, pure: expiry is found by looking at the time, and what expired stays expired
- * (§2.8). The emulator keeps its own books on how close each one came.
+ * Deployments and their TTL, pure: expiry is found by comparing with the time, and what expired stays expired
+ * (§2.8). How close each one came to it is counted as well.
  */
+import type { DeploymentRecord, DeploymentTraits } from '../state/deployments.ts';
 import { DEFAULT_TAG } from '../../contract/operations/deployment.ts';
-
-/** What the public dialect tells of a deployment and lets its owner change. */
-export interface DeploymentTraits {
-  name: string;
-  tag: string;
-  /** `active`, `stopped`, or whatever else a seed says. */
-  endpointState: string;
-  /** null: never expires. */
-  ttlMs: number | null;
-}
-
-export interface DeploymentRecord extends DeploymentTraits {
-  readonly id: number;
-  readonly createdMs: number;
-  updatedMs: number;
-  /** From when the TTL counts while no heartbeat has come; null: from the first heartbeat on. */
-  readonly countsFromMs: number | null;
-  lastHeartbeatMs: number | null;
-  expiredAtMs: number | null;
-  /** Accepted heartbeats. */
-  beats: number;
-  /** Heartbeats that came when it was too late. */
-  lateBeats: number;
-  /** Smallest remaining time at an accepted heartbeat, in ms. */
-  minMarginMs: number | null;
-}
 
 /** What a test may know of a deployment; times in ms since the Unix epoch, durations in ms. */
 export interface DeploymentView extends Readonly<DeploymentTraits> {
@@ -48,7 +23,7 @@ export interface DeploymentView extends Readonly<DeploymentTraits> {
   readonly lapses: number;
 }
 
-/** How a deployment begins; what is left out is that of one that nobody named. */
+/** How a deployment begins; what is left out has a default. */
 export interface NewDeployment extends Partial<Pick<DeploymentTraits, 'name' | 'tag' | 'endpointState'>> {
   readonly id: number;
   readonly ttlMs: number | null;

@@ -1,18 +1,9 @@
 /** Endpoint groups (§2.7), pure: what was set, with the defaults filled in when shown. */
-import type { EndpointGroupParameters } from '../../contract/operations/endpoint-groups.ts';
+import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
 import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.ts';
-import { nextId } from '../service/next-id.ts';
-import { Refused } from '../service/refused.ts';
-import type { State } from '../service/state.ts';
-
-export interface EndpointGroupRecord {
-  readonly id: number;
-  readonly userId: number;
-  /** Unix time in ms. */
-  readonly createdMs: number;
-  /** What the user set, without defaults: a rule may tell the two apart. */
-  parameters: EndpointGroupParameters;
-}
+import { nextId } from '../state/next-id.ts';
+import { Refused } from '../answers/refused.ts';
+import type { State } from '../state/state.ts';
 
 /** @throws Refused bad_request naming parameter and rule, for what the scaling rules call an error */
 export function refuseBadGroup(parameters: unknown): void {

@@ -1,22 +1,6 @@
 /** Machine offers, pure: each can be rented once at a time, and is free again when its instance is destroyed. */
-import type { StatusStep } from './instances.ts';
-import type { State } from '../service/state.ts';
-
-export interface OfferRecord {
-  readonly id: number;
-  readonly machineId: number;
-  readonly gpuName: string;
-  readonly gpuCount: number;
-  /** Memory of one GPU, in MB (§1). */
-  readonly gpuRamMb: number;
-  /** Price in $/h. */
-  readonly dphTotal: number;
-  readonly diskSpaceGb: number;
-  /** What an instance goes through that is made from it; null: it starts without trouble. */
-  readonly steps: readonly StatusStep[] | null;
-  /** The instance that holds it. */
-  rentedBy: number | null;
-}
+import type { OfferRecord } from '../state/machines.ts';
+import type { State } from '../state/state.ts';
 
 /** What a test may know of an offer, in the units of the interface. */
 export interface OfferView {

@@ -4,12 +4,14 @@ import { LIMITS } from '../../contract/limits.ts';
 import { mergedValues, mergeLaunch, type LaunchValues } from '../../contract/merge.ts';
 import { parseRegistryLogin, type RegistryLogin } from '../../contract/text/registry-login.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
-import { startingSteps, type InstanceRecord } from './instances.ts';
-import { nextId } from '../service/next-id.ts';
-import type { OfferRecord } from './offers.ts';
-import { Refused } from '../service/refused.ts';
-import type { State } from '../service/state.ts';
-import { findTemplate, type TemplateRecord } from './templates.ts';
+import { startingSteps } from './instances.ts';
+import type { InstanceRecord } from '../state/instances.ts';
+import { nextId } from '../state/next-id.ts';
+import type { OfferRecord } from '../state/machines.ts';
+import { Refused } from '../answers/refused.ts';
+import type { State } from '../state/state.ts';
+import { findTemplate } from './templates.ts';
+import type { TemplateRecord } from '../state/templates.ts';
 
 /** @throws Refused invalid_offer, not_found (template) or bad_request, and nothing has changed then */
 export function rentOffer(

@@ -1,15 +1,7 @@
 /** Roles of teams (§2.6, §4.5), pure. A team is that of a user whose key acts in a team's context. */
-import { nextId } from '../service/next-id.ts';
-import type { State } from '../service/state.ts';
-
-export interface TeamRoleRecord {
-  readonly id: number;
-  readonly teamId: number;
-  readonly name: string;
-  readonly permissions: Readonly<Record<string, unknown>>;
-  /** Unix time in ms. */
-  readonly createdMs: number;
-}
+import type { TeamRoleRecord } from '../state/users.ts';
+import { nextId } from '../state/next-id.ts';
+import type { State } from '../state/state.ts';
 
 /** Names are compared as they are written: `Operators` and `operators` are two roles. */
 export function findRole(state: State, teamId: number, name: string): TeamRoleRecord | undefined {

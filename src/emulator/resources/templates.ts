@@ -3,28 +3,11 @@
  * content alone: equal contents have equal hashes whoever stored them, an edit that changes anything changes
  * it, and an edit that changes nothing leaves it as it was.
  */
+import type { TemplateContent, TemplateRecord } from '../state/templates.ts';
 import { createHash } from 'node:crypto';
 import { TEMPLATE_DEFAULTS, type TemplateFields } from '../../contract/operations/templates.ts';
-import { nextId } from '../service/next-id.ts';
-import type { State } from '../service/state.ts';
-
-/** Fields that are set, or have a default; null is unset. */
-export type TemplateContent = Readonly<TemplateFields>;
-
-export interface TemplateRecord {
-  readonly id: number;
-  readonly creatorId: number;
-  readonly recommended: boolean;
-  /** What `tag` is without one. */
-  readonly defaultTag: string;
-  readonly createdMs: number;
-  content: TemplateContent;
-  hashId: string;
-  /** Instances made from it so far, by anybody. */
-  countCreated: number;
-  /** When the last one was made, Unix ms; null before the first. */
-  recentCreateMs: number | null;
-}
+import { nextId } from '../state/next-id.ts';
+import type { State } from '../state/state.ts';
 
 /** A flag that is not set is off. */
 const OFF = {
@@ -68,7 +51,7 @@ export function editTemplate(template: TemplateRecord, changes: TemplateChanges)
   template.hashId = templateHash(template.content);
 }
 
-/** Everybody sees what is not private, its creator sees it all the same. */
+/** Everybody sees what is not private; its creator sees it anyway. */
 export function visibleTo(template: TemplateRecord, userId: number): boolean {
   return template.creatorId === userId || template.content.private !== true;
 }

@@ -1,5 +1,5 @@
 import { tfaStatusOf } from '../tfa/account/account.ts';
-import type { UserRecord } from '../service/state.ts';
+import type { UserRecord } from '../state/users.ts';
 
 /** The user object of the interface (§2.4). */
 export function viewUser(user: UserRecord) {

@@ -1,10 +1,11 @@
 /** The sections of resource-schema.ts → records, pure. */
 import type { z } from 'zod';
 import { TEMPLATE_DEFAULTS } from '../../contract/operations/templates.ts';
-import type { EndpointGroupRecord } from '../resources/endpoint-groups.ts';
-import type { StatusStep } from '../resources/instances.ts';
-import type { OfferRecord } from '../resources/offers.ts';
-import { contentOf, templateHash, type TemplateRecord } from '../resources/templates.ts';
+import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
+import type { StatusStep } from '../state/instances.ts';
+import type { OfferRecord } from '../state/machines.ts';
+import { contentOf, templateHash } from '../resources/templates.ts';
+import type { TemplateRecord } from '../state/templates.ts';
 import type { endpointGroupEntry, offerEntry, statusSteps, templateEntry } from './resource-schema.ts';
 
 export function templateOf(

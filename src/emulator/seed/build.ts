@@ -1,12 +1,16 @@
 /** Seed → state, pure. */
 import { createDeployment } from '../resources/deployments.ts';
-import { createGroupLog, type LineSource } from '../worker-log/group-log.ts';
-import { startingSteps, type InstanceRecord } from '../resources/instances.ts';
+import { createGroupLog } from '../worker-log/group-log.ts';
+import type { LineSource } from '../state/worker-groups.ts';
+import { startingSteps } from '../resources/instances.ts';
+import type { InstanceRecord } from '../state/instances.ts';
 import { endpointGroupOf, offerOf, stepsOf, templateOf } from './build-resources.ts';
 import { DEFAULT_SEED } from './default.ts';
 import { seedSchema, type ParsedSeed, type Seed } from './schema.ts';
-import { settingsSchema, type Settings, type SettingsInput } from './settings.ts';
-import type { ApiKeyRecord, State, UserRecord } from '../service/state.ts';
+import { settingsSchema, type Settings, type SettingsInput } from '../state/settings.ts';
+import type { ApiKeyRecord } from '../state/api-keys.ts';
+import type { State } from '../state/state.ts';
+import type { UserRecord } from '../state/users.ts';
 import { accountOf, buildTfaState, tfaSection } from './two-factor.ts';
 
 type Entry<Section extends keyof ParsedSeed> =

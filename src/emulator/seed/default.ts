@@ -1,7 +1,7 @@
-/** What the emulated service contains when nobody says otherwise. */
+/** What the emulated service contains by default. */
 import type { Seed } from './schema.ts';
 
-/** The value of the API key of the default seed: obviously not a real one. */
+/** The value of the API key of the default seed: visibly not a real one. */
 export const DEFAULT_API_KEY = 'emulator-key';
 /** Of the same user's key that acts in a team's context: for team roles. */
 export const DEFAULT_TEAM_KEY = 'emulator-team-key';
@@ -95,7 +95,7 @@ export const DEFAULT_SEED: Seed = {
       id: 3004,
       machine_id: 12,
       dph_total: 0.15,
-      // Cheap, and for a reason.
+      // Cheap, and its instance fails to start.
       statuses: [
         { actual_status: 'created', seconds: 10 },
         { actual_status: 'loading', seconds: 60 },

@@ -1,6 +1,6 @@
 /**
  * The seed file: what the emulated service contains at its start, as JSON. Field names and units are the
- * interface document's (seconds; Unix seconds). A section that is left out is the default one.
+ * interface's (seconds; Unix seconds). A section that is left out is the default one.
  * Its JSON schema is served at `/_emulator/seed-schema`.
  */
 import * as z from 'zod';
@@ -9,7 +9,7 @@ import { MAINTENANCE_CATEGORIES } from '../../contract/operations/machines.ts';
 import { id, timestamp } from '../../contract/schemas.ts';
 import { endpointGroupEntry, offerEntry, statusSteps, templateEntry } from './resource-schema.ts';
 import { tfaSection, tfaUserFields } from './two-factor.ts';
-import { settingsSchema } from './settings.ts';
+import { settingsSchema } from '../state/settings.ts';
 
 const seconds = z.number().nonnegative();
 

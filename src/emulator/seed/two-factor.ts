@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { LIMITS } from '../../contract/limits.ts';
 import { id, phoneNumber } from '../../contract/schemas.ts';
 import { BACKUP_CODE } from '../../contract/operations/tfa-fields.ts';
-import { createRandom, mixSeeds, type Random } from '../service/random.ts';
+import { createRandom, mixSeeds, type Random } from '../random.ts';
 import { newBackupCodes } from '../tfa/account/backup-codes.ts';
 import {
   BACKING_STORES,
@@ -11,7 +11,7 @@ import {
   type TfaAccount,
   type TfaMethodRecord,
   type TfaState,
-} from '../tfa/account/records.ts';
+} from '../state/two-factor.ts';
 import { newTotpSecret } from '../tfa/account/totp.ts';
 
 const method = z.strictObject({

@@ -1,14 +1,14 @@
 /** The whole emulator at once: reset, seed, snapshot and restore. Each is one synchronous swap of the state. */
 import { buildState } from '../seed/build.ts';
-import type { Reading, ScheduledClock } from './clock.ts';
-import type { Faults } from '../faults/board.ts';
+import type { Reading, ScheduledClock } from '../clock.ts';
+import type { Faults } from '../faults/injector.ts';
 import type { Journal } from '../journal/journal.ts';
-import { createRandom } from './random.ts';
+import { createRandom } from '../random.ts';
 import type { Seed } from '../seed/schema.ts';
 import { checkSeed, withReplayFiles } from '../seed/file.ts';
 import type { World } from './service.ts';
-import type { SettingsInput } from '../seed/settings.ts';
-import type { State } from './state.ts';
+import type { SettingsInput } from '../state/settings.ts';
+import type { State } from '../state/state.ts';
 
 /** The state of one moment. A frozen clock is part of it; a running one keeps running. */
 export interface Snapshot {

@@ -2,18 +2,19 @@
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { matchOperation } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
-import { authorize } from './access.ts';
-import { jsonAnswer, type Answer } from '../http/answer.ts';
-import { identify } from './identity.ts';
-import { readCall, type Call, type IncomingRequest } from './call.ts';
-import type { Dialect, Target } from '../dialect/dialect.ts';
+import { authorize } from '../calls/access.ts';
+import { jsonAnswer, type Answer } from '../answers/answer.ts';
+import { identify } from '../calls/identity.ts';
+import { readCall, type Call, type IncomingRequest } from '../calls/call.ts';
+import type { Dialect } from '../dialect/dialect.ts';
+import type { Target } from '../calls/call.ts';
 import type { HandlerContext } from '../handlers/define.ts';
 import { HANDLERS } from '../handlers/index.ts';
 import type { InferenceLog } from '../worker-log/inference-log.ts';
-import type { Random } from './random.ts';
-import { Refused } from './refused.ts';
-import type { State } from './state.ts';
-import { throttledMessage } from './throttling.ts';
+import type { Random } from '../random.ts';
+import { Refused } from '../answers/refused.ts';
+import type { State } from '../state/state.ts';
+import { throttledMessage } from '../answers/throttled.ts';
 import { createValidator } from './validate.ts';
 
 /** What the service works on; `state` is swapped as a whole by reset and restore. */

@@ -5,11 +5,12 @@ import { endpointGroupParameters } from '../../contract/operations/endpoint-grou
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import { coerceFields } from '../../wire/coerce.ts';
 import { problemsOf } from '../../wire/request.ts';
-import type { Call } from './call.ts';
+import type { Call } from '../calls/call.ts';
 import { refuseBadGroup } from '../resources/endpoint-groups.ts';
-import type { Dialect, Target } from '../dialect/dialect.ts';
-import { Refused } from './refused.ts';
-import type { State } from './state.ts';
+import type { Dialect } from '../dialect/dialect.ts';
+import type { Target } from '../calls/call.ts';
+import { Refused } from '../answers/refused.ts';
+import type { State } from '../state/state.ts';
 import { tfaSchemaRefusal } from '../tfa/schema-refusal.ts';
 
 export type Validator = (call: Call, target: Target, state: State) => Record<string, unknown>;

@@ -3,9 +3,9 @@
  * that is too old stays known for a while, so that 2fa_expired can be told from challenge_not_found. Pure.
  */
 import { LIMITS } from '../../contract/limits.ts';
-import { Refused } from '../service/refused.ts';
+import { Refused } from '../answers/refused.ts';
 import { randomHex, type TfaContext } from './context.ts';
-import type { Challenge, Channel, SentCode } from './account/records.ts';
+import type { Challenge, Channel, SentCode } from '../state/two-factor.ts';
 
 const VALIDITY_MS = LIMITS.challengeValiditySeconds * 1000;
 const SECRET_BYTES = 16;

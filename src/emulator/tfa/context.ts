@@ -1,10 +1,22 @@
-/** What every rule of 2FA works on: a state, a caller, a time and a source of random numbers; nothing else. */
+/** What every rule of 2FA works on, and what all of them ask first. Pure. */
 import type { OperationId } from '../../contract/operations.ts';
-import type { HandlerContext } from '../handlers/define.ts';
-import type { Random } from '../service/random.ts';
-import { Refused } from '../service/refused.ts';
+import type { Random } from '../random.ts';
+import { Refused } from '../answers/refused.ts';
+import type { ApiKeyRecord } from '../state/api-keys.ts';
+import type { State } from '../state/state.ts';
+import type { UserRecord } from '../state/users.ts';
 
-export type TfaContext = Pick<HandlerContext, 'state' | 'user' | 'key' | 'nowMs' | 'random' | 'loggedOut'>;
+/** A state, a caller, a time and a source of random numbers; the context of a handler is one. */
+export interface TfaContext {
+  readonly state: State;
+  readonly user: UserRecord;
+  readonly key: ApiKeyRecord;
+  /** The caller is known by the secret of a login alone. */
+  readonly loggedOut: boolean;
+  /** Unix time in ms. */
+  readonly nowMs: number;
+  readonly random: Random;
+}
 
 /** §5.5: 2FA actions are done in the personal context. @throws Refused team_user_forbidden */
 export function forbidTeams({ key }: TfaContext): void {

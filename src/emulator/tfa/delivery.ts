@@ -1,9 +1,9 @@
 /** Sending codes, by SMS and by e-mail: what stands in the way, and the outbox that they end up in. Pure. */
 import type { OperationId } from '../../contract/operations.ts';
-import { Refused } from '../service/refused.ts';
+import { Refused } from '../answers/refused.ts';
 import { putCode } from './challenges.ts';
 import { requireVerifiedEmail, type TfaContext } from './context.ts';
-import type { Challenge, Channel } from './account/records.ts';
+import type { Challenge, Channel } from '../state/two-factor.ts';
 
 /** Messages that the outbox keeps. */
 const OUTBOX_MESSAGES = 1_000;

@@ -1,10 +1,11 @@
 /** Completing a login with a second factor (§4.4, §5.4, §5.8), and the sessions that this gives. Pure. */
 import type { Input } from '../../contract/operations.ts';
-import { Refused } from '../service/refused.ts';
-import type { State, UserRecord } from '../service/state.ts';
+import { Refused } from '../answers/refused.ts';
+import type { State } from '../state/state.ts';
+import type { UserRecord } from '../state/users.ts';
 import { challengeNotFound, requireUnexpired } from './challenges.ts';
 import { randomHex, type TfaContext } from './context.ts';
-import type { SessionRecord } from './account/records.ts';
+import type { SessionRecord } from '../state/two-factor.ts';
 import { requireTfa, verifyProof } from './verify.ts';
 
 const SESSION_KEY_BYTES = 32;

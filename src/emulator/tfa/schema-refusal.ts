@@ -1,7 +1,7 @@
 /** Broken schemas of 2FA requests for which §7 has a code that says more than bad_request. Pure. */
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { TFA_METHODS } from '../../contract/operations/tfa-fields.ts';
-import { Refused } from '../service/refused.ts';
+import { Refused } from '../answers/refused.ts';
 import { invalidMethod } from './account/account.ts';
 
 /** For a body that does not fit the schema of its operation; undefined where bad_request says it. */

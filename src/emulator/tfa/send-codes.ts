@@ -1,6 +1,6 @@
 /** tfa/email/, tfa/sms/ and tfa/sms/resend/ (§4.4): codes that are asked for. Pure. */
 import type { Input, OperationId } from '../../contract/operations.ts';
-import { Refused } from '../service/refused.ts';
+import { Refused } from '../answers/refused.ts';
 import { invalidMethod, methodOf, methodOfPhone } from './account/account.ts';
 import { challengeNotFound, findChallenge, liveCode, noChallenge, openChallenge } from './challenges.ts';
 import { requireVerifiedEmail, type TfaContext } from './context.ts';
@@ -11,7 +11,7 @@ import {
   sendSmsCode,
   type SmsTarget,
 } from './delivery.ts';
-import type { Challenge, Channel, SentCode } from './account/records.ts';
+import type { Challenge, Channel, SentCode } from '../state/two-factor.ts';
 
 type SmsInput = Input<'tfa.sendSms'>;
 

@@ -1,12 +1,12 @@
 /** Verifying a second factor (§4.4, §5.7): a code with its secret, an authenticator's code, or a backup code. Pure. */
 import type { TfaMethodName } from '../../contract/operations/tfa-fields.ts';
-import { Refused } from '../service/refused.ts';
+import { Refused } from '../answers/refused.ts';
 import { chooseMethod, invalidMethod, methodOf } from './account/account.ts';
 import { useBackupCode } from './account/backup-codes.ts';
 import { challengeNotFound, findChallenge, liveCode, noteWrongCode } from './challenges.ts';
 import type { TfaContext } from './context.ts';
 import { lockView, noteFailure, noteSuccess, requireUnlocked } from './account/lock.ts';
-import type { Challenge, Channel, TfaMethodRecord } from './account/records.ts';
+import type { Challenge, Channel, TfaMethodRecord } from '../state/two-factor.ts';
 import { phoneMismatch } from './send-codes.ts';
 import { periodOfCode, readTotpSecret } from './account/totp.ts';
 

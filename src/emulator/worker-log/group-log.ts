@@ -3,43 +3,8 @@
  * segments: lines that were handed over, and stretches that grow by themselves at a rate. Nothing runs in
  * between; a line once written never changes, whatever rate is set later.
  */
+import type { GroupLog, Growth, LineSource, Literal } from '../state/worker-groups.ts';
 import { TIME_MARK, type InferenceLog } from './inference-log.ts';
-
-export type LineSource =
-  | { readonly kind: 'generated'; readonly seed: number }
-  /** Given lines; with `loop` from the start again when they are all written, else the log stops there. */
-  | { readonly kind: 'replay'; readonly lines: readonly string[]; readonly loop: boolean };
-
-interface Literal {
-  readonly kind: 'literal';
-  readonly first: number;
-  readonly lines: string[];
-}
-
-interface Growth {
-  readonly kind: 'growth';
-  /** Index of its first line in the whole log. */
-  readonly first: number;
-  /** Its line `n` (from 0) is written `(n + 1) / linesPerSecond` seconds after this time. */
-  readonly sinceMs: number;
-  readonly linesPerSecond: number;
-  /** Index in the source of its first line. */
-  readonly sourceFirst: number;
-  readonly source: LineSource;
-  /** Index in the whole log after its last line; open while it still grows. */
-  readonly end?: number;
-}
-
-export interface GroupLog {
-  /** Ascending and without holes; the last one is an open growth (which may have rate 0). */
-  segments: (Literal | Growth)[];
-  /** Lines the service keeps. */
-  readonly retainedLines: number;
-  /** Lines before this index were thrown away by `clear`. */
-  clearedBefore: number;
-  /** What was written after the last line break. */
-  unfinished: string;
-}
 
 export function createGroupLog(options: {
   source: LineSource;

@@ -3,7 +3,7 @@
  * tracebacks, and many lines that repeat word for word. A pure function of (seed, index): line 1,000,000 of a
  * log can be asked for without the lines before it, so a log grows by looking at the clock.
  */
-import { createRandom, mixSeeds, type Random } from '../service/random.ts';
+import { createRandom, mixSeeds, type Random } from '../random.ts';
 import { SCENES, startup } from './scenes.ts';
 
 /** Stands in a line for the time at which it is written, which the log knows and the scenes do not. */

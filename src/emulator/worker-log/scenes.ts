@@ -2,7 +2,7 @@
  * Scenes of an inference server's log, each a few lines that belong together. Texts follow what vLLM and
  * uvicorn print; \u0001 is where the time goes (see inference-log.ts).
  */
-import type { Random } from '../service/random.ts';
+import type { Random } from '../random.ts';
 
 const INFO = 'INFO \u0001';
 const WARNING = 'WARNING \u0001';
@@ -66,7 +66,7 @@ export function startup(random: Random): string[] {
 }
 
 function healthChecks(random: Random): string[] {
-  // Word for word the same: a follower that drops repeats by content eats these.
+  // Word for word the same: a follower that drops repeats by content loses these.
   return Array.from(
     { length: integer(random, 1, 4) },
     () => 'INFO:     127.0.0.1:51842 - "GET /health HTTP/1.1" 200 OK',

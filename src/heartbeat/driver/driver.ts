@@ -25,8 +25,7 @@ import type { Ports } from './ports.ts';
 import type { Instant } from '../engine/clock-drift.ts';
 import { Queue } from './queue.ts';
 import { isFinal } from '../engine/schedule.ts';
-import type { SharedLimit } from './shared-limit.ts';
-import { viewDeployment, type DeploymentView, type DriverView } from '../view/view.ts';
+import { viewDeployment, type DeploymentView, type DriverView, type SharedLimit } from '../view/view.ts';
 
 export interface DriverOptions {
   readonly ports: Ports;

@@ -1,18 +1,5 @@
 import type { Timing } from '../engine/formulas.ts';
-
-/** A minimum time between any two beats of this key, which the service was found to keep to, and what it asks for. */
-export interface SharedLimit {
-  /** θ, ms. */
-  readonly thresholdMs: number;
-  /** N. */
-  readonly deployments: number;
-  /** N · θ: how long it takes until each has had its turn, ms. */
-  readonly neededMs: number;
-  /** T − ε − X, or the harmonic mean of them where the deployments differ: how long it may take, ms. */
-  readonly availableMs: number;
-  /** Whether all can live. Where not, a longer TTL, fewer deployments or a second key help. */
-  readonly fits: boolean;
-}
+import type { SharedLimit } from '../view/view.ts';
 
 /** So much more than an even share of the time is waited for, because some turns are for retries. */
 const EVENLY = 1.05;

@@ -1,5 +1,4 @@
 import type { Heartbeat } from './state.ts';
-import type { CancelTimer } from '../driver/ports.ts';
 import { isFinal, wasJustReached } from './schedule.ts';
 
 /** Whether a last beat would gain anything: not where one was reached just now, nor where it is gone. */
@@ -46,7 +45,7 @@ export class FinalBeat {
   async missed(
     limit: number,
     signal: AbortSignal,
-    setTimer: (ms: number, fn: () => void) => CancelTimer,
+    setTimer: (ms: number, fn: () => void) => () => void,
   ): Promise<number[]> {
     const end = (): void => this.#end.resolve();
     const cancel = setTimer(limit, end);

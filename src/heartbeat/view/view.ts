@@ -5,7 +5,10 @@ import type { FailureLabel } from '../engine/outcome.ts';
 import type { BeatRecord, Stats } from './stats.ts';
 import { withDrift, type Instant } from '../engine/clock-drift.ts';
 import { expiresAt, isFinal, nextBeatAt } from '../engine/schedule.ts';
-import type { SharedLimit } from '../driver/shared-limit.ts';
+
+/** The words for states and failures, for those who see no engine. */
+export { HEARTBEAT_STATES, type HeartbeatState } from '../engine/state.ts';
+export { FAILURE_LABELS, type FailureLabel } from '../engine/outcome.ts';
 
 /** One deployment. Times are Unix ms; an absent one is unknown, or will not come. */
 export interface DeploymentView {
@@ -24,6 +27,20 @@ export interface DeploymentView {
   readonly failures: Readonly<Record<FailureLabel, number>>;
   /** The last attempts, oldest first. */
   readonly timeline: readonly BeatRecord[];
+}
+
+/** A minimum time between any two beats of this key, which the service was found to keep to, and what it asks for. */
+export interface SharedLimit {
+  /** θ, ms. */
+  readonly thresholdMs: number;
+  /** N. */
+  readonly deployments: number;
+  /** N · θ: how long it takes until each has had its turn, ms. */
+  readonly neededMs: number;
+  /** T − ε − X, or the harmonic mean of them where the deployments differ: how long it may take, ms. */
+  readonly availableMs: number;
+  /** Whether all can live. Where not, a longer TTL, fewer deployments or a second key help. */
+  readonly fits: boolean;
 }
 
 /** All deployments of a driver, and the driver itself. */

@@ -69,7 +69,7 @@ class FileSink implements Sink {
   }
 
   /**
-   * Opens the file anew each time, so that one that was moved or removed from outside is not written to for ever.
+   * Opens the file again each time, so that one that was moved or removed from outside is not written to forever.
    *
    * @returns How often the file was rotated.
    */

@@ -23,7 +23,7 @@ export async function cutTornLine(path: string): Promise<number> {
 }
 
 /**
- * The place of the file's last line among `lines`, which end with a line's end each; -1 when it is none of them.
+ * The place of the file's last line among `lines`, which end with a line's end each; -1 when it is not among them.
  * Comparing the file's end is enough: a record begins with `{"`, which JSON never writes inside of a string.
  */
 export async function indexOfLastLine(path: string, lines: readonly string[]): Promise<number> {

@@ -51,7 +51,7 @@ function partialAcceptance({ headers, body }: Answer, sent: number): Acceptance 
 
 type OtlpAnswer = ReturnType<typeof ProtobufLogsSerializer.deserializeResponse>;
 
-/** The status has said that the batch was taken; a body that nobody can read says no more. */
+/** The status has said that the batch was taken; a body that cannot be read adds nothing. */
 function parsed(parse: () => OtlpAnswer): OtlpAnswer {
   try {
     return parse() ?? {};

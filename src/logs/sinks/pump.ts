@@ -6,7 +6,7 @@ import type { LogListener } from '../events.ts';
 import type { Spool } from '../spool/spool.ts';
 import { SinkBusy, type Acceptance, type Sink } from './sink.ts';
 
-/** Milliseconds. One that asks for a day must not be left alone until its records are gone from the spool. */
+/** Milliseconds. A sink that asks for a day is tried again before its records fall out of the spool. */
 const LONGEST_RETRY_AFTER_MS = 300_000;
 
 export interface PumpOptions {
@@ -25,6 +25,7 @@ export interface Pump {
   stop(deadline: AbortSignal): Promise<void>;
 }
 
+/** Above 60 lines because its short parts share one state: whether it stops, and what wakes it. */
 export function startPump({ spool, sink, clock, random, observe }: PumpOptions): Pump {
   const halt = new AbortController();
   let stopping = false;

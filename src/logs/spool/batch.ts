@@ -1,8 +1,8 @@
 import type { LogRecord } from '../record.ts';
 
 /**
- * Records on their way to a sink. They are kept as JSON, which is also what is mostly written of them: whoever wants
- * the JSON is spared that all are read and written once more.
+ * Records on their way to a sink. They are kept as JSON, which is what most sinks write: those need not parse and
+ * print each record again.
  */
 export interface Batch {
   /** Each record's JSON, without a line's end. */

@@ -52,7 +52,7 @@ export class MemorySpool implements Spool {
   }
 
   take(sink: string): Batch | undefined {
-    const start = Math.max(this.#queue.oldest, this.#positions.account(sink).acknowledged + 1);
+    const start = Math.max(this.#queue.oldest, this.#positions.of(sink).acknowledged + 1);
     const lines = this.#queue.batchFrom(start);
     if (lines.length === 0) return undefined;
     const batch = createBatch(lines, start + lines.length - 1);
@@ -66,7 +66,7 @@ export class MemorySpool implements Spool {
   }
 
   standing(sink: string): SinkStanding {
-    const { lag, dropped } = this.#positions.account(sink);
+    const { lag, dropped } = this.#positions.of(sink);
     return { lag, dropped };
   }
 

@@ -1,14 +1,14 @@
 /**
- * Records in order, as bytes outside of JavaScript's heap, so that many of them take as much memory as they say and
- * none to collect: 64 MiB of records as objects let the heap of a process grow to 300 MiB before V8 cleared it up.
- * Each has a position, counted from 1.
+ * Records in order, as bytes outside of JavaScript's heap, so that they take as much memory as they say, and leave
+ * nothing to the garbage collector: 64 MiB of records as objects let the heap of a process grow to 300 MiB before V8
+ * cleared it up. Each has a position, counted from 1.
  */
 import type { LogRecord } from '../record.ts';
 import { BATCH_BYTES, BATCH_RECORDS } from './spool.ts';
 
 const CHUNK_BYTES = 2 ** 20;
 
-/** Some megabyte of records; one that is larger has a chunk of its own. */
+/** About a megabyte of records; one that is larger has a chunk of its own. */
 interface Chunk {
   /** Position of its first record. */
   readonly first: number;

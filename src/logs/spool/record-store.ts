@@ -1,7 +1,7 @@
 /** Records and the sinks' places among them, in the spool's database. */
 import type { DatabaseSync } from 'node:sqlite';
 import { createBatch, type Batch } from './batch.ts';
-import type { Account } from './sink-positions.ts';
+import type { SinkPosition } from './sink-positions.ts';
 import type { LogRecord } from '../record.ts';
 import { BATCH_BYTES, BATCH_RECORDS, bytesOf } from './spool.ts';
 
@@ -79,7 +79,7 @@ export class RecordStore {
     return Number(this.#statements.totals.get()?.['last'] ?? 0);
   }
 
-  get sinks(): readonly Pick<Account, 'sink' | 'acknowledged' | 'dropped'>[] {
+  get sinks(): readonly Pick<SinkPosition, 'sink' | 'acknowledged' | 'dropped'>[] {
     return this.#statements.sinks.all().map(({ name, acknowledged, dropped }) => ({
       sink: String(name),
       acknowledged: Number(acknowledged),
@@ -87,7 +87,7 @@ export class RecordStore {
     }));
   }
 
-  putSink({ sink, acknowledged, dropped }: Pick<Account, 'sink' | 'acknowledged' | 'dropped'>): void {
+  putSink({ sink, acknowledged, dropped }: Pick<SinkPosition, 'sink' | 'acknowledged' | 'dropped'>): void {
     this.#statements.putSink.run(sink, acknowledged, dropped);
   }
 

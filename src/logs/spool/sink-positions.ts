@@ -1,8 +1,9 @@
 /** Where each sink stands in the spool's records, which are numbered by position. */
 import type { Batch } from './batch.ts';
-import type { Dropped, DropReason, SinkStanding } from './spool.ts';
+import type { DropReason } from '../events.ts';
+import type { Dropped, SinkStanding } from './spool.ts';
 
-export interface Account extends SinkStanding {
+export interface SinkPosition extends SinkStanding {
   readonly sink: string;
   /** Position up to which the sink has acknowledged. */
   readonly acknowledged: number;
@@ -13,46 +14,46 @@ export interface Account extends SinkStanding {
 }
 
 export class SinkPositions {
-  readonly #accounts = new Map<string, Account>();
+  readonly #positions = new Map<string, SinkPosition>();
 
   open(sink: string, acknowledged: number, { lag, dropped }: SinkStanding): void {
-    this.#accounts.set(sink, { sink, acknowledged, taken: acknowledged, underway: 0, lag, dropped });
+    this.#positions.set(sink, { sink, acknowledged, taken: acknowledged, underway: 0, lag, dropped });
   }
 
-  get accounts(): readonly Account[] {
-    return [...this.#accounts.values()];
+  get all(): readonly SinkPosition[] {
+    return [...this.#positions.values()];
   }
 
   /** Up to here no sink wants a record any more. */
   get acknowledgedByAll(): number {
-    return Math.min(...this.accounts.map(({ acknowledged }) => acknowledged));
+    return Math.min(...this.all.map(({ acknowledged }) => acknowledged));
   }
 
-  account(sink: string): Account {
-    const account = this.#accounts.get(sink);
-    if (account === undefined) throw new Error(`the spool was not opened for a sink named ${sink}`);
-    return account;
+  of(sink: string): SinkPosition {
+    const entry = this.#positions.get(sink);
+    if (entry === undefined) throw new Error(`the spool was not opened for a sink named ${sink}`);
+    return entry;
   }
 
   isUnderway(position: number): boolean {
-    return this.accounts.some(({ acknowledged, taken }) => position > acknowledged && position <= taken);
+    return this.all.some(({ acknowledged, taken }) => position > acknowledged && position <= taken);
   }
 
   append(records: number): void {
-    for (const account of this.accounts) this.#change(account, { lag: account.lag + records });
+    for (const entry of this.all) this.#change(entry, { lag: entry.lag + records });
   }
 
   take(sink: string, { through, lines }: Batch): void {
-    this.#change(this.account(sink), { taken: through, underway: lines.length });
+    this.#change(this.of(sink), { taken: through, underway: lines.length });
   }
 
   acknowledge(sink: string, { through, lines }: Batch): void {
-    const account = this.account(sink);
-    this.#change(account, {
+    const entry = this.of(sink);
+    this.#change(entry, {
       acknowledged: through,
       taken: through,
       underway: 0,
-      lag: account.lag - lines.length,
+      lag: entry.lag - lines.length,
     });
   }
 
@@ -68,18 +69,18 @@ export class SinkPositions {
 
   drop(dropped: readonly Dropped[]): void {
     for (const { sink, records } of dropped) {
-      const account = this.account(sink);
-      this.#change(account, { lag: account.lag - records, dropped: account.dropped + records });
+      const entry = this.of(sink);
+      this.#change(entry, { lag: entry.lag - records, dropped: entry.dropped + records });
     }
   }
 
-  #missed(reason: DropReason, count: (account: Account) => number): readonly Dropped[] {
-    return this.accounts
-      .map((account) => ({ sink: account.sink, records: count(account), reason }))
+  #missed(reason: DropReason, count: (entry: SinkPosition) => number): readonly Dropped[] {
+    return this.all
+      .map((entry) => ({ sink: entry.sink, records: count(entry), reason }))
       .filter(({ records }) => records > 0);
   }
 
-  #change(account: Account, change: Partial<Account>): void {
-    this.#accounts.set(account.sink, { ...account, ...change });
+  #change(entry: SinkPosition, change: Partial<SinkPosition>): void {
+    this.#positions.set(entry.sink, { ...entry, ...change });
   }
 }

@@ -6,7 +6,7 @@ import { ProgressStore } from './progress-store.ts';
 import { RecordStore } from './record-store.ts';
 
 /**
- * `node:sqlite`, imported by whoever wants a spool on disk: some versions of Node warn as soon as it loads.
+ * `node:sqlite`, imported only where a spool on disk is configured: some versions of Node warn as soon as it loads.
  */
 export type Sqlite = typeof sqlite;
 

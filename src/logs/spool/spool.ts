@@ -5,13 +5,8 @@
  */
 import type { Batch } from './batch.ts';
 import type { GroupProgress } from '../tail/group.ts';
+import type { DropReason } from '../events.ts';
 import type { LogRecord } from '../record.ts';
-
-/**
- * overflow: the bound was reached. corruption: the stored
- * records could not be read. rejected: the sink refused them.
- */
-export type DropReason = 'overflow' | 'corruption' | 'rejected';
 
 export interface Dropped {
   readonly sink: string;

@@ -105,7 +105,7 @@ export class SqliteSpool implements Spool {
   }
 
   take(sink: string): Batch | undefined {
-    const { acknowledged } = this.#positions.account(sink);
+    const { acknowledged } = this.#positions.of(sink);
     const batch = this.#reading(() => this.#file.records.batchAfter(acknowledged));
     if (batch !== undefined) this.#positions.take(sink, batch);
     return batch;
@@ -116,7 +116,7 @@ export class SqliteSpool implements Spool {
     // Apart from the subtraction, which would read the old sum before a new file is begun.
     const freed = this.#reading(() =>
       this.#file.transaction(() => {
-        this.#file.records.putSink(this.#positions.account(sink));
+        this.#file.records.putSink(this.#positions.of(sink));
         return this.#file.records.removeThrough(this.#positions.acknowledgedByAll);
       }),
     );
@@ -124,7 +124,7 @@ export class SqliteSpool implements Spool {
   }
 
   standing(sink: string): SinkStanding {
-    const { lag, dropped } = this.#positions.account(sink);
+    const { lag, dropped } = this.#positions.of(sink);
     return { lag, dropped };
   }
 
@@ -153,8 +153,8 @@ export class SqliteSpool implements Spool {
     for (const position of gone) stored.remove(position);
     const dropped = this.#positions.missing(gone);
     for (const { sink, records: missed } of dropped) {
-      const account = this.#positions.account(sink);
-      stored.putSink({ ...account, dropped: account.dropped + missed });
+      const entry = this.#positions.of(sink);
+      stored.putSink({ ...entry, dropped: entry.dropped + missed });
     }
     return { bytes, dropped };
   }
@@ -164,7 +164,7 @@ export class SqliteSpool implements Spool {
       return new SpoolFile(this.#sqlite, this.#path);
     } catch (error) {
       if (!isUnreadable(error)) throw error;
-      return this.#beginAnew(error);
+      return this.#startOver(error);
     }
   }
 
@@ -175,12 +175,12 @@ export class SqliteSpool implements Spool {
     } catch (error) {
       if (!isUnreadable(error)) throw error;
       this.#file.close();
-      this.#file = this.#beginAnew(error);
+      this.#file = this.#startOver(error);
       this.#bytes = 0;
       const missed = this.#positions.missingAll();
       this.#positions.drop(missed);
       this.#untold = [...this.#untold, ...missed];
-      for (const account of this.#positions.accounts) this.#file.records.putSink(account);
+      for (const entry of this.#positions.all) this.#file.records.putSink(entry);
       return run();
     }
   }
@@ -189,7 +189,7 @@ export class SqliteSpool implements Spool {
    * What is known of a group is gone with the old file, so its next records could repeat its
    * epochs and sequence numbers. They begin with an epoch that counting from 1 never reaches.
    */
-  #beginAnew(error: unknown): SpoolFile {
+  #startOver(error: unknown): SpoolFile {
     const now = this.#options.clock.now();
     const path = setAside(this.#path, now);
     this.#options.observe({ kind: 'spool set aside', path, error });

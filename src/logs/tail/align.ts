@@ -1,13 +1,13 @@
 /**
  * Where does a newly read tail continue the lines already taken?
  *
- * The service has no cursor: it answers with the last so many lines, and nothing in them says
+ * The service has no cursor: it answers with the last N lines, and nothing in them says
  * which were seen before. So the window of lines already taken is laid over the tail, and
  * every position is found at which the two agree as far as both reach. The Z-function over
  * reverse(window) # reverse(tail) finds all of them in time linear in both, and, unlike a
  * match of suffix against prefix, also when the tail has grown past the start of the window.
  *
- * Lines are compared by their hashes, for a window keeps its text packed away (see window.ts), and only the tail's
+ * Lines are compared by their hashes, since a window keeps its text packed (see window.ts), and only the tail's
  * first line, which may be cut, is held against the text itself. What a collision could do is told in line-hash.ts.
  */
 import type { HashedLines } from './line-hash.ts';

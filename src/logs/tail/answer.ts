@@ -1,14 +1,14 @@
 /**
  * What the service answered when asked for a tail. Only text moves the window of lines already taken:
- * errors come in many shapes, some of them with status 200, and none of them is a log line (interface
- * section 4.6 and 7; the public dialect adds the bare string, plain text, and the map of levels).
+ * errors come in many shapes, some of them with status 200, and not one of them is a log line (§4.6,
+ * §7; the public dialect adds the bare string, plain text, and the map of levels).
  */
 
 import { isRecord } from '../../contract/is-record.ts';
 
 export type TailAnswer =
   /**
-   * The end of the log. Empty text is an answer too: the log is empty, or the service has lost sight of it.
+   * The end of the log. Empty text is an answer too: the log is empty, or the service cannot find it.
    */
   | { readonly kind: 'text'; readonly text: string }
   /** The older form: one text for each level, and each level is a stream of its own. */

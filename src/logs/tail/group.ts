@@ -3,12 +3,12 @@
  * → (state, records to append, the next poll). No clock, no timer and no socket inside.
  *
  * The state falls in two: `progress` says how far the log was taken and is stored together with the
- * records, in one transaction; the rest is only about when to ask next, and is learnt anew after a restart.
+ * records, in one transaction; the rest is only about when to ask next, and is learned again after a restart.
  */
 import type { TailAnswer } from './answer.ts';
 import { backoffMs } from '../backoff.ts';
 import { FIRST_PACE, MAX_TAIL, meanRate, paceAfter, quietInterval, tailFor, type Pace } from './rate.ts';
-import { numberRecords, PLAIN, type TakenByLevel } from './numbering.ts';
+import { numberRecords, PLAIN, type RecordNumbers, type TakenByLevel } from './numbering.ts';
 import type { LogRecord } from '../record.ts';
 import { beginStream, EMPTY_STREAM, takeTail, type Reading, type Stream } from './stream.ts';
 import { readText } from './tail-text.ts';
@@ -17,12 +17,7 @@ import { readText } from './tail-text.ts';
 export type LogStart = 'all' | 'end';
 
 /** How far the group's log was taken. */
-export interface GroupProgress {
-  readonly epoch: number;
-  /** Of the last record; 0 before the first. */
-  readonly seq: number;
-  /** Of the last record, microseconds since 1970. */
-  readonly time: number;
+export interface GroupProgress extends RecordNumbers {
   /** The most lines that the service has been found to give; MAX_TAIL until it is found to give fewer. */
   readonly ceiling: number;
   /** Lately: what a gap is estimated from. 0 until it is known. */
@@ -82,7 +77,7 @@ export interface Beginning {
   readonly epochAfterLoss?: number | undefined;
 }
 
-/** Milliseconds. A log that nobody reads for longer is likely to lose lines. */
+/** Milliseconds. A log that is not read for longer is likely to lose lines. */
 const LONGEST_RETRY_AFTER_MS = 120_000;
 
 /** The first poll is always as wide as can be: nothing is known of the rate, and everything is wanted. */
@@ -118,7 +113,7 @@ function refused(state: GroupState, { now, random }: PollResult, retryAfterMs: n
   return { state: { ...state, failures }, records: [], moved: false, next };
 }
 
-/** Empty text: a log in which nothing was written yet, or one that the service has lost sight of for now. */
+/** Empty text: a log in which nothing was written yet, or one that the service cannot find for now. */
 function quiet(state: GroupState, { now }: PollResult): Step {
   const delayMs = quietInterval(state.pace, state.progress.ceiling);
   const next: GroupState = {
@@ -192,7 +187,7 @@ function sinceTaken({ takenAt, progress }: GroupState, now: number): number {
 }
 
 /**
- * A log that begins anew says nothing of what the service
+ * A log that starts over says nothing of what the service
  * can hold; a longer answer disproves what was found.
  */
 function nextCeiling(ceiling: number, taken: readonly TakenByLevel[]): number {

@@ -1,5 +1,4 @@
 /** From lines taken to records: epoch, sequence number and time, which only ever go up. */
-import type { GroupState } from './group.ts';
 import { microsFormatter, type Gap, type LogRecord } from '../record.ts';
 import type { Taken } from './stream.ts';
 
@@ -9,21 +8,39 @@ export const PLAIN = '';
 /** What a poll took from one stream, under its level's name. */
 export type TakenByLevel = readonly [level: string, taken: Taken];
 
+/** The numbers of a group's last record. */
+export interface RecordNumbers {
+  /** From 1; up when the log started over. */
+  readonly epoch: number;
+  /** 0 before the first record. */
+  readonly seq: number;
+  /** Microseconds since 1970. */
+  readonly time: number;
+}
+
+/** What numbering needs to know of a group. */
+interface NumberedGroup {
+  readonly workergroupId: number;
+  readonly progress: RecordNumbers;
+  /** Lines were taken before of which nothing is known any more: the first record is a gap. */
+  readonly forgotten: boolean;
+}
+
 /** In order: what the old epoch still had to say, then each stream's gap and its lines. */
-export function numberRecords(state: GroupState, taken: readonly TakenByLevel[], now: number) {
+export function numberRecords(group: NumberedGroup, taken: readonly TakenByLevel[], now: number) {
   const records: LogRecord[] = [];
   const format = microsFormatter();
-  let { epoch, seq, time } = state.progress;
+  let { epoch, seq, time } = group.progress;
   const append = (level: string, content: { readonly line: string } | { readonly gap: Gap }) => {
     seq += 1;
     // Equal times would be dropped as repeats by Loki, and the clock may go back.
     time = Math.max(now * 1000, time + 1);
-    const place = { time: format(time), workergroup_id: state.workergroupId, epoch, seq };
+    const place = { time: format(time), workergroup_id: group.workergroupId, epoch, seq };
     records.push({ ...place, ...content, ...(level !== PLAIN && { level }) });
   };
   for (const [level, { parting }] of taken) if (parting !== undefined) append(level, { line: parting });
   if (taken.some(([, { gap }]) => gap?.reason === 'reset')) epoch += 1;
-  if (state.forgotten) append(PLAIN, { gap: { reason: 'reset', lost_min: 0, lost_estimate: 0 } });
+  if (group.forgotten) append(PLAIN, { gap: { reason: 'reset', lost_min: 0, lost_estimate: 0 } });
   for (const [level, { gap, lines }] of taken) {
     if (gap !== undefined) append(level, { gap });
     for (const line of lines) append(level, { line });

@@ -15,7 +15,7 @@ const PENDING_LIMIT_MS = 5_000;
 /** The line at the end of the log that has no end yet. */
 interface PendingLine {
   readonly text: string;
-  /** It was delivered all the same, because it stayed as it was. */
+  /** It was delivered without its end, because it stayed as it was. */
   readonly delivered: boolean;
   /** Unix milliseconds at which it was first seen with this text. */
   readonly since: number;
@@ -142,7 +142,7 @@ function reset(stream: Stream, reading: Reading, seen: HashedLines, expected: nu
 
 /**
  * A pending line of the old log will not be seen again. It is lost where
- * the service ends its lines, for then it was only a part of one; elsewhere
+ * the service ends its lines, because it was only a part of one; elsewhere
  * it is most likely a whole one, and often what a process said last.
  */
 function restarted(stream: Stream, { text, now }: Reading, fresh: HashedLines, gap: Gap): Taken {

@@ -40,7 +40,7 @@ export interface LineWindow {
 
 export const EMPTY_WINDOW: LineWindow = emptyWindow(0);
 
-/** A window that begins anew at a place in the stream. */
+/** An empty window that begins at a place in the stream. */
 export function emptyWindow(from: number): LineWindow {
   return { from, hashes: new Float64Array(), blocks: [], recent: [] };
 }
@@ -113,7 +113,7 @@ function pack(lines: readonly string[], end: number): readonly Block[] {
   const size = Math.ceil(lines.length / blocks);
   return Array.from({ length: blocks }, (_, index) => {
     const part = lines.slice(index * size, (index + 1) * size);
-    // A copy, for the answer is the beginning of a larger buffer, which it would keep.
+    // A copy, because the result is the beginning of a larger buffer, which it would keep alive.
     const bytes = new Uint8Array(deflateRawSync(part.join('\n'), { level: 1 }));
     return { first: end - lines.length + index * size, count: part.length, packed: bytes };
   });

@@ -3,7 +3,7 @@ import { Simulation, type Scenario } from './model/simulation.ts';
 import { RecordedLoad, type Arrival, type ArrivalStream } from './load/load.ts';
 import type { PlanResult } from './result.ts';
 
-/** Plans for a load at hand. Throws a RangeError for requests that are not in order of time. */
+/** Plans for a load in memory. Throws a RangeError for requests that are not in order of time. */
 export function plan(scenario: Scenario, load: Iterable<Arrival>): PlanResult {
   const simulation = new Simulation(scenario);
   if (load instanceof RecordedLoad) load.replay((atSeconds, work) => simulation.arrive(atSeconds, work));

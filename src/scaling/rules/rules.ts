@@ -1,6 +1,6 @@
 /**
  * Rules over values that are each valid by themselves: what the service accepts, and what will nevertheless
- * cost money or time. Each reads like advice from someone who has paid for it.
+ * cost money or time. Each says what it costs, and what to do instead.
  */
 import type { Rule } from './findings.ts';
 

@@ -95,12 +95,12 @@ export const WAYS: Readonly<Record<string, (ground: Ground, world: number) => Pr
 function createResolver(address: LookupAddress) {
   const resolver = {
     state: 'answers' as 'answers' | 'unknown' | 'silent',
-    resolve: ((hostname, _options, callback) => {
+    resolve: (...[hostname, , callback]: Parameters<Resolve>): void => {
       const { state } = resolver;
       if (state === 'silent') return;
       const unknown = Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' });
       setImmediate(() => (state === 'unknown' ? callback(unknown, []) : callback(null, [address])));
-    }) satisfies Resolve as Resolve,
+    },
   };
   return resolver;
 }

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { spreadOver, type Candidate, type SearchResult } from '../../../scaling/planner/search/search.ts';
-import { money, percent, seconds } from '../figures.ts';
+import { money, percent, seconds } from '../format.ts';
 import type { LabelledPlan, PlanOutcome } from '../outcome.ts';
 import { adviceOf, FIGURES, loadSentence, parameterRows, type Row } from '../rows.ts';
 import { searchVerdict } from '../search-words.ts';

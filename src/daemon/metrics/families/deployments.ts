@@ -6,8 +6,7 @@ import {
   STATE_COLUMN,
   type FigureName,
 } from '../../../heartbeat/view/figures.ts';
-import { HEARTBEAT_STATES } from '../../../heartbeat/engine/state.ts';
-import { FAILURE_LABELS } from '../../../heartbeat/engine/outcome.ts';
+import { FAILURE_LABELS, HEARTBEAT_STATES } from '../../../heartbeat/view/view.ts';
 import type { Scrape } from '../scrape.ts';
 import { numberText, type WrittenFamily } from '../series.ts';
 import { Stencil } from '../stencil.ts';

@@ -2,9 +2,9 @@
 import type { TfaMethod } from '../../../contract/operations/tfa-status.ts';
 import type { TfaMethodName } from '../../../contract/operations/tfa-fields.ts';
 import type { TFA_STATUSES } from '../../../contract/operations/users.ts';
-import { Refused } from '../../service/refused.ts';
+import { Refused } from '../../answers/refused.ts';
 import { lockView } from './lock.ts';
-import type { TfaAccount, TfaMethodRecord } from './records.ts';
+import type { TfaAccount, TfaMethodRecord } from '../../state/two-factor.ts';
 
 export function tfaStatusOf({ methods, legacy }: TfaAccount): (typeof TFA_STATUSES)[number] {
   if (methods.length > 0) return 'enabled';

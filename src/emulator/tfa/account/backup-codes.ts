@@ -1,8 +1,8 @@
 /** Backup codes (§2.4): three groups of four characters, 10 in a set, each good once. Pure. */
 import { LIMITS } from '../../../contract/limits.ts';
-import type { Random } from '../../service/random.ts';
-import { Refused } from '../../service/refused.ts';
-import type { TfaAccount } from './records.ts';
+import type { Random } from '../../random.ts';
+import { Refused } from '../../answers/refused.ts';
+import type { TfaAccount } from '../../state/two-factor.ts';
 
 /** Without those that people take for one another: 0 O, 1 I L. */
 const ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';

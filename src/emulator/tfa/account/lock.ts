@@ -1,7 +1,7 @@
 /** The lock of one method (§3): 15 minutes after too many failures in a row, for that method only. Pure. */
 import { LIMITS } from '../../../contract/limits.ts';
-import { Refused } from '../../service/refused.ts';
-import type { TfaMethodRecord } from './records.ts';
+import { Refused } from '../../answers/refused.ts';
+import type { TfaMethodRecord } from '../../state/two-factor.ts';
 
 const LOCKOUT_MS = LIMITS.methodLockoutSeconds * 1000;
 

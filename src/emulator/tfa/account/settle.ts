@@ -1,7 +1,7 @@
 /** What has passed by a time stays so, even if the clock is turned back afterwards. Pure. */
-import type { State } from '../../service/state.ts';
+import type { State } from '../../state/state.ts';
 import { settleLock } from './lock.ts';
-import type { Challenge } from './records.ts';
+import type { Challenge } from '../../state/two-factor.ts';
 
 export function settleTfa({ tfa, users }: Pick<State, 'tfa' | 'users'>, nowMs: number): void {
   for (const challenge of tfa.challenges.values()) settleChallenge(challenge, nowMs);

@@ -1,4 +1,4 @@
-/** Loads made up for want of a trace, each from a seed: the same seed makes the same load. */
+/** Generated loads, for use without a trace, each from a seed: the same seed makes the same load. */
 import type { Arrival } from './load.ts';
 import { createRandom, exponential, type Random } from './random.ts';
 
@@ -45,7 +45,7 @@ const DAY_SECONDS = 86_400;
 
 type Described = Pick<GeneratedLoad, 'shape' | 'unitsPerSecond'> & Partial<GeneratedLoad>;
 
-/** Throws a RangeError when a figure makes no sense. */
+/** Throws a RangeError for a value that makes no sense. */
 export function generateLoad(described: Described): Iterable<Arrival> {
   const { seconds = GENERATOR_DEFAULTS.seconds } = described;
   const periodSeconds = Math.min(DAY_SECONDS, seconds);

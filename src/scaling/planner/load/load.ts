@@ -77,7 +77,7 @@ function doubled(values: Float64Array): Float64Array<ArrayBuffer> {
 
 /**
  * Scales a load up or down by a factor above 0. `requests` repeats or leaves out whole requests (a factor of 2.5
- * repeats each one twice or thrice, as chance decides), which keeps their sizes but makes the repeated ones
+ * repeats each one two or three times, at random), which keeps their sizes but makes the repeated ones
  * arrive together; `work` makes each request larger or smaller instead.
  */
 export function scaleArrivals(

@@ -48,7 +48,7 @@ export function demandFor(
   const hotCapacity = Math.min(most, Math.max(forLoad, forQueue(parameters, settings, observed)));
   return {
     hotCapacity,
-    // A request may be no work at all, and still somebody has to answer it.
+    // A request may be no work at all, and a worker still has to answer it.
     hotWorkers: observed.waitingRequests > 0 || staysAwake(parameters, observed.idleSeconds) ? 1 : 0,
     totalCapacity: Math.min(most, Math.max(cold_mult * hotCapacity, min_cold_load, hotCapacity)),
     totalWorkers: Math.min(max_workers, cold_workers),

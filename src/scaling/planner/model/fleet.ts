@@ -2,14 +2,14 @@
 import type { Demand } from './demand.ts';
 import { NumberHeap } from './number-heap.ts';
 import type { Random } from '../load/random.ts';
-import { isShort, Roster, STATE, type State } from './roster.ts';
+import { isShort, WorkerPool, STATE, type State } from './worker-pool.ts';
 import type { PlanSettings } from '../settings.ts';
-import type { Staffing } from './time-series.ts';
+import type { WorkerCounts } from './time-series.ts';
 
 export class Fleet {
   readonly #settings: PlanSettings;
   readonly #random: Random;
-  readonly #roster: Roster;
+  readonly #pool: WorkerPool;
   /** Until when each slot is busy, of workers that are not hot; hot ones have theirs in `slots`. */
   readonly #busyUntil: Float64Array;
   /** When a worker changes its state by itself. */
@@ -25,7 +25,7 @@ export class Fleet {
   constructor(maxWorkers: number, settings: PlanSettings, random: Random) {
     this.#settings = settings;
     this.#random = random;
-    this.#roster = new Roster(maxWorkers, settings.performance);
+    this.#pool = new WorkerPool(maxWorkers, settings.performance);
     this.#busyUntil = new Float64Array(maxWorkers * settings.slots);
     this.served = new Float64Array(maxWorkers);
   }
@@ -36,31 +36,31 @@ export class Fleet {
   }
 
   /** Workers that finish what they have still count as hot: they are paid for, and do work. */
-  get staffing(): Staffing {
-    const roster = this.#roster;
+  get workers(): WorkerCounts {
+    const pool = this.#pool;
     return {
-      hot: roster.workersIn(STATE.hot) + roster.workersIn(STATE.draining),
-      cold: roster.workersIn(STATE.cold),
-      starting: roster.workersIn(STATE.starting) + roster.workersIn(STATE.creating),
-      capacity: roster.capacityIn(STATE.hot) + roster.capacityIn(STATE.draining),
+      hot: pool.workersIn(STATE.hot) + pool.workersIn(STATE.draining),
+      cold: pool.workersIn(STATE.cold),
+      starting: pool.workersIn(STATE.starting) + pool.workersIn(STATE.creating),
+      capacity: pool.capacityIn(STATE.hot) + pool.capacityIn(STATE.draining),
     };
   }
 
   /** Units/s of the workers that take requests. */
   get hotCapacity(): number {
-    return this.#roster.capacityIn(STATE.hot);
+    return this.#pool.capacityIn(STATE.hot);
   }
 
   /** Units/s of the workers that take requests, or will once they have started from cold. */
   get committedCapacity(): number {
-    return this.#roster.capacityIn(STATE.hot) + this.#roster.capacityIn(STATE.starting);
+    return this.#pool.capacityIn(STATE.hot) + this.#pool.capacityIn(STATE.starting);
   }
 
   /** Gives the slot at `place` of `slots` the work, from `begin` on. */
   assign(place: number, begin: number, work: number): void {
     const worker = this.#workerOf(this.slots.itemAt(place));
     this.served[worker] = (this.served[worker] as number) + work;
-    this.slots.raise(place, begin + (work * this.#settings.slots) / (this.#roster.speed[worker] as number));
+    this.slots.raise(place, begin + (work * this.#settings.slots) / (this.#pool.speed[worker] as number));
   }
 
   /** Work that hot workers have been given and not done yet, units. */
@@ -68,7 +68,7 @@ export class Fleet {
     let work = 0;
     for (let place = 0; place < this.slots.size; place += 1) {
       const left = this.slots.keyAt(place) - now;
-      if (left > 0) work += left * (this.#roster.speed[this.#workerOf(this.slots.itemAt(place))] as number);
+      if (left > 0) work += left * (this.#pool.speed[this.#workerOf(this.slots.itemAt(place))] as number);
     }
     return work / this.#settings.slots;
   }
@@ -84,10 +84,10 @@ export class Fleet {
   /** Puts workers in place as if they had always been there; as many hot ones as `hotWorkers`, where given. */
   place(demand: Demand, hotWorkers: number | undefined): void {
     this.#wanted = demand;
-    const roster = this.#roster;
+    const pool = this.#pool;
     const wantsHot = () =>
-      hotWorkers === undefined ? this.#isShortOfHot(demand) : roster.workersIn(STATE.hot) < hotWorkers;
-    while (roster.total < roster.max && wantsHot()) this.#appear(STATE.hot);
+      hotWorkers === undefined ? this.#isShortOfHot(demand) : pool.workersIn(STATE.hot) < hotWorkers;
+    while (pool.total < pool.max && wantsHot()) this.#appear(STATE.hot);
     while (this.#isShortOfWorkers(demand)) this.#appear(STATE.cold);
     this.#notePeaks();
   }
@@ -96,7 +96,7 @@ export class Fleet {
   change(now: number): void {
     const worker = this.#changes.minItem;
     this.#changes.pop();
-    const state = this.#roster.stateOf(worker);
+    const state = this.#pool.stateOf(worker);
     if (state === STATE.starting) this.#move(worker, STATE.hot);
     else if (state === STATE.creating) {
       this.#move(worker, this.#isShortOfHot(this.#wanted) ? STATE.hot : STATE.cold);
@@ -121,12 +121,12 @@ export class Fleet {
   }
 
   #reviveOrStart(now: number): boolean {
-    const draining = this.#roster.first(STATE.draining);
+    const draining = this.#pool.first(STATE.draining);
     if (draining >= 0) {
       this.#move(draining, STATE.hot);
       return true;
     }
-    const cold = this.#roster.first(STATE.cold);
+    const cold = this.#pool.first(STATE.cold);
     if (cold < 0) return false;
     this.starts.fromCold += 1;
     this.#move(cold, STATE.starting);
@@ -141,12 +141,12 @@ export class Fleet {
 
   /** Stops the hot worker that is free first, if the others are enough. */
   #stopOne(now: number, kept: Demand): boolean {
-    const roster = this.#roster;
+    const pool = this.#pool;
     const enoughWithout = (speed: number) =>
-      !isShort(this.hotCapacity - speed, roster.workersIn(STATE.hot) - 1, kept.hotCapacity, kept.hotWorkers);
+      !isShort(this.hotCapacity - speed, pool.workersIn(STATE.hot) - 1, kept.hotCapacity, kept.hotWorkers);
     if (this.slots.size === 0 || !enoughWithout(this.#settings.performance.least)) return false;
     const [worker, freeAt] = this.#freeFirst();
-    if (!enoughWithout(roster.speed[worker] as number)) return false;
+    if (!enoughWithout(pool.speed[worker] as number)) return false;
     const busy = freeAt > now;
     if (busy && this.#settings.stopping === 'idle') return false;
     this.#move(worker, busy ? STATE.draining : STATE.cold);
@@ -156,11 +156,11 @@ export class Fleet {
 
   /** Gives up a cold worker, if the others are enough. */
   #removeOne({ totalCapacity, totalWorkers }: Demand): boolean {
-    const roster = this.#roster;
-    const worker = roster.last(STATE.cold);
+    const pool = this.#pool;
+    const worker = pool.last(STATE.cold);
     if (worker < 0) return false;
-    const left = roster.totalCapacity - (roster.speed[worker] as number);
-    if (isShort(left, roster.total - 1, totalCapacity, totalWorkers)) return false;
+    const left = pool.totalCapacity - (pool.speed[worker] as number);
+    if (isShort(left, pool.total - 1, totalCapacity, totalWorkers)) return false;
     this.#move(worker, STATE.none);
     return true;
   }
@@ -178,34 +178,34 @@ export class Fleet {
   }
 
   #isShortOfHot({ hotCapacity, hotWorkers }: Demand): boolean {
-    const workers = this.#roster.workersIn(STATE.hot) + this.#roster.workersIn(STATE.starting);
+    const workers = this.#pool.workersIn(STATE.hot) + this.#pool.workersIn(STATE.starting);
     return isShort(this.committedCapacity, workers, hotCapacity, hotWorkers);
   }
 
   #isShortOfWorkers({ totalCapacity, totalWorkers, hotWorkers }: Demand): boolean {
-    const roster = this.#roster;
+    const pool = this.#pool;
     const workers = Math.max(totalWorkers, hotWorkers);
-    return roster.total < roster.max && isShort(roster.totalCapacity, roster.total, totalCapacity, workers);
+    return pool.total < pool.max && isShort(pool.totalCapacity, pool.total, totalCapacity, workers);
   }
 
   #appear(state: State): number {
-    const worker = this.#roster.first(STATE.none);
+    const worker = this.#pool.first(STATE.none);
     const { least, most } = this.#settings.performance;
-    this.#roster.speed[worker] = least === most ? least : least + this.#random() * (most - least);
+    this.#pool.speed[worker] = least === most ? least : least + this.#random() * (most - least);
     this.#move(worker, state);
     return worker;
   }
 
   #move(worker: number, to: State): void {
     const { slots } = this.#settings;
-    if (this.#roster.stateOf(worker) === STATE.hot) {
+    if (this.#pool.stateOf(worker) === STATE.hot) {
       this.slots.keep((slot, freeAt) => {
         if (this.#workerOf(slot) !== worker) return true;
         this.#busyUntil[slot] = freeAt;
         return false;
       });
     }
-    this.#roster.move(worker, to);
+    this.#pool.move(worker, to);
     if (to !== STATE.hot) return;
     for (let slot = worker * slots; slot < (worker + 1) * slots; slot += 1) {
       this.slots.push(this.#busyUntil[slot] as number, slot);
@@ -223,7 +223,7 @@ export class Fleet {
   }
 
   #notePeaks(): void {
-    this.peak.hot = Math.max(this.peak.hot, this.staffing.hot);
-    this.peak.total = Math.max(this.peak.total, this.#roster.total);
+    this.peak.hot = Math.max(this.peak.hot, this.workers.hot);
+    this.peak.total = Math.max(this.peak.total, this.#pool.total);
   }
 }

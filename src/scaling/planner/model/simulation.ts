@@ -85,7 +85,7 @@ export class Simulation {
     this.#advance(Math.max(this.#now, atLeastSeconds));
     while (this.#queue.size > 0) this.#advance(this.#nextDecision);
     this.#advance(this.#fleet.lastBusy(this.#now));
-    this.#stats.staffed(this.#now, this.#fleet.staffing);
+    this.#stats.workersUntil(this.#now, this.#fleet.workers);
     return this.#stats.result(this.#fleet);
   }
 
@@ -103,7 +103,7 @@ export class Simulation {
       this.#now = at;
       if (taken === at) this.#takeFromQueue();
       else {
-        this.#stats.staffed(at, this.#fleet.staffing);
+        this.#stats.workersUntil(at, this.#fleet.workers);
         if (this.#fleet.nextChange <= at) this.#fleet.change(at);
         else this.#decide();
       }

@@ -4,7 +4,7 @@ import type { Fleet } from './fleet.ts';
 import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from './queue-times.ts';
 import type { PlanResult } from '../result.ts';
 import type { PlanSettings } from '../settings.ts';
-import { TimeSeries, type Staffing } from './time-series.ts';
+import { TimeSeries, type WorkerCounts } from './time-series.ts';
 
 export class PlanStats {
   readonly #parameters: ResolvedParameters;
@@ -14,7 +14,7 @@ export class PlanStats {
   readonly #late = { target: 0, max: 0 };
   readonly #abandoned = { requests: 0, work: 0 };
   /** Integrals over time: worker seconds, and units that hot workers could have done. */
-  readonly #staffed = { hot: 0, cold: 0, starting: 0, capacity: 0 };
+  readonly #workers = { hot: 0, cold: 0, starting: 0, capacity: 0 };
   #arrivedWork = 0;
   #until = 0;
 
@@ -44,20 +44,20 @@ export class PlanStats {
     this.begun(arrivedSeconds, this.#settings.giveUpSeconds);
   }
 
-  /** Time has passed with these workers. */
-  staffed(toSeconds: number, { hot, cold, starting, capacity }: Staffing): void {
+  /** Counts the time up to `toSeconds`, in which these were the workers. */
+  workersUntil(toSeconds: number, { hot, cold, starting, capacity }: WorkerCounts): void {
     const passed = toSeconds - this.#until;
     if (passed <= 0) return;
-    this.#staffed.hot += hot * passed;
-    this.#staffed.cold += cold * passed;
-    this.#staffed.starting += starting * passed;
-    this.#staffed.capacity += capacity * passed;
-    this.#series?.addStaffing(this.#until, toSeconds, { hot, cold, starting, capacity });
+    this.#workers.hot += hot * passed;
+    this.#workers.cold += cold * passed;
+    this.#workers.starting += starting * passed;
+    this.#workers.capacity += capacity * passed;
+    this.#series?.addWorkers(this.#until, toSeconds, { hot, cold, starting, capacity });
     this.#until = toSeconds;
   }
 
   result(fleet: Fleet): PlanResult {
-    const [times, { hot, cold, starting, capacity }] = [this.#queueTimes, this.#staffed];
+    const [times, { hot, cold, starting, capacity }] = [this.#queueTimes, this.#workers];
     const { priceHot, priceCold, priceStarting } = this.#settings;
     const prices = { hot: priceHot, cold: priceCold, starting: priceStarting };
     const [requests, seconds] = [times.count, this.#until];

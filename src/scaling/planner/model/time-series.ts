@@ -10,8 +10,8 @@ const FIRST_WIDTH_SECONDS = 1;
 const COARSE = 10;
 const COARSE_BUCKETS = Math.ceil(QUEUE_TIME_BUCKETS / COARSE) + 1;
 
-/** Workers, for a while: how many there are in each state, and what the hot ones can do in units/s. */
-export interface Staffing {
+/** How many workers there are in each state, and what the hot ones can do in units/s. */
+export interface WorkerCounts {
   readonly hot: number;
   readonly cold: number;
   readonly starting: number;
@@ -67,16 +67,16 @@ export class TimeSeries {
     this.#queue[place] = (this.#queue[place] as number) + 1;
   }
 
-  addStaffing(fromSeconds: number, toSeconds: number, staffing: Staffing): void {
+  addWorkers(fromSeconds: number, toSeconds: number, workers: WorkerCounts): void {
     // The last interval first: it may double the width.
     this.#indexOf(toSeconds);
     let from = fromSeconds;
     for (let index = this.#indexOf(from); from < toSeconds; index += 1) {
       const to = Math.min(toSeconds, (index + 1) * this.#width);
-      this.#add('hot', index, staffing.hot * (to - from));
-      this.#add('cold', index, staffing.cold * (to - from));
-      this.#add('starting', index, staffing.starting * (to - from));
-      this.#add('capacity', index, staffing.capacity * (to - from));
+      this.#add('hot', index, workers.hot * (to - from));
+      this.#add('cold', index, workers.cold * (to - from));
+      this.#add('starting', index, workers.starting * (to - from));
+      this.#add('capacity', index, workers.capacity * (to - from));
       from = to;
     }
   }

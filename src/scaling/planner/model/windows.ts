@@ -1,4 +1,4 @@
-/** Mean and maximum over the last so many decisions of the group. */
+/** Mean and maximum over the last decisions of the group. */
 
 /** Mean over a sliding window; while it is still filling, over what there is. */
 export class SlidingMean {

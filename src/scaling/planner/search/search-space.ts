@@ -1,6 +1,6 @@
 /**
- * The sets that a search may try: a lattice over target_util, cold_mult, cold_workers and min_load, fine enough that
- * nobody would ask for finer, and how to walk on it.
+ * The sets that a search may try: a lattice over target_util, cold_mult, cold_workers and min_load, fine enough for
+ * values that people write, and how to walk on it.
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { RecordedLoad } from '../load/load.ts';
@@ -83,7 +83,7 @@ function isRoundEnough(count: number): boolean {
   return Number.isInteger(lead < 2 ? lead * 5 : lead < 5 ? lead * 2 : lead);
 }
 
-/** Three digits: nobody writes min_load 1319.4082. */
+/** Three digits, as people write them: 1320, not 1319.4082. */
 function rounded(value: number): number {
   return Number(value.toPrecision(3));
 }

@@ -49,7 +49,7 @@ const FIRST_STRIDE = 8;
 const FOLLOWED = 10;
 /** Looks at each stride; one that finds nothing new costs nothing. */
 const LOOKS = 3;
-/** Of the time that a search takes, what the first grid takes: about, for the progress bar. */
+/** The first grid's share of the time that a search takes: about, for the progress bar. */
 const COARSE_SHARE = 0.5;
 
 /**
@@ -90,7 +90,7 @@ export function* searchParameters(
   return { p99LimitSeconds, space, tried, frontier: frontierOf(tried), best };
 }
 
-/** Also notes it. */
+/** Also remembers it. */
 function isNew(point: SearchPoint, seen: Set<string>): boolean {
   const key = keyOf(point);
   if (seen.has(key)) return false;
@@ -140,7 +140,7 @@ function isAllowed(base: ResolvedParameters, point: SearchPoint): boolean {
   );
 }
 
-/** At most so many, evenly spread, the ends among them. */
+/** At most `most` of them, evenly spread, the ends included. */
 export function spreadOver<T>(all: readonly T[], most: number): readonly T[] {
   if (all.length <= most) return all;
   return Array.from(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readCall, type Call } from '../../../../src/emulator/service/call.ts';
+import { readCall, type Call } from '../../../../src/emulator/calls/call.ts';
 import { specDialect } from '../../../../src/emulator/dialect/spec.ts';
 import { createJournal } from '../../../../src/emulator/journal/journal.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';

@@ -5,7 +5,7 @@ import { COMMON_ERRORS, ERRORS, type ErrorCode } from '../../../../src/contract/
 import { OPERATION_IDS, operationOf } from '../../../../src/contract/operations.ts';
 import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
 import { specDialect } from '../../../../src/emulator/dialect/spec.ts';
-import { BACKING_STORES, SMS_PROVIDERS } from '../../../../src/emulator/tfa/account/records.ts';
+import { BACKING_STORES, SMS_PROVIDERS } from '../../../../src/emulator/state/two-factor.ts';
 import {
   BACKUP_CODES,
   createLab,

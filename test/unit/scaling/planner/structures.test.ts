@@ -96,7 +96,7 @@ test('a series keeps its sums when it makes its intervals longer, and never has 
   for (let second = 0; second < 10_000; second += 1) {
     series.addWork(second, 2);
     series.addQueueTime(second, 0);
-    series.addStaffing(second, second + 1, { hot: 1, cold: 2, starting: 3, capacity: 4 });
+    series.addWorkers(second, second + 1, { hot: 1, cold: 2, starting: 3, capacity: 4 });
   }
   const { intervalSeconds, load, hot, cold, starting, capacity, cost, queueP99 } = series.read(10_000, {
     hot: 1,

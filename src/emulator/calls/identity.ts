@@ -2,7 +2,9 @@
 import type { Operation } from '../../contract/define.ts';
 import { authenticate } from './access.ts';
 import type { Call } from './call.ts';
-import type { ApiKeyRecord, State, UserRecord } from './state.ts';
+import type { ApiKeyRecord } from '../state/api-keys.ts';
+import type { State } from '../state/state.ts';
+import type { UserRecord } from '../state/users.ts';
 import { userOfSecret } from '../tfa/login.ts';
 
 export interface Identity {

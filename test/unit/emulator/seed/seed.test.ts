@@ -1,12 +1,12 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import * as z from 'zod';
-import { OPERATION_IDS } from '../../../src/contract/operations.ts';
-import type { Handlers } from '../../../src/emulator/handlers/define.ts';
-import { HANDLERS } from '../../../src/emulator/handlers/index.ts';
-import { buildState } from '../../../src/emulator/seed/build.ts';
-import { DEFAULT_SEED } from '../../../src/emulator/seed/default.ts';
-import { checkSeed, readSeedFile } from '../../../src/emulator/seed/file.ts';
-import { seedSchema } from '../../../src/emulator/seed/schema.ts';
+import { OPERATION_IDS } from '../../../../src/contract/operations.ts';
+import type { Handlers } from '../../../../src/emulator/handlers/define.ts';
+import { HANDLERS } from '../../../../src/emulator/handlers/index.ts';
+import { buildState } from '../../../../src/emulator/seed/build.ts';
+import { DEFAULT_SEED } from '../../../../src/emulator/seed/default.ts';
+import { checkSeed, readSeedFile } from '../../../../src/emulator/seed/file.ts';
+import { seedSchema } from '../../../../src/emulator/seed/schema.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 

@@ -1,8 +1,10 @@
-/** Who calls, and may they (§5): the Bearer key, and the permissions of a scoped one. Pure. */
+/** Who calls, and what they may do (§5): the Bearer key, and the permissions of a scoped one. Pure. */
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
-import { Refused } from './refused.ts';
-import type { ApiKeyRecord, State, UserRecord } from './state.ts';
+import { Refused } from '../answers/refused.ts';
+import type { ApiKeyRecord } from '../state/api-keys.ts';
+import type { State } from '../state/state.ts';
+import type { UserRecord } from '../state/users.ts';
 import { findSession } from '../tfa/login.ts';
 
 /** The value of `Authorization: Bearer …`; undefined without one. */
@@ -35,7 +37,7 @@ export function authenticate(
   return { key, user };
 }
 
-/** A key or a session by its value, whatever has become of it; what the journal names the caller by. */
+/** A key or a session by its value, valid or expired; what the journal names the caller by. */
 export function keyNamed(state: State, bearer: string): ApiKeyRecord | undefined {
   return state.keys.get(bearer) ?? state.tfa.sessions.get(bearer);
 }

@@ -1,8 +1,6 @@
-/** How the service says 429: three shapes of the public service, none with a Retry-After (public-dialect.md). */
-import { jsonAnswer, textAnswer, type Answer } from '../http/answer.ts';
-
-export const THROTTLE_SHAPES = ['text', 'detail', 'error'] as const;
-export type ThrottleShape = (typeof THROTTLE_SHAPES)[number];
+/** How the service says 429: three shapes of the public service, none with a Retry-After (src/contract/README.md). */
+import type { ThrottleShape } from '../state/settings.ts';
+import { jsonAnswer, textAnswer, type Answer } from './answer.ts';
 
 const WORDS = 'API requests too frequent';
 

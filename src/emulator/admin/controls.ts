@@ -1,4 +1,4 @@
-/** What a test plays with: the clock, faults, the journal. */
+/** What a test controls: the clock, faults, the journal. */
 import * as z from 'zod';
 import { coerceFields } from '../../wire/coerce.ts';
 import { faultSchema, type FaultInput } from '../faults/faults.ts';
@@ -18,7 +18,7 @@ const clockChange = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('advance'), ms: z.number().nonnegative() }),
 ]);
 
-export function instrumentRoutes(parts: AdminParts): AdminRoute[] {
+export function controlRoutes(parts: AdminParts): AdminRoute[] {
   return [...clockRoutes(parts), ...faultRoutes(parts), ...journalRoutes(parts)];
 }
 
@@ -40,7 +40,7 @@ function faultRoutes({ faults, clock }: AdminParts): AdminRoute[] {
   return [
     route('GET', '/faults', 'faults in force', () => ({ faults: faults.list() })),
     bodyRoute('POST', '/faults', 'puts a fault in force', faultSchema, async ({ body }) => {
-      // The admin API listens on the same port: without an end of its own nobody could lift it again.
+      // The admin API listens on the same port: without an end of its own it could not be lifted again.
       if (body.kind === 'refused' && (body.forMs === undefined || clock.mode === 'frozen')) {
         throw new Error('forMs: over this API `refused` needs an end, and a clock that runs towards it');
       }

@@ -1,7 +1,7 @@
-/** How the emulated service says no: thrown by whatever finds the fault, rendered in one place (dialect.ts). */
+/** How the emulated service says no: thrown by what finds the error, made an answer by the dialect. */
 import { ERRORS, type Actor, type ErrorCode } from '../../contract/errors.ts';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
-import type { ThrottleShape } from './throttling.ts';
+import type { ThrottleShape } from '../state/settings.ts';
 
 export interface RefusedOptions {
   /** Further fields of the error body, e.g. `fail_count`. */

@@ -1,9 +1,32 @@
 /** A request as far as it can be read without judging it: which operation, whose key, what input. Pure. */
 import type { Operation } from '../../contract/define.ts';
-import { operationOf } from '../../contract/operations.ts';
+import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { bearerOf, keyNamed } from './access.ts';
-import type { Dialect, Target } from '../dialect/dialect.ts';
-import type { ApiKeyRecord, State } from './state.ts';
+import type { RouteMatch } from '../../wire/match.ts';
+import type { ApiKeyRecord } from '../state/api-keys.ts';
+import type { State } from '../state/state.ts';
+
+/** What a path leads to: an operation, perhaps under another name and in another form. */
+export interface Target {
+  readonly id: OperationId;
+  readonly alias?: Alias;
+}
+
+/** An older or newer address of an operation, and how its request and answer differ. */
+export interface Alias {
+  readonly method: string;
+  readonly path: string;
+  readonly id: OperationId;
+  /** The query of the alias as the body of the operation. */
+  body?(query: Readonly<Record<string, string>>, state: State): Record<string, unknown>;
+  answer?(body: Readonly<Record<string, unknown>>): Record<string, unknown>;
+}
+
+/** The part of a dialect that reading a request takes. */
+export interface Addresses {
+  match(method: string, path: string): RouteMatch<Target> | undefined;
+  knows(operation: Operation): boolean;
+}
 
 export interface IncomingRequest {
   readonly method: string;
@@ -37,7 +60,7 @@ type Body =
 const NO_BODY: Body = { kind: 'none' };
 const NO_QUERY: Readonly<Record<string, string>> = {};
 
-export function readCall(request: IncomingRequest, dialect: Dialect, state: State): Call {
+export function readCall(request: IncomingRequest, dialect: Addresses, state: State): Call {
   const { method, url } = request;
   const queryAt = url.indexOf('?');
   const path = queryAt === -1 ? url : url.slice(0, queryAt);

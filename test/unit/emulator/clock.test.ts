@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createClock } from '../../../../src/emulator/service/clock.ts';
+import { createClock } from '../../../src/emulator/clock.ts';
 
 const DAY = 86_400_000;
 

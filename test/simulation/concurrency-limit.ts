@@ -13,7 +13,7 @@ import { Random } from './random.ts';
 import { finish, pickLateness, type RunOptions, type RunResult } from './scenario.ts';
 import { World } from './world.ts';
 
-export async function crowd({ seed, factor = 1, step, trace }: RunOptions): Promise<RunResult> {
+export async function concurrencyLimit({ seed, factor = 1, step, trace }: RunOptions): Promise<RunResult> {
   const random = new Random(seed);
   const time = new VirtualTime();
   const ttl = random.pick([60, 300]) * 1000;

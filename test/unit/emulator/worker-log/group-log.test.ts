@@ -10,10 +10,9 @@ import {
   setGrowthRate,
   tailText,
   writeText,
-  type GroupLog,
-  type LineSource,
-} from '../../../src/emulator/worker-log/group-log.ts';
-import { createInferenceLog } from '../../../src/emulator/worker-log/inference-log.ts';
+} from '../../../../src/emulator/worker-log/group-log.ts';
+import type { GroupLog, LineSource } from '../../../../src/emulator/state/worker-groups.ts';
+import { createInferenceLog } from '../../../../src/emulator/worker-log/inference-log.ts';
 
 const inferenceLog = createInferenceLog();
 

@@ -1,5 +1,5 @@
 /** What the emulated service remembers about second factors: plain data, like the rest of the state. */
-import type { ApiKeyRecord } from '../../service/state.ts';
+import type { ApiKeyRecord } from './api-keys.ts';
 
 /** Shared by all accounts. */
 export interface TfaState {

@@ -1,4 +1,4 @@
-/** Ids count up and are never given twice, also not after what had one is gone. */
+/** Ids count up and are never given twice, not even after what had one is deleted. */
 import type { State } from './state.ts';
 
 /** The kinds of things that get an id of their own when they are created. */

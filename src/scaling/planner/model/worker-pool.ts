@@ -14,7 +14,7 @@ export function isShort(capacity: number, workers: number, ofCapacity: number, o
   return workers < ofWorkers || capacity < ofCapacity * ALMOST;
 }
 
-export class Roster {
+export class WorkerPool {
   readonly max: number;
   readonly #performance: Performance;
   readonly #state: Uint8Array;
@@ -67,11 +67,11 @@ export class Roster {
   move(worker: number, to: State): void {
     const from = this.stateOf(worker);
     this.#state[worker] = to;
-    this.#tally(from, worker, -1);
-    this.#tally(to, worker, 1);
+    this.#count(from, worker, -1);
+    this.#count(to, worker, 1);
   }
 
-  #tally(state: State, worker: number, by: 1 | -1): void {
+  #count(state: State, worker: number, by: 1 | -1): void {
     if (state === STATE.none) return;
     this.#total += by;
     const workers = this.workersIn(state) + by;

@@ -1,0 +1,42 @@
+/** Worker groups and their logs, kept as what they grow by instead of line by line. */
+
+export interface WorkerGroupRecord {
+  readonly id: number;
+  readonly log: GroupLog;
+}
+
+export type LineSource =
+  | { readonly kind: 'generated'; readonly seed: number }
+  /** Given lines; with `loop` from the start again when they are all written, else the log stops there. */
+  | { readonly kind: 'replay'; readonly lines: readonly string[]; readonly loop: boolean };
+
+export interface Literal {
+  readonly kind: 'literal';
+  readonly first: number;
+  readonly lines: string[];
+}
+
+export interface Growth {
+  readonly kind: 'growth';
+  /** Index of its first line in the whole log. */
+  readonly first: number;
+  /** Its line `n` (from 0) is written `(n + 1) / linesPerSecond` seconds after this time. */
+  readonly sinceMs: number;
+  readonly linesPerSecond: number;
+  /** Index in the source of its first line. */
+  readonly sourceFirst: number;
+  readonly source: LineSource;
+  /** Index in the whole log after its last line; open while it still grows. */
+  readonly end?: number;
+}
+
+export interface GroupLog {
+  /** Ascending and without holes; the last one is an open growth (which may have rate 0). */
+  segments: (Literal | Growth)[];
+  /** Lines the service keeps. */
+  readonly retainedLines: number;
+  /** Lines before this index were thrown away by `clear`. */
+  clearedBefore: number;
+  /** What was written after the last line break. */
+  unfinished: string;
+}
