@@ -44,6 +44,31 @@ export function partialTable(results: Results, figures: readonly FigureRow[]): s
   return [...tables, origin(results)].join('\n\n');
 }
 
+/** Those of the README: what a sidecar costs the app beside it. The whole table is in test/README.md. */
+const KEY_FIGURES: ReadonlySet<string> = new Set([
+  'memory',
+  'start',
+  'idle-cpu',
+  'many-lapses',
+  'lines',
+  'metrics',
+]);
+
+/** A few rows of the same figures; one that was not measured is left out. */
+export function keyFigures(results: Results | undefined): string {
+  if (!results) return 'Not measured yet: `npm run bench`.';
+  const rows = FIGURES.flatMap(({ id, what, unit, bound, atLeast }) => {
+    const found = KEY_FIGURES.has(id) && results.figures.find((figure) => figure.id === id);
+    if (!found) return [];
+    return [
+      [what, amount(found.value, unit), `${atLeast ? '≥' : '≤'} ${amount(bound, unit)}`, found.note ?? ''],
+    ];
+  });
+  const header = ['figure', 'measured', 'bound', 'note'];
+  const table = [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+  return `${table}\n\n${origin(results)}`;
+}
+
 const MEMORY =
   'Memory is what all processes of a program take on a machine of their own, heart and daemon here: their ' +
   'proportional set size (`Pss` of `/proc/PID/smaps_rollup`), run by a copy of the binary and its libraries that ' +
