@@ -1,4 +1,4 @@
-/** The documents of the repository, and what a reader would follow in them: names of files, commands. */
+/** The documents of the repository, and what a reader would follow in them: links, names of files, commands. */
 import { globSync, readFileSync } from 'node:fs';
 
 const repository = new URL('../../', import.meta.url);
@@ -39,9 +39,23 @@ function proseOf(text: string): string {
   return text.replaceAll(/<!-- table: \w+ -->[\s\S]*?<!-- end -->/g, '').replaceAll(FENCE, '');
 }
 
+export function linksOf(text: string): string[] {
+  return [...text.replaceAll(FENCE, '').matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+}
+
 /** What stands between backticks. */
 export function spansOf(text: string): string[] {
   return [...proseOf(text).matchAll(/`([^`]+)`/g)].map(([, span = '']) => span.replaceAll(/\s+/g, ' '));
+}
+
+/** The anchors that a forge makes of headings. */
+export function anchorsOf(text: string): string[] {
+  return [...text.replaceAll(FENCE, '').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
 }
 
 export interface Exchange {

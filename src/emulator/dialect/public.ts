@@ -1,5 +1,5 @@
 /**
- * The public service's way of speaking the interface (public-dialect.md), so that its existing clients run
+ * The public service's way of speaking the interface (src/contract/README.md), so that its existing clients run
  * against the emulator unmodified: laxer about what it takes, and wordier in what it answers.
  */
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';

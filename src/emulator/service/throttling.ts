@@ -1,4 +1,4 @@
-/** How the service says 429: three shapes of the public service, none with a Retry-After (public-dialect.md). */
+/** How the service says 429: three shapes of the public service, none with a Retry-After (src/contract/README.md). */
 import { jsonAnswer, textAnswer, type Answer } from '../http/answer.ts';
 
 export const THROTTLE_SHAPES = ['text', 'detail', 'error'] as const;
