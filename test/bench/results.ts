@@ -54,15 +54,13 @@ const KEY_FIGURES: ReadonlySet<string> = new Set([
   'metrics',
 ]);
 
-/** A few rows of the same figures; one that was not measured is left out. */
+/** A few rows of the same figures; one that was not measured is said so, and not hidden. */
 export function keyFigures(results: Results | undefined): string {
   if (!results) return 'Not measured yet: `npm run bench`.';
-  const rows = FIGURES.flatMap(({ id, what, unit, bound, atLeast }) => {
-    const found = KEY_FIGURES.has(id) && results.figures.find((figure) => figure.id === id);
-    if (!found) return [];
-    return [
-      [what, amount(found.value, unit), `${atLeast ? '≥' : '≤'} ${amount(bound, unit)}`, found.note ?? ''],
-    ];
+  const rows = FIGURES.filter(({ id }) => KEY_FIGURES.has(id)).map(({ id, what, unit, bound, atLeast }) => {
+    const found = results.figures.find((figure) => figure.id === id);
+    const measured = found ? amount(found.value, unit) : 'not measured';
+    return [what, measured, `${atLeast ? '≥' : '≤'} ${amount(bound, unit)}`, found?.note ?? ''];
   });
   const header = ['figure', 'measured', 'bound', 'note'];
   const table = [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
