@@ -196,9 +196,9 @@ function adminTable(): string {
   return table(['request', 'does'], rows);
 }
 
-/** A document with every generated table as the code has it now. */
-export async function withTables(text: string): Promise<string> {
-  const tables: Record<string, string> = {
+/** Every generated table, as the code has it now. */
+export async function generatedTables(): Promise<Readonly<Record<string, string>>> {
+  return {
     layers: layersTable(),
     alerts: alertsTable(),
     emulator_settings: settingsTable(),
@@ -219,6 +219,10 @@ export async function withTables(text: string): Promise<string> {
     rules: rulesTable(),
     bench: benchTable(readResults()),
   };
+}
+
+/** A document with its tables as they should be. */
+export function withTables(text: string, tables: Readonly<Record<string, string>>): string {
   return text.replace(
     /(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,
     (_, start: string, name: string, end: string) => `${start}${tables[name] ?? `no table ${name}`}\n${end}`,
@@ -226,9 +230,10 @@ export async function withTables(text: string): Promise<string> {
 }
 
 if (import.meta.main) {
+  const tables = await generatedTables();
   for (const path of DOCUMENTS) {
     const text = textOf(path);
-    const written = await withTables(text);
+    const written = withTables(text, tables);
     if (written !== text) writeFileSync(urlOf(path), written);
   }
   writeFileSync(statusSchemaFile, `${JSON.stringify(statusJsonSchema(), null, 2)}\n`);
