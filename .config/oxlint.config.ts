@@ -284,3 +284,6 @@ export default defineConfig({
     { files: ['*.config.ts', '**/vitest.config.ts'], rules: { 'import/no-default-export': 'off' } },
   ],
 });
+
+/** For the table of src/README.md. */
+export { ALLOWED_PACKAGES, LAYERS, PURE };

@@ -1,4 +1,4 @@
-/** What is measured, and the bounds it is held to. One row of the README's table each. */
+/** What is measured, and the bounds it is held to. One row of the table in test/README.md each. */
 
 export interface FigureRow {
   readonly id: string;

@@ -1,6 +1,6 @@
 /**
  * Every benchmark, one after the other: builds the bundle, prints the table of figures against their bounds, and
- * writes results.json, from which the README has its table. Run: npm run bench [-- --quick] [-- --only memory,start]
+ * writes results.json, from which the documents have their tables. Run: npm run bench [-- --quick] [-- --only memory,start]
  * --only takes ids of figures and names of scripts, prints what they measure, and writes nothing.
  * Exit code 1: a bound is broken, or a figure is missing.
  */

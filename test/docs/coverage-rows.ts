@@ -24,10 +24,10 @@ const MOVES = 'unit/emulator/tfa/moves.test.ts';
 const VERIFICATION = 'unit/emulator/tfa/verification.test.ts';
 const MATRIX = 'unit/emulator/tfa/matrix.test.ts';
 const ERROR_CASES = 'unit/emulator/tfa/errors.test.ts';
-const TEMPLATES = 'unit/emulator/templates.test.ts';
+const TEMPLATES = 'unit/emulator/resources/templates.test.ts';
 const MERGE = 'unit/contract/merge.test.ts';
 const LAUNCH = 'integration/client/launch.test.ts';
-const SCALING = 'unit/scaling/check.test.ts';
+const SCALING = 'unit/scaling/rules/check.test.ts';
 
 function row(section: string, subject: string, file: string, names: string): CoverageRow {
   return { section, subject, file, names };

@@ -1,8 +1,10 @@
 /**
- * The tables of the README that have a source in the code, and the published schema of the status: `npm run readme`
+ * The tables of the documents that have a source in the code, and the published schema of the status: `npm run readme`
  * writes them, and tests check that they are what the code says.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { ALLOWED_PACKAGES, LAYERS, PURE } from '../../.config/oxlint.config.ts';
 import { processConsole } from '../../src/cli/console.ts';
 import { usageOf } from '../../src/cli/operations/help.ts';
 import { createProgram } from '../../src/cli/program.ts';
@@ -18,12 +20,16 @@ import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/config/opti
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
 import { EMPTY_SCRAPE } from '../support/empty-scrape.ts';
 import { statusJsonSchema } from '../../src/daemon/status/status-schema.ts';
+import type { AdminParts } from '../../src/emulator/admin/route.ts';
+import { adminRoutes } from '../../src/emulator/admin/routes.ts';
+import { faultSchema } from '../../src/emulator/faults/faults.ts';
+import { settingsSchema } from '../../src/emulator/state/settings.ts';
 import { allowedValues } from '../../src/scaling/rules/check.ts';
 import { MEANINGS } from '../../src/scaling/rules/meanings.ts';
 import { RULES } from '../../src/scaling/rules/rules.ts';
-import { benchTable, readResults } from '../bench/results.ts';
+import { benchTable, keyFigures, readResults } from '../bench/results.ts';
+import { DOCUMENTS, textOf, urlOf } from './documents.ts';
 
-const readme = new URL('../../README.md', import.meta.url);
 const statusSchemaFile = new URL('../../deploy/status.schema.json', import.meta.url);
 
 function line(cells: readonly string[]): string {
@@ -125,9 +131,80 @@ function parametersTable(): string {
   return table(['parameter', 'allowed', 'default', 'is'], rows);
 }
 
-/** The README with every generated table as the code has it now. */
-export async function withTables(text: string): Promise<string> {
-  const tables: Record<string, string> = {
+/** What the linter lets each folder of src/ import. */
+function layersTable(): string {
+  const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
+  const rows = Object.entries(LAYERS).map(([folder, allowed]) => [
+    `\`${folder}/\``,
+    code(allowed) || 'nothing',
+    code(ALLOWED_PACKAGES[folder] ?? []),
+    PURE.has(folder) ? 'no' : 'yes',
+  ]);
+  return table(['room', 'may import', 'guarded packages', "Node's modules"], rows);
+}
+
+interface AlertRule {
+  readonly alert: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly runbook_url: string };
+}
+
+function alertsTable(): string {
+  const { groups } = parse(textOf('deploy/prometheus/pilotlight.rules.yml')) as {
+    readonly groups: readonly { readonly rules: readonly AlertRule[] }[];
+  };
+  const rows = groups
+    .flatMap(({ rules }) => rules)
+    .map(({ alert, labels, annotations: { summary, runbook_url } }) => [
+      `[\`${alert}\`](prometheus/${runbook_url})`,
+      labels.severity,
+      summary.replaceAll(/\{\{ \$(?:labels\.)?(\w+)[^}]*\}\}/g, '…'),
+    ]);
+  return table(['alert', 'severity', 'says'], rows);
+}
+
+/** Numbers of the emulator that the interface does not show. */
+function settingsTable(): string {
+  const rows = Object.entries(settingsSchema.shape).map(([name, schema]) => [
+    `\`${name}\``,
+    `\`${String(schema.def.defaultValue)}\``,
+    schema.description ?? '',
+  ]);
+  return table(['setting', 'default', 'is'], rows);
+}
+
+function faultsTable(): string {
+  const common = new Set(Object.keys(selectionOf('latency')).filter((field) => field in selectionOf('hang')));
+  const rows = faultSchema.options.map(({ shape }) => {
+    const kind = shape.kind.value;
+    const own = Object.keys(shape).filter((field) => field === 'takesEffect' || !common.has(field));
+    return [`\`${kind}\``, own.map((field) => `\`${field}\``).join(', ')];
+  });
+  return table(['kind', 'own fields'], rows);
+}
+
+function selectionOf(kind: string): object {
+  return faultSchema.options.find(({ shape }) => shape.kind.value === kind)?.shape ?? {};
+}
+
+/** The routes are made without what they work on, for none of them is called. */
+function adminTable(): string {
+  const rows = adminRoutes({} as AdminParts).map(({ method, path, summary }) => [
+    `\`${method} /_emulator${path}\``,
+    summary,
+  ]);
+  return table(['request', 'does'], rows);
+}
+
+/** Every generated table, as the code has it now. */
+export async function generatedTables(): Promise<Readonly<Record<string, string>>> {
+  return {
+    layers: layersTable(),
+    alerts: alertsTable(),
+    emulator_settings: settingsTable(),
+    emulator_faults: faultsTable(),
+    emulator_admin: adminTable(),
+    figures: keyFigures(readResults()),
     environment: environmentTable(),
     features: featuresTable(),
     metrics: await metricsTable(),
@@ -142,6 +219,10 @@ export async function withTables(text: string): Promise<string> {
     rules: rulesTable(),
     bench: benchTable(readResults()),
   };
+}
+
+/** A document with its tables as they should be. */
+export function withTables(text: string, tables: Readonly<Record<string, string>>): string {
   return text.replace(
     /(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,
     (_, start: string, name: string, end: string) => `${start}${tables[name] ?? `no table ${name}`}\n${end}`,
@@ -149,6 +230,11 @@ export async function withTables(text: string): Promise<string> {
 }
 
 if (import.meta.main) {
-  writeFileSync(readme, await withTables(readFileSync(readme, 'utf8')));
+  const tables = await generatedTables();
+  for (const path of DOCUMENTS) {
+    const text = textOf(path);
+    const written = withTables(text, tables);
+    if (written !== text) writeFileSync(urlOf(path), written);
+  }
   writeFileSync(statusSchemaFile, `${JSON.stringify(statusJsonSchema(), null, 2)}\n`);
 }

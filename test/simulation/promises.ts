@@ -1,4 +1,4 @@
-/** What holds at every moment of every run, whatever the weather: properties 3 and 4 of the design page. */
+/** What holds at every moment of every run, whatever the weather: spacing, at most two attempts, their length, and the estimate. */
 
 import type { Step } from '../../src/heartbeat/engine/engine.ts';
 import { MIN_SPACING, type Timing } from '../../src/heartbeat/engine/formulas.ts';

@@ -1,6 +1,6 @@
 /**
  * THE table of environment variables: name, type, default and documentation of each. Configuration, its error
- * messages, `/-/config` and the README's table all read it. Names are fixed: see the README.
+ * messages, `/-/config` and the table of deploy/README.md all read it. Names are fixed: others' scripts depend on them.
  */
 import { DAEMON_OPTIONS, type DaemonSettings } from './daemon-options.ts';
 import { HEART_OPTIONS, type HeartSettings } from './heart-options.ts';

@@ -4,7 +4,7 @@
  * been underestimated is the sum of the monotonic time and of every advance the wall clock ever made on it:
  * the elapsed time. It only grows, and the remaining time of a deployment is measured on it.
  *
- * The design page says max(monotonic, wall) since the last beat. That is not enough: set back an hour and then
+ * The larger of the two since the last beat, as others take it, is not enough: set back an hour and then
  * suspended for half an hour, the wall clock shows less than no time and the monotonic clock shows none.
  */
 

@@ -1,7 +1,7 @@
 /**
  * Every length of time the heartbeat uses, as a function of the TTL alone. All values are milliseconds.
  *
- * The letters are those of the design page: T the TTL, I the interval, A the attempt timeout, B the
+ * The letters are those of src/heartbeat/README.md: T the TTL, I the interval, A the attempt timeout, B the
  * backoff, ε the allowance for clock rate, q the tick, P the pause allowance, s the spacing, X the rescue
  * time.
  */
@@ -124,7 +124,7 @@ export function timingFor(choice: TimingChoice): Timing {
     rescue,
     urgentBelow: Math.max(2 * rescue, ttl / 4),
     attemptLife: 2 * timeout + longestBackoff,
-    // The design page lets s grow to max(B, T/8). A spacing above A + B sleeps through a whole window of
+    // A spacing above A + B sleeps through a whole window of
     // length X, so the promise itself sets this lower limit (jitter upwards included).
     maxSpacing: Math.max(MIN_SPACING, (timeout + longestBackoff) / (1 + THROTTLE_JITTER)),
   });

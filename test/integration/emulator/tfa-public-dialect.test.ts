@@ -1,4 +1,4 @@
-/** 2FA as the public service's own clients speak it (public-dialect.md). */
+/** 2FA as the public service's own clients speak it (src/contract/README.md). */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { BACKUP_CODES, NOON, TFA_SEED } from '../../support/two-factor.ts';

@@ -38,9 +38,9 @@ describe('each alert', () => {
   });
 
   test('uses only metrics that the daemon has', () => {
-    const readme = readFileSync(`${root}README.md`, 'utf8');
+    const page = readFileSync(`${root}deploy/README.md`, 'utf8');
     const used = new Set([...rules.matchAll(/\bpilotlight_[a-z_]+/g)].map(([name]) => name));
-    for (const name of used) expect(readme).toContain(`\`${name}\``);
+    for (const name of used) expect(page).toContain(`\`${name}\``);
     expect(alerts).toHaveLength(21);
   });
 });

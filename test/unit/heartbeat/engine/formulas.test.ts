@@ -11,7 +11,7 @@ describe('timing', () => {
     [300_000, 60_000, 10_000, 15_000, 1000, 2000, 38_000],
     [3_600_000, 60_000, 10_000, 15_000, 1000, 2000, 38_000],
   ])(
-    'of a TTL of %i ms is that of the design page',
+    'of a TTL of %i ms is that of the table in src/heartbeat/README.md',
     (ttl, interval, timeout, backoff, tick, pause, rescue) => {
       const timing = timingFor({ ttl, interval: 'auto' });
       expect(timing).toMatchObject({ interval, attemptTimeout: timeout, backoff });
