@@ -181,7 +181,7 @@ const PACKAGES = [
 /** Packages that a folder or room may import besides Node's own modules. */
 const ALLOWED_PACKAGES: Record<string, readonly string[]> = {
   client: ['undici', 'otpauth'],
-  'emulator/http': ['wire', 'fastify'],
+  'emulator/http': ['fastify'],
   'emulator/tfa': ['otpauth'],
   'logs/sinks': ['undici', '@opentelemetry/**'], // the OTLP sink, which is loaded when it is configured
   watch: ['node-cron'],
