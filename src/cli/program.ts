@@ -1,4 +1,4 @@
-/** The command line: one file a command in commands/, each loading what it needs only when it runs. */
+/** The command line: a file for each command in commands/, which loads what it needs when it runs. */
 import { Command, CommanderError } from 'commander';
 import { buildInfo } from '../build-info.ts';
 import { callCommand, opsCommand } from './commands/call.ts';
@@ -16,7 +16,7 @@ import { EXIT } from '../config/exit-codes.ts';
 import { printError, processConsole, type Console } from './console.ts';
 import { InputError } from './input-error.ts';
 
-/** Never rejects for what the user did wrong: that is said, and is the exit code. */
+/** Never rejects for what the user did wrong: that is printed, and is the exit code. */
 export async function runProgram(
   argv: readonly string[],
   console: Console = processConsole(),

@@ -28,13 +28,13 @@ export type Lookup = (
 ) => void;
 
 /** A resolver that is slower than this is not waited for where an address is known, ms. */
-const PATIENCE = 500;
+const ANSWER_WAIT_MS = 500;
 /** Names whose addresses are remembered; a service has two. */
 const MAX_KNOWN = 64;
 
 export function createLookup(resolve: Resolve = systemLookup): Lookup {
   const known = new Map<string, readonly LookupAddress[]>();
-  /** Those who wait for the answer of a question that is under way. */
+  /** By question: the callbacks that wait for its answer. */
   const waiting = new Map<string, Set<Answer>>();
 
   function remember(key: string, addresses: readonly LookupAddress[]): void {
@@ -52,7 +52,7 @@ export function createLookup(resolve: Resolve = systemLookup): Lookup {
     waiting.set(key, answers);
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       waiting.delete(key);
-      // Also when nobody waits any more: a late answer serves the next one who asks.
+      // Also when no callback waits any more: a late answer is used by the next question.
       if (error === null && addresses.length > 0) remember(key, addresses);
       for (const one of answers) one(error, addresses);
     });
@@ -62,7 +62,7 @@ export function createLookup(resolve: Resolve = systemLookup): Lookup {
     if (signal?.aborted) return;
     const key = `${hostname} ${options.family ?? 0}`;
     const last = known.get(key);
-    const timer = last && setTimeout(() => settle(null, last), PATIENCE);
+    const timer = last && setTimeout(() => settle(null, last), ANSWER_WAIT_MS);
     signal?.addEventListener('abort', forget);
     ask(key, hostname, options, settle);
 

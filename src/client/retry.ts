@@ -14,7 +14,7 @@ export const DEFAULT_RETRY: RetryPolicy = { attempts: 3, baseMs: 250, maxMs: 15_
 export const NO_RETRY: RetryPolicy = { attempts: 1, baseMs: 0, maxMs: 0 };
 
 /**
- * Wait in ms before attempt `attempt + 1`, or undefined when repeating is no use. Full jitter, so that many
+ * Wait in ms before attempt `attempt + 1`, or undefined when repeating does not help. Full jitter, so that many
  * clients do not come back together; what the service asks for is honoured up to the cap.
  */
 export function retryDelay(
@@ -33,6 +33,6 @@ export function retryDelay(
 function isTransient(error: CallError): boolean {
   if (error instanceof TransportError || error instanceof TimeoutError) return true;
   if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
-  // HTML with status 200 comes from a proxy in between; it passes.
+  // HTML with status 200 comes from a proxy in between, which is temporary.
   return error instanceof ResponseError;
 }

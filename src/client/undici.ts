@@ -1,7 +1,7 @@
 /**
  * undici in parts: dispatchers and a request. undici's own entry replaces the dispatcher of the whole
  * process, and so changes what fetch() of the app around this library does, by being imported alone
- * (lib/global.js); it also loads fetch, WebSocket and caches, which nobody here uses.
+ * (lib/global.js); it also loads fetch, WebSocket and caches, which are not used here.
  */
 import type {
   Agent as DirectAgentType,

@@ -9,7 +9,7 @@ export class BoundedBody {
     this.#maxBytes = maxBytes;
   }
 
-  /** False where the body is larger than the bound: this piece, and whatever follows it, is left out. */
+  /** False where the body is larger than the bound: this piece, and all that follow it, are left out. */
   add(chunk: Uint8Array): boolean {
     this.#size += chunk.length;
     if (this.#size > this.#maxBytes) return false;

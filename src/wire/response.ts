@@ -1,6 +1,6 @@
 /**
  * HTTP response → outcome, pure: tells a success from the many shapes in which the service says no (§7 and
- * the public dialect), whatever the status claims.
+ * the public dialect), also where the status is that of a success.
  */
 import type { Operation } from '../contract/define.ts';
 import { COMMON_ERRORS, ERRORS } from '../contract/errors.ts';
@@ -145,7 +145,7 @@ function contentType({ headers }: WireResponse): string {
   return typeof type === 'string' ? excerpt(type) : 'no content type';
 }
 
-/** A string with something in it: `error: ""` beside a success is no error. */
+/** A string with something in it: `error: ""` beside a success is not an error. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addPlanFlags, type PlanFlags } from '../../src/cli/plan/flags.ts';
-import type { PlanOutcome } from '../../src/cli/plan/outcome.ts';
+import type { PlanReport } from '../../src/cli/plan/plan-report.ts';
 import { runPlan } from '../../src/cli/plan/run-plan.ts';
 
-export async function planCommandLine(...flags: string[]): Promise<PlanOutcome> {
+export async function planCommandLine(...flags: string[]): Promise<PlanReport> {
   const command = addPlanFlags(
     new Command('plan').exitOverride().configureOutput({ writeErr: () => undefined }),
   );

@@ -4,7 +4,7 @@ import { EXIT } from '../../config/exit-codes.ts';
 import { printJson, printLine, type Console } from '../console.ts';
 import { InputError } from '../input-error.ts';
 import { addPlanFlags, type PlanFlags } from '../plan/flags.ts';
-import type { PlanOutcome } from '../plan/outcome.ts';
+import type { PlanReport } from '../plan/plan-report.ts';
 
 const EXAMPLES = `
 Parameters come from --params or PILOTLIGHT_ENDPOINT_GROUPS, with --param on top; what is not given has the
@@ -26,22 +26,22 @@ export function planCommand(console: Console): Command {
     .addHelpText('after', EXAMPLES)
     .action(async (flags: PlanFlags) => {
       const { runPlan } = await import('../plan/run-plan.ts');
-      const outcome = await runPlan(flags, console);
-      if (flags.html !== undefined) await writePage(flags.html, outcome);
+      const report = await runPlan(flags, console);
+      if (flags.html !== undefined) await writePage(flags.html, report);
       // Before the results, whose reader may leave early.
-      if (flags.p99 !== undefined && !outcome.search?.best) console.exit(EXIT.failed);
-      if (flags.json) return printJson(console, outcome);
+      if (flags.p99 !== undefined && !report.search?.best) console.exit(EXIT.failed);
+      if (flags.json) return printJson(console, report);
       const { planTable } = await import('../plan/table.ts');
-      for (const line of planTable(outcome, console.columns ?? 100)) printLine(console, line);
+      for (const line of planTable(report, console.columns ?? 100)) printLine(console, line);
       if (flags.html !== undefined) printLine(console, `Page with the plots: ${flags.html}`);
     });
 }
 
-async function writePage(path: string, outcome: PlanOutcome): Promise<void> {
+async function writePage(path: string, report: PlanReport): Promise<void> {
   const { planPage } = await import('../plan/report/page.ts');
   const { reportAssets } = await import('../plan/report/assets.ts');
   try {
-    writeFileSync(path, planPage(outcome, reportAssets()));
+    writeFileSync(path, planPage(report, reportAssets()));
   } catch (cause) {
     throw new InputError(`--html ${path}: ${(cause as Error).message}`, { cause });
   }

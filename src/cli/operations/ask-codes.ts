@@ -1,4 +1,4 @@
-/** Asks a person at a terminal for what a command lacks: 2FA codes, with all that must happen before one can be typed. */
+/** Asks a person at a terminal for what a command lacks: secrets, and 2FA codes, which may have to be sent first. */
 import type { z } from 'zod';
 import type { Client } from '../../client/client.ts';
 import { proveSecondFactor, type CodePrompt } from '../../client/flows/tfa-proof.ts';
@@ -10,7 +10,7 @@ import type { Input } from './input.ts';
 
 type Ask = NonNullable<Console['ask']>;
 
-/** The input with what was asked for; as it was where nobody can be asked, as in a script. */
+/** The input with what was asked for; unchanged where no person can be asked, as in a script. */
 export async function completeInput(
   operation: Operation,
   input: Input,
@@ -21,7 +21,7 @@ export async function completeInput(
   if (!ask) return input;
   if (takesProof(operation.body)) {
     if (input['code'] !== undefined || input['backup_code'] !== undefined) return input;
-    // Whoever names the secret has had the code sent already.
+    // With a secret comes a code that has been sent already.
     if (input['secret'] !== undefined) return { ...input, code: await ask('6-digit code: ', signal) };
     const proof = await proveSecondFactor(client, {
       askCode: (prompt) => askCode(prompt, ask, err, signal),

@@ -54,7 +54,7 @@ function operationCommand(id: OperationId, name: string, console: Console): Comm
   });
 }
 
-/** Values stay texts here; read.ts makes of them what the schema takes. */
+/** Values stay texts here; flag-value.ts makes of them what the schema takes. */
 function optionsOf(flag: Flag): Option[] {
   const { name, kind, takes, choices } = flag;
   if (kind === 'boolean') {

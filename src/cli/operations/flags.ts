@@ -9,7 +9,7 @@ import { isSecret } from '../../contract/schemas.ts';
 import { partsOf } from '../../wire/request.ts';
 import { kebab } from './names.ts';
 
-/** How a flag's text becomes a value; see read.ts. */
+/** How a flag's text becomes a value; see flag-value.ts. */
 export type FlagKind = 'scalar' | 'choice' | 'boolean' | 'list' | 'map' | 'filters' | 'json';
 
 export interface Flag {

@@ -1,10 +1,10 @@
-/** A command's words → the input of its operation, all problems at once, in terms of the flags that were used. Pure but for --input. */
+/** A command's words → the input of its operation, all problems at once, in terms of the flags that were used. Pure. */
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
 import type { InputProblem } from '../../wire/request.ts';
 import { InputError } from '../input-error.ts';
-import { readFlag } from './read.ts';
+import { readFlag } from './flag-value.ts';
 import type { Flag } from './flags.ts';
 
 export type Input = Record<string, unknown>;

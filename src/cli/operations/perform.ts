@@ -35,14 +35,14 @@ export async function perform(
   const { connection, problems } = loadConnection(console.environment);
   if (!connection) {
     for (const problem of problems) printError(console, describeProblem(problem));
-    console.err(complaint(id, input, options) ?? '');
+    console.err(describeProblems(id, input, options) ?? '');
     return EXIT.usage;
   }
   await using client = createClient(connection);
   return await console.interruptible(async (signal) => {
     try {
       const complete = await completeInput(operationOf(id), input, client, console, signal);
-      const problem = complaint(id, complete, options);
+      const problem = describeProblems(id, complete, options);
       if (problem !== undefined) {
         console.err(problem);
         return EXIT.usage;
@@ -79,7 +79,7 @@ function show(id: OperationId, input: Input, options: PerformOptions, console: C
   const operation = operationOf(id);
   const encoded = encodeRequest(operation, input, KEY_MARK);
   if (!encoded.ok) {
-    console.err(complaint(id, input, options) ?? '');
+    console.err(describeProblems(id, input, options) ?? '');
     return EXIT.usage;
   }
   const { addresses } = loadConnection(console.environment);
@@ -95,7 +95,11 @@ function show(id: OperationId, input: Input, options: PerformOptions, console: C
 }
 
 /** Everything wrong with an input, a line each; undefined when nothing is. */
-function complaint(id: OperationId, input: Input, { fields = false }: PerformOptions): string | undefined {
+function describeProblems(
+  id: OperationId,
+  input: Input,
+  { fields = false }: PerformOptions,
+): string | undefined {
   const operation = operationOf(id);
   const encoded = encodeRequest(operation, input, KEY_MARK);
   if (encoded.ok) return undefined;

@@ -35,7 +35,7 @@ export function previewRequest(
   };
 }
 
-/** Stands for the API key while a request is encoded for show, so that the real one is never near it. */
+/** Stands for the API key while a request is encoded for show, so that the real one is not used at all. */
 export const KEY_MARK = 'the API key';
 
 /** As HTTP text. */

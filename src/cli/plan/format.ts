@@ -1,4 +1,4 @@
-/** Figures as people read them; shared by the table in the terminal and the page. */
+/** Numbers as people read them; shared by the table in the terminal and the page. */
 import type { PlanSetting, PlanSettings } from '../../scaling/planner/settings.ts';
 import { SETTING_OPTIONS, type SettingOption } from '../../scaling/planner/settings.ts';
 
@@ -24,7 +24,7 @@ export function percent(share: number): string {
   return `${Number((share * 100).toPrecision(3))}%`;
 }
 
-/** Prices have no currency: they are in whatever the price per hour was given in. */
+/** Prices have no currency: they are in the one in which the price per hour was given. */
 export function money(value: number): string {
   return value >= 1000 ? thousands.format(value) : value.toFixed(value < 0.1 && value > 0 ? 4 : 2);
 }

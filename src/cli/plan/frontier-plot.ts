@@ -16,7 +16,7 @@ export function frontierPlot(
   const columns = Math.max(20, width - LABEL - 2);
   const costs = tried.map(({ cost }) => cost);
   const waits = tried.map(({ p99Seconds }) => Math.max(LEAST_SECONDS, p99Seconds));
-  const [cheapest, dearest] = [least(costs), most(costs)];
+  const [lowest, highest] = [least(costs), most(costs)];
   const [quickest, slowest] = [least(waits), most(waits)];
   const place = (value: number, from: number, to: number, length: number) =>
     to === from ? 0 : Math.round(((value - from) / (to - from)) * (length - 1));
@@ -28,7 +28,7 @@ export function frontierPlot(
   const draw = (candidates: readonly Candidate[], mark: string) => {
     for (const { cost, p99Seconds } of candidates) {
       const line = grid[row(p99Seconds)];
-      if (line) line[place(cost, cheapest, dearest, columns)] = mark;
+      if (line) line[place(cost, lowest, highest, columns)] = mark;
     }
   };
   const drawsLimit = limitSeconds !== undefined && limitSeconds >= quickest && limitSeconds <= slowest;
@@ -41,7 +41,7 @@ export function frontierPlot(
     if (index < HEIGHT - 1) return '';
     return quickest === LEAST_SECONDS ? `≤ ${seconds(LEAST_SECONDS)}` : seconds(quickest);
   };
-  const ends = [money(cheapest), money(dearest)] as const;
+  const ends = [money(lowest), money(highest)] as const;
   return [
     'p99'.padStart(LABEL),
     ...grid.map((line, index) => `${label(index).padStart(LABEL)} │${line.join('').trimEnd()}`),

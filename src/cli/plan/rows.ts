@@ -1,16 +1,16 @@
-/** The figures of a plan as rows of text, for the table in the terminal and the one on the page. */
+/** The results of a plan as rows of text, for the table in the terminal and the one on the page. */
 import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/endpoint-groups.ts';
 import { DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import { money, number, percent, seconds } from './format.ts';
-import type { LabelledPlan, PlanOutcome } from './outcome.ts';
+import type { LabelledPlan, PlanReport } from './plan-report.ts';
 
 export interface Row {
   readonly name: string;
   readonly value: (plan: LabelledPlan) => string;
 }
 
-export const FIGURES: readonly Row[] = [
+export const RESULT_ROWS: readonly Row[] = [
   { name: 'queue time, mean', value: ({ queueTime }) => seconds(queueTime.mean) },
   { name: 'queue time, p50', value: ({ queueTime }) => seconds(queueTime.p50) },
   { name: 'queue time, p95', value: ({ queueTime }) => seconds(queueTime.p95) },
@@ -63,7 +63,7 @@ function parameterValue(parameters: ResolvedParameters, name: keyof ResolvedPara
 }
 
 /** What arrived, in a sentence. */
-export function loadSentence({ load, plans }: PlanOutcome): string {
+export function loadSentence({ load, plans }: PlanReport): string {
   const [plan] = plans;
   if (!plan) return load.name;
   const { requests, work, seconds: length, series } = plan;

@@ -1,4 +1,4 @@
-/** `pilotlight plan`: flags in, outcome out. */
+/** `pilotlight plan`: flags in, report out. */
 import { checkEndpointGroup } from '../../scaling/rules/check.ts';
 import { RecordedLoad } from '../../scaling/planner/load/load.ts';
 import { plan, planStream } from '../../scaling/planner/plan.ts';
@@ -9,14 +9,14 @@ import { InputError } from '../input-error.ts';
 import { money, seconds } from './format.ts';
 import { givenSettings, type PlanFlags } from './flags.ts';
 import { loadSource, type LoadSource } from './trace/load-source.ts';
-import { outcomeOf, type LabelledPlan, type PlanOutcome } from './outcome.ts';
+import { createReport, type LabelledPlan, type PlanReport } from './plan-report.ts';
 import { factsOf, parameterSets, type ParameterSet } from './parameter-sets.ts';
 import { ProgressBar, type ProgressScreen } from './progress.ts';
 
 type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns'>;
 
 /** @throws InputError for everything that the user can fix */
-export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanOutcome> {
+export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanReport> {
   try {
     const given = givenSettings(flags as unknown as Record<string, unknown>);
     const settings = planSettings(given);
@@ -28,7 +28,7 @@ export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanOut
       ? await searched(sets, settings, load, flags.p99, new ProgressBar(screenOf(around)))
       : { plans: await planned(sets, settings, load), search: undefined };
     if (plans[0]?.requests === 0) throw new InputError(`${load.name}: there are no requests in it`);
-    return outcomeOf(load, settings, given, plans, search);
+    return createReport(load, settings, given, plans, search);
   } catch (error) {
     // The planner refuses a number or a load this way.
     if (error instanceof RangeError) throw new InputError(error.message, { cause: error });

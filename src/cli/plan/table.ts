@@ -2,31 +2,31 @@
 import { spreadOver, type SearchResult } from '../../scaling/planner/search/search.ts';
 import { money, seconds } from './format.ts';
 import { frontierPlot } from './frontier-plot.ts';
-import type { PlanOutcome } from './outcome.ts';
-import { searchVerdict } from './search-words.ts';
-import { adviceOf, FIGURES, loadSentence, parameterRows, type Row } from './rows.ts';
+import type { PlanReport } from './plan-report.ts';
+import { searchVerdict } from './search-verdict.ts';
+import { adviceOf, RESULT_ROWS, loadSentence, parameterRows, type Row } from './rows.ts';
 
 /** Lines to print; `width` in characters. */
-export function planTable(outcome: PlanOutcome, width: number): readonly string[] {
-  const { plans, search, load } = outcome;
-  const rows = [...parameterRows(plans), undefined, ...FIGURES];
+export function planTable(report: PlanReport, width: number): readonly string[] {
+  const { plans, search, load } = report;
+  const rows = [...parameterRows(plans), undefined, ...RESULT_ROWS];
   const many = plans.length > 1;
   return [
-    loadSentence(outcome),
+    loadSentence(report),
     `work of a request: ${load.work}${load.workGuessed ? ' (assumed; --weight COLUMN=UNITS says otherwise)' : ''}`,
     '',
     ...(search ? [...searchLines(search, width), ''] : []),
-    ...columns(rows, outcome),
+    ...columns(rows, report),
     '',
     ...plans.flatMap((plan) => adviceOf(plan).map((advice) => (many ? `${plan.label}: ${advice}` : advice))),
-    ...assumptionLines(outcome),
+    ...assumptionLines(report),
     'Not in the model:',
-    ...outcome.notModelled.map((line) => `  - ${line}`),
+    ...report.notModelled.map((line) => `  - ${line}`),
     'This is a model of the service, made from its documentation: the figures are for comparing, not for billing.',
   ];
 }
 
-function columns(rows: readonly (Row | undefined)[], { plans }: PlanOutcome): string[] {
+function columns(rows: readonly (Row | undefined)[], { plans }: PlanReport): string[] {
   const head = plans.length > 1 ? [['', ...plans.map(({ label }) => label)]] : [];
   const cells = [
     ...head,
@@ -45,8 +45,8 @@ function columns(rows: readonly (Row | undefined)[], { plans }: PlanOutcome): st
   );
 }
 
-/** What nobody said, so that it can be said: flag, value, and in --help what it means. */
-function assumptionLines({ assumptions }: PlanOutcome): string[] {
+/** The settings that were given and those that are assumed, as flags; --help says what each means. */
+function assumptionLines({ assumptions }: PlanReport): string[] {
   const words = (given: boolean) =>
     assumptions
       .filter((each) => each.given === given)

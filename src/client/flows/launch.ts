@@ -89,22 +89,24 @@ export async function launchInstance(client: Client, options: LaunchOptions): Pr
 
   for (const offerId of offers) {
     const rented = await rent(client, { ...request, offer_id: offerId }, signal);
-    if (typeof rented === 'string') {
-      onProgress({ step: 'given up', offerId, reason: rented });
-      givenUp.push({ offerId, instanceId: undefined, reason: rented, destroyed: true });
+    if (!rented.ok) {
+      const { reason } = rented;
+      onProgress({ step: 'given up', offerId, reason });
+      givenUp.push({ offerId, instanceId: undefined, reason, destroyed: true });
       continue;
     }
-    onProgress({ step: 'rented', offerId, instanceId: rented });
+    const { instanceId } = rented;
+    onProgress({ step: 'rented', offerId, instanceId });
     let reason: string | undefined;
     try {
-      reason = await waitUntilRunning(client, rented, options);
+      reason = await waitUntilRunning(client, instanceId, options);
     } catch (error) {
-      await tryDestroy(destroy, rented);
+      await tryDestroy(destroy, instanceId);
       throw error;
     }
-    if (reason === undefined) return { instanceId: rented, offerId, givenUp };
+    if (reason === undefined) return { instanceId, offerId, givenUp };
     onProgress({ step: 'given up', offerId, reason });
-    givenUp.push({ offerId, instanceId: rented, reason, destroyed: await tryDestroy(destroy, rented) });
+    givenUp.push({ offerId, instanceId, reason, destroyed: await tryDestroy(destroy, instanceId) });
   }
   throw new LaunchError(givenUp);
 }
@@ -127,20 +129,20 @@ function envOfFlags(flags: string): Record<string, string> {
   }
 }
 
+type Rented =
+  | { readonly ok: true; readonly instanceId: number }
+  | { readonly ok: false; readonly reason: string };
+
 /**
- * The instance id, or why the offer cannot be had. A failure that leaves open whether it was rented is thrown:
- * trying the next offer might rent two.
+ * The instance, or why the offer cannot be rented. A failure that leaves open whether it was rented is thrown: trying
+ * the next offer might rent two.
  */
-async function rent(
-  client: Client,
-  input: Input<'instances.create'>,
-  signal: AbortSignal,
-): Promise<number | string> {
+async function rent(client: Client, input: Input<'instances.create'>, signal: AbortSignal): Promise<Rented> {
   try {
-    return (await client.instances.create(input, { signal })).new_contract;
+    return { ok: true, instanceId: (await client.instances.create(input, { signal })).new_contract };
   } catch (error) {
     const taken = error instanceof ApiError && (error.status === 404 || error.status === 410);
-    if (taken && error.errorCode !== 'not_found') return error.said;
+    if (taken && error.errorCode !== 'not_found') return { ok: false, reason: error.said };
     throw error;
   }
 }
@@ -165,7 +167,7 @@ async function waitUntilRunning(
   return `not running after ${timeoutMs / 1000} s, still ${last}`;
 }
 
-/** Undefined when the service does not say now: what was rented is not given up for a hiccup of the list. */
+/** Undefined when the service does not say now: one failed look is no reason to give up what was rented. */
 async function statusOf(
   client: Client,
   instanceId: number,

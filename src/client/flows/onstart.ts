@@ -8,7 +8,7 @@ import { RequestError } from '../errors.ts';
 
 /**
  * The script as it is when it fits, else packed. Runs by the interpreter of its `#!` line, else by sh, with its exit code.
- * @throws RequestError when it is too long even so, with both lengths
+ * @throws RequestError when it is still too long, with both lengths
  */
 export function fitOnstart(script: string): string {
   if (script.length <= LIMITS.onstartLength) return script;

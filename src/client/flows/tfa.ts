@@ -1,4 +1,4 @@
-/** What takes several calls in two-factor authentication (§4.4), in an order that cannot be got wrong. */
+/** What takes several calls in two-factor authentication (§4.4), in the right order. */
 import type { Output } from '../../contract/operations.ts';
 import type { Client } from '../client.ts';
 import {

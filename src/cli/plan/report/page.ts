@@ -5,14 +5,14 @@
 import { createHash } from 'node:crypto';
 import { spreadOver, type Candidate, type SearchResult } from '../../../scaling/planner/search/search.ts';
 import { money, percent, seconds } from '../format.ts';
-import type { LabelledPlan, PlanOutcome } from '../outcome.ts';
-import { adviceOf, FIGURES, loadSentence, parameterRows, type Row } from '../rows.ts';
-import { searchVerdict } from '../search-words.ts';
+import type { LabelledPlan, PlanReport } from '../plan-report.ts';
+import { adviceOf, RESULT_ROWS, loadSentence, parameterRows, type Row } from '../rows.ts';
+import { searchVerdict } from '../search-verdict.ts';
 import type { ReportAssets } from './assets.ts';
 import { html, Markup } from './markup.ts';
 
-export function planPage(outcome: PlanOutcome, { styles, scripts }: ReportAssets): string {
-  const { plans, search } = outcome;
+export function planPage(report: PlanReport, { styles, scripts }: ReportAssets): string {
+  const { plans, search } = report;
   const policy = [
     "default-src 'none'",
     `style-src ${styles.map(sourceHash).join(' ')}`,
@@ -28,16 +28,16 @@ export function planPage(outcome: PlanOutcome, { styles, scripts }: ReportAssets
         <meta http-equiv="Content-Security-Policy" content="${policy}" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>Plan: ${outcome.load.name}</title>
+        <title>Plan: ${report.load.name}</title>
         <link rel="icon" href="data:," />
         ${styles.map((style) => new Markup(`<style>${style}</style>`))}
       </head>
       <body>
         <header>
           <h1>What these parameters will do</h1>
-          <p>${loadSentence(outcome)}</p>
+          <p>${loadSentence(report)}</p>
           <p class="quiet">
-            Work of a request: ${outcome.load.work}${outcome.load.workGuessed ? ' (assumed)' : ''}. A model of
+            Work of a request: ${report.load.work}${report.load.workGuessed ? ' (assumed)' : ''}. A model of
             the service, made from its documentation; the figures are for comparing, not for billing.
           </p>
         </header>
@@ -48,7 +48,7 @@ export function planPage(outcome: PlanOutcome, { styles, scripts }: ReportAssets
             <div class="plots">${plots(plans).map(([name, caption]) => plot(name, caption))}</div>
           </section>
           <div class="plots ${plans.length > 3 ? 'stacked' : ''}">
-            ${tableSection('figures', 'Figures', FIGURES, plans)}
+            ${tableSection('figures', 'Figures', RESULT_ROWS, plans)}
             ${tableSection(
               'parameters',
               plans.length > 1 ? 'Parameters that differ' : 'Parameters',
@@ -56,10 +56,10 @@ export function planPage(outcome: PlanOutcome, { styles, scripts }: ReportAssets
               plans,
             )}
           </div>
-          ${advice(plans)} ${assumptions(outcome)}
+          ${advice(plans)} ${assumptions(report)}
         </main>
         <script type="application/json" id="plan-data">
-          ${new Markup(embedded(outcome))}
+          ${new Markup(embedded(report))}
         </script>
         ${scripts.map((script) => new Markup(`<script>${script}</script>`))}
       </body>
@@ -213,7 +213,7 @@ function advice(plans: readonly LabelledPlan[]): Markup | string {
       </section>`;
 }
 
-function assumptions({ assumptions: all, model, notModelled }: PlanOutcome): Markup {
+function assumptions({ assumptions: all, model, notModelled }: PlanReport): Markup {
   return html`<section aria-labelledby="assumptions-title">
     <h2 id="assumptions-title">What it assumes</h2>
     <dl class="assumptions">
@@ -237,7 +237,7 @@ function assumptions({ assumptions: all, model, notModelled }: PlanOutcome): Mar
 }
 
 /** What the script draws, as JSON that no `</script>` in a label can end. */
-function embedded({ plans, search }: PlanOutcome): string {
+function embedded({ plans, search }: PlanReport): string {
   const onFrontier = new Set(search?.frontier);
   const drawn = {
     seconds: Math.max(...plans.map((plan) => plan.seconds)),

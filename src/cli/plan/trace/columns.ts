@@ -33,8 +33,12 @@ const TOKEN_WEIGHTS = [
   [/context|prompt|input|prefill|request/i, 0.1],
 ] as const;
 
-/** The columns, or what is wrong in a sentence. */
-export function chooseColumns(header: readonly string[], wanted: Wanted): TraceColumns | string {
+export type ChosenColumns =
+  | { readonly ok: true; readonly columns: TraceColumns }
+  /** What is wrong, in a sentence. */
+  | { readonly ok: false; readonly problem: string };
+
+export function chooseColumns(header: readonly string[], wanted: Wanted): ChosenColumns {
   const columns = header.map((name, index): Column => ({ name: name.trim(), index }));
   const find = (name: string) => columns.find((column) => column.name === name);
   const known = knownColumns(columns);
@@ -44,11 +48,11 @@ export function chooseColumns(header: readonly string[], wanted: Wanted): TraceC
       : find(wanted.timeColumn);
   if (!time) {
     return wanted.timeColumn === undefined
-      ? `which column is the time? Say --time-column NAME; ${known}`
-      : `no column ${wanted.timeColumn}; ${known}`;
+      ? refused(`which column is the time? Say --time-column NAME; ${known}`)
+      : refused(`no column ${wanted.timeColumn}; ${known}`);
   }
   const missing = [...wanted.weights.keys()].find((name) => !find(name));
-  if (missing !== undefined) return `no column ${missing} to weigh; ${known}`;
+  if (missing !== undefined) return refused(`no column ${missing} to weigh; ${known}`);
   const base = wanted.requestWork ?? 0;
   const count = columns.length;
   if (wanted.weights.size > 0) {
@@ -57,21 +61,27 @@ export function chooseColumns(header: readonly string[], wanted: Wanted): TraceC
       index: find(name)?.index ?? 0,
       weight,
     }));
-    return { time, work, base, count, guessed: false };
+    return { ok: true, columns: { time, work, base, count, guessed: false } };
   }
-  if (wanted.requestWork !== undefined) return { time, work: [], base, count, guessed: false };
+  if (wanted.requestWork !== undefined)
+    return { ok: true, columns: { time, work: [], base, count, guessed: false } };
   const work = columns.flatMap((column) => {
     const weight = guessedWeight(column.name);
     return weight === undefined || column === time ? [] : [{ ...column, weight }];
   });
-  return work.length > 0
-    ? { time, work, base, count, guessed: true }
-    : `how much work is a request? Say --weight COLUMN=UNITS, or --request-work UNITS for all alike; ${known}`;
+  if (work.length > 0) return { ok: true, columns: { time, work, base, count, guessed: true } };
+  return refused(
+    `how much work is a request? Say --weight COLUMN=UNITS, or --request-work UNITS for all alike; ${known}`,
+  );
+}
+
+function refused(problem: string): ChosenColumns {
+  return { ok: false, problem };
 }
 
 function knownColumns(columns: readonly Column[]): string {
   const all = columns.map(({ name }) => name).join(', ');
-  // Of something that is no CSV the first line may be all there is.
+  // A file that is not CSV may have everything in its first line.
   const names = all.length > 200 ? `${all.slice(0, 200)}…` : all;
   if (columns.length > 1) return `the columns are ${names}`;
   const other = /[;\t|]/.test(names) ? '; columns are separated by commas only' : '';
@@ -80,7 +90,7 @@ function knownColumns(columns: readonly Column[]): string {
 
 function guessedWeight(name: string): number | undefined {
   if (WORK_NAMES.test(name)) return 1;
-  // A column of prompts is no number of tokens.
+  // A column that holds prompts is not a number of tokens.
   if (!/tok|len/i.test(name)) return undefined;
   return TOKEN_WEIGHTS.find(([names]) => names.test(name))?.[1];
 }

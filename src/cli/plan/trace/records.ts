@@ -9,7 +9,7 @@ export interface CsvRecord {
   readonly text: string;
 }
 
-/** Far more than a request's figures, or even its prompt, take. */
+/** Far more than the numbers of a request, or even its prompt, need. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
 /** Throws an Error that names the line where a record starts that is longer than anything sensible. */

@@ -7,7 +7,7 @@ export type TimeUnit = keyof typeof TIME_UNITS;
 const DATE =
   /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?\s*(?:(Z|UTC)|([+-])(\d\d):?(\d\d))?$/;
 
-/** Seconds since some epoch; NaN for what is no time. A date of our days is within a microsecond of the true one. */
+/** Seconds since some epoch; NaN for what is not a time. A present-day date is exact to a microsecond. */
 export function parseTime(text: string, unit: TimeUnit): number {
   const trimmed = text.trim();
   const number = trimmed === '' ? Number.NaN : Number(trimmed);

@@ -20,15 +20,19 @@ export interface Trace {
   readonly arrivals: ArrivalStream;
 }
 
-/** Opens the file (`-` is standard input) and reads its first line. Throws an InputError that says what is wrong. */
+/**
+ * Opens the file (`-` is standard input) and reads its first line.
+ * @throws InputError that says what is wrong
+ */
 export async function openTrace(path: string, options: TraceOptions): Promise<Trace> {
   const name = path === '-' ? 'standard input' : path;
   const records = readRecords(path, name);
   const first = await records.next();
   const [header, ...rest] = first.done ? [] : first.value;
   if (header === undefined) throw new InputError(`${name}: the file is empty`);
-  const columns = chooseColumns(splitFields(header.text.replace(/^\uFEFF/, '')), options);
-  if (typeof columns === 'string') throw new InputError(`${name}: ${columns}`);
+  const chosen = chooseColumns(splitFields(header.text.replace(/^\uFEFF/, '')), options);
+  if (!chosen.ok) throw new InputError(`${name}: ${chosen.problem}`);
+  const { columns } = chosen;
   const reader = new RequestReader(name, columns, options.timeUnit);
   async function* arrivals() {
     yield reader.readAll(rest);
@@ -60,7 +64,7 @@ class RequestReader {
     this.#unit = unit;
   }
 
-  /** Throws an InputError that names line and column, what was got there, and what is allowed. */
+  /** @throws InputError that names line and column, what it holds, and what is allowed */
   readAll(records: readonly CsvRecord[]): Arrival[] {
     const arrivals: Arrival[] = [];
     for (const record of records) if (record.text.trim() !== '') arrivals.push(this.#read(record));

@@ -1,4 +1,4 @@
-/** All that a run of `plan` found out: what --json prints, and what the table and the page are made of. */
+/** The result of a run of `plan`: what --json prints, and what the table and the page are made of. */
 import type { Finding } from '../../scaling/rules/findings.ts';
 import type { PlanResult } from '../../scaling/planner/result.ts';
 import type { SearchResult } from '../../scaling/planner/search/search.ts';
@@ -16,7 +16,7 @@ export interface Assumption {
   /** With its dashes. */
   readonly flag: string;
   readonly value: string;
-  /** False: nobody said so, the planner assumes it. */
+  /** False: no flag says so, and the planner assumes it. */
   readonly given: boolean;
   readonly doc: string;
 }
@@ -27,7 +27,7 @@ export interface LabelledPlan extends PlanResult {
   readonly findings: readonly Finding[];
 }
 
-export interface PlanOutcome {
+export interface PlanReport {
   readonly load: { readonly name: string; readonly work: string; readonly workGuessed: boolean };
   readonly plans: readonly LabelledPlan[];
   readonly search: SearchResult | undefined;
@@ -36,13 +36,13 @@ export interface PlanOutcome {
   readonly notModelled: readonly string[];
 }
 
-export function outcomeOf(
+export function createReport(
   load: LoadSource,
   settings: PlanSettings,
   given: Partial<PlanSettings>,
   plans: readonly LabelledPlan[],
   search: SearchResult | undefined,
-): PlanOutcome {
+): PlanReport {
   const weights = load.guessedWeights.map((value): Assumption => ({
     flag: '--weight',
     value,
