@@ -31,12 +31,12 @@ test('the heart loads nothing that only the daemon needs', async () => {
   );
   await program.seen(/"pilotlight started"/);
   const loaded = [...program.stderr().matchAll(/^loaded (\S+)$/gm)].map(([, name = '']) => name);
-  expect(loaded).toContain('heartbeat/process/supervisor.ts');
+  expect(loaded).toContain('heartbeat/process/supervision/supervisor.ts');
   const others = loaded.filter(
-    (name) => !/^(?:cli\/main|(?:heartbeat|config|client|wire|contract)\/)/.test(name),
+    (name) => !/^(?:cli\/(?:main|heart)\.ts$|(?:heartbeat|config|client|wire|contract)\/)/.test(name),
   );
   expect(others).toEqual([]);
-  expect(loaded).not.toContain('config/daemon-options.ts');
+  expect(loaded).not.toContain('config/options/daemon-options.ts');
   expect(loaded).not.toContain('contract/operations.ts');
 });
 
