@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { localDaemonUrl } from '../../config/local-daemon.ts';
-import type { Status } from '../../daemon/status/status.ts';
+import type { Status } from '../../daemon/status/schema.ts';
 import { EXIT } from '../exit-codes.ts';
 import { printError, printJson, printLine } from '../output.ts';
 

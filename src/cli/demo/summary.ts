@@ -1,6 +1,6 @@
 /** The end of the demo in a few lines; what counts is in the emulator's own books, not in the daemon's. */
 import type { DeploymentView } from '../../emulator/index.ts';
-import type { Status } from '../../daemon/status/status.ts';
+import type { Status } from '../../daemon/status/schema.ts';
 import type { FaultReport } from './faults.ts';
 
 export interface DemoResult {

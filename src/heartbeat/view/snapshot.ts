@@ -1,14 +1,19 @@
-/** What /api/status, the status page and the metrics read of a driver. */
+/**
+ * What others see of the heartbeats: plain data, in the units of the engine. Over the link to the daemon goes the
+ * snapshot of one deployment, and the daemon publishes it in /api/status, on the page and as metrics.
+ */
 
-import type { Heartbeat, HeartbeatState } from '../engine/state.ts';
+import { HEARTBEAT_STATES, type Heartbeat, type HeartbeatState } from '../engine/state.ts';
 import type { FailureLabel } from '../engine/outcome.ts';
 import type { BeatRecord, Stats } from './stats.ts';
 import { withDrift, type Instant } from '../engine/clock-drift.ts';
 import { expiresAt, isFinal, nextBeatAt } from '../engine/schedule.ts';
 import type { SharedLimit } from '../driver/shared-limit.ts';
 
+export { HEARTBEAT_STATES, type FailureLabel, type HeartbeatState };
+
 /** One deployment. Times are Unix ms; an absent one is unknown, or will not come. */
-export interface DeploymentView {
+export interface DeploymentSnapshot {
   readonly deploymentId: number;
   readonly state: HeartbeatState;
   readonly ttlMs?: number;
@@ -27,8 +32,8 @@ export interface DeploymentView {
 }
 
 /** All deployments of a driver, and the driver itself. */
-export interface DriverView {
-  readonly deployments: readonly DeploymentView[];
+export interface DriverSnapshot {
+  readonly deployments: readonly DeploymentSnapshot[];
   /** When the scheduler last ran, Unix ms: a driver whose time stands still is wedged. */
   readonly lastTickAt: number;
   /** How late that run was, ms. */
@@ -45,8 +50,8 @@ export interface DriverView {
   readonly listenerErrors: number;
 }
 
-export function viewDeployment(last: Heartbeat, stats: Stats, now: Instant): DeploymentView {
-  // The clocks may have parted since the engine last looked at them.
+export function snapshotOf(last: Heartbeat, stats: Stats, now: Instant): DeploymentSnapshot {
+  // The clocks may have drifted apart since the engine last looked at them.
   const drift = withDrift(last.drift, now);
   const beat = drift === last.drift ? last : { ...last, drift };
   const { ttl, interval } = beat.timing;
