@@ -1,6 +1,6 @@
 /** Wanted deployments and what is known of them → which to beat, and how. Pure. */
-import type { TimingChoice } from '../engine/formulas.ts';
-import { MIN_SPACING, type IntervalChoice } from '../engine/formulas.ts';
+import type { DeploymentChoice } from '../driver/driver.ts';
+import { MIN_SPACING, type IntervalChoice, type TimingChoice } from '../engine/formulas.ts';
 import { checkTiming } from '../engine/timing-check.ts';
 import type { Finding } from './findings.ts';
 import type { Known, Knowledge } from './knowledge.ts';
@@ -12,9 +12,8 @@ export interface TimingSettings {
   readonly heartbeatInterval: IntervalChoice;
 }
 
-/** A deployment to beat. */
-export interface Choice extends TimingChoice {
-  readonly id: number;
+/** A deployment to keep alive, and where what is known of it comes from. */
+export interface Choice extends DeploymentChoice {
   /** As the service tells them; undefined where it did not. */
   readonly name: string | undefined;
   readonly tag: string | undefined;

@@ -11,7 +11,7 @@ import { EXIT } from '../../config/exit-codes.ts';
 import { describeProblem } from '../../config/problem.ts';
 import { isAwaited, loadHeartConfig, type LoadedHeart } from '../../config/load-heart.ts';
 import { serviceManagerSettings } from '../../config/service-manager.ts';
-import { startHeartService } from './heart-service.ts';
+import { HeartService } from './heart-service.ts';
 import { listenForSignals, type Signals } from './link/signals.ts';
 import { openStderr, type Stderr } from './log/stderr.ts';
 
@@ -31,7 +31,7 @@ export async function runHeart(): Promise<void> {
   const loaded = await loadWhenThere(stderr, signals);
   if (loaded === undefined) return;
 
-  const service = startHeartService({ ...loaded, loadConfig: () => loadHeartConfig(), stderr });
+  const service = new HeartService({ ...loaded, loadConfig: () => loadHeartConfig(), stderr });
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
     process.on(event, (error: unknown) => service.fault(event, error));
   if (loaded.settings.deployments.length > 0)

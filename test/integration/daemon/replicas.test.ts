@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Status } from '../../../src/daemon/status/status.ts';
+import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';

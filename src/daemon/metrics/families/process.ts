@@ -1,13 +1,12 @@
 /** Metrics of the process itself. */
-import type { Scrape } from '../scrape.ts';
-import type { SampledFamily } from '../series.ts';
-import { one } from './reading.ts';
+import { one, type Family } from '../family.ts';
 
-export const processFamilies: readonly SampledFamily<Scrape>[] = [
+export const processFamilies: readonly Family[] = [
   {
     name: 'build_info',
     type: 'gauge',
     help: 'Version, revision and Node version of this build; always 1.',
+    labels: ['version', 'revision', 'node_version'],
     read: ({ version, revision, node_version }) => [[{ version, revision, node_version }, 1]],
   },
   {
@@ -32,6 +31,7 @@ export const processFamilies: readonly SampledFamily<Scrape>[] = [
     name: 'config_problem',
     type: 'gauge',
     help: '1 for each variable with an error, which switches its feature off.',
+    labels: ['variable'],
     read: ({ config_problems }) => config_problems.map(({ variable }) => [{ variable }, 1]),
   },
   {

@@ -3,7 +3,7 @@
  * one is under way, and what happens meanwhile goes into the next, so that a daemon that takes nothing costs no memory.
  */
 import type { ExchangeEvent } from '../../heart.ts';
-import type { DeploymentView } from '../../view/view.ts';
+import type { DeploymentSnapshot } from '../../view/snapshot.ts';
 
 /**
  * Where the daemon has the program's standard output and standard error. Not 1 and 2: libuv makes those blocking in a
@@ -19,7 +19,7 @@ export interface Report {
   /** When the scheduler last looked at the clock, Unix ms. */
   readonly lastTickAt: number;
   /** Deployments that changed since the report before, all of them in the first few reports of a link. */
-  readonly changed: readonly DeploymentView[];
+  readonly changed: readonly DeploymentSnapshot[];
   /** Ids of those that are not beaten any more. */
   readonly removed: readonly number[];
   readonly exchanges: readonly (ExchangeEvent & { /** When it ended, Unix ms. */ readonly at: number })[];

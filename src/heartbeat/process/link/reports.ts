@@ -3,12 +3,12 @@
  * deployment the newest state is told, however often it changed meanwhile.
  */
 import type { ExchangeEvent } from '../../heart.ts';
-import type { DeploymentView } from '../../view/view.ts';
+import type { DeploymentSnapshot } from '../../view/snapshot.ts';
 import type { Report } from './link.ts';
 
 /** What is read when a report is made. */
 export interface ReportSources {
-  view(deploymentId: number): DeploymentView | undefined;
+  snapshotOf(deploymentId: number): DeploymentSnapshot | undefined;
   deploymentIds(): Iterable<number>;
   lastTickAt(): number;
   openConnections(): number;
@@ -17,7 +17,7 @@ export interface ReportSources {
 /** How long news is gathered, ms: one report for what happens together. */
 const GATHER_MS = 50;
 /** Deployments in one report: a beat that is due waits for no more than these to be written. */
-const VIEWS_AT_ONCE = 250;
+const SNAPSHOTS_AT_ONCE = 250;
 /** Exchanges and lags that wait at most: at 1,000 heartbeats a second, four seconds of them. */
 const CAPACITY = 4_000;
 
@@ -129,7 +129,7 @@ export class Reports {
     this.#send?.({
       number: this.#number,
       lastTickAt: this.#sources.lastTickAt(),
-      changed: this.#takeViews(),
+      changed: this.#takeSnapshots(),
       removed: this.#removed,
       exchanges: this.#exchanges,
       lags: this.#lags,
@@ -144,14 +144,14 @@ export class Reports {
     this.#messages = {};
   }
 
-  #takeViews(): DeploymentView[] {
-    const views: DeploymentView[] = [];
+  #takeSnapshots(): DeploymentSnapshot[] {
+    const snapshots: DeploymentSnapshot[] = [];
     for (const id of this.#changed) {
       this.#changed.delete(id);
-      const view = this.#sources.view(id);
-      if (view !== undefined) views.push(view);
-      if (views.length === VIEWS_AT_ONCE) break;
+      const snapshot = this.#sources.snapshotOf(id);
+      if (snapshot !== undefined) snapshots.push(snapshot);
+      if (snapshots.length === SNAPSHOTS_AT_ONCE) break;
     }
-    return views;
+    return snapshots;
   }
 }

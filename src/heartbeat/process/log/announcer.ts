@@ -4,7 +4,7 @@
  * failure is read within ten seconds of its start.
  */
 import type { HeartbeatState, Notice } from '../../engine/state.ts';
-import type { SharedLimit } from '../../view/view.ts';
+import type { SharedLimit } from '../../view/snapshot.ts';
 import type { FindingType, Remark } from '../../discovery/findings.ts';
 import type { HeartLog, LogFields } from './log.ts';
 import { StateLines, type Change } from './state-lines.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Notice } from '../../../../../src/heartbeat/engine/state.ts';
 import { Announcer } from '../../../../../src/heartbeat/process/log/announcer.ts';
-import type { SharedLimit } from '../../../../../src/heartbeat/view/view.ts';
+import type { SharedLimit } from '../../../../../src/heartbeat/view/snapshot.ts';
 import { createHeartLog } from '../../../../../src/heartbeat/process/log/log.ts';
 
 interface Line {

@@ -1,4 +1,7 @@
-/** What /api/status, the status page and the metrics read of a driver. */
+/**
+ * What others see of the heartbeats: plain data, in the units of the engine. Over the link to the daemon goes the
+ * snapshot of one deployment, and the daemon publishes it in /api/status, on the page and as metrics.
+ */
 
 import type { Heartbeat, HeartbeatState } from '../engine/state.ts';
 import type { FailureLabel } from '../engine/outcome.ts';
@@ -8,10 +11,10 @@ import { expiresAt, isFinal, nextBeatAt } from '../engine/schedule.ts';
 
 /** The words for states and failures, for those who see no engine. */
 export { HEARTBEAT_STATES, type HeartbeatState } from '../engine/state.ts';
-export { FAILURE_LABELS, type FailureLabel } from '../engine/outcome.ts';
+export type { FailureLabel } from '../engine/outcome.ts';
 
 /** One deployment. Times are Unix ms; an absent one is unknown, or will not come. */
-export interface DeploymentView {
+export interface DeploymentSnapshot {
   readonly deploymentId: number;
   readonly state: HeartbeatState;
   readonly ttlMs?: number;
@@ -44,8 +47,8 @@ export interface SharedLimit {
 }
 
 /** All deployments of a driver, and the driver itself. */
-export interface DriverView {
-  readonly deployments: readonly DeploymentView[];
+export interface DriverSnapshot {
+  readonly deployments: readonly DeploymentSnapshot[];
   /** When the scheduler last ran, Unix ms: a driver whose time stands still is wedged. */
   readonly lastTickAt: number;
   /** How late that run was, ms. */
@@ -62,8 +65,8 @@ export interface DriverView {
   readonly listenerErrors: number;
 }
 
-export function viewDeployment(last: Heartbeat, stats: Stats, now: Instant): DeploymentView {
-  // The clocks may have parted since the engine last looked at them.
+export function snapshotOf(last: Heartbeat, stats: Stats, now: Instant): DeploymentSnapshot {
+  // The clocks may have drifted apart since the engine last looked at them.
   const drift = withDrift(last.drift, now);
   const beat = drift === last.drift ? last : { ...last, drift };
   const { ttl, interval } = beat.timing;
