@@ -1,7 +1,7 @@
 /**
  * Every length of time the heartbeat uses, as a function of the TTL alone. All values are milliseconds.
  *
- * The letters are those of the design page: T the TTL, I the interval, A the attempt timeout, B the
+ * Comments use these letters: T the TTL, I the interval, A the attempt timeout, B the
  * backoff, ε the allowance for clock rate, q the tick, P the pause allowance, s the spacing, X the rescue
  * time.
  */
@@ -14,7 +14,7 @@ export const MIN_SPACING = SECOND;
 /** A deployment whose TTL nobody knows beats every 20 s, and is timed as the TTL whose fifth that is. */
 const ASSUMED_TTL = 100 * SECOND;
 
-/** A gone deployment whose time is up is asked this often, ms: it may be made again. */
+/** A gone deployment whose TTL has passed is tried this often, ms: it may be created again. */
 const GONE_INTERVAL = 30 * SECOND;
 
 /** The jitter of the interval, [0.9, 1]: only ever earlier, so that the interval stays an upper bound. */
@@ -124,8 +124,8 @@ export function timingFor(choice: TimingChoice): Timing {
     rescue,
     urgentBelow: Math.max(2 * rescue, ttl / 4),
     attemptLife: 2 * timeout + longestBackoff,
-    // The design page lets s grow to max(B, T/8). A spacing above A + B sleeps through a whole window of
-    // length X, so the promise itself sets this lower limit (jitter upwards included).
+    // With a spacing above A + B a whole window of length X could pass between two attempts, so the promise sets
+    // this bound (upward jitter included).
     maxSpacing: Math.max(MIN_SPACING, (timeout + longestBackoff) / (1 + THROTTLE_JITTER)),
   });
 }
