@@ -125,7 +125,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   };
 }
 
-/** Secrets that are replaced, and files that were not there. Returns what ends the watching. */
+/** Watches for secrets that are replaced, and for files that were missing. Returns what ends the watching. */
 function watchConfigFiles(
   { config, loadConfig, onEnd }: DaemonOptions,
   logger: Logger,
@@ -138,7 +138,7 @@ function watchConfigFiles(
     config.daemonProblems,
     () => loadConfig().daemonProblems,
     () => {
-      logger.info('a file of the configuration is there now: the daemon starts anew with it');
+      logger.info('a file of the configuration is there now: the daemon is restarted to use it');
       onEnd(inForce.settings.shutdownTimeout);
     },
   );

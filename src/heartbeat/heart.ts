@@ -1,6 +1,6 @@
 /**
- * The heartbeats with everything they need of the process: clock, timers, connections of their own, the key. Runs
- * wherever it is opened: the program opens it in the process that `pilotlight run` is, a test in its own.
+ * The heartbeats with everything they need: clock, timers, connections of their own, the key. It runs in the process
+ * that creates it: `pilotlight run`, or a test.
  */
 import type { ApiKey } from '../client/api-key.ts';
 import type { ClientObserver } from '../client/caller.ts';
@@ -21,7 +21,7 @@ import type { DeploymentSnapshot, SharedLimit } from './view/snapshot.ts';
 export interface HeartListener {
   notice(deploymentId: number, notice: Notice): void;
   exchange(event: ExchangeEvent): void;
-  /** A deployment is not beaten any more. */
+  /** A deployment is not kept alive any more. */
   removed(deploymentId: number): void;
   /** Something to know of TTLs and names. */
   remark(remark: Remark): void;
@@ -37,14 +37,14 @@ export interface HeartOptions {
   readonly baseUrl: string;
   readonly apiKey: ApiKey;
   readonly listener: HeartListener;
-  /** One that is wanted by id beats at once, unless it comes in a crowd; one by name as soon as the name is known. */
+  /** One that is wanted by id beats at once, unless many are added together; one by name, once its id is known. */
   readonly deployments: readonly Wanted[];
   readonly settings: TimingSettings;
   /** How many attempts may be under way, overdue ones included: each has an open file. Default 512. */
   readonly attemptsAtOnce?: number;
 }
 
-/** The operations that the heart calls, and nobody else's schemas. */
+/** The operations that the heart calls: the schemas of the others are not loaded. */
 const OPERATIONS = {
   'deployments.heartbeat': serverlessOperations['deployments.heartbeat'],
   'deployments.get': serverlessOperations['deployments.get'],
@@ -97,7 +97,7 @@ export class Heart {
     });
   }
 
-  /** Keeps these and no others; what was gone is asked for at once. */
+  /** Keeps these alive and no others; those that were gone are tried at once. */
   reload(wanted: readonly Wanted[], settings: TimingSettings): void {
     this.#watch.refresh({ wanted, settings });
     this.#driver.beatNow((state) => state === 'gone');
@@ -181,7 +181,7 @@ export class Heart {
     }
   }
 
-  /** Beats these and no others. */
+  /** Keeps these alive and no others. */
   #keep(choices: readonly DeploymentChoice[]): void {
     const wanted = new Set(choices.map(({ id }) => id));
     for (const id of this.#kept) {

@@ -6,7 +6,10 @@ export const PREFIX = 'pilotlight_';
 
 export type Labels = Readonly<Record<string, string | number>>;
 /** Without a value there is no series. */
-export type Sample = readonly [labels: Labels, value: number | null];
+export interface Sample {
+  readonly labels: Labels;
+  readonly value: number | null;
+}
 
 export interface Family {
   /** Without the prefix. */
@@ -15,17 +18,15 @@ export interface Family {
   readonly help: string;
   /** None when absent: then there is at most one sample. */
   readonly labels?: readonly string[];
-  /** A series for each deployment or worker group: they are not stored, and no two have the same labels. */
-  readonly isLarge?: boolean;
   readonly read: (status: Status) => readonly Sample[];
 }
 
 /** `status` tells the status that the scrape under way shows. */
 export function registerFamily(family: Family, registry: Registry, status: () => Status): void {
-  const { isLarge = false, type } = family;
   const samples = (): KnownSample[] => family.read(status()).filter((sample) => isKnown(sample));
-  if (isLarge) registry.registerMetric(toldMetric(family, samples));
-  else registry.registerMetric(type === 'gauge' ? readGauge(family, samples) : readCounter(family, samples));
+  registry.registerMetric(
+    family.type === 'gauge' ? readGauge(family, samples) : readCounter(family, samples),
+  );
 }
 
 function readGauge(family: Family, samples: () => KnownSample[]): Gauge {
@@ -33,7 +34,7 @@ function readGauge(family: Family, samples: () => KnownSample[]): Gauge {
     ...configurationOf(family),
     collect() {
       empty(this, family);
-      for (const [labels, value] of samples()) this.set(labels, value);
+      for (const { labels, value } of samples()) this.set(labels, value);
     },
   });
 }
@@ -43,24 +44,9 @@ function readCounter(family: Family, samples: () => KnownSample[]): Counter {
     ...configurationOf(family),
     collect() {
       empty(this, family);
-      for (const [labels, value] of samples()) this.inc(labels, value);
+      for (const { labels, value } of samples()) this.inc(labels, value);
     },
   });
-}
-
-/**
- * Tells the registry the samples as they are read. To set 33,000 of them first, through the hash tables of the metrics,
- * takes more than half of a scrape with 1,000 deployments.
- */
-function toldMetric(family: Family, samples: () => KnownSample[]): Gauge | Counter {
-  const Metric = family.type === 'gauge' ? Gauge : Counter;
-  const metric = new Metric(configurationOf(family));
-  const get = metric.get.bind(metric);
-  metric.get = async () => {
-    const values = samples().map(([labels, value]) => ({ labels, value }));
-    return { ...(await get()), values };
-  };
-  return metric;
 }
 
 function configurationOf({ name, help, labels = [] }: Family) {
@@ -73,18 +59,16 @@ function empty(metric: Gauge | Counter, { labels = [] }: Family): void {
   if (labels.length === 0) metric.remove();
 }
 
-type KnownSample = readonly [labels: Labels, value: number];
+interface KnownSample {
+  readonly labels: Labels;
+  readonly value: number;
+}
 
 function isKnown(sample: Sample): sample is KnownSample {
-  return sample[1] !== null;
+  return sample.value !== null;
 }
 
 /** One sample without labels. */
 export function one(value: (status: Status) => number | null): Family['read'] {
-  return (status) => [[{}, value(status)]];
-}
-
-/** One sample for each key of a record, the key as one more label. */
-export function spread(labels: Labels, name: string, counts: Readonly<Record<string, number>>): Sample[] {
-  return Object.entries(counts).map(([key, count]) => [{ ...labels, [name]: key }, count]);
+  return (status) => [{ labels: {}, value: value(status) }];
 }

@@ -4,7 +4,7 @@ import type { ClientObserver } from '../../client/caller.ts';
 import type { LogLevel } from '../../config/types/log-levels.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { Status } from '../status/schema.ts';
-import { deploymentFamilies } from './families/deployments.ts';
+import { deploymentMetrics } from './families/deployments.ts';
 import { logMessageMetric, reloadMetrics, requestMetrics, schedulingLagMetric } from './families/events.ts';
 import { logFamilies } from './families/logs.ts';
 import { processFamilies } from './families/process.ts';
@@ -26,16 +26,17 @@ export interface Metrics {
 export function createMetrics(status: () => Status, operations: readonly OperationId[]): Metrics {
   const registry = new Registry();
   let scraped: Status | undefined;
-  const statusOfScrape = (): Status => (scraped ??= status());
-  for (const family of [...processFamilies, ...deploymentFamilies, ...logFamilies, ...watchFamilies])
-    registerFamily(family, registry, statusOfScrape);
+  for (const family of [...processFamilies, ...logFamilies, ...watchFamilies])
+    registerFamily(family, registry, () => (scraped ??= status()));
 
   return {
-    exposition() {
-      // Every family is read before metrics() returns its promise, so that all show the same moment.
-      const text = registry.metrics();
+    async exposition() {
+      const moment = status();
+      scraped = moment;
+      // Every family is read before metrics() returns its promise.
+      const others = registry.metrics();
       scraped = undefined;
-      return text;
+      return deploymentMetrics(moment) + (await others);
     },
     contentType: registry.contentType,
     client: requestMetrics(registry, operations),

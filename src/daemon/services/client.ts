@@ -1,4 +1,4 @@
-/** The client of the daemon: the few operations that it calls, so that the schemas of the others are not loaded. */
+/** The client of the daemon: only the operations that it calls, so that the schemas of the others are not loaded. */
 import type { ApiKey } from '../../client/api-key.ts';
 import { createPartialClient, type ClientOf } from '../../client/partial-client.ts';
 import type { Settings } from '../../config/options/options.ts';
@@ -19,7 +19,7 @@ const OPERATIONS = {
 } as const;
 
 type DaemonOperationId = keyof typeof OPERATIONS;
-/** Of every request that the daemon makes, the heartbeats' own included: they are the metrics' `operation` labels. */
+/** Operations of all requests, those of the heart included: the `operation` labels of the metrics. */
 export const DAEMON_OPERATION_IDS = Object.keys(OPERATIONS) as DaemonOperationId[];
 export type DaemonClient = ClientOf<DaemonOperationId>;
 

@@ -86,8 +86,8 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
     status: () => [...deployments.values()],
     lateMs() {
       const silent = Date.now() - heardAt - 2 * REPORT_EVERY_MS;
-      const wedged = deployments.size === 0 ? 0 : heardAt - lastTickAt - REPORT_EVERY_MS;
-      return Math.max(0, silent, wedged);
+      const stuck = deployments.size === 0 ? 0 : heardAt - lastTickAt - REPORT_EVERY_MS;
+      return Math.max(0, silent, stuck);
     },
     openConnections: () => openConnections,
     refuseReload: () => heart.send({ type: 'reload-refused' }),

@@ -24,7 +24,7 @@ export function logEvent(logger: Logger, event: LogEvent): void {
     }
     case 'sink failed': {
       const { sink, error, failures, retryInMs } = event;
-      // Again after twice as many failures each time: what only a person can fix must not be missed.
+      // Repeated after twice as many failures each time: what only a person can fix must not be missed.
       const isTold = Number.isInteger(Math.log2(failures));
       const level = error instanceof SinkBusy && error.advice !== undefined ? 'error' : 'warn';
       const fields = { sink, err: error, failures, retryInMs };

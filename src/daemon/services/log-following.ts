@@ -65,7 +65,7 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
   });
   if (settings.workerGroups.length > 0 && durable() === undefined) {
     logger[options.isRestart ? 'warn' : 'info'](
-      'no PILOTLIGHT_STATE_DIR: a restart delivers again what the service still has, and numbers records anew',
+      'no PILOTLIGHT_STATE_DIR: a restart delivers again what the service still has, and numbers records from the start',
     );
   }
   let stopping: Promise<void> | undefined;

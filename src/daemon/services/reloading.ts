@@ -63,7 +63,7 @@ export class Reloading {
   async #reload(): Promise<ReloadResult> {
     const { loadConfig, inForce, heartbeats, lifecycle, metrics, logger } = this.#options;
     if (lifecycle.isEnding)
-      return { ok: false, problems: ['the daemon is stopping; its next start reads it all anew'] };
+      return { ok: false, problems: ['the daemon is stopping; the next start reads everything again'] };
     const loaded = loadConfig();
     // What was wrong before is off already, and does not keep the rest from being loaded.
     const known = describeErrors(inForce.problems);

@@ -27,7 +27,7 @@ export interface Resolution {
   readonly findings: readonly Finding[];
 }
 
-/** Each deployment once, however often it is wanted. One that is wanted by its id is beaten whatever a list says. */
+/** Each deployment once, however often it is wanted. One that is wanted by its id is kept alive whatever a list says. */
 export function resolve(
   wanted: readonly Wanted[],
   knowledge: Knowledge,
@@ -65,7 +65,7 @@ export function resolve(
   return { choices, findings };
 }
 
-/** Those of the name that live; where none does, those that did, since the service may be wrong about them. */
+/** Those of the name that exist; where none does, those that did, since the service may be wrong about them. */
 function matching({ tag }: WantedByName, ofName: readonly Known[]): Known[] {
   const matches = ofName.filter((known) => tag === undefined || known.tag === tag);
   const living = matches.filter(({ gone }) => !gone);

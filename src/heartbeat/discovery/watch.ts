@@ -26,13 +26,13 @@ export interface WatchOptions {
    * any of them changes, comes or goes. Must not throw.
    */
   readonly onChange: (choices: readonly Choice[]) => void;
-  /** What somebody should know, each thing once. Must not throw. */
+  /** What a person should know, each thing once. Must not throw. */
   readonly onRemark: (remark: Remark) => void;
   /** Whether the service has refused the heartbeats of this deployment as one that it does not know. */
   readonly isGone?: (id: number) => boolean;
 }
 
-/** Ports are asked for no longer timers. */
+/** The longest timer that the ports are asked for. */
 const LONGEST_SLEEP_MS = 10_000;
 /** A denial of the list that came twice is worth a word. */
 const DENIALS_TO_SAY = 2;
@@ -52,7 +52,7 @@ export class DeploymentWatch {
   #choices: readonly Choice[];
   /** Why questions went unanswered last. */
   readonly #reasons = { list: '', get: '' };
-  /** How often everything was asked anew. An answer to an earlier question is asked for again. */
+  /** How often everything was asked again. An answer to an earlier question does not count: it is asked once more. */
   #round = 0;
   #asking = false;
   #cancelTimer: CancelTimer | undefined;
@@ -77,13 +77,13 @@ export class DeploymentWatch {
     return this.#choices;
   }
 
-  /** Asks everything anew: the key has changed, or the configuration was read again and may want others. */
+  /** Asks everything again: the key has changed, or the configuration was read again and may want others. */
   refresh(next?: { readonly wanted: readonly Wanted[]; readonly settings: TimingSettings }): void {
     if (this.#options.signal.aborted) return;
     if (next !== undefined) [this.#wanted, this.#settings] = [next.wanted, next.settings];
     this.#round += 1;
     const now = this.#now();
-    // A person who asks for it does not wait for what an answer asked for earlier.
+    // A person who reloads does not wait as long as an earlier answer asked for.
     this.#pace = { ...this.#pace, notBefore: Math.min(this.#pace.notBefore, now + this.#pace.spacing) };
     this.#list = newQuestion(now);
     this.#open = new Map();

@@ -63,7 +63,7 @@ interface Entry {
   readonly calls: Map<number, Call>;
 }
 
-/** The longest sleep, ms: clocks that part are noticed within this, or within q where that is shorter. */
+/** The longest sleep, ms: a clock step is noticed within this, or within q where that is shorter. */
 const LONGEST_SLEEP = 1000;
 /** A drift between the clocks that every heartbeat is told of at once, ms. */
 const NOTABLE_DRIFT = 50;
@@ -100,7 +100,7 @@ export class HeartbeatDriver {
     this.#alarm = new Alarm(options.ports, () => this.#pump());
   }
 
-  /** Adds a deployment, which beats at once unless it comes in a crowd, or changes the timing of one that is there. */
+  /** Adds a deployment, which beats at once unless many are added together, or changes the timing of a known one. */
   add(choice: DeploymentChoice): void {
     if (this.#stopped) return;
     const timing = timingFor(choice);
@@ -111,7 +111,7 @@ export class HeartbeatDriver {
     this.#arm();
   }
 
-  /** Stops one deployment's heartbeat and forgets it; the others notice nothing. */
+  /** Stops one deployment's heartbeat and forgets it; the others are not affected. */
   remove(id: number): void {
     const entry = this.#deployments.get(id);
     if (entry === undefined) return;
@@ -172,8 +172,8 @@ export class HeartbeatDriver {
   }
 
   /**
-   * One last beat for every deployment that is not gone, so that whoever comes next has the whole TTL; one that was
-   * reached just now has it, and is not made to wait for the spacing. They leave in the order of their remaining time,
+   * One last beat for every deployment that is not gone, so that the next process has the whole TTL; one that was
+   * reached just now has it, and does not have to wait for the spacing. They leave in the order of their remaining time,
    * under a shared rate limit one by one. Resolves with the ids that were not reached: as soon as the others were,
    * after finalBeatMs(), or when the signal fires, whichever comes first. Never rejects. To be followed by stop().
    */
@@ -203,7 +203,7 @@ export class HeartbeatDriver {
     return { mono: clock.mono(), wall: clock.wall() };
   }
 
-  /** Those that a last beat would gain something. */
+  /** Those for which a last beat would gain something. */
   #unreached(): Entry[] {
     const { mono } = this.#now();
     return [...this.#deployments.values()].filter(({ beat }) => wantsFinalBeat(beat, mono));

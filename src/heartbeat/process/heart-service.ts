@@ -34,13 +34,13 @@ export interface DaemonOptions {
   readonly start?: StartDaemon;
 }
 
-/** A secret in a file is looked at this often, ms: in a pod it is swapped by way of a symbolic link. */
+/** A secret in a file is polled this often, ms: in a pod it is replaced by switching a symbolic link. */
 const LOOK_AT_KEY_MS = 2_000;
-/** A daemon that was asked to reload and does not begin to within this long is not waited for, ms. */
+/** When a daemon that was told to reload does not begin within this time, the heart reloads alone, ms. */
 const RELOAD_PATIENCE_MS = 3_000;
 /** A scheduler that has not looked at the clock for this long is stuck, ms. */
 const STUCK_MS = 10_000;
-/** What of SHUTDOWN_TIMEOUT is kept for the process' own end, ms. */
+/** Part of SHUTDOWN_TIMEOUT that is kept for the process' own end, ms. */
 const END_MS = 300;
 
 type ReloadResult = Awaited<ReturnType<SupervisorOptions['onReload']>>;
@@ -111,7 +111,7 @@ export class HeartService {
       this.#manager = createServiceManager(serviceManager, ({ message }) =>
         this.#log.warn(
           { error: message },
-          'systemd-notify failed; systemd does not know how this service fares',
+          'systemd-notify failed; systemd does not know the state of this service',
         ),
       );
       this.#manager.ready(this.#statusLine());

@@ -49,7 +49,7 @@ export interface SharedLimit {
 /** All deployments of a driver, and the driver itself. */
 export interface DriverSnapshot {
   readonly deployments: readonly DeploymentSnapshot[];
-  /** When the scheduler last ran, Unix ms: a driver whose time stands still is wedged. */
+  /** When the scheduler last ran, Unix ms: a driver whose time stands still is stuck. */
   readonly lastTickAt: number;
   /** How late that run was, ms. */
   readonly lastLagMs: number;
@@ -66,7 +66,7 @@ export interface DriverSnapshot {
 }
 
 export function snapshotOf(last: Heartbeat, stats: Stats, now: Instant): DeploymentSnapshot {
-  // The clocks may have drifted apart since the engine last looked at them.
+  // The clocks may have drifted since the engine last looked at them.
   const drift = withDrift(last.drift, now);
   const beat = drift === last.drift ? last : { ...last, drift };
   const { ttl, interval } = beat.timing;
@@ -90,8 +90,8 @@ export function snapshotOf(last: Heartbeat, stats: Stats, now: Instant): Deploym
 }
 
 /**
- * The stats know of margins only when a beat arrives; a deployment in trouble may be closer right now. One that is
- * gone has no time that could run out.
+ * The stats know margins only from beats that arrived; a deployment in trouble may be closer now. One that is gone has
+ * no time left to run out.
  */
 function closestMargin(beat: Heartbeat, stats: Stats, now: Instant): number | undefined {
   const { ttl } = beat.timing;

@@ -1,17 +1,20 @@
 /** Metrics of each worker group's log, and of the sinks that its lines go to. */
 import type { SinkStatus, WorkerGroupStatus } from '../../status/schema.ts';
-import { one, spread, type Family } from '../family.ts';
+import { one, type Family } from '../family.ts';
 
 const GROUP_LABELS = ['workergroup_id'];
 const SINK_LABELS = ['sink'];
 
 function perGroup(value: (group: WorkerGroupStatus) => number): Family['read'] {
   return ({ worker_groups }) =>
-    worker_groups.map((group) => [{ workergroup_id: group.workergroup_id }, value(group)]);
+    worker_groups.map((group) => ({
+      labels: { workergroup_id: group.workergroup_id },
+      value: value(group),
+    }));
 }
 
 function perSink(value: (sink: SinkStatus) => number): Family['read'] {
-  return ({ sinks }) => sinks.map((sink) => [{ sink: sink.sink }, value(sink)]);
+  return ({ sinks }) => sinks.map((sink) => ({ labels: { sink: sink.sink }, value: value(sink) }));
 }
 
 export const logFamilies: readonly Family[] = [
@@ -20,7 +23,6 @@ export const logFamilies: readonly Family[] = [
     type: 'counter',
     help: 'Log lines taken, each once.',
     labels: GROUP_LABELS,
-    isLarge: true,
     read: perGroup(({ lines }) => lines),
   },
   {
@@ -28,7 +30,6 @@ export const logFamilies: readonly Family[] = [
     type: 'counter',
     help: 'Bytes of the log lines taken.',
     labels: GROUP_LABELS,
-    isLarge: true,
     read: perGroup(({ bytes }) => bytes),
   },
   {
@@ -36,16 +37,16 @@ export const logFamilies: readonly Family[] = [
     type: 'counter',
     help: 'Gaps in the log, by reason.',
     labels: [...GROUP_LABELS, 'reason'],
-    isLarge: true,
     read: ({ worker_groups }) =>
-      worker_groups.flatMap(({ workergroup_id, gaps }) => spread({ workergroup_id }, 'reason', gaps)),
+      worker_groups.flatMap(({ workergroup_id, gaps }) =>
+        Object.entries(gaps).map(([reason, value]) => ({ labels: { workergroup_id, reason }, value })),
+      ),
   },
   {
     name: 'workergroup_log_lost_lines_estimate_total',
     type: 'counter',
     help: 'Lines that the service lost before they could be read, estimated.',
     labels: GROUP_LABELS,
-    isLarge: true,
     read: perGroup(({ lost_lines_estimate }) => lost_lines_estimate),
   },
   {
@@ -53,7 +54,6 @@ export const logFamilies: readonly Family[] = [
     type: 'gauge',
     help: 'Time between two polls of the log.',
     labels: GROUP_LABELS,
-    isLarge: true,
     read: perGroup(({ poll_interval_seconds }) => poll_interval_seconds),
   },
   {
@@ -61,7 +61,6 @@ export const logFamilies: readonly Family[] = [
     type: 'gauge',
     help: 'Log units asked for at a poll.',
     labels: GROUP_LABELS,
-    isLarge: true,
     read: perGroup(({ tail_size }) => tail_size),
   },
   {
@@ -69,7 +68,6 @@ export const logFamilies: readonly Family[] = [
     type: 'gauge',
     help: 'When the last line was taken; 0 before the first.',
     labels: GROUP_LABELS,
-    isLarge: true,
     read: perGroup(({ last_line_at }) => last_line_at ?? 0),
   },
   {
@@ -85,7 +83,9 @@ export const logFamilies: readonly Family[] = [
     help: 'Log records that the sink will never get, by reason.',
     labels: [...SINK_LABELS, 'reason'],
     read: ({ sinks }) =>
-      sinks.flatMap(({ sink, dropped_lines }) => spread({ sink }, 'reason', dropped_lines)),
+      sinks.flatMap(({ sink, dropped_lines }) =>
+        Object.entries(dropped_lines).map(([reason, value]) => ({ labels: { sink, reason }, value })),
+      ),
   },
   {
     name: 'log_spool_durable',

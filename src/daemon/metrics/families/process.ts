@@ -7,7 +7,9 @@ export const processFamilies: readonly Family[] = [
     type: 'gauge',
     help: 'Version, revision and Node version of this build; always 1.',
     labels: ['version', 'revision', 'node_version'],
-    read: ({ version, revision, node_version }) => [[{ version, revision, node_version }, 1]],
+    read: ({ version, revision, node_version }) => [
+      { labels: { version, revision, node_version }, value: 1 },
+    ],
   },
   {
     name: 'up',
@@ -32,7 +34,8 @@ export const processFamilies: readonly Family[] = [
     type: 'gauge',
     help: '1 for each variable with an error, which switches its feature off.',
     labels: ['variable'],
-    read: ({ config_problems }) => config_problems.map(({ variable }) => [{ variable }, 1]),
+    read: ({ config_problems }) =>
+      config_problems.map(({ variable }) => ({ labels: { variable }, value: 1 })),
   },
   {
     name: 'replica_active',

@@ -2,21 +2,21 @@
 import { ENDPOINT_GROUP_PARAMETERS } from '../../../contract/operations/endpoint-groups.ts';
 import { SEVERITIES } from '../../../scaling/rules/findings.ts';
 import type { JobStatus, MaintenanceWindowStatus } from '../../status/schema.ts';
-import { one, spread, type Family, type Sample } from '../family.ts';
+import { one, type Family, type Sample } from '../family.ts';
 
 const WINDOW_LABELS = ['machine_id', 'category'];
 const JOB_LABELS = ['job'];
 
 function perJob(value: (job: JobStatus) => number): Family['read'] {
-  return ({ jobs }) => jobs.map((job) => [{ job: job.job }, value(job)]);
+  return ({ jobs }) => jobs.map((job) => ({ labels: { job: job.job }, value: value(job) }));
 }
 
 function perWindow(value: (window: MaintenanceWindowStatus) => number): Family['read'] {
   return ({ maintenance_windows }) =>
-    maintenance_windows.map((window) => [
-      { machine_id: window.machine_id, category: window.category },
-      value(window),
-    ]);
+    maintenance_windows.map((window) => ({
+      labels: { machine_id: window.machine_id, category: window.category },
+      value: value(window),
+    }));
 }
 
 export const watchFamilies: readonly Family[] = [
@@ -29,7 +29,7 @@ export const watchFamilies: readonly Family[] = [
       endpoint_groups.flatMap(({ endpoint_group, parameters }) =>
         ENDPOINT_GROUP_PARAMETERS.flatMap((parameter): Sample[] => {
           const value = parameters[parameter];
-          return typeof value === 'number' ? [[{ endpoint_group, parameter }, value]] : [];
+          return typeof value === 'number' ? [{ labels: { endpoint_group, parameter }, value }] : [];
         }),
       ),
   },
@@ -40,10 +40,10 @@ export const watchFamilies: readonly Family[] = [
     labels: ['endpoint_group', 'severity'],
     read: ({ endpoint_groups }) =>
       endpoint_groups.flatMap(({ endpoint_group, findings }) =>
-        SEVERITIES.map((severity): Sample => [
-          { endpoint_group, severity },
-          findings.filter((finding) => finding.severity === severity).length,
-        ]),
+        SEVERITIES.map((severity) => ({
+          labels: { endpoint_group, severity },
+          value: findings.filter((finding) => finding.severity === severity).length,
+        })),
       ),
   },
   {
@@ -51,7 +51,8 @@ export const watchFamilies: readonly Family[] = [
     type: 'gauge',
     help: 'Instances of the account by status.',
     labels: ['status'],
-    read: ({ instances }) => spread({}, 'status', instances),
+    read: ({ instances }) =>
+      Object.entries(instances).map(([status, count]) => ({ labels: { status }, value: count })),
   },
   {
     name: 'maintenance_window_start_timestamp_seconds',

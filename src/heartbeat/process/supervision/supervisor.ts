@@ -1,6 +1,6 @@
 /**
- * Keeps the daemon running beside the heart: started again with back-off when it ends, ended when it does not answer or
- * takes too much memory, and never waited for. Nothing that happens to it touches a heartbeat.
+ * Keeps the daemon running beside the heart: it is started again with back-off when it ends, killed when it does not
+ * answer or takes too much memory, and never waited for. Nothing that happens to it affects a heartbeat.
  */
 import type { DaemonChild, StartDaemon } from './daemon-child.ts';
 import type { DaemonMessage } from '../link/link.ts';
@@ -11,7 +11,7 @@ export interface SupervisorOptions {
   readonly start: StartDaemon;
   readonly reports: Reports;
   readonly log: HeartLog;
-  /** Resident memory of a process, bytes; undefined where nobody tells. */
+  /** Resident memory of a process, bytes; undefined where the system does not tell. */
   readonly memoryOf: (pid: number) => Promise<number | undefined>;
   /** At more than this it is ended, bytes. */
   readonly memoryBound: number;
@@ -22,9 +22,9 @@ export interface SupervisorOptions {
   readonly onQuit: () => void;
 }
 
-/** Between two looks at the daemon, ms. They are counted, and not timed: a machine that slept has not looked. */
+/** Between two looks at the daemon, ms. Looks are counted, not timed: a suspended machine does not look. */
 const LOOK_EVERY_MS = 1_000;
-/** So many looks without an answer are too many: while it runs, and while it still starts. */
+/** After more than so many looks without an answer it is killed: while it runs, and while it still starts. */
 const PATIENCE = 10;
 const PATIENCE_AT_START = 60;
 const LOOKS_PER_MEMORY_CHECK = 5;
@@ -55,7 +55,7 @@ export class Supervisor {
     this.#start();
   }
 
-  /** Tells the daemon to load the configuration anew, which asks for the heart's part of it. False: there is none. */
+  /** Tells the daemon to load the configuration again, which asks for the heart's part of it. False: no daemon runs. */
   reload(): boolean {
     // It may have read the old configuration already.
     this.#reloadWaits = this.#child !== undefined && !this.#started;
@@ -70,7 +70,7 @@ export class Supervisor {
     clearInterval(this.#looking);
     clearTimeout(this.#again);
     if (this.#child === undefined) return true;
-    // One that still starts has nothing to bring to an end.
+    // One that still starts has nothing to finish.
     if (this.#started) this.#child.send({ type: 'stop', withinMs });
     else this.#child.kill();
     let patience: NodeJS.Timeout | undefined;
@@ -92,7 +92,7 @@ export class Supervisor {
     try {
       born = this.#options.start(this.#restarts);
     } catch (error) {
-      // No memory, or no file descriptor left, for another process.
+      // There may be no memory or file descriptor left for another process.
       return this.#ended((error as Error).message, 0);
     }
     this.#child = born;
@@ -129,7 +129,7 @@ export class Supervisor {
     const { onReload, reports } = this.#options;
     const asked = this.#child;
     const result = await onReload();
-    // Whoever is told that it is done sees what it did.
+    // The answer comes after the reports, so that whoever gets it sees the effect.
     await reports.upToDate();
     asked?.send({ type: 'reloaded', ...result });
   }
