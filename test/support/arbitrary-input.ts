@@ -13,6 +13,7 @@ const FIELDS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   machine_ids: fc.constantFrom(11, '11, 12', [11], [99]),
   phone_number: fc.constantFrom('+15551234567', '+491701234567'),
   code: fc.constantFrom('123456', '000000'),
+  backup_code: fc.constantFrom('AAAA-BBBB-CCCC', 'a1b2-c3d4-e5fü'),
   mount_path: fc.constant('/data'),
 };
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
 import { envEntryProblem } from '../text/env-flags.ts';
+import { textUpTo } from '../text/characters.ts';
 import { instanceListOperations } from './instance-list.ts';
 import { LIMITS } from '../limits.ts';
 import { extraFilters, id, success } from '../schemas.ts';
@@ -45,9 +46,7 @@ const createBody = z.strictObject({
   env: envMap
     .optional()
     .describe('name → value; a port mapping is a key "-p host:container" with the value 1'),
-  onstart: z
-    .string()
-    .max(LIMITS.onstartLength)
+  onstart: textUpTo(LIMITS.onstartLength)
     .optional()
     .describe('start script, at most 4048 characters; instances.launch compresses longer ones'),
   volume_info: volumeInfo.optional().describe('a volume to attach; that of a template is never applied'),

@@ -297,6 +297,16 @@ describe('an instance', () => {
     await expect(client.instances.create({ ...rent, onstart: 'short' })).resolves.toBeDefined();
   });
 
+  test('may have a script of 4048 characters of any kind, from the request or its template', async () => {
+    const onstart = '🔥'.repeat(LIMITS.onstartLength);
+    await expect(client.instances.create({ offer_id: 3001, image: 'a', onstart })).resolves.toBeDefined();
+    const { template } = await client.templates.create({ ...BASE, onstart });
+    const rent = { offer_id: 3002, template_hash_id: template.hash_id };
+    await expect(client.instances.create(rent)).resolves.toBeDefined();
+    const longer = { offer_id: 3003, image: 'a', onstart: `${onstart}x` };
+    await expect(client.instances.create(longer)).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+
   test('never shows the token of its registry, nor does the journal', async () => {
     const image_login = '-u bob -p registry-token docker.io';
     await client.instances.create({ offer_id: 3001, image: 'a', image_login, args: ['--hf-token=abc'] });

@@ -101,12 +101,10 @@ for (const operation of ['tfa.login', 'tfa.remove', 'tfa.regenerateBackupCodes']
   add(operation, 'tfa_method_not_configured', (lab) =>
     verify(lab, { tfa_method: 'totp', code: '123456' }, 'broken'),
   );
-  add(operation, 'invalid_backup_code', (lab) =>
-    verify(lab, {
-      backup_code: 'AAAA-BBBB-CCCC',
-      ...(operation === 'tfa.remove' ? { target_id: 1 } : {}),
-    }),
-  );
+  for (const backup_code of ['AAAA-BBBB-CCCC', 'AAAABBBBCCC1', 'AAAA-BBBB-CCC1 ', '']) {
+    const target = operation === 'tfa.remove' ? { target_id: 1 } : {};
+    add(operation, 'invalid_backup_code', (lab) => verify(lab, { backup_code, ...target }));
+  }
 }
 
 add('tfa.login', 'missing_auth_value', (lab) => lab.call('tfa.login', { code: '123456' }, null), {
