@@ -27,7 +27,7 @@ export function authenticate(
       reason: 'authorization: the header `Authorization: Bearer <API_KEY>` is missing (§5.1)',
     });
   }
-  const key = state.keys.get(bearer) ?? findSession(state, bearer, nowMs);
+  const key = findCaller(state, bearer, nowMs);
   const user = key && state.users.get(key.userId);
   if (!key || !user) {
     throw new Refused('invalid_key', 'the API key is not valid', {
@@ -35,6 +35,11 @@ export function authenticate(
     });
   }
   return { key, user };
+}
+
+/** A key, or a session (§5.4), by its value. @throws Refused auth_error for a session that has expired */
+export function findCaller(state: State, value: string, nowMs: number): ApiKeyRecord | undefined {
+  return state.keys.get(value) ?? findSession(state, value, nowMs);
 }
 
 /** A key or a session by its value, valid or expired; what the journal names the caller by. */

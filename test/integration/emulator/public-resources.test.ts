@@ -3,6 +3,7 @@ import { createClient, type Client } from '../../../src/client/client.ts';
 import { ENDPOINT_GROUP_DEFAULTS } from '../../../src/contract/operations/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
 import { EXAMPLE_HASH } from '../../../src/contract/operations/templates.ts';
+import { checkEndpointGroup } from '../../../src/scaling/rules/check.ts';
 import { DEFAULT_TEAM_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 
 const NOON = Date.UTC(2026, 5, 1, 12);
@@ -365,10 +366,6 @@ describe('endpoint groups', () => {
     [{ cold_workers: -1 }, 'cold_workers: cold-workers-range'],
     [{ max_workers: 2.5 }, 'max_workers: max-workers-type'],
     [{ min_load: 'much' }, 'min_load: min-load-type'],
-    [
-      { cold_workers: 30, max_workers: 20 },
-      'cold_workers: cold-workers-above-max: allowed: at most max_workers',
-    ],
   ])('%j is refused, naming parameter and rule', async (parameters, reason) => {
     const answer = await send('POST', GROUPS, parameters);
     expect(answer).toMatchObject({ status: 400, body: { success: false, error: 'bad_request' } });
@@ -376,12 +373,21 @@ describe('endpoint groups', () => {
     expect(emulator.endpointGroups.list()).toHaveLength(1);
   });
 
-  test('are checked as a whole when they change', async () => {
-    const change = { cold_workers: 21 };
-    const answer = await send('PUT', `${GROUPS}31/`, change);
-    expect([answer.status, answer.reason]).toEqual([400, expect.stringContaining('cold-workers-above-max')]);
-    expect(emulator.endpointGroups.list()[0]).toMatchObject({ cold_workers: 5 });
-    expect(await send('PUT', `${GROUPS}31/`, { ...change, max_workers: 21 })).toMatchObject({ status: 200 });
+  test('are taken with more cold workers than workers, which the rules alone call an error', async () => {
+    const parameters = { cold_workers: 30, max_workers: 20 };
+    expect(await send('POST', GROUPS, parameters)).toMatchObject({ status: 200 });
+    expect(await send('PUT', `${GROUPS}31/`, { cold_workers: 21 })).toMatchObject({ status: 200 });
+    expect(emulator.endpointGroups.list()).toMatchObject([{ id: 31, cold_workers: 21 }, parameters]);
+    expect(checkEndpointGroup(parameters).findings[0]).toMatchObject({
+      rule: 'cold-workers-above-max',
+      severity: 'error',
+    });
+  });
+
+  test('are refused a value that is not allowed when they change, and stay as they were', async () => {
+    const answer = await send('PUT', `${GROUPS}31/`, { target_util: 1.1 });
+    expect([answer.status, answer.reason]).toEqual([400, expect.stringContaining('target-util-range')]);
+    expect(emulator.endpointGroups.list()[0]).toMatchObject({ target_util: 0.9 });
   });
 });
 
