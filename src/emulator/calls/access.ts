@@ -69,9 +69,25 @@ export function authorize(operation: Operation, key: ApiKeyRecord): void {
   });
 }
 
+/**
+ * A key cannot make one that may more than itself. This is assumed: the interface shows no more than that keys can be
+ * scoped (§5.3), which would mean little otherwise.
+ * @throws Refused forbidden
+ */
+export function requireWithin(key: ApiKeyRecord, wanted: ApiKeyRecord['permissions']): void {
+  if (key.permissions === null) return;
+  const own = granted(key.permissions);
+  const beyond = wanted === null ? ['full access'] : [...granted(wanted)].filter((name) => !own.has(name));
+  if (beyond.length === 0) return;
+  throw new Refused('forbidden', 'a key cannot make one that may more than itself', {
+    reason: `permissions: key "${key.name}" lacks ${beyond.join(', ')} (§5.3)`,
+  });
+}
+
+/** Fine-grained permissions and other flags; a flag that stands for several of them is not one itself. */
 function granted(permissions: Readonly<Record<string, unknown>>): Set<string> {
   const flags = Object.keys(permissions).filter((flag) => permissions[flag] === true);
   const { api } = permissions;
   const nested = isRecord(api) ? Object.keys(api).filter((name) => api[name] !== false) : [];
-  return new Set([...flags, ...flags.flatMap((flag) => FLAG_GRANTS[flag] ?? []), ...nested]);
+  return new Set([...flags, ...nested].flatMap((name) => FLAG_GRANTS[name] ?? name));
 }

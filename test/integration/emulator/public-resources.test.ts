@@ -289,6 +289,37 @@ describe('API keys', () => {
     expect(full.body['key']).not.toBe(none.body['key']);
   });
 
+  test('cannot make one that may more than themselves', async () => {
+    const permissions = { api: { user_read: {} }, manage_instances: true };
+    const { key: apiKey } = await client.apiKeys.create({ name: 'scoped', permissions });
+    const make = (wanted?: Record<string, unknown>) =>
+      client.apiKeys.create(
+        { name: 'made', ...(wanted && { permissions: wanted }) },
+        { apiKey, retry: false },
+      );
+    const refused = { status: 403, errorCode: 'forbidden' };
+    for (const wanted of [
+      undefined,
+      { manage_billing: true },
+      { api: { user_write: {} } },
+      { ...permissions, manage_team: true },
+    ]) {
+      await expect(make(wanted)).rejects.toMatchObject(refused);
+    }
+    for (const wanted of [{}, permissions, { api: { instance_write: {} } }, { manage_billing: false }]) {
+      await expect(make(wanted)).resolves.toBeDefined();
+    }
+  });
+
+  test('are reset by themselves: a session_key is none, and says so', async () => {
+    const code = emulator.totp(1);
+    const { session_key: apiKey = '' } = await client.tfa.login({ tfa_method: 'totp', code });
+    const reset = client.apiKeys.reset({}, { apiKey });
+    await expect(reset).rejects.toMatchObject({ status: 403, errorCode: 'forbidden' });
+    await expect(client.users.current()).resolves.toBeDefined();
+    await expect(client.users.current({}, { apiKey })).resolves.toBeDefined();
+  });
+
   test('act in the context of the key that created them', async () => {
     const { key } = await client.apiKeys.create({ name: 'for the team' }, { apiKey: DEFAULT_TEAM_KEY });
     const role = { name: 'r', permissions: {} };
