@@ -27,6 +27,12 @@ const lock = {
   locked_until: timestamp.describe('when the lock ends, Unix seconds'),
 };
 
+/** Of a wrong code: absent where no configured method counts it. */
+const failures = z.looseObject({
+  fail_count: lock.fail_count.optional(),
+  locked_until: lock.locked_until.nullish().describe('when the lock ends; null when not locked'),
+});
+
 const CHECK_INPUT = 'check the input against the operation (`pilotlight ops`)';
 const NEW_CODE = 'ask for a new code and enter that one';
 const RETRY = 'try again in a moment';
@@ -170,16 +176,14 @@ export const ERRORS = {
     when: 'generic login failure: wrong code, missing context, or precondition such as no phone number',
     actor: 'user',
     advice: 'check the code; ask for a new one if it is old',
+    fields: failures,
   },
   '2fa_verification_failed': {
     status: [400],
     when: 'verify step failed; for a configured method the body adds fail_count and locked_until',
     actor: 'user',
     advice: 'check the code; several failures lock the method for 15 minutes',
-    fields: z.looseObject({
-      fail_count: lock.fail_count.optional(),
-      locked_until: lock.locked_until.nullish().describe('when the lock ends; null when not locked'),
-    }),
+    fields: failures,
   },
   team_user_forbidden: {
     status: [403],

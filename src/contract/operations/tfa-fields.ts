@@ -88,6 +88,12 @@ export const METHOD_ERRORS = [
 /** Of all that `proof` may be. */
 export const PROOF_ERRORS = [...METHOD_ERRORS, 'missing_auth_value', 'invalid_backup_code'] as const;
 
+/** Of a login, which has a code of its own for a wrong code. */
+export const LOGIN_ERRORS = [
+  ...PROOF_ERRORS.filter((error) => error !== '2fa_verification_failed'),
+  '2fa_login_failed',
+] as const;
+
 /** Of sending an SMS. */
 export const SMS_ERRORS = [
   'email_not_verified',

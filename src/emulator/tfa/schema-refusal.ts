@@ -16,9 +16,9 @@ export function tfaSchemaRefusal(id: OperationId, body: unknown): Refused | unde
     backup_code: backupCode,
   } = body as Readonly<Record<string, unknown>>;
   const needsBoth = ['code', 'secret'].every((name) => shape[name]?.safeParse(undefined).success === false);
-  if (needsBoth && code === undefined && secret === undefined) {
+  if (needsBoth && (code === undefined || secret === undefined)) {
     return new Refused('missing_params', 'code and secret are needed', {
-      reason: 'code: needed, with the secret that came with it',
+      reason: `${code === undefined ? 'code' : 'secret'}: needed; a code is verified with the secret that came with it`,
     });
   }
   if (typeof backupCode === 'string' && shape['backup_code']?.safeParse(backupCode).success === false) {

@@ -26,9 +26,9 @@ describe('a lock', () => {
     });
     const until = (NOON + LOCKOUT_MS) / 1000;
     expect(counts).toEqual([
-      [400, '2fa_verification_failed', 1, null],
-      [400, '2fa_verification_failed', 2, null],
-      [400, '2fa_verification_failed', 3, until],
+      [400, '2fa_login_failed', 1, null],
+      [400, '2fa_login_failed', 2, null],
+      [400, '2fa_login_failed', 3, until],
     ]);
     expect(lab.ok('tfa.status').methods).toMatchObject([
       { id: 1, fail_count: 3, locked_until: until },
