@@ -18,6 +18,8 @@ export interface ErrorDefinition {
   readonly advice: string;
   /** Fields that the body has beside `error` and `msg`. */
   readonly fields?: z.ZodObject;
+  /** Of its statuses those with which it speaks of the caller's key or session, so that another one would help. */
+  readonly aboutKey?: readonly number[];
   /** The interface names the condition but no code; code and status are this project's assumption. */
   readonly assumed?: true;
 }
@@ -46,6 +48,7 @@ export const ERRORS = {
   },
   auth_error: {
     status: [403],
+    aboutKey: [403],
     when: 'no valid authentication: no Bearer key, no tfa_secret, or an expired session',
     actor: 'user',
     advice: 'send a valid API key; after a 2FA login, the session_key',
@@ -58,6 +61,7 @@ export const ERRORS = {
   },
   missing_auth_value: {
     status: [400, 401],
+    aboutKey: [401],
     when: 'code or backup_code missing (401 when there is no usable authentication context)',
     actor: 'user',
     advice: 'send the 6-digit code or a backup code; without an API key, the tfa_secret too',
@@ -187,6 +191,7 @@ export const ERRORS = {
   },
   team_user_forbidden: {
     status: [403],
+    aboutKey: [403],
     when: 'called from a team context',
     actor: 'user',
     advice: 'use a key of the personal context: 2FA is not done in a team',
@@ -235,6 +240,7 @@ export const ERRORS = {
   },
   invalid_key: {
     status: [401],
+    aboutKey: [401],
     when: 'the API key is unknown, was reset, or was deleted (§5.2)',
     actor: 'user',
     advice: 'use the current key; a reset key stops working at once',
@@ -242,6 +248,7 @@ export const ERRORS = {
   },
   forbidden: {
     status: [403],
+    aboutKey: [403],
     when: "the key's permission set lacks what the operation needs (§5.3)",
     actor: 'user',
     advice: 'use a key with that permission',
@@ -256,6 +263,7 @@ export const ERRORS = {
   },
   team_required: {
     status: [403],
+    aboutKey: [403],
     when: 'an operation on the current team, called with a key of the personal context',
     actor: 'user',
     advice: "use a key of the team's context",

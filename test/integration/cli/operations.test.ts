@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_TOTP_SECRET, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { createClient } from '../../../src/client/client.ts';
+import {
+  DEFAULT_TEAM_KEY,
+  DEFAULT_TOTP_SECRET,
+  startEmulator,
+  type Emulator,
+} from '../../../src/emulator/index.ts';
 import { totpCode } from '../../../src/client/flows/tfa-proof.ts';
 import { pilotlight } from '../../support/console.ts';
 import { freePort } from '../../support/ports.ts';
@@ -178,6 +184,47 @@ describe('exit codes', () => {
     const late = await pilotlight(['template', 'delete', '9', '--timeout', '50ms'], { env });
     expect(late).toMatchObject({ code: 3 });
     expect(late.stderr).toContain('50 ms');
+  });
+
+  test.each(['spec', 'public'] as const)(
+    '4 for a session that has expired, and 1 for a second factor that is refused (%s)',
+    async (dialect) => {
+      await using emulator = await startEmulator({ dialect, clock: 'frozen' });
+      const env = connectionOf(emulator);
+      const code = emulator.totp(1);
+      const login = await pilotlight(['tfa', 'login', '--tfa-method', 'totp', '--code', code, '--json'], {
+        env,
+      });
+      const { session_key: session } = JSON.parse(login.stdout) as { session_key: string };
+      const used = ['tfa', 'login', '--backup-code', 'AAAA-BBBB-CCCC'];
+      const unasked = ['tfa', 'confirm-new', '--tfa-method', 'totp', '--code', code, '--secret', 'JBSWY3DP'];
+      for (const [words, error] of [
+        [used, 'invalid_backup_code'],
+        [unasked, 'authorization_required'],
+      ] as const) {
+        const refused = await pilotlight(words, { env });
+        expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(error)]);
+      }
+      await emulator.clock.advance(86_400_000);
+      const expired = { env: { ...env, API_KEY: session } };
+      await expect(pilotlight(['user', 'current'], expired)).resolves.toMatchObject({ code: 4 });
+      const team = { env: { ...env, API_KEY: DEFAULT_TEAM_KEY } };
+      await expect(pilotlight(['tfa', 'status'], team)).resolves.toMatchObject({ code: 4 });
+    },
+  );
+
+  test('4 for a session that expired before the log of a worker group was read', async () => {
+    await using emulator = await startEmulator({ clock: 'frozen' });
+    await using client = createClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
+    const { session_key: API_KEY = '' } = await client.tfa.login({
+      tfa_method: 'totp',
+      code: emulator.totp(1),
+    });
+    const logs = ['workergroup', 'logs', '7', '--tail', '1'];
+    const env = { BASE_URL: emulator.url, API_KEY };
+    await expect(pilotlight(logs, { env })).resolves.toMatchObject({ code: 0 });
+    await emulator.clock.advance(86_400_000);
+    await expect(pilotlight(logs, { env })).resolves.toMatchObject({ code: 4 });
   });
 
   test('130 when Ctrl-C ends it', async () => {
