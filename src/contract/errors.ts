@@ -210,7 +210,7 @@ export const ERRORS = {
   },
   not_found: {
     status: [404],
-    when: 'the id matches nothing that belongs to this user',
+    when: 'tfa_method_id matches no method of this user; elsewhere, an id that matches nothing of this user',
     actor: 'user',
     advice: 'check the id',
   },

@@ -108,6 +108,14 @@ test('the help says the eight defaults of §2.7 where a group is created, and no
   expect(await defaultsIn('update')).toEqual({});
 });
 
+test('the help says what of an operation the interface does not', async () => {
+  const { stdout } = await pilotlight(['deployment', 'heartbeat', '--help']);
+  expect(stdout).toContain('Assumed, since the interface does not say: permission, not_found');
+  const stated = await pilotlight(['tfa', 'update', '--help']);
+  expect(stated.stdout).toContain('Errors: ');
+  expect(stated.stdout).not.toContain('Assumed');
+});
+
 test.each(OPERATION_IDS)('%s: the dry run and the curl line are what the command sends', async (id) => {
   const env = { API_KEY: KEY, BASE_URL: url };
   const words = exampleWords(id);

@@ -152,6 +152,26 @@ describe('the OpenAPI document', () => {
     expect(defaultsOf('templates.edit.request')).toEqual({});
   });
 
+  test('marks what the interface does not say: permissions but one, and codes but those of 2FA', () => {
+    const assumed = Object.fromEntries(
+      operations().map(([, , operation]) => [operation.operationId, operation['x-assumed']]),
+    );
+    expect(assumed).toMatchObject({
+      'templates.search': undefined,
+      'deployments.heartbeat': ['permission', 'not_found'],
+      'instances.create': ['permission', 'invalid_offer', 'not_found'],
+      'templates.edit': ['not_found'],
+      'tfa.update': undefined,
+    });
+    const heartbeat = document.paths['/api/v0/deployment/{id}/heartbeat']?.['post'];
+    expect(heartbeat?.description).toContain('`instance_write` (assumed');
+    expect(heartbeat?.responses['404']?.description).toContain(
+      '(Assumed: the interface does not name it here.)',
+    );
+    const update = document.paths['/api/v0/tfa/update/']?.['put'];
+    expect(update?.responses['404']?.description).not.toContain('(Assumed');
+  });
+
   test('marks what is deprecated, with its replacement', () => {
     const old = operations().filter(([, , { deprecated }]) => deprecated);
     expect(old.map(([, , operation]) => [operation.operationId, operation['x-replaced-by']])).toEqual([
