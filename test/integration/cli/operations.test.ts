@@ -285,6 +285,62 @@ describe('two-factor codes', () => {
   });
 });
 
+describe('the secret of a login by password', () => {
+  const PHONE = '+15551234567';
+  const seed = {
+    users: [
+      {
+        id: 1,
+        email: 'a@example.com',
+        tfa_methods: [{ id: 1, method: 'sms' as const, phone_number: PHONE }],
+      },
+    ],
+  };
+
+  test('is enough, without a key, for the four commands that complete it', async () => {
+    await using emulator = await startEmulator({ seed });
+    const env = { BASE_URL: emulator.url };
+    const secret = ['--secret', emulator.tfa.startLogin(1).tfa_secret];
+    for (const name of ['send-sms', 'resend-sms', 'send-email']) {
+      await expect(pilotlight(['tfa', name, ...secret], { env })).resolves.toMatchObject({ code: 0 });
+    }
+    const code = ['--tfa-method', 'email', '--code', emulator.outbox.latest({ channel: 'email' }).code];
+    const login = await pilotlight(['tfa', 'login', ...secret, ...code, '--json'], { env });
+    expect(login.code).toBe(0);
+    expect(JSON.parse(login.stdout)).toMatchObject({ id: 1 });
+  });
+
+  test('is shown as it is sent, with a key only where there is one', async () => {
+    const words = ['tfa', 'send-email', '--secret', 'b1946ac9'];
+    const env = { BASE_URL: 'http://127.0.0.1:9' };
+    for (const show of ['--dry-run', '--curl']) {
+      const without = await pilotlight([...words, show], { env });
+      expect(without.code).toBe(0);
+      expect(without.stdout + without.stderr).not.toMatch(/authorization|API_KEY|b1946ac9/i);
+      const withKey = await pilotlight([...words, show], { env: { ...env, API_KEY: 'key' } });
+      expect(withKey.stdout).toContain('authorization: Bearer');
+    }
+  });
+
+  test('is what they ask for in place of a key, and no other command does', async () => {
+    await using emulator = await startEmulator({ seed });
+    const env = { BASE_URL: emulator.url };
+    for (const words of [
+      ['send-sms'],
+      ['status'],
+      ['confirm-authorization', '--secret', 'b1946ac9', '--code', '123456'],
+    ]) {
+      const ran = await pilotlight(['tfa', ...words], { env });
+      expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('PILOTLIGHT_API_KEY')]);
+    }
+    const malformed = await pilotlight(['tfa', 'send-sms', '--secret', 'x'], {
+      env: { ...env, API_KEY: 'a b' },
+    });
+    expect(malformed.code).toBe(2);
+    expect(emulator.journal.entries()).toEqual([]);
+  });
+});
+
 describe('for people', () => {
   test('lists are tables that fit the terminal, times are readable', async () => {
     await using emulator = await startEmulator();
