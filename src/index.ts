@@ -27,7 +27,14 @@ export {
 } from './client/flows/launch.ts';
 export { fitOnstart } from './client/flows/onstart.ts';
 export { openTemplate, type OpenTemplate } from './client/flows/templates.ts';
-export { addSms, addTotp, login, regenerateBackupCodes, removeMethod } from './client/flows/tfa.ts';
+export {
+  addSms,
+  addTotp,
+  login,
+  regenerateBackupCodes,
+  removeMethod,
+  type LoginOptions,
+} from './client/flows/tfa.ts';
 export { totpCode, type AskCode, type CodePrompt, type ProofOptions } from './client/flows/tfa-proof.ts';
 export type { RetryPolicy } from './client/retry.ts';
 export {

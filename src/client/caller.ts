@@ -16,8 +16,11 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** `{serverless_url}`; the base address when absent. */
   readonly serverlessUrl?: string;
-  /** The API key, or a function that is asked at every call, so that a rotated key is used at once. */
-  readonly apiKey: string | (() => string | undefined);
+  /**
+   * The API key, or a function that is asked at every call, so that a rotated key is used at once. Without one only what
+   * the secret of a login is enough for can be called (§5.8).
+   */
+  readonly apiKey?: string | (() => string | undefined);
   /** Longest time for one attempt in ms, from name lookup to the last byte. Default 30,000. */
   readonly timeoutMs?: number;
   readonly retry?: RetryPolicy;

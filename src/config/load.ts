@@ -81,12 +81,18 @@ const CONNECTION_TABLE = {
   serverlessUrl: DAEMON_OPTIONS.serverlessUrl,
 } as const;
 type Connection = Pick<Settings, 'apiKey' | 'baseUrl'> & { readonly serverlessUrl?: string };
+/** For what the secret of a login is enough for: with a key only where there is one. */
+type KeylessConnection = Omit<Connection, 'apiKey'> & { readonly apiKey?: string };
 
-export interface LoadedConnection {
+const { required: _, ...OPTIONAL_KEY } = HEART_OPTIONS.apiKey;
+const KEYLESS_TABLE = { ...CONNECTION_TABLE, apiKey: OPTIONAL_KEY } as const;
+
+export interface LoadedConnection<Of = Connection> {
   /** Undefined when any problem is an error. */
-  readonly connection: Connection | undefined;
+  readonly connection: Of | undefined;
   /** What is known of them nevertheless, for commands that only show a request. */
   readonly addresses: Partial<Omit<Connection, 'apiKey'>>;
+  readonly hasKey: boolean;
   readonly problems: readonly ConfigProblem[];
 }
 
@@ -95,11 +101,32 @@ export function loadConnection(
   environment: Environment = process.env,
   readFile: ReadFile = readText,
 ): LoadedConnection {
-  const { values, problems: own } = loadValues(CONNECTION_TABLE, environment, readFile);
+  return loadTable(CONNECTION_TABLE, environment, readFile) as LoadedConnection;
+}
+
+/** The same for a call that needs no key (§5.8). A key that is there, and malformed, is an error all the same. */
+export function loadKeylessConnection(
+  environment: Environment = process.env,
+  readFile: ReadFile = readText,
+): LoadedConnection<KeylessConnection> {
+  return loadTable(KEYLESS_TABLE, environment, readFile);
+}
+
+function loadTable(
+  table: Readonly<Record<keyof Connection, Option>>,
+  environment: Environment,
+  readFile: ReadFile,
+): LoadedConnection<KeylessConnection> {
+  const { values, problems: own } = loadValues(table, environment, readFile);
   const problems = [...own, ...networkProblems(environment, readFile)];
-  const { apiKey: _, ...addresses } = values as Partial<Connection>;
+  const { apiKey, ...addresses } = values as Partial<Connection>;
   const broken = problems.some((problem) => isError(problem));
-  return { connection: broken ? undefined : (values as Connection), addresses, problems };
+  return {
+    connection: broken ? undefined : (values as KeylessConnection),
+    addresses,
+    hasKey: apiKey !== undefined,
+    problems,
+  };
 }
 
 export const ENDPOINT_GROUPS_VARIABLE = PREFIX + OPTIONS.endpointGroups.variable;

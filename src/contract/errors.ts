@@ -18,6 +18,8 @@ export interface ErrorDefinition {
   readonly advice: string;
   /** Fields that the body has beside `error` and `msg`. */
   readonly fields?: z.ZodObject;
+  /** Of its statuses those with which it speaks of the caller's key or session, so that another one would help. */
+  readonly aboutKey?: readonly number[];
   /** The interface names the condition but no code; code and status are this project's assumption. */
   readonly assumed?: true;
 }
@@ -26,6 +28,12 @@ const lock = {
   fail_count: z.int().nonnegative().describe('failed attempts so far'),
   locked_until: timestamp.describe('when the lock ends, Unix seconds'),
 };
+
+/** Of a wrong code: absent where no configured method counts it. */
+const failures = z.looseObject({
+  fail_count: lock.fail_count.optional(),
+  locked_until: lock.locked_until.nullish().describe('when the lock ends; null when not locked'),
+});
 
 const CHECK_INPUT = 'check the input against the operation (`pilotlight ops`)';
 const NEW_CODE = 'ask for a new code and enter that one';
@@ -40,6 +48,7 @@ export const ERRORS = {
   },
   auth_error: {
     status: [403],
+    aboutKey: [403],
     when: 'no valid authentication: no Bearer key, no tfa_secret, or an expired session',
     actor: 'user',
     advice: 'send a valid API key; after a 2FA login, the session_key',
@@ -52,6 +61,7 @@ export const ERRORS = {
   },
   missing_auth_value: {
     status: [400, 401],
+    aboutKey: [401],
     when: 'code or backup_code missing (401 when there is no usable authentication context)',
     actor: 'user',
     advice: 'send the 6-digit code or a backup code; without an API key, the tfa_secret too',
@@ -170,19 +180,18 @@ export const ERRORS = {
     when: 'generic login failure: wrong code, missing context, or precondition such as no phone number',
     actor: 'user',
     advice: 'check the code; ask for a new one if it is old',
+    fields: failures,
   },
   '2fa_verification_failed': {
     status: [400],
     when: 'verify step failed; for a configured method the body adds fail_count and locked_until',
     actor: 'user',
     advice: 'check the code; several failures lock the method for 15 minutes',
-    fields: z.looseObject({
-      fail_count: lock.fail_count.optional(),
-      locked_until: lock.locked_until.nullish().describe('when the lock ends; null when not locked'),
-    }),
+    fields: failures,
   },
   team_user_forbidden: {
     status: [403],
+    aboutKey: [403],
     when: 'called from a team context',
     actor: 'user',
     advice: 'use a key of the personal context: 2FA is not done in a team',
@@ -201,7 +210,7 @@ export const ERRORS = {
   },
   not_found: {
     status: [404],
-    when: 'the id matches nothing that belongs to this user',
+    when: 'tfa_method_id matches no method of this user; elsewhere, an id that matches nothing of this user',
     actor: 'user',
     advice: 'check the id',
   },
@@ -231,6 +240,7 @@ export const ERRORS = {
   },
   invalid_key: {
     status: [401],
+    aboutKey: [401],
     when: 'the API key is unknown, was reset, or was deleted (§5.2)',
     actor: 'user',
     advice: 'use the current key; a reset key stops working at once',
@@ -238,6 +248,7 @@ export const ERRORS = {
   },
   forbidden: {
     status: [403],
+    aboutKey: [403],
     when: "the key's permission set lacks what the operation needs (§5.3)",
     actor: 'user',
     advice: 'use a key with that permission',
@@ -252,6 +263,7 @@ export const ERRORS = {
   },
   team_required: {
     status: [403],
+    aboutKey: [403],
     when: 'an operation on the current team, called with a key of the personal context',
     actor: 'user',
     advice: "use a key of the team's context",

@@ -16,6 +16,14 @@ export function isSecret(schema: z.ZodType): boolean {
   return z.globalRegistry.get(schema)?.['format'] === 'password';
 }
 
+/**
+ * What counts where a field is left out, as its own schema says; undefined where it does not. Of an optional field
+ * that is what the service takes, and not what its inner schema says of a required one.
+ */
+export function defaultOf(schema: z.core.$ZodType): unknown {
+  return z.globalRegistry.get(schema)?.['default'];
+}
+
 /** Required, and empty where it is not needed, which the command line and the OpenAPI document fill in. */
 export const emptyWhenUnused = z.string().meta({ default: '' });
 

@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of the interface, derived from the table of operations. Pure. */
 import type { z } from 'zod';
+import { assumptionsOf, isPermissionAssumed } from '../contract/assumed.ts';
 import type { Operation, Verification } from '../contract/define.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
 import { ERROR_SCHEMA, LOG_ERROR_SCHEMA, errorExamples, errorResponses } from './errors.ts';
@@ -61,7 +62,8 @@ export function openApiDocument(options: DocumentOptions = {}): OpenApiDocument 
 const DESCRIPTION = [
   'Bodies are JSON; timestamps are Unix epoch seconds; `gpu_ram` is in MB. Paths are accepted with and without',
   'the slash at their end. `x-source` names the section of the interface document that an operation comes from;',
-  'where `x-origin` is `public dialect`, the document does not show it and the public service does.',
+  'where `x-origin` is `public dialect`, the document does not show it and the public service does. `x-assumed` lists',
+  'what of an operation the document does not name: `permission`, and error codes.',
 ].join('\n');
 
 function server(variable: string, description: string, url: string | undefined): Server {
@@ -91,6 +93,7 @@ function operationObject(id: OperationId, components: SchemaComponents, serverle
     operation;
   const parameters = parametersOf(operation);
   const request = components.request(id);
+  const assumptions = assumptionsOf(operation);
   return {
     operationId: id,
     tags: [resourceOf(id)],
@@ -117,23 +120,19 @@ function operationObject(id: OperationId, components: SchemaComponents, serverle
     'x-origin': origin,
     'x-repeatable': repeatable,
     ...(permission !== undefined && { 'x-permission': permission }),
+    ...(assumptions.length > 0 && { 'x-assumed': assumptions }),
   };
 }
 
-function descriptionOf({
-  summary,
-  description,
-  verification,
-  permission,
-  replacedBy,
-  source,
-}: Operation): string {
+function descriptionOf(operation: Operation): string {
+  const { summary, description, verification, permission, replacedBy, source } = operation;
+  const assumed = isPermissionAssumed(operation) ? ' (assumed: the interface names none)' : '';
   const sentences = [
     `${summary}.`,
     description,
     secretRule(verification),
     verification.secretAlone ? 'Without a key, `secret` alone is accepted (the logged-out path).' : undefined,
-    permission && `A scoped key needs the permission \`${permission}\`.`,
+    permission && `A scoped key needs the permission \`${permission}\`${assumed}.`,
     replacedBy && `Use \`${replacedBy}\` instead.`,
     `Source: ${source}.`,
   ];

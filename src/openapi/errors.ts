@@ -1,4 +1,5 @@
 /** The errors of an operation as responses: one for each status, with the codes it comes with and an example of each. */
+import { isErrorAssumed } from '../contract/assumed.ts';
 import type { Operation } from '../contract/define.ts';
 import {
   COMMON_ERRORS,
@@ -53,15 +54,16 @@ export function errorResponses(operation: Operation): Record<string, ResponseObj
 
 function response(operation: Operation, codes: readonly ErrorCode[]): ResponseObject {
   return {
-    description: codes.map((code) => describe(code)).join('\n'),
+    description: codes.map((code) => describe(code, operation)).join('\n'),
     content: { 'application/json': operation.base === 'serverless' ? logErrors(codes) : errors(codes) },
   };
 }
 
 /** One line of Markdown: the code, when it comes, what to do. */
-function describe(code: ErrorCode): string {
-  const { when, advice, assumed } = definitionOf(code);
-  return `- \`${code}\`: ${when}. ${capital(advice)}.${assumed ? ' (Code and status are assumed.)' : ''}`;
+function describe(code: ErrorCode, operation: Operation): string {
+  const { when, advice } = definitionOf(code);
+  const assumed = isErrorAssumed(operation, code) ? ' (Assumed: the interface does not name it here.)' : '';
+  return `- \`${code}\`: ${when}. ${capital(advice)}.${assumed}`;
 }
 
 function errors(codes: readonly ErrorCode[]): MediaType {

@@ -8,6 +8,7 @@ import { instance } from '../contract/operations/instance-list.ts';
 import { envMap, volumeInfo } from '../contract/operations/instances.ts';
 import { machineIds, maintenanceWindow } from '../contract/operations/machines.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
+import { defaultOf } from '../contract/schemas.ts';
 import { template, templateBody } from '../contract/operations/templates.ts';
 import { tfaMethod } from '../contract/operations/tfa-status.ts';
 import { user } from '../contract/operations/users.ts';
@@ -94,7 +95,7 @@ function refTo(name: string): string {
   return `#/components/schemas/${name}`;
 }
 
-/** Without zod's own bounds of an integer, and with a default on required fields only: an optional one may be absent. */
+/** Without zod's own bounds of an integer; the default of an optional field is its own, and not its inner schema's. */
 function tidy({
   zodSchema,
   jsonSchema,
@@ -104,7 +105,7 @@ function tidy({
 }): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-  if (zodSchema._zod.def.type === 'optional') delete jsonSchema.default;
+  if (zodSchema._zod.def.type === 'optional' && defaultOf(zodSchema) === undefined) delete jsonSchema.default;
 }
 
 /** A schema that stands alone, such as that of a parameter. */

@@ -58,6 +58,8 @@ export interface OperationObject {
   readonly 'x-repeatable': boolean;
   /** Permission that a scoped key needs. */
   readonly 'x-permission'?: string;
+  /** `permission`, and error codes of `responses`, that the interface does not name for this operation. */
+  readonly 'x-assumed'?: readonly string[];
   readonly 'x-replaced-by'?: string;
 }
 

@@ -101,8 +101,8 @@ function refusal(response: WireResponse, body: unknown): Refusal {
  */
 export function meaningOf(status: number, body: unknown): RefusalMeaning {
   if (status === 429) return 'throttled';
-  const { error, msg, message, success } = isRecord(body) ? body : {};
-  const aboutSession = isAboutSession(msg) || isAboutSession(message);
+  const { error, msg, message, error_msg: errorMessage, success } = isRecord(body) ? body : {};
+  const aboutSession = [msg, message, errorMessage].some((text) => isAboutSession(text));
   if (status === 404) {
     if (aboutSession) return 'unauthorized';
     return typeof msg === 'string' && (typeof error === 'string' || success === false)

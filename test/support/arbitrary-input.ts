@@ -9,10 +9,11 @@ const FIELDS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   template_id: fc.constantFrom(9, 10, 11, 99),
   tfa_method_id: fc.constantFrom(1, 2, 99),
   target_id: fc.constantFrom(1, 2, 99),
-  env: fc.constantFrom('', '-e A=1', "-e A='x y' -p 80:80/udp"),
+  env: fc.constantFrom('', '-e A=1', "-e A='x y' -p 80:80/udp", "-e A=it's"),
   machine_ids: fc.constantFrom(11, '11, 12', [11], [99]),
   phone_number: fc.constantFrom('+15551234567', '+491701234567'),
   code: fc.constantFrom('123456', '000000'),
+  backup_code: fc.constantFrom('AAAA-BBBB-CCCC', 'a1b2-c3d4-e5fü'),
   mount_path: fc.constant('/data'),
 };
 

@@ -74,9 +74,18 @@ function optionsOf(flag: Flag): Option[] {
   return [option];
 }
 
-function describe({ description, required, fallback, kind, name, secret }: Flag): string {
+function describe({
+  description,
+  required,
+  fallback,
+  byDefault = fallback,
+  kind,
+  name,
+  secret,
+}: Flag): string {
   const notes = [
-    required ? (fallback === undefined ? 'required' : `default: ${JSON.stringify(fallback)}`) : '',
+    required && fallback === undefined ? 'required' : '',
+    byDefault === undefined ? '' : `default: ${JSON.stringify(byDefault)}`,
     ['list', 'map', 'filters'].includes(kind) ? 'may be repeated' : '',
     kind === 'boolean' ? `or --no-${name}` : '',
     secret ? 'a secret' : '',

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
 import { innerOf } from '../../wire/coerce.ts';
-import { isSecret } from '../../contract/schemas.ts';
+import { defaultOf, isSecret } from '../../contract/schemas.ts';
 import { partsOf } from '../../wire/request.ts';
 import { kebab } from './names.ts';
 
@@ -26,6 +26,8 @@ export interface Flag {
   readonly secret: boolean;
   /** Taken where a required field is left out. */
   readonly fallback: unknown;
+  /** What the service takes where an optional field is left out, as far as the interface says. */
+  readonly byDefault: unknown;
   readonly choices: readonly string[];
   /** What it takes, in a word: `integer`, `text`. */
   readonly takes: string;
@@ -70,6 +72,7 @@ function flagsOfField(path: readonly string[], schema: z.ZodType, inPath: boolea
     subject: path.length === 1 && required && (inPath || /(?:^|_)ids?$/.test(field)),
     secret: isSecret(schema),
     fallback: required ? notes.default : undefined,
+    byDefault: required ? undefined : defaultOf(schema),
     choices: kind === 'choice' ? (notes.enum ?? []).map(String) : [],
     takes: takesOf(kind, inner),
     description: [notes.description, limitsOf(notes)].filter(Boolean).join('; '),

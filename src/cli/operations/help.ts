@@ -1,4 +1,5 @@
 /** What the help of an operation's command says beside its flags. Pure. */
+import { assumptionsOf } from '../../contract/assumed.ts';
 import type { Operation } from '../../contract/define.ts';
 import { operationOf, OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 import { quoteWord } from '../../contract/text/shell-words.ts';
@@ -11,6 +12,7 @@ const CONNECTION = 'Uses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_
 export function helpAfter(operation: Operation): string {
   const { method, path, base, source, origin, permission, errors, replacedBy } = operation;
   const id = OPERATION_IDS.find((each) => operationOf(each) === operation);
+  const assumed = assumptionsOf(operation);
   const where = base === 'serverless' ? ' at the serverless address' : '';
   return [
     '',
@@ -19,6 +21,7 @@ export function helpAfter(operation: Operation): string {
     ...(replacedBy === undefined ? [] : [`Deprecated: use ${commandOf(replacedBy as OperationId)}.`]),
     ...(permission === undefined ? [] : [`A scoped key needs the permission ${permission}.`]),
     ...(errors.length === 0 ? [] : [`Errors: ${errors.join(', ')}`]),
+    ...(assumed.length === 0 ? [] : [`Assumed, since the interface does not say: ${assumed.join(', ')}`]),
     ...(id === undefined ? [] : [`Example: ${exampleOf(id)}`]),
     '',
     CONNECTION,

@@ -4,7 +4,7 @@ import { ApiError, CallError } from '../../client/errors.ts';
 import { adviceOf } from '../../client/flows/explain.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { describeProblem } from '../../config/problem.ts';
-import { loadConnection } from '../../config/load.ts';
+import { loadConnection, loadKeylessConnection } from '../../config/load.ts';
 import { encodeRequest } from '../../wire/request.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printError, printLine, type Console } from '../console.ts';
@@ -32,7 +32,9 @@ export async function perform(
   console: Console,
 ): Promise<number> {
   if (options.dryRun || options.curl) return show(id, input, options, console);
-  const { connection, problems } = loadConnection(console.environment);
+  const { connection, problems } = takesSecretAlone(id, input)
+    ? loadKeylessConnection(console.environment)
+    : loadConnection(console.environment);
   if (!connection) {
     for (const problem of problems) printError(console, describeProblem(problem));
     console.err(describeProblems(id, input, options) ?? '');
@@ -61,6 +63,11 @@ export async function perform(
   });
 }
 
+/** §5.8: the secret of a login stands in for a key in the calls that complete it. */
+function takesSecretAlone(id: OperationId, input: Input): boolean {
+  return operationOf(id).verification.secretAlone && input['secret'] !== undefined;
+}
+
 function print(id: OperationId, answer: unknown, { json }: PerformOptions, console: Console): void {
   const { columns } = console;
   if (json) printLine(console, JSON.stringify(answer, null, columns === undefined ? undefined : 2));
@@ -82,14 +89,15 @@ function show(id: OperationId, input: Input, options: PerformOptions, console: C
     console.err(describeProblems(id, input, options) ?? '');
     return EXIT.usage;
   }
-  const { addresses } = loadConnection(console.environment);
+  const { addresses, hasKey } = loadKeylessConnection(console.environment);
+  const target = { ...addresses, isKeyless: !hasKey && takesSecretAlone(id, input) };
   if (options.curl) {
-    const { line, variables } = curlLine(operation, encoded.request, addresses);
+    const { line, variables } = curlLine(operation, encoded.request, target);
     printError(console, `# reads ${variables.map((name) => `$${name}`).join(', ')} from the environment`);
     printLine(console, line);
     return EXIT.ok;
   }
-  const preview = previewRequest(operation, encoded.request, addresses, () => '<redacted>');
+  const preview = previewRequest(operation, encoded.request, target, () => '<redacted>');
   printLine(console, options.json ? JSON.stringify(preview) : httpText(preview));
   return EXIT.ok;
 }

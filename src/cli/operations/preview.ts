@@ -7,9 +7,11 @@ import { quoteWord } from '../../contract/text/shell-words.ts';
 import { requestHeaders, type WireRequest } from '../../wire/request.ts';
 import { flagsOf } from './flags.ts';
 
-export interface Addresses {
+export interface Target {
   readonly baseUrl?: string;
   readonly serverlessUrl?: string;
+  /** The secret of a login stands in for the key, and there is none. */
+  readonly isKeyless: boolean;
 }
 
 export interface Preview {
@@ -23,14 +25,14 @@ export interface Preview {
 export function previewRequest(
   operation: Operation,
   request: WireRequest,
-  addresses: Addresses,
+  target: Target,
   show: (name: string) => string,
 ): Preview {
   const body = request.body && hideSecrets(operation, request.body, show);
   return {
     method: request.method,
-    url: baseOf(operation, addresses) + request.target,
-    headers: requestHeaders(request, show('API_KEY')),
+    url: baseOf(operation, target) + request.target,
+    headers: requestHeaders(request, target.isKeyless ? undefined : show('API_KEY')),
     body: body || undefined,
   };
 }
@@ -48,11 +50,11 @@ export function httpText({ method, url, headers, body }: Preview): string {
 export function curlLine(
   operation: Operation,
   request: WireRequest,
-  addresses: Addresses,
+  target: Target,
 ): { readonly line: string; readonly variables: readonly string[] } {
   const variables = new Set<string>();
   const marks = new Map<string, string>();
-  const { method, url, headers, body } = previewRequest(operation, request, addresses, (name) => {
+  const { method, url, headers, body } = previewRequest(operation, request, target, (name) => {
     variables.add(name);
     const mark = `<${crypto.randomUUID()}>`;
     marks.set(mark, name);
@@ -95,7 +97,7 @@ function hideSecrets(operation: Operation, body: string, show: (name: string) =>
 }
 
 /** An address that is not configured is shown as the variable that it would come from. */
-function baseOf({ base }: Operation, { baseUrl, serverlessUrl }: Addresses): string {
+function baseOf({ base }: Operation, { baseUrl, serverlessUrl }: Target): string {
   if (base === 'main') return trimmed(baseUrl) ?? '$BASE_URL';
   return trimmed(serverlessUrl ?? baseUrl) ?? '$SERVERLESS_URL';
 }

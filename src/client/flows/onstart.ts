@@ -4,6 +4,7 @@
  */
 import { gzipSync } from 'node:zlib';
 import { LIMITS } from '../../contract/limits.ts';
+import { countCharacters } from '../../contract/text/characters.ts';
 import { RequestError } from '../errors.ts';
 
 /**
@@ -11,14 +12,16 @@ import { RequestError } from '../errors.ts';
  * @throws RequestError when it is still too long, with both lengths
  */
 export function fitOnstart(script: string): string {
-  if (script.length <= LIMITS.onstartLength) return script;
+  const length = countCharacters(script);
+  if (length <= LIMITS.onstartLength) return script;
   const packed = selfExtracting(script);
-  if (packed.length <= LIMITS.onstartLength) return packed;
+  const packedLength = countCharacters(packed);
+  if (packedLength <= LIMITS.onstartLength) return packed;
   throw new RequestError('instances.create', [
     {
       field: 'onstart',
       message:
-        `at most ${LIMITS.onstartLength} characters; this one has ${script.length}, and ${packed.length} compressed: ` +
+        `at most ${LIMITS.onstartLength} characters; this one has ${length}, and ${packedLength} compressed: ` +
         'put it into the image, or have a short script download it',
     },
   ]);

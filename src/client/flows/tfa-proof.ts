@@ -51,12 +51,21 @@ export interface Choice {
   readonly hint: string | undefined;
 }
 
-/** @throws ApiError of the send calls; whatever `askCode` rejects with */
-export async function proveSecondFactor(client: Client, options: ProofOptions): Promise<Proof> {
-  if (options.backupCode !== undefined) return { backup_code: options.backupCode };
-  const choice = await chooseMethod(client, options);
-  const sending = senderOf(client, choice, options.signal);
-  const { code, secret } = await askForCode(choice, await sending?.send(), sending?.resend, options);
+/**
+ * `loginSecret` names the account in place of a key, and goes with whatever is sent (§5.8).
+ * @throws ApiError of the send calls; whatever `askCode` rejects with
+ */
+export async function proveSecondFactor(
+  client: Client,
+  options: ProofOptions,
+  loginSecret?: string,
+): Promise<Proof> {
+  const login = loginSecret === undefined ? {} : { secret: loginSecret };
+  if (options.backupCode !== undefined) return { backup_code: options.backupCode, ...login };
+  const choice = loginSecret === undefined ? await chooseMethod(client, options) : loginChoice(options);
+  const sending = senderOf(client, choice, login, options.signal);
+  const asked = await askForCode(choice, await sending?.send(), sending?.resend, options);
+  const { code, secret = loginSecret } = asked;
   return {
     tfa_method: choice.method,
     code,
@@ -81,7 +90,13 @@ export async function chooseMethod(client: Client, options: ProofOptions): Promi
   return { method: chosen.method, methodId: chosen.id, hint: hintOf(chosen) };
 }
 
-const EMAIL: Choice = { method: 'email', methodId: undefined, hint: undefined };
+/** Who is not logged in cannot ask which methods there are: what is said counts, else sms, as the service has it (§4.4). */
+function loginChoice({ method, methodId, totpSecret }: ProofOptions): Choice {
+  const fallback = totpSecret === undefined ? 'sms' : 'totp';
+  return { method: method ?? fallback, methodId, hint: undefined };
+}
+
+export const EMAIL: Choice = { method: 'email', methodId: undefined, hint: undefined };
 
 function hintOf({ label, phone_number }: TfaMethod): string | undefined {
   return label ?? phone_number ?? undefined;
@@ -99,19 +114,20 @@ type Send = () => Promise<Sent>;
 function senderOf(
   client: Client,
   { method, methodId }: Choice,
+  login: { readonly secret?: string },
   signal: AbortSignal | undefined,
 ): { readonly send: Send; readonly resend: Send } | undefined {
   if (method === 'totp') return undefined;
   if (method === 'sms')
-    return smsSender(client, methodId === undefined ? {} : { tfa_method_id: methodId }, signal);
-  const send: Send = () => client.tfa.sendEmail({}, callOptions(signal));
+    return smsSender(client, methodId === undefined ? login : { tfa_method_id: methodId, ...login }, signal);
+  const send: Send = () => client.tfa.sendEmail(login, callOptions(signal));
   return { send, resend: send };
 }
 
 /** A code that is already on its way is sent once more. */
 export function smsSender(
   client: Client,
-  input: { readonly tfa_method_id?: number; readonly phone_number?: string },
+  input: { readonly tfa_method_id?: number; readonly phone_number?: string; readonly secret?: string },
   signal: AbortSignal | undefined,
 ): { readonly send: Send; readonly resend: Send } {
   const resend: Send = () => client.tfa.resendSms(input, callOptions(signal));

@@ -5,6 +5,7 @@ import {
   askForCode,
   callOptions,
   chooseMethod,
+  EMAIL,
   proveSecondFactor,
   smsSender,
   totpCode,
@@ -18,12 +19,21 @@ export interface LoginResult {
   readonly client: Client;
 }
 
-/** Completes a login. The session key that comes back is what `client` uses from then on. */
-export async function login(
-  client: Client,
-  options: ProofOptions & { readonly admin?: boolean },
-): Promise<LoginResult> {
-  const proof = await proveSecondFactor(client, options);
+export interface LoginOptions extends ProofOptions {
+  readonly admin?: boolean;
+  /**
+   * The tfa_secret that a login by password answered: it stands in for a key (§5.8), and the client needs none. `method`
+   * is then sms where nothing else is said, for what the account has cannot be asked.
+   */
+  readonly secret?: string;
+}
+
+/**
+ * Completes a login. The session key that comes back is what `client` uses from then on; there is none where the login
+ * was by `secret` alone, since the service then sets a cookie instead (§4.4).
+ */
+export async function login(client: Client, options: LoginOptions): Promise<LoginResult> {
+  const proof = await proveSecondFactor(client, options, options.secret);
   const admin = options.admin === undefined ? {} : { admin: options.admin };
   const user = await client.tfa.login({ ...proof, ...admin }, callOptions(options.signal));
   return { user, client: user.session_key === undefined ? client : client.withKey(user.session_key) };
@@ -106,7 +116,8 @@ async function authorize(client: Client, options: ProofOptions): Promise<void> {
     await client.tfa.authorizeNewMethod({ backup_code: backupCode }, callOptions(signal));
     return;
   }
-  const choice = await chooseMethod(client, options);
+  // A user without methods is forced to e-mail (§4.4), whatever codes there will be later.
+  const choice = status.methods.length === 0 ? EMAIL : await chooseMethod(client, options);
   const begin = async (): Promise<{ secret: string }> => {
     const { secret = '' } = await client.tfa.authorizeNewMethod(
       { tfa_method: choice.method, ...(choice.methodId !== undefined && { tfa_method_id: choice.methodId }) },

@@ -16,11 +16,8 @@ export const ENDPOINT_GROUP_DEFAULTS = {
   target_queue_time: 10.0,
 } as const;
 
-/**
- * What the create operation takes (§2.7). Only types and the limits that the interface states live here; what
- * is allowed but unwise is in src/scaling.
- */
-export const endpointGroupParameters = z.strictObject({
+/** The parameters of §2.7. Only types and the limits that the interface states live here; what is allowed but unwise is in src/scaling. */
+const parameters = {
   min_load: z.number().nonnegative().optional().describe('minimum floor load, performance units per second'),
   min_cold_load: z
     .number()
@@ -51,7 +48,12 @@ export const endpointGroupParameters = z.strictObject({
     .int()
     .optional()
     .describe('seconds without traffic before the endpoint may scale to zero active workers'),
-});
+};
+
+/** What the create operation takes: each default stands in its schema, for help and OpenAPI document to say. */
+export const endpointGroupParameters = z.strictObject(withDefaults(parameters));
+/** What an update takes: a parameter that is not sent stays as it is, so that none has a default. */
+export const endpointGroupChanges = z.strictObject(parameters);
 export type EndpointGroupParameters = z.output<typeof endpointGroupParameters>;
 export type EndpointGroupParameter = keyof EndpointGroupParameters;
 export const ENDPOINT_GROUP_PARAMETERS = Object.keys(
@@ -103,7 +105,7 @@ export const endpointGroupOperations = {
     path: '/api/v0/endptjobs/{id}/',
     summary: 'Changes parameters of an endpoint group',
     params: groupId,
-    body: endpointGroupParameters,
+    body: endpointGroupChanges,
     response: success,
     errors: ['not_found'],
     repeatable: true,
@@ -121,3 +123,12 @@ export const endpointGroupOperations = {
     example: { input: { id: 31 }, response: { success: true } },
   },
 } as const satisfies OperationTable;
+
+function withDefaults<Shape extends Readonly<Record<string, z.ZodType>>>(shape: Shape): Shape {
+  const defaults: Readonly<Record<string, number>> = ENDPOINT_GROUP_DEFAULTS;
+  const entries = Object.entries(shape).map(([name, schema]) => [
+    name,
+    name in defaults ? schema.meta({ default: defaults[name] }) : schema,
+  ]);
+  return Object.fromEntries(entries) as Shape;
+}

@@ -1,23 +1,20 @@
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
 import { envEntryProblem } from '../text/env-flags.ts';
+import { textUpTo } from '../text/characters.ts';
 import { instanceListOperations } from './instance-list.ts';
 import { LIMITS } from '../limits.ts';
 import { extraFilters, id, success } from '../schemas.ts';
 import { EXAMPLE_HASH } from './templates.ts';
 
-/** §2.3. `size` belongs to a new volume alone. */
+/** §2.3. `size` is of a new volume: with an existing one it may be there, and has no effect. */
 export const volumeInfo = z
   .strictObject({
     create_new: z.boolean().describe('true creates a new volume, false links an existing one'),
     volume_id: id.describe('existing volume when linking; a volume offer when creating'),
-    size: z.int().positive().optional().describe('GB; only when create_new is true'),
+    size: z.int().positive().optional().describe('GB; used only when create_new is true'),
     mount_path: z.string().startsWith('/').describe('mount point inside the container'),
     name: z.string().optional().describe('public dialect: name of a new volume'),
-  })
-  .refine(({ create_new, size }) => create_new || size === undefined, {
-    message: 'size is used only when create_new is true',
-    path: ['size'],
   })
   .refine(({ create_new, size }) => !create_new || size !== undefined, {
     message: 'a new volume needs a size in GB',
@@ -45,9 +42,7 @@ const createBody = z.strictObject({
   env: envMap
     .optional()
     .describe('name → value; a port mapping is a key "-p host:container" with the value 1'),
-  onstart: z
-    .string()
-    .max(LIMITS.onstartLength)
+  onstart: textUpTo(LIMITS.onstartLength)
     .optional()
     .describe('start script, at most 4048 characters; instances.launch compresses longer ones'),
   volume_info: volumeInfo.optional().describe('a volume to attach; that of a template is never applied'),

@@ -9,7 +9,8 @@ export const MAINTENANCE_CATEGORIES = ['power', 'internet', 'disk', 'gpu', 'soft
 export const maintenanceWindow = z.looseObject({
   id,
   machine_id: id,
-  duration_hours: z.number().describe('length of the window in hours'),
+  // Whole hours, as the interface says; a half one in an answer must not hide the window either.
+  duration_hours: z.number().meta({ type: 'integer', description: 'length of the window in hours' }),
   start_time: timestamp.describe('when the maintenance begins'),
   // A category that the interface does not list must not hide the window, so the response takes any string.
   maintenance_category: z.union([z.enum(MAINTENANCE_CATEGORIES), z.string()]),

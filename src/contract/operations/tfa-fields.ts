@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import type { Verification } from '../define.ts';
 import { LIMITS } from '../limits.ts';
+import { textUpTo } from '../text/characters.ts';
 import { id, phoneNumber, secretText } from '../schemas.ts';
 import { STORED_TFA_METHODS } from './tfa-status.ts';
 
@@ -9,8 +10,8 @@ import { STORED_TFA_METHODS } from './tfa-status.ts';
 export const TFA_METHODS = ['sms', 'totp', 'email'] as const;
 export type TfaMethodName = (typeof TFA_METHODS)[number];
 
-/** Three groups of four characters (§2.4). */
-export const BACKUP_CODE = /^[0-9A-Za-z]{4}-[0-9A-Za-z]{4}-[0-9A-Za-z]{4}$/;
+/** Three groups of four characters (§2.4), which does not say of which. */
+export const BACKUP_CODE = /^[^\s-]{4}-[^\s-]{4}-[^\s-]{4}$/;
 
 export const method = z.enum(TFA_METHODS).optional();
 export const code = z
@@ -20,8 +21,12 @@ export const code = z
   .describe('6 digits');
 export const secret = secretText.describe('tfa_secret from the call that sent the code');
 export const methodId = id.describe('needed when several methods of the same type exist');
-export const backupCode = secretText.describe('one-time backup code; makes the other fields unnecessary');
-export const label = z.string().max(LIMITS.methodLabelLength);
+export const backupCode = z
+  .string()
+  .regex(BACKUP_CODE, 'a backup code is three groups of four characters, such as A1B2-C3D4-E5F6')
+  .meta({ format: 'password' })
+  .describe('one-time backup code; makes the other fields unnecessary');
+export const label = textUpTo(LIMITS.methodLabelLength);
 
 /** What proves a second factor: a code (with its secret where one was sent), or a backup code. */
 export const proof = {
@@ -45,7 +50,12 @@ const sms = z.strictObject({
 });
 const sent = z.looseObject({ msg: z.string(), secret: z.string() });
 export const done = z.looseObject({ success: z.boolean(), msg: z.string() });
-export const backupCodes = z.array(z.string()).describe('plaintext; shown once');
+/** Says the format and does not insist on it: codes that are shown once may not be lost over it. */
+export const backupCodes = z.array(z.string().meta({ pattern: BACKUP_CODE.source })).meta({
+  description: 'plaintext; shown once',
+  minItems: LIMITS.backupCodesPerSet,
+  maxItems: LIMITS.backupCodesPerSet,
+});
 
 const confirmBody = z.strictObject({
   tfa_method: z.enum(STORED_TFA_METHODS),
@@ -77,6 +87,12 @@ export const METHOD_ERRORS = [
 
 /** Of all that `proof` may be. */
 export const PROOF_ERRORS = [...METHOD_ERRORS, 'missing_auth_value', 'invalid_backup_code'] as const;
+
+/** Of a login, which has a code of its own for a wrong code. */
+export const LOGIN_ERRORS = [
+  ...PROOF_ERRORS.filter((error) => error !== '2fa_verification_failed'),
+  '2fa_login_failed',
+] as const;
 
 /** Of sending an SMS. */
 export const SMS_ERRORS = [

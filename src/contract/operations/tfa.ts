@@ -11,6 +11,7 @@ import {
   label,
   proof,
   LOGIN,
+  LOGIN_ERRORS,
   CHANGES,
   done,
   backupCodes,
@@ -50,7 +51,7 @@ export const tfaOperations = {
         .describe('only after a backup code, and only while any remain'),
       legacy_tfa_user: z.literal(true).optional(),
     }),
-    errors: [...PROOF_ERRORS, '2fa_login_failed'],
+    errors: LOGIN_ERRORS,
     repeatable: false,
     example: {
       input: { tfa_method: 'totp', code: '123456' },

@@ -2,7 +2,7 @@
  * Environment and ports in container-flag format (§2.2), `-e NAME=value -p 8000:8000`, and the map that an
  * instance request takes in its place (§2.3). Pure; reading what was printed gives the same flags.
  */
-import { FlagError, quoteWord, splitWords, type ShellWord } from './shell-words.ts';
+import { FlagError, quoteWord, splitLooseWords, type ShellWord } from './shell-words.ts';
 
 export type EnvFlag =
   | { readonly kind: 'variable'; readonly name: string; readonly value: string }
@@ -18,12 +18,13 @@ const VARIABLE_RULE =
 const PORT_RULE = '-p takes host:container, two port numbers, perhaps with /udp after them';
 
 /**
- * Reads flags in their order, repeated ones included.
+ * Reads flags in their order, repeated ones included. Quotes are a shell's where they are balanced; one that is not is
+ * text: `-e MSG=it's`.
  * @throws FlagError naming the position and the rule
  */
 export function parseEnvFlags(text: string): EnvFlag[] {
   const flags: EnvFlag[] = [];
-  const words = splitWords(text).values();
+  const words = splitLooseWords(text).values();
   for (const flag of words) {
     if (flag.text !== '-e' && flag.text !== '-p') throw new FlagError(flag.position, unknownFlag(flag.text));
     const next = words.next();

@@ -42,13 +42,36 @@ const SPACE = /[ \t\n]+|(?:\\\n)+/y;
 
 /** @throws FlagError for a quote that does not end, or a backslash with nothing after it */
 export function splitWords(text: string): ShellWord[] {
+  return split(text, shellToken);
+}
+
+/**
+ * The same where quotes need not be balanced, as in `it's`. If they are, they are a shell's. If not, those within a word
+ * are text, and so is one that does not end: `it's 'a b'` is the words `it's` and `a b`.
+ * @throws FlagError for a backslash with nothing after it
+ */
+export function splitLooseWords(text: string): ShellWord[] {
+  return split(text, areQuotesBalanced(text) ? shellToken : looseToken);
+}
+
+function areQuotesBalanced(text: string): boolean {
+  const rest = text.replaceAll(/\\[^]|'[^']*'|"(?:[^"\\]|\\[^])*"/g, '');
+  return !/['"]/.test(rest);
+}
+
+interface Token {
+  readonly text: string;
+  readonly end: number;
+}
+
+function split(text: string, nextToken: (text: string, at: number) => Token): ShellWord[] {
   const words: ShellWord[] = [];
   let at = skipSpace(text, 0);
   while (at < text.length) {
     const position = at + 1;
     let word = '';
     while (at < text.length && !/[ \t\n]/.test(text.charAt(at))) {
-      const token = tokenAt(text, at);
+      const token = nextToken(text, at);
       word += token.text;
       at = token.end;
     }
@@ -77,12 +100,27 @@ function skipSpace(text: string, from: number): number {
   }
 }
 
-function tokenAt(text: string, at: number): { text: string; end: number } {
+/** undefined for a quote that does not end, or a backslash with nothing after it. */
+function tokenAt(text: string, at: number): Token | undefined {
   for (const { pattern, read } of TOKENS) {
     pattern.lastIndex = at;
     const inside = pattern.exec(text)?.[1];
     if (inside !== undefined) return { text: read(inside), end: pattern.lastIndex };
   }
+  return undefined;
+}
+
+/** A quote after a letter or the like belongs to the word; one at its beginning, after `=`, or after another quote opens. */
+function looseToken(text: string, at: number): Token {
+  const isQuote = /['"]/.test(text.charAt(at));
+  const isWithin = at > 0 && !/[\s='"]/.test(text.charAt(at - 1));
+  const token = isQuote && isWithin ? undefined : tokenAt(text, at);
+  return token ?? (isQuote ? { text: text.charAt(at), end: at + 1 } : shellToken(text, at));
+}
+
+function shellToken(text: string, at: number): Token {
+  const token = tokenAt(text, at);
+  if (token) return token;
   const open = text.charAt(at);
   throw new FlagError(
     at + 1,

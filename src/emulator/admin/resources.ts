@@ -14,7 +14,9 @@ const newDeployment = deploymentEntry.omit({ id: true });
 const rate = z.strictObject({ linesPerSecond: z.number().nonnegative() });
 const status = z.strictObject({ actual_status: z.enum(INSTANCE_STATUSES) });
 const offer = offerEntry.omit({ id: true });
-const windows = z.strictObject({ maintenances: z.array(maintenanceWindow) });
+const windows = z.strictObject({
+  maintenances: z.array(maintenanceWindow.extend({ duration_hours: z.int().positive() })),
+});
 
 export function resourceRoutes(parts: AdminParts): AdminRoute[] {
   return [

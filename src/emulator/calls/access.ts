@@ -27,7 +27,7 @@ export function authenticate(
       reason: 'authorization: the header `Authorization: Bearer <API_KEY>` is missing (§5.1)',
     });
   }
-  const key = state.keys.get(bearer) ?? findSession(state, bearer, nowMs);
+  const key = findCaller(state, bearer, nowMs);
   const user = key && state.users.get(key.userId);
   if (!key || !user) {
     throw new Refused('invalid_key', 'the API key is not valid', {
@@ -35,6 +35,11 @@ export function authenticate(
     });
   }
   return { key, user };
+}
+
+/** A key, or a session (§5.4), by its value. @throws Refused auth_error for a session that has expired */
+export function findCaller(state: State, value: string, nowMs: number): ApiKeyRecord | undefined {
+  return state.keys.get(value) ?? findSession(state, value, nowMs);
 }
 
 /** A key or a session by its value, valid or expired; what the journal names the caller by. */
@@ -64,9 +69,25 @@ export function authorize(operation: Operation, key: ApiKeyRecord): void {
   });
 }
 
+/**
+ * A key cannot make one that may more than itself. This is assumed: the interface shows no more than that keys can be
+ * scoped (§5.3), which would mean little otherwise.
+ * @throws Refused forbidden
+ */
+export function requireWithin(key: ApiKeyRecord, wanted: ApiKeyRecord['permissions']): void {
+  if (key.permissions === null) return;
+  const own = granted(key.permissions);
+  const beyond = wanted === null ? ['full access'] : [...granted(wanted)].filter((name) => !own.has(name));
+  if (beyond.length === 0) return;
+  throw new Refused('forbidden', 'a key cannot make one that may more than itself', {
+    reason: `permissions: key "${key.name}" lacks ${beyond.join(', ')} (§5.3)`,
+  });
+}
+
+/** Fine-grained permissions and other flags; a flag that stands for several of them is not one itself. */
 function granted(permissions: Readonly<Record<string, unknown>>): Set<string> {
   const flags = Object.keys(permissions).filter((flag) => permissions[flag] === true);
   const { api } = permissions;
   const nested = isRecord(api) ? Object.keys(api).filter((name) => api[name] !== false) : [];
-  return new Set([...flags, ...flags.flatMap((flag) => FLAG_GRANTS[flag] ?? []), ...nested]);
+  return new Set([...flags, ...nested].flatMap((name) => FLAG_GRANTS[name] ?? name));
 }

@@ -1,12 +1,14 @@
+import { requireWithin } from '../calls/access.ts';
 import { createKey, renewKey } from '../resources/api-keys.ts';
 import { Refused } from '../answers/refused.ts';
 import type { HandlersOf } from './define.ts';
 
 export const apiKeyHandlers: HandlersOf<'apiKeys'> = {
-  /** It acts in the context of the key that created it. */
-  'apiKeys.create': ({ name, permissions }, { state, key, random }) => {
+  /** It acts in the context of the key that created it, and may do no more. */
+  'apiKeys.create': ({ name, permissions = null }, { state, key, random }) => {
     const { userId, team } = key;
-    const created = createKey(state, { name, userId, permissions: permissions ?? null, team }, random);
+    requireWithin(key, permissions);
+    const created = createKey(state, { name, userId, permissions, team }, random);
     return { id: created.id, key: created.value };
   },
 
@@ -27,7 +29,12 @@ export const apiKeyHandlers: HandlersOf<'apiKeys'> = {
   },
 
   'apiKeys.reset': (_, { state, key, random }) => {
-    const [value = ''] = [...state.keys].find(([, { id }]) => id === key.id) ?? [];
+    const [value] = [...state.keys].find(([, { id }]) => id === key.id) ?? [];
+    if (value === undefined) {
+      throw new Refused('forbidden', 'a session_key is no API key, and cannot be reset', {
+        reason: `authorization: the ${key.name} is no API key; only the calling key can be reset`,
+      });
+    }
     return { new_api_key: renewKey(state, value, random) };
   },
 };

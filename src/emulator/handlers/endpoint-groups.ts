@@ -1,11 +1,10 @@
-import { createGroup, groupView, refuseBadGroup } from '../resources/endpoint-groups.ts';
+import { createGroup, groupView } from '../resources/endpoint-groups.ts';
 import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
 import { Refused } from '../answers/refused.ts';
 import type { HandlerContext, HandlersOf } from './define.ts';
 
 export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
   'endpointGroups.create': (parameters, { state, user, nowMs }) => {
-    refuseBadGroup(parameters);
     const group = createGroup(state, { userId: user.id, createdMs: nowMs, parameters });
     return { success: true, result: group.id };
   },
@@ -14,12 +13,10 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
     results: [...state.endpointGroups.values()].filter(({ userId }) => userId === user.id).map(groupView),
   }),
 
-  /** What is not sent stays as it is, and the rules are asked about the whole. */
+  /** What is not sent stays as it is. */
   'endpointGroups.update': ({ id, ...changes }, context) => {
     const group = ownGroup(id, context);
-    const parameters = { ...group.parameters, ...changes };
-    refuseBadGroup(parameters);
-    group.parameters = parameters;
+    group.parameters = { ...group.parameters, ...changes };
     return { success: true };
   },
 

@@ -5,10 +5,15 @@ import { nextId } from '../state/next-id.ts';
 import { Refused } from '../answers/refused.ts';
 import type { State } from '../state/state.ts';
 
-/** @throws Refused bad_request naming parameter and rule, for what the scaling rules call an error */
-export function refuseBadGroup(parameters: unknown): void {
-  const error = checkEndpointGroup(parameters).findings.find(({ severity }) => severity === 'error');
-  if (!error) return;
+/**
+ * For values that the interface does not allow, each by itself. Values that are unwise together it takes, and so does
+ * this: to say so is the client's part.
+ * @throws Refused bad_request naming parameter and rule
+ */
+export function refuseBadGroup(given: unknown): void {
+  const { parameters, findings } = checkEndpointGroup(given);
+  const error = findings.find(({ severity }) => severity === 'error');
+  if (parameters !== undefined || !error) return;
   const { parameter, rule, allowed, message, got } = error;
   const field = parameter || 'body';
   throw new Refused('bad_request', `${field}: ${message} (allowed: ${allowed})`, {

@@ -2,6 +2,7 @@
 import type { InstanceRequest } from '../../contract/operations/instances.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { mergedValues, mergeLaunch, type LaunchValues } from '../../contract/merge.ts';
+import { countCharacters } from '../../contract/text/characters.ts';
 import { parseRegistryLogin, type RegistryLogin } from '../../contract/text/registry-login.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
 import { startingSteps } from './instances.ts';
@@ -81,11 +82,12 @@ function templateOf(state: State, request: InstanceRequest, userId: number): Tem
 
 /** The contract has checked the request's own script; a template may hold a longer one. */
 function checkOnstart(onstart: string | undefined, request: InstanceRequest): void {
-  if (onstart === undefined || onstart.length <= LIMITS.onstartLength) return;
+  const length = countCharacters(onstart ?? '');
+  if (length <= LIMITS.onstartLength) return;
   const whose = request.onstart === undefined ? "the template's script" : 'the script';
   throw refusedField(
     'onstart',
-    `${whose} has ${onstart.length} characters, at most ${LIMITS.onstartLength} are taken (§8)`,
+    `${whose} has ${length} characters, at most ${LIMITS.onstartLength} are taken (§8)`,
   );
 }
 

@@ -78,7 +78,7 @@ const maintenance = z
     id,
     start_time: timestamp.optional().describe('Unix time; or `starts_in`'),
     starts_in: z.number().optional().describe('seconds from the start; negative: before it'),
-    duration_hours: z.number().positive(),
+    duration_hours: z.int().positive(),
     maintenance_category: z.enum(MAINTENANCE_CATEGORIES),
   })
   .refine((window) => (window.start_time === undefined) !== (window.starts_in === undefined), {

@@ -64,7 +64,7 @@ export function createService(world: World): Service {
     const { key } = caller;
     authorize(operation, key);
     keepInterval(target.id, key.id, nowMs);
-    const input = validate(call, target, state);
+    const input = validate(call, target, state, nowMs);
     const handler = HANDLERS[target.id] as AnyHandler;
     const body = handler(input, { state, nowMs, random, inferenceLog, headers, ...caller });
     const checked = operation.response.safeParse(body);

@@ -1,10 +1,12 @@
 /** A call's input against the contract's schemas, strictly: what the interface does not allow is refused. */
 import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
-import { endpointGroupParameters } from '../../contract/operations/endpoint-groups.ts';
+import { isRecord } from '../../contract/is-record.ts';
+import { endpointGroupChanges, endpointGroupParameters } from '../../contract/operations/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import { coerceFields } from '../../wire/coerce.ts';
 import { problemsOf } from '../../wire/request.ts';
+import { findCaller } from '../calls/access.ts';
 import type { Call } from '../calls/call.ts';
 import { refuseBadGroup } from '../resources/endpoint-groups.ts';
 import type { Dialect } from '../dialect/dialect.ts';
@@ -13,7 +15,10 @@ import { Refused } from '../answers/refused.ts';
 import type { State } from '../state/state.ts';
 import { tfaSchemaRefusal } from '../tfa/schema-refusal.ts';
 
-export type Validator = (call: Call, target: Target, state: State) => Record<string, unknown>;
+export type Validator = (call: Call, target: Target, state: State, nowMs: number) => Record<string, unknown>;
+
+/** Those whose values are refused in the words of the scaling rules. */
+const GROUP_BODIES: ReadonlySet<z.ZodObject> = new Set([endpointGroupParameters, endpointGroupChanges]);
 
 /** Builds the schemas once: the body schema of an operation with `keyInBody` also takes the key. */
 export function createValidator(dialect: Dialect): Validator {
@@ -26,7 +31,7 @@ export function createValidator(dialect: Dialect): Validator {
   }
 
   /** One flat input, as the client's methods take it. @throws Refused bad_request naming field and rule */
-  return function validate(call, { id, alias }, state) {
+  return function validate(call, { id, alias }, state, nowMs) {
     const operation = operationOf(id);
     const input: Record<string, unknown> = {};
     if (operation.params) {
@@ -37,7 +42,7 @@ export function createValidator(dialect: Dialect): Validator {
     } else {
       Object.assign(input, readQuery(operation, call, dialect), readBody(operation, id, call, state));
     }
-    checkKeyInBody(operation, input, call, state);
+    checkKeyInBody(operation, input, call, state, nowMs);
     return input;
   };
 
@@ -50,15 +55,20 @@ export function createValidator(dialect: Dialect): Validator {
     const { body } = call;
     const schema = bodySchemas.get(id);
     if (!schema) {
-      if (body.kind === 'none' || !dialect.strict) return {};
+      if (body.kind === 'none' || isEmptyObject(body) || !dialect.strict) return {};
       throw badRequest('body', 'this operation takes no body');
     }
     if (body.kind === 'malformed') throw badRequest('body', `malformed JSON: ${body.problem}`);
     const value = body.kind === 'none' ? {} : body.value;
     const adapted = dialect.adapt(id, operation, value, { state, userId: call.key?.userId });
-    if (operation.body === endpointGroupParameters) refuseBadGroup(adapted);
+    if (GROUP_BODIES.has(schema)) refuseBadGroup(adapted);
     return parse(schema, adapted, 'body', () => tfaSchemaRefusal(id, adapted));
   }
+}
+
+/** What many clients send where an operation takes no body; it says nothing that could be wrong. */
+function isEmptyObject(body: Call['body']): boolean {
+  return body.kind === 'json' && isRecord(body.value) && Object.keys(body.value).length === 0;
 }
 
 function readQuery(operation: Operation, call: Call, dialect: Dialect): Record<string, unknown> {
@@ -71,16 +81,20 @@ function readQuery(operation: Operation, call: Call, dialect: Dialect): Record<s
   throw badRequest(unknown, 'this operation takes no query parameters');
 }
 
-/** The key in the body must be a valid one of the same user, and is no part of the input proper. */
+/**
+ * The key in the body must be a valid one of the same user, or the session_key of one, and is no part of the input proper.
+ * @throws Refused auth_error for a session that has expired, else invalid_key
+ */
 function checkKeyInBody(
   { keyInBody }: Operation,
   input: Record<string, unknown>,
   call: Call,
   state: State,
+  nowMs: number,
 ): void {
   if (keyInBody === undefined || input[keyInBody] === undefined) return;
   const value = input[keyInBody];
-  const key = typeof value === 'string' ? state.keys.get(value) : undefined;
+  const key = typeof value === 'string' ? findCaller(state, value, nowMs) : undefined;
   delete input[keyInBody];
   if (key && key.userId === call.key?.userId) return;
   throw new Refused('invalid_key', 'the API key is not valid', {

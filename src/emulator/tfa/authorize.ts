@@ -58,7 +58,7 @@ export function confirmAuthorization(
   if (by === 'sms' || by === 'email') {
     verifySentCode(context, challenge, by, code, '2fa_verification_failed');
   } else {
-    verifyTotp(context, methodOf(user.tfa, by?.totpMethodId ?? -1), code);
+    verifyTotp(context, methodOf(user.tfa, by?.totpMethodId ?? -1), code, '2fa_verification_failed');
   }
   state.tfa.challenges.delete(secret);
   openWindow(context);

@@ -24,7 +24,7 @@ export interface Verified {
   readonly byBackupCode: boolean;
 }
 
-/** What a failure without a method is called: a login has a code of its own. */
+/** What a failure is called: a login has a code of its own (§7). */
 type Failure = '2fa_login_failed' | '2fa_verification_failed';
 
 /**
@@ -67,12 +67,17 @@ function typeOfProof({ user }: TfaContext, { tfa_method: type, tfa_method_id: id
 function verifyByApp(context: TfaContext, code: string, id: number | undefined, failure: Failure): Verified {
   const method = chooseMethod(context.user.tfa, 'totp', id);
   if (!method) throw notSetUp('totp', failure);
-  verifyTotp(context, method, code);
+  verifyTotp(context, method, code, failure);
   return { method, byBackupCode: false };
 }
 
-/** @throws Refused tfa_locked, tfa_method_not_configured, 2fa_verification_failed */
-export function verifyTotp({ state, nowMs }: TfaContext, method: TfaMethodRecord, code: string): void {
+/** @throws Refused tfa_locked, tfa_method_not_configured, and `failure` for a wrong code */
+export function verifyTotp(
+  { state, nowMs }: TfaContext,
+  method: TfaMethodRecord,
+  code: string,
+  failure: Failure,
+): void {
   const { settings } = state;
   requireUnlocked(method, nowMs);
   const secret = readTotpSecret(method.totpSecret);
@@ -82,7 +87,7 @@ export function verifyTotp({ state, nowMs }: TfaContext, method: TfaMethodRecord
   const isUsed = settings.totpOnce && period !== undefined && period <= (method.lastTotpPeriod ?? -1);
   if (period === undefined || isUsed) {
     noteFailure(method, settings.tfaFailuresAllowed, nowMs);
-    throw wrongCodeOf(method, nowMs);
+    throw wrongCodeOf(method, failure, nowMs);
   }
   method.lastTotpPeriod = period;
   noteSuccess(method, nowMs);
@@ -120,7 +125,7 @@ export function verifySentCode(
   }
   if (method) {
     noteFailure(method, state.settings.tfaFailuresAllowed, nowMs);
-    throw wrongCodeOf(method, nowMs);
+    throw wrongCodeOf(method, failure, nowMs);
   }
   noteWrongCode(challenge, channel, state.settings.tfaFailuresAllowed);
   throw wrongCode(failure);
@@ -131,8 +136,9 @@ export function wrongCode(failure: Failure): Refused {
   return new Refused(failure, 'the code is not right', { reason: 'code: not the one that is valid now' });
 }
 
-function wrongCodeOf(method: TfaMethodRecord, nowMs: number): Refused {
-  return new Refused('2fa_verification_failed', 'the code is not right', {
+/** A wrong code that a configured method counts: whatever the failure is called, it says how often, and until when. */
+function wrongCodeOf(method: TfaMethodRecord, failure: Failure, nowMs: number): Refused {
+  return new Refused(failure, 'the code is not right', {
     fields: lockView(method, nowMs),
     reason: `code: not the one that is valid now for method ${method.id}`,
   });

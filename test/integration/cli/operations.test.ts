@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_TOTP_SECRET, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { createClient } from '../../../src/client/client.ts';
+import {
+  DEFAULT_TEAM_KEY,
+  DEFAULT_TOTP_SECRET,
+  startEmulator,
+  type Emulator,
+} from '../../../src/emulator/index.ts';
 import { totpCode } from '../../../src/client/flows/tfa-proof.ts';
 import { pilotlight } from '../../support/console.ts';
 import { freePort } from '../../support/ports.ts';
@@ -180,6 +186,47 @@ describe('exit codes', () => {
     expect(late.stderr).toContain('50 ms');
   });
 
+  test.each(['spec', 'public'] as const)(
+    '4 for a session that has expired, and 1 for a second factor that is refused (%s)',
+    async (dialect) => {
+      await using emulator = await startEmulator({ dialect, clock: 'frozen' });
+      const env = connectionOf(emulator);
+      const code = emulator.totp(1);
+      const login = await pilotlight(['tfa', 'login', '--tfa-method', 'totp', '--code', code, '--json'], {
+        env,
+      });
+      const { session_key: session } = JSON.parse(login.stdout) as { session_key: string };
+      const used = ['tfa', 'login', '--backup-code', 'AAAA-BBBB-CCCC'];
+      const unasked = ['tfa', 'confirm-new', '--tfa-method', 'totp', '--code', code, '--secret', 'JBSWY3DP'];
+      for (const [words, error] of [
+        [used, 'invalid_backup_code'],
+        [unasked, 'authorization_required'],
+      ] as const) {
+        const refused = await pilotlight(words, { env });
+        expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(error)]);
+      }
+      await emulator.clock.advance(86_400_000);
+      const expired = { env: { ...env, API_KEY: session } };
+      await expect(pilotlight(['user', 'current'], expired)).resolves.toMatchObject({ code: 4 });
+      const team = { env: { ...env, API_KEY: DEFAULT_TEAM_KEY } };
+      await expect(pilotlight(['tfa', 'status'], team)).resolves.toMatchObject({ code: 4 });
+    },
+  );
+
+  test('4 for a session that expired before the log of a worker group was read', async () => {
+    await using emulator = await startEmulator({ clock: 'frozen' });
+    await using client = createClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
+    const { session_key: API_KEY = '' } = await client.tfa.login({
+      tfa_method: 'totp',
+      code: emulator.totp(1),
+    });
+    const logs = ['workergroup', 'logs', '7', '--tail', '1'];
+    const env = { BASE_URL: emulator.url, API_KEY };
+    await expect(pilotlight(logs, { env })).resolves.toMatchObject({ code: 0 });
+    await emulator.clock.advance(86_400_000);
+    await expect(pilotlight(logs, { env })).resolves.toMatchObject({ code: 4 });
+  });
+
   test('130 when Ctrl-C ends it', async () => {
     await using emulator = await startEmulator();
     await emulator.faults.add({ kind: 'hang' });
@@ -235,6 +282,62 @@ describe('two-factor codes', () => {
     await expect(
       pilotlight(['tfa', 'confirm-authorization', '--secret', secret], { env, ask }),
     ).resolves.toMatchObject({ code: 0 });
+  });
+});
+
+describe('the secret of a login by password', () => {
+  const PHONE = '+15551234567';
+  const seed = {
+    users: [
+      {
+        id: 1,
+        email: 'a@example.com',
+        tfa_methods: [{ id: 1, method: 'sms' as const, phone_number: PHONE }],
+      },
+    ],
+  };
+
+  test('is enough, without a key, for the four commands that complete it', async () => {
+    await using emulator = await startEmulator({ seed });
+    const env = { BASE_URL: emulator.url };
+    const secret = ['--secret', emulator.tfa.startLogin(1).tfa_secret];
+    for (const name of ['send-sms', 'resend-sms', 'send-email']) {
+      await expect(pilotlight(['tfa', name, ...secret], { env })).resolves.toMatchObject({ code: 0 });
+    }
+    const code = ['--tfa-method', 'email', '--code', emulator.outbox.latest({ channel: 'email' }).code];
+    const login = await pilotlight(['tfa', 'login', ...secret, ...code, '--json'], { env });
+    expect(login.code).toBe(0);
+    expect(JSON.parse(login.stdout)).toMatchObject({ id: 1 });
+  });
+
+  test('is shown as it is sent, with a key only where there is one', async () => {
+    const words = ['tfa', 'send-email', '--secret', 'b1946ac9'];
+    const env = { BASE_URL: 'http://127.0.0.1:9' };
+    for (const show of ['--dry-run', '--curl']) {
+      const without = await pilotlight([...words, show], { env });
+      expect(without.code).toBe(0);
+      expect(without.stdout + without.stderr).not.toMatch(/authorization|API_KEY|b1946ac9/i);
+      const withKey = await pilotlight([...words, show], { env: { ...env, API_KEY: 'key' } });
+      expect(withKey.stdout).toContain('authorization: Bearer');
+    }
+  });
+
+  test('is what they ask for in place of a key, and no other command does', async () => {
+    await using emulator = await startEmulator({ seed });
+    const env = { BASE_URL: emulator.url };
+    for (const words of [
+      ['send-sms'],
+      ['status'],
+      ['confirm-authorization', '--secret', 'b1946ac9', '--code', '123456'],
+    ]) {
+      const ran = await pilotlight(['tfa', ...words], { env });
+      expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('PILOTLIGHT_API_KEY')]);
+    }
+    const malformed = await pilotlight(['tfa', 'send-sms', '--secret', 'x'], {
+      env: { ...env, API_KEY: 'a b' },
+    });
+    expect(malformed.code).toBe(2);
+    expect(emulator.journal.entries()).toEqual([]);
   });
 });
 

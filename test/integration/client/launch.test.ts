@@ -106,7 +106,7 @@ describe('launching an instance', () => {
     const bad = [
       { ...request, env: '-e NOVALUE -x' },
       { ...request, onstart: Array.from({ length: 9000 }, () => Math.random().toString(36)[2]).join('') },
-      { ...request, volume_info: { create_new: false, volume_id: 1, size: 10, mount_path: '/data' } },
+      { ...request, volume_info: { create_new: true, volume_id: 1, mount_path: '/data' } },
     ];
     for (const one of bad) {
       await expect(launchInstance(client, { offers: OFFERS, request: one })).rejects.toThrow(RequestError);

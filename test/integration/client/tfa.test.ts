@@ -123,6 +123,40 @@ describe('login', () => {
   });
 });
 
+describe('a login that was begun with a password', () => {
+  test.each([
+    ['sms', {}],
+    ['email', { method: 'email' as const }],
+  ])('is completed by %s with its secret and no key, also after another code', async (channel, options) => {
+    await begin(SMS_USER);
+    await using nobodyYet = createClient({ baseUrl: emulator.url });
+    const { user, client: after } = await login(nobodyYet, {
+      ...options,
+      secret: emulator.tfa.startLogin(1).tfa_secret,
+      async askCode(prompt, signal) {
+        await prompt.resend?.();
+        return person(prompt, signal);
+      },
+    });
+    expect(user).toMatchObject({ id: 1, tfa_status: 'enabled' });
+    expect(emulator.outbox.messages().map((message) => message.channel)).toEqual([channel, channel]);
+    // The session is in a cookie then, so there is no other client.
+    expect([user.session_key, after]).toEqual([undefined, nobodyYet]);
+    await expect(nobodyYet.users.current()).rejects.toMatchObject({ errorCode: 'auth_error' });
+  });
+
+  test('is completed by an authenticator or a backup code with its secret and no key', async () => {
+    await begin();
+    await using nobodyYet = createClient({ baseUrl: emulator.url });
+    const [backupCode = ''] = emulator.tfa.backupCodes();
+    for (const proof of [{ totpSecret: DEFAULT_TOTP_SECRET, now }, { backupCode }]) {
+      const secret = emulator.tfa.startLogin(1).tfa_secret;
+      const { user } = await login(nobodyYet, { ...proof, secret, askCode: nobody });
+      expect(user.id).toBe(1);
+    }
+  });
+});
+
 describe('adding and removing methods', () => {
   test('the first method: authorized by e-mail, ten backup codes, shown once', async () => {
     await begin(NEW_USER);
@@ -147,6 +181,25 @@ describe('adding and removing methods', () => {
     await emulator.clock.advance(30_000);
     await login(client, { askCode: nobody, totpSecret: secret, now });
   });
+
+  test.each([{ method: 'totp' as const }, { totpSecret: DEFAULT_TOTP_SECRET }, { methodId: 5 }])(
+    'the first method is authorized by e-mail, also where %j is asked for',
+    async (options) => {
+      await begin(NEW_USER);
+      const asked: string[] = [];
+      await addSms(client, {
+        ...options,
+        phoneNumber: PHONE,
+        now,
+        askCode(prompt, signal) {
+          asked.push(prompt.method);
+          return person(prompt, signal);
+        },
+      });
+      expect(asked).toEqual(['email', 'sms']);
+      expect((await client.tfa.status()).methods).toHaveLength(1);
+    },
+  );
 
   test('a second method brings no backup codes; the open window is not asked for twice', async () => {
     await begin();

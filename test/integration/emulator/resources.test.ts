@@ -271,7 +271,6 @@ describe('an instance', () => {
     [{ image: 'a', env: { '-p 80': '1' } }, 'env.-p 80: a port mapping is a key'],
     [{ image: 'a', env: { '-p 80:80': '2' } }, 'env.-p 80:80: the value of a port mapping is 1'],
     [{ image: 'a', env: '-e A=1' }, 'env: '],
-    [{ image: 'a', volume_info: { ...volume, create_new: false } }, 'volume_info.size: size is used only'],
     [{ image: 'a', volume_info: { ...volume, size: undefined } }, 'volume_info.size: a new volume needs'],
     [{ image: 'a', volume_info: { ...volume, size: 1.5 } }, 'volume_info.size: '],
     [{ image: 'a', volume_info: { ...volume, mount_path: 'data' } }, 'volume_info.mount_path: '],
@@ -287,14 +286,31 @@ describe('an instance', () => {
   });
 
   test("may attach a volume, and its template's script must fit too", async () => {
-    await client.instances.create({ offer_id: 3001, image: 'a', volume_info: volume });
-    const { instances } = await client.instances.list();
-    expect(instances.at(-1)).toMatchObject({ volume_info: volume, disk_space: 10 });
+    // The size is used only for a new volume, which is no reason to refuse it.
+    for (const [offer_id, create_new] of [
+      [3001, true],
+      [3003, false],
+    ] as const) {
+      const volume_info = { ...volume, create_new };
+      await client.instances.create({ offer_id, image: 'a', volume_info });
+      const { instances } = await client.instances.list();
+      expect(instances.at(-1)).toMatchObject({ volume_info, disk_space: 10 });
+    }
     const long = 'x'.repeat(LIMITS.onstartLength + 1);
     const { template } = await client.templates.create({ ...BASE, onstart: long });
     const rent = { offer_id: 3002, template_hash_id: template.hash_id };
     await expect(client.instances.create(rent)).rejects.toMatchObject({ errorCode: 'bad_request' });
     await expect(client.instances.create({ ...rent, onstart: 'short' })).resolves.toBeDefined();
+  });
+
+  test('may have a script of 4048 characters of any kind, from the request or its template', async () => {
+    const onstart = '🔥'.repeat(LIMITS.onstartLength);
+    await expect(client.instances.create({ offer_id: 3001, image: 'a', onstart })).resolves.toBeDefined();
+    const { template } = await client.templates.create({ ...BASE, onstart });
+    const rent = { offer_id: 3002, template_hash_id: template.hash_id };
+    await expect(client.instances.create(rent)).resolves.toBeDefined();
+    const longer = { offer_id: 3003, image: 'a', onstart: `${onstart}x` };
+    await expect(client.instances.create(longer)).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
   test('never shows the token of its registry, nor does the journal', async () => {

@@ -83,7 +83,9 @@ describe('what the interface does not allow is refused, naming field and rule', 
     ['POST', `${maintenances}?a=1`, '{"machine_ids":1}', 'a: this operation takes no query parameters'],
     ['POST', '/api/v0/deployment/x/heartbeat', '', 'id: '],
     ['POST', '/api/v0/deployment/1.5/heartbeat', '', 'id: '],
-    ['POST', '/api/v0/deployment/42/heartbeat', '{}', 'body: this operation takes no body'],
+    ['POST', '/api/v0/deployment/42/heartbeat', '{"id":42}', 'body: this operation takes no body'],
+    ['POST', '/api/v0/deployment/42/heartbeat', '[]', 'body: this operation takes no body'],
+    ['POST', '/api/v0/deployment/42/heartbeat', '{', 'body: this operation takes no body'],
   ])('%s %s %s', async (method, path, body, reason) => {
     const answer = await send(method, path, { body });
     expect(answer).toMatchObject({ status: 400, body: { error: 'bad_request' } });
@@ -151,6 +153,8 @@ describe('an operation that there is not is a clear 501', () => {
 
 test('a heartbeat needs neither body nor Content-Type, and minds neither', async () => {
   const path = '/api/v0/deployment/42/heartbeat';
+  expect(await send('POST', path, { body: '{}' })).toMatchObject({ status: 200 });
+  expect(await send('GET', '/api/v0/users/current/', { body: '{}' })).toMatchObject({ status: 200 });
   expect(await send('POST', path, { headers: { 'content-type': 'application/json' } })).toMatchObject({
     status: 200,
   });

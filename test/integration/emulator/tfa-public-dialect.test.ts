@@ -75,7 +75,7 @@ test('errors carry success: false beside their own fields', async () => {
     status: 400,
     body: {
       success: false,
-      error: '2fa_verification_failed',
+      error: '2fa_login_failed',
       msg: expect.any(String) as string,
       fail_count: 1,
       locked_until: null,

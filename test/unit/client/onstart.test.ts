@@ -18,7 +18,10 @@ const filler = Array.from(
 test('a script that fits is sent as it is', () => {
   const script = 'echo "hello"; exit 3';
   expect(fitOnstart(script)).toBe(script);
-  expect(fitOnstart('x'.repeat(LIMITS.onstartLength))).toHaveLength(LIMITS.onstartLength);
+  for (const character of ['x', '🔥']) {
+    const longest = character.repeat(LIMITS.onstartLength);
+    expect(fitOnstart(longest)).toBe(longest);
+  }
 });
 
 test('a longer one is packed, runs in sh, and keeps output, exit code and quotes', () => {

@@ -2,6 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorDefinition } from '../../../src/contract/errors.ts';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
+import { BACKUP_CODE } from '../../../src/contract/operations/tfa-fields.ts';
 import { openApiDocument } from '../../../src/openapi/document.ts';
 import type { OpenApiDocument, OperationObject } from '../../../src/openapi/types.ts';
 
@@ -107,6 +108,68 @@ describe('the OpenAPI document', () => {
       OPERATION_IDS.filter((id) => operationOf(id).verification.secretAlone),
     );
     expect(document.components.securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } });
+  });
+
+  test('says what the document says of values: whole hours, the form of backup codes, lengths in characters', () => {
+    const { schemas } = document.components;
+    expect(schemas['MaintenanceWindow']).toMatchObject({
+      properties: { duration_hours: { type: 'integer' } },
+    });
+    const pattern = BACKUP_CODE.source;
+    expect(schemas['tfa.login.request']).toMatchObject({ properties: { backup_code: { pattern } } });
+    for (const id of ['tfa.confirmNew', 'tfa.regenerateBackupCodes']) {
+      const backup_codes = { minItems: 10, maxItems: 10, items: { type: 'string', pattern } };
+      expect(schemas[`${id}.response`]).toMatchObject({ properties: { backup_codes } });
+    }
+    expect(schemas['instances.create.request']).toMatchObject({
+      properties: { onstart: { maxLength: 4048 } },
+    });
+    expect(schemas['tfa.update.request']).toMatchObject({ properties: { label: { maxLength: 30 } } });
+  });
+
+  test('has the eight defaults of §2.7 where a group is created, and none where it is changed', () => {
+    const { schemas } = document.components;
+    const defaultsOf = (name: string) => {
+      const { properties } = schemas[name] as { properties: Record<string, { default?: unknown }> };
+      return Object.fromEntries(
+        Object.entries(properties).flatMap(([field, { default: value }]) =>
+          value === undefined ? [] : [[field, value]],
+        ),
+      );
+    };
+    expect(defaultsOf('EndpointGroupParameters')).toEqual({
+      min_load: 0,
+      min_cold_load: 0,
+      target_util: 0.9,
+      cold_mult: 2.5,
+      cold_workers: 5,
+      max_workers: 20,
+      max_queue_time: 30,
+      target_queue_time: 10,
+    });
+    expect(defaultsOf('endpointGroups.update.request')).toEqual({});
+    // A field that is required at creation may be left out of an edit, and then stays as it is.
+    expect(defaultsOf('templates.edit.request')).toEqual({});
+  });
+
+  test('marks what the interface does not say: permissions but one, and codes but those of 2FA', () => {
+    const assumed = Object.fromEntries(
+      operations().map(([, , operation]) => [operation.operationId, operation['x-assumed']]),
+    );
+    expect(assumed).toMatchObject({
+      'templates.search': undefined,
+      'deployments.heartbeat': ['permission', 'not_found'],
+      'instances.create': ['permission', 'invalid_offer', 'not_found'],
+      'templates.edit': ['not_found'],
+      'tfa.update': undefined,
+    });
+    const heartbeat = document.paths['/api/v0/deployment/{id}/heartbeat']?.['post'];
+    expect(heartbeat?.description).toContain('`instance_write` (assumed');
+    expect(heartbeat?.responses['404']?.description).toContain(
+      '(Assumed: the interface does not name it here.)',
+    );
+    const update = document.paths['/api/v0/tfa/update/']?.['put'];
+    expect(update?.responses['404']?.description).not.toContain('(Assumed');
   });
 
   test('marks what is deprecated, with its replacement', () => {

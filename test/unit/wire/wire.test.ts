@@ -181,6 +181,8 @@ describe('what a refusal means', () => {
     [403, { error: 'auth_error', msg: 'not valid' }, 'unauthorized'],
     [403, { msg: 'expired session' }, 'unauthorized'],
     [403, { message: 'Session expired' }, 'unauthorized'],
+    [403, { error_msg: 'the session has expired; log in again' }, 'unauthorized'],
+    [403, { error_msg: 'the API key lacks a permission' }, 'other'],
     [403, { error: 'authorization_required', msg: 'the session has no window' }, 'other'],
     [403, { error: 'forbidden', msg: 'this key may not' }, 'other'],
     [403, undefined, 'other'],

@@ -18,10 +18,12 @@ function group(random: Random): string {
 /** Uses one up. @throws Refused invalid_backup_code for one that is wrong or was used */
 export function useBackupCode(account: TfaAccount, code: string): void {
   const at = account.backupCodes.indexOf(code);
-  if (at === -1) {
-    throw new Refused('invalid_backup_code', 'this backup code is not valid, or was used before', {
-      reason: 'backup_code: none of the unused codes of this account',
-    });
-  }
+  if (at === -1) throw invalidBackupCode('none of the unused codes of this account');
   account.backupCodes.splice(at, 1);
+}
+
+export function invalidBackupCode(rule: string): Refused {
+  return new Refused('invalid_backup_code', 'this backup code is not valid, or was used before', {
+    reason: `backup_code: ${rule}`,
+  });
 }

@@ -9,7 +9,7 @@ import {
   type EnvFlag,
 } from '../../../../src/contract/text/env-flags.ts';
 import { parseRegistryLogin, printRegistryLogin } from '../../../../src/contract/text/registry-login.ts';
-import { FlagError, splitWords } from '../../../../src/contract/text/shell-words.ts';
+import { FlagError, splitLooseWords, splitWords } from '../../../../src/contract/text/shell-words.ts';
 
 const variable = fc.record({
   kind: fc.constant('variable' as const),
@@ -71,6 +71,19 @@ describe('container flags', () => {
   });
 
   test.each([
+    [`-e MSG=it's`, { MSG: `it's` }],
+    [`-e MSG=it's -e B='two words' -p 80:80`, { MSG: `it's`, B: 'two words', '-p 80:80': '1' }],
+    [`-e B="it's two" -e MSG=rock'n -e C=5"`, { B: `it's two`, MSG: `rock'n`, C: '5"' }],
+    [`-e A='it'\\''s' -e B=it's`, { A: `it's`, B: `it's` }],
+    [`-e A='open`, { A: `'open` }],
+    ['-e A="open -e B=1', { A: '"open', B: '1' }],
+    // Two of them make a pair, as they do in a shell.
+    [`-e A=pre'two words'post`, { A: 'pretwo wordspost' }],
+  ])('%s: a quote that is not balanced is text', (text, map) => {
+    expect(envMapOf(parseEnvFlags(text))).toEqual(map);
+  });
+
+  test.each([
     ['-e A=1 B=2', 8, '-e or -p belongs here, not B=2'],
     ['-e A=two words', 10, 'a value with spaces needs quotes'],
     ['--env A=1', 1, 'not --env'],
@@ -83,8 +96,7 @@ describe('container flags', () => {
     ['-p 0:80', 4, '-p takes host:container'],
     ['-p 80:80/sctp', 4, '-p takes host:container'],
     ['-p 100000:80', 4, '-p takes host:container'],
-    [`-e A='open`, 6, `the quote ' does not end`],
-    ['-e A="open', 6, 'the quote " does not end'],
+    [`-e A=it's two`, 11, 'a value with spaces needs quotes'],
     ['-e A=1\\', 7, 'a backslash needs a character after it'],
   ])('%s is refused at character %i: %s', (text, position, rule) => {
     const error = problemOf(text);
@@ -121,6 +133,27 @@ describe('words', () => {
     [`"\\$ \\a"`, ['$ \\a']],
   ])('%j', (text, words) => {
     expect(wordsOr(text)).toEqual(words);
+    expect(splitLooseWords(text).map((word) => word.text)).toEqual(words);
+  });
+
+  test.each([
+    [`a 'open`, 3, `the quote ' does not end`],
+    ['a"open', 2, 'the quote " does not end'],
+  ])('%s have to be balanced, where it matters', (text, position, rule) => {
+    expect(() => splitWords(text)).toThrow(`at character ${position}: ${rule}`);
+  });
+
+  test('are read the same with balanced quotes, whether they have to be balanced or not', () => {
+    const parts = fc.array(fc.constantFrom('a', '=', ' ', "'", '"', '\\', '\n'), { maxLength: 14 });
+    fc.assert(
+      fc.property(parts, (some) => {
+        const text = some.join('');
+        const words = wordsOr(text);
+        if (words !== undefined) expect(splitLooseWords(text).map((word) => word.text)).toEqual(words);
+        // A backslash at the very end is the one thing that is never a word.
+        else if (!text.endsWith('\\')) expect(() => splitLooseWords(text)).not.toThrow();
+      }),
+    );
   });
 });
 

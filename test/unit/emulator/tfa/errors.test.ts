@@ -83,12 +83,10 @@ for (const operation of ['tfa.login', 'tfa.remove', 'tfa.regenerateBackupCodes']
   add(operation, 'phone_number_mismatch', (lab) =>
     verify(lab, { tfa_method: 'sms', ...lab.sent('tfa.sendSms', { phone_number: NEW_PHONE }) }),
   );
-  add(
-    operation,
-    '2fa_verification_failed',
-    (lab) => verify(lab, { tfa_method: 'totp', code: wrong(lab.totp(1)) }),
-    { fields: { fail_count: 1, locked_until: null } },
-  );
+  const failed = operation === 'tfa.login' ? '2fa_login_failed' : '2fa_verification_failed';
+  add(operation, failed, (lab) => verify(lab, { tfa_method: 'totp', code: wrong(lab.totp(1)) }), {
+    fields: { fail_count: 1, locked_until: null },
+  });
   add(
     operation,
     'tfa_locked',
@@ -101,12 +99,10 @@ for (const operation of ['tfa.login', 'tfa.remove', 'tfa.regenerateBackupCodes']
   add(operation, 'tfa_method_not_configured', (lab) =>
     verify(lab, { tfa_method: 'totp', code: '123456' }, 'broken'),
   );
-  add(operation, 'invalid_backup_code', (lab) =>
-    verify(lab, {
-      backup_code: 'AAAA-BBBB-CCCC',
-      ...(operation === 'tfa.remove' ? { target_id: 1 } : {}),
-    }),
-  );
+  for (const backup_code of ['AAAA-BBBB-CCCC', 'AAAABBBBCCC1', 'AAAA-BBBB-CCC1 ', '']) {
+    const target = operation === 'tfa.remove' ? { target_id: 1 } : {};
+    add(operation, 'invalid_backup_code', (lab) => verify(lab, { backup_code, ...target }));
+  }
 }
 
 add('tfa.login', 'missing_auth_value', (lab) => lab.call('tfa.login', { code: '123456' }, null), {
@@ -284,7 +280,8 @@ const removeBy = (lab: Lab, target: number) => {
   lab.ok('tfa.remove', { backup_code: 'AAAA-BBBB-CCC1', target_id: target });
 };
 add(STEP_2, 'missing_params', (lab) => lab.call(STEP_2, {}));
-add(STEP_2, 'bad_request', (lab) => lab.call(STEP_2, { code: '123456' }));
+add(STEP_2, 'missing_params', (lab) => lab.call(STEP_2, { code: '123456' }));
+add(STEP_2, 'missing_params', (lab) => lab.call(STEP_2, { secret: 'b1946ac9' }));
 add(STEP_2, 'no_pending_authorization', (lab) => lab.call(STEP_2, { code: '123456', secret: 'nobody' }));
 add(STEP_2, 'no_pending_authorization', (lab) => lab.call(STEP_2, lab.sent('tfa.sendEmail')));
 add(STEP_2, 'challenge_not_found', (lab) => lab.call(STEP_2, { ...byApp(lab), secret: 'nobody' }));
@@ -373,7 +370,11 @@ for (const operation of ['tfa.confirmNew', 'tfa.testSubmit'] as const) {
     confirm(lab, () => ({ tfa_method: 'sms', ...smsSent(lab) })),
   );
   add(operation, 'invalid_tfa_method', (lab) => confirm(lab, () => ({ ...totp, tfa_method: 'email' })));
-  add(operation, 'missing_params', (lab) => confirm(lab, () => ({ tfa_method: 'totp' })));
+  for (const { code, secret, ...rest } of [totp]) {
+    add(operation, 'missing_params', (lab) => confirm(lab, () => rest));
+    add(operation, 'missing_params', (lab) => confirm(lab, () => ({ ...rest, code })));
+    add(operation, 'missing_params', (lab) => confirm(lab, () => ({ ...rest, secret })));
+  }
   add(operation, 'bad_request', (lab) => confirm(lab, () => ({ ...totp, secret: '1 is no base32' })));
   add(operation, '2fa_verification_failed', (lab) =>
     confirm(lab, () => ({ ...totp, code: wrong(lab.totp(totp.secret)) })),

@@ -26,9 +26,9 @@ describe('a lock', () => {
     });
     const until = (NOON + LOCKOUT_MS) / 1000;
     expect(counts).toEqual([
-      [400, '2fa_verification_failed', 1, null],
-      [400, '2fa_verification_failed', 2, null],
-      [400, '2fa_verification_failed', 3, until],
+      [400, '2fa_login_failed', 1, null],
+      [400, '2fa_login_failed', 2, null],
+      [400, '2fa_login_failed', 3, until],
     ]);
     expect(lab.ok('tfa.status').methods).toMatchObject([
       { id: 1, fail_count: 3, locked_until: until },
@@ -142,6 +142,19 @@ describe('a login', () => {
     const session = /^session=(\w+);/.exec(headers['set-cookie'] ?? '')?.[1] ?? '';
     expect(lab.ok('tfa.status', {}, session)).toMatchObject({ tfa_enabled: true });
     expect(lab.call('tfa.login', proof, null).body).toMatchObject({ error: 'challenge_not_found' });
+  });
+
+  test('gives a session_key that stands in the body of the log operation too, as long as it is good', () => {
+    const lab = createLab();
+    const { session_key } = lab.ok('tfa.login', byApp(lab));
+    const logs = (api_key: unknown, key: string) =>
+      lab.send('POST', '/get_workergroup_logs', JSON.stringify({ id: 7, tail: 5, api_key }), key);
+    expect(logs(session_key, 'dev')).toMatchObject({ status: 200 });
+    expect(logs(session_key, String(session_key))).toMatchObject({ status: 200 });
+    expect(logs(session_key, 'fresh')).toMatchObject({ status: 401 });
+    lab.advance(86_400_000);
+    const expired = { status: 403, body: { error_msg: expect.stringContaining('session') as string } };
+    expect(logs(session_key, 'dev')).toMatchObject(expired);
   });
 
   test('with a scoped key gives a session that may do no more', () => {
