@@ -5,43 +5,15 @@
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { OperationId } from '../../contract/operations.ts';
-import { createMatcher, matchOperation } from '../../wire/match.ts';
+import { matchOperation } from '../../wire/match.ts';
 import { jsonAnswer } from '../answers/answer.ts';
 import type { Call } from '../calls/call.ts';
 import { throttledAnswer } from '../answers/throttled.ts';
-import type { Alias } from '../calls/call.ts';
+import { matchAlias } from './aliases.ts';
 import type { Dialect } from './dialect.ts';
 import { shownTemplates, withTemplateId } from './public-templates.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { readTexts, tolerate } from './tolerate.ts';
-
-const ALIASES: readonly Alias[] = [
-  {
-    method: 'GET',
-    path: '/api/v0/machines/maintenances',
-    id: 'machines.maintenances',
-    body: ({ machine_ids: listed }, state) => ({
-      // `?owner=me` alone asks for all machines of the account.
-      machine_ids: listed === undefined ? [...state.machines.keys()] : parseList(listed),
-    }),
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/instances/',
-    id: 'instances.list',
-    answer: (body) => ({ ...body, next_token: null }),
-  },
-  {
-    method: 'POST',
-    path: '/get_autogroup_logs/',
-    id: 'workergroups.logs',
-    answer: ({ logs }) => ({ info0: logs, info1: '', trace: '', debug: '' }),
-  },
-];
-
-const matchAlias = createMatcher(
-  ALIASES.map((alias) => ({ method: alias.method, path: alias.path, value: { id: alias.id, alias } })),
-);
 
 /** Fields that public clients may leave out. */
 const DEFAULTS: Readonly<Partial<Record<OperationId, Readonly<Record<string, unknown>>>>> = {
@@ -55,6 +27,7 @@ const MESSAGES: Readonly<Record<string, string>> = { invalid_key: 'Invalid user 
 export const publicDialect: Dialect = {
   name: 'public',
   strict: false,
+  keyAnywhere: true,
   match(method, path) {
     const match = matchOperation(method, path);
     return match ? { value: { id: match.value }, params: match.params } : matchAlias(method, path);
@@ -93,14 +66,6 @@ export const publicDialect: Dialect = {
 function askOf({ target, params }: Call): { ask_id?: number } {
   const asks = target?.id === 'instances.create' || target?.id === 'instances.createByPost';
   return asks ? { ask_id: Number(params['offer_id']) } : {};
-}
-
-function parseList(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }
 
 /** Maintenance windows carry `end_time` there. */

@@ -92,7 +92,10 @@ export function createService(world: World): Service {
   return { read: (request) => readCall(request, dialect, world.state), perform };
 }
 
-/** An operation that this emulator (in this dialect) does not have is a clear 501, not a 404. */
+/**
+ * An operation that this emulator, or this dialect, does not have: a 404 whose header says so, since existing clients
+ * repeat a 5xx for a quarter of a minute.
+ */
 function unknownOperation({ method, path }: Call, dialect: Dialect): Answer {
   const known = matchOperation(method, path);
   const methods = matchOperation.methodsOf(path);
@@ -101,7 +104,7 @@ function unknownOperation({ method, path }: Call, dialect: Dialect): Answer {
     message = `${known.value} belongs to the public dialect: start the emulator with --dialect public`;
   else if (methods.length > 0) message += `; at this path it knows ${methods.join(', ')}`;
   const body = { error: 'unknown_operation', msg: message };
-  return jsonAnswer(501, dialect.strict ? body : { success: false, ...body }, message);
+  return jsonAnswer(404, dialect.strict ? body : { success: false, ...body }, message);
 }
 
 function ourBug(error: unknown): Refused {
