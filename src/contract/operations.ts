@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Operation } from './define.ts';
 import { apiKeyOperations } from './operations/api-keys.ts';
+import { deployOperations } from './operations/deploy.ts';
 import { endpointGroupOperations } from './operations/endpoint-groups.ts';
 import { instanceOperations } from './operations/instances.ts';
 import { machineOperations } from './operations/machines.ts';
@@ -19,6 +20,7 @@ export const OPERATIONS = {
   ...tfaOperations,
   ...teamOperations,
   ...serverlessOperations,
+  ...deployOperations,
   ...endpointGroupOperations,
   ...apiKeyOperations,
 } as const;

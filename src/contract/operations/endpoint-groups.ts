@@ -58,6 +58,13 @@ export const ENDPOINT_GROUP_PARAMETERS = Object.keys(
   endpointGroupParameters.shape,
 ) as EndpointGroupParameter[];
 
+/**
+ * `active`: the engine recruits and releases workers. `suspended`: it does neither, and workers go on, and are billed.
+ * `stopped`: all workers are inactive.
+ */
+export const ENDPOINT_STATES = ['active', 'suspended', 'stopped'] as const;
+export type EndpointState = (typeof ENDPOINT_STATES)[number];
+
 /** A stored endpoint group; the public service adds fields and may answer null where a value is unset. */
 export const endpointGroup = z.looseObject({ id, endpoint_name: z.string().nullish() });
 export type EndpointGroup = z.output<typeof endpointGroup>;

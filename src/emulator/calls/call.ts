@@ -37,11 +37,14 @@ export interface IncomingRequest {
   readonly url: string;
   readonly authorization: string | undefined;
   readonly bodyText: string;
+  /** Address that the client sees the emulator at, without a slash at its end. */
+  readonly origin?: string;
 }
 
 export interface Call {
   readonly method: string;
   readonly path: string;
+  readonly origin: string;
   /** undefined for a path that leads nowhere in this dialect. */
   readonly target: Target | undefined;
   readonly operation: Operation | undefined;
@@ -78,6 +81,7 @@ export function readCall(request: IncomingRequest, dialect: Addresses, state: St
   return {
     method,
     path,
+    origin: request.origin ?? '',
     target: known ? match?.value : undefined,
     operation: known ? operation : undefined,
     params,

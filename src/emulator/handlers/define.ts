@@ -11,6 +11,8 @@ export interface HandlerContext extends Identity {
   readonly nowMs: number;
   readonly random: Random;
   readonly inferenceLog: InferenceLog;
+  /** Address that the client sees the emulator at, without a slash at its end. */
+  readonly origin: string;
   /** Further headers of the answer, to be filled in; names in lower case. */
   readonly headers: Record<string, string>;
 }

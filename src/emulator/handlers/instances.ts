@@ -24,6 +24,7 @@ export const instanceHandlers: HandlersOf<'instances'> = {
       });
     }
     state.instances.delete(id);
+    state.workers.delete(id);
     returnOffer(state, id);
     return { success: true };
   },
@@ -43,15 +44,15 @@ function rowOf(instance: InstanceRecord, nowMs: number) {
     id: instance.id,
     machine_id: instance.machineId,
     actual_status: statusAt(instance, nowMs),
-    intended_status: values.target_state ?? 'running',
+    intended_status: instance.intendedStatus,
     label: instance.label,
     image_uuid: instance.image,
     image_runtype: values.runtype ?? null,
     image_args: values.args ?? values.args_str ?? null,
     gpu_name: instance.gpuName,
     num_gpus: instance.gpuCount,
-    gpu_ram: launch?.gpuRamMb ?? null,
-    dph_total: launch?.dphTotal ?? null,
+    gpu_ram: instance.gpuRamMb,
+    dph_total: instance.dphTotal,
     disk_space: values.disk ?? null,
     onstart: values.onstart ?? null,
     volume_info: values.volume_info ?? null,

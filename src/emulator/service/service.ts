@@ -13,6 +13,7 @@ import { HANDLERS } from '../handlers/index.ts';
 import type { InferenceLog } from '../worker-log/inference-log.ts';
 import type { Random } from '../random.ts';
 import { Refused } from '../answers/refused.ts';
+import { settleEndpoints } from '../serverless/endpoints.ts';
 import type { State } from '../state/state.ts';
 import { throttledMessage } from '../answers/throttled.ts';
 import { createValidator } from './validate.ts';
@@ -65,8 +66,17 @@ export function createService(world: World): Service {
     authorize(operation, key);
     keepInterval(target.id, key.id, nowMs);
     const input = validate(call, target, state);
+    settleEndpoints(state, nowMs);
     const handler = HANDLERS[target.id] as AnyHandler;
-    const body = handler(input, { state, nowMs, random, inferenceLog, headers, ...caller });
+    const body = handler(input, {
+      state,
+      nowMs,
+      random,
+      inferenceLog,
+      origin: call.origin,
+      headers,
+      ...caller,
+    });
     const checked = operation.response.safeParse(body);
     if (checked.success) return body;
     const [first] = problemsOf(checked.error, body);

@@ -334,6 +334,7 @@ describe('endpoint groups', () => {
       created_at: NOON / 1000,
       endpoint_name: 'new',
       max_workers: 9,
+      endpoint_state: 'active',
       inactivity_timeout: null,
     });
     expect(emulator.endpointGroups.list()).toEqual(results);
