@@ -11,6 +11,7 @@ import { teamOperations } from './operations/teams.ts';
 import { templateOperations } from './operations/templates.ts';
 import { tfaOperations } from './operations/tfa.ts';
 import { userOperations } from './operations/users.ts';
+import { endpointWorkerOperations } from './operations/workers.ts';
 
 export const OPERATIONS = {
   ...machineOperations,
@@ -22,6 +23,7 @@ export const OPERATIONS = {
   ...serverlessOperations,
   ...deployOperations,
   ...endpointGroupOperations,
+  ...endpointWorkerOperations,
   ...apiKeyOperations,
 } as const;
 

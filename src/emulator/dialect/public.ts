@@ -10,7 +10,8 @@ import { jsonAnswer } from '../answers/answer.ts';
 import type { Call } from '../calls/call.ts';
 import { throttledAnswer } from '../answers/throttled.ts';
 import { matchAlias } from './aliases.ts';
-import type { Dialect } from './dialect.ts';
+import { Refused } from '../answers/refused.ts';
+import type { Dialect, Requester } from './dialect.ts';
 import { shownTemplates, withTemplateId } from './public-templates.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { readTexts, tolerate } from './tolerate.ts';
@@ -35,7 +36,7 @@ export const publicDialect: Dialect = {
   knows: () => true,
   adapt(id, operation, body, caller) {
     if (!operation.body || !isRecord(body)) return operation.body ? body : undefined;
-    const named = id === 'templates.delete' ? withTemplateId(body, caller) : body;
+    const named = withIds(id, body, caller);
     return { ...DEFAULTS[id], ...tolerate(operation.body, named, operation.keyInBody) };
   },
   adaptQuery({ query: schema }, query) {
@@ -44,6 +45,7 @@ export const publicDialect: Dialect = {
     return readTexts(schema, Object.fromEntries(known)) as Record<string, unknown>;
   },
   success({ id, alias }, body, call) {
+    if (id === 'endpointGroups.workers' && isRecord(body)) return jsonAnswer(200, body['workers']);
     if (!isRecord(body)) return jsonAnswer(200, withEndTimes(id, body));
     const shown = id === 'templates.search' ? shownTemplates(body, call.query) : body;
     return jsonAnswer(200, { success: true, ...(alias?.answer ? alias.answer(shown) : shown) });
@@ -61,6 +63,25 @@ export const publicDialect: Dialect = {
     return jsonAnswer(status, body, reason);
   },
 };
+
+/** What is named in place of its id. */
+function withIds(id: OperationId, body: Record<string, unknown>, caller: Requester): Record<string, unknown> {
+  if (id === 'templates.delete') return withTemplateId(body, caller);
+  return id === 'endpointGroups.logs' ? withEndpointId(body, caller) : body;
+}
+
+/** @throws Refused not_found */
+function withEndpointId(
+  { endpoint: name, ...body }: Record<string, unknown>,
+  { state, userId }: Requester,
+): Record<string, unknown> {
+  if (typeof name !== 'string' || (body['id'] ?? null) !== null) return body;
+  for (const { id, userId: owner, parameters } of state.endpointGroups.values())
+    if (owner === userId && parameters.endpoint_name === name) return { ...body, id };
+  throw new Refused('not_found', `no endpoint ${name}`, {
+    reason: `endpoint: this account has no endpoint ${name}`,
+  });
+}
 
 /** Errors of instance creation say which offer was asked for. */
 function askOf({ target, params }: Call): { ask_id?: number } {

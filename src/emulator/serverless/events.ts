@@ -8,3 +8,9 @@ export function noteEvent(endpoint: EndpointGroupRecord, text: string, nowMs: nu
   endpoint.events.push({ atMs: nowMs, text });
   if (endpoint.events.length > KEPT) endpoint.events.splice(0, endpoint.events.length - KEPT);
 }
+
+/** The last `tail` lines, each with its time. */
+export function eventText({ events }: EndpointGroupRecord, tail: number): string {
+  const lines = events.slice(-tail).map(({ atMs, text }) => `${new Date(atMs).toISOString()} ${text}\n`);
+  return lines.join('');
+}

@@ -14,6 +14,7 @@ import type { InferenceLog } from '../worker-log/inference-log.ts';
 import type { Random } from '../random.ts';
 import { Refused } from '../answers/refused.ts';
 import { settleEndpoints } from '../serverless/endpoints.ts';
+import type { Signer } from '../serverless/signature.ts';
 import type { State } from '../state/state.ts';
 import { throttledMessage } from '../answers/throttled.ts';
 import { createValidator } from './validate.ts';
@@ -26,6 +27,7 @@ export interface World {
   now(): number;
   random: Random;
   readonly inferenceLog: InferenceLog;
+  readonly signer: Signer;
 }
 
 export interface Service {
@@ -58,7 +60,7 @@ export function createService(world: World): Service {
   }
 
   function run(call: Call, target: Target, headers: Record<string, string>): unknown {
-    const { state, random, inferenceLog } = world;
+    const { state, random, inferenceLog, signer } = world;
     const operation = operationOf(target.id);
     const nowMs = world.now();
     const caller = identify(state, operation, call, nowMs);
@@ -74,6 +76,7 @@ export function createService(world: World): Service {
       random,
       inferenceLog,
       origin: call.origin,
+      sign: (text) => signer.sign(text),
       headers,
       ...caller,
     });

@@ -1,7 +1,11 @@
 /** A call's input against the contract's schemas, strictly: what the interface does not allow is refused. */
 import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
-import { endpointGroupParameters } from '../../contract/operations/endpoint-groups.ts';
+import {
+  ENDPOINT_GROUP_PARAMETERS,
+  endpointGroupParameters,
+} from '../../contract/operations/endpoint-groups.ts';
+import { isRecord } from '../../contract/is-record.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import { coerceFields } from '../../wire/coerce.ts';
 import { problemsOf } from '../../wire/request.ts';
@@ -56,9 +60,17 @@ export function createValidator(dialect: Dialect): Validator {
     if (body.kind === 'malformed') throw badRequest('body', `malformed JSON: ${body.problem}`);
     const value = body.kind === 'none' ? {} : body.value;
     const adapted = dialect.adapt(id, operation, value, { state, userId: call.key?.userId });
-    if (operation.body === endpointGroupParameters) refuseBadGroup(adapted);
+    refuseBadParameters(operation, adapted);
     return parse(schema, adapted, 'body', () => tfaSchemaRefusal(id, adapted));
   }
+}
+
+/** Parameters of endpoint groups are refused by the rules' names, also where the body takes other fields beside them. */
+function refuseBadParameters({ body: schema }: Operation, body: unknown): void {
+  if (schema === endpointGroupParameters) return refuseBadGroup(body);
+  if (!schema || !ENDPOINT_GROUP_PARAMETERS.every((name) => name in schema.shape) || !isRecord(body)) return;
+  const given = ENDPOINT_GROUP_PARAMETERS.filter((name) => body[name] !== undefined);
+  refuseBadGroup(Object.fromEntries(given.map((name) => [name, body[name]])));
 }
 
 function readQuery(operation: Operation, call: Call, dialect: Dialect): Record<string, unknown> {
