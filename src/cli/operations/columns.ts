@@ -1,0 +1,33 @@
+/** Which columns of a long row a person wants to see, in this order; `--json` has them all. */
+import type { OperationId } from '../../contract/operations.ts';
+
+const WORKER = ['id', 'status', 'cur_load', 'perf', 'measured_perf', 'reqs_working', 'gpu_name', 'loaded_at'];
+
+const COLUMNS: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
+  'deployments.list': [
+    'id',
+    'name',
+    'tag',
+    'endpoint_state',
+    'worker_count',
+    'ttl',
+    'last_client_heartbeat',
+    'image',
+  ],
+  'endpointGroups.list': [
+    'id',
+    'endpoint_name',
+    'endpoint_state',
+    'min_load',
+    'target_util',
+    'cold_mult',
+    'cold_workers',
+    'max_workers',
+  ],
+  'endpointGroups.workers': WORKER,
+};
+
+/** undefined: all. */
+export function columnsOf(id: OperationId): readonly string[] | undefined {
+  return COLUMNS[id];
+}
