@@ -47,6 +47,7 @@ const LAYERS: Record<string, readonly string[]> = {
   ],
   'emulator/handlers': [
     'contract',
+    'scaling',
     'emulator/answers',
     'emulator/calls',
     'emulator/resources',

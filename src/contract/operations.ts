@@ -11,7 +11,8 @@ import { teamOperations } from './operations/teams.ts';
 import { templateOperations } from './operations/templates.ts';
 import { tfaOperations } from './operations/tfa.ts';
 import { userOperations } from './operations/users.ts';
-import { endpointWorkerOperations } from './operations/workers.ts';
+import { workerGroupOperations } from './operations/worker-groups.ts';
+import { endpointWorkerOperations, groupWorkerOperations } from './operations/workers.ts';
 
 export const OPERATIONS = {
   ...machineOperations,
@@ -22,6 +23,8 @@ export const OPERATIONS = {
   ...teamOperations,
   ...serverlessOperations,
   ...deployOperations,
+  ...workerGroupOperations,
+  ...groupWorkerOperations,
   ...endpointGroupOperations,
   ...endpointWorkerOperations,
   ...apiKeyOperations,

@@ -25,6 +25,17 @@ const COLUMNS: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
     'max_workers',
   ],
   'endpointGroups.workers': WORKER,
+  'workergroups.workers': WORKER,
+  'workergroups.list': [
+    'id',
+    'endpoint_name',
+    'endpoint_id',
+    'template_hash',
+    'search_query',
+    'gpu_ram',
+    'test_workers',
+    'created_at',
+  ],
 };
 
 /** undefined: all. */

@@ -25,6 +25,7 @@ interface Resource {
 const RESOURCES: Readonly<Record<string, Resource>> = {
   deployments: { list: 'deployments.list', rows: 'deployments', namesOf: deploymentNames },
   endpointGroups: { list: 'endpointGroups.list', rows: 'results', namesOf: namesIn('endpoint_name') },
+  workergroups: { list: 'workergroups.list', rows: 'results', namesOf: namesIn('endpoint_name') },
   instances: { list: 'instances.list', rows: 'instances', namesOf: namesIn('label') },
   apiKeys: { list: 'apiKeys.list', rows: 'apikeys', namesOf: namesIn('name') },
 };
@@ -40,7 +41,8 @@ export function namedField(id: OperationId): string | undefined {
   const [resource = ''] = id.split('.');
   if (!Object.hasOwn(RESOURCES, resource)) return undefined;
   const subject = flagsOf(operationOf(id)).find(({ subject: isSubject }) => isSubject);
-  return subject?.path[0] === 'id' ? 'id' : undefined;
+  const field = subject?.path[0];
+  return field === 'id' || field === 'workergroup_id' ? field : undefined;
 }
 
 /** The input with ids for names. @throws CallError what the listing throws */

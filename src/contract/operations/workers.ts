@@ -135,3 +135,31 @@ export const endpointWorkerOperations = {
     },
   },
 } as const satisfies OperationTable;
+
+export const groupWorkerOperations = {
+  'workergroups.workers': {
+    ...shared,
+    path: '/get_workergroup_workers/',
+    summary: 'The workers of a worker group, with their statuses, loads and performances',
+    body: z.strictObject({ id: id.describe('worker group id') }),
+    response: workersAnswer,
+    repeatable: true,
+    example: { input: { id: 7 }, response: { workers: [EXAMPLE] } },
+  },
+  'workergroups.updateWorkers': {
+    ...shared,
+    path: '/update_workers/',
+    summary: 'Updates the ready workers of a worker group one after the other, or stops doing so',
+    permission: 'instance_write',
+    body: z.strictObject({
+      workergroup_id: id.describe('worker group id'),
+      cancel_update: z.boolean().optional().describe('those whose turn has not come stay as they are'),
+    }),
+    response: z.looseObject({
+      workers_to_update: z.unknown().optional(),
+      cancelled: z.unknown().optional(),
+    }),
+    repeatable: false,
+    example: { input: { workergroup_id: 7 }, response: { success: true, workers_to_update: [501] } },
+  },
+} as const satisfies OperationTable;

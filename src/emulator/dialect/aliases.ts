@@ -1,4 +1,5 @@
 /** Older and newer addresses of operations in the public dialect. */
+import { OPERATION_IDS, operationOf } from '../../contract/operations.ts';
 import { createMatcher } from '../../wire/match.ts';
 import type { Alias } from '../calls/call.ts';
 
@@ -18,6 +19,7 @@ const ALIASES: readonly Alias[] = [
     id: 'instances.list',
     answer: (body) => ({ ...body, next_token: null }),
   },
+  ...older('/api/v0/autojobs/', '/api/v0/workergroups/'),
   {
     method: 'POST',
     path: '/get_autogroup_logs/',
@@ -29,6 +31,14 @@ const ALIASES: readonly Alias[] = [
 export const matchAlias = createMatcher(
   ALIASES.map((alias) => ({ method: alias.method, path: alias.path, value: { id: alias.id, alias } })),
 );
+
+/** The operations below one path, at the path that they had before. */
+function older(was: string, is: string): Alias[] {
+  return OPERATION_IDS.flatMap((id) => {
+    const { method, path } = operationOf(id);
+    return path.startsWith(is) ? [{ method, path: was + path.slice(is.length), id }] : [];
+  });
+}
 
 function parseList(text: string): unknown {
   try {

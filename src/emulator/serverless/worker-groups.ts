@@ -3,6 +3,7 @@ import { createGroupLog } from '../worker-log/group-log.ts';
 import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
 import { nextId } from '../state/next-id.ts';
 import type { State } from '../state/state.ts';
+import type { TemplateRecord } from '../state/templates.ts';
 import type { WorkerGroupRecord, WorkerGroupTraits } from '../state/worker-groups.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
 import { noteEvent } from './events.ts';
@@ -70,4 +71,11 @@ export function deleteWorkerGroup(state: State, id: number): number[] {
   destroyWorkers(state, workers);
   state.workerGroups.delete(id);
   return workers.map((worker) => worker.id);
+}
+
+/** What the workers of a template run; without one, what `launch_args` say is not read. */
+export function workerImage(template: TemplateRecord | undefined): string {
+  if (!template) return 'vllm/vllm-openai:latest';
+  const { image, tag } = template.content;
+  return `${image}:${tag ?? template.defaultTag}`;
 }

@@ -44,6 +44,9 @@ describe('a name in place of an id', () => {
   test('is taken for endpoint groups, instances and keys too', async () => {
     expect((await run('endpoint-group show chat')).stdout).toContain('endpoint_name');
     expect((await run('endpoint-group workers chat')).stdout).toContain('501');
+    expect((await run('worker-group workers 7')).stdout).toContain('501');
+    expect((await run('worker-group workers chat')).stderr).toContain('chat fits 2 of them; give an id:');
+    expect(await run('worker-group update-workers chat')).toMatchObject({ code: 2 });
     expect(await run('endpoint-group update chat --endpoint-state stopped')).toMatchObject({ code: 0 });
     expect(emulator.endpointGroups.list()).toMatchObject([{ endpoint_state: 'stopped' }]);
     expect(await run('instance destroy steady')).toMatchObject({ code: 0 });

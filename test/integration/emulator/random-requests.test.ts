@@ -44,7 +44,7 @@ function wellFormed(operation: Operation): fc.Arbitrary<Sent> {
       unknown
     >;
     // A hash that leads somewhere, now and then.
-    for (const name of ['hash_id', 'template_hash_id']) {
+    for (const name of ['hash_id', 'template_hash_id', 'template_hash']) {
       if (name in input && values.at(-1) === true) input[name] = EXAMPLE_HASH;
     }
     const encoded = encodeRequest(operation, input, DEFAULT_TEAM_KEY);
