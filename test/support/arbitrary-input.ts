@@ -9,6 +9,7 @@ const FIELDS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   endpoint_id: fc.constantFrom(31, 9),
   endpoint: fc.constantFrom('chat', 'x'),
   endpoint_name: fc.constantFrom('chat', 'x'),
+  ids: fc.constantFrom([3001], [3002, 5]),
   offer_id: fc.constantFrom(3001, 3002, 3003, 3004, 5),
   template_id: fc.constantFrom(9, 10, 11, 99),
   tfa_method_id: fc.constantFrom(1, 2, 99),

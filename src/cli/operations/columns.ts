@@ -3,6 +3,18 @@ import type { OperationId } from '../../contract/operations.ts';
 
 const WORKER = ['id', 'status', 'cur_load', 'perf', 'measured_perf', 'reqs_working', 'gpu_name', 'loaded_at'];
 
+const INSTANCE = [
+  'id',
+  'label',
+  'actual_status',
+  'intended_status',
+  'machine_id',
+  'gpu_name',
+  'num_gpus',
+  'dph_total',
+  'image_uuid',
+];
+
 const COLUMNS: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
   'deployments.list': [
     'id',
@@ -26,6 +38,8 @@ const COLUMNS: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
   ],
   'endpointGroups.workers': WORKER,
   'workergroups.workers': WORKER,
+  'instances.list': INSTANCE,
+  'instances.page': INSTANCE,
   'workergroups.list': [
     'id',
     'endpoint_name',

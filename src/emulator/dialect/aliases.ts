@@ -13,12 +13,6 @@ const ALIASES: readonly Alias[] = [
       machine_ids: listed === undefined ? [...state.machines.keys()] : parseList(listed),
     }),
   },
-  {
-    method: 'GET',
-    path: '/api/v1/instances/',
-    id: 'instances.list',
-    answer: (body) => ({ ...body, next_token: null }),
-  },
   ...older('/api/v0/autojobs/', '/api/v0/workergroups/'),
   {
     method: 'POST',

@@ -62,11 +62,14 @@ export function recruitWorkers(
 
 /** Destroys them and their instances. */
 export function destroyWorkers(state: State, workers: readonly WorkerRecord[]): void {
-  for (const { id } of workers) {
-    state.workers.delete(id);
-    state.instances.delete(id);
-    returnOffer(state, id);
-  }
+  for (const { id } of workers) deleteInstance(state, id);
+}
+
+/** With the worker that runs on it; its offer is free again. */
+export function deleteInstance(state: State, id: number): void {
+  state.workers.delete(id);
+  state.instances.delete(id);
+  returnOffer(state, id);
 }
 
 export function stopWorkers(state: State, workers: readonly WorkerRecord[], nowMs: number): void {

@@ -49,6 +49,8 @@ describe('a name in place of an id', () => {
     expect(await run('worker-group update-workers chat')).toMatchObject({ code: 2 });
     expect(await run('endpoint-group update chat --endpoint-state stopped')).toMatchObject({ code: 0 });
     expect(emulator.endpointGroups.list()).toMatchObject([{ endpoint_state: 'stopped' }]);
+    expect(await run('instance update steady --state stopped')).toMatchObject({ code: 0 });
+    expect((await run('instance show steady --json')).stdout).toContain('"intended_status":"stopped"');
     expect(await run('instance destroy steady')).toMatchObject({ code: 0 });
     expect(emulator.instances.list().map(({ id }) => id)).toEqual([502, 503, 504]);
     expect(await run('api-key delete team')).toMatchObject({ code: 0 });
