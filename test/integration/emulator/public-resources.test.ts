@@ -291,6 +291,19 @@ describe('API keys', () => {
     expect(full.body['key']).not.toBe(none.body['key']);
   });
 
+  test('are shown one by one too, without their values, and only to whom they belong', async () => {
+    const one = await send('GET', `${KEYS}2`);
+    expect(one.body).toEqual({ success: true, id: 2, name: 'team', permissions: null });
+    expect(await send('GET', `${KEYS}9/`)).toMatchObject({ status: 404, body: { error: 'not_found' } });
+    await emulator.seed({
+      users: [
+        { id: 1, api_keys: [{ name: 'a', key: 'a' }] },
+        { id: 2, api_keys: [{ name: 'b', key: 'b' }] },
+      ],
+    });
+    expect(await send('GET', `${KEYS}1/`, undefined, emulator, 'b')).toMatchObject({ status: 404 });
+  });
+
   test('act in the context of the key that created them', async () => {
     const { key } = await client.apiKeys.create({ name: 'for the team' }, { apiKey: DEFAULT_TEAM_KEY });
     const role = { name: 'r', permissions: {} };
