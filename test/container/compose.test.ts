@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll, expect, test } from 'vitest';
-import type { Status } from '../../src/daemon/status/status.ts';
+import type { Status } from '../../src/daemon/status/schema.ts';
 import { until } from '../support/daemon.ts';
 import { buildImage, hasImages, IMAGE } from '../support/image.ts';
 import { describeWith, hasCommand, root } from '../support/optional.ts';

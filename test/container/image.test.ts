@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { GenericContainer, Wait, type StartedTestContainer } from 'testcontainers';
 import { beforeAll, expect, test } from 'vitest';
-import type { Status } from '../../src/daemon/status/status.ts';
+import type { Status } from '../../src/daemon/status/schema.ts';
 import { until } from '../support/daemon.ts';
 import { buildImage, hasImages, IMAGE } from '../support/image.ts';
 import { describeWith } from '../support/optional.ts';

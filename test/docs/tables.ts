@@ -18,8 +18,8 @@ import { DAEMON_OPTIONS, type Feature } from '../../src/config/options/daemon-op
 import { FEATURES } from '../../src/config/options/features.ts';
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/config/options/options.ts';
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
-import { EMPTY_SCRAPE } from '../support/empty-scrape.ts';
-import { statusJsonSchema } from '../../src/daemon/status/status-schema.ts';
+import { EMPTY_STATUS } from '../support/empty-status.ts';
+import { statusJsonSchema } from '../../src/daemon/status/schema.ts';
 import type { AdminParts } from '../../src/emulator/admin/route.ts';
 import { adminRoutes } from '../../src/emulator/admin/routes.ts';
 import { faultSchema } from '../../src/emulator/faults/faults.ts';
@@ -62,8 +62,8 @@ function featuresTable(): string {
 
 /** Name, type, labels and help, read from the text that a daemon with nothing configured exposes. */
 async function metricsTable(): Promise<string> {
-  const metrics = createMetrics(() => EMPTY_SCRAPE, OPERATION_IDS);
-  const text = Buffer.from((await metrics.exposition()).bytes).toString();
+  const metrics = createMetrics(() => EMPTY_STATUS, OPERATION_IDS);
+  const text = await metrics.exposition();
   const rows = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(
     ([, name = '', help = '', type = '']) => [`\`${name}\``, type, help],
   );

@@ -179,7 +179,7 @@ async function storm(
   for (const id of ids) world.light(id, ttl, interval);
   await world.run(horizon, () => {
     if (!time.running) return false;
-    for (const { deploymentId, expiresAt } of world.driver.view().deployments) {
+    for (const { deploymentId, expiresAt } of world.driver.snapshot().deployments) {
       if (expiresAt !== undefined) world.promises.estimated(deploymentId, expiresAt - time.clock.wall());
     }
     return world.lost.length === ids.length;

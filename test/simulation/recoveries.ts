@@ -8,7 +8,7 @@
  */
 
 import { keyWatch, MIN_SPACING, timingFor, type Timing } from '../../src/heartbeat/engine/formulas.ts';
-import { PARTING } from '../../src/heartbeat/engine/clock-drift.ts';
+import { CLOCK_STEP } from '../../src/heartbeat/engine/clock-drift.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import type { Sky, Weather } from './network.ts';
 import { Random } from './random.ts';
@@ -83,7 +83,7 @@ export async function resume(options: RunOptions): Promise<RunResult> {
   await world.run(random.between(1, 4) * interval);
   const monoRuns = random.chance(0.5);
   // Longer than I, so that a beat is due when the machine wakes up.
-  const length = random.between(Math.max(interval, PARTING + 50), 3 * ttl);
+  const length = random.between(Math.max(interval, CLOCK_STEP + 50), 3 * ttl);
   weather.changes += 1; // the connections break
   world.service.spare(ID, world.time.now + length + ttl); // or it might rightly be gone
   world.suspend(length, monoRuns);

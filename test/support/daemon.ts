@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts';
 import { createLogger } from '../../src/daemon/process/logger.ts';
 import type { StartDaemon } from '../../src/heartbeat/process/supervision/daemon-child.ts';
-import { startHeartService } from '../../src/heartbeat/process/heart-service.ts';
+import { HeartService } from '../../src/heartbeat/process/heart-service.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../../src/heartbeat/process/link/link.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
 
@@ -51,7 +51,7 @@ export async function startTestDaemon(
       done();
     },
   });
-  const heart = startHeartService({
+  const heart = new HeartService({
     ...loaded,
     settings: loaded.settings,
     loadConfig: () => loadHeartConfig(environment),

@@ -2,7 +2,7 @@
 import { createApiKey } from '../../src/client/api-key.ts';
 import { loadHeartConfig } from '../../src/config/load-heart.ts';
 import type { Emulator, FaultInput } from '../../src/emulator/index.ts';
-import { openHeart } from '../../src/heartbeat/heart.ts';
+import { Heart } from '../../src/heartbeat/heart.ts';
 import { until } from './daemon.ts';
 import { startFaultProxy, type FaultMode, type FaultProxy } from './fault-proxy.ts';
 import { startVendorLoop } from './vendor-loop.ts';
@@ -63,7 +63,7 @@ export async function runCell(cell: Cell): Promise<CellResult> {
   });
   if (!settings) throw new Error('the cell is configured wrongly');
   let failures = 0;
-  const heart = openHeart({
+  const heart = new Heart({
     baseUrl: url,
     apiKey: createApiKey(emulator.apiKey, undefined),
     deployments: settings.deployments,
@@ -90,7 +90,7 @@ export async function runCell(cell: Cell): Promise<CellResult> {
   return {
     lapsed: books(id).expired,
     vendorLapsed: books(id + VENDOR).expired,
-    state: heart.view(id)?.state ?? 'none',
+    state: heart.snapshotOf(id)?.state ?? 'none',
     failures,
     minMarginMs: books(id).minMarginMs ?? 0,
   };

@@ -46,7 +46,7 @@ const REFUSED = [
   ['heartbeat/view', '../driver/driver.ts'],
   ['heartbeat/driver', '../process/open-files.ts'],
   ['heartbeat/driver', 'node:http'],
-  ['heartbeat/discovery', '../view/view.ts'],
+  ['heartbeat/discovery', '../view/snapshot.ts'],
   ['heartbeat/process', '../../daemon/daemon.ts'],
   ['logs', './spool/spool.ts'],
   ['logs/tail', '../spool/spool.ts'],
@@ -77,7 +77,7 @@ const ALLOWED = [
   ['logs/tail', 'node:zlib'],
   ['config/types', '../../heartbeat/discovery/wanted.ts'],
   ['daemon/services', '../../heartbeat/heart.ts'],
-  ['daemon/metrics/families', '../../../heartbeat/view/view.ts'],
+  ['daemon/metrics/families', '../../../heartbeat/view/snapshot.ts'],
 ] as const;
 
 interface Seed {

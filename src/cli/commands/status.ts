@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
 import { localDaemonUrl } from '../../config/local-daemon.ts';
-import type { Status } from '../../daemon/status/status.ts';
+import type { Status } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 
 const TIMEOUT_MS = 5_000;

@@ -1,7 +1,7 @@
 /** `pilotlight run` as a child process of the demo: as a user starts it, with its output read. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { Status } from '../../daemon/status/status.ts';
+import type { Status } from '../../daemon/status/schema.ts';
 import type { LogRecord } from '../../logs/record.ts';
 
 export interface DemoDaemon {

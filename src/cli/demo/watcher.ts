@@ -1,5 +1,5 @@
 /** Tells what changed between two looks at the daemon's status. */
-import type { DeploymentStatus, Status } from '../../daemon/status/status.ts';
+import type { DeploymentStatus, Status } from '../../daemon/status/schema.ts';
 import type { Screen, Tone } from './screen.ts';
 
 export interface Watcher {

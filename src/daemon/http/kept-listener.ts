@@ -1,6 +1,6 @@
-/** A listener that gets its address sooner or later: a port that is taken today may be free in a minute. */
+/** A listener that keeps trying to get its address: a port that is taken now may be free in a minute. */
 import type { Logger } from 'pino';
-import { listen, type HttpListener, type ListenerOptions } from './http-server.ts';
+import { listen, type HttpListener, type ListenerOptions } from './listener.ts';
 
 export interface KeptListener {
   /** As it is bound; undefined while it is not. */

@@ -1,24 +1,30 @@
-/** The routes of the two listeners. Probes look at local state only: a sidecar that couples its readiness to somebody else's API takes the app down with it. */
+/**
+ * The public routes: status, metrics, probes. Probes look at local state only: a sidecar whose readiness depends on
+ * somebody else's API takes the app down with it.
+ */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { json, plain, type Reply, type Routes } from './http-server.ts';
-import { isLive, type LifecycleState } from '../lifecycle.ts';
-import { LOG_LEVELS, type LogLevel } from '../../config/types/log-levels.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Status } from '../status/status.ts';
-import { statusJsonSchema } from '../status/status-schema.ts';
+import type { Lifecycle } from '../process/lifecycle.ts';
+import type { Heartbeats } from '../services/heartbeats.ts';
+import type { InForce } from '../services/reloading.ts';
 import { statusPageRoutes } from '../status/page/assets.ts';
+import { statusJsonSchema, type Status } from '../status/schema.ts';
+import { json, plain, type Routes } from './listener.ts';
 
 export interface PublicRouteSources {
-  readonly state: () => LifecycleState;
-  /** Ms by which the heartbeat scheduler is late with its next wake-up; 0 when it is not. */
-  readonly schedulerLateMs: () => number;
   readonly status: () => Status;
-  readonly metrics: Metrics;
-  /** Bearer token of /metrics; undefined: open. */
-  readonly metricsToken: () => string | undefined;
+  readonly lifecycle: Pick<Lifecycle, 'state'>;
+  readonly heartbeats: Pick<Heartbeats, 'lateMs'>;
+  readonly metrics: Pick<Metrics, 'exposition' | 'contentType'>;
+  /** The metrics token: without one /metrics is open. */
+  readonly inForce: InForce;
 }
 
+/** A heartbeat scheduler later than this is stuck. /livez fails, so that whoever runs the program restarts all of it. */
+const STUCK_MS = 10_000;
+
 export function publicRoutes(sources: PublicRouteSources): Routes {
+  const { lifecycle, heartbeats, metrics, inForce } = sources;
   return {
     ...statusPageRoutes(),
     'GET /api/status': () => json(200, sources.status()),
@@ -27,19 +33,18 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
       type: 'application/schema+json',
     }),
     async 'GET /metrics'({ headers }) {
-      const token = sources.metricsToken();
+      const token = inForce.settings.metricsToken;
       if (token !== undefined && !bearerMatches(headers.authorization, token)) {
         return { ...plain(401, 'a Bearer token is needed\n'), headers: { 'www-authenticate': 'Bearer' } };
       }
-      const { bytes, release } = await sources.metrics.exposition();
-      return { status: 200, type: sources.metrics.contentType, body: bytes, onceSent: release };
+      return { status: 200, type: metrics.contentType, body: await metrics.exposition() };
     },
     'GET /startupz': () =>
-      sources.state() === 'starting' ? plain(503, 'starting\n') : plain(200, 'started\n'),
+      lifecycle.state === 'starting' ? plain(503, 'starting\n') : plain(200, 'started\n'),
     'GET /readyz': () =>
-      sources.state() === 'running' ? plain(200, 'ready\n') : plain(503, `${sources.state()}\n`),
+      lifecycle.state === 'running' ? plain(200, 'ready\n') : plain(503, `${lifecycle.state}\n`),
     'GET /livez'() {
-      const late = sources.schedulerLateMs();
+      const late = heartbeats.lateMs();
       return isLive(late)
         ? plain(200, 'live\n')
         : plain(503, `the heartbeat scheduler is ${Math.round(late / 1000)} s late\n`);
@@ -57,36 +62,7 @@ function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-export interface AdminRouteSources {
-  readonly reload: () => Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>;
-  readonly quit: () => void;
-  readonly setLogLevel: (level: LogLevel) => void;
-  readonly config: () => Record<string, unknown>;
-}
-
-export function adminRoutes(sources: AdminRouteSources): Routes {
-  return {
-    async 'POST /-/reload'() {
-      const { ok, problems } = await sources.reload();
-      return json(ok ? 200 : 400, { reloaded: ok, problems });
-    },
-    'POST /-/quit'() {
-      sources.quit();
-      return json(202, { quitting: true });
-    },
-    'PUT /-/log-level': ({ body }) => changeLogLevel(body.trim(), sources.setLogLevel),
-    'GET /-/config': () => json(200, sources.config()),
-  };
-}
-
-function changeLogLevel(wanted: string, setLogLevel: (level: LogLevel) => void): Reply {
-  const level = LOG_LEVELS.find((known) => known === wanted);
-  if (level === undefined) {
-    return json(400, {
-      error: 'bad_request',
-      msg: `level: got ${JSON.stringify(wanted.slice(0, 40))}; allowed: ${LOG_LEVELS.join(', ')}`,
-    });
-  }
-  setLogLevel(level);
-  return json(200, { level });
+/** Whether a heartbeat scheduler that is late by so many ms still does its work. */
+export function isLive(schedulerLateMs: number): boolean {
+  return schedulerLateMs <= STUCK_MS;
 }

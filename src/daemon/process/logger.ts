@@ -1,7 +1,7 @@
 /**
  * The daemon's own diagnostics: pino to stderr, where a blocked pipe neither stalls the event loop nor grows
  * memory (messages past the bound are dropped). Secrets are redacted here and nowhere else: errors are logged
- * by allow-list, and a secret that got into a message all the same is cut out of the finished line.
+ * by allow-list, and a secret that still got into a message is cut out of the finished line.
  */
 import { isatty } from 'node:tty';
 import { pino, type DestinationStream, type Logger } from 'pino';
@@ -23,15 +23,15 @@ const BUFFER_BYTES = 1024 * 1024;
 const REDACTED = '[redacted]';
 
 export interface MessageDestination extends DestinationStream {
-  /** Whether a person reads it, who likes colours. */
+  /** Whether it is a terminal, which shows colours. */
   readonly isTerminal: boolean;
-  /** Waits until everything is written, at most `limitMs`, and gives the rest up. */
+  /** Waits until everything is written, at most `limitMs`, and drops the rest. */
   end(limitMs: number): Promise<void>;
 }
 
 /**
- * A descriptor that the heart has made non-blocking, as a destination: a write that blocks would keep a thread of the
- * pool for good.
+ * A descriptor that the heart has made non-blocking, as a destination: a write that blocks would hold a thread of
+ * libuv's pool for ever.
  */
 export function messageDestination(fd: number): MessageDestination {
   const stream = pino.destination({ fd, sync: false, maxLength: BUFFER_BYTES });

@@ -1,9 +1,9 @@
 /** Which texts must never be logged: the logger cuts them out of finished lines. */
 import type { Settings } from '../../config/options/options.ts';
 
-/** A shorter one is a part of ordinary words and numbers, and of the line's own JSON. */
+/** A shorter one also occurs in ordinary words and numbers, and in the line's own JSON. */
 const SECRET_LENGTH = 8;
-/** Headers whose value lets somebody in; `x-scope-orgid` is no secret. */
+/** Headers whose value is a credential; `x-scope-orgid` is not secret. */
 const CREDENTIAL = /authorization|cookie|token|key|secret|password|credential/;
 
 /** In the form that they have in JSON too. */

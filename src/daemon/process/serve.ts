@@ -16,11 +16,11 @@ import { standardOutput } from './standard-output.ts';
 
 /** Longest time that the last messages wait for a stderr that nobody reads, ms. */
 const FLUSH_MS = 500;
-/** What is left for an end in good order when the heart is gone, ms: its successor wants ports and files. */
+/** How long an orderly end may take when the heart is gone, ms: the next heart needs the ports and files. */
 const ORPHAN_MS = 2_000;
-/** Of what the heart gives for the end, what is kept for the last messages, ms. */
+/** Part of the time that the heart gives for the end that is kept for the last messages, ms. */
 const END_MS = 300;
-/** Where memory runs out, this process goes before the heart (man 5 proc). */
+/** When memory runs out, the kernel kills this process before the heart (man 5 proc). */
 const OOM_SCORE = '500';
 
 raiseOomScore();
@@ -61,7 +61,7 @@ async function end(withinMs: number): Promise<void> {
 function heartLink(): Link<DaemonMessage, HeartMessage> {
   return {
     send(message) {
-      // The end of the channel is told by `disconnect`; nothing that is said afterwards matters to anybody.
+      // The end of the channel is told by `disconnect`; what is sent afterwards is of no use.
       if (process.connected) process.send?.(message, undefined, undefined, () => {});
     },
     listen(hear) {
@@ -74,6 +74,6 @@ function raiseOomScore(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', OOM_SCORE);
   } catch {
-    // No Linux, or no such file here: then the kernel chooses by size, which is this process too.
+    // Not Linux, or no such file: then the kernel chooses by size, and this process is the larger one.
   }
 }

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import { Writable } from 'node:stream';
 
-/** How long a full pipe is left alone, ms: at first, and twice as long each time until the last. */
+/** Wait before a full pipe is tried again, ms: first and longest; it doubles each time. */
 const FIRST_WAIT_MS = 1;
 const LAST_WAIT_MS = 64;
 

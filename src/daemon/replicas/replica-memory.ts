@@ -1,6 +1,6 @@
 /**
- * What a replica remembers of the shared state, for a Redis that comes back empty: whoever held the lease last gives
- * it back; when that replica is gone too, the logs begin a new epoch, so that no number comes twice.
+ * What a replica remembers of the shared state, in case Redis comes back empty: the last holder of the lease restores
+ * it; when that replica is gone too, the logs begin a new epoch, so that no number is used twice.
  */
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { SharedState } from './shared-store.ts';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options/options.ts';
 import type { LogFollowing } from '../services/log-following.ts';
-import type { Status } from '../status/status.ts';
+import type { Status } from '../status/schema.ts';
 import { startLease } from './lease.ts';
 import { connectRedis } from './redis.ts';
 import { ReplicaMemory } from './replica-memory.ts';

@@ -10,7 +10,7 @@ export type StartFollowing = (
 ) => Promise<LogFollowing>;
 
 export interface ReplicatedLogs extends LogFollowing {
-  /** The lease is in hand: follows from where the last holder ended. */
+  /** This replica holds the lease now: follows from where the last holder ended. */
   takeOver(open: (sinks: readonly string[]) => SharedSpool): Promise<void>;
   /** The lease is gone: what was not delivered is the next holder's. The spool as it was, if there was one. */
   standDown(): Promise<SharedSpool | undefined>;

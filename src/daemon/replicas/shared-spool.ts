@@ -1,8 +1,8 @@
 /**
  * The spool of the replica that holds the lease: in memory, and in Redis before a sink sees any of it. So a replica
  * that takes over has every record that a sink may not have got, under its old number, and goes on from the same
- * place in each log. A record that the sink got in the very moment in which its replica died comes once more, under
- * the same number.
+ * place in each log. A record that the sink got just when its replica died is delivered once more, under the same
+ * number.
  */
 import { createBatch, type Batch } from '../../logs/spool/batch.ts';
 import { SinkPositions } from '../../logs/spool/sink-positions.ts';
@@ -30,7 +30,7 @@ export interface SharedSpoolOptions {
   /** The state is lost for good: the epoch that groups begin with, above all earlier ones. */
   readonly epochAfterLoss: number | undefined;
   readonly sinks: readonly string[];
-  /** Whether the lease is in hand: without it nothing more goes to a sink. */
+  /** Whether this replica holds the lease: without it nothing more goes to a sink. */
   readonly held: () => boolean;
   readonly maxBytes?: number;
 }
@@ -215,12 +215,12 @@ export class SharedSpool implements Spool {
   }
 
   async #commitAll(): Promise<void> {
-    // A turn later, so that what belongs together goes together.
+    // One microtask later, so that what is written together is committed together.
     await Promise.resolve();
     while (this.#outbox.length > 0) {
       const entries = [...this.#outbox];
       const written = await this.#commit(entries.flatMap(({ commands }) => commands));
-      // Another replica has these records, or takes them anew from the service.
+      // Another replica has these records, or gets them from the service again.
       if (!written) return;
       this.#outbox.splice(0, entries.length);
       const records = entries.flatMap((entry) => entry.records);
@@ -231,7 +231,7 @@ export class SharedSpool implements Spool {
     }
   }
 
-  /** Tries as long as the lease is in hand: after that it is another's turn. */
+  /** Tries as long as this replica holds the lease. */
   async #commit(commands: readonly Command[]): Promise<boolean> {
     const { store, held } = this.#options;
     while (held()) {

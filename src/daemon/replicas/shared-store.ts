@@ -98,7 +98,7 @@ export class SharedStore {
     return Number((await this.#redis.command('GET', this.#keys.version)) ?? 0);
   }
 
-  /** All there is. Call it with the lease in hand, so that nobody writes meanwhile. */
+  /** The whole state. Call it while holding the lease, so that nobody else writes at the same time. */
   async load(): Promise<SharedState> {
     const { first, records, acknowledged, progress } = this.#keys;
     const acknowledgements = pairs(await this.#redis.command('HGETALL', acknowledged));

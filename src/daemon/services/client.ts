@@ -1,11 +1,14 @@
-/** The client of the daemon: the few operations that it calls, so that the schemas of the others are not loaded. */
-import type { ClientOptions } from '../../client/caller.ts';
+/** The client of the daemon: only the operations that it calls, so that the schemas of the others are not loaded. */
+import type { ApiKey } from '../../client/api-key.ts';
 import { createPartialClient, type ClientOf } from '../../client/partial-client.ts';
+import type { Settings } from '../../config/options/options.ts';
 import { instanceListOperations } from '../../contract/operations/instance-list.ts';
 import { machineOperations } from '../../contract/operations/machines.ts';
 import { serverlessOperations } from '../../contract/operations/serverless.ts';
 import { tfaStatusOperations } from '../../contract/operations/tfa-status.ts';
 import { userOperations } from '../../contract/operations/users.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { ServiceClock } from './service-clock.ts';
 
 const OPERATIONS = {
   ...serverlessOperations,
@@ -16,10 +19,29 @@ const OPERATIONS = {
 } as const;
 
 type DaemonOperationId = keyof typeof OPERATIONS;
-/** Of every request that the daemon makes, the heartbeats' own included: they are the metrics' `operation` labels. */
+/** Operations of all requests, those of the heart included: the `operation` labels of the metrics. */
 export const DAEMON_OPERATION_IDS = Object.keys(OPERATIONS) as DaemonOperationId[];
 export type DaemonClient = ClientOf<DaemonOperationId>;
 
-export function createDaemonClient(options: ClientOptions): DaemonClient {
-  return createPartialClient(OPERATIONS, options);
+export interface DaemonClientOptions {
+  readonly settings: Pick<Settings, 'baseUrl' | 'serverlessUrl'>;
+  readonly apiKey: ApiKey;
+  readonly metrics: Pick<Metrics, 'client'>;
+  readonly clock: ServiceClock;
+}
+
+export function createDaemonClient({ settings, apiKey, metrics, clock }: DaemonClientOptions): DaemonClient {
+  const { baseUrl, serverlessUrl } = settings;
+  return createPartialClient(OPERATIONS, {
+    baseUrl,
+    ...(serverlessUrl !== undefined && { serverlessUrl }),
+    apiKey: () => apiKey.current() || undefined,
+    observe: {
+      ...metrics.client,
+      exchange(event) {
+        metrics.client.exchange?.(event);
+        clock.saw(event.serverDate, Date.now());
+      },
+    },
+  });
 }

@@ -1,17 +1,19 @@
-/** The log pipeline in the daemon: its port to the service, its log lines, and its view as the status shows it. */
+/** The log pipeline in the daemon: started from the settings, changed by a reload, stopped in two steps. */
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { DaemonClient } from './client.ts';
 import { systemClock } from '../../logs/clock.ts';
-import type { DropReason, LogEvent } from '../../logs/events.ts';
+import type { LogEvent } from '../../logs/events.ts';
 import { createTailFetcher } from '../../logs/follow/fetch-tail.ts';
 import { startLogPipeline } from '../../logs/follow/pipeline.ts';
-import { SinkBusy } from '../../logs/sinks/sink.ts';
 import type { Spool } from '../../logs/spool/spool.ts';
 import type { Settings } from '../../config/options/options.ts';
+import type { Status } from '../status/schema.ts';
+import { workerGroupStatus } from '../status/worker-group.ts';
+import { logEvent } from './log-events.ts';
 import { openSinks, type SinkSettings } from './log-sinks.ts';
 import { openLogSpool } from './log-spool.ts';
-import type { SinkStatus, Status, WorkerGroupStatus } from '../status/status.ts';
+import { SinkCounts } from './sink-counts.ts';
 
 type LogSettings = SinkSettings & Pick<Settings, 'workerGroups' | 'logStart' | 'stateDir'>;
 
@@ -40,7 +42,7 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
   const { client, settings, logger } = options;
   const sinks = await openSinks(settings, options.stdout, logger);
   const sinkNames = sinks.map(({ name }) => name);
-  const counts = createSinkCounts(sinkNames);
+  const counts = new SinkCounts(sinkNames);
   const followed = new Set(settings.workerGroups);
 
   function observe(event: LogEvent): void {
@@ -63,7 +65,7 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
   });
   if (settings.workerGroups.length > 0 && durable() === undefined) {
     logger[options.isRestart ? 'warn' : 'info'](
-      'no PILOTLIGHT_STATE_DIR: a restart delivers again what the service still has, and numbers records anew',
+      'no PILOTLIGHT_STATE_DIR: a restart delivers again what the service still has, and numbers records from the start',
     );
   }
   let stopping: Promise<void> | undefined;
@@ -72,19 +74,7 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     status() {
       const view = pipeline.view();
       return {
-        worker_groups: view.groups.map((group): WorkerGroupStatus => ({
-          workergroup_id: group.workergroupId,
-          lines: group.lines,
-          bytes: group.bytes,
-          lines_per_second: group.linesPerSecond,
-          gaps: group.gaps,
-          lost_lines_estimate: group.lostEstimate,
-          poll_interval_seconds: group.intervalMs / 1000,
-          tail_size: group.tail,
-          last_line_at: group.lastLineAt === undefined ? null : group.lastLineAt / 1000,
-          last_error: group.error ?? null,
-          last_lines: group.lastLines.map((line) => shortened(line)),
-        })),
+        worker_groups: view.groups.map((group) => workerGroupStatus(group)),
         sinks: view.sinks.map(({ name, lag }) => counts.status(name, lag)),
         spool_durable: durable() ?? null,
       };
@@ -108,97 +98,4 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     },
     stopped: () => stopping ?? Promise.resolve(),
   };
-}
-
-/** Of a line, in the status: the sinks get all of it. */
-const SHOWN_CHARACTERS = 2_000;
-
-function shortened(line: string): string {
-  if (line.length <= SHOWN_CHARACTERS) return line;
-  return `${line.slice(0, SHOWN_CHARACTERS)} … (${line.length} characters)`;
-}
-
-/** Delivered and dropped records of each sink since the start. */
-function createSinkCounts(names: readonly string[]) {
-  const reasons: readonly DropReason[] = ['overflow', 'corruption', 'rejected'];
-  const counts = new Map(
-    names.map((name) => [
-      name,
-      {
-        delivered: 0,
-        dropped: Object.fromEntries(reasons.map((reason) => [reason, 0])) as Record<DropReason, number>,
-      },
-    ]),
-  );
-  return {
-    observe(event: LogEvent): void {
-      if (event.kind !== 'delivered' && event.kind !== 'dropped') return;
-      const count = counts.get(event.sink);
-      if (!count) return;
-      if (event.kind === 'delivered') count.delivered += event.records;
-      else count.dropped[event.reason] += event.records;
-    },
-    status(sink: string, lag: number): SinkStatus {
-      const count = counts.get(sink);
-      return {
-        sink,
-        delivered_lines: count?.delivered ?? 0,
-        dropped_lines: { ...count?.dropped },
-        lag_lines: lag,
-      };
-    },
-  };
-}
-
-/** Says when something goes wrong, and mostly at debug level while it stays so. */
-function logEvent(logger: Logger, event: LogEvent): void {
-  switch (event.kind) {
-    case 'poll failed': {
-      const { workergroupId, reason, failures, retryInMs } = event;
-      const fields = { workergroupId, reason, failures, retryInSeconds: Math.round(retryInMs / 100) / 10 };
-      logger[failures === 1 ? 'warn' : 'debug'](fields, 'log poll failed; nothing is lost yet');
-      return;
-    }
-    case 'gap': {
-      const { workergroupId, reason, lostMin, lostEstimate } = event;
-      logger.warn({ workergroupId, reason, lostMin, lostEstimate }, 'gap in the log');
-      return;
-    }
-    case 'dropped': {
-      const { sink, records, reason, message } = event;
-      logger.error({ sink, records, reason, message }, 'log records dropped');
-      return;
-    }
-    case 'sink failed': {
-      const { sink, error, failures, retryInMs } = event;
-      // Again after twice as many failures each time: what only a person can fix must not be missed.
-      const isTold = Number.isInteger(Math.log2(failures));
-      const level = error instanceof SinkBusy && error.advice !== undefined ? 'error' : 'warn';
-      const fields = { sink, err: error, failures, retryInMs };
-      logger[isTold ? level : 'debug'](fields, 'log sink failed; its records wait in the spool');
-      return;
-    }
-    case 'spool failed':
-      logger.error({ err: event.error }, 'the log spool could not store lines; they are taken again');
-      return;
-    case 'spool in memory':
-      logger.error(
-        { err: event.error },
-        'PILOTLIGHT_STATE_DIR cannot be used: log records are kept in memory, and it is tried again',
-      );
-      return;
-    case 'spool on disk again':
-      logger.info('PILOTLIGHT_STATE_DIR can be used again: log records are kept on disk');
-      return;
-    case 'spool set aside':
-      logger.error(
-        { err: event.error, setAside: event.path },
-        'the log spool was unreadable and set aside; a new epoch begins',
-      );
-      return;
-    case 'polled':
-    case 'lines':
-    case 'delivered':
-      return;
-  }
 }

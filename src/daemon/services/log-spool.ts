@@ -27,7 +27,7 @@ export interface OpenedSpool {
 
 /** Between two tries to use the disk, ms. */
 const TRY_AGAIN_MS = 5_000;
-/** How long another process that has the spool may take to end, ms: the daemon before this one. */
+/** How long to wait for another process that has the spool open, ms: the daemon before this one may still end. */
 const IN_USE_MS = 5_000;
 const IN_USE_LOOK_MS = 200;
 
@@ -38,7 +38,7 @@ export async function openLogSpool({
   isRestart,
   observe,
 }: LogSpoolOptions): Promise<OpenedSpool> {
-  // Counting from 1 never reaches it, so no number of an earlier record comes again.
+  // Counting from 1 never reaches it, so no number of an earlier record is used again.
   const epoch = Math.floor(systemClock.now() / 1000);
   if (directory === undefined) {
     const spool = new MemorySpool({ sinks, epochAfterLoss: isRestart ? epoch : undefined });
@@ -57,7 +57,7 @@ export async function openLogSpool({
       clearInterval(tries);
       observe({ kind: 'spool on disk again' });
     } catch {
-      // Said once; the next try says when it went well.
+      // This was logged when it began, and the end of it will be.
     }
   }, TRY_AGAIN_MS);
   return { spool, durable: () => spool.durable, release: () => clearInterval(tries) };

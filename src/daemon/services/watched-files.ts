@@ -1,6 +1,6 @@
 /**
- * Hears of files that change, by looking at them: a Secret in a pod is swapped by way of a symbolic link, and on
- * network file systems nothing is told of changes at all.
+ * Notices files that change, by polling: a Secret in a pod is replaced by switching a symbolic link, and network file
+ * systems report no changes at all.
  */
 import { unwatchFile, watchFile } from 'node:fs';
 

@@ -1,18 +1,16 @@
 /** The three scheduled watches in the daemon: started from the settings, replaced at a reload. */
 import type { Logger } from 'pino';
-
-import { createAccountWatch } from '../../watch/account.ts';
+import { createAccountWatch, type AccountView } from '../../watch/account.ts';
 import { createInstancesWatch } from '../../watch/instances.ts';
-import { startJob, type Job } from '../../watch/job.ts';
-import { createMaintenanceWatch } from '../../watch/maintenance.ts';
+import { startJob, type Job, type JobView } from '../../watch/job.ts';
+import { createMaintenanceWatch, type MaintenanceView } from '../../watch/maintenance.ts';
 import type { DaemonClient } from './client.ts';
 import type { Settings } from '../../config/options/options.ts';
-import type { Status } from '../status/status.ts';
+import type { JobStatus, MaintenanceWindowStatus, Status } from '../status/schema.ts';
 
-type WatchSettings = Pick<
-  Settings,
-  'machines' | 'maintenanceSchedule' | 'instancesSchedule' | 'accountSchedule'
->;
+/** What the watches are started with. */
+const KEYS = ['machines', 'maintenanceSchedule', 'instancesSchedule', 'accountSchedule'] as const;
+type WatchSettings = Pick<Settings, (typeof KEYS)[number]>;
 
 export interface Watches {
   status(): Pick<Status, 'instances' | 'maintenance_windows' | 'account' | 'jobs'>;
@@ -67,46 +65,49 @@ export function startWatches(
       const seen = account.view();
       return {
         instances: Object.fromEntries(instances.view()),
-        maintenance_windows: maintenance.view().map(({ machineId, category, startsAt, endsAt }) => ({
-          machine_id: machineId,
-          category,
-          starts_at: startsAt,
-          ends_at: endsAt,
-        })),
-        account: seen
-          ? {
-              tfa_enabled: seen.tfaEnabled,
-              tfa_status: seen.tfaStatus ?? null,
-              backup_codes_remaining: seen.backupCodesRemaining,
-              locked_methods: seen.lockedMethods,
-            }
-          : null,
-        jobs: jobs.map((job) => {
-          const { name, schedule, runs, failures, lastSuccessAt, lastError } = job.view();
-          return {
-            job: name,
-            schedule,
-            runs,
-            failures,
-            last_success_at: lastSuccessAt === undefined ? null : lastSuccessAt / 1000,
-            last_error: lastError ?? null,
-          };
-        }),
+        maintenance_windows: maintenance.view().map((window) => windowStatus(window)),
+        account: seen ? accountStatus(seen) : null,
+        jobs: jobs.map((job) => jobStatus(job.view())),
       };
     },
     runNow() {
       for (const job of jobs) if (job.view().schedule !== 'off') void job.runNow();
     },
     async apply(next) {
-      const same = (
-        ['machines', 'maintenanceSchedule', 'instancesSchedule', 'accountSchedule'] as const
-      ).every((key) => String(next[key]) === String(settings[key]));
-      if (same) return;
+      if (isSame(next, settings)) return;
       await stop();
       settings = next;
       maintenance = createMaintenanceWatch(client, settings.machines, nowSeconds);
       jobs = startJobs();
     },
     stop,
+  };
+}
+
+function isSame(a: WatchSettings, b: WatchSettings): boolean {
+  return KEYS.every((key) => String(a[key]) === String(b[key]));
+}
+
+function windowStatus({ machineId, category, startsAt, endsAt }: MaintenanceView): MaintenanceWindowStatus {
+  return { machine_id: machineId, category, starts_at: startsAt, ends_at: endsAt };
+}
+
+function accountStatus(account: AccountView): NonNullable<Status['account']> {
+  return {
+    tfa_enabled: account.tfaEnabled,
+    tfa_status: account.tfaStatus ?? null,
+    backup_codes_remaining: account.backupCodesRemaining,
+    locked_methods: account.lockedMethods,
+  };
+}
+
+function jobStatus({ name, schedule, runs, failures, lastSuccessAt, lastError }: JobView): JobStatus {
+  return {
+    job: name,
+    schedule,
+    runs,
+    failures,
+    last_success_at: lastSuccessAt === undefined ? null : lastSuccessAt / 1000,
+    last_error: lastError ?? null,
   };
 }

@@ -5,7 +5,7 @@ import type { Subject } from './questions.ts';
 import type { Told } from './knowledge.ts';
 import { replyOfError, TIMED_OUT, WRONG_DEPLOYMENT, type Reply } from './reply.ts';
 
-/** Who asks for one knows its id, so an answer may leave it out. */
+/** The question names the id, so an answer may leave it out. */
 type ToldOfOne = Omit<Told, 'id'> & { readonly id?: number | undefined };
 
 /** The part of the client that is asked; `ClientOf<'deployments.list' | 'deployments.get'>` has it. */
@@ -27,9 +27,9 @@ export interface ExchangeParts {
   readonly onReply: (reply: Reply) => void;
 }
 
-/** A larger answer is none: it is read in one go, between two heartbeats. Some ten thousand deployments fit. */
+/** A larger answer is refused: it is parsed in one go, between two heartbeats. Some ten thousand deployments fit. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-/** An answer that takes longer is none, ms. */
+/** An answer that takes longer does not count, ms. */
 const TIMEOUT_MS = 10_000;
 
 /** Resolves when nothing is left of the request, which may be after the reply. Never rejects. */

@@ -20,7 +20,7 @@ export type Finding =
     }
   /** Even the shortest interval leaves no time for one failed heartbeat. */
   | { readonly type: 'ttl-too-short'; readonly id: number; readonly ttl: number; readonly atLeast: number }
-  /** A deployment of a wanted name is stopped, and so it is not beaten. */
+  /** A deployment of a wanted name is stopped, and so it is not kept alive. */
   | { readonly type: 'stopped'; readonly id: number; readonly label: string }
   /** The deployments of a wanted name. */
   | { readonly type: 'matched'; readonly label: string; readonly ids: readonly number[] }
@@ -38,13 +38,13 @@ export type Remark = {
   readonly [T in FindingType]: { readonly type: T; readonly found: readonly Extract<Finding, { type: T }>[] };
 }[FindingType];
 
-/** What was said is not said again within this, even if it was otherwise in between, ms. */
+/** A finding is not told again within this time, even if it was gone in between, ms. */
 const SAY_AGAIN_MS = 10 * 60_000;
-/** While a name or a TTL is not to be had, nothing is kept alive by it: that is said again as long as it is so, ms. */
+/** While a name or a TTL cannot be found, deployments may not be kept alive: that is told again, ms. */
 const STANDING: ReadonlySet<FindingType> = new Set(['unmatched', 'no-list', 'unanswered']);
 const STANDING_AGAIN_MS = 60_000;
 
-/** Says each finding when it comes, and not while it comes and goes; most are not said again while they stay. */
+/** Tells each finding when it appears, not each time it comes and goes; most are not repeated while they last. */
 export class News {
   #current = new Set<string>();
   readonly #saidAt = new Map<string, number>();
@@ -67,7 +67,7 @@ export class News {
   }
 }
 
-/** Reasons change from one attempt to the next, and are no news. */
+/** The reason may change from one attempt to the next, which makes no new finding. */
 function keyOf(finding: Finding): string {
   return finding.type === 'unanswered' ? `unanswered ${finding.question}` : JSON.stringify(finding);
 }

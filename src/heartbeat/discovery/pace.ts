@@ -3,7 +3,7 @@
 export interface Pace {
   /** From start to start. */
   readonly spacing: number;
-  /** What the spacing comes down to again: the usual limit of reads, or one that the service named. */
+  /** What the spacing shrinks to again: the usual limit of reads, or one that the service named. */
   readonly least: number;
   /** No question leaves before. */
   readonly notBefore: number;
@@ -13,7 +13,7 @@ export interface Pace {
 const READ_SPACING_MS = 3_000;
 /** A limit that is named is believed up to this. */
 const LONGEST_SPACING_MS = 60_000;
-/** No longer wait is granted: a deployment that is known by its name alone is not kept alive meanwhile. */
+/** No longer wait is accepted: until then a deployment that is known by name only is not kept alive. */
 const LONGEST_WAIT_MS = 60_000;
 /** The jitter of a wait that the service asked for, [1, 1.1]: only ever later. */
 const JITTER = 0.1;

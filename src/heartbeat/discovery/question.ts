@@ -19,7 +19,7 @@ export type ReplyKind = 'answered' | 'denied' | 'unanswered';
 export const ASK_EVERY_MS = 30_000;
 /** After a denial that was confirmed: the service may learn to answer by its next release. */
 const DENIED_FOR_MS = 10 * 60_000;
-/** A gateway denies too, for as long as it is misled: a denial is believed when it was repeated over this time. */
+/** A misconfigured gateway denies too: a denial is believed when it was repeated over this time. */
 const CONFIRM_MS = 60_000;
 const FIRST_PAUSE_MS = 3_000;
 /** The jitter of a pause, [0.8, 1]. */

@@ -6,7 +6,7 @@ import type { Wanted } from './wanted.ts';
 /** `list`: one question for all; a number: the deployment of this id, by itself. */
 export type Subject = 'list' | number;
 
-/** So often unanswered, the list is not waited for any more: what hangs takes its whole timeout each time. */
+/** After so many misses the list is not waited for any more: a request that hangs takes its whole timeout. */
 const PATIENCE = 1;
 
 /**

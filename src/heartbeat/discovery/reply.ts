@@ -1,4 +1,4 @@
-/** What became of a question. */
+/** How a question ended. */
 import { ApiError, CallError } from '../../client/errors.ts';
 import type { Told } from './knowledge.ts';
 import type { Throttle } from './pace.ts';
@@ -10,7 +10,7 @@ export type Reply =
   | { readonly kind: 'unanswered'; readonly reason: string; readonly throttle?: Throttle };
 
 export const TIMED_OUT: Reply = { kind: 'unanswered', reason: 'timeout' };
-/** Somebody else's deployment, in answer to the question for this one. */
+/** The answer was about another deployment. */
 export const WRONG_DEPLOYMENT: Reply = { kind: 'unanswered', reason: 'wrong-deployment' };
 
 /** Statuses of a service that does not know such an operation, or such a deployment. */

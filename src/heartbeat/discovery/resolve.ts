@@ -1,6 +1,6 @@
 /** Wanted deployments and what is known of them → which to beat, and how. Pure. */
-import type { TimingChoice } from '../engine/formulas.ts';
-import { MIN_SPACING, type IntervalChoice } from '../engine/formulas.ts';
+import type { DeploymentChoice } from '../driver/driver.ts';
+import { MIN_SPACING, type IntervalChoice, type TimingChoice } from '../engine/formulas.ts';
 import { checkTiming } from '../engine/timing-check.ts';
 import type { Finding } from './findings.ts';
 import type { Known, Knowledge } from './knowledge.ts';
@@ -12,9 +12,8 @@ export interface TimingSettings {
   readonly heartbeatInterval: IntervalChoice;
 }
 
-/** A deployment to beat. */
-export interface Choice extends TimingChoice {
-  readonly id: number;
+/** A deployment to keep alive, and where what is known of it comes from. */
+export interface Choice extends DeploymentChoice {
   /** As the service tells them; undefined where it did not. */
   readonly name: string | undefined;
   readonly tag: string | undefined;
@@ -28,7 +27,7 @@ export interface Resolution {
   readonly findings: readonly Finding[];
 }
 
-/** Each deployment once, however often it is wanted. One that is wanted by its id is beaten whatever a list says. */
+/** Each deployment once, however often it is wanted. One that is wanted by its id is kept alive whatever a list says. */
 export function resolve(
   wanted: readonly Wanted[],
   knowledge: Knowledge,
@@ -66,7 +65,7 @@ export function resolve(
   return { choices, findings };
 }
 
-/** Those of the name that live; where none does, those that did, since the service may be wrong about them. */
+/** Those of the name that exist; where none does, those that did, since the service may be wrong about them. */
 function matching({ tag }: WantedByName, ofName: readonly Known[]): Known[] {
   const matches = ofName.filter((known) => tag === undefined || known.tag === tag);
   const living = matches.filter(({ gone }) => !gone);

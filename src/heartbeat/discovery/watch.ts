@@ -7,7 +7,7 @@ import type { CancelTimer, Ports } from '../driver/ports.ts';
 import { nextQuestion, openSingles, singles, type Subject } from './questions.ts';
 import { exchange, type DeploymentClient } from './exchange.ts';
 import { News, type Finding, type Remark } from './findings.ts';
-import { learnGone, learnList, learnOne, NOTHING_KNOWN } from './knowledge.ts';
+import { learnGone, learnList, learnOne, NOTHING_KNOWN, type Told } from './knowledge.ts';
 import { afterStart, afterTaken, afterThrottle, USUAL_PACE } from './pace.ts';
 import { afterReply, newQuestion, type Question } from './question.ts';
 import type { Reply } from './reply.ts';
@@ -22,162 +22,177 @@ export interface WatchOptions {
   /** Ends it, a question under way included. */
   readonly signal: AbortSignal;
   /**
-   * All deployments to beat: once before watchDeployments returns, with those that are wanted by id, and then whenever
+   * All deployments to beat: once in the constructor, with those that are wanted by id, and then whenever
    * any of them changes, comes or goes. Must not throw.
    */
   readonly onChange: (choices: readonly Choice[]) => void;
-  /** What somebody should know, each thing once. Must not throw. */
+  /** What a person should know, each thing once. Must not throw. */
   readonly onRemark: (remark: Remark) => void;
   /** Whether the service has refused the heartbeats of this deployment as one that it does not know. */
   readonly isGone?: (id: number) => boolean;
 }
 
-export interface DeploymentWatch {
-  /** As told last. */
-  readonly choices: readonly Choice[];
-  /** Asks everything anew: the key has changed, or the configuration was read again and may want others. */
-  refresh(next?: { readonly wanted: readonly Wanted[]; readonly settings: TimingSettings }): void;
-  /** Resolves when the signal has fired and nothing is left of it. */
-  readonly done: Promise<void>;
-}
-
-/** Ports are asked for no longer timers. */
+/** The longest timer that the ports are asked for. */
 const LONGEST_SLEEP_MS = 10_000;
 /** A denial of the list that came twice is worth a word. */
 const DENIALS_TO_SAY = 2;
 
-export function watchDeployments(options: WatchOptions): DeploymentWatch {
-  const { client, ports, signal } = options;
-  const { random, setTimer } = ports;
-  const now = (): number => ports.clock.mono();
-  const done = Promise.withResolvers<void>();
-  const news = new News();
-  let { wanted, settings } = options;
-  let knowledge = NOTHING_KNOWN;
-  let list: Question = newQuestion(now());
-  let open: ReadonlyMap<number, Question> = new Map();
-  let pace = USUAL_PACE;
-  let choices: readonly Choice[] = [];
+export class DeploymentWatch {
+  /** Resolves when the signal has fired and nothing is left of it. */
+  readonly done: Promise<void>;
+  readonly #options: WatchOptions;
+  readonly #ended = Promise.withResolvers<void>();
+  readonly #news = new News();
+  #wanted: readonly Wanted[];
+  #settings: TimingSettings;
+  #knowledge = NOTHING_KNOWN;
+  #list: Question;
+  #open: ReadonlyMap<number, Question> = new Map();
+  #pace = USUAL_PACE;
+  #choices: readonly Choice[];
   /** Why questions went unanswered last. */
-  const reasons = { list: '', get: '' };
-  /** How often everything was asked anew. An answer to an earlier question is asked for again. */
-  let round = 0;
-  let asking = false;
-  let cancelTimer: CancelTimer | undefined;
+  readonly #reasons = { list: '', get: '' };
+  /** How often everything was asked again. An answer to an earlier question does not count: it is asked once more. */
+  #round = 0;
+  #asking = false;
+  #cancelTimer: CancelTimer | undefined;
 
-  function refresh(next?: { readonly wanted: readonly Wanted[]; readonly settings: TimingSettings }): void {
-    if (signal.aborted) return;
-    if (next !== undefined) ({ wanted, settings } = next);
-    round += 1;
-    // A person who asks for it does not wait for what an answer asked for earlier.
-    pace = { ...pace, notBefore: Math.min(pace.notBefore, now() + pace.spacing) };
-    list = newQuestion(now());
-    open = new Map();
-    tell();
-    pump();
+  constructor(options: WatchOptions) {
+    const { wanted, settings, signal, onChange } = options;
+    this.#options = options;
+    this.done = this.#ended.promise;
+    this.#wanted = wanted;
+    this.#settings = settings;
+    this.#list = newQuestion(this.#now());
+    signal.addEventListener('abort', () => this.#end(), { once: true });
+    this.#choices = resolve(wanted, this.#knowledge, settings).choices;
+    onChange(this.#choices);
+    this.#tell();
+    this.#pump();
+    if (signal.aborted) this.#end();
+  }
+
+  /** As told last. */
+  get choices(): readonly Choice[] {
+    return this.#choices;
+  }
+
+  /** Asks everything again: the key has changed, or the configuration was read again and may want others. */
+  refresh(next?: { readonly wanted: readonly Wanted[]; readonly settings: TimingSettings }): void {
+    if (this.#options.signal.aborted) return;
+    if (next !== undefined) [this.#wanted, this.#settings] = [next.wanted, next.settings];
+    this.#round += 1;
+    const now = this.#now();
+    // A person who reloads does not wait as long as an earlier answer asked for.
+    this.#pace = { ...this.#pace, notBefore: Math.min(this.#pace.notBefore, now + this.#pace.spacing) };
+    this.#list = newQuestion(now);
+    this.#open = new Map();
+    this.#tell();
+    this.#pump();
+  }
+
+  #now(): number {
+    return this.#options.ports.clock.mono();
+  }
+
+  #end(): void {
+    this.#cancelTimer?.();
+    if (!this.#asking) this.#ended.resolve();
   }
 
   /** Asks what is due, or waits until something is. */
-  function pump(): void {
-    cancelTimer?.();
-    cancelTimer = undefined;
-    if (signal.aborted || asking || wanted.length === 0) return;
-    const ids = singles(wanted, knowledge, list, reasons.list === 'unauthorized', now());
-    open = openSingles(open, ids, now());
-    const { subject, dueAt } = nextQuestion(list, open, now());
-    const wait = Math.max(dueAt, pace.notBefore) - now();
-    if (wait > 0) cancelTimer = setTimer(Math.min(wait, LONGEST_SLEEP_MS), pump);
-    else ask(subject);
+  #pump(): void {
+    const { signal, ports } = this.#options;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    if (signal.aborted || this.#asking || this.#wanted.length === 0) return;
+    const now = this.#now();
+    const keyRefused = this.#reasons.list === 'unauthorized';
+    const ids = singles(this.#wanted, this.#knowledge, this.#list, keyRefused, now);
+    this.#open = openSingles(this.#open, ids, now);
+    const { subject, dueAt } = nextQuestion(this.#list, this.#open, now);
+    const wait = Math.max(dueAt, this.#pace.notBefore) - now;
+    if (wait > 0) this.#cancelTimer = ports.setTimer(Math.min(wait, LONGEST_SLEEP_MS), () => this.#pump());
+    else this.#ask(subject);
   }
 
-  function ask(subject: Subject): void {
-    const asked = round;
-    asking = true;
-    pace = afterStart(pace, now());
+  #ask(subject: Subject): void {
+    const { client, ports, signal } = this.#options;
+    const round = this.#round;
+    this.#asking = true;
+    this.#pace = afterStart(this.#pace, this.#now());
     const onReply = (reply: Reply): void => {
-      asking = false;
-      take(subject, reply);
-      setQuestion(subject, (question) => {
-        const next = afterReply(question, reply.kind, now(), random);
-        return asked === round ? next : { ...next, dueAt: now() };
+      this.#asking = false;
+      this.#take(subject, reply);
+      this.#setQuestion(subject, (question) => {
+        const next = afterReply(question, reply.kind, this.#now(), ports.random);
+        return round === this.#round ? next : { ...next, dueAt: this.#now() };
       });
-      tell();
-      pump();
+      this.#tell();
+      this.#pump();
     };
-    void exchange(subject, { client, setTimer, signal, onReply }).finally(() => {
-      if (signal.aborted) done.resolve();
+    void exchange(subject, { client, setTimer: ports.setTimer, signal, onReply }).finally(() => {
+      if (signal.aborted) this.#ended.resolve();
     });
   }
 
-  function take(subject: Subject, reply: Reply): void {
+  #take(subject: Subject, reply: Reply): void {
+    const now = this.#now();
     if (reply.kind === 'unanswered') {
-      reasons[subject === 'list' ? 'list' : 'get'] = reply.reason;
-      if (reply.throttle) pace = afterThrottle(pace, reply.throttle, now(), random);
+      this.#reasons[subject === 'list' ? 'list' : 'get'] = reply.reason;
+      if (reply.throttle)
+        this.#pace = afterThrottle(this.#pace, reply.throttle, now, this.#options.ports.random);
       return;
     }
-    pace = afterTaken(pace);
-    if (reply.kind === 'denied') {
-      if (subject !== 'list' && reply.gone) knowledge = learnGone(knowledge, subject, now());
-      return;
-    }
+    this.#pace = afterTaken(this.#pace);
+    if (reply.kind === 'answered') this.#learn(subject, reply.rows);
+    else if (subject !== 'list' && reply.gone) this.#knowledge = learnGone(this.#knowledge, subject, now);
+  }
+
+  #learn(subject: Subject, rows: readonly Told[]): void {
     if (subject !== 'list') {
-      for (const row of reply.rows) knowledge = learnOne(knowledge, row, wanted);
+      for (const row of rows) this.#knowledge = learnOne(this.#knowledge, row, this.#wanted);
       return;
     }
-    knowledge = learnList(knowledge, reply.rows, wanted, now());
-    for (const { id, missing } of knowledge.deployments.values()) {
-      if (missing !== undefined && options.isGone?.(id)) knowledge = learnGone(knowledge, id, now());
+    const now = this.#now();
+    this.#knowledge = learnList(this.#knowledge, rows, this.#wanted, now);
+    for (const { id, missing } of this.#knowledge.deployments.values()) {
+      if (missing !== undefined && this.#options.isGone?.(id))
+        this.#knowledge = learnGone(this.#knowledge, id, now);
     }
   }
 
-  function setQuestion(subject: Subject, change: (question: Question) => Question): void {
-    if (subject === 'list') list = change(list);
-    else open = new Map(open).set(subject, change(open.get(subject) ?? newQuestion(now())));
+  #setQuestion(subject: Subject, change: (question: Question) => Question): void {
+    if (subject === 'list') this.#list = change(this.#list);
+    else {
+      const question = this.#open.get(subject) ?? newQuestion(this.#now());
+      this.#open = new Map(this.#open).set(subject, change(question));
+    }
   }
 
   /** Tells what follows from all that is known now, as far as it is new. */
-  function tell(): void {
-    const resolution = resolve(wanted, knowledge, settings);
-    const findings = [...resolution.findings, ...findingsOfQuestions()];
-    if (!sameChoices(choices, resolution.choices)) {
-      choices = resolution.choices;
-      options.onChange(choices);
+  #tell(): void {
+    const { onChange, onRemark } = this.#options;
+    const resolution = resolve(this.#wanted, this.#knowledge, this.#settings);
+    const findings = [...resolution.findings, ...this.#findingsOfQuestions()];
+    if (!sameChoices(this.#choices, resolution.choices)) {
+      this.#choices = resolution.choices;
+      onChange(this.#choices);
     }
-    for (const remark of news.of(findings, now())) options.onRemark(remark);
+    for (const remark of this.#news.of(findings, this.#now())) onRemark(remark);
   }
 
-  function findingsOfQuestions(): Finding[] {
+  #findingsOfQuestions(): Finding[] {
     const findings: Finding[] = [];
-    if (list.misses > 0) findings.push({ type: 'unanswered', question: 'list', reason: reasons.list });
-    if (open.values().some(({ misses }) => misses > 0)) {
-      findings.push({ type: 'unanswered', question: 'get', reason: reasons.get });
+    const { misses, denials } = this.#list;
+    if (misses > 0) findings.push({ type: 'unanswered', question: 'list', reason: this.#reasons.list });
+    if (this.#open.values().some((question) => question.misses > 0)) {
+      findings.push({ type: 'unanswered', question: 'get', reason: this.#reasons.get });
     }
-    if (list.denials < DENIALS_TO_SAY || knowledge.listed) return findings;
-    const names = wanted.filter(({ by }) => by === 'name');
+    if (denials < DENIALS_TO_SAY || this.#knowledge.listed) return findings;
+    const names = this.#wanted.filter(({ by }) => by === 'name');
     return [...findings, ...names.map((one): Finding => ({ type: 'no-list', label: labelOf(one) }))];
   }
-
-  signal.addEventListener(
-    'abort',
-    () => {
-      cancelTimer?.();
-      if (!asking) done.resolve();
-    },
-    { once: true },
-  );
-  choices = resolve(wanted, knowledge, settings).choices;
-  options.onChange(choices);
-  tell();
-  pump();
-  if (signal.aborted) done.resolve();
-
-  return {
-    get choices() {
-      return choices;
-    },
-    refresh,
-    done: done.promise,
-  };
 }
 
 function sameChoices(before: readonly Choice[], after: readonly Choice[]): boolean {

@@ -2,10 +2,10 @@ import { DeadlineHeap } from './deadline-heap.ts';
 import type { Heartbeat } from '../engine/state.ts';
 import { deadlineAt, expiresAt, lifeLeft, sendAt } from '../engine/schedule.ts';
 
-/** How long a due beat of a deployment without a TTL may wait before it counts as pressing as any, ms. */
+/** How long a due beat of a deployment without a TTL may wait before it is as urgent as any other, ms. */
 const PATIENCE_WITHOUT_TTL = 60_000;
 
-/** What puts one class behind another: longer than any TTL, ms. */
+/** Added to the priority of one class to put it behind another: longer than any TTL, ms. */
 const BEHIND = 1e12;
 
 /** Which of many heartbeats the engine must look at next, and which may send first. Times are monotonic ms. */
@@ -56,12 +56,12 @@ export class Backlog<T extends { readonly beat: Heartbeat }> {
     return undefined;
   }
 
-  /** The most pressing of those that want to send now; it must be placed again. */
+  /** The most urgent of those that want to send now; it must be placed again. */
   sender(): T | undefined {
     return this.#senders.peek();
   }
 
-  /** Until then one that wants to send now is not pressing, but may still be `ripest`. */
+  /** Until then one that wants to send now is not urgent, but may still be `ripest`. */
   defer(item: T, until: number): void {
     this.#senders.delete(item);
     this.#timeline.set(item, Math.min(deadlineAt(item.beat), until));

@@ -11,7 +11,7 @@ import {
 import type { FailureReason, Outcome } from '../engine/outcome.ts';
 import type { BeatRequest } from './ports.ts';
 
-/** An answer is some dozen bytes; many are under way at once, and memory is short where this runs. */
+/** An answer has a few dozen bytes; many are under way at once, and a sidecar has little memory. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** The engine decides about repetition and limits; the client makes one attempt and nothing else. */

@@ -6,13 +6,13 @@ const GRACE = 1000;
 
 /** A request under way. */
 export interface Call {
-  /** It is overdue. From now on it does not count: requests that hang must not keep others from starting. */
+  /** It is overdue. From now on it does not count: requests that hang must not stop others from starting. */
   discount(): void;
   /** Ends it; its outcome is not wanted any more. */
   abort(): void;
 }
 
-/** What becomes of a call. One of the two is called, once, unless the call is aborted before. */
+/** How a call ends. One of the two is called, once, unless the call is aborted before. */
 export interface CallEnds {
   readonly settled: (outcome: Outcome) => void;
   /** Its place is needed: it is to be aborted. */

@@ -25,7 +25,12 @@ import type { Ports } from './ports.ts';
 import type { Instant } from '../engine/clock-drift.ts';
 import { Queue } from './queue.ts';
 import { isFinal } from '../engine/schedule.ts';
-import { viewDeployment, type DeploymentView, type DriverView, type SharedLimit } from '../view/view.ts';
+import {
+  snapshotOf,
+  type DeploymentSnapshot,
+  type DriverSnapshot,
+  type SharedLimit,
+} from '../view/snapshot.ts';
 
 export interface DriverOptions {
   readonly ports: Ports;
@@ -50,14 +55,15 @@ export interface DeploymentChoice extends TimingChoice {
   readonly id: number;
 }
 
-interface Deployment {
+/** What the driver keeps of a deployment. */
+interface Entry {
   beat: Heartbeat;
   readonly stats: Stats;
   /** By attempt. */
   readonly calls: Map<number, Call>;
 }
 
-/** The longest sleep, ms: clocks that part are noticed within this, or within q where that is shorter. */
+/** The longest sleep, ms: a clock step is noticed within this, or within q where that is shorter. */
 const LONGEST_SLEEP = 1000;
 /** A drift between the clocks that every heartbeat is told of at once, ms. */
 const NOTABLE_DRIFT = 50;
@@ -68,8 +74,8 @@ export class HeartbeatDriver {
   readonly #keys: KeySource;
   readonly #calls: Calls;
   readonly #concurrency: number;
-  readonly #deployments = new Map<number, Deployment>();
-  readonly #queue: Queue<Deployment>;
+  readonly #deployments = new Map<number, Entry>();
+  readonly #queue: Queue<Entry>;
   readonly #stagger = new Stagger();
   readonly #pacer: Pacer;
   readonly #outbox: Outbox;
@@ -94,7 +100,7 @@ export class HeartbeatDriver {
     this.#alarm = new Alarm(options.ports, () => this.#pump());
   }
 
-  /** Adds a deployment, which beats at once unless it comes in a crowd, or changes the timing of one that is there. */
+  /** Adds a deployment, which beats at once unless many are added together, or changes the timing of a known one. */
   add(choice: DeploymentChoice): void {
     if (this.#stopped) return;
     const timing = timingFor(choice);
@@ -105,21 +111,21 @@ export class HeartbeatDriver {
     this.#arm();
   }
 
-  /** Stops one deployment's heartbeat and forgets it; the others notice nothing. */
+  /** Stops one deployment's heartbeat and forgets it; the others are not affected. */
   remove(id: number): void {
-    const deployment = this.#deployments.get(id);
-    if (deployment === undefined) return;
-    this.#tell(deployment, { type: 'stop' }, this.#now());
+    const entry = this.#deployments.get(id);
+    if (entry === undefined) return;
+    this.#tell(entry, { type: 'stop' }, this.#now());
     this.#deployments.delete(id);
-    this.#queue.demand.remove(deployment.beat.timing);
+    this.#queue.demand.remove(entry.beat.timing);
     this.#pump();
   }
 
   /** Beats at once where `chosen` says so, by the deployment's state: a reload asks those that are gone. */
   beatNow(chosen: (state: HeartbeatState, id: number) => boolean): void {
-    for (const deployment of this.#deployments.values()) {
-      const { state, id } = deployment.beat;
-      if (chosen(state, id)) this.#tell(deployment, { type: 'beat-now' }, this.#now());
+    for (const entry of this.#deployments.values()) {
+      const { state, id } = entry.beat;
+      if (chosen(state, id)) this.#tell(entry, { type: 'beat-now' }, this.#now());
     }
     this.#pump();
   }
@@ -132,21 +138,18 @@ export class HeartbeatDriver {
     await reading;
   }
 
-  /** Each deployment as it is when it is asked for: thousands may be looked at with pauses between them. */
-  *views(): Generator<DeploymentView, void> {
-    for (const { beat, stats } of this.#deployments.values()) yield viewDeployment(beat, stats, this.#now());
+  /** One deployment as it is now; undefined where it is not kept alive. */
+  snapshotOf(id: number): DeploymentSnapshot | undefined {
+    const entry = this.#deployments.get(id);
+    return entry && snapshotOf(entry.beat, entry.stats, this.#now());
   }
 
-  /** One deployment as it is now; undefined where it is not beaten. */
-  viewOf(id: number): DeploymentView | undefined {
-    const deployment = this.#deployments.get(id);
-    return deployment && viewDeployment(deployment.beat, deployment.stats, this.#now());
-  }
-
-  view(): DriverView {
+  snapshot(): DriverSnapshot {
     const limit = this.sharedLimit();
     return {
-      deployments: [...this.views()],
+      deployments: Array.from(this.#deployments.values(), ({ beat, stats }) =>
+        snapshotOf(beat, stats, this.#now()),
+      ),
       lastTickAt: this.#alarm.lastAt,
       lastLagMs: this.#alarm.lastLagMs,
       inFlight: this.#calls.counted,
@@ -169,8 +172,8 @@ export class HeartbeatDriver {
   }
 
   /**
-   * One last beat for every deployment that is not gone, so that whoever comes next has the whole TTL; one that was
-   * reached just now has it, and is not made to wait for the spacing. They leave in the order of their remaining time,
+   * One last beat for every deployment that is not gone, so that the next process has the whole TTL; one that was
+   * reached just now has it, and does not have to wait for the spacing. They leave in the order of their remaining time,
    * under a shared rate limit one by one. Resolves with the ids that were not reached: as soon as the others were,
    * after finalBeatMs(), or when the signal fires, whichever comes first. Never rejects. To be followed by stop().
    */
@@ -180,7 +183,7 @@ export class HeartbeatDriver {
     const final = new FinalBeat(live.map(({ beat }) => beat.id));
     this.#final = final;
     this.#queue.hurrying = true;
-    for (const deployment of live) this.#tell(deployment, { type: 'beat-now' }, this.#now());
+    for (const entry of live) this.#tell(entry, { type: 'beat-now' }, this.#now());
     this.#pump();
     return final.missed(limit, signal, this.#ports.setTimer);
   }
@@ -188,8 +191,7 @@ export class HeartbeatDriver {
   /** Ends every request and timer. When it resolves, none is left. May be called again. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    for (const deployment of this.#deployments.values())
-      this.#tell(deployment, { type: 'stop' }, this.#now());
+    for (const entry of this.#deployments.values()) this.#tell(entry, { type: 'stop' }, this.#now());
     this.#keys.stop();
     this.#arm();
     this.#outbox.deliver();
@@ -201,8 +203,8 @@ export class HeartbeatDriver {
     return { mono: clock.mono(), wall: clock.wall() };
   }
 
-  /** Those that a last beat would gain something. */
-  #unreached(): Deployment[] {
+  /** Those for which a last beat would gain something. */
+  #unreached(): Entry[] {
     const { mono } = this.#now();
     return [...this.#deployments.values()].filter(({ beat }) => wantsFinalBeat(beat, mono));
   }
@@ -212,34 +214,34 @@ export class HeartbeatDriver {
     const { spread, dueAt } = this.#stagger.join(now.mono, timing);
     const { generation: keyGeneration } = this.#keys.key;
     const beat = startHeartbeat({ id, timing, spread, dueAt, keyGeneration }, now);
-    const deployment = { beat, stats: emptyStats(), calls: new Map<number, Call>() };
-    this.#deployments.set(id, deployment);
+    const entry = { beat, stats: emptyStats(), calls: new Map<number, Call>() };
+    this.#deployments.set(id, entry);
     this.#queue.demand.add(timing);
-    this.#queue.place(deployment, now.mono);
+    this.#queue.place(entry, now.mono);
   }
 
-  #retime(deployment: Deployment, timing: Heartbeat['timing']): void {
-    this.#queue.demand.remove(deployment.beat.timing);
+  #retime(entry: Entry, timing: Heartbeat['timing']): void {
+    this.#queue.demand.remove(entry.beat.timing);
     this.#queue.demand.add(timing);
-    this.#tell(deployment, { type: 'timing', timing }, this.#now());
+    this.#tell(entry, { type: 'timing', timing }, this.#now());
   }
 
   /** Tells the engine of an event and does what it asks. */
-  #tell(deployment: Deployment, event: Event, now: Instant): void {
-    const { lastSentAt } = deployment.beat;
-    const { beat, actions } = this.#step(deployment.beat, event, now, this.#ports.random);
-    deployment.beat = beat;
+  #tell(entry: Entry, event: Event, now: Instant): void {
+    const { lastSentAt } = entry.beat;
+    const { beat, actions } = this.#step(entry.beat, event, now, this.#ports.random);
+    entry.beat = beat;
     for (const action of actions) {
-      if (action.type === 'send') this.#send(deployment, action, lastSentAt);
-      else if (action.type === 'abort') this.#abort(deployment, action.attempt);
+      if (action.type === 'send') this.#send(entry, action, lastSentAt);
+      else if (action.type === 'abort') this.#abort(entry, action.attempt);
       else if (action.type === 'read-key') this.#calls.track(this.#keys.read());
-      else this.#note(deployment, action.notice, now);
+      else this.#note(entry, action.notice, now);
     }
-    this.#queue.place(deployment, now.mono);
+    this.#queue.place(entry, now.mono);
   }
 
-  #send(deployment: Deployment, { attempt, timeoutMs, fresh, keyGeneration }: Send, last: number): void {
-    const { id: deploymentId, lastSentAt } = deployment.beat;
+  #send(entry: Entry, { attempt, timeoutMs, fresh, keyGeneration }: Send, last: number): void {
+    const { id: deploymentId, lastSentAt } = entry.beat;
     const key = this.#keys.key.value;
     const departure = this.#pacer.sent(deploymentId, lastSentAt, last);
     const call = this.#calls.start(
@@ -247,27 +249,27 @@ export class HeartbeatDriver {
       {
         settled: (outcome) => {
           const now = this.#now();
-          deployment.calls.delete(attempt);
+          entry.calls.delete(attempt);
           this.#pacer.settled(departure, outcome, now.mono);
-          this.#tell(deployment, { type: 'settled', attempt, outcome }, now);
+          this.#tell(entry, { type: 'settled', attempt, outcome }, now);
           this.#pump();
         },
-        evicted: () => this.#tell(deployment, { type: 'evict', attempt }, this.#now()),
+        evicted: () => this.#tell(entry, { type: 'evict', attempt }, this.#now()),
       },
     );
-    deployment.calls.set(attempt, call);
+    entry.calls.set(attempt, call);
   }
 
-  #abort(deployment: Deployment, attempt: number): void {
-    deployment.calls.get(attempt)?.abort();
-    deployment.calls.delete(attempt);
+  #abort(entry: Entry, attempt: number): void {
+    entry.calls.get(attempt)?.abort();
+    entry.calls.delete(attempt);
   }
 
-  #note(deployment: Deployment, notice: Notice, now: Instant): void {
-    const { id } = deployment.beat;
-    enter(deployment.stats, notice, now.wall);
+  #note(entry: Entry, notice: Notice, now: Instant): void {
+    const { id } = entry.beat;
+    enter(entry.stats, notice, now.wall);
     this.#outbox.add(id, notice);
-    if (notice.type === 'overdue') deployment.calls.get(notice.attempt)?.discount();
+    if (notice.type === 'overdue') entry.calls.get(notice.attempt)?.discount();
     if (notice.type === 'accepted') this.#final?.settle(id, 'reached');
     if (notice.type === 'state' && (notice.to === 'gone' || isFinal(notice.to)))
       this.#final?.settle(id, 'ended');
@@ -275,8 +277,8 @@ export class HeartbeatDriver {
 
   #takeKey(key: Key): void {
     this.#pacer.forget();
-    for (const deployment of this.#deployments.values()) {
-      this.#tell(deployment, { type: 'key', generation: key.generation }, this.#now());
+    for (const entry of this.#deployments.values()) {
+      this.#tell(entry, { type: 'key', generation: key.generation }, this.#now());
     }
     this.#pump();
   }
@@ -302,8 +304,7 @@ export class HeartbeatDriver {
     const offset = now.wall - now.mono;
     if (Math.abs(offset - this.#offset) < NOTABLE_DRIFT) return;
     this.#offset = offset;
-    for (const deployment of this.#deployments.values())
-      this.#tell(deployment, { type: 'wake', room: false }, now);
+    for (const entry of this.#deployments.values()) this.#tell(entry, { type: 'wake', room: false }, now);
   }
 
   #arm(): void {

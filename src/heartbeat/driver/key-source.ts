@@ -12,7 +12,7 @@ export interface KeyPorts {
   readonly setTimer: (ms: number, fn: () => void) => CancelTimer;
 }
 
-/** A key source that does not answer for this long is asked anew, ms. */
+/** A read of the key source that takes longer is given up, ms. */
 const READ_TIMEOUT = 10_000;
 
 /**
@@ -35,7 +35,7 @@ export class KeySource {
     return this.#key;
   }
 
-  /** Never rejects; `changed` tells the news. Whoever asks during a read waits for that one. */
+  /** Never rejects; `changed` hears of a new key. A call during a read waits for that one. */
   async read(): Promise<void> {
     if (this.#reading === undefined) {
       const controller = new AbortController();

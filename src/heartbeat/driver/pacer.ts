@@ -15,7 +15,7 @@
  * one refusal for each growth; no more is guessed at first than gives all deployments their turn.
  *
  * No paced attempt leaves early because its time runs out: earliest deadline first sends it next anyway, and many that
- * leave early at once are all refused, for ever where refused requests count too.
+ * leave early at once are all refused, without end where refused requests count too.
  *
  * What confirms is an attempt that was refused, far from its deployment's own last one, but near another
  * deployment's that was accepted: on three occasions, or once by several when many began together. A failing gateway

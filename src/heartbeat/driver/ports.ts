@@ -1,7 +1,4 @@
-/**
- * All that the driver knows of the world. Nothing else is reached, so that it runs as well on a virtual clock, or
- * in a worker thread with these few functions on the other side of a message port.
- */
+/** All that the driver uses of the world, so that it runs as well on a virtual clock and network. */
 
 import type { Notice } from '../engine/state.ts';
 import type { Outcome } from '../engine/outcome.ts';
@@ -21,9 +18,9 @@ export interface BeatRequest {
   readonly keyGeneration: number;
   /** 2A + B: `signal` aborts by then. The transport must have no shorter limit of its own. ms */
   readonly timeoutMs: number;
-  /** Connect anew instead of reusing a connection: the last one may be half open (undici #3492). */
+  /** Make a new connection instead of reusing one: the last one may be half open (undici #3492). */
   readonly fresh: boolean;
-  /** Called when the connection is there and the request on its way. What never calls it counts as connecting. */
+  /** Called when there is a connection and the request is on its way; until then the attempt counts as connecting. */
   readonly connected: () => void;
   /** Must end the request and its socket, also while the body is being read (node #56917). */
   readonly signal: AbortSignal;

@@ -16,12 +16,12 @@ export interface QueueLimits {
 export class Queue<T extends { readonly beat: Heartbeat }> {
   readonly backlog = new Backlog<T>();
   readonly demand = new Demand();
-  /** Set for the last beats: from then on every turn that is free is taken. */
+  /** Set for the last beats: from then on every free turn is used. */
   hurrying = false;
   readonly #pacer: Pacer;
   readonly #calls: Calls;
   readonly #limits: QueueLimits;
-  /** Whether the next one waits for room, which comes unasked when a request ends. */
+  /** Whether the next one waits for room: the end of a request makes it, so no timer is needed. */
   #full = false;
 
   constructor(pacer: Pacer, calls: Calls, limits: QueueLimits) {
@@ -31,8 +31,8 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
   }
 
   /**
-   * The next one that may leave, until there is none. It must be placed again before the next is asked for. A hopeless
-   * request may have to end for it.
+   * The next one that may leave, until there is none. It must be placed again before the next is asked for. An
+   * overdue request without a connection may be ended for it.
    */
   next(mono: number): T | undefined {
     const first = this.#first(mono);
@@ -54,7 +54,7 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     return Math.min(nextAt, Math.max(mono, this.#pacer.confirmed ? opensAt : Math.min(opensAt, latestAt)));
   }
 
-  /** The most pressing one, or while a gap is kept, one that cannot be put off. */
+  /** The most urgent one, or while a gap is kept, one that cannot be put off. */
   #first(mono: number): T | undefined {
     const isOpen = mono >= this.#pacer.opensAt(mono);
     if (this.#pacer.confirmed) return isOpen ? this.#nextTurn(mono) : undefined;
@@ -63,7 +63,7 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     return this.backlog.latestAt <= mono ? this.backlog.ripest() : undefined;
   }
 
-  /** The most pressing of those whose turn it is; otherwise the one that has waited longest has a turn before its time. */
+  /** The most urgent of those whose turn it is; otherwise the one that has waited longest, before its turn. */
   #nextTurn(mono: number): T | undefined {
     let first = this.backlog.sender();
     for (; first && this.#turnAt(first.beat, mono) > mono; first = this.backlog.sender())

@@ -1,5 +1,5 @@
 import type { Timing } from '../engine/formulas.ts';
-import type { SharedLimit } from '../view/view.ts';
+import type { SharedLimit } from '../view/snapshot.ts';
 
 /** So much more than an even share of the time is waited for, because some turns are for retries. */
 const EVENLY = 1.05;
@@ -7,7 +7,7 @@ const EVENLY = 1.05;
 /** How often the deployments of a driver must have their turn, whatever the limit. */
 export class Demand {
   #deployments = 0;
-  /** Turns per ms that keep every promise, and that merely keep all alive while nothing fails. */
+  /** Turns per ms that keep every promise, and that keep all alive only while nothing fails. */
   #safe = 0;
   #bare = 0;
 
@@ -31,7 +31,7 @@ export class Demand {
   }
 
   /**
-   * When a healthy deployment has its next turn at the earliest, if all have theirs by and by, ms after its last: the
+   * When a healthy deployment has its next turn at the earliest, if all take turns, ms after its last: the
    * same part of its available time for each. Where the TTLs differ, earliest deadline first alone would give the
    * shortest a turn as soon as it is due, and the longest none until it is nearly too late for all of them.
    */

@@ -14,8 +14,8 @@ const AT_ONCE = 256;
 const APART = 1000 / 1750;
 
 /**
- * Keeps many deployments apart. Those that are added together would otherwise be due together: a queue in front of
- * this process, whose last beats leave seconds late, and a herd in front of the service, which answers it with 429.
+ * Spreads many deployments over time. Those that are added together would otherwise be due together: the last beats of
+ * this process' queue would leave seconds late, and the service would answer the burst with 429.
  */
 export class Stagger {
   #added = 0;

@@ -20,7 +20,7 @@ const SPACING_DECAY = 0.8;
 const LONGEST_FREE_WAIT = 60_000;
 
 /**
- * An answer, or a failure, of an attempt that is still awaited; others are nobody's concern any more. Success
+ * An answer, or a failure, of an attempt that is still awaited; others are ignored. Success
  * counts from any attempt, but only the newest one says when the next is due.
  */
 export function settle(draft: Draft, id: number, outcome: Outcome): void {
@@ -67,7 +67,7 @@ function accept(draft: Draft, attempt: Attempt): void {
   const madeAgain = beat.gone && lifeLeft(beat, now.mono) <= 0;
   const margin = beat.acknowledged && !madeAgain ? expiresAt(beat) - now.mono : Infinity;
   const { ttl, interval, tick, attemptTimeout, backoff } = beat.timing;
-  // First the others, so that whoever listens hears last that all is well.
+  // The others first, so that the last notice says that all is well.
   for (const other of beat.inFlight) abort(draft, other, other.overdue ? 'timeout' : 'superseded');
   notify(draft, {
     type: 'accepted',
@@ -98,7 +98,7 @@ function accept(draft: Draft, attempt: Attempt): void {
   beat.hedging = true;
 }
 
-/** Retry for ever: what is bounded is the rate, not the number. */
+/** Retries never end: the rate is bounded, not the number. */
 export function retry(draft: Draft, at: number): void {
   draft.beat.trouble = 'failing';
   dueBy(draft, at);
@@ -119,7 +119,7 @@ function throttle(draft: Draft, { attempt, outcome, delay, governs }: Throttling
   beat.trouble = 'throttled';
   beat.hedging = false;
   if (outcome.thresholdMs !== undefined || outcome.retryAfterMs === undefined) {
-    // What is named is known, also where doubling went beyond it, and also where the wait is another.
+    // A threshold that is named is used, also where doubling went beyond it or another wait is asked for.
     const learned = outcome.thresholdMs ?? beat.spacing * 2;
     beat.spacing = Math.max(MIN_SPACING, Math.min(beat.timing.maxSpacing, learned));
   }
@@ -153,7 +153,7 @@ function lastCall(draft: Draft): number {
   return now.mono < roomForTwo ? roomForTwo : expiry - (attemptTimeout + tick + pause);
 }
 
-/** 401: look for another key now and again, and probe meanwhile, in case it was the service's mistake. */
+/** 401: read the key again now and then, and keep trying, in case it was the service's mistake. */
 function refuse(draft: Draft, governs: boolean): void {
   const { beat, now } = draft;
   const { backoff } = beat.timing;
@@ -165,7 +165,7 @@ function refuse(draft: Draft, governs: boolean): void {
 
 /**
  * 404: believed only when it is said again at least B later; a service that restarts says it too. What is believed
- * may still be wrong: a gone deployment is asked on, slowly.
+ * may still be wrong: a gone deployment is still tried, slowly.
  */
 function miss(draft: Draft, governs: boolean): void {
   const { beat, now } = draft;

@@ -1,11 +1,11 @@
 /**
  * Two clocks, neither of which can be trusted alone. The monotonic clock may stand still while the machine is
- * suspended (node #47724); the wall clock may be set forwards or back (etcd #12291). What has certainly not
- * been underestimated is the sum of the monotonic time and of every advance the wall clock ever made on it:
- * the elapsed time. It only grows, and the remaining time of a deployment is measured on it.
+ * suspended (node #47724); the wall clock may be set forwards or back (etcd #12291). The sum of the monotonic time and
+ * of every advance that the wall clock ever made on it, the elapsed time, is never too short. It only grows, and the
+ * remaining time of a deployment is measured on it.
  *
- * The larger of the two since the last beat, as others take it, is not enough: set back an hour and then
- * suspended for half an hour, the wall clock shows less than no time and the monotonic clock shows none.
+ * max(monotonic, wall) since the last beat would not be enough: on a machine whose clock is set back an hour and that
+ * is then suspended for half an hour, the wall clock shows less than no time and the monotonic clock shows none.
  */
 
 /** Both clocks, read together, ms. */
@@ -26,8 +26,8 @@ export interface ClockDrift {
 /** A wall clock that slips back less than this is read as rounding, ms. */
 const ROUNDING = 50;
 
-/** Clocks that part by more than this ask for a beat at once, ms. */
-export const PARTING = 2000;
+/** A larger step of one clock against the other asks for a beat at once, ms. */
+export const CLOCK_STEP = 2000;
 
 export function startDrift(now: Instant): ClockDrift {
   return { offset: now.wall - now.mono, hidden: 0 };

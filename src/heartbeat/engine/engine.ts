@@ -9,7 +9,7 @@
 import { retry, settle } from './answers.ts';
 import { keyWatch, retryDelay, type Timing } from './formulas.ts';
 import type { Action, Event, Heartbeat } from './state.ts';
-import { driftSince, PARTING, withDrift, type Instant } from './clock-drift.ts';
+import { driftSince, CLOCK_STEP, withDrift, type Instant } from './clock-drift.ts';
 import { expiresAt, isFinal, sendAt, stateOf } from './schedule.ts';
 import { abort, beginDraft, dueNow, newest, notify, type Draft } from './draft.ts';
 
@@ -54,8 +54,8 @@ export function step(beat: Heartbeat, event: Event, now: Instant, random: () => 
 }
 
 /**
- * Time that only the wall clock saw counts as time waited. Where the clocks part for good, whatever the cause,
- * nothing that is known about connections and remaining time can be trusted: beat now, on a new connection.
+ * Time that only the wall clock saw counts as time waited. After a clock step, whatever the cause, nothing that is
+ * known about connections and remaining time can be trusted: beat now, on a new connection.
  */
 function observeClocks(draft: Draft): void {
   const { beat, now } = draft;
@@ -64,10 +64,10 @@ function observeClocks(draft: Draft): void {
   beat.drift = withDrift(beat.drift, now);
   beat.dueAt -= beat.drift.hidden - before;
   beat.latestAt -= beat.drift.hidden - before;
-  if (Math.abs(byMs) <= PARTING) return;
+  if (Math.abs(byMs) <= CLOCK_STEP) return;
   dueNow(draft);
   beat.fresh = true;
-  notify(draft, { type: 'clocks-parted', byMs });
+  notify(draft, { type: 'clock-step', byMs });
 }
 
 function wake(draft: Draft, room: boolean, heldUntil = -Infinity): void {
@@ -143,13 +143,13 @@ function takeKey(draft: Draft, generation: number): void {
   const { beat } = draft;
   if (generation <= beat.keyGeneration) return;
   beat.keyGeneration = generation;
-  // A deployment that one account does not know may be another's.
+  // A deployment that one account does not know may belong to another.
   if (beat.trouble === 'unauthorized' || beat.gone) dueNow(draft);
 }
 
 /**
  * A shorter TTL or interval moves a beat that is already scheduled; a longer one waits for the next. Whoever times a
- * deployment that is gone believes that it is there: it is asked at once.
+ * deployment that is gone believes that it exists: it is tried at once.
  */
 function retime(draft: Draft, timing: Timing): void {
   const { beat } = draft;

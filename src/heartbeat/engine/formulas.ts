@@ -14,7 +14,7 @@ export const MIN_SPACING = SECOND;
 /** A deployment whose TTL nobody knows beats every 20 s, and is timed as the TTL whose fifth that is. */
 const ASSUMED_TTL = 100 * SECOND;
 
-/** A gone deployment whose time is up is asked this often, ms: it may be made again. */
+/** A gone deployment whose TTL has passed is tried this often, ms: it may be created again. */
 const GONE_INTERVAL = 30 * SECOND;
 
 /** The jitter of the interval, [0.9, 1]: only ever earlier, so that the interval stays an upper bound. */
@@ -124,8 +124,8 @@ export function timingFor(choice: TimingChoice): Timing {
     rescue,
     urgentBelow: Math.max(2 * rescue, ttl / 4),
     attemptLife: 2 * timeout + longestBackoff,
-    // A spacing above A + B sleeps through a whole window of
-    // length X, so the promise itself sets this lower limit (jitter upwards included).
+    // With a spacing above A + B a whole window of length X could pass between two attempts, so the promise sets
+    // this bound (upward jitter included).
     maxSpacing: Math.max(MIN_SPACING, (timeout + longestBackoff) / (1 + THROTTLE_JITTER)),
   });
 }

@@ -1,6 +1,6 @@
 /**
- * How one attempt ended, as the engine needs to know it. Whoever speaks HTTP classifies its answers and errors
- * into these five, and into nothing finer: the engine has one behaviour for each.
+ * How one attempt ended, as the engine needs to know it. The beat port sorts answers and errors into these five, and
+ * into nothing finer: the engine has one behaviour for each.
  */
 export type Outcome =
   | Accepted
@@ -33,7 +33,7 @@ export interface Throttled {
 
 /** Why an attempt failed; the `reason` label of `deployment_heartbeat_failures_total`. */
 export type FailureReason =
-  /** The name could not be resolved, and there was no last good address to fall back to. */
+  /** The name could not be resolved, and there was no earlier address to fall back to. */
   | 'dns'
   /** No connection: refused, unreachable, connect timeout, or a proxy that will not make one. */
   | 'connect'

@@ -44,8 +44,8 @@ export function urgentAt(beat: Heartbeat): number {
 }
 
 /**
- * The name of the situation. That it is gone outranks that its time is up; losing the deployment outranks the
- * reason why; the reason outranks the hurry.
+ * The state to show, by priority: gone before lapsed, lapsed before the reason of a failure, the reason before
+ * `retrying` and `urgent`.
  */
 export function stateOf(beat: Heartbeat, mono: number): HeartbeatState {
   if (isFinal(beat.state)) return beat.state;

@@ -1,4 +1,4 @@
-/** The vocabulary of the engine: what one deployment's heartbeat is, what happens to it, what it asks for. */
+/** The types of the engine: what one deployment's heartbeat is, what happens to it, what it asks for. */
 
 import type { Timing } from './formulas.ts';
 import type { FailureLabel, Outcome } from './outcome.ts';
@@ -6,8 +6,8 @@ import { startDrift, type Instant, type ClockDrift } from './clock-drift.ts';
 import { MIN_SPACING } from './formulas.ts';
 
 /**
- * In the order in which a deployment might live through them. Only `stopped` ends: `gone` is slow, because the
- * service may be wrong, or the deployment may be made again.
+ * In the order in which a deployment might pass through them. Only `stopped` is final: a `gone` deployment is tried
+ * slowly, because the service may be wrong, or the deployment may be created again.
  */
 export const HEARTBEAT_STATES = [
   'starting',
@@ -24,7 +24,7 @@ export const HEARTBEAT_STATES = [
 
 export type HeartbeatState = (typeof HEARTBEAT_STATES)[number];
 
-/** What the last word from the service was, or the lack of one. */
+/** What the last answer of the service was, or that there was none. */
 export type Trouble = 'none' | 'failing' | 'throttled' | 'unauthorized' | 'not-found';
 
 /** A request that is under way. */
@@ -36,7 +36,7 @@ export interface Attempt {
   /** The same moment in elapsed time (see clock-drift.ts). */
   readonly elapsedAt: number;
   readonly keyGeneration: number;
-  /** It took longer than A: the machine went on, but its answer still counts. */
+  /** It took longer than A: it counts as failed, but its answer is still used. */
   readonly overdue: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface Heartbeat {
   /** When the next attempt is due; Infinity while the newest attempt is awaited. */
   readonly dueAt: number;
   /**
-   * Until then the attempt that is due may be put off for the sake of a rate limit that is only suspected, and every
+   * Until then the attempt that is due may be put off because of a rate limit that is only suspected, and every
    * bound still holds: attempts of a deployment in trouble start A + B apart at most, and so does one after its
    * interval.
    */
@@ -167,8 +167,8 @@ export type Notice =
     }
   /** The service asked for a wait that would have cost the deployment. */
   | { readonly type: 'wait-cut-short'; readonly askedMs: number; readonly waitMs: number }
-  /** The clocks parted: a suspend, or somebody set the wall clock. ms, forwards > 0. */
-  | { readonly type: 'clocks-parted'; readonly byMs: number };
+  /** One clock moved against the other: a suspend, or somebody set the wall clock. ms, forwards > 0. */
+  | { readonly type: 'clock-step'; readonly byMs: number };
 
 /** A new heartbeat. `spread` is in (0, 1]. */
 export function startHeartbeat(

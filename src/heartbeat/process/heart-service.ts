@@ -4,20 +4,20 @@
  */
 import { unwatchFile, watchFile } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createApiKey } from '../../client/api-key.ts';
+import { createApiKey, type ApiKey } from '../../client/api-key.ts';
 import { type ConfigProblem, describeProblem, isError } from '../../config/problem.ts';
 import type { HeartSettings } from '../../config/options/heart-options.ts';
 import type { LoadedHeart } from '../../config/load-heart.ts';
 import { LOG_LEVELS, type LogLevel } from '../../config/types/log-levels.ts';
 import type { ServiceManagerSettings } from '../../config/service-manager.ts';
-import { openHeart, type Heart } from '../heart.ts';
+import { Heart, type HeartListener } from '../heart.ts';
 import { Announcer } from './log/announcer.ts';
 import type { StartDaemon } from './supervision/daemon-child.ts';
-import { createHeartLog } from './log/log.ts';
+import { createHeartLog, type HeartLog } from './log/log.ts';
 import { attemptsAtOnce } from './open-files.ts';
 import { Reports } from './link/reports.ts';
 import { nonBlocking, type Stderr } from './log/stderr.ts';
-import type { Supervisor } from './supervision/supervisor.ts';
+import type { Supervisor, SupervisorOptions } from './supervision/supervisor.ts';
 import type { ServiceManager } from './service-manager.ts';
 
 export interface HeartServiceOptions extends LoadedHeart {
@@ -27,18 +27,6 @@ export interface HeartServiceOptions extends LoadedHeart {
   readonly stderr: Stderr;
 }
 
-export interface HeartService {
-  /** Resolves when the first request has ended, whatever came of it; never without a deployment. */
-  readonly firstExchange: Promise<void>;
-  /** False where what it needs could not be loaded: to be tried again. */
-  startDaemon(options: DaemonOptions): Promise<boolean>;
-  reload(): void;
-  /** Something that should not happen, and that ends nothing. */
-  fault(what: string, error: unknown): void;
-  /** Ends the daemon, sends the last heartbeats, once, and ends everything here. What is left of SHUTDOWN_TIMEOUT. */
-  stop(): Promise<{ readonly leftMs: number }>;
-}
-
 export interface DaemonOptions {
   readonly onQuit: () => void;
   readonly serviceManager: ServiceManagerSettings | undefined;
@@ -46,39 +34,146 @@ export interface DaemonOptions {
   readonly start?: StartDaemon;
 }
 
-/** A secret in a file is looked at this often, ms: in a pod it is swapped by way of a symbolic link. */
+/** A secret in a file is polled this often, ms: in a pod it is replaced by switching a symbolic link. */
 const LOOK_AT_KEY_MS = 2_000;
-/** A daemon that was asked to reload and does not begin to within this long is not waited for, ms. */
+/** When a daemon that was told to reload does not begin within this time, the heart reloads alone, ms. */
 const RELOAD_PATIENCE_MS = 3_000;
-/** A scheduler that has not looked at the clock for this long is wedged, ms. */
-const WEDGED_MS = 10_000;
-/** What of SHUTDOWN_TIMEOUT is kept for the process' own end, ms. */
+/** A scheduler that has not looked at the clock for this long is stuck, ms. */
+const STUCK_MS = 10_000;
+/** Part of SHUTDOWN_TIMEOUT that is kept for the process' own end, ms. */
 const END_MS = 300;
 
-export function startHeartService(options: HeartServiceOptions): HeartService {
-  const { stderr } = options;
-  let { settings } = options;
-  const apiKey = createApiKey(settings.apiKey, options.files.get('apiKey'));
-  const { promise: firstExchange, resolve: exchanged } = Promise.withResolvers<void>();
-  const reports = new Reports({
-    view: (id) => heart.view(id),
-    deploymentIds: () => heart.deploymentIds(),
-    lastTickAt: () => heart.lastTickAt(),
-    openConnections: () => heart.openConnections(),
-  });
-  let level: LogLevel = settings.logLevel;
-  const log = createHeartLog({
-    stderr,
-    level: () => level,
-    format: settings.logFormat,
-    secret: () => apiKey.current(),
-    onMessage: (said) => reports.message(said),
-  });
-  const announcer = new Announcer(log, () => heart.sharedLimit());
-  const heart: Heart = openHeart({
-    baseUrl: settings.baseUrl,
-    apiKey,
-    listener: {
+type ReloadResult = Awaited<ReturnType<SupervisorOptions['onReload']>>;
+
+export class HeartService {
+  /** Resolves when the first request has ended, whatever came of it; never without a deployment. */
+  readonly firstExchange: Promise<void>;
+  readonly #options: HeartServiceOptions;
+  readonly #apiKey: ApiKey;
+  readonly #reports: Reports;
+  readonly #log: HeartLog;
+  readonly #announcer: Announcer;
+  readonly #heart: Heart;
+  #settings: HeartSettings;
+  #level: LogLevel;
+  #unwatchKey: () => void;
+  #supervisor: Supervisor | undefined;
+  #manager: ServiceManager | undefined;
+  #reloadAlone: NodeJS.Timeout | undefined;
+  #stopping = false;
+
+  constructor(options: HeartServiceOptions) {
+    const { settings, stderr, files, problems, ignoredNames } = options;
+    const { promise: firstExchange, resolve: exchanged } = Promise.withResolvers<void>();
+    this.firstExchange = firstExchange;
+    this.#options = options;
+    this.#settings = settings;
+    this.#level = settings.logLevel;
+    this.#apiKey = createApiKey(settings.apiKey, files.get('apiKey'));
+    this.#log = createHeartLog({
+      stderr,
+      level: () => this.#level,
+      format: settings.logFormat,
+      secret: () => this.#apiKey.current(),
+      onMessage: (level) => this.#reports.message(level),
+    });
+    this.#reports = new Reports({
+      snapshotOf: (id) => this.#heart.snapshotOf(id),
+      deploymentIds: () => this.#heart.deploymentIds(),
+      lastTickAt: () => this.#heart.lastTickAt(),
+      openConnections: () => this.#heart.openConnections(),
+    });
+    this.#announcer = new Announcer(this.#log, () => this.#heart.sharedLimit());
+    this.#heart = new Heart({
+      baseUrl: settings.baseUrl,
+      apiKey: this.#apiKey,
+      listener: this.#listener(exchanged),
+      deployments: settings.deployments,
+      settings,
+      attemptsAtOnce: attemptsAtOnce(),
+    });
+    this.#sayProblems(problems);
+    if (ignoredNames.length > 0)
+      this.#log.info({ names: ignoredNames }, 'variables that Kubernetes made for a Service are ignored');
+    this.#unwatchKey = this.#watchKeyFile(files.get('apiKey'));
+  }
+
+  /** False where what it needs could not be loaded: to be tried again. */
+  async startDaemon({ onQuit, serviceManager, start }: DaemonOptions): Promise<boolean> {
+    try {
+      const [supervision, { startDaemonChild }, memory, { createServiceManager }] = await Promise.all([
+        import('./supervision/supervisor.ts'),
+        import('./supervision/daemon-child.ts'),
+        import('./supervision/memory.ts'),
+        import('./service-manager.ts'),
+      ]);
+      if (this.#stopping) return true;
+      this.#manager = createServiceManager(serviceManager, ({ message }) =>
+        this.#log.warn(
+          { error: message },
+          'systemd-notify failed; systemd does not know the state of this service',
+        ),
+      );
+      this.#manager.ready(this.#statusLine());
+      this.#manager.watch(() => this.#isLive());
+      const output = { stdout: nonBlocking(1), stderr: nonBlocking(2) };
+      const { bound, heapMebibytes } = memory.daemonMemory(memory.containerLimit());
+      this.#supervisor = new supervision.Supervisor({
+        start: start ?? ((restarts) => startDaemonChild({ restarts, ...output, heapMebibytes })),
+        reports: this.#reports,
+        log: this.#log,
+        memoryOf: memory.residentMemory,
+        memoryBound: bound,
+        onReload: () => this.#reloadOwn(),
+        onReloadRefused: () => clearTimeout(this.#reloadAlone),
+        onLogLevel: (wanted) => {
+          this.#level = LOG_LEVELS.find((known) => known === wanted) ?? this.#level;
+        },
+        onQuit,
+      });
+      return true;
+    } catch (error) {
+      this.#log.error({ error: (error as Error).message }, 'the daemon cannot be started; heartbeats go on');
+      return false;
+    }
+  }
+
+  reload(): void {
+    this.#manager?.reloading();
+    // The daemon asks for it in turn, once it knows that its own part is fine.
+    const asked = this.#supervisor?.reload() ?? false;
+    clearTimeout(this.#reloadAlone);
+    this.#reloadAlone = setTimeout(() => void this.#reloadOwn(), asked ? RELOAD_PATIENCE_MS : 0);
+  }
+
+  /** Something that should not happen, and that ends nothing. */
+  fault(what: string, error: unknown): void {
+    const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
+    this.#log.fatal({ error: message, stack }, `${what}: please report this`);
+  }
+
+  /** Ends the daemon, sends the last heartbeats, once, and ends everything here. What is left of SHUTDOWN_TIMEOUT. */
+  async stop(): Promise<{ readonly leftMs: number }> {
+    this.#stopping = true;
+    clearTimeout(this.#reloadAlone);
+    this.#manager?.stopping();
+    const deadline = performance.now() + this.#settings.shutdownTimeout - END_MS;
+    const left = (): number => Math.max(0, deadline - performance.now());
+    const daemonEnds = this.#supervisor?.stop(left()) ?? Promise.resolve(true);
+    await Promise.race([daemonEnds, delay(Math.max(0, left() - this.#lastBeatsMs()))]);
+    if (this.#settings.finalHeartbeat) await this.#sendLastBeats(left());
+    if (!(await daemonEnds))
+      this.#log.error({}, 'the daemon did not end in time and was killed; log lines may be missing');
+    this.#unwatchKey();
+    this.#announcer.close();
+    await Promise.race([this.#heart.stop(), delay(END_MS / 2)]);
+    this.#log.info({}, 'heartbeats ended');
+    return { leftMs: left() + END_MS / 2 };
+  }
+
+  #listener(exchanged: () => void): HeartListener {
+    const [reports, announcer] = [this.#reports, this.#announcer];
+    return {
       notice(id, notice) {
         if (notice.type === 'sent') reports.lag(notice.lagMs);
         reports.changed(id);
@@ -95,149 +190,77 @@ export function startHeartService(options: HeartServiceOptions): HeartService {
       remark: (remark) => announcer.remark(remark),
       keyUnreadable: (why) =>
         announcer.rarely('the API key could not be read again; the old one stays', { why }),
-    },
-    deployments: settings.deployments,
-    settings,
-    attemptsAtOnce: attemptsAtOnce(),
-  });
-  sayProblems(options.problems);
-  if (options.ignoredNames.length > 0)
-    log.info({ names: options.ignoredNames }, 'variables that Kubernetes made for a Service are ignored');
-  let unwatch = watchKeyFile(options.files.get('apiKey'));
-  let supervisor: Supervisor | undefined;
-  let manager: ServiceManager | undefined;
-  let reloadAlone: NodeJS.Timeout | undefined;
-  let stopping = false;
+    };
+  }
 
-  function sayProblems(problems: readonly ConfigProblem[]): void {
+  #sayProblems(problems: readonly ConfigProblem[]): void {
     for (const problem of problems) {
       if (problem.severity === 'note') continue;
-      log[isError(problem) ? 'error' : 'warn'](
+      this.#log[isError(problem) ? 'error' : 'warn'](
         { problem: describeProblem(problem) },
         'configuration problem',
       );
     }
   }
 
-  function watchKeyFile(path: string | undefined): () => void {
+  #watchKeyFile(path: string | undefined): () => void {
     if (path === undefined) return () => {};
-    const look = (): void => void heart.keyChanged();
+    const look = (): void => void this.#heart.keyChanged();
     watchFile(path, { interval: LOOK_AT_KEY_MS, persistent: false }, look);
     return () => unwatchFile(path, look);
   }
 
-  async function reloadOwn(): Promise<{ readonly ok: boolean; readonly problems: readonly string[] }> {
-    clearTimeout(reloadAlone);
-    const result = await loadAgain();
-    manager?.ready(statusLine());
+  async #reloadOwn(): Promise<ReloadResult> {
+    clearTimeout(this.#reloadAlone);
+    const result = await this.#loadAgain();
+    this.#manager?.ready(this.#statusLine());
     return result;
   }
 
   /** All of the heart's part, or nothing. What only a restart can change stays, and the daemon says so. */
-  async function loadAgain(): Promise<{ readonly ok: boolean; readonly problems: readonly string[] }> {
-    const { settings: next, problems, files } = options.loadConfig();
+  async #loadAgain(): Promise<ReloadResult> {
+    const { settings: next, problems, files } = this.#options.loadConfig();
     if (next === undefined || problems.some(isError)) {
       const words = problems.filter(isError).map((problem) => describeProblem(problem));
-      log.error(
+      this.#log.error(
         { problems: words },
         'reload refused: the configuration is invalid; the old one stays in force',
       );
       return { ok: false, problems: words };
     }
-    if (next.logLevel !== settings.logLevel) level = next.logLevel;
-    settings = { ...next, baseUrl: settings.baseUrl, logFormat: settings.logFormat };
-    apiKey.replace(settings.apiKey, files.get('apiKey'));
-    unwatch();
-    unwatch = watchKeyFile(files.get('apiKey'));
-    heart.reload(settings.deployments, settings);
-    await heart.keyChanged();
-    log.info({ deployments: settings.deployments.length }, 'heartbeats reloaded');
+    const { logLevel, baseUrl, logFormat } = this.#settings;
+    if (next.logLevel !== logLevel) this.#level = next.logLevel;
+    this.#settings = { ...next, baseUrl, logFormat };
+    this.#apiKey.replace(next.apiKey, files.get('apiKey'));
+    this.#unwatchKey();
+    this.#unwatchKey = this.#watchKeyFile(files.get('apiKey'));
+    this.#heart.reload(next.deployments, next);
+    await this.#heart.keyChanged();
+    this.#log.info({ deployments: next.deployments.length }, 'heartbeats reloaded');
     return { ok: true, problems: [] };
   }
 
-  function statusLine(): string {
-    const { length } = settings.deployments;
+  #isLive(): boolean {
+    return this.#settings.deployments.length === 0 || Date.now() - this.#heart.lastTickAt() < STUCK_MS;
+  }
+
+  #statusLine(): string {
+    const { length } = this.#settings.deployments;
     return `keeping ${length} deployment${length === 1 ? '' : 's'} lit`;
   }
 
   /** When the last heartbeats must leave at the latest, so that they end in time, ms before that. */
-  function lastBeatsMs(): number {
-    return settings.finalHeartbeat ? Math.min(settings.shutdownTimeout, heart.lastBeatsTakeMs()) : 0;
+  #lastBeatsMs(): number {
+    const { finalHeartbeat, shutdownTimeout } = this.#settings;
+    return finalHeartbeat ? Math.min(shutdownTimeout, this.#heart.lastBeatsTakeMs()) : 0;
   }
 
-  return {
-    firstExchange,
-    async startDaemon({ onQuit, serviceManager, start }) {
-      try {
-        const [{ superviseDaemon }, { startDaemonChild }, memory, { createServiceManager }] =
-          await Promise.all([
-            import('./supervision/supervisor.ts'),
-            import('./supervision/daemon-child.ts'),
-            import('./supervision/memory.ts'),
-            import('./service-manager.ts'),
-          ]);
-        if (stopping) return true;
-        manager = createServiceManager(serviceManager, ({ message }) =>
-          log.warn({ error: message }, 'systemd-notify failed; systemd does not know how this service fares'),
-        );
-        manager.ready(statusLine());
-        manager.watch(() => Date.now() - heart.lastTickAt() < WEDGED_MS || settings.deployments.length === 0);
-        const output = { stdout: nonBlocking(1), stderr: nonBlocking(2) };
-        const { bound, heapMebibytes } = memory.daemonMemory(memory.containerLimit());
-        supervisor = superviseDaemon({
-          start: start ?? ((restarts) => startDaemonChild({ restarts, ...output, heapMebibytes })),
-          reports,
-          log,
-          memoryOf: memory.residentMemory,
-          memoryBound: bound,
-          onReload: reloadOwn,
-          onReloadRefused: () => clearTimeout(reloadAlone),
-          onLogLevel(wanted) {
-            level = LOG_LEVELS.find((known) => known === wanted) ?? level;
-          },
-          onQuit,
-        });
-        return true;
-      } catch (error) {
-        log.error({ error: (error as Error).message }, 'the daemon cannot be started; heartbeats go on');
-        return false;
-      }
-    },
-    reload() {
-      manager?.reloading();
-      // The daemon asks for it in turn, once it knows that its own part is fine.
-      const asked = supervisor?.reload() ?? false;
-      clearTimeout(reloadAlone);
-      reloadAlone = setTimeout(() => void reloadOwn(), asked ? RELOAD_PATIENCE_MS : 0);
-    },
-    fault(what, error) {
-      const { message, stack } =
-        error instanceof Error ? error : { message: String(error), stack: undefined };
-      log.fatal({ error: message, stack }, `${what}: please report this`);
-    },
-    async stop() {
-      stopping = true;
-      clearTimeout(reloadAlone);
-      manager?.stopping();
-      const deadline = performance.now() + settings.shutdownTimeout - END_MS;
-      const left = (): number => Math.max(0, deadline - performance.now());
-      const daemonEnds = supervisor?.stop(left()) ?? Promise.resolve(true);
-      await Promise.race([daemonEnds, delay(Math.max(0, left() - lastBeatsMs()))]);
-      if (settings.finalHeartbeat) {
-        const missed = await heart.lastBeats(left());
-        if (missed.length > 0)
-          log.warn(
-            { count: missed.length, deploymentIds: missed.slice(0, 20) },
-            'no last heartbeat reached these deployments',
-          );
-      }
-      if (!(await daemonEnds))
-        log.error({}, 'the daemon did not end in time and was killed; log lines may be missing');
-      unwatch();
-      announcer.close();
-      await Promise.race([heart.stop(), delay(END_MS / 2)]);
-      log.info({}, 'heartbeats ended');
-      return { leftMs: left() + END_MS / 2 };
-    },
-  };
+  async #sendLastBeats(limitMs: number): Promise<void> {
+    const missed = await this.#heart.lastBeats(limitMs);
+    if (missed.length === 0) return;
+    this.#log.warn(
+      { count: missed.length, deploymentIds: missed.slice(0, 20) },
+      'no last heartbeat reached these deployments',
+    );
+  }
 }

@@ -1,28 +1,28 @@
 /**
- * `pilotlight run`: the heart, this process. It beats, and it keeps everything else running as one child process, the
- * daemon. The first heartbeats leave before anything else is even loaded. Of signals and exit codes only this file
- * knows.
+ * `pilotlight run`: the heart, this process. It sends the heartbeats, and keeps everything else running as one child
+ * process, the daemon. The first heartbeats leave before anything else is loaded. Only this file handles signals and
+ * exit codes.
  *
- * It ends for two reasons: it is told to, by SIGTERM, SIGINT or POST /-/quit; or its configuration says nothing to beat
- * with, or says wrongly who is meant (exit 2). What depends on the world is tried again for ever.
+ * It ends for two reasons: it is told to, by SIGTERM, SIGINT or POST /-/quit; or its own part of the configuration is
+ * invalid (exit 2). Everything else that fails is tried again, without end.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { EXIT } from '../../config/exit-codes.ts';
 import { describeProblem } from '../../config/problem.ts';
 import { isAwaited, loadHeartConfig, type LoadedHeart } from '../../config/load-heart.ts';
 import { serviceManagerSettings } from '../../config/service-manager.ts';
-import { startHeartService } from './heart-service.ts';
+import { HeartService } from './heart-service.ts';
 import { listenForSignals, type Signals } from './link/signals.ts';
 import { openStderr, type Stderr } from './log/stderr.ts';
 
-/** How long the rest waits for the first heartbeats' answers, ms: to load it would slow them down. */
+/** How long the daemon waits for the answers to the first heartbeats, ms: starting it would slow them down. */
 const FIRST_BEATS_MS = 100;
-/** Between two looks at files that are not there yet, and between two lines that say so, ms. */
+/** Between two looks at files that are missing, and between two messages about them, ms. */
 const LOOK_AGAIN_MS = 1_000;
 const SAY_AGAIN_MS = 60_000;
-/** Between two tries to start the daemon's side, ms. */
+/** Between two tries to start the daemon, ms. */
 const START_AGAIN_MS = 5_000;
-/** What the last messages may take, ms. */
+/** How long writing the last messages may take, ms. */
 const FLUSH_MS = 500;
 
 export async function runHeart(): Promise<void> {
@@ -31,7 +31,7 @@ export async function runHeart(): Promise<void> {
   const loaded = await loadWhenThere(stderr, signals);
   if (loaded === undefined) return;
 
-  const service = startHeartService({ ...loaded, loadConfig: () => loadHeartConfig(), stderr });
+  const service = new HeartService({ ...loaded, loadConfig: () => loadHeartConfig(), stderr });
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
     process.on(event, (error: unknown) => service.fault(event, error));
   if (loaded.settings.deployments.length > 0)
@@ -47,7 +47,7 @@ export async function runHeart(): Promise<void> {
   process.exit(EXIT.ok);
 }
 
-/** The daemon's side is loaded from files, for which there may be no descriptor left, or which are being replaced. */
+/** What starts the daemon is loaded from files: there may be no descriptor left, or they are being replaced. */
 async function keepTrying(told: Promise<void>, start: () => Promise<boolean>): Promise<void> {
   while (!(await start())) {
     const end = told.then(() => 'told' as const);
@@ -78,7 +78,7 @@ async function loadWhenThere(stderr: Stderr, signals: Signals): Promise<Complete
   }
 }
 
-/** Says all that is wrong, of the daemon's variables too. */
+/** Says everything that is wrong, with the daemon's variables too. */
 async function refuse(stderr: Stderr): Promise<void> {
   const { loadConfig } = await import('../../config/load.ts');
   const problems = loadConfig().problems.filter(({ severity }) => severity !== 'note');

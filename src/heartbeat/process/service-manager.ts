@@ -1,8 +1,8 @@
 /**
- * Tells systemd how the service fares (sd_notify(3)): ready, reloading, stopping, and signs of life for the
+ * Tells systemd the state of the service (sd_notify(3)): ready, reloading, stopping, and signs of life for the
  * watchdog. Node has no datagram sockets for local addresses, and an add-on to compile would be this program's only
- * one; `systemd-notify` is there wherever systemd is, and waits until its message was taken, so that systemd knows
- * whose it is. The unit needs NotifyAccess=all, because it is another process that speaks.
+ * one; `systemd-notify` is there wherever systemd is, and waits until its message was read, so that systemd can tell
+ * which service it belongs to. The unit needs NotifyAccess=all, because another process sends the message.
  */
 import { execFile } from 'node:child_process';
 import type { ServiceManagerSettings } from '../../config/service-manager.ts';
@@ -45,7 +45,7 @@ export function createServiceManager(
     ready: (status) => send('READY=1', `STATUS=${status}`),
     // systemd compares this clock with its own: CLOCK_MONOTONIC in microseconds.
     reloading: () => send('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`),
-    // Out of turn: its sender is on its way before this process ends, and lives on.
+    // Not queued: its sender has to start before this process ends, and outlives it.
     stopping: () => void run(['STOPPING=1', 'STATUS=stopping']),
     watch(live) {
       if (watchdogMs === undefined) return;

@@ -1,4 +1,4 @@
-/** What is told of one deployment's past: counts since the start, and the last few beats. */
+/** What is kept of one deployment's past: counts since the start, and the last few beats. */
 
 import { FAILURE_LABELS, type FailureLabel } from '../engine/outcome.ts';
 import type { Notice } from '../engine/state.ts';
@@ -66,7 +66,7 @@ export function enter(stats: Stats, notice: Notice, wall: number): void {
       if (notice.to === 'lapsed') stats.lapses += 1;
       return;
     case 'wait-cut-short':
-    case 'clocks-parted':
+    case 'clock-step':
       return;
   }
 }

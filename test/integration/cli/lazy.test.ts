@@ -33,7 +33,7 @@ test('the heart loads nothing that only the daemon needs', async () => {
   const loaded = [...program.stderr().matchAll(/^loaded (\S+)$/gm)].map(([, name = '']) => name);
   expect(loaded).toContain('heartbeat/process/supervision/supervisor.ts');
   const others = loaded.filter(
-    (name) => !/^(?:cli\/main|(?:heartbeat|config|client|wire|contract)\/)/.test(name),
+    (name) => !/^(?:cli\/(?:main|heart)\.ts$|(?:heartbeat|config|client|wire|contract)\/)/.test(name),
   );
   expect(others).toEqual([]);
   expect(loaded).not.toContain('config/options/daemon-options.ts');

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
-import type { Status } from '../../../src/daemon/status/status.ts';
+import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
 import { startOtlpReceiver } from '../../support/otlp-receiver.ts';

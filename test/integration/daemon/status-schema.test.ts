@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { toJSONSchema } from 'zod';
 import { expect, test } from 'vitest';
-import { statusSchema } from '../../../src/daemon/status/status.ts';
+import { statusSchema } from '../../../src/daemon/status/schema.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { startTestDaemon, until } from '../../support/daemon.ts';
 

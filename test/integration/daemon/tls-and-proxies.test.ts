@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
-import type { Status } from '../../../src/daemon/status/status.ts';
+import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
 import { startForwardProxy } from '../../support/forward-proxy.ts';

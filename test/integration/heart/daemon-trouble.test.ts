@@ -75,7 +75,7 @@ describe('the heart goes on, and the daemon is started again, when the daemon', 
 
   test.each(['spin', 'resident memory', 'heap memory', 'exit'])(
     'meets trouble by itself: %s',
-    { timeout: 90_000 },
+    { timeout: 180_000 }, // a heap of hundreds of MB is filled first, by a process that shares two cores
     async (trouble) => {
       using folder = temporaryFolder();
       await using emulator = await startEmulator({ seed });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
-import type { Status } from '../../../src/daemon/status/status.ts';
+import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startDaemonProcess, daemonPid } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
 import { root } from '../../support/optional.ts';

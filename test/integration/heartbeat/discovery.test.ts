@@ -4,7 +4,7 @@ import { createClient } from '../../../src/client/client.ts';
 import { deploymentList } from '../../../src/config/types/deployment-list.ts';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/index.ts';
 import type { Remark } from '../../../src/heartbeat/discovery/findings.ts';
-import { watchDeployments } from '../../../src/heartbeat/discovery/watch.ts';
+import { DeploymentWatch } from '../../../src/heartbeat/discovery/watch.ts';
 import { settlePromises, VirtualTime } from '../../support/virtual-time.ts';
 
 const NEVER_EXPIRES = 1e6;
@@ -23,7 +23,7 @@ async function startScene(wanted: string, options: EmulatorOptions, firstKey?: s
   const time = new VirtualTime();
   const remarks: Remark[] = [];
   const stop = new AbortController();
-  const watch = watchDeployments({
+  const watch = new DeploymentWatch({
     client: {
       deployments: {
         list: (input, callOptions) => seen(client.deployments.list(input, callOptions)),

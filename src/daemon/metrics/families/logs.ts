@@ -1,83 +1,91 @@
 /** Metrics of each worker group's log, and of the sinks that its lines go to. */
-import type { SinkStatus, WorkerGroupStatus } from '../../status/status.ts';
-import type { Scrape } from '../scrape.ts';
-import { numberText, type Family, type WrittenFamily } from '../series.ts';
-import { one, spread, type Read } from './reading.ts';
+import type { SinkStatus, WorkerGroupStatus } from '../../status/schema.ts';
+import { one, type Family } from '../family.ts';
 
-type Write = WrittenFamily<Scrape>['write'];
+const GROUP_LABELS = ['workergroup_id'];
+const SINK_LABELS = ['sink'];
 
-function perGroup(value: (group: WorkerGroupStatus) => number): Write {
-  return ({ worker_groups }, name, text) => {
-    for (const group of worker_groups)
-      text.add(`${name}{workergroup_id="${group.workergroup_id}"} ${numberText(value(group))}\n`);
-  };
+function perGroup(value: (group: WorkerGroupStatus) => number): Family['read'] {
+  return ({ worker_groups }) =>
+    worker_groups.map((group) => ({
+      labels: { workergroup_id: group.workergroup_id },
+      value: value(group),
+    }));
 }
 
-const writeGaps: Write = ({ worker_groups }, name, text) => {
-  for (const { workergroup_id, gaps } of worker_groups)
-    for (const reason in gaps)
-      text.add(`${name}{workergroup_id="${workergroup_id}",reason="${reason}"} ${gaps[reason] ?? 0}\n`);
-};
-
-function perSink(value: (sink: SinkStatus) => number): Read {
-  return ({ sinks }) => sinks.map((sink) => [{ sink: sink.sink }, value(sink)]);
+function perSink(value: (sink: SinkStatus) => number): Family['read'] {
+  return ({ sinks }) => sinks.map((sink) => ({ labels: { sink: sink.sink }, value: value(sink) }));
 }
 
-export const logFamilies: readonly Family<Scrape>[] = [
+export const logFamilies: readonly Family[] = [
   {
     name: 'workergroup_log_lines_total',
     type: 'counter',
     help: 'Log lines taken, each once.',
-    write: perGroup(({ lines }) => lines),
+    labels: GROUP_LABELS,
+    read: perGroup(({ lines }) => lines),
   },
   {
     name: 'workergroup_log_bytes_total',
     type: 'counter',
     help: 'Bytes of the log lines taken.',
-    write: perGroup(({ bytes }) => bytes),
+    labels: GROUP_LABELS,
+    read: perGroup(({ bytes }) => bytes),
   },
   {
     name: 'workergroup_log_gaps_total',
     type: 'counter',
     help: 'Gaps in the log, by reason.',
-    write: writeGaps,
+    labels: [...GROUP_LABELS, 'reason'],
+    read: ({ worker_groups }) =>
+      worker_groups.flatMap(({ workergroup_id, gaps }) =>
+        Object.entries(gaps).map(([reason, value]) => ({ labels: { workergroup_id, reason }, value })),
+      ),
   },
   {
     name: 'workergroup_log_lost_lines_estimate_total',
     type: 'counter',
     help: 'Lines that the service lost before they could be read, estimated.',
-    write: perGroup(({ lost_lines_estimate }) => lost_lines_estimate),
+    labels: GROUP_LABELS,
+    read: perGroup(({ lost_lines_estimate }) => lost_lines_estimate),
   },
   {
     name: 'workergroup_log_poll_interval_seconds',
     type: 'gauge',
     help: 'Time between two polls of the log.',
-    write: perGroup(({ poll_interval_seconds }) => poll_interval_seconds),
+    labels: GROUP_LABELS,
+    read: perGroup(({ poll_interval_seconds }) => poll_interval_seconds),
   },
   {
     name: 'workergroup_log_tail_size',
     type: 'gauge',
     help: 'Log units asked for at a poll.',
-    write: perGroup(({ tail_size }) => tail_size),
+    labels: GROUP_LABELS,
+    read: perGroup(({ tail_size }) => tail_size),
   },
   {
     name: 'workergroup_log_last_line_timestamp_seconds',
     type: 'gauge',
     help: 'When the last line was taken; 0 before the first.',
-    write: perGroup(({ last_line_at }) => last_line_at ?? 0),
+    labels: GROUP_LABELS,
+    read: perGroup(({ last_line_at }) => last_line_at ?? 0),
   },
   {
     name: 'log_sink_delivered_lines_total',
     type: 'counter',
     help: 'Log records that the sink has accepted.',
+    labels: SINK_LABELS,
     read: perSink(({ delivered_lines }) => delivered_lines),
   },
   {
     name: 'log_sink_dropped_lines_total',
     type: 'counter',
     help: 'Log records that the sink will never get, by reason.',
+    labels: [...SINK_LABELS, 'reason'],
     read: ({ sinks }) =>
-      sinks.flatMap(({ sink, dropped_lines }) => spread({ sink }, 'reason', dropped_lines)),
+      sinks.flatMap(({ sink, dropped_lines }) =>
+        Object.entries(dropped_lines).map(([reason, value]) => ({ labels: { sink, reason }, value })),
+      ),
   },
   {
     name: 'log_spool_durable',
@@ -89,6 +97,7 @@ export const logFamilies: readonly Family<Scrape>[] = [
     name: 'log_sink_lag_lines',
     type: 'gauge',
     help: 'Log records that wait for the sink.',
+    labels: SINK_LABELS,
     read: perSink(({ lag_lines }) => lag_lines),
   },
 ];

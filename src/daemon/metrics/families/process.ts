@@ -1,14 +1,15 @@
 /** Metrics of the process itself. */
-import type { Scrape } from '../scrape.ts';
-import type { SampledFamily } from '../series.ts';
-import { one } from './reading.ts';
+import { one, type Family } from '../family.ts';
 
-export const processFamilies: readonly SampledFamily<Scrape>[] = [
+export const processFamilies: readonly Family[] = [
   {
     name: 'build_info',
     type: 'gauge',
     help: 'Version, revision and Node version of this build; always 1.',
-    read: ({ version, revision, node_version }) => [[{ version, revision, node_version }, 1]],
+    labels: ['version', 'revision', 'node_version'],
+    read: ({ version, revision, node_version }) => [
+      { labels: { version, revision, node_version }, value: 1 },
+    ],
   },
   {
     name: 'up',
@@ -32,7 +33,9 @@ export const processFamilies: readonly SampledFamily<Scrape>[] = [
     name: 'config_problem',
     type: 'gauge',
     help: '1 for each variable with an error, which switches its feature off.',
-    read: ({ config_problems }) => config_problems.map(({ variable }) => [{ variable }, 1]),
+    labels: ['variable'],
+    read: ({ config_problems }) =>
+      config_problems.map(({ variable }) => ({ labels: { variable }, value: 1 })),
   },
   {
     name: 'replica_active',

@@ -1,33 +1,35 @@
 /** Metrics of what is checked and watched: endpoint groups, instances, maintenance, account, jobs. */
 import { ENDPOINT_GROUP_PARAMETERS } from '../../../contract/operations/endpoint-groups.ts';
 import { SEVERITIES } from '../../../scaling/rules/findings.ts';
-import type { JobStatus, MaintenanceWindowStatus } from '../../status/status.ts';
-import type { Scrape } from '../scrape.ts';
-import type { Sample, SampledFamily } from '../series.ts';
-import { one, spread, type Read } from './reading.ts';
+import type { JobStatus, MaintenanceWindowStatus } from '../../status/schema.ts';
+import { one, type Family, type Sample } from '../family.ts';
 
-function perJob(value: (job: JobStatus) => number | null): Read {
-  return ({ jobs }) => jobs.map((job) => [{ job: job.job }, value(job)]);
+const WINDOW_LABELS = ['machine_id', 'category'];
+const JOB_LABELS = ['job'];
+
+function perJob(value: (job: JobStatus) => number): Family['read'] {
+  return ({ jobs }) => jobs.map((job) => ({ labels: { job: job.job }, value: value(job) }));
 }
 
-function perWindow(value: (window: MaintenanceWindowStatus) => number): Read {
+function perWindow(value: (window: MaintenanceWindowStatus) => number): Family['read'] {
   return ({ maintenance_windows }) =>
-    maintenance_windows.map((window) => [
-      { machine_id: String(window.machine_id), category: window.category },
-      value(window),
-    ]);
+    maintenance_windows.map((window) => ({
+      labels: { machine_id: window.machine_id, category: window.category },
+      value: value(window),
+    }));
 }
 
-export const watchFamilies: readonly SampledFamily<Scrape>[] = [
+export const watchFamilies: readonly Family[] = [
   {
     name: 'endpoint_group_parameter',
     type: 'gauge',
     help: 'Numeric parameters of the configured endpoint groups, defaults filled in.',
+    labels: ['endpoint_group', 'parameter'],
     read: ({ endpoint_groups }) =>
       endpoint_groups.flatMap(({ endpoint_group, parameters }) =>
         ENDPOINT_GROUP_PARAMETERS.flatMap((parameter): Sample[] => {
           const value = parameters[parameter];
-          return typeof value === 'number' ? [[{ endpoint_group, parameter }, value]] : [];
+          return typeof value === 'number' ? [{ labels: { endpoint_group, parameter }, value }] : [];
         }),
       ),
   },
@@ -35,30 +37,35 @@ export const watchFamilies: readonly SampledFamily<Scrape>[] = [
     name: 'endpoint_group_violations',
     type: 'gauge',
     help: 'Rules that the parameters of an endpoint group break, by severity.',
+    labels: ['endpoint_group', 'severity'],
     read: ({ endpoint_groups }) =>
       endpoint_groups.flatMap(({ endpoint_group, findings }) =>
-        SEVERITIES.map((severity): Sample => [
-          { endpoint_group, severity },
-          findings.filter((finding) => finding.severity === severity).length,
-        ]),
+        SEVERITIES.map((severity) => ({
+          labels: { endpoint_group, severity },
+          value: findings.filter((finding) => finding.severity === severity).length,
+        })),
       ),
   },
   {
     name: 'instances',
     type: 'gauge',
     help: 'Instances of the account by status.',
-    read: ({ instances }) => spread({}, 'status', instances),
+    labels: ['status'],
+    read: ({ instances }) =>
+      Object.entries(instances).map(([status, count]) => ({ labels: { status }, value: count })),
   },
   {
     name: 'maintenance_window_start_timestamp_seconds',
     type: 'gauge',
     help: 'When a maintenance window of a machine begins.',
+    labels: WINDOW_LABELS,
     read: perWindow(({ starts_at }) => starts_at),
   },
   {
     name: 'maintenance_window_end_timestamp_seconds',
     type: 'gauge',
     help: 'When a maintenance window of a machine ends.',
+    labels: WINDOW_LABELS,
     read: perWindow(({ ends_at }) => ends_at),
   },
   {
@@ -83,18 +90,21 @@ export const watchFamilies: readonly SampledFamily<Scrape>[] = [
     name: 'job_runs_total',
     type: 'counter',
     help: 'Runs of a scheduled job.',
+    labels: JOB_LABELS,
     read: perJob(({ runs }) => runs),
   },
   {
     name: 'job_failures_total',
     type: 'counter',
     help: 'Runs of a scheduled job that failed.',
+    labels: JOB_LABELS,
     read: perJob(({ failures }) => failures),
   },
   {
     name: 'job_last_success_timestamp_seconds',
     type: 'gauge',
     help: 'When a scheduled job last succeeded; 0 before the first time.',
+    labels: JOB_LABELS,
     read: perJob(({ last_success_at }) => last_success_at ?? 0),
   },
 ];

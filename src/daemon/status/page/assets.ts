@@ -1,6 +1,6 @@
 /** The files of the status page, read once at start. The build copies them beside the bundle. */
 import { readFileSync } from 'node:fs';
-import { plain, type Reply, type Routes } from '../../http/http-server.ts';
+import { plain, type Reply, type Routes } from '../../http/listener.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html',

@@ -1,13 +1,13 @@
 /**
- * What the heart and the daemon say to each other. All of it survives JSON. The heart's reports wait for one another:
- * one is under way, and what happens meanwhile goes into the next, so that a daemon that takes nothing costs no memory.
+ * The messages between the heart and the daemon, sent as JSON. One report of the heart is under way at a time, and what
+ * happens until it is taken goes into the next one, so that a daemon that reads nothing costs no memory.
  */
 import type { ExchangeEvent } from '../../heart.ts';
-import type { DeploymentView } from '../../view/view.ts';
+import type { DeploymentSnapshot } from '../../view/snapshot.ts';
 
 /**
- * Where the daemon has the program's standard output and standard error. Not 1 and 2: libuv makes those blocking in a
- * child, and so in its parent, whose open files they are, and Node does it once more when the child ends.
+ * The daemon's descriptors for the program's standard output and standard error. Not 1 and 2: libuv makes those blocking
+ * in a child, and so in its parent, which shares the open files, and Node does it again when the child ends.
  */
 export const DAEMON_STDOUT = 4;
 export const DAEMON_STDERR = 5;
@@ -19,13 +19,13 @@ export interface Report {
   /** When the scheduler last looked at the clock, Unix ms. */
   readonly lastTickAt: number;
   /** Deployments that changed since the report before, all of them in the first few reports of a link. */
-  readonly changed: readonly DeploymentView[];
-  /** Ids of those that are not beaten any more. */
+  readonly changed: readonly DeploymentSnapshot[];
+  /** Ids of those that are not kept alive any more. */
   readonly removed: readonly number[];
   readonly exchanges: readonly (ExchangeEvent & { /** When it ended, Unix ms. */ readonly at: number })[];
   /** How much later than due heartbeats left, ms. */
   readonly lags: readonly number[];
-  /** Exchanges and lags that are not told, because too many waited. */
+  /** Exchanges and lags that were dropped, because too many waited. */
   readonly missed: number;
   /** The heart's own log messages since the report before, by level. */
   readonly messages: Readonly<Record<string, number>>;
@@ -34,7 +34,7 @@ export interface Report {
 
 export type HeartMessage =
   | { readonly type: 'report'; readonly report: Report }
-  /** Load the configuration anew, as a SIGHUP asks for. */
+  /** Load the configuration again, as a SIGHUP asks for. */
   | { readonly type: 'reload' }
   /** The answer to the daemon's own `reload`. */
   | { readonly type: 'reloaded'; readonly ok: boolean; readonly problems: readonly string[] }
@@ -42,12 +42,12 @@ export type HeartMessage =
   | { readonly type: 'stop'; readonly withinMs: number };
 
 export type DaemonMessage =
-  /** It listens, or tries to; it can be asked to reload and to stop. */
+  /** Its parts are started; it can be asked to reload and to stop. */
   | { readonly type: 'started' }
   | { readonly type: 'taken'; readonly number: number }
   /** Load the heart's part of the configuration. */
   | { readonly type: 'reload' }
-  /** What the heart asked to be reloaded stays as it was, on both sides. */
+  /** The reload that the heart asked for was refused: nothing changes on either side. */
   | { readonly type: 'reload-refused' }
   | { readonly type: 'log-level'; readonly level: string }
   /** The end of the whole program is asked for. */
@@ -55,7 +55,7 @@ export type DaemonMessage =
 
 /** One end of the link. */
 export interface Link<Outgoing, Incoming> {
-  /** Never throws and never waits; what cannot be sent is lost, with the link. */
+  /** Never throws and never waits; what is sent after the end of the link is lost. */
   readonly send: (message: Outgoing) => void;
   /** For one listener. */
   readonly listen: (hear: (message: Incoming) => void) => void;

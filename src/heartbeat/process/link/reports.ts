@@ -1,24 +1,24 @@
 /**
- * What happened at the heart, on its way to the daemon: gathered, bounded, one report under way at a time. Of a
- * deployment the newest state is told, however often it changed meanwhile.
+ * What happened at the heart, on its way to the daemon: gathered, bounded, one report under way at a time. A report has
+ * the newest state of a deployment, however often that changed since the last one.
  */
 import type { ExchangeEvent } from '../../heart.ts';
-import type { DeploymentView } from '../../view/view.ts';
+import type { DeploymentSnapshot } from '../../view/snapshot.ts';
 import type { Report } from './link.ts';
 
 /** What is read when a report is made. */
 export interface ReportSources {
-  view(deploymentId: number): DeploymentView | undefined;
+  snapshotOf(deploymentId: number): DeploymentSnapshot | undefined;
   deploymentIds(): Iterable<number>;
   lastTickAt(): number;
   openConnections(): number;
 }
 
-/** How long news is gathered, ms: one report for what happens together. */
+/** How long changes are gathered, ms: one report for what happens together. */
 const GATHER_MS = 50;
-/** Deployments in one report: a beat that is due waits for no more than these to be written. */
-const VIEWS_AT_ONCE = 250;
-/** Exchanges and lags that wait at most: at 1,000 heartbeats a second, four seconds of them. */
+/** Deployments in one report: a heartbeat that is due waits at most until so many are written. */
+const SNAPSHOTS_AT_ONCE = 250;
+/** The most exchanges, and the most lags, that wait: those of four seconds at 1,000 heartbeats a second. */
 const CAPACITY = 4_000;
 
 export class Reports {
@@ -39,7 +39,7 @@ export class Reports {
     this.#sources = sources;
   }
 
-  /** From now on reports go there, beginning with all deployments. What was under way to another is lost. */
+  /** Sends reports there from now on, beginning with all deployments. A report that was under way is lost. */
   sendTo(send: (report: Report) => void): void {
     this.#send = send;
     this.#underWay = 0;
@@ -74,7 +74,7 @@ export class Reports {
     await new Promise<void>((resolve) => this.#upToDate.push(resolve));
   }
 
-  /** A report at the latest now, though nothing has happened: it shows that both sides live. */
+  /** Sends a report even if nothing has happened: it shows that both sides work. */
   signOfLife(): void {
     if (this.#send !== undefined && this.#underWay === 0) this.#flush();
   }
@@ -104,14 +104,14 @@ export class Reports {
     this.#messages[level] = (this.#messages[level] ?? 0) + 1;
   }
 
-  /** The oldest half makes room when there is none. */
+  /** Drops the older half when there is no room. */
   #bounded<T>(list: T[]): T[] {
     if (list.length < CAPACITY) return list;
     this.#missed += CAPACITY / 2;
     return list.slice(CAPACITY / 2);
   }
 
-  /** News leaves soon, unless a report is under way: then with the next one. */
+  /** Changes are sent soon; while a report is under way, with the next one. */
   #gather(): void {
     if (this.#send === undefined || this.#underWay > 0) return;
     this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
@@ -129,7 +129,7 @@ export class Reports {
     this.#send?.({
       number: this.#number,
       lastTickAt: this.#sources.lastTickAt(),
-      changed: this.#takeViews(),
+      changed: this.#takeSnapshots(),
       removed: this.#removed,
       exchanges: this.#exchanges,
       lags: this.#lags,
@@ -144,14 +144,14 @@ export class Reports {
     this.#messages = {};
   }
 
-  #takeViews(): DeploymentView[] {
-    const views: DeploymentView[] = [];
+  #takeSnapshots(): DeploymentSnapshot[] {
+    const snapshots: DeploymentSnapshot[] = [];
     for (const id of this.#changed) {
       this.#changed.delete(id);
-      const view = this.#sources.view(id);
-      if (view !== undefined) views.push(view);
-      if (views.length === VIEWS_AT_ONCE) break;
+      const snapshot = this.#sources.snapshotOf(id);
+      if (snapshot !== undefined) snapshots.push(snapshot);
+      if (snapshots.length === SNAPSHOTS_AT_ONCE) break;
     }
-    return views;
+    return snapshots;
   }
 }

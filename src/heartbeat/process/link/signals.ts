@@ -1,4 +1,4 @@
-/** The signals that the daemon heeds. */
+/** The signals that the program handles. */
 import { exitCodeOfSignal } from '../../../config/exit-codes.ts';
 
 export interface Signals {
@@ -10,8 +10,8 @@ export interface Signals {
 }
 
 /**
- * To be called first of all: as process 1 of a container a signal without a listener is ignored, and elsewhere it
- * kills. A second SIGTERM or SIGINT ends the process at once, as the signal alone would have.
+ * To be called first: without a listener a signal is ignored by process 1 of a container, and ends the process
+ * elsewhere. A second SIGTERM or SIGINT ends the process at once, as the signal alone would have.
  */
 export function listenForSignals(): Signals {
   const { promise: told, resolve: quit } = Promise.withResolvers<void>();

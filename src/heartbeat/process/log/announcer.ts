@@ -1,15 +1,15 @@
 /**
- * What the heart says of its deployments: each change of state, and whatever is still wrong once a minute. Many in one
- * line, so that ten thousand deployments that fail together are no flood; and never silent, so that the reason of a
- * failure is read within ten seconds of its start.
+ * What the heart logs about its deployments: each change of state, and once a minute whatever is still wrong. Many are
+ * gathered in one line, so that ten thousand deployments that fail together do not flood the log; but the reason of a
+ * failure is always there within ten seconds of its start.
  */
 import type { HeartbeatState, Notice } from '../../engine/state.ts';
-import type { SharedLimit } from '../../view/view.ts';
+import type { SharedLimit } from '../../view/snapshot.ts';
 import type { FindingType, Remark } from '../../discovery/findings.ts';
 import type { HeartLog, LogFields } from './log.ts';
 import { StateLines, type Change } from './state-lines.ts';
 
-/** How often troubles are looked for that nobody was told of, ms, and how often all are told of again. */
+/** How often to look for troubles that were not logged yet, and how often to log all of them again, ms. */
 const LOOK_MS = 5_000;
 const SUMMARY_MS = 60_000;
 /** Between two lines of the same rare event, ms. */
@@ -32,7 +32,7 @@ const ADVICE: Partial<Record<HeartbeatState, string>> = {
   urgent: 'heartbeats fail and the TTL runs out; is the service reachable from here?',
   unauthorized: 'the service refuses the key; put a valid one where PILOTLIGHT_API_KEY or its _FILE has it',
   lapsed: 'the TTL has passed without an accepted heartbeat; the deployment has probably expired',
-  gone: 'the service does not know this deployment; it is asked on at its interval until its TTL has passed, then every 30 s, and at a reload',
+  gone: 'the service does not know this deployment; it is still tried, at its interval until its TTL has passed, then every 30 s, and at a reload',
 };
 
 /** Times in the fields are ms. */
@@ -57,7 +57,7 @@ const REMARKS: Readonly<Record<FindingType, { readonly level: 'info' | 'warn'; r
 interface Trouble {
   state: HeartbeatState;
   reason: string;
-  /** Whether a line has told of it since it began. */
+  /** Whether it was logged since it began. */
   said: boolean;
 }
 
@@ -99,14 +99,14 @@ export class Announcer {
           askedMs: Math.round(notice.askedMs),
           waitMs: Math.round(notice.waitMs),
         });
-      case 'clocks-parted':
-        return this.#clocksParted(id, notice.byMs);
+      case 'clock-step':
+        return this.#clockStep(id, notice.byMs);
       case 'superseded':
         return;
     }
   }
 
-  /** Of TTLs and names: each remark is made once. */
+  /** About TTLs and names: each remark is made once. */
   remark({ type, found }: Remark): void {
     const [first] = found;
     const fields: LogFields =
@@ -119,13 +119,13 @@ export class Announcer {
     this.#troubles.delete(id);
   }
 
-  /** Says what still waits, and nothing more. */
+  /** Logs what still waits, and nothing after it. */
   close(): void {
     clearInterval(this.#looking);
     for (const lines of this.#lines.values()) lines.flush();
   }
 
-  /** What may concern thousands at once is said for the first of them, and how many there were with the next line. */
+  /** What may concern thousands at once is logged for the first of them; the next line counts the others. */
   rarely(message: string, fields: LogFields, kind = message): void {
     const now = performance.now();
     for (const [key, { at }] of this.#rare) if (now - at > SUMMARY_MS) this.#rare.delete(key);
@@ -138,9 +138,9 @@ export class Announcer {
     this.#log.warn({ ...fields, ...(last && last.unsaid > 0 && { unsaidBefore: last.unsaid }) }, message);
   }
 
-  /** All deployments hear of the same step; another one is news. */
-  #clocksParted(id: number, byMs: number): void {
-    const words = 'the clocks parted: a suspend, or a clock that was set';
+  /** All deployments notice the same step, which is logged once; a step of another size is logged too. */
+  #clockStep(id: number, byMs: number): void {
+    const words = 'clock step: a suspend, or a clock that was set';
     const fields = { deploymentId: id, byMs: Math.round(byMs) };
     this.rarely(words, fields, `${words} ${Math.round(byMs / 10_000)}`);
   }
@@ -161,7 +161,7 @@ export class Announcer {
     lines.add({ id, from, remainingMs });
   }
 
-  /** Only of those that are in the state still: what has passed meanwhile is no news. */
+  /** Only for those that are still in the state: the others have changed again. */
   #say(to: HeartbeatState, gathered: readonly Change[]): void {
     const changes = gathered.filter(({ id }) => (this.#troubles.get(id)?.state ?? 'healthy') === to);
     const [first] = changes;
@@ -185,7 +185,7 @@ export class Announcer {
     if (trouble) trouble.said = true;
   }
 
-  /** One under which all fit is said when it is found; one under which they do not, once a minute. */
+  /** A limit under which all fit is logged when it is found; one under which they do not, once a minute. */
   #sayLimit(isTime: boolean): void {
     const limit = this.#sharedLimit();
     if (limit === undefined || (!isTime && this.#saidLimit === limit.thresholdMs)) return;
@@ -208,7 +208,7 @@ export class Announcer {
     this.#saidLimit = thresholdMs;
   }
 
-  /** Soon of those that nothing was said of yet, and once a minute of all. */
+  /** Logs soon those that were not logged yet, and once a minute all. */
   #look(): void {
     const isTime = performance.now() - this.#summaryAt >= SUMMARY_MS;
     if (isTime) this.#summaryAt = performance.now();

@@ -1,6 +1,6 @@
 /**
- * The heart's own few log lines, written as the daemon's logger (pino) writes its: the same fields in the same order.
- * Not pino itself, because this process loads nothing that it can do without, and must not wait for a slow stderr.
+ * The heart's own few log lines, in the format of the daemon's logger (pino): the same fields in the same order. Not
+ * pino itself, because this process loads nothing that it can do without, and must not wait for a slow stderr.
  */
 import { LOG_LEVELS, type LogLevel } from '../../../config/types/log-levels.ts';
 import type { Stderr } from './stderr.ts';
@@ -19,7 +19,7 @@ export interface HeartLogOptions {
   readonly onMessage: (level: LogLevel) => void;
 }
 
-/** A secret that is shorter than this is in words of everybody's. */
+/** A shorter secret also occurs in ordinary words. */
 const SECRET_LENGTH = 8;
 
 export function createHeartLog(options: HeartLogOptions): HeartLog {

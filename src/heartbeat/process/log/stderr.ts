@@ -1,7 +1,7 @@
 /**
  * Standard error for a process that nothing may hold up: one write is under way at a time, in libuv's thread pool, and
- * what waits for it is bounded. A pipe that nobody reads, a full disk or a stopped terminal costs messages, which are
- * counted, and nothing else.
+ * what waits for it is bounded. With a pipe that nobody reads, a full disk or a stopped terminal, messages are dropped
+ * and counted, and nothing else happens.
  */
 import { constants, openSync, write } from 'node:fs';
 import { isatty } from 'node:tty';
@@ -78,7 +78,7 @@ export function openStderr(): Stderr {
 
 /**
  * A descriptor whose writes never block, not even a thread of the pool: Node waits for those threads when it exits. A
- * terminal is opened anew for that; of pipes and sockets Node sees to it when it first looks at them.
+ * terminal is opened again for that; pipes and sockets become non-blocking when Node first touches them.
  */
 export function nonBlocking(fd: 1 | 2): number {
   void [process.stdout, process.stderr];

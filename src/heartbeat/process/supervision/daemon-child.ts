@@ -1,13 +1,13 @@
-/** The daemon as a child process: forked with V8 limits of its own, spoken to over Node's IPC channel. */
+/** The daemon as a child process: forked with V8 limits of its own, and reached over Node's IPC channel. */
 import { fork, type ChildProcess } from 'node:child_process';
 import type { DaemonMessage, HeartMessage, Link } from '../link/link.ts';
 
 export interface DaemonChild extends Link<HeartMessage, DaemonMessage> {
-  /** Undefined where it could not even be forked. */
+  /** Undefined where it could not be forked. */
   readonly pid: number | undefined;
   /** Resolves with the reason in words when it has ended, or could not be started. */
   readonly ended: Promise<string>;
-  /** SIGKILL: it may be stuck where nothing else reaches it. */
+  /** SIGKILL: a stuck process reacts to nothing else. */
   kill(): void;
 }
 
@@ -38,8 +38,8 @@ export interface DaemonChildOptions {
  */
 const V8_FLAGS = ['--max-semi-space-size=1', '--liftoff-only'];
 
-/** Characters that are kept of what Node says of a crash. */
-const LAST_WORDS = 500;
+/** How much of what Node writes when it crashes is kept, characters. */
+const CRASH_OUTPUT = 500;
 
 export function startDaemonChild({
   restarts,
@@ -60,7 +60,7 @@ export function startDaemonChild({
     ended: ending(child),
     kill: () => void child.kill('SIGKILL'),
     send(message) {
-      // A channel that is closed reports to the callback; the child's end is what is acted upon.
+      // A closed channel reports to the callback. It is ignored, because the end of the child is handled.
       if (child.connected) child.send(message, () => {});
     },
     listen(hear) {
@@ -69,17 +69,17 @@ export function startDaemonChild({
   };
 }
 
-/** How it ended, with the last of what it said on its way. */
+/** How it ended, with the end of its output on stderr. */
 function ending(child: ChildProcess): Promise<string> {
-  let lastWords = '';
+  let output = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    lastWords = (lastWords + text).slice(-LAST_WORDS);
+    output = (output + text).slice(-CRASH_OUTPUT);
   });
   return new Promise((resolve) => {
     child.on('error', ({ message }) => resolve(message));
     child.on('close', (code, signal) => {
       const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
-      resolve(lastWords === '' ? how : `${how}: ${lastWords.trim()}`);
+      resolve(output === '' ? how : `${how}: ${output.trim()}`);
     });
   });
 }

@@ -1,6 +1,6 @@
 /**
  * How much memory the daemon may take, so that it and the heart together stay below the container's limit: an
- * out-of-memory kill takes one of them, or the whole group (memory.oom.group), and asks nobody which.
+ * out-of-memory kill may take either of them, or the whole group (memory.oom.group).
  */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ const MEBIBYTE = 2 ** 20;
 const HEART_BYTES = 48 * MEBIBYTE;
 /** Of the daemon, where nothing limits the container. */
 const DEFAULT_DAEMON_BYTES = 512 * MEBIBYTE;
-/** With less than this the daemon cannot even start; then the container's limit is what is wrong. */
+/** With less than this the daemon cannot start; then the container's limit is what is wrong. */
 const LEAST_DAEMON_BYTES = 96 * MEBIBYTE;
 /** What the daemon takes beside V8's old generation: the binary, code, buffers, threads. */
 const BESIDE_HEAP_BYTES = 80 * MEBIBYTE;
@@ -70,7 +70,7 @@ function readOr(file: string, otherwise: string): string {
   }
 }
 
-/** Resident memory of a process, bytes; undefined where nobody tells. */
+/** Resident memory of a process, bytes; undefined where the system does not tell. */
 export async function residentMemory(pid: number): Promise<number | undefined> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];

@@ -1,6 +1,6 @@
 /**
- * Keeps the daemon running beside the heart: started again with back-off when it ends, ended when it does not answer or
- * takes too much memory, and never waited for. Nothing that happens to it touches a heartbeat.
+ * Keeps the daemon running beside the heart: it is started again with back-off when it ends, killed when it does not
+ * answer or takes too much memory, and never waited for. Nothing that happens to it affects a heartbeat.
  */
 import type { DaemonChild, StartDaemon } from './daemon-child.ts';
 import type { DaemonMessage } from '../link/link.ts';
@@ -11,7 +11,7 @@ export interface SupervisorOptions {
   readonly start: StartDaemon;
   readonly reports: Reports;
   readonly log: HeartLog;
-  /** Resident memory of a process, bytes; undefined where nobody tells. */
+  /** Resident memory of a process, bytes; undefined where the system does not tell. */
   readonly memoryOf: (pid: number) => Promise<number | undefined>;
   /** At more than this it is ended, bytes. */
   readonly memoryBound: number;
@@ -22,16 +22,9 @@ export interface SupervisorOptions {
   readonly onQuit: () => void;
 }
 
-export interface Supervisor {
-  /** Tells the daemon to load the configuration anew, which asks for the heart's part of it. False: there is none. */
-  reload(): boolean;
-  /** Resolves when it has ended: true where it did so by itself within `withinMs`. Starts no other. */
-  stop(withinMs: number): Promise<boolean>;
-}
-
-/** Between two looks at the daemon, ms. They are counted, and not timed: a machine that slept has not looked. */
+/** Between two looks at the daemon, ms. Looks are counted, not timed: a suspended machine does not look. */
 const LOOK_EVERY_MS = 1_000;
-/** So many looks without an answer are too many: while it runs, and while it still starts. */
+/** After more than so many looks without an answer it is killed: while it runs, and while it still starts. */
 const PATIENCE = 10;
 const PATIENCE_AT_START = 60;
 const LOOKS_PER_MEMORY_CHECK = 5;
@@ -40,130 +33,145 @@ const SHORT_LIFE_MS = 60_000;
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 30_000;
 
-export function superviseDaemon(options: SupervisorOptions): Supervisor {
-  const { reports, log, memoryBound } = options;
-  const { promise: over, resolve: end } = Promise.withResolvers<void>();
-  let child: DaemonChild | undefined;
-  let started = false;
-  let restarts = 0;
-  let looks = 0;
-  let unanswered = 0;
-  let wait = FIRST_WAIT_MS;
-  let again: NodeJS.Timeout | undefined;
-  let stopping = false;
-  let reloadWaits = false;
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #over = Promise.withResolvers<void>();
+  readonly #looking: NodeJS.Timeout;
+  #child: DaemonChild | undefined;
+  #started = false;
+  #restarts = 0;
+  #looks = 0;
+  #unanswered = 0;
+  #wait = FIRST_WAIT_MS;
+  #again: NodeJS.Timeout | undefined;
+  #stopping = false;
+  #reloadWaits = false;
   /** Why it was ended from here. */
-  let cause: string | undefined;
-  const looking = setInterval(look, LOOK_EVERY_MS);
-  start();
+  #cause: string | undefined;
 
-  function start(): void {
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS);
+    this.#start();
+  }
+
+  /** Tells the daemon to load the configuration again, which asks for the heart's part of it. False: no daemon runs. */
+  reload(): boolean {
+    // It may have read the old configuration already.
+    this.#reloadWaits = this.#child !== undefined && !this.#started;
+    if (this.#child === undefined || !this.#started) return false;
+    this.#child.send({ type: 'reload' });
+    return true;
+  }
+
+  /** Resolves when it has ended: true where it did so by itself within `withinMs`. Starts no other. */
+  async stop(withinMs: number): Promise<boolean> {
+    this.#stopping = true;
+    clearInterval(this.#looking);
+    clearTimeout(this.#again);
+    if (this.#child === undefined) return true;
+    // One that still starts has nothing to finish.
+    if (this.#started) this.#child.send({ type: 'stop', withinMs });
+    else this.#child.kill();
+    let patience: NodeJS.Timeout | undefined;
+    const late = new Promise<false>((resolve) => {
+      patience = setTimeout(() => resolve(false), withinMs);
+    });
+    const stopped = await Promise.race([this.#over.promise.then(() => true), late]);
+    clearTimeout(patience);
+    if (!stopped) this.#child?.kill();
+    return stopped;
+  }
+
+  #start(): void {
     const bornAt = performance.now();
-    started = false;
-    unanswered = 0;
-    cause = undefined;
+    this.#started = false;
+    this.#unanswered = 0;
+    this.#cause = undefined;
     let born: DaemonChild;
     try {
-      born = options.start(restarts);
+      born = this.#options.start(this.#restarts);
     } catch (error) {
-      // No memory, or no file descriptor left, for another process.
-      return ended((error as Error).message, 0);
+      // There may be no memory or file descriptor left for another process.
+      return this.#ended((error as Error).message, 0);
     }
-    child = born;
+    this.#child = born;
     born.listen((message) => {
-      if (born === child) hear(message);
+      if (born === this.#child) this.#hear(message);
     });
-    reports.sendTo((report) => born.send({ type: 'report', report }));
-    void born.ended.then((how) => ended(how, performance.now() - bornAt));
+    this.#options.reports.sendTo((report) => born.send({ type: 'report', report }));
+    void born.ended.then((how) => this.#ended(how, performance.now() - bornAt));
   }
 
-  function hear(message: DaemonMessage): void {
+  #hear(message: DaemonMessage): void {
+    const { reports, onReloadRefused, onLogLevel, onQuit } = this.#options;
     switch (message.type) {
       case 'started':
-        started = true;
-        if (reloadWaits) child?.send({ type: 'reload' });
-        reloadWaits = false;
+        this.#started = true;
+        if (this.#reloadWaits) this.#child?.send({ type: 'reload' });
+        this.#reloadWaits = false;
         return;
       case 'taken':
-        unanswered = 0;
+        this.#unanswered = 0;
         return reports.taken(message.number);
       case 'reload':
-        return void answerReload();
+        return void this.#answerReload();
       case 'reload-refused':
-        return options.onReloadRefused();
+        return onReloadRefused();
       case 'log-level':
-        return options.onLogLevel(message.level);
+        return onLogLevel(message.level);
       case 'quit':
-        return options.onQuit();
+        return onQuit();
     }
   }
 
-  async function answerReload(): Promise<void> {
-    const asked = child;
-    const result = await options.onReload();
-    // Whoever is told that it is done sees what it did.
+  async #answerReload(): Promise<void> {
+    const { onReload, reports } = this.#options;
+    const asked = this.#child;
+    const result = await onReload();
+    // The answer comes after the reports, so that whoever gets it sees the effect.
     await reports.upToDate();
     asked?.send({ type: 'reloaded', ...result });
   }
 
-  function ended(how: string, livedMs: number): void {
+  #ended(how: string, livedMs: number): void {
+    const { reports, log } = this.#options;
     reports.close();
-    child = undefined;
-    if (stopping) return end();
-    wait = livedMs < SHORT_LIFE_MS ? Math.min(LONGEST_WAIT_MS, wait * 2) : FIRST_WAIT_MS;
-    restarts += 1;
-    const fields = { cause: cause ?? how, livedSeconds: Math.round(livedMs / 1000), againInMs: wait };
-    log.error(fields, 'the daemon ended and is started again; heartbeats go on');
-    again = setTimeout(start, wait);
+    this.#child = undefined;
+    if (this.#stopping) return this.#over.resolve();
+    this.#wait = livedMs < SHORT_LIFE_MS ? Math.min(LONGEST_WAIT_MS, this.#wait * 2) : FIRST_WAIT_MS;
+    this.#restarts += 1;
+    const livedSeconds = Math.round(livedMs / 1000);
+    log.error(
+      { cause: this.#cause ?? how, livedSeconds, againInMs: this.#wait },
+      'the daemon ended and is started again; heartbeats go on',
+    );
+    this.#again = setTimeout(() => this.#start(), this.#wait);
   }
 
-  function look(): void {
-    if (child === undefined || stopping) return;
-    looks += 1;
-    if (reports.waits) unanswered += 1;
+  #look(): void {
+    if (this.#child === undefined || this.#stopping) return;
+    const { reports } = this.#options;
+    this.#looks += 1;
+    if (reports.waits) this.#unanswered += 1;
     reports.signOfLife();
-    if (unanswered > (started ? PATIENCE : PATIENCE_AT_START)) kill(`it did not answer for ${unanswered} s`);
-    else if (looks % LOOKS_PER_MEMORY_CHECK === 0) void checkMemory(child);
+    if (this.#unanswered > (this.#started ? PATIENCE : PATIENCE_AT_START))
+      this.#kill(`it did not answer for ${this.#unanswered} s`);
+    else if (this.#looks % LOOKS_PER_MEMORY_CHECK === 0) void this.#checkMemory(this.#child);
   }
 
-  async function checkMemory({ pid }: DaemonChild): Promise<void> {
+  async #checkMemory({ pid }: DaemonChild): Promise<void> {
+    const { memoryOf, memoryBound } = this.#options;
     if (pid === undefined) return;
-    const bytes = await options.memoryOf(pid);
-    if (bytes === undefined || bytes <= memoryBound || child?.pid !== pid) return;
-    kill(`it took ${mebibytes(bytes)} MiB of memory, and may take ${mebibytes(memoryBound)}`);
+    const bytes = await memoryOf(pid);
+    if (bytes === undefined || bytes <= memoryBound || this.#child?.pid !== pid) return;
+    this.#kill(`it took ${mebibytes(bytes)} MiB of memory, and may take ${mebibytes(memoryBound)}`);
   }
 
-  function kill(why: string): void {
-    cause = why;
-    child?.kill();
+  #kill(why: string): void {
+    this.#cause = why;
+    this.#child?.kill();
   }
-
-  return {
-    reload() {
-      // It may have read the old configuration already.
-      reloadWaits = child !== undefined && !started;
-      if (child === undefined || !started) return false;
-      child.send({ type: 'reload' });
-      return true;
-    },
-    async stop(withinMs) {
-      stopping = true;
-      clearInterval(looking);
-      clearTimeout(again);
-      if (child === undefined) return true;
-      // One that still starts has nothing to bring to an end.
-      if (started) child.send({ type: 'stop', withinMs });
-      else child.kill();
-      let patience: NodeJS.Timeout | undefined;
-      const late = new Promise<false>((resolve) => {
-        patience = setTimeout(() => resolve(false), withinMs);
-      });
-      const stopped = await Promise.race([over.then(() => true), late]);
-      clearTimeout(patience);
-      if (!stopped) child?.kill();
-      return stopped;
-    },
-  };
 }
 
 function mebibytes(bytes: number): number {

@@ -4,7 +4,7 @@ import type { DeploymentClient } from '../../../../src/heartbeat/discovery/excha
 import type { Remark } from '../../../../src/heartbeat/discovery/findings.ts';
 import type { Told } from '../../../../src/heartbeat/discovery/knowledge.ts';
 import type { Choice } from '../../../../src/heartbeat/discovery/resolve.ts';
-import { watchDeployments, type DeploymentWatch } from '../../../../src/heartbeat/discovery/watch.ts';
+import { DeploymentWatch } from '../../../../src/heartbeat/discovery/watch.ts';
 import type { Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
 import { settlePromises, VirtualTime } from '../../../support/virtual-time.ts';
 
@@ -78,7 +78,7 @@ class Scene {
       this.longestTimer = Math.max(this.longestTimer, ms);
       return this.time.setTimer(ms, run);
     };
-    this.watch = watchDeployments({
+    this.watch = new DeploymentWatch({
       client,
       wanted,
       settings: AUTO,
@@ -534,7 +534,7 @@ describe('the end', () => {
     const refuse = (): never => {
       throw new Error('asked');
     };
-    const watch = watchDeployments({
+    const watch = new DeploymentWatch({
       client: { deployments: { list: refuse, get: refuse } },
       wanted: byId(1),
       settings: AUTO,

@@ -77,7 +77,7 @@ describe('the driver', () => {
       key: 'first-key',
       fresh: false,
     });
-    expect(driver.view().deployments[0]).toMatchObject({
+    expect(driver.snapshot().deployments[0]).toMatchObject({
       state: 'healthy',
       lapses: 0,
       attempts: sent.length,
@@ -123,10 +123,10 @@ describe('the driver', () => {
     };
     driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
     await time.pass(5000);
-    expect(driver.view().deployments[0]!.failures.unknown).toBeGreaterThan(2);
+    expect(driver.snapshot().deployments[0]!.failures.unknown).toBeGreaterThan(2);
     service.answer = () => ACCEPTED;
     await time.pass(2000);
-    expect(driver.view().deployments[0]!.state).toBe('healthy');
+    expect(driver.snapshot().deployments[0]!.state).toBe('healthy');
   });
 
   it('is not disturbed by a listener that throws', async () => {
@@ -137,7 +137,7 @@ describe('the driver', () => {
     driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
     await time.pass(60_000);
     expect(sent.length).toBeGreaterThan(14);
-    expect(driver.view().listenerErrors).toBeGreaterThan(30);
+    expect(driver.snapshot().listenerErrors).toBeGreaterThan(30);
   });
 
   it('reports how late a beat left', async () => {
@@ -149,7 +149,7 @@ describe('the driver', () => {
     const lags = notices.flatMap(({ notice }) => (notice.type === 'sent' ? [notice.lagMs] : []));
     expect(lags[0]).toBeCloseTo(0);
     expect(Math.max(...lags)).toBeGreaterThan(1000);
-    expect(driver.view().lastTickAt).toBeGreaterThan(EPOCH + 7500);
+    expect(driver.snapshot().lastTickAt).toBeGreaterThan(EPOCH + 7500);
   });
 });
 
@@ -171,9 +171,9 @@ describe('many deployments', () => {
     for (let id = 0; id < 100; id += 1) driver.add({ id, ttl: 300_000, interval: 'auto' });
     await time.pass(400_000);
     expect(mostAtOnce(sent, 700)).toBe(8);
-    expect(driver.view().deployments.every(({ lapses, state }) => lapses === 0 && state === 'healthy')).toBe(
-      true,
-    );
+    expect(
+      driver.snapshot().deployments.every(({ lapses, state }) => lapses === 0 && state === 'healthy'),
+    ).toBe(true);
   });
 
   it('in want of room are served in the order of their expiry', async () => {
@@ -193,11 +193,11 @@ describe('many deployments', () => {
     };
     for (let id = 0; id < 20; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
     await time.pass(600_000);
-    const states = driver.view().deployments.map(({ state }) => state);
+    const states = driver.snapshot().deployments.map(({ state }) => state);
     expect(states.slice(0, 6)).toEqual(['lapsed', 'lapsed', 'lapsed', 'gone', 'gone', 'gone']);
     expect(
       driver
-        .view()
+        .snapshot()
         .deployments.slice(6)
         .every(({ lapses }) => lapses === 0),
     ).toBe(true);
@@ -218,7 +218,7 @@ describe('many deployments', () => {
     const before = sent.filter(({ deploymentId }) => deploymentId === 1).length;
     await time.pass(30_000);
     expect(sent.filter(({ deploymentId }) => deploymentId === 1)).toHaveLength(before);
-    expect(driver.view().deployments.map(({ deploymentId }) => deploymentId)).toEqual([2]);
+    expect(driver.snapshot().deployments.map(({ deploymentId }) => deploymentId)).toEqual([2]);
   });
 });
 
@@ -258,7 +258,7 @@ describe('a crowd of deployments that are added together', () => {
     const { time, driver, sent } = rig();
     for (let id = 0; id < 1000; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
     await time.pass(0.1);
-    const last = driver.view().deployments.at(-1)!;
+    const last = driver.snapshot().deployments.at(-1)!;
     expect(last).toMatchObject({ state: 'starting', attempts: 0 });
     expect(last.nextBeatAt! - EPOCH).toBeCloseTo(((1000 - 256) / 1750) * 1000, 0);
     driver.remove(last.deploymentId);
@@ -294,7 +294,7 @@ describe('the key', () => {
     service.answer = ({ key }) => (key === 'second-key' ? ACCEPTED : UNAUTHORIZED);
     await time.pass(15_000);
     expect(service.keyReads).toBeLessThanOrEqual(10);
-    expect(driver.view().deployments.every(({ state }) => state === 'healthy')).toBe(true);
+    expect(driver.snapshot().deployments.every(({ state }) => state === 'healthy')).toBe(true);
     const firstRefused = sent.findIndex(({ at, key }) => at > 1000 && key === 'first-key');
     expect(sent.slice(firstRefused + 1).every(({ key }) => key === 'second-key')).toBe(true);
   });
@@ -305,10 +305,10 @@ describe('the key', () => {
     await time.pass(1000);
     service.answer = ({ key }) => (key === 'second-key' ? ACCEPTED : UNAUTHORIZED);
     await time.pass(30_000);
-    expect(driver.view().deployments[0]!.state).toBe('unauthorized');
+    expect(driver.snapshot().deployments[0]!.state).toBe('unauthorized');
     service.key = 'second-key';
     await time.pass(1000 + 1000 + 100); // the watch, the spacing, the answer
-    expect(driver.view().deployments[0]!.state).toBe('healthy');
+    expect(driver.snapshot().deployments[0]!.state).toBe('healthy');
   });
 });
 
@@ -334,7 +334,7 @@ describe('under one rate limit for all', () => {
     await time.pass(60_000);
     const before = { sent: sent.length, refused: refusals.length };
     await time.pass(240_000);
-    expect(driver.view().deployments.every(({ lapses, attempts }) => lapses === 0 && attempts > 3)).toBe(
+    expect(driver.snapshot().deployments.every(({ lapses, attempts }) => lapses === 0 && attempts > 3)).toBe(
       true,
     );
     expect((refusals.length - before.refused) / (sent.length - before.sent)).toBeLessThan(0.01);
@@ -344,7 +344,7 @@ describe('under one rate limit for all', () => {
     const { time, driver } = limited(20, 3000);
     await time.pass(5000);
     const limit = { thresholdMs: 3000, deployments: 20, neededMs: 60_000, availableMs: 47_400, fits: false };
-    expect(driver.view().sharedLimit).toEqual({ ...limit, availableMs: expect.closeTo(47_400) });
+    expect(driver.snapshot().sharedLimit).toEqual({ ...limit, availableMs: expect.closeTo(47_400) });
     for (let id = 15; id < 20; id += 1) driver.remove(id);
     expect(driver.sharedLimit()).toMatchObject({ deployments: 15, neededMs: 45_000, fits: true });
   });
@@ -380,7 +380,7 @@ describe('under one rate limit for all', () => {
     const { time, driver, sent } = limited(60, 500);
     await time.pass(55_000);
     sent.length = 0;
-    const left = new Map(driver.view().deployments.map((view) => [view.deploymentId, view.expiresAt!]));
+    const left = new Map(driver.snapshot().deployments.map((view) => [view.deploymentId, view.expiresAt!]));
     const controller = new AbortController();
     time.at(time.now + 10_000, () => controller.abort());
     const missed = await time.until(driver.finalBeat(controller.signal));
@@ -400,10 +400,10 @@ describe('the places for open attempts', () => {
     service.answer = () => undefined;
     for (let second = 0; second < 20; second += 1) {
       await time.pass(1000);
-      expect(driver.view().open).toBeLessThanOrEqual(10);
+      expect(driver.snapshot().open).toBeLessThanOrEqual(10);
     }
     expect(sent.length).toBeGreaterThan(40);
-    const ended = driver.view().deployments.reduce((sum, { failures }) => sum + failures.timeout, 0);
+    const ended = driver.snapshot().deployments.reduce((sum, { failures }) => sum + failures.timeout, 0);
     expect(ended).toBe(sent.filter(({ signal }) => signal.aborted).length);
   });
 
@@ -419,7 +419,7 @@ describe('the places for open attempts', () => {
     driver.beatNow(() => true);
     await time.pass(5000); // both are overdue, and due again
     expect(sent).toHaveLength(2);
-    expect(driver.view()).toMatchObject({ open: 2, inFlight: 0, waiting: 2 });
+    expect(driver.snapshot()).toMatchObject({ open: 2, inFlight: 0, waiting: 2 });
     await time.pass(9000); // 2A + B
     expect(sent.length).toBeGreaterThan(2);
   });
@@ -431,14 +431,14 @@ describe('a gone deployment', () => {
     scene.service.answer = ({ deploymentId }) => (deploymentId === 1 ? { type: 'not-found' } : ACCEPTED);
     for (const id of [1, 2]) scene.driver.add({ id, ttl: 60_000, interval: 'auto' });
     await scene.time.pass(9000);
-    expect(scene.driver.view().deployments.map(({ state }) => state)).toEqual(['gone', 'healthy']);
+    expect(scene.driver.snapshot().deployments.map(({ state }) => state)).toEqual(['gone', 'healthy']);
     scene.sent.length = 0;
     return scene;
   }
 
   it('tells when it is asked next', async () => {
     const { driver, time } = await withOneGone();
-    const { nextBeatAt } = driver.view().deployments[0]!;
+    const { nextBeatAt } = driver.snapshot().deployments[0]!;
     expect(nextBeatAt! - EPOCH - time.now).toBeGreaterThan(0);
     expect(nextBeatAt! - EPOCH - time.now).toBeLessThan(12_000);
   });
@@ -449,7 +449,7 @@ describe('a gone deployment', () => {
     driver.beatNow((state) => state === 'gone');
     await time.pass(100);
     expect(sent.map(({ deploymentId }) => deploymentId)).toEqual([1]);
-    expect(driver.view().deployments[0]!.state).toBe('healthy');
+    expect(driver.snapshot().deployments[0]!.state).toBe('healthy');
   });
 
   it('has no last beat, and is not missed', async () => {
@@ -469,7 +469,7 @@ describe('the last beat', () => {
     const last = driver.finalBeat(new AbortController().signal);
     await time.pass(1100);
     expect(await last).toEqual([]);
-    for (const { expiresAt } of driver.view().deployments) {
+    for (const { expiresAt } of driver.snapshot().deployments) {
       expect(expiresAt! - (EPOCH + time.now)).toBeGreaterThanOrEqual(60_000 - 600 - 3000);
     }
     await driver.stop();
@@ -530,7 +530,7 @@ describe('stop', () => {
     await driver.stop();
     expect(time.timers).toBe(0);
     expect(sent.every(({ signal }) => signal.aborted)).toBe(true);
-    expect(driver.view()).toMatchObject({ inFlight: 0, waiting: 0 });
+    expect(driver.snapshot()).toMatchObject({ inFlight: 0, waiting: 0 });
     await driver.stop();
   });
 
@@ -564,7 +564,7 @@ describe('the view', () => {
     await time.pass(10_000);
     service.answer = () => ({ type: 'failed', reason: 'server-error' });
     await time.pass(5100);
-    const [known, unknown] = driver.view().deployments;
+    const [known, unknown] = driver.snapshot().deployments;
     const now = EPOCH + time.now;
     expect(known).toMatchObject({
       deploymentId: 7,
@@ -588,7 +588,7 @@ describe('the view', () => {
     const { time, driver } = rig();
     driver.add({ id: 7, ttl: 6000, interval: 'auto' });
     await time.pass(60_000);
-    const { timeline, attempts } = driver.view().deployments[0]!;
+    const { timeline, attempts } = driver.snapshot().deployments[0]!;
     expect(timeline).toHaveLength(20);
     expect(timeline.at(-1)!.attempt).toBe(attempts);
   });

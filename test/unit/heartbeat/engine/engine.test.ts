@@ -472,7 +472,7 @@ describe('clocks', () => {
     patient.tell({ type: 'wake', room: true });
     expect(patient.sent).toHaveLength(2);
     expect(patient.sent[1]).toMatchObject({ fresh: true });
-    expect(patient.told('clocks-parted')).toEqual([{ type: 'clocks-parted', byMs: -3000 }]);
+    expect(patient.told('clock-step')).toEqual([{ type: 'clock-step', byMs: -3000 }]);
   });
 
   it('suspended: time that only the wall clock saw is gone all the same', () => {

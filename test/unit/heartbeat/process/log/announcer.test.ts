@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Notice } from '../../../../../src/heartbeat/engine/state.ts';
 import { Announcer } from '../../../../../src/heartbeat/process/log/announcer.ts';
-import type { SharedLimit } from '../../../../../src/heartbeat/view/view.ts';
+import type { SharedLimit } from '../../../../../src/heartbeat/view/snapshot.ts';
 import { createHeartLog } from '../../../../../src/heartbeat/process/log/log.ts';
 
 interface Line {
@@ -101,12 +101,12 @@ test('a single change is said soon, with what is left and what to do', async () 
 });
 
 test('what concerns all at once is said for one of them', async () => {
-  for (let id = 1; id <= 1_000; id += 1) announcer.notice(id, { type: 'clocks-parted', byMs: 3_600_000 });
+  for (let id = 1; id <= 1_000; id += 1) announcer.notice(id, { type: 'clock-step', byMs: 3_600_000 });
   expect(lines).toHaveLength(1);
-  announcer.notice(1, { type: 'clocks-parted', byMs: -7_200_000 });
+  announcer.notice(1, { type: 'clock-step', byMs: -7_200_000 });
   expect(lines.at(-1)).toMatchObject({ byMs: -7_200_000 });
   await vi.advanceTimersByTimeAsync(11_000);
-  announcer.notice(1, { type: 'clocks-parted', byMs: 3_600_000 });
+  announcer.notice(1, { type: 'clock-step', byMs: 3_600_000 });
   expect(lines.at(-1)).toMatchObject({ byMs: 3_600_000, unsaidBefore: 999 });
 });
 

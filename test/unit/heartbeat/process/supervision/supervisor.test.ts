@@ -3,10 +3,7 @@ import type { DaemonChild } from '../../../../../src/heartbeat/process/supervisi
 import type { DaemonMessage, HeartMessage } from '../../../../../src/heartbeat/process/link/link.ts';
 import { createHeartLog } from '../../../../../src/heartbeat/process/log/log.ts';
 import { Reports } from '../../../../../src/heartbeat/process/link/reports.ts';
-import {
-  superviseDaemon,
-  type Supervisor,
-} from '../../../../../src/heartbeat/process/supervision/supervisor.ts';
+import { Supervisor } from '../../../../../src/heartbeat/process/supervision/supervisor.ts';
 
 const MEBIBYTE = 2 ** 20;
 const BOUND = 144 * MEBIBYTE;
@@ -60,7 +57,7 @@ class Scene {
   quits = 0;
   failsToStart = false;
   readonly reports = new Reports({
-    view: () => undefined,
+    snapshotOf: () => undefined,
     deploymentIds: () => [],
     lastTickAt: () => Date.now(),
     openConnections: () => 0,
@@ -68,7 +65,7 @@ class Scene {
   readonly supervisor: Supervisor;
 
   constructor(prepare: (daemon: ScriptedDaemon) => void = () => {}) {
-    this.supervisor = superviseDaemon({
+    this.supervisor = new Supervisor({
       start: (restarts) => {
         if (this.failsToStart) throw new Error('spawn EMFILE');
         const daemon = new ScriptedDaemon(100 + restarts);

@@ -1,4 +1,7 @@
-/** What /api/status, the status page and the metrics read of a driver. */
+/**
+ * What others see of the heartbeats: plain data, in the units of the engine. Over the link to the daemon goes the
+ * snapshot of one deployment, and the daemon publishes it in /api/status, on the page and as metrics.
+ */
 
 import type { Heartbeat, HeartbeatState } from '../engine/state.ts';
 import type { FailureLabel } from '../engine/outcome.ts';
@@ -8,10 +11,10 @@ import { expiresAt, isFinal, nextBeatAt } from '../engine/schedule.ts';
 
 /** The words for states and failures, for those who see no engine. */
 export { HEARTBEAT_STATES, type HeartbeatState } from '../engine/state.ts';
-export { FAILURE_LABELS, type FailureLabel } from '../engine/outcome.ts';
+export type { FailureLabel } from '../engine/outcome.ts';
 
 /** One deployment. Times are Unix ms; an absent one is unknown, or will not come. */
-export interface DeploymentView {
+export interface DeploymentSnapshot {
   readonly deploymentId: number;
   readonly state: HeartbeatState;
   readonly ttlMs?: number;
@@ -44,9 +47,9 @@ export interface SharedLimit {
 }
 
 /** All deployments of a driver, and the driver itself. */
-export interface DriverView {
-  readonly deployments: readonly DeploymentView[];
-  /** When the scheduler last ran, Unix ms: a driver whose time stands still is wedged. */
+export interface DriverSnapshot {
+  readonly deployments: readonly DeploymentSnapshot[];
+  /** When the scheduler last ran, Unix ms: a driver whose time stands still is stuck. */
   readonly lastTickAt: number;
   /** How late that run was, ms. */
   readonly lastLagMs: number;
@@ -62,8 +65,8 @@ export interface DriverView {
   readonly listenerErrors: number;
 }
 
-export function viewDeployment(last: Heartbeat, stats: Stats, now: Instant): DeploymentView {
-  // The clocks may have parted since the engine last looked at them.
+export function snapshotOf(last: Heartbeat, stats: Stats, now: Instant): DeploymentSnapshot {
+  // The clocks may have drifted since the engine last looked at them.
   const drift = withDrift(last.drift, now);
   const beat = drift === last.drift ? last : { ...last, drift };
   const { ttl, interval } = beat.timing;
@@ -87,8 +90,8 @@ export function viewDeployment(last: Heartbeat, stats: Stats, now: Instant): Dep
 }
 
 /**
- * The stats know of margins only when a beat arrives; a deployment in trouble may be closer right now. One that is
- * gone has no time that could run out.
+ * The stats know margins only from beats that arrived; a deployment in trouble may be closer now. One that is gone has
+ * no time left to run out.
  */
 function closestMargin(beat: Heartbeat, stats: Stats, now: Instant): number | undefined {
   const { ttl } = beat.timing;

@@ -1,7 +1,7 @@
-import type { Scrape } from '../../src/daemon/metrics/scrape.ts';
+import type { Status } from '../../src/daemon/status/schema.ts';
 
-/** What a daemon that does nothing has to tell a scrape. */
-export const EMPTY_SCRAPE: Scrape = {
+/** The status of a daemon that does nothing. */
+export const EMPTY_STATUS: Status = {
   version: '',
   revision: '',
   node_version: '',
@@ -12,7 +12,7 @@ export const EMPTY_SCRAPE: Scrape = {
   heart: { daemon_restarts: 0, open_connections: 0 },
   config_problems: [],
   service: { base_url: '', serverless_url: '', clock_skew_seconds: null },
-  deployments: new Float64Array(),
+  deployments: [],
   worker_groups: [],
   sinks: [],
   spool_durable: null,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { DeploymentStatus, Status } from '../../../src/daemon/status/status.ts';
-import { EMPTY_SCRAPE } from '../../support/empty-scrape.ts';
+import type { DeploymentStatus, Status } from '../../../../src/daemon/status/schema.ts';
+import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 
 interface Verdict {
   readonly tone: string;
@@ -9,13 +9,13 @@ interface Verdict {
 }
 
 // The page's scripts are served as they are, and have no types.
-const script = new URL('../../../src/daemon/status/page/status-verdict.js', import.meta.url).href;
+const script = new URL('../../../../src/daemon/status/page/status-verdict.js', import.meta.url).href;
 const { verdict } = (await import(script)) as { verdict: (status: Status, now: number) => Verdict };
 
 const NOW = 1_000_000;
 
 function judge(over: Partial<Status>): Verdict {
-  return verdict({ ...EMPTY_SCRAPE, now: NOW, deployments: [], ...over }, NOW);
+  return verdict({ ...EMPTY_STATUS, now: NOW, deployments: [], ...over }, NOW);
 }
 
 function deployment(state: string, lastError: string | null = null): DeploymentStatus {

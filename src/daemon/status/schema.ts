@@ -1,10 +1,11 @@
 /**
  * What the daemon sees, in one object: /api/status answers with it, the status page draws it, and the metrics
  * are read from it. Times are Unix seconds, fields are named as the metrics and the interface name them; what
- * is not known is null. No secret is ever in it. Its published schema is made from this one (status-schema.ts).
+ * is not known is null. No secret is ever in it.
  */
 import * as z from 'zod';
 import { SEVERITIES } from '../../scaling/rules/findings.ts';
+import { LIFECYCLE_STATES } from '../process/lifecycle.ts';
 
 const time = z.number().describe('Unix seconds');
 const seconds = z.number().min(0);
@@ -132,7 +133,7 @@ export const statusSchema = z.object({
   version: z.string(),
   revision: z.string(),
   node_version: z.string(),
-  state: z.enum(['starting', 'running', 'draining', 'stopped']),
+  state: z.enum(LIFECYCLE_STATES),
   now: time,
   started_at: time,
   replica,
@@ -152,6 +153,17 @@ export const statusSchema = z.object({
   account: account.nullable(),
   jobs: z.array(job),
 });
+
+/**
+ * The published JSON Schema: served at /api/status/schema, and in the tree as deploy/status.schema.json. Fields may be
+ * added to it, so a reader must ignore those that it does not know.
+ */
+export function statusJsonSchema(): Record<string, unknown> {
+  return {
+    title: 'Status of a Pilotlight daemon',
+    ...z.toJSONSchema(statusSchema, { io: 'input', target: 'draft-2020-12' }),
+  };
+}
 
 type DeepReadonly<T> = T extends readonly (infer Item)[]
   ? readonly DeepReadonly<Item>[]

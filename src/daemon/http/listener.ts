@@ -16,9 +16,7 @@ export interface Reply {
     | 'text/javascript'
     | 'application/json'
     | (string & {});
-  readonly body: string | Uint8Array;
-  /** Called when the body is not needed any more, whether all of it was sent or the connection broke. */
-  readonly onceSent?: () => void;
+  readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -109,7 +107,6 @@ async function handle(
     'content-length': Buffer.byteLength(reply.body),
     ...reply.headers,
   });
-  if (reply.onceSent) response.once('close', reply.onceSent);
   response.end(request.method === 'HEAD' ? undefined : reply.body);
 }
 

@@ -1,0 +1,48 @@
+/** The admin routes, for whoever is on this machine: reload, quit, log level, the configuration without its secrets. */
+import type { Logger } from 'pino';
+import { redactedSettings } from '../../config/describe.ts';
+import { LOG_LEVELS } from '../../config/types/log-levels.ts';
+import type { DaemonMessage, HeartMessage, Link } from '../../heartbeat/process/link/link.ts';
+import type { InForce, Reloading } from '../services/reloading.ts';
+import { json, type Reply, type Routes } from './listener.ts';
+
+export interface AdminRouteSources {
+  readonly reloading: Pick<Reloading, 'reload'>;
+  readonly heart: Pick<Link<DaemonMessage, HeartMessage>, 'send'>;
+  readonly logger: Logger;
+  readonly inForce: InForce;
+}
+
+export function adminRoutes({ reloading, heart, logger, inForce }: AdminRouteSources): Routes {
+  return {
+    async 'POST /-/reload'() {
+      const { ok, problems } = await reloading.reload();
+      return json(ok ? 200 : 400, { reloaded: ok, problems });
+    },
+    'POST /-/quit'() {
+      heart.send({ type: 'quit' });
+      return json(202, { quitting: true });
+    },
+    'PUT /-/log-level': ({ body }) => changeLogLevel(body.trim(), heart, logger),
+    'GET /-/config': () => json(200, redactedSettings(inForce.settings)),
+  };
+}
+
+/** The daemon's and the heart's, until a reload changes the setting. */
+function changeLogLevel(
+  wanted: string,
+  heart: AdminRouteSources['heart'],
+  logger: AdminRouteSources['logger'],
+): Reply {
+  const level = LOG_LEVELS.find((known) => known === wanted);
+  if (level === undefined) {
+    return json(400, {
+      error: 'bad_request',
+      msg: `level: got ${JSON.stringify(wanted.slice(0, 40))}; allowed: ${LOG_LEVELS.join(', ')}`,
+    });
+  }
+  logger.level = level;
+  heart.send({ type: 'log-level', level });
+  logger.info({ level }, 'log level changed');
+  return json(200, { level });
+}

@@ -1,0 +1,96 @@
+/** Metrics that only events can tell: requests, how late heartbeats leave, reloads, the daemon's own messages. */
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { ClientObserver } from '../../../client/caller.ts';
+import { LOG_LEVELS, type LogLevel } from '../../../config/types/log-levels.ts';
+import type { OperationId } from '../../../contract/operations.ts';
+import { PREFIX } from '../family.ts';
+
+/** Seconds; a heartbeat answered after 10 s is the attempt timeout's own limit. */
+const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const LAG_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
+
+/** Counts the requests of a client. Series of these operations exist from the start. */
+export function requestMetrics(registry: Registry, operations: readonly OperationId[]): ClientObserver {
+  const registers = [registry];
+  const requests = new Counter({
+    name: `${PREFIX}api_requests_total`,
+    help: 'Requests to the service, by operation and HTTP status or error.',
+    labelNames: ['operation', 'code'],
+    registers,
+  });
+  const retries = new Counter({
+    name: `${PREFIX}api_retries_total`,
+    help: 'Requests that were repeated after a failure.',
+    labelNames: ['operation'],
+    registers,
+  });
+  const throttleWait = new Counter({
+    name: `${PREFIX}api_throttle_wait_seconds_total`,
+    help: 'Time spent waiting because the service asked for it (429).',
+    registers,
+  });
+  const duration = new Histogram({
+    name: `${PREFIX}api_request_duration_seconds`,
+    help: 'Time of a request to the service, from name lookup to the last byte.',
+    labelNames: ['operation'],
+    buckets: REQUEST_BUCKETS,
+    registers,
+  });
+  for (const operation of operations) {
+    requests.inc({ operation, code: '200' }, 0);
+    retries.inc({ operation }, 0);
+    duration.zero({ operation });
+  }
+  return {
+    exchange({ operation, code, durationMs }) {
+      requests.inc({ operation, code });
+      duration.observe({ operation }, durationMs / 1000);
+    },
+    retry({ operation, waitMs, throttled }) {
+      retries.inc({ operation });
+      if (throttled) throttleWait.inc(waitMs / 1000);
+    },
+  };
+}
+
+/** Takes the time between when a heartbeat was due and when it was sent, ms. */
+export function schedulingLagMetric(registry: Registry): (ms: number) => void {
+  const lag = new Histogram({
+    name: `${PREFIX}heartbeat_scheduling_lag_seconds`,
+    help: 'How much later than due heartbeats were sent.',
+    buckets: LAG_BUCKETS,
+    registers: [registry],
+  });
+  return (ms) => lag.observe(ms / 1000);
+}
+
+/** Counts messages. */
+export function logMessageMetric(registry: Registry): (level: LogLevel, count: number) => void {
+  const messages = new Counter({
+    name: `${PREFIX}log_messages_total`,
+    help: "The daemon's own log messages, by level.",
+    labelNames: ['level'],
+    registers: [registry],
+  });
+  for (const level of LOG_LEVELS) messages.inc({ level }, 0);
+  return (level, count) => messages.inc({ level }, count);
+}
+
+/** Takes how a load of the configuration ended, and when. */
+export function reloadMetrics(registry: Registry): (successful: boolean, atSeconds: number) => void {
+  const registers = [registry];
+  const success = new Gauge({
+    name: `${PREFIX}config_last_reload_successful`,
+    help: 'Whether the last load of the configuration succeeded.',
+    registers,
+  });
+  const time = new Gauge({
+    name: `${PREFIX}config_last_reload_success_timestamp_seconds`,
+    help: 'When the configuration was last loaded with success.',
+    registers,
+  });
+  return (successful, atSeconds) => {
+    success.set(Number(successful));
+    if (successful) time.set(atSeconds);
+  };
+}

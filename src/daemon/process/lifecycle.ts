@@ -1,0 +1,95 @@
+/** The states of the daemon's life, and the clean-up that runs at its end. */
+import type { Logger } from 'pino';
+
+/**
+ * `starting`: the configuration is valid, and the listeners are not bound yet. `draining`: told to stop, and not ready
+ * any more.
+ */
+export const LIFECYCLE_STATES = ['starting', 'running', 'draining', 'stopped'] as const;
+export type LifecycleState = (typeof LIFECYCLE_STATES)[number];
+
+export class Lifecycle {
+  readonly #shutdown = new ShutdownSequence();
+  readonly #logger: Logger;
+  #state: LifecycleState = 'starting';
+  #stopped: Promise<void> | undefined;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  get state(): LifecycleState {
+    return this.#state;
+  }
+
+  /** Whether it is too late for new work. */
+  get isEnding(): boolean {
+    return this.#state === 'draining' || this.#state === 'stopped';
+  }
+
+  /** Everything works. */
+  begin(): void {
+    this.#state = 'running';
+  }
+
+  /** Adds a clean-up, to be run after those that were added before. */
+  onStop(name: string, run: CleanUp['run']): void {
+    this.#shutdown.add(name, run);
+  }
+
+  /** Runs the clean-ups within so many ms. A second call waits for the first. */
+  stop(withinMs: number): Promise<void> {
+    this.#stopped ??= this.#stop(performance.now() + withinMs);
+    return this.#stopped;
+  }
+
+  async #stop(deadline: number): Promise<void> {
+    this.#state = 'draining';
+    this.#logger.info('draining');
+    const failure = await this.#shutdown.run(() => deadline - performance.now());
+    this.#state = 'stopped';
+    if (failure) this.#logger.error({ err: failure }, 'shutdown was not clean');
+    else this.#logger.info('stopped');
+  }
+}
+
+interface CleanUp {
+  readonly name: string;
+  /** `remainingMs`: how long all clean-ups together may still take. */
+  readonly run: (remainingMs: number) => PromiseLike<void> | void;
+}
+
+/**
+ * Clean-ups in the order in which they were added, each run once, each bounded by the time that is left; one that
+ * fails or hangs does not keep the others from running. Reports the first failure.
+ */
+export class ShutdownSequence {
+  readonly #steps: CleanUp[] = [];
+
+  add(name: string, run: CleanUp['run']): void {
+    this.#steps.push({ name, run });
+  }
+
+  /** `remainingMs` tells how long all steps together may still take. */
+  async run(remainingMs: () => number): Promise<Error | undefined> {
+    let first: Error | undefined;
+    for (const { name, run } of this.#steps.splice(0)) {
+      try {
+        await within(Math.max(0, Math.floor(remainingMs())), name, run);
+      } catch (cause) {
+        first ??= new Error(`shutdown step "${name}" failed`, { cause });
+      }
+    }
+    return first;
+  }
+}
+
+function within(limitMs: number, name: string, run: CleanUp['run']): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`${name} did not end in time`)), limitMs);
+    Promise.resolve()
+      .then(() => run(limitMs))
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
+  });
+}

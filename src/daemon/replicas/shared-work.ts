@@ -1,0 +1,86 @@
+/**
+ * The work that is done once, however many replicas there are: following the logs, and the watches. A daemon without
+ * replicas does it itself; with them, the one that holds the lease does.
+ */
+import type { Writable } from 'node:stream';
+import type { Logger } from 'pino';
+import type { Settings } from '../../config/options/options.ts';
+import type { Lifecycle } from '../process/lifecycle.ts';
+import type { DaemonClient } from '../services/client.ts';
+import { startLogFollowing } from '../services/log-following.ts';
+import { startWatches } from '../services/watches.ts';
+import type { Status } from '../status/schema.ts';
+import { joinReplicas } from './replicas.ts';
+
+export interface SharedWorkOptions {
+  /** Distinct for each replica and each of its lives. */
+  readonly id: string;
+  readonly client: DaemonClient;
+  readonly settings: Settings;
+  readonly logger: Logger;
+  /** Where worker-group lines go. */
+  readonly stdout: Writable;
+  /** How many daemons of this heart there were before. */
+  readonly restarts: number;
+}
+
+export type SharedWorkStatus = Pick<
+  Status,
+  | 'replica'
+  | 'worker_groups'
+  | 'sinks'
+  | 'spool_durable'
+  | 'instances'
+  | 'maintenance_windows'
+  | 'account'
+  | 'jobs'
+>;
+
+export interface SharedWork {
+  status(): SharedWorkStatus;
+  apply(settings: Settings): Promise<void>;
+  /** Adds what ends the work to the clean-ups. */
+  stopWith(lifecycle: Lifecycle): void;
+}
+
+const NOTHING_SEEN = { instances: {}, maintenance_windows: [], account: null } as const;
+
+export async function startSharedWork(options: SharedWorkOptions): Promise<SharedWork> {
+  const { id, client, settings, logger, stdout, restarts } = options;
+  const following = { client, logger, stdout, isRestart: restarts > 0 };
+  const replicas =
+    settings.redisUrl === undefined
+      ? undefined
+      : await joinReplicas({
+          id,
+          redisUrl: settings.redisUrl,
+          settings,
+          logger,
+          startFollowing: (now, openSpool) => startLogFollowing({ ...following, settings: now, openSpool }),
+          onTaken: () => watches.runNow(),
+        });
+  const logs = replicas?.logs ?? (await startLogFollowing({ ...following, settings }));
+  const watches = startWatches(client, settings, logger, replicas?.held);
+
+  return {
+    status: () => ({
+      replica: replicas?.status() ?? { id, role: 'alone' },
+      ...logs.status(),
+      ...watches.status(),
+      // What a replica saw before another took over the watches is out of date.
+      ...(replicas?.held() === false && NOTHING_SEEN),
+    }),
+    async apply(next) {
+      await logs.apply(next);
+      await watches.apply(next);
+    },
+    stopWith(lifecycle) {
+      lifecycle.onStop('watches', () => watches.stop());
+      lifecycle.onStop('log polling', (remainingMs) =>
+        logs.beginStop(AbortSignal.timeout(Math.floor(remainingMs / 2))),
+      );
+      lifecycle.onStop('log sinks', () => logs.stopped());
+      lifecycle.onStop('replicas', () => replicas?.leave());
+    },
+  };
+}

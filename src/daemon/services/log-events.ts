@@ -1,0 +1,57 @@
+/** What the log pipeline says in the daemon's own log. */
+import type { Logger } from 'pino';
+import type { LogEvent } from '../../logs/events.ts';
+import { SinkBusy } from '../../logs/sinks/sink.ts';
+
+/** A trouble is logged when it begins, and mostly at level debug while it lasts. */
+export function logEvent(logger: Logger, event: LogEvent): void {
+  switch (event.kind) {
+    case 'poll failed': {
+      const { workergroupId, reason, failures, retryInMs } = event;
+      const fields = { workergroupId, reason, failures, retryInSeconds: Math.round(retryInMs / 100) / 10 };
+      logger[failures === 1 ? 'warn' : 'debug'](fields, 'log poll failed; nothing is lost yet');
+      return;
+    }
+    case 'gap': {
+      const { workergroupId, reason, lostMin, lostEstimate } = event;
+      logger.warn({ workergroupId, reason, lostMin, lostEstimate }, 'gap in the log');
+      return;
+    }
+    case 'dropped': {
+      const { sink, records, reason, message } = event;
+      logger.error({ sink, records, reason, message }, 'log records dropped');
+      return;
+    }
+    case 'sink failed': {
+      const { sink, error, failures, retryInMs } = event;
+      // Repeated after twice as many failures each time: what only a person can fix must not be missed.
+      const isTold = Number.isInteger(Math.log2(failures));
+      const level = error instanceof SinkBusy && error.advice !== undefined ? 'error' : 'warn';
+      const fields = { sink, err: error, failures, retryInMs };
+      logger[isTold ? level : 'debug'](fields, 'log sink failed; its records wait in the spool');
+      return;
+    }
+    case 'spool failed':
+      logger.error({ err: event.error }, 'the log spool could not store lines; they are taken again');
+      return;
+    case 'spool in memory':
+      logger.error(
+        { err: event.error },
+        'PILOTLIGHT_STATE_DIR cannot be used: log records are kept in memory, and it is tried again',
+      );
+      return;
+    case 'spool on disk again':
+      logger.info('PILOTLIGHT_STATE_DIR can be used again: log records are kept on disk');
+      return;
+    case 'spool set aside':
+      logger.error(
+        { err: event.error, setAside: event.path },
+        'the log spool was unreadable and set aside; a new epoch begins',
+      );
+      return;
+    case 'polled':
+    case 'lines':
+    case 'delivered':
+      return;
+  }
+}

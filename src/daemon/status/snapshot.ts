@@ -1,0 +1,60 @@
+/** The status at a moment, put together from what each part of the daemon tells. */
+import type { BuildInfo } from '../../build-info.ts';
+import { describeProblem, isError } from '../../config/problem.ts';
+import type { Lifecycle } from '../process/lifecycle.ts';
+import type { SharedWork } from '../replicas/shared-work.ts';
+import type { Heartbeats } from '../services/heartbeats.ts';
+import type { InForce } from '../services/reloading.ts';
+import type { ServiceClock } from '../services/service-clock.ts';
+import type { Status } from './schema.ts';
+
+export interface StatusSources {
+  readonly build: BuildInfo;
+  /** Unix seconds. */
+  readonly startedAt: number;
+  /** How many daemons of this heart there were before. */
+  readonly restarts: number;
+  readonly inForce: InForce;
+  readonly lifecycle: Pick<Lifecycle, 'state'>;
+  readonly clock: Pick<ServiceClock, 'skewSeconds'>;
+  readonly heartbeats: Pick<Heartbeats, 'status' | 'openConnections'>;
+  readonly work: Pick<SharedWork, 'status'>;
+}
+
+export function statusSnapshot(sources: StatusSources): Status {
+  const { build, startedAt, restarts, inForce, lifecycle, clock, heartbeats } = sources;
+  const { settings, problems } = inForce;
+  const work = sources.work.status();
+  return {
+    version: build.version,
+    revision: build.revision,
+    node_version: process.versions.node,
+    state: lifecycle.state,
+    now: Date.now() / 1000,
+    started_at: startedAt,
+    replica: work.replica,
+    heart: { daemon_restarts: restarts, open_connections: heartbeats.openConnections() },
+    config_problems: problems
+      // A rule of endpoint groups only advises, and is told with its group.
+      .filter((problem) => isError(problem) && problem.rule === undefined)
+      .map((problem) => ({ variable: problem.variable, problem: describeProblem(problem) })),
+    service: {
+      base_url: settings.baseUrl,
+      serverless_url: settings.serverlessUrl ?? settings.baseUrl,
+      clock_skew_seconds: clock.skewSeconds,
+    },
+    deployments: heartbeats.status(),
+    worker_groups: work.worker_groups,
+    sinks: work.sinks,
+    spool_durable: work.spool_durable,
+    endpoint_groups: settings.endpointGroups.map(({ label, parameters, findings }) => ({
+      endpoint_group: label,
+      parameters: { ...parameters },
+      findings,
+    })),
+    instances: work.instances,
+    maintenance_windows: work.maintenance_windows,
+    account: work.account,
+    jobs: work.jobs,
+  };
+}
