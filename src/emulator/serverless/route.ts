@@ -12,7 +12,7 @@ export interface RouteContext {
   readonly nowMs: number;
   readonly origin: string;
   /** base64 of the signature of a text. */
-  sign(text: string): string;
+  readonly sign: (text: string) => string;
 }
 
 export function routeRequest(

@@ -192,15 +192,15 @@ describe('stopping and starting', () => {
   });
 
   test('need a deployment, and a key that may write', async () => {
-    const { send, emulator } = service;
-    expect(await send('POST', '/api/v0/deployment/9/stop/', {})).toMatchObject({ status: 404 });
+    const { emulator } = service;
+    expect(await service.send('POST', '/api/v0/deployment/9/stop/', {})).toMatchObject({ status: 404 });
     emulator.apiKeys.add({ name: 'reader', key: 'reader', permissions: { api: { user_read: {} } } });
     for (const [method, path] of [
       ['POST', '/api/v0/deployment/42/stop/'],
       ['DELETE', '/api/v0/deployment/42/'],
       ['PUT', '/api/v0/deployments/'],
     ] as const) {
-      expect(await send(method, path, CIRCLE, 'reader')).toMatchObject({ status: 403 });
+      expect(await service.send(method, path, CIRCLE, 'reader')).toMatchObject({ status: 403 });
     }
   });
 });
