@@ -283,6 +283,13 @@ export const ERRORS = {
     advice: 'come back more slowly',
     assumed: true,
   },
+  no_such_workergroup: {
+    status: [404],
+    when: 'the id matches no worker group of this user (public dialect)',
+    actor: 'user',
+    advice: 'check the id',
+    assumed: true,
+  },
   internal_error: {
     status: [500],
     when: 'the service failed',

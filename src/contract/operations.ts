@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Operation } from './define.ts';
 import { apiKeyOperations } from './operations/api-keys.ts';
+import { deployOperations } from './operations/deploy.ts';
 import { endpointGroupOperations } from './operations/endpoint-groups.ts';
 import { instanceOperations } from './operations/instances.ts';
 import { machineOperations } from './operations/machines.ts';
@@ -10,6 +11,8 @@ import { teamOperations } from './operations/teams.ts';
 import { templateOperations } from './operations/templates.ts';
 import { tfaOperations } from './operations/tfa.ts';
 import { userOperations } from './operations/users.ts';
+import { workerGroupOperations } from './operations/worker-groups.ts';
+import { endpointWorkerOperations, groupWorkerOperations } from './operations/workers.ts';
 
 export const OPERATIONS = {
   ...machineOperations,
@@ -19,7 +22,11 @@ export const OPERATIONS = {
   ...tfaOperations,
   ...teamOperations,
   ...serverlessOperations,
+  ...deployOperations,
+  ...workerGroupOperations,
+  ...groupWorkerOperations,
   ...endpointGroupOperations,
+  ...endpointWorkerOperations,
   ...apiKeyOperations,
 } as const;
 

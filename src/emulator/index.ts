@@ -27,6 +27,7 @@ import { checkSeed, withReplayFiles } from './seed/file.ts';
 import type { Seed } from './seed/schema.ts';
 import { createServer } from './http/server.ts';
 import { createService, type World } from './service/service.ts';
+import { createSigner } from './serverless/signature.ts';
 import type { SettingsInput } from './state/settings.ts';
 import { settle } from './service/settle.ts';
 import {
@@ -90,6 +91,8 @@ export interface Emulator extends Control, Resources, AsyncDisposable {
   readonly dialect: DialectName;
   /** Value that the first API key of the seed has now; empty once it is deleted and was the only one. */
   readonly apiKey: string;
+  /** What it signs routes with, as workers know it: PEM. */
+  readonly publicKey: string;
   readonly clock: Clock;
   readonly faults: Faults;
   readonly journal: Journal;
@@ -123,6 +126,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     now: () => clock.now(),
     random: createRandom(state.settings.randomSeed),
     inferenceLog: createInferenceLog(),
+    signer: createSigner(),
   };
 
   const journal = createJournal(
@@ -162,6 +166,9 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     dialect: dialectName,
     get apiKey() {
       return firstKeyValue(world.state) ?? '';
+    },
+    get publicKey() {
+      return world.signer.publicKey();
     },
     clock,
     faults,

@@ -5,6 +5,11 @@ import * as z from 'zod';
 /** Fields whose rules no generator guesses, and ids that lead somewhere now and then. */
 const FIELDS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   id: fc.constantFrom(1, 2, 7, 8, 9, 31, 42, 43, 501, 999),
+  workergroup_id: fc.constantFrom(7, 8, 99),
+  endpoint_id: fc.constantFrom(31, 9),
+  endpoint: fc.constantFrom('chat', 'x'),
+  endpoint_name: fc.constantFrom('chat', 'x'),
+  ids: fc.constantFrom([3001], [3002, 5]),
   offer_id: fc.constantFrom(3001, 3002, 3003, 3004, 5),
   template_id: fc.constantFrom(9, 10, 11, 99),
   tfa_method_id: fc.constantFrom(1, 2, 99),

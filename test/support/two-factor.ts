@@ -9,6 +9,7 @@ import { buildState } from '../../src/emulator/seed/build.ts';
 import { createService, type World } from '../../src/emulator/service/service.ts';
 import { settle } from '../../src/emulator/service/settle.ts';
 import { inspectOutbox, inspectTwoFactor, totpHelper } from '../../src/emulator/inspect/two-factor.ts';
+import { createSigner } from '../../src/emulator/serverless/signature.ts';
 import { createInferenceLog } from '../../src/emulator/worker-log/inference-log.ts';
 
 export const MINUTE = 60_000;
@@ -108,6 +109,7 @@ export function createLab(settings: SettingsInput = {}, dialect: Dialect = specD
     dialect,
     now: () => nowMs,
     random: createRandom(1),
+    signer: createSigner(),
     inferenceLog: createInferenceLog(),
   };
   const service = createService(world);

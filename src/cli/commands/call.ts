@@ -19,7 +19,7 @@ export function opsCommand(console: Console): Command {
       if (options.json) return printLine(console, JSON.stringify(rows, null, 2));
       const { table } = await import('../operations/table.ts');
       const cells = rows.map(({ id, command, summary, source }) => [id, command, summary, source]);
-      for (const line of table(['operation', 'command', 'does', 'source'], cells, console.columns)) {
+      for (const line of table(['operation', 'command', 'does', 'source'], cells, console)) {
         printLine(console, line);
       }
     });

@@ -11,6 +11,7 @@ import { helpAfter } from './help.ts';
 import { parseObject, readInput } from './input.ts';
 import { commandGroups } from './names.ts';
 import { perform, type PerformOptions } from './perform.ts';
+import { namedField } from './subjects.ts';
 
 interface Options extends PerformOptions {
   readonly input?: string;
@@ -18,11 +19,13 @@ interface Options extends PerformOptions {
 
 /** One command for each resource, with one below it for each operation. */
 export function operationCommands(console: Console): Command[] {
-  return commandGroups().map(({ name, plural, operations }) => {
+  return commandGroups().map(({ name, aliases, operations }) => {
     const group = new Command(name).description(operations.map((operation) => operation.name).join(', '));
-    if (plural !== undefined) group.alias(plural);
-    for (const operation of operations)
-      group.addCommand(operationCommand(operation.id, operation.name, console));
+    group.aliases(aliases);
+    for (const operation of operations) {
+      const command = operationCommand(operation.id, operation.name, console);
+      group.addCommand(operation.alias === undefined ? command : command.alias(operation.alias));
+    }
     return group;
   });
 }
@@ -34,7 +37,10 @@ function operationCommand(id: OperationId, name: string, console: Console): Comm
   const command = new Command(name)
     .summary(operation.summary)
     .description([operation.summary, operation.description].filter(Boolean).join('.\n'));
-  for (const flag of subjects) command.addArgument(new Argument(`[${flag.name}]`, flag.description));
+  for (const flag of subjects) {
+    const orName = namedField(id) === flag.path[0] ? `${flag.description}, or its name` : flag.description;
+    command.addArgument(new Argument(`[${flag.name}]`, orName));
+  }
   command.optionsGroup('Fields:');
   for (const flag of flags) for (const option of optionsOf(flag)) command.addOption(option);
   return addSharedOptions(command, operation).action(async (...args: unknown[]) => {

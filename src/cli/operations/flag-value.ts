@@ -29,10 +29,14 @@ export function readFlag({ kind, schema }: Flag, texts: readonly string[]): unkn
   }
 }
 
-/** One item, or a JSON array of them. */
+/** One item, several numbers with commas between them, or a JSON array. */
 function readItems(schema: z.ZodArray, text: string): unknown[] {
   const parsed = text.startsWith('[') ? coerceText(schema, text) : undefined;
-  return Array.isArray(parsed) ? parsed : [coerceText(schema.element as z.ZodType, text)];
+  if (Array.isArray(parsed)) return parsed;
+  const element = schema.element as z.ZodType;
+  // A text may have commas of its own, a number has none.
+  const items = element instanceof z.ZodNumber ? text.split(',').map((item) => item.trim()) : [text];
+  return items.map((item) => coerceText(element, item));
 }
 
 /** `NAME=value`, a JSON object, or container flags where the map is one of environment and ports. */

@@ -4,32 +4,49 @@ import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 export interface CommandGroup {
   /** `template`, `endpoint-group` */
   readonly name: string;
-  /** `templates`; undefined where the resource has no plural. */
-  readonly plural: string | undefined;
-  readonly operations: readonly { readonly id: OperationId; readonly name: string }[];
+  /** `templates`, and the contract's own words where people say it otherwise. */
+  readonly aliases: readonly string[];
+  readonly operations: readonly {
+    readonly id: OperationId;
+    readonly name: string;
+    readonly alias?: string;
+  }[];
 }
+
+/** What people say where the contract has another word. */
+const SAID: Readonly<Record<string, string>> = { workergroups: 'worker-groups', get: 'show' };
 
 /** The resources of the table in its order, each with its operations. */
 export function commandGroups(): CommandGroup[] {
   const resources = Map.groupBy(OPERATION_IDS, (id) => id.split('.')[0] ?? '');
   return [...resources].map(([resource, ids]) => {
-    const words = kebab(resource);
-    const name = words.replace(/s$/, '');
-    return {
-      name,
-      plural: name === words ? undefined : words,
-      operations: ids.map((id) => ({ id, name: kebab(id.split('.')[1] ?? '') })),
-    };
+    const words = new Set([wordsOf(resource), kebab(resource)]);
+    const [name = '', ...aliases] = new Set([...words].flatMap((word) => [singular(word), word]));
+    return { name, aliases, operations: ids.map(operationWords) };
   });
+}
+
+function operationWords(id: OperationId): CommandGroup['operations'][number] {
+  const method = id.split('.')[1] ?? '';
+  const [name, alias] = [wordsOf(method), kebab(method)];
+  return alias === name ? { id, name } : { id, name, alias };
 }
 
 /** `template search` */
 export function commandOf(id: OperationId): string {
   const [resource = '', method = ''] = id.split('.');
-  return `${kebab(resource).replace(/s$/, '')} ${kebab(method)}`;
+  return `${singular(wordsOf(resource))} ${wordsOf(method)}`;
 }
 
 /** `endpointGroups` and `machine_ids` → `endpoint-groups`, `machine-ids` */
 export function kebab(name: string): string {
   return name.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+function wordsOf(name: string): string {
+  return SAID[name] ?? kebab(name);
+}
+
+function singular(words: string): string {
+  return words.replace(/s$/, '');
 }

@@ -10,10 +10,12 @@ import { EXIT } from '../../config/exit-codes.ts';
 import { printError, printLine, type Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { completeInput } from './ask-codes.ts';
+import { columnsOf } from './columns.ts';
 import { flagsOf } from './flags.ts';
 import { describeInputProblem, type Input } from './input.ts';
 import { curlLine, httpText, KEY_MARK, previewRequest } from './preview.ts';
 import { renderAnswer } from './render.ts';
+import { isUnresolved, namedField, resolveNames } from './subjects.ts';
 
 export interface PerformOptions {
   readonly json?: boolean;
@@ -43,16 +45,21 @@ export async function perform(
   await using client = createClient(connection);
   return await console.interruptible(async (signal) => {
     try {
-      const complete = await completeInput(operationOf(id), input, client, console, signal);
+      const callOptions: CallOptions = {
+        signal,
+        ...(options.timeout !== undefined && { timeoutMs: options.timeout }),
+      };
+      const named = options.fields ? input : await resolveNames(id, input, client, callOptions);
+      if (isUnresolved(named)) {
+        printError(console, `error: ${named.problem}`);
+        return named.exit;
+      }
+      const complete = await completeInput(operationOf(id), named, client, console, signal);
       const problem = describeProblems(id, complete, options);
       if (problem !== undefined) {
         console.err(problem);
         return EXIT.usage;
       }
-      const callOptions: CallOptions = {
-        signal,
-        ...(options.timeout !== undefined && { timeoutMs: options.timeout }),
-      };
       print(id, await client.call(id, complete, callOptions), options, console);
       return EXIT.ok;
     } catch (error) {
@@ -71,7 +78,10 @@ function takesSecretAlone(id: OperationId, input: Input): boolean {
 function print(id: OperationId, answer: unknown, { json }: PerformOptions, console: Console): void {
   const { columns } = console;
   if (json) printLine(console, JSON.stringify(answer, null, columns === undefined ? undefined : 2));
-  else for (const line of renderAnswer(answer, operationOf(id).response, columns)) printLine(console, line);
+  else {
+    const lines = renderAnswer(answer, operationOf(id).response, { columns, shown: columnsOf(id) });
+    for (const line of lines) printLine(console, line);
+  }
 }
 
 function explain(error: CallError, console: Console): number {
@@ -87,6 +97,9 @@ function show(id: OperationId, input: Input, options: PerformOptions, console: C
   const encoded = encodeRequest(operation, input, KEY_MARK);
   if (!encoded.ok) {
     console.err(describeProblems(id, input, options) ?? '');
+    const field = namedField(id);
+    if (field !== undefined && typeof input[field] === 'string')
+      printError(console, 'A dry run asks the service nothing, so it takes ids and no names.');
     return EXIT.usage;
   }
   const { addresses, hasKey } = loadKeylessConnection(console.environment);

@@ -1,15 +1,24 @@
 /** An answer as a person reads it: lists as tables, objects as lines of name and value. Pure. */
 import * as z from 'zod';
 import { isRecord } from '../../contract/is-record.ts';
+import { isSecret } from '../../contract/schemas.ts';
 import { innerOf } from '../../wire/coerce.ts';
 import { displayed } from '../logs/format.ts';
 import { table } from './table.ts';
 
 const INDENT = '  ';
 
-/** `columns`: width of the terminal; undefined: no limit. `schema` says which numbers are times. */
-export function renderAnswer(answer: unknown, schema: z.ZodType, columns: number | undefined): string[] {
-  if (Array.isArray(answer)) return renderList(answer, elementOf(schema), columns);
+export interface Layout {
+  /** Width of the terminal; undefined: no limit. */
+  readonly columns: number | undefined;
+  /** Fields of the rows of a list to be shown; undefined: all but secrets. */
+  readonly shown?: readonly string[] | undefined;
+}
+
+/** `schema` says which numbers are times, and which texts are secrets. */
+export function renderAnswer(answer: unknown, schema: z.ZodType, layout: Layout): string[] {
+  const { columns } = layout;
+  if (Array.isArray(answer)) return renderList(answer, elementOf(schema), layout);
   if (!isRecord(answer)) return [cell(answer, undefined)];
   const all = Object.entries(answer);
   // That it succeeded is said by the rest of the answer, where there is any.
@@ -17,19 +26,22 @@ export function renderAnswer(answer: unknown, schema: z.ZodType, columns: number
   const [only] = entries;
   // A text alone, such as a log, is printed as it is.
   if (entries.length === 1 && typeof only?.[1] === 'string') return multiline(only[1]);
-  const plain = entries.filter(([, value]) => !isList(value) && !isRecord(value));
+  const plain = entries.filter(([, value]) => !isList(value) && !isRecord(value) && !isBlock(value));
   const width = Math.max(0, ...plain.map(([name]) => name.length));
   const lines = plain.map(([name, value]) =>
     `${name.padEnd(width)}  ${cell(value, fieldOf(schema, name))}`.trimEnd(),
   );
-  const narrower = entries.length === 1 || columns === undefined ? columns : columns - INDENT.length;
+  const inside = entries.length === 1 || columns === undefined ? columns : columns - INDENT.length;
+  const narrower = { ...layout, columns: inside };
   for (const [name, value] of entries) {
     const field = fieldOf(schema, name);
     const inner = isList(value)
       ? renderList(value, elementOf(field), narrower)
       : isRecord(value)
         ? renderAnswer(value, field ?? z.unknown(), narrower)
-        : undefined;
+        : isBlock(value)
+          ? multiline(value)
+          : undefined;
     if (inner)
       lines.push(...(entries.length === 1 ? inner : [`${name}:`, ...inner.map((line) => INDENT + line)]));
   }
@@ -39,21 +51,24 @@ export function renderAnswer(answer: unknown, schema: z.ZodType, columns: number
 function renderList(
   rows: readonly unknown[],
   schema: z.ZodType | undefined,
-  columns: number | undefined,
+  { columns, shown }: Layout,
 ): string[] {
   if (rows.length === 0) return ['none'];
   if (!rows.every(isRecord)) return rows.map((row) => cell(row, schema));
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const all = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const names = shown?.filter((name) => all.includes(name)) ?? all.filter((name) => !isHidden(schema, name));
   return table(
     names,
     rows.map((row) => names.map((name) => cell(row[name], fieldOf(schema, name)))),
-    columns,
+    { columns, left: all.length - names.length },
   );
 }
 
 /** One line, without what a terminal would take for a command. */
 function cell(value: unknown, schema: z.ZodType | undefined): string {
   if (value === undefined || value === null) return '-';
+  // The service writes 0 for what has not happened.
+  if (value === 0 && isTime(schema)) return '-';
   if (typeof value === 'number' && isTime(schema)) return new Date(value * 1000).toISOString();
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return displayed(text.replaceAll(/\s+/g, ' '));
@@ -81,6 +96,17 @@ function elementOf(schema: z.ZodType | undefined): z.ZodType | undefined {
 function readOf(schema: z.ZodType): z.ZodType {
   const inner = innerOf(schema);
   return inner instanceof z.ZodPipe ? readOf(inner.out as z.ZodType) : inner;
+}
+
+/** A text of several lines, such as one level of a log. */
+function isBlock(value: unknown): value is string {
+  return typeof value === 'string' && value.includes('\n');
+}
+
+/** A secret among many rows is seldom what one looks for, and stays on the screen. */
+function isHidden(schema: z.ZodType | undefined, name: string): boolean {
+  const field = fieldOf(schema, name);
+  return field !== undefined && isSecret(field);
 }
 
 function isList(value: unknown): value is unknown[] {

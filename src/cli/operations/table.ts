@@ -4,19 +4,27 @@ const GAP = '  ';
 /** A column is not cut below this many characters, except by its own content. */
 const LEAST_WIDTH = 12;
 
+export interface Frame {
+  /** Width of the terminal; undefined: no limit. */
+  readonly columns: number | undefined;
+  /** Fields that have no column. */
+  readonly left?: number;
+}
+
 /**
- * `columns`: width of the terminal; undefined: no limit. What does not fit is cut with an ellipsis, the widest
- * column first; when that is not enough the last columns go, and a line says so.
+ * What does not fit is cut with an ellipsis, the widest column first; when that is not enough the last columns go. A
+ * line says how many fields are not shown.
  */
 export function table(
   names: readonly string[],
   rows: readonly (readonly string[])[],
-  columns: number | undefined,
+  { columns, left: leftOut = 0 }: Frame,
 ): string[] {
   const natural = names.map((name, index) =>
     Math.max(widthOf(name), ...rows.map((row) => widthOf(row[index] ?? ''))),
   );
-  const { widths, left } = fit(natural, columns);
+  const { widths, left: cut } = fit(natural, columns);
+  const left = cut + leftOut;
   const line = (cells: readonly string[]): string =>
     widths
       .map((width, index) => pad(cells[index] ?? '', width))

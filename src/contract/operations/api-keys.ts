@@ -1,6 +1,7 @@
 /** API keys (§2.5). The interface names the operations and shows no paths; these are the public dialect's. */
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { readableRow } from '../readable.ts';
 import { id, permissions, success } from '../schemas.ts';
 
 /** A key as a list shows it: the secret value is shown once, at creation or reset. */
@@ -40,6 +41,20 @@ export const apiKeyOperations = {
     errors: [],
     repeatable: true,
     example: { input: {}, response: { apikeys: [{ id: 3, name: 'sidecar', permissions: {} }] } },
+  },
+  'apiKeys.get': {
+    method: 'GET',
+    path: '/api/v0/auth/apikeys/{id}/',
+    base: 'main',
+    origin: 'public dialect',
+    source: 'public dialect',
+    summary: 'A key of the account, without its value',
+    verification: BEARER_ONLY,
+    params: z.strictObject({ id: id.describe('key id') }),
+    response: readableRow(apiKey),
+    errors: ['not_found'],
+    repeatable: true,
+    example: { input: { id: 2 }, response: { success: true, id: 2, name: 'team', permissions: null } },
   },
   'apiKeys.delete': {
     method: 'DELETE',

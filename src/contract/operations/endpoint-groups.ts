@@ -2,7 +2,8 @@
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
 import { LIMITS } from '../limits.ts';
-import { id, success } from '../schemas.ts';
+import { readableRow } from '../readable.ts';
+import { id, success, timestamp } from '../schemas.ts';
 
 /** Defaults of §2.7. `endpoint_name` and `inactivity_timeout` have none. */
 export const ENDPOINT_GROUP_DEFAULTS = {
@@ -60,8 +61,24 @@ export const ENDPOINT_GROUP_PARAMETERS = Object.keys(
   endpointGroupParameters.shape,
 ) as EndpointGroupParameter[];
 
+/**
+ * `active`: the engine recruits and releases workers. `suspended`: it does neither, and workers go on, and are billed.
+ * `stopped`: all workers are inactive.
+ */
+export const ENDPOINT_STATES = ['active', 'suspended', 'stopped'] as const;
+export type EndpointState = (typeof ENDPOINT_STATES)[number];
+
 /** A stored endpoint group; the public service adds fields and may answer null where a value is unset. */
-export const endpointGroup = z.looseObject({ id, endpoint_name: z.string().nullish() });
+export const endpointGroup = z.looseObject({
+  id,
+  endpoint_name: z.string().nullish(),
+  endpoint_state: z
+    .string()
+    .nullish()
+    .describe(`${ENDPOINT_STATES.join(', ')}, or one that is new`),
+  api_key: z.string().meta({ format: 'password' }).nullish().describe('its own, for the serverless address'),
+  created_at: timestamp.nullish(),
+});
 export type EndpointGroup = z.output<typeof endpointGroup>;
 
 const groupId = z.strictObject({ id: id.describe('endpoint group id') });
@@ -99,13 +116,32 @@ export const endpointGroupOperations = {
     repeatable: true,
     example: { input: {}, response: { success: true, results: [{ id: 31, endpoint_name: 'chat' }] } },
   },
+  'endpointGroups.get': {
+    ...shared,
+    method: 'GET',
+    path: '/api/v0/endptjobs/{id}/',
+    summary: 'An endpoint group',
+    params: groupId,
+    response: z.looseObject({ result: readableRow(endpointGroup) }),
+    errors: ['not_found'],
+    repeatable: true,
+    example: {
+      input: { id: 31 },
+      response: { success: true, result: { id: 31, endpoint_name: 'chat', endpoint_state: 'active' } },
+    },
+  },
   'endpointGroups.update': {
     ...shared,
     method: 'PUT',
     path: '/api/v0/endptjobs/{id}/',
-    summary: 'Changes parameters of an endpoint group',
+    summary: 'Changes parameters of an endpoint group, or its state',
     params: groupId,
-    body: endpointGroupChanges,
+    body: endpointGroupChanges.extend({
+      endpoint_state: z
+        .enum(ENDPOINT_STATES)
+        .optional()
+        .describe('stopped: its workers stop; suspended: they go on, and none is recruited or released'),
+    }),
     response: success,
     errors: ['not_found'],
     repeatable: true,
@@ -115,9 +151,13 @@ export const endpointGroupOperations = {
     ...shared,
     method: 'DELETE',
     path: '/api/v0/endptjobs/{id}/',
-    summary: 'Deletes an endpoint group',
+    summary: 'Deletes an endpoint group with its worker groups and workers',
     params: groupId,
-    response: success,
+    response: success.extend({
+      deleted_workers: z.unknown().optional(),
+      failed_workers: z.unknown().optional(),
+      msg: z.string().nullish(),
+    }),
     errors: ['not_found'],
     repeatable: true,
     example: { input: { id: 31 }, response: { success: true } },

@@ -2,8 +2,10 @@ import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
 import { envEntryProblem } from '../text/env-flags.ts';
 import { textUpTo } from '../text/characters.ts';
-import { instanceListOperations } from './instance-list.ts';
+import { instance, instanceListOperations } from './instance-list.ts';
+import { instanceSearchOperations } from './instance-search.ts';
 import { LIMITS } from '../limits.ts';
+import { readableRow } from '../readable.ts';
 import { extraFilters, id, success } from '../schemas.ts';
 import { EXAMPLE_HASH } from './templates.ts';
 
@@ -90,12 +92,52 @@ const create = {
   },
 } as const;
 
+/** Of one offer, as `instances.create` would answer it. */
+const bulkEntry = z.looseObject({
+  success: z.boolean().nullish(),
+  new_contract: id.nullish().describe('the new instance id'),
+  error: z.string().nullish(),
+  msg: z.string().nullish(),
+});
+
+const one = {
+  path: '/api/v0/instances/{id}/',
+  base: 'main',
+  origin: 'public dialect',
+  source: 'public dialect',
+  verification: BEARER_ONLY,
+  params: z.strictObject({ id: id.describe('instance id') }),
+  repeatable: true,
+} as const;
+
 export const instanceOperations = {
   'instances.create': {
     ...create,
     method: 'PUT',
     summary: 'Rents an offer: creates an instance',
     description: 'The new instance id is new_contract; a field id of the answer is something else.',
+  },
+  // Before the next one, whose path has a place for an id where this one says bulk.
+  'instances.createBulk': {
+    base: 'main',
+    verification: BEARER_ONLY,
+    permission: 'instance_write',
+    repeatable: false,
+    method: 'POST',
+    path: '/api/v0/asks/bulk/',
+    origin: 'public dialect',
+    source: 'public dialect',
+    summary: 'Rents several offers in the same way',
+    description: 'Each is rented or refused by itself: look at every result.',
+    body: createBody.extend({ ids: z.array(id).min(1).describe('offers to rent') }),
+    response: z.looseObject({
+      results: z.union([z.array(bulkEntry), z.record(z.string(), bulkEntry)]).describe('by offer id'),
+    }),
+    errors: [],
+    example: {
+      input: { ids: [3001, 3002], image: 'vllm/vllm-openai', disk: 40 },
+      response: { success: true, results: { 3001: { success: true, new_contract: 505 } } },
+    },
   },
   'instances.createByPost': {
     ...create,
@@ -104,19 +146,39 @@ export const instanceOperations = {
     description: 'The interface states PUT and POST for the same operation; instances.create uses PUT.',
   },
   ...instanceListOperations,
-  'instances.destroy': {
-    method: 'DELETE',
-    path: '/api/v0/instances/{id}/',
-    base: 'main',
-    origin: 'public dialect',
-    source: 'public dialect',
-    summary: 'Destroys an instance',
-    verification: BEARER_ONLY,
+  ...instanceSearchOperations,
+  'instances.get': {
+    ...one,
+    method: 'GET',
+    summary: 'An instance; null where there is none of this id',
+    response: z.looseObject({ instances: readableRow(instance).nullish() }),
+    errors: [],
+    example: {
+      input: { id: 501 },
+      response: { success: true, instances: { id: 501, actual_status: 'running', machine_id: 11 } },
+    },
+  },
+  'instances.update': {
+    ...one,
+    method: 'PUT',
+    summary: 'Labels, stops or starts an instance',
+    description: 'One that is stopped costs its storage only, and keeps it.',
     permission: 'instance_write',
-    params: z.strictObject({ id: id.describe('instance id') }),
+    body: z.strictObject({
+      label: z.string().optional().describe('empty: none'),
+      state: z.enum(['running', 'stopped']).optional().describe('what it is to be'),
+    }),
     response: success,
     errors: ['not_found'],
-    repeatable: true,
+    example: { input: { id: 501, state: 'stopped' }, response: { success: true } },
+  },
+  'instances.destroy': {
+    ...one,
+    method: 'DELETE',
+    summary: 'Destroys an instance',
+    permission: 'instance_write',
+    response: success,
+    errors: ['not_found'],
     example: { input: { id: 501 }, response: { success: true } },
   },
 } as const satisfies OperationTable;

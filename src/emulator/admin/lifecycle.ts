@@ -15,6 +15,9 @@ export function lifecycleRoutes(parts: AdminParts): AdminRoute[] {
   return [
     route('GET', '/health', 'that it is up', () => ({ status: 'ok', dialect, nowMs: clock.now() })),
     route('GET', '/state', 'what there is, without secrets', () => overview(parts)),
+    route('GET', '/public-key', 'what it signs routes with, as workers know it: PEM', () => ({
+      publicKey: parts.world.signer.publicKey(),
+    })),
     route('POST', '/reset', 'back to the seed: state, clock, faults, journal', () => control.reset()),
     route('GET', '/seed-schema', 'JSON schema of the seed file', () =>
       z.toJSONSchema(seedSchema, { io: 'input' }),

@@ -1,5 +1,5 @@
 /** Who calls, and what they may do (§5): the Bearer key, and the permissions of a scoped one. Pure. */
-import type { Operation } from '../../contract/define.ts';
+import type { Base, Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { Refused } from '../answers/refused.ts';
 import type { ApiKeyRecord } from '../state/api-keys.ts';
@@ -21,13 +21,15 @@ export function authenticate(
   state: State,
   bearer: string | undefined,
   nowMs: number,
+  base: Base,
 ): { key: ApiKeyRecord; user: UserRecord } {
   if (bearer === undefined) {
     throw new Refused('auth_error', 'no API key given', {
       reason: 'authorization: the header `Authorization: Bearer <API_KEY>` is missing (§5.1)',
     });
   }
-  const key = findCaller(state, bearer, nowMs);
+  const key =
+    findCaller(state, bearer, nowMs) ?? (base === 'serverless' ? endpointKey(state, bearer) : undefined);
   const user = key && state.users.get(key.userId);
   if (!key || !user) {
     throw new Refused('invalid_key', 'the API key is not valid', {
@@ -44,13 +46,22 @@ export function findCaller(state: State, value: string, nowMs: number): ApiKeyRe
 
 /** A key or a session by its value, valid or expired; what the journal names the caller by. */
 export function keyNamed(state: State, bearer: string): ApiKeyRecord | undefined {
-  return state.keys.get(bearer) ?? state.tfa.sessions.get(bearer);
+  return state.keys.get(bearer) ?? state.tfa.sessions.get(bearer) ?? endpointKey(state, bearer);
+}
+
+/** An endpoint's own key, which may read and route, and change nothing. Its id is below 0, where no key of an account is. */
+function endpointKey(state: State, bearer: string): ApiKeyRecord | undefined {
+  for (const { id, apiKey, userId } of state.endpointGroups.values())
+    if (apiKey === bearer)
+      return { id: -1 - id, name: `endpoint ${id}`, userId, permissions: {}, team: false };
+  return undefined;
 }
 
 /** Values that may never be shown. */
 export function* secretsOf(state: State): Iterable<string> {
   yield* state.keys.keys();
   yield* state.tfa.sessions.keys();
+  for (const { apiKey } of state.endpointGroups.values()) yield apiKey;
 }
 
 /** Flags of §2.5 that stand for several of the fine-grained permissions. */

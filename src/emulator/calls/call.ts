@@ -1,5 +1,6 @@
 /** A request as far as it can be read without judging it: which operation, whose key, what input. Pure. */
 import type { Operation } from '../../contract/define.ts';
+import { isRecord } from '../../contract/is-record.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { bearerOf, keyNamed } from './access.ts';
 import type { RouteMatch } from '../../wire/match.ts';
@@ -26,6 +27,8 @@ export interface Alias {
 export interface Addresses {
   match(method: string, path: string): RouteMatch<Target> | undefined;
   knows(operation: Operation): boolean;
+  /** Takes the key also from the query, and from the body at the serverless address. */
+  readonly keyAnywhere: boolean;
 }
 
 export interface IncomingRequest {
@@ -34,11 +37,14 @@ export interface IncomingRequest {
   readonly url: string;
   readonly authorization: string | undefined;
   readonly bodyText: string;
+  /** Address that the client sees the emulator at, without a slash at its end. */
+  readonly origin?: string;
 }
 
 export interface Call {
   readonly method: string;
   readonly path: string;
+  readonly origin: string;
   /** undefined for a path that leads nowhere in this dialect. */
   readonly target: Target | undefined;
   readonly operation: Operation | undefined;
@@ -69,19 +75,32 @@ export function readCall(request: IncomingRequest, dialect: Addresses, state: St
   const known = operation !== undefined && dialect.knows(operation);
   const params = match?.params ?? {};
   const body = readBody(request.bodyText);
-  const bearer = bearerOf(request.authorization);
+  const query = queryAt === -1 ? NO_QUERY : Object.fromEntries(new URLSearchParams(url.slice(queryAt + 1)));
+  const elsewhere = dialect.keyAnywhere ? keyOutsideHeader(operation, query, body) : undefined;
+  const bearer = bearerOf(request.authorization) ?? elsewhere;
   return {
     method,
     path,
+    origin: request.origin ?? '',
     target: known ? match?.value : undefined,
     operation: known ? operation : undefined,
     params,
-    query: queryAt === -1 ? NO_QUERY : Object.fromEntries(new URLSearchParams(url.slice(queryAt + 1))),
+    query,
     body,
     bearer,
     key: bearer === undefined ? undefined : keyNamed(state, bearer),
     subject: subjectOf(params, body),
   };
+}
+
+function keyOutsideHeader(
+  operation: Operation | undefined,
+  query: Readonly<Record<string, string>>,
+  body: Body,
+): string | undefined {
+  const inBody = operation?.base === 'serverless' && body.kind === 'json' && isRecord(body.value);
+  const key = query['api_key'] ?? (inBody ? body.value['api_key'] : undefined);
+  return typeof key === 'string' && key !== '' ? key : undefined;
 }
 
 function readBody(text: string): Body {

@@ -15,9 +15,14 @@ export interface Identity {
 }
 
 /** @throws Refused what authenticate and userOfSecret throw */
-export function identify(state: State, { verification }: Operation, call: Call, nowMs: number): Identity {
+export function identify(
+  state: State,
+  { verification, base }: Operation,
+  call: Call,
+  nowMs: number,
+): Identity {
   if (call.bearer !== undefined || !verification.secretAlone) {
-    return { ...authenticate(state, call.bearer, nowMs), loggedOut: false };
+    return { ...authenticate(state, call.bearer, nowMs, base), loggedOut: false };
   }
   const body = call.body.kind === 'json' ? (call.body.value as { secret?: unknown } | null) : null;
   const user = userOfSecret(state, body?.secret, nowMs);

@@ -5,43 +5,16 @@
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { OperationId } from '../../contract/operations.ts';
-import { createMatcher, matchOperation } from '../../wire/match.ts';
+import { matchOperation } from '../../wire/match.ts';
 import { jsonAnswer } from '../answers/answer.ts';
 import type { Call } from '../calls/call.ts';
 import { throttledAnswer } from '../answers/throttled.ts';
-import type { Alias } from '../calls/call.ts';
-import type { Dialect } from './dialect.ts';
+import { matchAlias } from './aliases.ts';
+import { Refused } from '../answers/refused.ts';
+import type { Dialect, Requester } from './dialect.ts';
 import { shownTemplates, withTemplateId } from './public-templates.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { readTexts, tolerate } from './tolerate.ts';
-
-const ALIASES: readonly Alias[] = [
-  {
-    method: 'GET',
-    path: '/api/v0/machines/maintenances',
-    id: 'machines.maintenances',
-    body: ({ machine_ids: listed }, state) => ({
-      // `?owner=me` alone asks for all machines of the account.
-      machine_ids: listed === undefined ? [...state.machines.keys()] : parseList(listed),
-    }),
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/instances/',
-    id: 'instances.list',
-    answer: (body) => ({ ...body, next_token: null }),
-  },
-  {
-    method: 'POST',
-    path: '/get_autogroup_logs/',
-    id: 'workergroups.logs',
-    answer: ({ logs }) => ({ info0: logs, info1: '', trace: '', debug: '' }),
-  },
-];
-
-const matchAlias = createMatcher(
-  ALIASES.map((alias) => ({ method: alias.method, path: alias.path, value: { id: alias.id, alias } })),
-);
 
 /** Fields that public clients may leave out. */
 const DEFAULTS: Readonly<Partial<Record<OperationId, Readonly<Record<string, unknown>>>>> = {
@@ -55,6 +28,7 @@ const MESSAGES: Readonly<Record<string, string>> = { invalid_key: 'Invalid user 
 export const publicDialect: Dialect = {
   name: 'public',
   strict: false,
+  keyAnywhere: true,
   match(method, path) {
     const match = matchOperation(method, path);
     return match ? { value: { id: match.value }, params: match.params } : matchAlias(method, path);
@@ -62,7 +36,7 @@ export const publicDialect: Dialect = {
   knows: () => true,
   adapt(id, operation, body, caller) {
     if (!operation.body || !isRecord(body)) return operation.body ? body : undefined;
-    const named = id === 'templates.delete' ? withTemplateId(body, caller) : body;
+    const named = withIds(id, body, caller);
     return { ...DEFAULTS[id], ...tolerate(operation.body, named, operation.keyInBody) };
   },
   adaptQuery({ query: schema }, query) {
@@ -71,6 +45,7 @@ export const publicDialect: Dialect = {
     return readTexts(schema, Object.fromEntries(known)) as Record<string, unknown>;
   },
   success({ id, alias }, body, call) {
+    if (id === 'endpointGroups.workers' && isRecord(body)) return jsonAnswer(200, body['workers']);
     if (!isRecord(body)) return jsonAnswer(200, withEndTimes(id, body));
     const shown = id === 'templates.search' ? shownTemplates(body, call.query) : body;
     return jsonAnswer(200, { success: true, ...(alias?.answer ? alias.answer(shown) : shown) });
@@ -89,18 +64,29 @@ export const publicDialect: Dialect = {
   },
 };
 
+/** What is named in place of its id. */
+function withIds(id: OperationId, body: Record<string, unknown>, caller: Requester): Record<string, unknown> {
+  if (id === 'templates.delete') return withTemplateId(body, caller);
+  return id === 'endpointGroups.logs' ? withEndpointId(body, caller) : body;
+}
+
+/** @throws Refused not_found */
+function withEndpointId(
+  { endpoint: name, ...body }: Record<string, unknown>,
+  { state, userId }: Requester,
+): Record<string, unknown> {
+  if (typeof name !== 'string' || (body['id'] ?? null) !== null) return body;
+  for (const { id, userId: owner, parameters } of state.endpointGroups.values())
+    if (owner === userId && parameters.endpoint_name === name) return { ...body, id };
+  throw new Refused('not_found', `no endpoint ${name}`, {
+    reason: `endpoint: this account has no endpoint ${name}`,
+  });
+}
+
 /** Errors of instance creation say which offer was asked for. */
 function askOf({ target, params }: Call): { ask_id?: number } {
   const asks = target?.id === 'instances.create' || target?.id === 'instances.createByPost';
   return asks ? { ask_id: Number(params['offer_id']) } : {};
-}
-
-function parseList(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }
 
 /** Maintenance windows carry `end_time` there. */

@@ -6,6 +6,7 @@ import type { Dialect } from './dialect.ts';
 export const specDialect: Dialect = {
   name: 'spec',
   strict: true,
+  keyAnywhere: false,
   match(method, path) {
     const match = matchOperation(method, path);
     return match && { value: { id: match.value }, params: match.params };

@@ -1,7 +1,8 @@
 import { requireWithin } from '../calls/access.ts';
 import { createKey, renewKey } from '../resources/api-keys.ts';
 import { Refused } from '../answers/refused.ts';
-import type { HandlersOf } from './define.ts';
+import type { ApiKeyRecord } from '../state/api-keys.ts';
+import type { HandlerContext, HandlersOf } from './define.ts';
 
 export const apiKeyHandlers: HandlersOf<'apiKeys'> = {
   /** It acts in the context of the key that created it, and may do no more. */
@@ -16,15 +17,13 @@ export const apiKeyHandlers: HandlersOf<'apiKeys'> = {
     apikeys: [...state.keys.values()]
       .filter(({ userId }) => userId === user.id)
       .sort((a, b) => a.id - b.id)
-      .map(({ id, name, permissions }) => ({ id, name, permissions })),
+      .map(shownKey),
   }),
 
-  'apiKeys.delete': ({ id }, { state, user }) => {
-    const [value] = [...state.keys].find(([, key]) => key.id === id && key.userId === user.id) ?? [];
-    if (value === undefined) {
-      throw new Refused('not_found', `no API key ${id}`, { reason: `id: this account has no API key ${id}` });
-    }
-    state.keys.delete(value);
+  'apiKeys.get': ({ id }, context) => shownKey(ownKey(id, context)[1]),
+
+  'apiKeys.delete': ({ id }, context) => {
+    context.state.keys.delete(ownKey(id, context)[0]);
     return { success: true };
   },
 
@@ -38,3 +37,13 @@ export const apiKeyHandlers: HandlersOf<'apiKeys'> = {
     return { new_api_key: renewKey(state, value, random) };
   },
 };
+
+function ownKey(id: number, { state, user }: HandlerContext): [value: string, key: ApiKeyRecord] {
+  const found = [...state.keys].find(([, key]) => key.id === id && key.userId === user.id);
+  if (found) return found;
+  throw new Refused('not_found', `no API key ${id}`, { reason: `id: this account has no API key ${id}` });
+}
+
+function shownKey({ id, name, permissions }: ApiKeyRecord) {
+  return { id, name, permissions };
+}

@@ -11,6 +11,10 @@ export interface HandlerContext extends Identity {
   readonly nowMs: number;
   readonly random: Random;
   readonly inferenceLog: InferenceLog;
+  /** Address that the client sees the emulator at, without a slash at its end. */
+  readonly origin: string;
+  /** base64 of the service's signature of a text. */
+  readonly sign: (text: string) => string;
   /** Further headers of the answer, to be filled in; names in lower case. */
   readonly headers: Record<string, string>;
 }

@@ -1,54 +1,93 @@
-import { createHash } from 'node:crypto';
 import type { Deployment } from '../../contract/operations/deployment.ts';
-import { beat, settleDeployment } from '../resources/deployments.ts';
-import type { DeploymentRecord } from '../state/deployments.ts';
 import { Refused } from '../answers/refused.ts';
-import type { HandlersOf } from './define.ts';
+import { beat, settleDeployment } from '../resources/deployments.ts';
+import { deploy, livingDeployments } from '../serverless/deploy.ts';
+import { deleteDeployment, endpointOf, moveDeployment } from '../serverless/endpoints.ts';
+import { UPLOAD_FOLDER, uploadOf } from '../serverless/upload.ts';
+import { deploymentView, versionView } from '../serverless/view.ts';
+import { groupsOf } from '../serverless/worker-groups.ts';
+import type { DeploymentRecord } from '../state/deployments.ts';
+import type { HandlerContext, HandlersOf } from './define.ts';
 
 export const deploymentHandlers: HandlersOf<'deployments'> = {
-  'deployments.heartbeat': ({ id }, { state, nowMs }) => {
+  'deployments.heartbeat': ({ id }, { state, nowMs, user }) => {
     const deployment = state.deployments.get(id);
-    if (!deployment) throw unknownDeployment(id);
+    if (deployment?.userId !== user.id) throw unknownDeployment(id);
     if (!beat(deployment, nowMs)) throw expiredDeployment(id);
     return { success: true, deployment_id: id };
   },
 
-  'deployments.list': (_input, { state, nowMs }) => {
-    const records = [...state.deployments.values()];
-    for (const record of records) settleDeployment(record, nowMs);
-    return { deployments: records.filter(({ expiredAtMs }) => expiredAtMs === null).map(shownDeployment) };
+  'deployments.list': (_input, { state, nowMs, user }) => ({
+    deployments: livingDeployments(state, user.id, nowMs).map((one) => deploymentView(one, state)),
+  }),
+
+  'deployments.get': ({ id }, context): { deployment: Deployment } => ({
+    deployment: deploymentView(ownDeployment(id, context), context.state),
+  }),
+
+  'deployments.versions': ({ id }, context) => ({
+    versions: ownDeployment(id, context).versions.map(versionView),
+  }),
+
+  'deployments.create': (request, { state, user, nowMs, random, origin }) => {
+    const policy = Array.from({ length: 8 }, () => Math.floor(random() * 2 ** 32).toString(36)).join('');
+    const done = deploy(request, { state, userId: user.id, nowMs, policy });
+    const { action, deployment, version, evicted } = done;
+    const endpoint = endpointOf(state, deployment.id);
+    const [group] = endpoint ? groupsOf(state, endpoint.id) : [];
+    const fields = uploadOf(version);
+    return {
+      action,
+      deployment_id: deployment.id,
+      endpoint_id: endpoint?.id ?? null,
+      ...(group && { workergroup_id: group.id }),
+      ...(fields && { upload_url: origin + UPLOAD_FOLDER, upload_fields: { ...fields } }),
+      ...(evicted.length > 0 && { evicted_versions: evicted.map(({ id }) => id) }),
+    };
   },
 
-  'deployments.get': ({ id }, { state, nowMs }) => {
-    const deployment = state.deployments.get(id);
-    if (!deployment) throw unknownDeployment(id);
-    settleDeployment(deployment, nowMs);
-    if (deployment.expiredAtMs !== null) throw expiredDeployment(id);
-    return { deployment: shownDeployment(deployment) };
+  'deployments.stop': ({ id }, context) => {
+    moveDeployment(context.state, ownDeployment(id, context), 'stopped', context.nowMs);
+    return { endpoint_state: 'stopped' };
+  },
+
+  'deployments.start': ({ id }, context) => {
+    moveDeployment(context.state, ownDeployment(id, context), 'active', context.nowMs);
+    return { endpoint_state: 'active' };
+  },
+
+  'deployments.delete': ({ id }, context) => {
+    deleteDeployment(context.state, ownDeployment(id, context));
+    return { success: true };
+  },
+
+  'deployments.deleteByName': ({ name, tag }, { state, nowMs, user }) => {
+    const found = livingDeployments(state, user.id, nowMs).filter(
+      (one) => one.name === name && (tag === undefined || one.tag === tag),
+    );
+    if (found.length === 0) {
+      const label = tag === undefined ? name : `${name} with tag ${tag}`;
+      throw new Refused('not_found', `no deployment ${label}`, {
+        reason: `name: this account has no deployment ${label}`,
+      });
+    }
+    for (const one of found) deleteDeployment(state, one);
+    return { count: found.length };
   },
 };
 
-/** Deployments have no content here: image, file and version are made up, and stay the same for one deployment. */
-function shownDeployment(record: DeploymentRecord): Deployment {
-  const { id, name, tag, endpointState, ttlMs, lastHeartbeatMs, createdMs, updatedMs } = record;
-  return {
-    id,
-    name,
-    tag,
-    image: 'vllm/vllm-openai:latest',
-    file_hash: createHash('sha256').update(`${id}`).digest('hex'),
-    current_version_id: id,
-    endpoint_id: null,
-    endpoint_state: endpointState,
-    ttl: ttlMs === null ? null : ttlMs / 1000,
-    last_client_heartbeat: lastHeartbeatMs === null ? null : lastHeartbeatMs / 1000,
-    created_at: createdMs / 1000,
-    updated_at: updatedMs / 1000,
-  };
+function ownDeployment(id: number, { state, nowMs, user }: HandlerContext): DeploymentRecord {
+  const deployment = state.deployments.get(id);
+  if (deployment?.userId !== user.id) throw unknownDeployment(id);
+  settleDeployment(deployment, nowMs);
+  if (deployment.expiredAtMs !== null) throw expiredDeployment(id);
+  return deployment;
 }
 
 function unknownDeployment(id: number): Refused {
-  return new Refused('not_found', `no deployment ${id}`, { reason: `id: there is no deployment ${id}` });
+  return new Refused('not_found', `no deployment ${id}`, {
+    reason: `id: this account has no deployment ${id}`,
+  });
 }
 
 function expiredDeployment(id: number): Refused {

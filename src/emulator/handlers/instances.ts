@@ -1,63 +1,93 @@
 import type { Input } from '../../contract/operations.ts';
-import { statusAt } from '../resources/instances.ts';
-import type { InstanceRecord } from '../state/instances.ts';
-import { returnOffer } from '../resources/offers.ts';
 import { Refused } from '../answers/refused.ts';
+import { instanceRow } from '../resources/instance-view.ts';
+import { pageOf } from '../resources/instance-page.ts';
+import { startInstance, stopInstance } from '../resources/instances.ts';
 import { rentOffer } from '../resources/rent.ts';
+import { deleteInstance } from '../serverless/workers.ts';
+import type { InstanceRecord } from '../state/instances.ts';
 import type { HandlerContext, HandlersOf } from './define.ts';
 
 export const instanceHandlers: HandlersOf<'instances'> = {
   'instances.create': create,
   'instances.createByPost': create,
 
-  'instances.list': (_, { state, nowMs, user }) => {
-    const instances = [...state.instances.values()]
-      .filter((instance) => instance.userId === user.id)
-      .map((instance) => rowOf(instance, nowMs));
+  /** Each by itself: what one of them breaks does not concern the others. */
+  'instances.createBulk': ({ ids, ...request }, context) => {
+    const results = [...new Set(ids)].map((id) => [`${id}`, createOne(id, request, context)] as const);
+    return { success: results.some(([, { success }]) => success), results: Object.fromEntries(results) };
+  },
+
+  'instances.list': (_, context) => {
+    const instances = ownInstances(context).map((instance) => instanceRow(instance, context.nowMs));
     return { instances_found: instances.length, instances };
   },
 
-  'instances.destroy': ({ id }, { state, user }) => {
-    if (state.instances.get(id)?.userId !== user.id) {
-      throw new Refused('not_found', `no instance ${id}`, {
-        reason: `id: this account has no instance ${id}`,
-      });
+  'instances.page': (query, context) =>
+    pageOf(
+      ownInstances(context).map((instance) => instanceRow(instance, context.nowMs)),
+      query,
+    ),
+
+  'instances.filters': (_, context) => {
+    const rows = ownInstances(context).map((instance) => instanceRow(instance, context.nowMs));
+    const combinations = Map.groupBy(rows, (row) => `${row.actual_status} ${row.gpu_name}`);
+    return {
+      filters: [...combinations.values()].flatMap(([row]) =>
+        row ? [{ actual_status: row.actual_status, verification: 'verified', gpu_name: row.gpu_name }] : [],
+      ),
+    };
+  },
+
+  'instances.get': ({ id }, { state, user, nowMs }) => {
+    const instance = state.instances.get(id);
+    return { instances: instance?.userId === user.id ? instanceRow(instance, nowMs) : null };
+  },
+
+  'instances.update': ({ id, label, state: next }, context) => {
+    const { state, nowMs } = context;
+    const instance = ownInstance(id, context);
+    if (label === undefined && next === undefined) {
+      throw new Refused('bad_request', 'label: needed, or state', { reason: 'label: needed, or state' });
     }
-    state.instances.delete(id);
-    returnOffer(state, id);
+    if (label !== undefined) instance.label = label === '' ? null : label;
+    if (next === 'stopped') stopInstance(instance, nowMs);
+    if (next === 'running') startInstance(instance, state.settings, nowMs);
+    return { success: true };
+  },
+
+  'instances.destroy': ({ id }, context) => {
+    deleteInstance(context.state, ownInstance(id, context).id);
     return { success: true };
   },
 };
+
+function ownInstances({ state, user }: HandlerContext): InstanceRecord[] {
+  return [...state.instances.values()].filter(({ userId }) => userId === user.id);
+}
+
+function ownInstance(id: number, { state, user }: HandlerContext): InstanceRecord {
+  const instance = state.instances.get(id);
+  if (instance?.userId === user.id) return instance;
+  throw new Refused('not_found', `no instance ${id}`, { reason: `id: this account has no instance ${id}` });
+}
+
+function createOne(
+  offerId: number,
+  request: Omit<Input<'instances.create'>, 'offer_id'>,
+  context: HandlerContext,
+) {
+  try {
+    return { success: true, ...create({ offer_id: offerId, ...request }, context) };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return { success: false, error: error.code, msg: error.message, ask_id: offerId };
+  }
+}
 
 /** `id` is there and is not the instance's, as §2.3 warns: it is the offer's. */
 function create({ offer_id: offerId, ...request }: Input<'instances.create'>, context: HandlerContext) {
   const { state, user, nowMs } = context;
   const instance = rentOffer(state, offerId, request, user.id, nowMs);
   return { id: offerId, new_contract: instance.id };
-}
-
-function rowOf(instance: InstanceRecord, nowMs: number) {
-  const { launch } = instance;
-  const { values = {} } = launch ?? {};
-  return {
-    id: instance.id,
-    machine_id: instance.machineId,
-    actual_status: statusAt(instance, nowMs),
-    intended_status: values.target_state ?? 'running',
-    label: instance.label,
-    image_uuid: instance.image,
-    image_runtype: values.runtype ?? null,
-    image_args: values.args ?? values.args_str ?? null,
-    gpu_name: instance.gpuName,
-    num_gpus: instance.gpuCount,
-    gpu_ram: launch?.gpuRamMb ?? null,
-    dph_total: launch?.dphTotal ?? null,
-    disk_space: values.disk ?? null,
-    onstart: values.onstart ?? null,
-    volume_info: values.volume_info ?? null,
-    template_id: launch?.templateId ?? null,
-    template_hash_id: launch?.templateHashId ?? null,
-    start_date: instance.createdMs / 1000,
-    extra_env: Object.entries(values.env ?? {}),
-  };
 }

@@ -4,6 +4,8 @@ import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AdminApi } from '../admin/api.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import { docsAnswer } from '../docs/routes.ts';
+import { UPLOAD_FOLDER } from '../serverless/upload.ts';
+import { takeUpload } from './upload.ts';
 import { exchangeWithFaults } from '../faults/exchange.ts';
 import type { FaultInjector } from '../faults/injector.ts';
 import type { Strikes } from '../faults/faults.ts';
@@ -40,6 +42,9 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   // Bodies are read as text whatever Content-Type they come with, or without any: this interface is JSON only.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  );
   app.setErrorHandler((error: Error, _request, reply) => send(reply, unreadable(error)));
   app.setNotFoundHandler(handle);
   app.all('/*', handle);
@@ -56,15 +61,27 @@ function createHandler({ world, service, faults, journal, admin, closing }: Serv
 
   function handle(request: FastifyRequest, reply: FastifyReply): void {
     const { method, url = '/' } = request.raw;
-    const bodyText = typeof request.body === 'string' ? request.body : '';
+    const { body } = request;
+    const bodyText = typeof body === 'string' ? body : Buffer.isBuffer(body) ? body.toString() : '';
     if (admin.owns(url)) {
       void admin.answer(method ?? 'GET', url, bodyText).then((answer) => send(reply, answer));
       return;
     }
-    const { authorization, host } = request.raw.headers;
+    const { authorization, host, 'content-type': contentType = '' } = request.raw.headers;
+    if (url.startsWith(UPLOAD_FOLDER) && method === 'POST') {
+      const bytes = Buffer.isBuffer(body) ? body : Buffer.from(bodyText);
+      void takeUpload(world, new Uint8Array(bytes), contentType).then((answer) => send(reply, answer));
+      return;
+    }
     const page = docsAnswer(method ?? 'GET', url, host);
     if (page) return send(reply, page);
-    const call = service.read({ method: method ?? 'GET', url, authorization, bodyText });
+    const call = service.read({
+      method: method ?? 'GET',
+      url,
+      authorization,
+      bodyText,
+      origin: `http://${host}`,
+    });
     const entry = journal.begin(call, world.now());
     const strikes = faults.strike({
       operation: call.target?.id ?? null,

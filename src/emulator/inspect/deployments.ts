@@ -1,11 +1,13 @@
 /** What a test may see and change of deployments: `emulator.deployments.get(42)`. */
 import type { z } from 'zod';
+import { ENDPOINT_STATES } from '../../contract/operations/endpoint-groups.ts';
 import { changeDeployment, viewDeployment, type DeploymentView } from '../resources/deployments.ts';
 import { deploymentOf } from '../seed/build.ts';
 import { deploymentChanges, deploymentEntry } from '../seed/schema.ts';
+import { deleteDeployment, endpointOf, moveEndpoint } from '../serverless/endpoints.ts';
 import type { World } from '../service/service.ts';
 import { nextId } from '../state/next-id.ts';
-import { existing } from './existing.ts';
+import { existing, firstUser } from './existing.ts';
 
 export interface Deployments {
   /** @throws RangeError for an id that does not exist; so do all methods here that take one */
@@ -27,7 +29,9 @@ export type DeploymentChanges = z.input<typeof deploymentChanges>;
 export function inspectDeployments(world: World): Deployments {
   function add(entry: z.input<typeof deploymentEntry>): void {
     const parsed = deploymentEntry.parse(entry);
-    world.state.deployments.set(parsed.id, deploymentOf(parsed, world.state.settings, world.now()));
+    const { state } = world;
+    const record = deploymentOf(parsed, firstUser(state), state.settings, world.now());
+    state.deployments.set(parsed.id, record);
   }
 
   function change(id: number, changes: DeploymentChanges): void {
@@ -38,7 +42,11 @@ export function inspectDeployments(world: World): Deployments {
       ...(endpointState !== undefined && { endpointState }),
       ...(ttl !== undefined && { ttlMs: ttl === null ? null : ttl * 1000 }),
     };
-    changeDeployment(existing(world.state.deployments, id, 'deployment'), traits, world.now());
+    const { state } = world;
+    changeDeployment(existing(state.deployments, id, 'deployment'), traits, world.now());
+    const endpoint = endpointOf(state, id);
+    const next = ENDPOINT_STATES.find((one) => one === endpointState);
+    if (endpoint && next) moveEndpoint(state, endpoint, next, world.now());
   }
 
   return {
@@ -49,13 +57,20 @@ export function inspectDeployments(world: World): Deployments {
     stop: (id) => change(id, { endpoint_state: 'stopped' }),
     redeploy(id) {
       const { state } = world;
-      const { name, tag, endpointState, ttlMs } = existing(state.deployments, id, 'deployment');
+      const before = existing(state.deployments, id, 'deployment');
+      const { name, tag, endpointState, ttlMs, versions } = before;
       const newId = nextId(state, 'deployment', state.deployments.keys());
       const entry = { id: newId, name, tag, endpoint_state: endpointState };
+      const endpoint = endpointOf(state, id);
+      if (endpoint) endpoint.deploymentId = newId;
       state.deployments.delete(id);
       add({ ...entry, ttl: ttlMs === null ? null : ttlMs / 1000 });
+      existing(state.deployments, newId, 'deployment').versions = versions;
       return newId;
     },
-    remove: (id) => void world.state.deployments.delete(id),
+    remove(id) {
+      const deployment = world.state.deployments.get(id);
+      if (deployment) deleteDeployment(world.state, deployment);
+    },
   };
 }

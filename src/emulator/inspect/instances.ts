@@ -2,7 +2,7 @@
 import type { InstanceStatus } from '../../contract/operations/instance-list.ts';
 import { setInstanceStatus, statusAt } from '../resources/instances.ts';
 import type { World } from '../service/service.ts';
-import { existing } from './existing.ts';
+import { existing, settledState } from './existing.ts';
 
 export interface InstanceView {
   readonly id: number;
@@ -21,7 +21,7 @@ export interface Instances {
 export function inspectInstances(world: World): Instances {
   return {
     list: () =>
-      [...world.state.instances.values()].map((instance) => ({
+      [...settledState(world).instances.values()].map((instance) => ({
         id: instance.id,
         status: statusAt(instance, world.now()),
         machineId: instance.machineId,

@@ -4,6 +4,7 @@ import { groupView } from '../resources/endpoint-groups.ts';
 import { viewOffer, type OfferView } from '../resources/offers.ts';
 import { offerOf, templateOf } from '../seed/build-resources.ts';
 import { offerEntry, templateEntry } from '../seed/resource-schema.ts';
+import { settledState } from './existing.ts';
 import type { World } from '../service/service.ts';
 import { templateView } from '../resources/templates.ts';
 
@@ -66,7 +67,7 @@ export function inspectResources(world: World): Resources {
         world.state.offers.set(offer.id, offer);
       },
     },
-    endpointGroups: { list: () => [...world.state.endpointGroups.values()].map(groupView) },
+    endpointGroups: { list: () => [...settledState(world).endpointGroups.values()].map(groupView) },
     teamRoles: {
       list: () =>
         [...world.state.teamRoles.values()].map(({ id, teamId, name, permissions, createdMs }) => ({

@@ -1,7 +1,9 @@
 /** What a test may see and change of worker groups: `emulator.workergroups.append(7, ['a line'])`. */
 import type { z } from 'zod';
-import { logOf } from '../seed/build.ts';
+import { workerGroupOf } from '../seed/build.ts';
 import { workerGroupEntry } from '../seed/schema.ts';
+import { deleteWorkerGroup } from '../serverless/worker-groups.ts';
+import { newWorker } from '../serverless/workers.ts';
 import type { World } from '../service/service.ts';
 import {
   appendLines,
@@ -13,7 +15,7 @@ import {
   setGrowthRate,
   writeText,
 } from '../worker-log/group-log.ts';
-import { existing } from './existing.ts';
+import { existing, firstUser, settledState } from './existing.ts';
 
 export interface WorkerGroupView {
   readonly id: number;
@@ -55,13 +57,15 @@ export function inspectWorkerGroups(world: World): WorkerGroups {
   }
   return {
     get,
-    list: () => [...world.state.workerGroups.keys()].map(get),
+    list: () => [...settledState(world).workerGroups.keys()].map(get),
     add(entry) {
       const parsed = workerGroupEntry.parse(entry);
-      const log = logOf(parsed, world.state.settings, world.now());
-      world.state.workerGroups.set(parsed.id, { id: parsed.id, log });
+      const { state } = world;
+      const owner = firstUser(state);
+      state.workerGroups.set(parsed.id, workerGroupOf(parsed, owner, state.settings, world.now()));
+      for (const worker of parsed.workers) state.workers.set(worker, newWorker(worker, parsed.id));
     },
-    remove: (id) => void world.state.workerGroups.delete(id),
+    remove: (id) => void deleteWorkerGroup(world.state, id),
     append: (id, lines) => appendLines(logOfGroup(id), lines, world.now()),
     write: (id, text) => writeText(logOfGroup(id), text, world.now()),
     setRate: (id, linesPerSecond) => setGrowthRate(logOfGroup(id), linesPerSecond, world.now()),

@@ -17,6 +17,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'image_login',
   'args',
   'args_str',
+  'launch_args',
 ]);
 
 export interface RedactedRequest {

@@ -2,7 +2,8 @@
  * Deployments and their TTL, pure: expiry is found by comparing with the time, and what expired stays expired
  * (§2.8). How close each one came to it is counted as well.
  */
-import type { DeploymentRecord, DeploymentTraits } from '../state/deployments.ts';
+import { createHash } from 'node:crypto';
+import type { DeploymentRecord, DeploymentTraits, DeploymentVersion } from '../state/deployments.ts';
 import { DEFAULT_TAG } from '../../contract/operations/deployment.ts';
 
 /** What a test may know of a deployment; times in ms since the Unix epoch, durations in ms. */
@@ -26,24 +27,31 @@ export interface DeploymentView extends Readonly<DeploymentTraits> {
 /** How a deployment begins; what is left out has a default. */
 export interface NewDeployment extends Partial<Pick<DeploymentTraits, 'name' | 'tag' | 'endpointState'>> {
   readonly id: number;
+  readonly userId: number;
   readonly ttlMs: number | null;
   readonly createdMs: number;
+  /** Left out: one that is made up, and stays the same for the deployment. */
+  readonly version?: DeploymentVersion;
   readonly countsFromMs: number | null;
   readonly lastHeartbeatMs?: number | null;
 }
 
 export function createDeployment({
   id,
+  userId,
   name = `deployment-${id}`,
   tag = DEFAULT_TAG,
   endpointState = 'active',
   ttlMs,
   createdMs,
+  version = madeUpVersion(id, createdMs),
   countsFromMs,
   lastHeartbeatMs = null,
 }: NewDeployment): DeploymentRecord {
   return {
     id,
+    userId,
+    versions: [version],
     name,
     tag,
     endpointState,
@@ -56,6 +64,22 @@ export function createDeployment({
     beats: 0,
     lateBeats: 0,
     minMarginMs: null,
+  };
+}
+
+function madeUpVersion(id: number, createdMs: number): DeploymentVersion {
+  return {
+    id,
+    image: 'vllm/vllm-openai:latest',
+    fileHash: createHash('sha256').update(`${id}`).digest('hex'),
+    fileSize: null,
+    label: null,
+    env: null,
+    storage: null,
+    searchParams: null,
+    createdMs,
+    uploadedMs: createdMs,
+    uploadPolicy: null,
   };
 }
 

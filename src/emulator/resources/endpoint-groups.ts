@@ -1,4 +1,5 @@
 /** Endpoint groups (§2.7), pure: what was set, with the defaults filled in when shown. */
+import { createHash } from 'node:crypto';
 import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
 import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.ts';
 import { nextId } from '../state/next-id.ts';
@@ -21,14 +22,26 @@ export function refuseBadGroup(given: unknown): void {
   });
 }
 
-export function createGroup(state: State, group: Omit<EndpointGroupRecord, 'id'>): EndpointGroupRecord {
-  const record = { id: nextId(state, 'endpoint group', state.endpointGroups.keys()), ...group };
+type NewGroup = Pick<EndpointGroupRecord, 'id' | 'userId' | 'createdMs' | 'parameters'> &
+  Partial<Pick<EndpointGroupRecord, 'state' | 'deploymentId'>>;
+
+export function newGroup({ state = 'active', deploymentId = null, ...group }: NewGroup): EndpointGroupRecord {
+  return { ...group, state, deploymentId, apiKey: keyOf(group.id), events: [], requests: 0 };
+}
+
+export function createGroup(state: State, group: Omit<NewGroup, 'id'>): EndpointGroupRecord {
+  const record = newGroup({ id: nextId(state, 'endpoint group', state.endpointGroups.keys()), ...group });
   state.endpointGroups.set(record.id, record);
   return record;
 }
 
-/** A group as it is answered; null where there is neither a value nor a default. */
-export function groupView({ id, userId, createdMs, parameters }: EndpointGroupRecord) {
+/** 64 hexadecimal digits, as the keys of accounts are; the same in each run. */
+function keyOf(id: number): string {
+  return createHash('sha256').update(`key of endpoint group ${id}`).digest('hex');
+}
+
+/** A group without its key; null where there is neither a value nor a default. */
+export function groupView({ id, userId, createdMs, parameters, state }: EndpointGroupRecord) {
   const resolved = resolveDefaults(parameters);
   return {
     id,
@@ -36,6 +49,7 @@ export function groupView({ id, userId, createdMs, parameters }: EndpointGroupRe
     created_at: createdMs / 1000,
     ...resolved,
     endpoint_name: resolved.endpoint_name ?? null,
+    endpoint_state: state,
     inactivity_timeout: resolved.inactivity_timeout ?? null,
   };
 }

@@ -1,6 +1,6 @@
 /** Instances and the statuses they pass through, pure: the status is a function of the time. */
 import type { InstanceStatus } from '../../contract/operations/instance-list.ts';
-import type { InstanceRecord, StatusStep } from '../state/instances.ts';
+import type { InstanceRecord, InstanceStep } from '../state/instances.ts';
 import type { Settings } from '../state/settings.ts';
 
 export function statusAt(instance: InstanceRecord, nowMs: number): InstanceStatus {
@@ -16,7 +16,7 @@ export function statusAt(instance: InstanceRecord, nowMs: number): InstanceStatu
 }
 
 /** What an instance goes through that starts without trouble. */
-export function startingSteps(settings: Settings): StatusStep[] {
+export function startingSteps(settings: Settings): InstanceStep[] {
   return [
     { status: 'created', durationMs: settings.instanceCreatedSeconds * 1000 },
     { status: 'loading', durationMs: settings.instanceLoadingSeconds * 1000 },
@@ -28,4 +28,19 @@ export function startingSteps(settings: Settings): StatusStep[] {
 export function setInstanceStatus(instance: InstanceRecord, status: InstanceStatus, nowMs: number): void {
   instance.stepsFromMs = nowMs;
   instance.steps = [{ status, durationMs: null }];
+}
+
+/** As its owner wants it: one that is stopped has exited, and can be started again. */
+export function stopInstance(instance: InstanceRecord, nowMs: number): void {
+  if (instance.intendedStatus === 'stopped') return;
+  instance.intendedStatus = 'stopped';
+  setInstanceStatus(instance, 'exited', nowMs);
+}
+
+/** Its image is there already, so it loads and runs. */
+export function startInstance(instance: InstanceRecord, settings: Settings, nowMs: number): void {
+  if (instance.intendedStatus === 'running') return;
+  instance.intendedStatus = 'running';
+  instance.stepsFromMs = nowMs;
+  instance.steps = startingSteps(settings).slice(1);
 }

@@ -1,9 +1,8 @@
 /**
- * `select_filters` (§4.2) over a template, pure. All operators of all fields must hold. A field without a value
+ * `select_filters` (§4.2) over a template or another row, pure. All operators of all fields must hold. A field without a value
  * (`recent_create_date` before the first instance) equals nothing: `neq` and `notin` hold for it, the six
  * others do not. Texts are ordered by their UTF-16 code units, false before true.
  */
-import type { TemplateFilters } from '../../contract/operations/templates.ts';
 import type { FilterOperator } from '../../contract/schemas.ts';
 
 type Scalar = string | number | boolean;
@@ -19,13 +18,13 @@ const COMPARISONS: Readonly<Record<FilterOperator, (actual: Scalar, wanted: neve
   notin: (actual, wanted: readonly Scalar[]) => !wanted.includes(actual),
 };
 
-export function matchesFilters(
-  template: Readonly<Record<string, unknown>>,
-  filters: TemplateFilters,
-): boolean {
+/** `{<field>: {<operator>: <value>}}` */
+type Filters = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
+
+export function matchesFilters(row: Readonly<Record<string, unknown>>, filters: Filters): boolean {
   return Object.entries(filters).every(([field, filter]) =>
     Object.entries(filter ?? {}).every(([operator, wanted]) =>
-      holds(template[field] as Scalar | null | undefined, operator as FilterOperator, wanted as never),
+      holds(row[field] as Scalar | null | undefined, operator as FilterOperator, wanted as never),
     ),
   );
 }

@@ -1,8 +1,9 @@
 /** The sections of resource-schema.ts → records, pure. */
 import type { z } from 'zod';
 import { TEMPLATE_DEFAULTS } from '../../contract/operations/templates.ts';
+import { newGroup } from '../resources/endpoint-groups.ts';
 import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
-import type { StatusStep } from '../state/instances.ts';
+import type { InstanceStep } from '../state/instances.ts';
 import type { OfferRecord } from '../state/machines.ts';
 import { contentOf, templateHash } from '../resources/templates.ts';
 import type { TemplateRecord } from '../state/templates.ts';
@@ -52,14 +53,15 @@ export function offerOf(entry: z.output<typeof offerEntry>): OfferRecord {
 }
 
 export function endpointGroupOf(
-  { id, ...parameters }: z.output<typeof endpointGroupEntry>,
+  entry: z.output<typeof endpointGroupEntry>,
   userId: number,
   nowMs: number,
 ): EndpointGroupRecord {
-  return { id, userId, createdMs: nowMs, parameters };
+  const { id, endpoint_state: state, deployment_id: deploymentId = null, ...parameters } = entry;
+  return newGroup({ id, userId, createdMs: nowMs, parameters, state, deploymentId });
 }
 
-export function stepsOf(statuses: z.output<typeof statusSteps>): StatusStep[] | null {
+export function stepsOf(statuses: z.output<typeof statusSteps>): InstanceStep[] | null {
   if (!statuses) return null;
   return statuses.map(({ actual_status: status, seconds }) => ({
     status,

@@ -1,7 +1,9 @@
 /** Seed → state, pure. */
 import { createDeployment } from '../resources/deployments.ts';
 import { createGroupLog } from '../worker-log/group-log.ts';
-import type { LineSource } from '../state/worker-groups.ts';
+import type { LineSource, WorkerGroupRecord } from '../state/worker-groups.ts';
+import { NO_TRAITS } from '../serverless/worker-groups.ts';
+import { newWorker } from '../serverless/workers.ts';
 import { startingSteps } from '../resources/instances.ts';
 import type { InstanceRecord } from '../state/instances.ts';
 import { endpointGroupOf, offerOf, stepsOf, templateOf } from './build-resources.ts';
@@ -39,8 +41,9 @@ export function buildState(seed: Seed, overrides: SettingsInput, nowMs: number):
     settings,
     users: byId(userRecords),
     keys: keysOf(users),
-    deployments: byId(deployments.map((entry) => deploymentOf(entry, settings, nowMs))),
-    workerGroups: byId(workerGroups.map((entry) => ({ id: entry.id, log: logOf(entry, settings, nowMs) }))),
+    deployments: byId(deployments.map((entry) => deploymentOf(entry, owner, settings, nowMs))),
+    workerGroups: byId(workerGroups.map((entry) => workerGroupOf(entry, owner, settings, nowMs))),
+    workers: byId(workerGroups.flatMap(({ id, workers }) => workers.map((worker) => newWorker(worker, id)))),
     machines: byId(machines.map((entry) => machineOf(entry, nowMs))),
     instances: byId(instances.map((entry) => instanceOf(entry, owner, settings, nowMs))),
     templates: byId(templates.map((entry) => templateOf(entry, owner, nowMs))),
@@ -82,11 +85,12 @@ function keysOf(users: readonly Entry<'users'>[]): Map<string, ApiKeyRecord> {
   return keys;
 }
 
-export function deploymentOf(entry: Entry<'deployments'>, settings: Settings, nowMs: number) {
+export function deploymentOf(entry: Entry<'deployments'>, userId: number, settings: Settings, nowMs: number) {
   const ttl = entry.ttl === undefined ? settings.deploymentTtlSeconds : entry.ttl;
   const ago = entry.last_heartbeat_ago;
   return createDeployment({
     id: entry.id,
+    userId,
     ...(entry.name !== undefined && { name: entry.name }),
     tag: entry.tag,
     endpointState: entry.endpoint_state,
@@ -97,7 +101,17 @@ export function deploymentOf(entry: Entry<'deployments'>, settings: Settings, no
   });
 }
 
-export function logOf(entry: Entry<'workergroups'>, settings: Settings, nowMs: number) {
+export function workerGroupOf(
+  entry: Entry<'workergroups'>,
+  userId: number,
+  settings: Settings,
+  nowMs: number,
+): WorkerGroupRecord {
+  const { id, endpoint_id: endpointId = null } = entry;
+  return { id, userId, endpointId, createdMs: nowMs, traits: NO_TRAITS, log: logOf(entry, settings, nowMs) };
+}
+
+function logOf(entry: Entry<'workergroups'>, settings: Settings, nowMs: number) {
   const source: LineSource = entry.replay
     ? { kind: 'replay', lines: entry.replay.lines ?? [], loop: entry.replay.loop }
     : { kind: 'generated', seed: entry.seed ?? entry.id + settings.randomSeed };
@@ -135,9 +149,12 @@ function instanceOf(
     image: entry.image,
     gpuName: entry.gpu_name,
     gpuCount: entry.num_gpus,
+    gpuRamMb: entry.gpu_ram ?? null,
+    dphTotal: entry.dph_total ?? null,
     createdMs,
     stepsFromMs: createdMs,
     steps: stepsOf(entry.statuses) ?? startingSteps(settings),
+    intendedStatus: 'running',
     launch: null,
   };
 }

@@ -32,8 +32,8 @@ export const DEFAULT_SEED: Seed = {
     { id: 43, name: 'square', tag: 'blue', ttl: 120 },
   ],
   workergroups: [
-    { id: 7, lines_per_second: 2, history_seconds: 120 },
-    { id: 8, lines_per_second: 0.5 },
+    { id: 7, lines_per_second: 2, history_seconds: 120, endpoint_id: 31, workers: [501, 502] },
+    { id: 8, lines_per_second: 0.5, endpoint_id: 31 },
   ],
   machines: [
     {

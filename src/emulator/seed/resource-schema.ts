@@ -1,6 +1,6 @@
 /** Sections of the seed for what users create or rent: templates, offers, endpoint groups. */
 import * as z from 'zod';
-import { endpointGroupParameters } from '../../contract/operations/endpoint-groups.ts';
+import { ENDPOINT_STATES, endpointGroupParameters } from '../../contract/operations/endpoint-groups.ts';
 import { INSTANCE_STATUSES } from '../../contract/operations/instance-list.ts';
 import { id } from '../../contract/schemas.ts';
 import { templateBody } from '../../contract/operations/templates.ts';
@@ -47,4 +47,9 @@ export const offerEntry = z.strictObject({
   statuses: statusSteps.describe('statuses of an instance made from it; absent: it starts without trouble'),
 });
 
-export const endpointGroupEntry = z.strictObject({ id, ...endpointGroupParameters.shape });
+export const endpointGroupEntry = z.strictObject({
+  id,
+  ...endpointGroupParameters.shape,
+  endpoint_state: z.enum(ENDPOINT_STATES).default('active'),
+  deployment_id: id.optional().describe('the deployment whose endpoint it is, and with which it ends'),
+});

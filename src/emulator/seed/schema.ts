@@ -63,6 +63,8 @@ export const workerGroupEntry = z.strictObject({
   history_seconds: seconds.default(0).describe('how long it has been growing at the start'),
   retained_lines: z.int().positive().optional(),
   seed: z.int().optional().describe('seed of the generated lines; absent: the group id'),
+  endpoint_id: id.optional().describe('the endpoint group that it serves'),
+  workers: z.array(id).default([]).describe('instances of the seed that are its workers'),
   replay: z
     .strictObject({
       lines: z.array(z.string()).optional(),
@@ -95,6 +97,8 @@ const instance = z.strictObject({
   image: z.string().default('vllm/vllm-openai:latest'),
   gpu_name: z.string().default('RTX 4090'),
   num_gpus: z.int().positive().default(1),
+  gpu_ram: z.number().positive().optional().describe('memory of one GPU in MB'),
+  dph_total: z.number().nonnegative().optional().describe('price in $/h'),
   age_seconds: seconds.default(0).describe('how long it has existed at the start'),
   statuses: statusSteps,
 });

@@ -13,6 +13,8 @@ import { HANDLERS } from '../handlers/index.ts';
 import type { InferenceLog } from '../worker-log/inference-log.ts';
 import type { Random } from '../random.ts';
 import { Refused } from '../answers/refused.ts';
+import { settleEndpoints } from '../serverless/endpoints.ts';
+import type { Signer } from '../serverless/signature.ts';
 import type { State } from '../state/state.ts';
 import { throttledMessage } from '../answers/throttled.ts';
 import { createValidator } from './validate.ts';
@@ -25,6 +27,7 @@ export interface World {
   now(): number;
   random: Random;
   readonly inferenceLog: InferenceLog;
+  readonly signer: Signer;
 }
 
 export interface Service {
@@ -57,7 +60,7 @@ export function createService(world: World): Service {
   }
 
   function run(call: Call, target: Target, headers: Record<string, string>): unknown {
-    const { state, random, inferenceLog } = world;
+    const { state, random, inferenceLog, signer } = world;
     const operation = operationOf(target.id);
     const nowMs = world.now();
     const caller = identify(state, operation, call, nowMs);
@@ -65,8 +68,18 @@ export function createService(world: World): Service {
     authorize(operation, key);
     keepInterval(target.id, key.id, nowMs);
     const input = validate(call, target, state, nowMs);
+    settleEndpoints(state, nowMs);
     const handler = HANDLERS[target.id] as AnyHandler;
-    const body = handler(input, { state, nowMs, random, inferenceLog, headers, ...caller });
+    const body = handler(input, {
+      state,
+      nowMs,
+      random,
+      inferenceLog,
+      origin: call.origin,
+      sign: (text) => signer.sign(text),
+      headers,
+      ...caller,
+    });
     const checked = operation.response.safeParse(body);
     if (checked.success) return body;
     const [first] = problemsOf(checked.error, body);
@@ -92,7 +105,10 @@ export function createService(world: World): Service {
   return { read: (request) => readCall(request, dialect, world.state), perform };
 }
 
-/** An operation that this emulator (in this dialect) does not have is a clear 501, not a 404. */
+/**
+ * An operation that this emulator, or this dialect, does not have: a 404 whose header says so, since existing clients
+ * repeat a 5xx for a quarter of a minute.
+ */
 function unknownOperation({ method, path }: Call, dialect: Dialect): Answer {
   const known = matchOperation(method, path);
   const methods = matchOperation.methodsOf(path);
@@ -101,7 +117,7 @@ function unknownOperation({ method, path }: Call, dialect: Dialect): Answer {
     message = `${known.value} belongs to the public dialect: start the emulator with --dialect public`;
   else if (methods.length > 0) message += `; at this path it knows ${methods.join(', ')}`;
   const body = { error: 'unknown_operation', msg: message };
-  return jsonAnswer(501, dialect.strict ? body : { success: false, ...body }, message);
+  return jsonAnswer(404, dialect.strict ? body : { success: false, ...body }, message);
 }
 
 function ourBug(error: unknown): Refused {

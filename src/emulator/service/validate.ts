@@ -1,8 +1,11 @@
 /** A call's input against the contract's schemas, strictly: what the interface does not allow is refused. */
 import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
+import {
+  ENDPOINT_GROUP_PARAMETERS,
+  endpointGroupParameters,
+} from '../../contract/operations/endpoint-groups.ts';
 import { isRecord } from '../../contract/is-record.ts';
-import { endpointGroupChanges, endpointGroupParameters } from '../../contract/operations/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import { coerceFields } from '../../wire/coerce.ts';
 import { problemsOf } from '../../wire/request.ts';
@@ -16,9 +19,6 @@ import type { State } from '../state/state.ts';
 import { tfaSchemaRefusal } from '../tfa/schema-refusal.ts';
 
 export type Validator = (call: Call, target: Target, state: State, nowMs: number) => Record<string, unknown>;
-
-/** Those whose values are refused in the words of the scaling rules. */
-const GROUP_BODIES: ReadonlySet<z.ZodObject> = new Set([endpointGroupParameters, endpointGroupChanges]);
 
 /** Builds the schemas once: the body schema of an operation with `keyInBody` also takes the key. */
 export function createValidator(dialect: Dialect): Validator {
@@ -61,7 +61,7 @@ export function createValidator(dialect: Dialect): Validator {
     if (body.kind === 'malformed') throw badRequest('body', `malformed JSON: ${body.problem}`);
     const value = body.kind === 'none' ? {} : body.value;
     const adapted = dialect.adapt(id, operation, value, { state, userId: call.key?.userId });
-    if (GROUP_BODIES.has(schema)) refuseBadGroup(adapted);
+    refuseBadParameters(operation, adapted);
     return parse(schema, adapted, 'body', () => tfaSchemaRefusal(id, adapted));
   }
 }
@@ -69,6 +69,14 @@ export function createValidator(dialect: Dialect): Validator {
 /** What many clients send where an operation takes no body; it says nothing that could be wrong. */
 function isEmptyObject(body: Call['body']): boolean {
   return body.kind === 'json' && isRecord(body.value) && Object.keys(body.value).length === 0;
+}
+
+/** Parameters of endpoint groups are refused by the rules' names, also where the body takes other fields beside them. */
+function refuseBadParameters({ body: schema }: Operation, body: unknown): void {
+  if (schema === endpointGroupParameters) return refuseBadGroup(body);
+  if (!schema || !ENDPOINT_GROUP_PARAMETERS.every((name) => name in schema.shape) || !isRecord(body)) return;
+  const given = ENDPOINT_GROUP_PARAMETERS.filter((name) => body[name] !== undefined);
+  refuseBadGroup(Object.fromEntries(given.map((name) => [name, body[name]])));
 }
 
 function readQuery(operation: Operation, call: Call, dialect: Dialect): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import type { EndpointGroupParameters } from '../../contract/operations/endpoint-groups.ts';
+import type { EndpointGroupParameters, EndpointState } from '../../contract/operations/endpoint-groups.ts';
 
 export interface EndpointGroupRecord {
   readonly id: number;
@@ -7,4 +7,19 @@ export interface EndpointGroupRecord {
   readonly createdMs: number;
   /** What the user set, without defaults: a rule may tell the two apart. */
   parameters: EndpointGroupParameters;
+  state: EndpointState;
+  /** Its own key, a secret: good at the serverless address alone. */
+  readonly apiKey: string;
+  /** The deployment that it was made for, and ends with; null: it was made by itself. */
+  deploymentId: number | null;
+  /** What happened to it and why, oldest first. */
+  readonly events: EndpointEvent[];
+  /** Requests that asked it for a worker so far. */
+  requests: number;
+}
+
+export interface EndpointEvent {
+  /** Unix time in ms. */
+  readonly atMs: number;
+  readonly text: string;
 }

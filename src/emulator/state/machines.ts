@@ -1,6 +1,6 @@
 /** Machines, and what of them can be rented. */
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
-import type { StatusStep } from './instances.ts';
+import type { InstanceStep } from './instances.ts';
 
 export interface MachineRecord {
   readonly id: number;
@@ -18,7 +18,7 @@ export interface OfferRecord {
   readonly dphTotal: number;
   readonly diskSpaceGb: number;
   /** What an instance goes through that is made from it; null: it starts without trouble. */
-  readonly steps: readonly StatusStep[] | null;
+  readonly steps: readonly InstanceStep[] | null;
   /** The instance that holds it. */
   rentedBy: number | null;
 }

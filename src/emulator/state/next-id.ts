@@ -2,7 +2,15 @@
 import type { State } from './state.ts';
 
 /** The kinds of things that get an id of their own when they are created. */
-export type Numbered = 'deployment' | 'template' | 'instance' | 'api key' | 'team role' | 'endpoint group';
+export type Numbered =
+  | 'deployment'
+  | 'deployment version'
+  | 'worker group'
+  | 'template'
+  | 'instance'
+  | 'api key'
+  | 'team role'
+  | 'endpoint group';
 
 /** `taken`: ids that exist, those of the seed among them. */
 export function nextId(state: State, kind: Numbered, taken: Iterable<number>): number {

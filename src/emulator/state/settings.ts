@@ -92,6 +92,21 @@ export const settingsSchema = z.strictObject({
     .positive()
     .default(10)
     .describe('disk of an instance for which neither the request nor a template says, in GB'),
+  workersRecruited: z
+    .int()
+    .nonnegative()
+    .default(3)
+    .describe('workers that a new worker group begins with, where its creation names no test_workers'),
+  workerUpdateSeconds: z
+    .number()
+    .nonnegative()
+    .default(60)
+    .describe('how long a rolling update takes for each worker, one after the other'),
+  deploymentVersionsKept: z
+    .int()
+    .positive()
+    .default(10)
+    .describe('versions of a deployment that are kept; the oldest go first'),
   minIntervalSeconds: z
     .number()
     .nonnegative()

@@ -13,6 +13,7 @@ import type { TemplateRecord } from './templates.ts';
 import type { TfaState } from './two-factor.ts';
 import type { TeamRoleRecord, UserRecord } from './users.ts';
 import type { WorkerGroupRecord } from './worker-groups.ts';
+import type { WorkerRecord } from './workers.ts';
 
 export interface State {
   readonly settings: Settings;
@@ -21,6 +22,8 @@ export interface State {
   readonly keys: Map<string, ApiKeyRecord>;
   readonly deployments: Map<number, DeploymentRecord>;
   readonly workerGroups: Map<number, WorkerGroupRecord>;
+  /** By the id of the instance that each runs on. */
+  readonly workers: Map<number, WorkerRecord>;
   readonly machines: Map<number, MachineRecord>;
   readonly instances: Map<number, InstanceRecord>;
   readonly templates: Map<number, TemplateRecord>;

@@ -1,7 +1,26 @@
 /** Worker groups and their logs, kept as what they grow by instead of line by line. */
 
+/** What its owner says of it; null: unset. */
+export interface WorkerGroupTraits {
+  readonly templateHash: string | null;
+  readonly templateId: number | null;
+  readonly searchQuery: string | null;
+  readonly launchArgs: string | null;
+  /** In GB, as this operation has it. */
+  readonly gpuRam: number | null;
+  /** How many workers it begins with. */
+  readonly testWorkers: number | null;
+  readonly coldWorkers: number | null;
+}
+
 export interface WorkerGroupRecord {
   readonly id: number;
+  readonly userId: number;
+  /** null: it serves none, as a seed may have it. */
+  endpointId: number | null;
+  /** Unix time in ms. */
+  readonly createdMs: number;
+  traits: WorkerGroupTraits;
   readonly log: GroupLog;
 }
 

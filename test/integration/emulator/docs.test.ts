@@ -26,5 +26,5 @@ test('its page loads nothing from anywhere else, and the documentation is no par
     expect(await response.text()).not.toMatch(/https?:\/\//);
   }
   expect(emulator.journal.entries()).toEqual([]);
-  expect((await fetch(`${emulator.url}/docs/..%2fserver.ts`)).status).toBe(501);
+  expect((await fetch(`${emulator.url}/docs/..%2fserver.ts`)).status).toBe(404);
 });

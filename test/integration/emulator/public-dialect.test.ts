@@ -145,7 +145,15 @@ describe('worker-group logs', () => {
   test('come by level at their older address', async () => {
     expect(await send('POST', '/get_autogroup_logs/', { id: 9 })).toEqual({
       status: 200,
-      body: { success: true, info0: 'INFO one\ntwo\n', info1: '', trace: '', debug: '' },
+      body: { success: true, info0: 'INFO one\ntwo\n', info1: 'INFO one\ntwo\n', trace: '', debug: '' },
+    });
+  });
+
+  test('have in info1, which clients show, the last state of what was redrawn in place', async () => {
+    emulator.workergroups.add({ id: 10, lines_per_second: 0 });
+    emulator.workergroups.append(10, ['Loading:  0%\rLoading: 50%\rLoading: done', 'ready']);
+    expect(await send('POST', '/get_autogroup_logs/', { id: 10 })).toMatchObject({
+      body: { info0: expect.stringContaining('50%') as unknown, info1: 'Loading: done\nready\n' },
     });
   });
 });
@@ -211,4 +219,22 @@ test.each([
     statuses.push((await fetch(`${strict.url}/api/v0/deployments`, { headers })).status);
   }
   expect(statuses).toEqual(expected);
+});
+
+test('the key is taken from the query too, and at the serverless address from the body; never journaled', async () => {
+  const { apiKey: key, url } = emulator;
+  const ask = async (path: string, body?: object) => {
+    const method = body ? 'POST' : 'GET';
+    const answer = await fetch(url + path, { method, ...(body && { body: JSON.stringify(body) }) });
+    return answer.status;
+  };
+  expect(await ask(`/api/v0/users/current/?api_key=${key}`)).toBe(200);
+  expect(await ask('/api/v0/users/current/?api_key=nobody')).toBe(401);
+  expect(await ask('/get_workergroup_logs/', { id: 7, api_key: key })).toBe(200);
+  expect(await ask(`/get_workergroup_logs/?api_key=${key}`, { id: 7 })).toBe(200);
+  expect(await ask('/api/v0/template/', { name: 'a', image: 'b', api_key: key })).toBe(403);
+  expect(JSON.stringify(emulator.journal.entries())).not.toContain(key);
+  await using strict = await startEmulator();
+  const refused = await fetch(`${strict.url}/api/v0/users/current/?api_key=${strict.apiKey}`);
+  expect(refused.status).toBe(403);
 });

@@ -85,12 +85,15 @@ function searchPath(filters: object, more = ''): string {
 describe('every operation of the public dialect', () => {
   const operations = OPERATION_IDS.filter((id) => operationOf(id).origin === 'public dialect');
   test.each(operations)(
-    '%s answers its own example, and is a 501 under the interface document',
+    '%s answers its own example, and is a 404 under the interface document',
     async (id) => {
       const answer = await client.call(id, operationOf(id).example.input);
       expect(answer).toBeDefined();
       await using stranger = createClient({ baseUrl: spec.url, apiKey: spec.apiKey });
-      await expect(stranger.call(id, operationOf(id).example.input)).rejects.toMatchObject({ status: 501 });
+      await expect(stranger.call(id, operationOf(id).example.input)).rejects.toMatchObject({
+        status: 404,
+        errorCode: 'unknown_operation',
+      });
     },
   );
 });
@@ -233,7 +236,7 @@ describe('instances', () => {
       ],
       volume_info: { create_new: true, volume_id: 4, size: 15, mount_path: '/data', name: 'data' },
     });
-    expect(await send('GET', '/api/v1/instances/', undefined, spec)).toMatchObject({ status: 501 });
+    expect(await send('GET', '/api/v1/instances/', undefined, spec)).toMatchObject({ status: 404 });
   });
 
   test('say in an error which offer was asked for', async () => {
@@ -320,6 +323,19 @@ describe('API keys', () => {
     await expect(client.users.current({}, { apiKey })).resolves.toBeDefined();
   });
 
+  test('are shown one by one too, without their values, and only to whom they belong', async () => {
+    const one = await send('GET', `${KEYS}2`);
+    expect(one.body).toEqual({ success: true, id: 2, name: 'team', permissions: null });
+    expect(await send('GET', `${KEYS}9/`)).toMatchObject({ status: 404, body: { error: 'not_found' } });
+    await emulator.seed({
+      users: [
+        { id: 1, api_keys: [{ name: 'a', key: 'a' }] },
+        { id: 2, api_keys: [{ name: 'b', key: 'b' }] },
+      ],
+    });
+    expect(await send('GET', `${KEYS}1/`, undefined, emulator, 'b')).toMatchObject({ status: 404 });
+  });
+
   test('act in the context of the key that created them', async () => {
     const { key } = await client.apiKeys.create({ name: 'for the team' }, { apiKey: DEFAULT_TEAM_KEY });
     const role = { name: 'r', permissions: {} };
@@ -356,16 +372,22 @@ describe('endpoint groups', () => {
   test('have every default of §2.7 filled in', async () => {
     const { result } = await client.endpointGroups.create({ endpoint_name: 'new', max_workers: 9 });
     const { results } = await client.endpointGroups.list();
-    expect(results.find(({ id }) => id === result)).toEqual({
+    const { api_key: key, ...group } = results.find(({ id }) => id === result) ?? {};
+    expect(key).toMatch(/^[0-9a-f]{64}$/);
+    expect(group).toEqual({
       ...ENDPOINT_GROUP_DEFAULTS,
       id: result,
       user_id: 1,
       created_at: NOON / 1000,
       endpoint_name: 'new',
       max_workers: 9,
+      endpoint_state: 'active',
       inactivity_timeout: null,
+      auto_delete_in_seconds: null,
+      auto_delete_due_24h: false,
     });
-    expect(emulator.endpointGroups.list()).toEqual(results);
+    expect(results).toMatchObject(emulator.endpointGroups.list());
+    expect(JSON.stringify(emulator.endpointGroups.list())).not.toContain(key);
   });
 
   test('are changed in what is sent, and deleted', async () => {
@@ -424,10 +446,10 @@ describe('endpoint groups', () => {
 
 test('the older log path, a tail that is not given, and a key that is not in the body', async () => {
   emulator.workergroups.append(8, ['one', 'two']);
-  const levels = { success: true, info0: 'one\ntwo\n', info1: '', trace: '', debug: '' };
+  const levels = { success: true, info0: 'one\ntwo\n', info1: 'one\ntwo\n', trace: '', debug: '' };
   const older = '/get_autogroup_logs/';
   expect((await send('POST', older, { id: 8 })).body).toEqual(levels);
-  expect(await send('POST', older, { id: 8 }, spec)).toMatchObject({ status: 501 });
+  expect(await send('POST', older, { id: 8 }, spec)).toMatchObject({ status: 404 });
   const newer = await send('POST', '/get_workergroup_logs/', { id: 8 });
   expect(newer.body).toEqual({ success: true, logs: 'one\ntwo\n' });
   for (const body of [{ id: 8 }, { id: 8, tail: 5 }, { id: 8, api_key: spec.apiKey }]) {

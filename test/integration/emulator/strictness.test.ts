@@ -137,7 +137,7 @@ describe('keys', () => {
   });
 });
 
-describe('an operation that there is not is a clear 501', () => {
+describe('an operation that there is not is a clear 404', () => {
   test.each([
     ['GET', '/api/v0/nothing', 'no operation GET /api/v0/nothing'],
     ['DELETE', '/api/v0/machines/maintenances', 'at this path it knows POST'],
@@ -146,7 +146,7 @@ describe('an operation that there is not is a clear 501', () => {
     ['PATCH', '/', 'no operation'],
   ])('%s %s', async (method, path, message) => {
     const answer = await send(method, path, method === 'DELETE' ? { body: '{"a":1}' } : {});
-    expect(answer).toMatchObject({ status: 501, body: { error: 'unknown_operation' } });
+    expect(answer).toMatchObject({ status: 404, body: { error: 'unknown_operation' } });
     expect(answer.reason).toContain(message);
   });
 });

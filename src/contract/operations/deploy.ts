@@ -1,0 +1,148 @@
+/**
+ * Making deployments and changing them (public dialect). A file of its own, so that the heartbeat need not load the
+ * parameters of endpoint groups.
+ */
+import * as z from 'zod';
+import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { readableRows } from '../readable.ts';
+import { id, secretText, success, timestamp } from '../schemas.ts';
+import { DEFAULT_TAG } from './deployment.ts';
+import { endpointGroupParameters } from './endpoint-groups.ts';
+
+/**
+ * What became of a request for a deployment. `created`: there was none of this name and tag. `soft_update`: it has
+ * another version. `autoscale_update`: other parameters alone. `exists`: nothing changed.
+ */
+export const DEPLOY_ACTIONS = ['created', 'soft_update', 'autoscale_update', 'exists'] as const;
+export type DeployAction = (typeof DEPLOY_ACTIONS)[number];
+
+const versionId = z.union([z.int(), z.string()]);
+
+export const deploymentVersion = z.looseObject({
+  id: versionId,
+  version_label: z.string().nullish(),
+  image: z.string().nullish(),
+  file_hash: z.string().nullish(),
+  file_size: z.number().nullish().describe('bytes'),
+  created_at: timestamp.nullish(),
+});
+export type DeploymentVersion = z.output<typeof deploymentVersion>;
+
+const shared = {
+  base: 'main',
+  origin: 'public dialect',
+  source: 'public dialect',
+  verification: BEARER_ONLY,
+} as const;
+
+const one = z.strictObject({ id: id.describe('deployment id') });
+const changes = { ...shared, permission: 'instance_write', errors: ['not_found'], repeatable: true } as const;
+
+const deployBody = z.strictObject({
+  name: z.string().min(1),
+  image: z.string().min(1).describe('container image that runs it'),
+  file_hash: z.string().min(1).describe('hash of its code: another one makes a new version'),
+  file_size: z.int().nonnegative().describe('size of the archive with its code, in bytes'),
+  tag: z.string().min(1).optional().describe(`which of several of this name; absent: ${DEFAULT_TAG}`),
+  env: z.unknown().optional().describe('environment of its workers'),
+  search_params: z.unknown().optional().describe('which machines will do, as text or an object'),
+  storage: z.unknown().optional().describe('GB, or as an object'),
+  ttl: z
+    .number()
+    .positive()
+    .optional()
+    .describe('seconds without a heartbeat after which it expires; absent: it lives until it is deleted'),
+  version_label: z.string().optional(),
+  docker_login_user: z.string().optional().describe('registry user'),
+  docker_login_pass: secretText.optional().describe('registry access token'),
+  docker_login_repo: z.string().optional().describe('private registry'),
+  ...endpointGroupParameters.shape,
+});
+export type DeployRequest = z.output<typeof deployBody>;
+
+const stateAnswer = z.looseObject({ endpoint_state: z.string().nullish() });
+
+export const deployOperations = {
+  'deployments.versions': {
+    ...shared,
+    method: 'GET',
+    path: '/api/v0/deployment/{id}/versions/',
+    summary: 'The versions of a deployment that are kept, oldest first',
+    params: one,
+    response: z.looseObject({ versions: readableRows(deploymentVersion) }),
+    errors: ['not_found'],
+    repeatable: true,
+    example: {
+      input: { id: 42 },
+      response: { success: true, versions: [{ id: 42, image: 'vllm/vllm-openai:latest' }] },
+    },
+  },
+  'deployments.create': {
+    ...changes,
+    method: 'PUT',
+    path: '/api/v0/deployments/',
+    summary: 'Makes a deployment, or brings one of this name and tag up to date',
+    description:
+      'Where the answer has upload_url and upload_fields, the archive is to be posted there as multipart, after those fields.',
+    body: deployBody,
+    response: z.looseObject({
+      action: z.string().describe(DEPLOY_ACTIONS.join(', ')),
+      deployment_id: id,
+      endpoint_id: id.nullish(),
+      workergroup_id: id.nullish(),
+      upload_url: z.string().nullish(),
+      upload_fields: z.record(z.string(), z.unknown()).nullish(),
+      evicted_versions: z.array(z.unknown()).nullish().describe('versions that are no longer kept'),
+    }),
+    errors: [],
+    example: {
+      input: {
+        name: 'circle',
+        image: 'vllm/vllm-openai:latest',
+        file_hash: '9f86d081',
+        file_size: 1024,
+        ttl: 300,
+      },
+      response: { success: true, action: 'created', deployment_id: 44, endpoint_id: 32, workergroup_id: 9 },
+    },
+  },
+  'deployments.stop': {
+    ...changes,
+    method: 'POST',
+    path: '/api/v0/deployment/{id}/stop/',
+    summary: 'Stops the workers of a deployment; its TTL goes on',
+    params: one,
+    response: stateAnswer,
+    example: { input: { id: 42 }, response: { success: true, endpoint_state: 'stopped' } },
+  },
+  'deployments.start': {
+    ...changes,
+    method: 'POST',
+    path: '/api/v0/deployment/{id}/start/',
+    summary: 'Starts the workers of a stopped deployment',
+    params: one,
+    response: stateAnswer,
+    example: { input: { id: 42 }, response: { success: true, endpoint_state: 'active' } },
+  },
+  'deployments.delete': {
+    ...changes,
+    method: 'DELETE',
+    path: '/api/v0/deployment/{id}/',
+    summary: 'Deletes a deployment with its endpoint, worker group and workers',
+    params: one,
+    response: success,
+    example: { input: { id: 42 }, response: { success: true } },
+  },
+  'deployments.deleteByName': {
+    ...changes,
+    method: 'DELETE',
+    path: '/api/v0/deployments/',
+    summary: 'Deletes the deployments of a name, or the one with this tag too',
+    body: z.strictObject({
+      name: z.string().min(1),
+      tag: z.string().min(1).optional().describe('absent: all tags'),
+    }),
+    response: z.looseObject({ count: z.int().nonnegative().describe('how many were deleted') }),
+    example: { input: { name: 'square', tag: 'blue' }, response: { success: true, count: 1 } },
+  },
+} as const satisfies OperationTable;

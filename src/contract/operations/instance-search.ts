@@ -1,0 +1,81 @@
+/** Instances by page and by what they are (public dialect). */
+import * as z from 'zod';
+import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { readableRows } from '../readable.ts';
+import { filterOn, id } from '../schemas.ts';
+import { instance } from './instance-list.ts';
+
+const instanceFilters = z
+  .strictObject({
+    id: filterOn(id),
+    label: filterOn(z.string()),
+    actual_status: filterOn(z.string()),
+    intended_status: filterOn(z.string()),
+    machine_id: filterOn(id),
+    gpu_name: filterOn(z.string()),
+    num_gpus: filterOn(z.int()),
+    dph_total: filterOn(z.number()),
+    start_date: filterOn(z.number()),
+  })
+  .partial();
+
+const shared = {
+  method: 'GET',
+  base: 'main',
+  origin: 'public dialect',
+  source: 'public dialect',
+  verification: BEARER_ONLY,
+  errors: [],
+  repeatable: true,
+} as const;
+
+export const instanceSearchOperations = {
+  'instances.page': {
+    ...shared,
+    path: '/api/v1/instances/',
+    summary: "The account's instances that match filters, a page at a time",
+    query: z.strictObject({
+      limit: z.int().positive().optional().describe('most rows of a page'),
+      select_filters: instanceFilters.optional().describe('`{<field>: {<operator>: <value>}}`'),
+      next_token: z.string().optional().describe('that of the page before'),
+    }),
+    response: z.looseObject({
+      instances: readableRows(instance),
+      instances_found: z.number().nullish(),
+      total_instances: z.number().nullish().describe('how many match, on all pages'),
+      label_counts: z.unknown().optional().describe('how many of them have each label'),
+      next_token: z.string().nullish().describe('for the next page; null: this is the last one'),
+    }),
+    example: {
+      input: { limit: 2, select_filters: { actual_status: { eq: 'running' } } },
+      response: {
+        success: true,
+        instances: [{ id: 501, actual_status: 'running', machine_id: 11 }],
+        total_instances: 1,
+        label_counts: { steady: 1 },
+        next_token: null,
+      },
+    },
+  },
+  'instances.filters': {
+    ...shared,
+    path: '/api/v0/instances/filters/',
+    summary: "What the account's instances can be filtered by",
+    response: z.looseObject({
+      filters: readableRows(
+        z.looseObject({
+          actual_status: z.string().nullish(),
+          verification: z.string().nullish(),
+          gpu_name: z.string().nullish(),
+        }),
+      ),
+    }),
+    example: {
+      input: {},
+      response: {
+        success: true,
+        filters: [{ actual_status: 'running', verification: 'verified', gpu_name: 'RTX 4090' }],
+      },
+    },
+  },
+} as const satisfies OperationTable;

@@ -1,0 +1,112 @@
+/** Worker groups (public dialect): what makes the workers of an endpoint, and of what. */
+import * as z from 'zod';
+import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { readableRows } from '../readable.ts';
+import { id, success, timestamp } from '../schemas.ts';
+import { EXAMPLE_HASH } from './templates.ts';
+
+const fields = z.strictObject({
+  endpoint_name: z.string().min(1).optional().describe('of the endpoint that it serves; or endpoint_id'),
+  endpoint_id: id.optional().describe('of the endpoint that it serves; or endpoint_name'),
+  template_hash: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('hash_id of the template of its workers; or template_id'),
+  template_id: id.optional().describe('numeric id of the template of its workers; or template_hash'),
+  search_params: z
+    .union([z.string(), z.record(z.string(), z.unknown())])
+    .optional()
+    .describe('which machines will do, as text or an object'),
+  launch_args: z.string().optional().describe('how its instances are rented, as command-line flags'),
+  gpu_ram: z.number().nonnegative().optional().describe('GB that its machines have at least'),
+  test_workers: z.int().nonnegative().optional().describe('workers that it begins with, to measure them'),
+  cold_workers: z.int().nonnegative().optional().describe('workers kept cold when there is no load'),
+});
+export type WorkerGroupRequest = z.output<typeof fields>;
+
+export const workerGroup = z.looseObject({
+  id,
+  endpoint_id: id.nullish(),
+  endpoint_name: z.string().nullish(),
+  template_hash: z.string().nullish(),
+  template_id: id.nullish(),
+  search_query: z.unknown().optional(),
+  launch_args: z.string().nullish(),
+  gpu_ram: z.number().nullish().describe('GB'),
+  test_workers: z.number().nullish(),
+  api_key: z.string().meta({ format: 'password' }).nullish().describe("the endpoint's own"),
+  created_at: timestamp.nullish(),
+});
+export type WorkerGroup = z.output<typeof workerGroup>;
+
+const shared = {
+  base: 'main',
+  origin: 'public dialect',
+  source: 'public dialect',
+  verification: BEARER_ONLY,
+} as const;
+
+const groupId = z.strictObject({ id: id.describe('worker group id') });
+
+export const workerGroupOperations = {
+  'workergroups.list': {
+    ...shared,
+    method: 'GET',
+    path: '/api/v0/workergroups/',
+    summary: 'The worker groups of the account',
+    response: z.looseObject({ results: readableRows(workerGroup) }),
+    errors: [],
+    repeatable: true,
+    example: { input: {}, response: { success: true, results: [{ id: 7, endpoint_id: 31 }] } },
+  },
+  'workergroups.create': {
+    ...shared,
+    method: 'POST',
+    path: '/api/v0/workergroups/',
+    summary: 'Makes a worker group for an endpoint',
+    permission: 'instance_write',
+    body: fields,
+    response: z.looseObject({ id: id.describe('the new worker group id') }),
+    errors: ['not_found'],
+    repeatable: false,
+    example: {
+      input: {
+        endpoint_name: 'chat',
+        template_hash: EXAMPLE_HASH,
+        search_params: 'gpu_ram>=24',
+        test_workers: 1,
+      },
+      response: { success: true, id: 9 },
+    },
+  },
+  'workergroups.update': {
+    ...shared,
+    method: 'PUT',
+    path: '/api/v0/workergroups/{id}/',
+    summary: 'Changes a worker group; its workers stay as they are until they are updated',
+    permission: 'instance_write',
+    params: groupId,
+    body: fields,
+    response: success,
+    errors: ['no_such_workergroup', 'not_found'],
+    repeatable: true,
+    example: { input: { id: 7, test_workers: 2 }, response: { success: true } },
+  },
+  'workergroups.delete': {
+    ...shared,
+    method: 'DELETE',
+    path: '/api/v0/workergroups/{id}/',
+    summary: 'Deletes a worker group with its workers',
+    permission: 'instance_write',
+    params: groupId,
+    response: success.extend({
+      deleted_workers: z.unknown().optional(),
+      failed_workers: z.unknown().optional(),
+      msg: z.string().nullish(),
+    }),
+    errors: ['no_such_workergroup'],
+    repeatable: true,
+    example: { input: { id: 7 }, response: { success: true, deleted_workers: [501], failed_workers: [] } },
+  },
+} as const satisfies OperationTable;

@@ -1,0 +1,165 @@
+/** What the serverless address tells of endpoints and workers (public dialect). */
+import * as z from 'zod';
+import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { LIMITS } from '../limits.ts';
+import { readableRows } from '../readable.ts';
+import { id, timestamp } from '../schemas.ts';
+
+/** As the engine names what a worker does; a service may have others, and writes them in either case. */
+export const WORKER_STATUSES = [
+  'pending',
+  'creating',
+  'created',
+  'loading',
+  'model_loading',
+  'starting',
+  'idle',
+  'stopping',
+  'stopped',
+  'rebooting',
+  'update_ready',
+  'update_rebooting',
+  'update_starting',
+  'error',
+  'destroying',
+] as const;
+
+const rate = z.number().nullish();
+
+/** Any field may be missing; loads and performances are in work units a second. */
+export const worker = z.looseObject({
+  id: id.describe('of its instance'),
+  status: z.string().nullish().describe(WORKER_STATUSES.join(', ')),
+  cur_load: rate.describe('work asked of it now'),
+  new_load: rate,
+  cur_load_rolling_avg: rate,
+  cur_perf: rate.describe('work that it does now'),
+  perf: rate.describe('work that it is taken to be able to do'),
+  measured_perf: rate.describe('from its own benchmark; a guess until it has been idle once'),
+  dlperf: z.number().nullish(),
+  reliability: z.number().nullish().describe('a fraction'),
+  reqs_working: z.number().nullish().describe('requests in it'),
+  disk_usage: z.number().nullish().describe('GB'),
+  loaded_at: timestamp.nullish().describe('0: never'),
+  started_at: timestamp.nullish().describe('0: never'),
+  gpu_name: z.string().nullish(),
+  url: z.string().nullish(),
+});
+export type Worker = z.output<typeof worker>;
+
+/** `{workers: [K]}`; a list alone is read as if it were wrapped. */
+const workersAnswer = z.preprocess(
+  (body) => (Array.isArray(body) ? { workers: body as unknown[] } : body),
+  z.looseObject({ workers: readableRows(worker) }),
+);
+
+/** Levels of a log, `info0` with most detail; or one text. */
+const levels = z.looseObject({
+  info0: z.string().nullish(),
+  info1: z.string().nullish(),
+  trace: z.string().nullish(),
+  debug: z.string().nullish(),
+  logs: z.string().nullish(),
+});
+
+/** A worker's place, signed, which the worker wants to see; or, without `url`, why there is none yet. */
+const routeAnswer = z.looseObject({
+  request_idx: z.int().nullish(),
+  endpoint: z.string().nullish(),
+  status: z.string().nullish().describe('why no worker takes it yet'),
+  url: z.string().nullish().describe('of the worker; absent: ask again with this request_idx'),
+  reqnum: z.int().nullish(),
+  cost: z.number().nullish(),
+  signature: z.string().nullish().describe('base64 of RSA PKCS#1 v1.5 with SHA-256 over {"url": …}'),
+});
+export type RouteAnswer = z.output<typeof routeAnswer>;
+
+const shared = {
+  method: 'POST',
+  base: 'serverless',
+  origin: 'public dialect',
+  source: 'public dialect',
+  verification: BEARER_ONLY,
+  errors: ['not_found'],
+} as const;
+
+const EXAMPLE = { id: 501, status: 'idle', cur_load: 0, perf: 1000, reqs_working: 0 };
+
+export const endpointWorkerOperations = {
+  'endpointGroups.logs': {
+    ...shared,
+    path: '/get_endpoint_logs/',
+    summary: 'What the engine decided for an endpoint, and why',
+    body: z.strictObject({
+      id: id.describe('endpoint group id'),
+      tail: z.int().positive().optional().describe(`how many lines; default ${LIMITS.logTailMax}`),
+    }),
+    response: levels,
+    repeatable: true,
+    example: { input: { id: 31, tail: 100 }, response: { info0: '', info1: '', trace: '', debug: '' } },
+  },
+  'endpointGroups.workers': {
+    ...shared,
+    path: '/get_endpoint_workers/',
+    summary: 'The workers of an endpoint, with their statuses, loads and performances',
+    description: 'A list is read as {workers: list}.',
+    body: z.strictObject({ id: id.describe('endpoint group id') }),
+    response: workersAnswer,
+    repeatable: true,
+    example: { input: { id: 31 }, response: [EXAMPLE] },
+  },
+  'endpointGroups.route': {
+    ...shared,
+    path: '/route/',
+    summary: 'Asks for a worker that has room for a request',
+    body: z.strictObject({
+      endpoint: z.string().min(1).describe('endpoint name'),
+      cost: z.number().nonnegative().describe('work units that the request will cost'),
+      request_idx: z
+        .int()
+        .nonnegative()
+        .optional()
+        .describe('absent or 0 at first, then that of the last answer'),
+      replay_timeout: z
+        .number()
+        .nonnegative()
+        .optional()
+        .describe('seconds for which the answer may be used'),
+    }),
+    response: routeAnswer,
+    // Asked twice without its request_idx, it is two requests.
+    repeatable: false,
+    example: {
+      input: { endpoint: 'chat', cost: 100, request_idx: 0, replay_timeout: 60 },
+      response: { request_idx: 1, endpoint: 'chat', status: 'no worker is ready' },
+    },
+  },
+} as const satisfies OperationTable;
+
+export const groupWorkerOperations = {
+  'workergroups.workers': {
+    ...shared,
+    path: '/get_workergroup_workers/',
+    summary: 'The workers of a worker group, with their statuses, loads and performances',
+    body: z.strictObject({ id: id.describe('worker group id') }),
+    response: workersAnswer,
+    repeatable: true,
+    example: { input: { id: 7 }, response: { workers: [EXAMPLE] } },
+  },
+  'workergroups.updateWorkers': {
+    ...shared,
+    path: '/update_workers/',
+    summary: 'Updates the ready workers of a worker group one after the other, or stops doing so',
+    permission: 'instance_write',
+    body: z.strictObject({
+      workergroup_id: id.describe('worker group id'),
+      cancel_update: z.boolean().optional().describe('those whose turn has not come stay as they are'),
+    }),
+    response: z.looseObject({
+      workers_to_update: z.unknown().optional(),
+      cancelled: z.unknown().optional(),
+    }),
+    repeatable: false,
+    example: { input: { workergroup_id: 7 }, response: { success: true, workers_to_update: [501] } },
+  },
+} as const satisfies OperationTable;

@@ -1,0 +1,252 @@
+/** Deployments as the public service's clients make, read, stop and delete them. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startPublic, type Answered, type PublicClient } from '../../support/public-client.ts';
+
+/** As the public client sends it: everything it knows, null where nothing is set. */
+const CIRCLE = {
+  name: 'circle',
+  image: 'team/app:1',
+  file_hash: 'aaaa',
+  file_size: 5,
+  env: { HF_HOME: '/models' },
+  tag: null,
+  search_params: 'gpu_ram>=24 verified=true',
+  storage: 40,
+  ttl: 120,
+  version_label: null,
+  docker_login_user: null,
+  docker_login_pass: null,
+  docker_login_repo: null,
+  cold_workers: 2,
+  max_workers: '4',
+  target_util: null,
+  autoscaler_instance: 'prod',
+};
+
+let service: PublicClient;
+beforeEach(async () => {
+  service = await startPublic();
+});
+afterEach(() => service[Symbol.asyncDispose]());
+
+function make(more: object = {}): Promise<Answered> {
+  return service.send('PUT', '/api/v0/deployments/', { ...CIRCLE, ...more });
+}
+
+async function deployment(id: number): Promise<Record<string, unknown>> {
+  const { body } = await service.send('GET', `/api/v0/deployment/${id}/`);
+  return body['deployment'] as Record<string, unknown>;
+}
+
+function instanceStates(): unknown[] {
+  const { instances } = service.emulator;
+  return instances.list().flatMap(({ id, status }) => (id > 504 ? [status] : []));
+}
+
+async function post({ body }: Answered, file: string, changes: object = {}): Promise<Response> {
+  const form = new FormData();
+  const fields = { ...(body['upload_fields'] as object), ...changes };
+  for (const [name, value] of Object.entries(fields)) form.set(name, String(value));
+  form.set('file', new Blob([file]), 'code.tar.gz');
+  return await fetch(String(body['upload_url']), { method: 'POST', body: form });
+}
+
+describe('a deployment that is made', () => {
+  test('has an endpoint, a worker group, workers with instances, and a TTL that a heartbeat renews', async () => {
+    const made = await make();
+    expect(made).toMatchObject({
+      status: 200,
+      body: { success: true, action: 'created', deployment_id: 44, endpoint_id: 32, workergroup_id: 9 },
+    });
+    expect(await deployment(44)).toMatchObject({
+      name: 'circle',
+      tag: 'default',
+      image: 'team/app:1',
+      file_hash: 'aaaa',
+      endpoint_id: 32,
+      endpoint_state: 'active',
+      worker_count: 3,
+      env: { HF_HOME: '/models' },
+      storage: 40,
+      ttl: 120,
+      last_client_heartbeat: null,
+      last_healthy_version_id: null,
+    });
+    expect(service.emulator.endpointGroups.list().at(-1)).toMatchObject({
+      id: 32,
+      endpoint_name: 'circle',
+      cold_workers: 2,
+      max_workers: 4,
+      target_util: 0.9,
+    });
+    expect(service.emulator.workergroups.get(9).linesPerSecond).toBe(2);
+    expect(instanceStates()).toEqual(['created', 'created', 'created']);
+    await service.emulator.clock.advance(119_000);
+    expect(await service.send('POST', '/api/v0/deployment/44/heartbeat/')).toMatchObject({ status: 200 });
+    await service.emulator.clock.advance(119_000);
+    expect(await deployment(44)).toMatchObject({ ttl: 120 });
+  });
+
+  test('takes its endpoint, worker group and workers along when its TTL passes', async () => {
+    await make();
+    await service.emulator.clock.advance(120_000);
+    expect(instanceStates()).toEqual([]);
+    expect(service.emulator.endpointGroups.list()).toHaveLength(1);
+    expect(service.emulator.workergroups.list().map(({ id }) => id)).toEqual([7, 8]);
+    const gone = await service.send('POST', '/api/v0/deployment/44/stop/', {});
+    expect(gone).toMatchObject({ status: 404, body: { success: false, error: 'not_found' } });
+    expect(await make()).toMatchObject({ body: { action: 'created', deployment_id: 45 } });
+  });
+
+  test('without a TTL lives until it is deleted', async () => {
+    await make({ ttl: null });
+    await service.emulator.clock.advance(365 * 86_400_000);
+    expect(await deployment(44)).toMatchObject({ ttl: null });
+  });
+
+  test('has its file posted where the answer says, which may be refused', async () => {
+    const made = await make();
+    expect((await post(made, 'other')).status).toBe(204);
+    expect(await deployment(44)).toMatchObject({ last_healthy_version_id: 44 });
+    const next = await make({ file_hash: 'bbbb' });
+    expect((await post(next, 'too long')).status).toBe(400);
+    expect((await post(next, '12345', { policy: 'guessed' })).status).toBe(403);
+    expect((await post(next, '12345', { key: 'elsewhere' })).status).toBe(403);
+    const odd = await fetch(String(next.body['upload_url']), { method: 'POST', body: 'no form' });
+    expect([odd.status, await odd.text()]).toEqual([400, expect.stringContaining('MalformedPOSTRequest')]);
+    expect(await deployment(44)).toMatchObject({ current_version_id: 45, last_healthy_version_id: 44 });
+    expect((await post(next, '12345')).status).toBe(204);
+    expect(await deployment(44)).toMatchObject({ last_healthy_version_id: 45 });
+  });
+
+  test('has an endpoint whose rules hold', async () => {
+    const refused = await make({ target_util: 90 });
+    expect(refused).toMatchObject({ status: 400, body: { error: 'bad_request' } });
+    expect(refused.reason).toContain('target_util');
+    expect(service.emulator.deployments.list()).toHaveLength(2);
+  });
+});
+
+describe('a deployment that is made again', () => {
+  test('unchanged exists, and has its file asked for until it has come', async () => {
+    const first = await make();
+    const again = await make();
+    expect(again.body).toMatchObject({ action: 'exists', deployment_id: 44, upload_fields: {} });
+    expect(again.body['upload_fields']).toEqual(first.body['upload_fields']);
+    await post(again, '12345');
+    expect((await make()).body).not.toHaveProperty('upload_url');
+  });
+
+  test('with other parameters or another TTL is an update of the autoscaler alone', async () => {
+    await make();
+    expect((await make({ max_workers: 9 })).body).toMatchObject({ action: 'autoscale_update' });
+    expect(service.emulator.endpointGroups.list().at(-1)).toMatchObject({ max_workers: 9, cold_workers: 2 });
+    expect((await make({ ttl: 60 })).body).toMatchObject({ action: 'autoscale_update' });
+    expect(await deployment(44)).toMatchObject({ ttl: 60, current_version_id: 44 });
+  });
+
+  test('with other code gets a version, and its workers are updated one after the other', async () => {
+    await make();
+    await service.emulator.clock.advance(60_000);
+    const again = await make({ file_hash: 'bbbb', version_label: 'second' });
+    expect(again.body).toMatchObject({ action: 'soft_update', deployment_id: 44, endpoint_id: 32 });
+    const { body } = await service.send('GET', '/api/v0/deployment/44/versions/');
+    expect(body).toMatchObject({
+      success: true,
+      versions: [
+        { id: 44, file_hash: 'aaaa', version_label: null },
+        { id: 45, file_hash: 'bbbb', version_label: 'second' },
+      ],
+    });
+  });
+
+  test('loses the oldest versions, and needs no file that it has', async () => {
+    await using small = await startPublic({ settings: { deploymentVersionsKept: 2 } });
+    const put = (file_hash: string) =>
+      small.send('PUT', '/api/v0/deployments/', { ...CIRCLE, file_hash, file_size: 5 });
+    await post(await put('a'), '12345');
+    await put('b');
+    expect((await put('a')).body).not.toHaveProperty('upload_url');
+    expect((await put('c')).body).toMatchObject({ evicted_versions: [45] });
+    expect((await put('c')).body).not.toHaveProperty('evicted_versions');
+  });
+});
+
+describe('stopping and starting', () => {
+  test.each([
+    ['an empty object', {}],
+    ['no body', undefined],
+  ])('with %s move endpoint and workers', async (_, body) => {
+    await make();
+    await service.emulator.clock.advance(60_000);
+    expect(instanceStates()).toEqual(['running', 'running', 'running']);
+    const stopped = await service.send('POST', '/api/v0/deployment/44/stop/', body);
+    expect(stopped).toMatchObject({ status: 200, body: { success: true, endpoint_state: 'stopped' } });
+    expect(await deployment(44)).toMatchObject({ endpoint_state: 'stopped' });
+    expect(instanceStates()).toEqual(['exited', 'exited', 'exited']);
+    const started = await service.send('POST', '/api/v0/deployment/44/start', body);
+    expect(started.body).toEqual({ success: true, endpoint_state: 'active' });
+    expect(instanceStates()).toEqual(['loading', 'loading', 'loading']);
+    await service.emulator.clock.advance(25_000);
+    expect(instanceStates()).toEqual(['running', 'running', 'running']);
+  });
+
+  test('need a deployment, and a key that may write', async () => {
+    const { emulator } = service;
+    expect(await service.send('POST', '/api/v0/deployment/9/stop/', {})).toMatchObject({ status: 404 });
+    emulator.apiKeys.add({ name: 'reader', key: 'reader', permissions: { api: { user_read: {} } } });
+    for (const [method, path] of [
+      ['POST', '/api/v0/deployment/42/stop/'],
+      ['DELETE', '/api/v0/deployment/42/'],
+      ['PUT', '/api/v0/deployments/'],
+    ] as const) {
+      expect(await service.send(method, path, CIRCLE, 'reader')).toMatchObject({ status: 403 });
+    }
+  });
+});
+
+describe('deletion', () => {
+  test('by id takes everything along', async () => {
+    await make();
+    const deleted = await service.send('DELETE', '/api/v0/deployment/44/', { client_id: 'me' });
+    expect(deleted).toMatchObject({ status: 200, body: { success: true } });
+    expect(instanceStates()).toEqual([]);
+    expect(service.emulator.endpointGroups.list()).toHaveLength(1);
+    expect(await service.send('DELETE', '/api/v0/deployment/44')).toMatchObject({ status: 404 });
+  });
+
+  test.each([
+    [{ name: 'square', tag: 'blue' }, 1, [42]],
+    [{ name: 'square', tag: null, extra: 1 }, 2, []],
+  ])('by name: %j', async (body, count, left) => {
+    expect((await service.send('DELETE', '/api/v0/deployments/', body)).body).toEqual({
+      success: true,
+      count,
+    });
+    expect(service.emulator.deployments.list().map(({ id }) => id)).toEqual(left);
+    expect(await service.send('DELETE', '/api/v0/deployments', body)).toMatchObject({ status: 404 });
+  });
+});
+
+test("a deployment of somebody else's account is not to be seen, kept alive or deleted", async () => {
+  const users = [
+    { id: 1, api_keys: [{ name: 'a', key: 'a' }] },
+    { id: 2, api_keys: [{ name: 'b', key: 'b' }] },
+  ];
+  await using two = await startPublic({ seed: { users } });
+  expect((await two.send('GET', '/api/v0/deployments', undefined, 'b')).body['deployments']).toEqual([]);
+  for (const [method, path] of [
+    ['GET', ''],
+    ['POST', 'heartbeat/'],
+    ['GET', 'versions/'],
+    ['DELETE', ''],
+  ] as const) {
+    expect(await two.send(method, `/api/v0/deployment/42/${path}`, undefined, 'b')).toMatchObject({
+      status: 404,
+    });
+  }
+  expect((await two.send('PUT', '/api/v0/deployments/', CIRCLE, 'b')).body).toMatchObject({
+    deployment_id: 44,
+  });
+  expect((await two.send('GET', '/api/v0/deployments/', undefined, 'a')).body['deployments']).toHaveLength(2);
+});

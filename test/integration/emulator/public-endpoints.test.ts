@@ -1,0 +1,206 @@
+/** Endpoints as the public service's clients change them, and ask them for workers. */
+import { createVerify } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClient } from '../../../src/client/client.ts';
+import { startPublic, type PublicClient } from '../../support/public-client.ts';
+
+const ENDPOINT = '/api/v0/endptjobs/31/';
+
+let service: PublicClient;
+beforeEach(async () => {
+  service = await startPublic();
+});
+afterEach(() => service[Symbol.asyncDispose]());
+
+async function endpoint(): Promise<Record<string, unknown>> {
+  const { body } = await service.send('GET', ENDPOINT);
+  return body['result'] as Record<string, unknown>;
+}
+
+/** The list that clients read, which is not wrapped. */
+async function workers(): Promise<Record<string, unknown>[]> {
+  const { body } = await service.send('POST', '/get_endpoint_workers/', { id: '31', api_key: null });
+  return body as unknown as Record<string, unknown>[];
+}
+
+function statuses(): Promise<unknown[]> {
+  return workers().then((all) => all.map(({ status }) => status));
+}
+
+test('one is shown with its parameters, state and own key', async () => {
+  expect(await endpoint()).toMatchObject({
+    id: 31,
+    user_id: 1,
+    endpoint_name: 'chat',
+    max_workers: 20,
+    endpoint_state: 'active',
+    api_key: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
+    auto_delete_in_seconds: null,
+    auto_delete_due_24h: false,
+  });
+  expect(await service.send('GET', '/api/v0/endptjobs/9')).toMatchObject({
+    status: 404,
+    body: { success: false, error: 'not_found' },
+  });
+});
+
+test('one of a deployment says when it ends with it', async () => {
+  const deployment = { name: 'a', image: 'b', file_hash: 'c', file_size: 1, ttl: 100 };
+  await service.send('PUT', '/api/v0/deployments/', deployment);
+  await service.emulator.clock.advance(40_000);
+  const { body } = await service.send('GET', '/api/v0/endptjobs/32/');
+  expect(body['result']).toMatchObject({ auto_delete_in_seconds: 60, auto_delete_due_24h: true });
+});
+
+describe('states', () => {
+  test('move the workers: stopped ones stop, active ones start, suspended ones go on', async () => {
+    await service.emulator.clock.advance(60_000);
+    expect(await statuses()).toEqual(['idle', 'idle']);
+    const put = (endpoint_state: string) =>
+      service.send('PUT', ENDPOINT, { endpoint_state, min_load: null, client_id: 'me' });
+    expect(await put('suspended')).toMatchObject({ status: 200, body: { success: true } });
+    expect(await statuses()).toEqual(['idle', 'idle']);
+    await put('stopped');
+    expect(await statuses()).toEqual(['stopped', 'stopped']);
+    expect(await endpoint()).toMatchObject({ endpoint_state: 'stopped', max_workers: 20 });
+    await put('active');
+    expect(await statuses()).toEqual(['loading', 'loading']);
+    await service.emulator.clock.advance(25_000);
+    expect(await statuses()).toEqual(['idle', 'idle']);
+  });
+
+  test('are those of its deployment too', async () => {
+    const deployment = { name: 'a', image: 'b', file_hash: 'c', file_size: 1 };
+    await service.send('PUT', '/api/v0/deployments/', deployment);
+    await service.send('PUT', '/api/v0/endptjobs/32/', { endpoint_state: 'suspended' });
+    const { body } = await service.send('GET', '/api/v0/deployment/44/');
+    expect(body['deployment']).toMatchObject({ endpoint_state: 'suspended' });
+    await service.send('POST', '/api/v0/deployment/44/stop/', {});
+    const { body: stopped } = await service.send('GET', '/api/v0/endptjobs/32/');
+    expect(stopped['result']).toMatchObject({ endpoint_state: 'stopped' });
+  });
+
+  test('other than the three are refused, and so are parameters that the rules refuse, beside a state too', async () => {
+    const wrong = await service.send('PUT', ENDPOINT, { endpoint_state: 'asleep' });
+    expect(wrong).toMatchObject({ status: 400, body: { error: 'bad_request' } });
+    const both = await service.send('PUT', ENDPOINT, { endpoint_state: 'stopped', target_util: 90 });
+    expect(both.reason).toContain('target-util-range');
+    expect(await endpoint()).toMatchObject({ endpoint_state: 'active' });
+  });
+});
+
+test('deletion takes worker groups and workers along, and says which', async () => {
+  const deleted = await service.send('DELETE', ENDPOINT, { client_id: 'me' });
+  expect(deleted).toMatchObject({
+    status: 200,
+    body: {
+      success: true,
+      deleted_workers: [501, 502],
+      failed_workers: [],
+      msg: 'deleted endpoint group 31',
+    },
+  });
+  expect(service.emulator.workergroups.list()).toEqual([]);
+  expect(service.emulator.instances.list().map(({ id }) => id)).toEqual([503, 504]);
+});
+
+describe('workers', () => {
+  test('come as a list, each what its instance is', async () => {
+    expect(await workers()).toMatchObject([
+      { id: 501, status: 'idle', cur_load: 0, perf: 1000, measured_perf: 1000, gpu_name: 'RTX 4090' },
+      { id: 502, status: 'created', loaded_at: 0, started_at: 0, measured_perf: 0 },
+    ]);
+    service.emulator.instances.setStatus(501, 'offline');
+    await service.emulator.clock.advance(5_000);
+    expect(await statuses()).toEqual(['error', 'loading']);
+    await service.send('DELETE', '/api/v0/instances/501/', {});
+    expect(await statuses()).toEqual(['loading']);
+  });
+
+  test('are read by our client, wrapped', async () => {
+    const { url, apiKey } = service.emulator;
+    await using client = createClient({ baseUrl: url, apiKey });
+    const { workers: read } = await client.endpointGroups.workers({ id: 31 });
+    expect(read.map(({ id }) => id)).toEqual([501, 502]);
+  });
+
+  test('of an endpoint that there is not are a bare sentence with status 200', async () => {
+    const answer = await service.send('POST', '/get_endpoint_workers/', { id: 9 });
+    expect(answer).toMatchObject({ status: 200, body: 'no endpoint group 9' });
+  });
+});
+
+describe('logs', () => {
+  test('say what happened, by id or by name, the last lines only', async () => {
+    await service.send('PUT', ENDPOINT, { endpoint_state: 'stopped' });
+    await service.send('PUT', ENDPOINT, { endpoint_state: 'active', max_workers: 7 });
+    const byId = await service.send('POST', '/get_endpoint_logs/', { id: 31, tail: null });
+    const byName = await service.send('POST', '/get_endpoint_logs', { endpoint: 'chat', tail: '1' });
+    const said = String(byId.body['info1']);
+    expect(said).toContain('the endpoint is stopped, with 2 workers');
+    expect(said).toContain('{"max_workers":7}');
+    expect(byName.body).toMatchObject({ success: true, trace: '', debug: '' });
+    expect(byName.body['info0']).toBe(said.slice(said.lastIndexOf('\n', said.length - 2) + 1));
+    const none = await service.send('POST', '/get_endpoint_logs/', { endpoint: 'nothing' });
+    expect(none).toMatchObject({ status: 200, body: 'no endpoint nothing' });
+  });
+});
+
+describe('a route', () => {
+  const ask = (more: object = {}) =>
+    service.send('POST', '/route/', {
+      endpoint: 'chat',
+      cost: '100',
+      request_idx: 0,
+      replay_timeout: 60,
+      ...more,
+    });
+
+  test('leads to a ready worker, signed by the service', async () => {
+    const { body } = await ask();
+    const url = `${service.emulator.url}/_worker/501`;
+    expect(body).toMatchObject({ url, cost: 100, endpoint: 'chat', request_idx: 1, reqnum: 1 });
+    const verify = createVerify('sha256').update(`{"url": "${url}"}`);
+    expect(verify.verify(service.emulator.publicKey, String(body['signature']), 'base64')).toBe(true);
+  });
+
+  test('goes to each ready worker in turn', async () => {
+    await service.emulator.clock.advance(60_000);
+    const urls = [await ask(), await ask(), await ask()].map(({ body }) => body['url']);
+    expect(new Set(urls).size).toBe(2);
+    expect(urls[0]).toBe(urls[2]);
+  });
+
+  test('is not there while no worker is ready, and is asked for again by its number', async () => {
+    await service.send('PUT', ENDPOINT, { endpoint_state: 'stopped' });
+    const waiting = await ask();
+    expect(waiting.body).toEqual({
+      success: true,
+      request_idx: 1,
+      endpoint: 'chat',
+      status: 'no worker is ready: 2 stopped',
+    });
+    await service.send('PUT', ENDPOINT, { endpoint_state: 'active' });
+    await service.emulator.clock.advance(60_000);
+    expect((await ask({ request_idx: 1 })).body).toMatchObject({ request_idx: 1, reqnum: 1 });
+    expect((await ask()).body).toMatchObject({ request_idx: 2 });
+  });
+
+  test('needs an endpoint', async () => {
+    expect(await ask({ endpoint: 'nothing' })).toMatchObject({ status: 200, body: 'no endpoint nothing' });
+  });
+});
+
+test("an existing client gets through with the endpoint's own key, in header and query, which opens nothing else", async () => {
+  const { body } = await service.send('GET', '/api/v0/endptjobs/');
+  const [{ api_key: key = '' } = {}] = body['results'] as { api_key?: string }[];
+  expect(
+    (await service.send('POST', `/route/?api_key=${key}`, { endpoint: 'chat', cost: 1 }, '')).body,
+  ).toHaveProperty('url');
+  for (const path of ['/get_endpoint_logs/', '/get_endpoint_workers/', '/get_workergroup_logs/']) {
+    const id = path.includes('workergroup') ? 7 : 31;
+    expect(await service.send('POST', path, { id }, key)).toMatchObject({ status: 200, body: {} });
+  }
+  expect(await service.send('GET', '/api/v0/endptjobs/', undefined, key)).toMatchObject({ status: 401 });
+  expect(JSON.stringify(service.emulator.journal.entries())).not.toContain(key);
+});

@@ -1,0 +1,35 @@
+/** Requests as clients of the public service make them, and what they look at in the answer. */
+import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/index.ts';
+
+export interface Answered {
+  readonly status: number;
+  readonly reason: string | null;
+  readonly body: Record<string, unknown>;
+}
+
+export interface PublicClient extends AsyncDisposable {
+  readonly emulator: Emulator;
+  /** `key`: another than the first one of the seed; '': none in the header. */
+  send(method: string, path: string, body?: unknown, key?: string): Promise<Answered>;
+}
+
+/** An emulator that speaks the public dialect, and one who asks it. */
+export async function startPublic(options: EmulatorOptions = {}): Promise<PublicClient> {
+  const emulator = await startEmulator({ dialect: 'public', clock: 'frozen', ...options });
+  return {
+    emulator,
+    async send(method, path, body, key = emulator.apiKey) {
+      const answer = await fetch(emulator.url + path, {
+        method,
+        headers: key === '' ? {} : { authorization: `Bearer ${key}` },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return {
+        status: answer.status,
+        reason: answer.headers.get('x-emulator-reason'),
+        body: (await answer.json()) as Record<string, unknown>,
+      };
+    },
+    [Symbol.asyncDispose]: () => emulator.close(),
+  };
+}
