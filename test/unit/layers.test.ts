@@ -29,6 +29,7 @@ const REFUSED = [
   ['emulator/calls', '../dialect/dialect.ts'],
   ['emulator/dialect', '../service/service.ts'],
   ['emulator/handlers', '../../client/client.ts'],
+  ['emulator/serverless', '../http/server.ts'],
   ['emulator/faults', '../http/listener.ts'],
   ['emulator/journal', '../state/state.ts'],
   ['emulator/seed', '../service/service.ts'],

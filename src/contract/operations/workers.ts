@@ -106,7 +106,7 @@ export const endpointWorkerOperations = {
     body: z.strictObject({ id: id.describe('endpoint group id') }),
     response: workersAnswer,
     repeatable: true,
-    example: { input: { id: 31 }, response: [EXAMPLE] },
+    example: { input: { id: 31 }, response: { workers: [EXAMPLE] } },
   },
   'endpointGroups.route': {
     ...shared,
