@@ -124,8 +124,9 @@ describe('what is wrong is said all at once, before anything is sent', () => {
       ['--id: is missing', 'deployment id'],
     ],
     [
-      ['deployment', 'heartbeat', 'x'],
-      ['--id: ', '"x"'],
+      // A deployment may be named; a template is deleted by its number alone.
+      ['template', 'delete', 'x'],
+      ['--template-id: ', '"x"'],
     ],
     [['deployment', 'heartbeat', '1', '--input', '[]'], ['one JSON object']],
     [['deployment', 'heartbeat', '1', '--timeout', 'soon'], ['500ms, 20s, 5m or 1h']],
@@ -349,7 +350,7 @@ describe('for people', () => {
       const { stdout } = await pilotlight(['instance', 'list'], { env, columns });
       const lines = stdout.trimEnd().split('\n');
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
-      expect(stdout).toMatch(/ID +ACTUAL_STAT/);
+      expect(stdout).toMatch(/ID +LABEL +ACTUAL_STAT/);
       expect(stdout).toContain('501');
     }
     const { stdout } = await pilotlight(['machine', 'maintenances', '11,12'], { env, columns: 100 });
