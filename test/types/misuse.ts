@@ -48,6 +48,11 @@ export async function misuse(client: Client, error: ApiError | TransportError): 
   const beat: Output<'deployments.heartbeat'> = await client.deployments.heartbeat({ id: 42 });
   // @ts-expect-error -- an answer's field has its type
   beat.deployment_id.toUpperCase();
+  const { methods } = await client.tfa.status();
+  const names: ('sms' | 'totp' | (string & {}))[] = methods.map(({ method }) => method);
+  // @ts-expect-error -- a method may be one that nobody knew
+  const known: ('sms' | 'totp')[] = names;
+  void known;
 
   // @ts-expect-error -- an error's code is one of its class
   if (error.code === 'timed out') return;

@@ -3,7 +3,11 @@
  * computes it, and hands over exactly the fields that go with it (§4.4).
  */
 import { Secret, TOTP } from 'otpauth';
-import type { TfaMethod } from '../../contract/operations/tfa-status.ts';
+import {
+  STORED_TFA_METHODS,
+  type StoredTfaMethod,
+  type TfaMethod,
+} from '../../contract/operations/tfa-status.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa-fields.ts';
 import type { Client } from '../client.ts';
 import { ApiError } from '../errors.ts';
@@ -70,15 +74,22 @@ export async function chooseMethod(client: Client, options: ProofOptions): Promi
   const { methods } = await client.tfa.status({}, callOptions(options.signal));
   const wanted = options.method ?? (options.totpSecret === undefined ? undefined : 'totp');
   if (wanted === 'email') return EMAIL;
-  const fitting = methods.filter(
-    ({ id, method }) =>
-      (options.methodId === undefined || id === options.methodId) &&
-      (wanted === undefined || method === wanted),
-  );
+  const fitting = methods
+    .filter(isKnown)
+    .filter(
+      ({ id, method }) =>
+        (options.methodId === undefined || id === options.methodId) &&
+        (wanted === undefined || method === wanted),
+    );
   const chosen = fitting.find((method) => method.is_primary) ?? fitting[0];
   if (!chosen)
     return wanted === undefined ? EMAIL : { method: wanted, methodId: options.methodId, hint: undefined };
   return { method: chosen.method, methodId: chosen.id, hint: hintOf(chosen) };
+}
+
+/** A kind of method that is new is nothing that a code could be asked for. */
+function isKnown(method: TfaMethod): method is TfaMethod & { readonly method: StoredTfaMethod } {
+  return (STORED_TFA_METHODS as readonly string[]).includes(method.method);
 }
 
 const EMAIL: Choice = { method: 'email', methodId: undefined, hint: undefined };
@@ -89,7 +100,8 @@ function hintOf({ label, phone_number }: TfaMethod): string | undefined {
 
 /** A code that is on its way, and the secret that goes with it. */
 export interface Sent {
-  readonly secret: string;
+  /** Undefined where the answer has none. */
+  readonly secret?: string | undefined;
   readonly msg?: string | undefined;
 }
 
@@ -154,6 +166,11 @@ export async function askForCode(
 /** The authenticator's code at a time in Unix ms (RFC 6238: SHA-1, 6 digits, 30 s). */
 export function totpCode(base32Secret: string, atMs: number): string {
   return new TOTP({ secret: Secret.fromBase32(base32Secret) }).generate({ timestamp: atMs });
+}
+
+/** What an authenticator app takes where the answer has only the secret. */
+export function provisioningUri(base32Secret: string): string {
+  return new TOTP({ label: 'account', secret: Secret.fromBase32(base32Secret) }).toString();
 }
 
 export function callOptions(signal: AbortSignal | undefined): { signal?: AbortSignal } {

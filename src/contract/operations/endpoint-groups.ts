@@ -79,7 +79,7 @@ export const endpointGroupOperations = {
     path: '/api/v0/endptjobs/',
     summary: 'Creates an endpoint group with autoscaling parameters',
     body: endpointGroupParameters,
-    response: z.looseObject({ success: z.boolean(), result: id.describe('the new group id') }),
+    response: success.extend({ result: id.describe('the new group id') }),
     errors: [],
     repeatable: false,
     example: {

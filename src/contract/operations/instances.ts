@@ -3,7 +3,7 @@ import { BEARER_ONLY, type OperationTable } from '../define.ts';
 import { envEntryProblem } from '../text/env-flags.ts';
 import { instanceListOperations } from './instance-list.ts';
 import { LIMITS } from '../limits.ts';
-import { extraFilters, id, success } from '../schemas.ts';
+import { extraFilters, id, shownOnce, success } from '../schemas.ts';
 import { EXAMPLE_HASH } from './templates.ts';
 
 /** §2.3. `size` belongs to a new volume alone. */
@@ -85,7 +85,7 @@ const create = {
   permission: 'instance_write',
   params: z.strictObject({ offer_id: id.describe('offer to rent') }),
   body: createBody,
-  response: z.looseObject({ new_contract: id.describe('the new instance id') }),
+  response: z.looseObject({ new_contract: shownOnce(id).describe('the new instance id') }),
   errors: ['invalid_offer', 'not_found'],
   // A lost answer may have rented the machine already.
   repeatable: false,

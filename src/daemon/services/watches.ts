@@ -71,13 +71,13 @@ export function startWatches(
           machine_id: machineId,
           category,
           starts_at: startsAt,
-          ends_at: endsAt,
+          ends_at: endsAt ?? null,
         })),
         account: seen
           ? {
               tfa_enabled: seen.tfaEnabled,
               tfa_status: seen.tfaStatus ?? null,
-              backup_codes_remaining: seen.backupCodesRemaining,
+              backup_codes_remaining: seen.backupCodesRemaining ?? null,
               locked_methods: seen.lockedMethods,
             }
           : null,

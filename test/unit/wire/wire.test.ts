@@ -110,10 +110,47 @@ describe('response decoding', () => {
     });
   });
 
+  test.each([
+    ['0', 0],
+    ['"0"', '0'],
+    ['"false"', 'false'],
+    ['"False"', 'False'],
+    ['false', false],
+  ])('success: %s is a refusal', (_, success) => {
+    expect(answer(200, JSON.stringify({ success, deployment_id: 42, msg: 'no' }))).toMatchObject({
+      kind: 'refused',
+      message: 'no',
+    });
+  });
+
+  test('a refusal with the status of a success quotes no more than its words', () => {
+    expect(answer(200, '{"success":false,"key":"s3cret"}')).toMatchObject({ message: 'no message' });
+    expect(answer(400, '{"success":false,"limit":3}')).toMatchObject({
+      message: '{"success":false,"limit":3}',
+    });
+  });
+
+  test('a key that was deleted is told by a sentence, or by no body at all', () => {
+    const deletion = operationOf('apiKeys.delete');
+    expect(decodeResponse(deletion, { status: 200, text: '"API key 2 deleted"', headers: {} })).toEqual({
+      kind: 'ok',
+      value: { success: true, msg: 'API key 2 deleted' },
+    });
+    expect(decodeResponse(deletion, { status: 204, text: '', headers: {} })).toEqual({
+      kind: 'ok',
+      value: {},
+    });
+    expect(decodeResponse(deletion, { status: 200, text: '', headers: {} }).kind).toBe('unreadable');
+  });
+
   test('extra fields of an error body are kept', () => {
     expect(answer(429, '{"error":"tfa_locked","msg":"m","fail_count":5,"locked_until":9}')).toMatchObject({
       fields: { fail_count: 5, locked_until: 9 },
     });
+    const off = '{"error":"tfa_locked","msg":"m","fail_count":"5","locked_until":"9.5","more":"7"}';
+    expect(answer(429, off)).toMatchObject({ fields: { fail_count: 5, locked_until: 9.5, more: '7' } });
+    const unknown = '{"error":"tfa_locked","msg":"m","fail_count":"five","locked_until":null}';
+    expect(answer(429, unknown)).toMatchObject({ fields: {} });
   });
 
   const SERVED = 'Sat, 21 Nov 2026 10:00:00 GMT';

@@ -10,7 +10,7 @@ function perJob(value: (job: JobStatus) => number | null): Read {
   return ({ jobs }) => jobs.map((job) => [{ job: job.job }, value(job)]);
 }
 
-function perWindow(value: (window: MaintenanceWindowStatus) => number): Read {
+function perWindow(value: (window: MaintenanceWindowStatus) => number | null): Read {
   return ({ maintenance_windows }) =>
     maintenance_windows.map((window) => [
       { machine_id: String(window.machine_id), category: window.category },
