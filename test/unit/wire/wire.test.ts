@@ -42,6 +42,46 @@ describe('request encoding', () => {
   });
 });
 
+describe('extra fields', () => {
+  const search = operationOf('templates.search');
+  const edit = operationOf('templates.edit');
+
+  test('go into the body beside the others, unchecked, also what unsets a field', () => {
+    const extra = { readme_visible: true, tag: null, nested: { any: ['thing'] } };
+    const encoded = encodeRequest(edit, { hash_id: 'h', desc: 'new', extra }, 'key');
+    expect(encoded.ok && JSON.parse(encoded.request.body ?? '')).toEqual({
+      hash_id: 'h',
+      desc: 'new',
+      ...extra,
+    });
+  });
+
+  test('go into the query where there is no body', () => {
+    const encoded = encodeRequest(search, { extra: { select_cols: ['id'], not_set: undefined } }, 'key');
+    expect(encoded.ok && encoded.request.target).toBe('/api/v0/template/?select_cols=%5B%22id%22%5D');
+  });
+
+  test('do not stand in for a field that is set, nor for the key', () => {
+    const encoded = encodeRequest(logs, { id: 7, tail: 1, extra: { tail: 2, api_key: 'other' } }, 'key');
+    expect(!encoded.ok && encoded.problems.map(({ field }) => field)).toEqual([
+      'extra.tail',
+      'extra.api_key',
+    ]);
+  });
+
+  test.each([[null], [[1]], ['tag=x'], [true]])('%j is no object of fields', (extra) => {
+    expect(encodeRequest(edit, { hash_id: 'h', extra }, 'key')).toMatchObject({
+      problems: [{ field: 'extra', value: extra }],
+    });
+  });
+
+  test('are unknown where nothing is sent', () => {
+    expect(encodeRequest(heartbeat, { id: 42, extra: {} }, 'key')).toMatchObject({
+      problems: [{ field: 'extra' }],
+    });
+  });
+});
+
 describe('route matching', () => {
   test.each(['/api/v0/deployment/42/heartbeat', '/api/v0/deployment/42/heartbeat/'])('%s', (path) => {
     expect(matchOperation('POST', path)).toEqual({ value: 'deployments.heartbeat', params: { id: '42' } });
