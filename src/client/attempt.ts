@@ -75,7 +75,8 @@ function exchange(
 function answerOf(id: OperationId, operation: Operation, response: WireResponse): Answer {
   const outcome = decodeResponse(operation, response);
   if (outcome.kind === 'refused') throw refusalError(id, outcome);
-  if (outcome.kind === 'unreadable') throw new ResponseError(id, response.status, outcome.reason);
+  if (outcome.kind === 'unreadable')
+    throw new ResponseError(id, response.status, outcome.reason, response.text);
   const date = response.headers['date'];
   return {
     value: outcome.value,

@@ -121,15 +121,26 @@ export class AbortedError extends CallError {
   readonly actor = 'user';
 }
 
-/** An answer came that the contract does not know: not JSON, or of another shape. */
+/**
+ * An answer came that the contract does not know: not JSON, or of another shape. The operation may have been done, and
+ * the answer may hold what is shown once; `rawAnswer()` has it.
+ */
 export class ResponseError extends CallError {
   readonly code = 'unreadable_response';
   readonly actor = 'service';
   readonly status: number;
+  /** A private field, so that no logger, inspector or serializer finds it. */
+  readonly #rawAnswer: string;
 
-  constructor(operation: OperationId, status: number, reason: string) {
+  constructor(operation: OperationId, status: number, reason: string, rawAnswer = '') {
     super(operation, reason);
     this.status = status;
+    this.#rawAnswer = rawAnswer;
+  }
+
+  /** The body of the answer as it came. May hold secrets: not for logs. */
+  rawAnswer(): string {
+    return this.#rawAnswer;
   }
 }
 

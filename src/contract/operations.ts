@@ -46,9 +46,22 @@ type Part<Op, Key extends 'params' | 'query' | 'body'> = Op extends { readonly [
   : unknown;
 
 /** What a caller hands over: path parameters, query and body fields in one flat object. */
-export type Input<Id extends OperationId> = Part<Operations[Id], 'params'> &
+export type Input<Id extends OperationId> = Fields<Id> & Extra<Operations[Id]>;
+
+/** The fields that the contract knows. */
+export type Fields<Id extends OperationId> = Part<Operations[Id], 'params'> &
   Part<Operations[Id], 'query'> &
   Part<Operations[Id], 'body'>;
+
+type Extra<Op> = Op extends { readonly body: z.ZodType } | { readonly query: z.ZodType }
+  ? {
+      /**
+       * Fields that the contract does not have, or values that it does not take, such as null for what is to be
+       * unset: sent unchecked, in the body, or in the query where there is no body.
+       */
+      readonly extra?: Readonly<Record<string, unknown>> | undefined;
+    }
+  : unknown;
 
 /** What a caller gets back: the validated response, with fields that the service added. */
 export type Output<Id extends OperationId> = z.output<Operations[Id]['response']>;

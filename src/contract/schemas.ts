@@ -24,6 +24,28 @@ export function defaultOf(schema: z.core.$ZodType): unknown {
   return z.globalRegistry.get(schema)?.['default'];
 }
 
+/**
+ * What an answer says once and never again: a new key, backup codes, the id of what now costs money. It is never lost
+ * to what is wrong with the rest of the answer, and never quoted in a message.
+ */
+export function shownOnce<Schema extends z.ZodType>(schema: Schema): Schema {
+  return schema.meta({ [SHOWN_ONCE]: true });
+}
+
+const SHOWN_ONCE = 'x-shown-once';
+
+/** Whether a field, perhaps an optional one, is such a value. */
+export function isShownOnce(schema: z.ZodType): boolean {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return isShownOnce(schema.unwrap() as z.ZodType);
+  return z.globalRegistry.get(schema)?.[SHOWN_ONCE] === true;
+}
+
+/** A word of an answer: one of those that the interface names, or one that is new. Requests take `z.enum`. */
+export function openEnum<const Member extends string>(members: readonly Member[]) {
+  return z.union([z.enum(members), z.string() as z.ZodType<string & {}, string>]);
+}
+
 /** Required, and empty where it is not needed, which the command line and the OpenAPI document fill in. */
 export const emptyWhenUnused = z.string().meta({ default: '' });
 
@@ -59,4 +81,5 @@ export const extraFilters = z.record(z.string(), z.record(z.string(), z.unknown(
 /** Permission flags (§2.5, §2.6); the list of flags is not shown by the interface, so any name is taken. */
 export const permissions = z.record(z.string(), z.unknown());
 
-export const success = z.looseObject({ success: z.boolean() });
+/** What says no more than that it succeeded; a service that says nothing did not say no. */
+export const success = z.looseObject({ success: z.boolean().optional() });

@@ -76,7 +76,10 @@ function errors(codes: readonly ErrorCode[]): MediaType {
     schema: {
       allOf: [
         { $ref: '#/components/schemas/Error' },
-        { type: 'object', properties: { error: { enum: codes }, ...properties } },
+        {
+          type: 'object',
+          properties: { error: { anyOf: [{ enum: codes }, { type: 'string' }] }, ...properties },
+        },
       ],
     },
     examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),

@@ -6,7 +6,7 @@ import { deployment } from '../contract/operations/deployment.ts';
 import { endpointGroup, endpointGroupParameters } from '../contract/operations/endpoint-groups.ts';
 import { instance } from '../contract/operations/instance-list.ts';
 import { envMap, volumeInfo } from '../contract/operations/instances.ts';
-import { machineIds, maintenanceWindow } from '../contract/operations/machines.ts';
+import { listedWindow, machineIds } from '../contract/operations/machines.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
 import { defaultOf } from '../contract/schemas.ts';
 import { template, templateBody } from '../contract/operations/templates.ts';
@@ -23,7 +23,7 @@ const REQUEST_PARTS = {
 } satisfies Record<string, z.ZodType>;
 
 const RESPONSE_PARTS = {
-  MaintenanceWindow: maintenanceWindow,
+  MaintenanceWindow: listedWindow,
   Template: template,
   Instance: instance,
   Deployment: deployment,

@@ -5,7 +5,8 @@ export interface AccountView {
   readonly tfaEnabled: boolean;
   /** `enabled`, `disabled` or `legacy`, where the service tells. */
   readonly tfaStatus: string | undefined;
-  readonly backupCodesRemaining: number;
+  /** Undefined where the service does not tell. */
+  readonly backupCodesRemaining: number | undefined;
   readonly lockedMethods: number;
 }
 
@@ -28,7 +29,7 @@ export function createAccountWatch(
         client.tfa.status({}, { signal }),
       ]);
       view = {
-        tfaEnabled: status.tfa_enabled,
+        tfaEnabled: status.tfa_enabled ?? status.methods.length > 0,
         tfaStatus: user.tfa_status,
         backupCodesRemaining: status.backup_codes_remaining,
         lockedMethods: status.methods.filter(({ locked_until }) => (locked_until ?? 0) > nowSeconds()).length,

@@ -1,15 +1,14 @@
 /** Maintenance windows of the machines that the user named (§4.1). */
 import type { ClientOf } from '../client/partial-client.ts';
-import type { MaintenanceWindow } from '../contract/operations/machines.ts';
+import type { ListedWindow } from '../contract/operations/machines.ts';
 
 export interface MaintenanceView {
-  readonly id: number;
   readonly machineId: number;
   readonly category: string;
   /** Unix seconds. */
   readonly startsAt: number;
-  /** Unix seconds. */
-  readonly endsAt: number;
+  /** Unix seconds; undefined where the service does not say how long it takes. */
+  readonly endsAt: number | undefined;
 }
 
 export interface MaintenanceWatch {
@@ -30,16 +29,16 @@ export function createMaintenanceWatch(
       const answer = await client.machines.maintenances({ machine_ids: [...machineIds] }, { signal });
       windows = answer.map((window) => viewOf(window)).sort((a, b) => a.startsAt - b.startsAt);
     },
-    view: () => windows.filter(({ endsAt }) => endsAt > nowSeconds()),
+    view: () => windows.filter(({ endsAt = Infinity }) => endsAt > nowSeconds()),
   };
 }
 
-function viewOf(window: MaintenanceWindow): MaintenanceView {
+function viewOf(window: ListedWindow): MaintenanceView {
+  const hours = window.duration_hours;
   return {
-    id: window.id,
     machineId: window.machine_id,
-    category: window.maintenance_category,
+    category: window.maintenance_category ?? 'other',
     startsAt: window.start_time,
-    endsAt: window.start_time + window.duration_hours * 3600,
+    endsAt: hours === undefined ? undefined : window.start_time + hours * 3600,
   };
 }

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import type { Operation } from '../contract/define.ts';
+import { isRecord } from '../contract/is-record.ts';
 import { isSecret } from '../contract/schemas.ts';
 
 export interface WireRequest {
@@ -34,6 +35,14 @@ export function partsOf(operation: Operation): { part: 'params' | 'query' | 'bod
   });
 }
 
+/** The field of an input whose own fields are sent unchecked, beside those that the contract knows. */
+export const EXTRA = 'extra';
+
+/** Which part of a request they go into; undefined where the operation takes no fields. */
+export function extraPartOf({ body, query }: Operation): 'body' | 'query' | undefined {
+  return body ? 'body' : query ? 'query' : undefined;
+}
+
 /** Validates a flat input and lays it out as a request. `apiKey` is used by operations with `keyInBody`. */
 export function encodeRequest(
   operation: Operation,
@@ -42,9 +51,11 @@ export function encodeRequest(
 ): EncodeResult {
   const parts = partsOf(operation);
   const known = new Set(parts.flatMap(({ schema }) => Object.keys(schema.shape)));
+  const extraPart = extraPartOf(operation);
   const problems: InputProblem[] = Object.keys(input)
-    .filter((field) => !known.has(field))
+    .filter((field) => !known.has(field) && (field !== EXTRA || extraPart === undefined))
     .map((field) => ({ field, message: unknownField(field, known), value: input[field] }));
+  if (extraPart !== undefined) problems.push(...extraProblems(input, operation.keyInBody));
 
   const values: Record<'params' | 'query' | 'body', Record<string, unknown> | undefined> = {
     params: undefined,
@@ -62,6 +73,8 @@ export function encodeRequest(
     else problems.push(...problemsOf(parsed.error, withoutSecrets(schema, own)));
   }
   if (problems.length > 0) return { ok: false, problems };
+  if (extraPart !== undefined && isRecord(input[EXTRA]))
+    values[extraPart] = { ...input[EXTRA], ...values[extraPart] };
 
   if (operation.keyInBody && apiKey !== undefined) {
     values.body = { ...values.body, [operation.keyInBody]: apiKey };
@@ -78,6 +91,19 @@ export function encodeRequest(
     const message = `cannot be written as JSON: ${error instanceof Error ? error.message : 'not serializable'}`;
     return { ok: false, problems: [{ field: '', message }] };
   }
+}
+
+/** Values are not repeated: what the contract does not know may be a secret. */
+function extraProblems(
+  input: Readonly<Record<string, unknown>>,
+  keyInBody: string | undefined,
+): InputProblem[] {
+  const extra = input[EXTRA];
+  if (extra === undefined) return [];
+  if (!isRecord(extra)) return [{ field: EXTRA, message: 'takes an object of further fields', value: extra }];
+  return Object.keys(extra)
+    .filter((name) => input[name] !== undefined || name === keyInBody)
+    .map((name) => ({ field: `${EXTRA}.${name}`, message: 'is a field of its own, and set already' }));
 }
 
 const USER_AGENT = 'pilotlight';
@@ -128,6 +154,7 @@ function fillPath(path: string, params: Readonly<Record<string, unknown>>): stri
 function queryString(query: Readonly<Record<string, unknown>>): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
     search.append(name, typeof value === 'string' ? value : JSON.stringify(value));
   }
   return search.size > 0 ? `?${search.toString()}` : '';

@@ -2,9 +2,11 @@
  * HTTP response → outcome, pure: tells a success from the many shapes in which the service says no (§7 and
  * the public dialect), also where the status is that of a success.
  */
+import * as z from 'zod';
 import type { Operation } from '../contract/define.ts';
-import { COMMON_ERRORS, ERRORS } from '../contract/errors.ts';
+import { COMMON_ERRORS, ERRORS, type ErrorCode, type ErrorDefinition } from '../contract/errors.ts';
 import { isRecord } from '../contract/is-record.ts';
+import { isNothing, readAnswer, readBoolean, shownOnceFields } from './reading.ts';
 import { problemsOf, type InputProblem } from './request.ts';
 import { retryAfterMs, thresholdMs } from './retry-after.ts';
 
@@ -40,26 +42,33 @@ export type RefusalMeaning = 'throttled' | 'unauthorized' | 'not-found' | 'other
 export type Outcome =
   | { readonly kind: 'ok'; readonly value: unknown }
   | Refusal
-  | { readonly kind: 'unreadable'; readonly reason: string; readonly problems: readonly InputProblem[] };
+  | {
+      readonly kind: 'unreadable';
+      /** Quotes nothing of the answer, which may hold what only its receiver should see. */
+      readonly reason: string;
+      readonly problems: readonly InputProblem[];
+    };
 
+/** The status of a success that has no body. */
+const NO_CONTENT = 204;
 /** Longest excerpt of a foreign body that a message quotes, in characters. */
 const EXCERPT = 120;
 
 export function decodeResponse(operation: Operation, response: WireResponse): Outcome {
   const body = parseJson(response.text);
   if (response.status < 200 || response.status >= 300) return refusal(response, body);
+  const answer = response.status === NO_CONTENT && response.text === '' ? {} : body;
+  const read = readAnswer(operation.response, answer);
+  if (saysNo(operation, body, read.success)) return refusal(response, body);
+  if (read.success) return { kind: 'ok', value: read.data };
   if (body === undefined) {
     return {
       kind: 'unreadable',
-      // Not quoted: it was meant as a success, and may hold what only its receiver should see.
       reason: `status ${response.status} with a body that is not JSON (${response.text.length} characters, ${contentType(response)})`,
       problems: [],
     };
   }
-  if (saysNo(body)) return refusal(response, body);
-  const parsed = operation.response.safeParse(body);
-  if (parsed.success) return { kind: 'ok', value: parsed.data };
-  const problems = problemsOf(parsed.error, body);
+  const problems = problemsOf(read.error, body);
   const [first] = problems;
   return {
     kind: 'unreadable',
@@ -68,27 +77,44 @@ export function decodeResponse(operation: Operation, response: WireResponse): Ou
   };
 }
 
-/** A body that reports an error although the status is 2xx. */
-function saysNo(body: unknown): boolean {
-  if (typeof body === 'string') return true;
-  return isRecord(body) && (body['success'] === false || isText(body['error_msg']) || isText(body['error']));
+/**
+ * A body that reports an error although the status is 2xx. What is shown once is there because the operation was done,
+ * whatever is said beside it: such an answer is not refused, and where it cannot be read, nothing of it is quoted.
+ */
+function saysNo({ response }: Operation, body: unknown, isReadable: boolean): boolean {
+  if (typeof body === 'string') return !isReadable && shownOnceFields(response).length === 0;
+  if (!isRecord(body)) return false;
+  const no = readBoolean(body['success']) === false || isText(body['error_msg']) || isText(body['error']);
+  return no && shownOnceFields(response).every((name) => isNothing(body[name]));
 }
 
 function refusal(response: WireResponse, body: unknown): Refusal {
   const record = isRecord(body) ? body : {};
   const { error, msg, message, error_msg: errorMessage, detail, success: _, ...fields } = record;
   const said = [msg, message, errorMessage, detail, body].find((value) => isText(value));
+  const quoted = response.status < 200 || response.status >= 300 ? excerpt(response.text) : '';
   const code = isText(error) ? error : undefined;
   return {
     kind: 'refused',
     status: response.status,
     code,
-    message: said ?? code ?? (excerpt(response.text) || 'no message'),
+    message: said ?? code ?? (quoted || 'no message'),
     meaning: meaningOf(response.status, body),
-    fields,
+    fields: readFields(code, fields),
     retryAfterMs: retryAfterMs(response.headers),
     thresholdMs: response.status === 429 ? thresholdMs(response.text) : undefined,
   };
+}
+
+/** The fields that come with the code, such as `locked_until`, as the types that the table gives them. */
+function readFields(
+  code: string | undefined,
+  fields: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  if (code === undefined || !Object.hasOwn(ERRORS, code)) return fields;
+  const { fields: schema }: ErrorDefinition = ERRORS[code as ErrorCode];
+  const read = schema && readAnswer(z.looseObject(schema.partial().shape), fields);
+  return read?.success ? (read.data as Record<string, unknown>) : fields;
 }
 
 /**

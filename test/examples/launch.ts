@@ -31,7 +31,7 @@ try {
   console.log(`instance ${instanceId} runs on offer ${offerId}; given up before: ${givenUp.length}`);
 
   await client.instances.destroy({ id: instanceId });
-  await client.templates.delete({ template_id: template.id });
+  if (template.id !== undefined) await client.templates.delete({ template_id: template.id });
 } finally {
   await client[Symbol.asyncDispose]();
 }

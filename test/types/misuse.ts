@@ -45,9 +45,20 @@ export async function misuse(client: Client, error: ApiError | TransportError): 
   // @ts-expect-error -- a new volume says whether it is one
   await client.instances.create({ offer_id: 1, volume_info: { volume_id: 4, mount_path: '/data' } });
 
+  await client.instances.create({ offer_id: 1, image: 'x', extra: { entrypoint: '/bin/sh', label: null } });
+  // @ts-expect-error -- extra fields stand in an object of their own
+  await client.instances.create({ offer_id: 1, image: 'x', entrypoint: '/bin/sh' });
+  // @ts-expect-error -- what takes no fields takes no extra ones
+  await client.deployments.heartbeat({ id: 42, extra: {} });
+
   const beat: Output<'deployments.heartbeat'> = await client.deployments.heartbeat({ id: 42 });
   // @ts-expect-error -- an answer's field has its type
   beat.deployment_id.toUpperCase();
+  const { methods } = await client.tfa.status();
+  const names: ('sms' | 'totp' | (string & {}))[] = methods.map(({ method }) => method);
+  // @ts-expect-error -- a method may be one that nobody knew
+  const known: ('sms' | 'totp')[] = names;
+  void known;
 
   // @ts-expect-error -- an error's code is one of its class
   if (error.code === 'timed out') return;

@@ -1,5 +1,7 @@
 /** Every error class of src/: one base, a code of its own, and who must act. */
 import { globSync, readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
+import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { InputError } from '../../src/cli/input-error.ts';
 import {
@@ -88,6 +90,30 @@ describe.each(ERRORS.map((error) => [error.name, error] as const))('%s', (name, 
     expect(['user', 'service', 'bug']).toContain(error.actor);
     expect(error.constructor.name).toBe(name);
   });
+});
+
+test('an answer that could not be read is handed over, and found by nobody who does not ask for it', () => {
+  const error = new ResponseError('apiKeys.create', 200, 'not JSON', '{"key":"s3cret');
+  expect(error.rawAnswer()).toBe('{"key":"s3cret');
+  const line: string[] = [];
+  pino({ level: 'trace' }, { write: (text) => line.push(text) }).error({ err: error, error }, 'failed');
+  const inherited: unknown[] = [];
+  for (const name in error) inherited.push((error as unknown as Record<string, unknown>)[name]);
+  const shown = [
+    error.message,
+    String(error),
+    error.stack,
+    JSON.stringify(error),
+    JSON.stringify(Object.getOwnPropertyDescriptors(error)),
+    inspect(error, { showHidden: true, depth: Infinity, getters: true }),
+    inspect(new Error('outer', { cause: error }), { showHidden: true, depth: Infinity }),
+    inspect(structuredClone(error), { showHidden: true }),
+    inspect(Object.assign({}, error)),
+    inspect(inherited),
+    ...line,
+  ];
+  expect(line.join('')).toContain('unreadable_response');
+  expect(shown.filter((text) => text?.includes('s3cret'))).toEqual([]);
 });
 
 test('no two classes share a code', () => {

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
 import { innerOf } from '../../wire/coerce.ts';
 import { defaultOf, isSecret } from '../../contract/schemas.ts';
-import { partsOf } from '../../wire/request.ts';
+import { EXTRA, extraPartOf, partsOf } from '../../wire/request.ts';
 import { kebab } from './names.ts';
 
 /** How a flag's text becomes a value; see flag-value.ts. */
@@ -50,12 +50,18 @@ interface Annotations {
 
 /** All flags of an operation, in the order of its schemas: path, query, body. */
 export function flagsOf(operation: Operation): Flag[] {
-  return partsOf(operation).flatMap(({ part, schema }) =>
+  const flags = partsOf(operation).flatMap(({ part, schema }) =>
     Object.entries(schema.shape).flatMap(([field, type]) =>
       flagsOfField([field], type as z.ZodType, part === 'params'),
     ),
   );
+  return extraPartOf(operation) === undefined ? flags : [...flags, ...flagsOfField([EXTRA], further, false)];
 }
+
+const further = z
+  .record(z.string(), z.unknown())
+  .optional()
+  .describe('a further field, sent unchecked: JSON, or text; null for what is to be unset');
 
 function flagsOfField(path: readonly string[], schema: z.ZodType, inPath: boolean): Flag[] {
   const inner = innerOf(schema);

@@ -1,6 +1,6 @@
 /** Sends what a command asks for, or shows it; the one way in which every command and `call` reach the service. */
 import { createClient, type CallOptions } from '../../client/client.ts';
-import { ApiError, CallError } from '../../client/errors.ts';
+import { ApiError, CallError, ResponseError } from '../../client/errors.ts';
 import { adviceOf } from '../../client/flows/explain.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { describeProblem } from '../../config/problem.ts';
@@ -14,6 +14,7 @@ import { columnsOf } from './columns.ts';
 import { flagsOf } from './flags.ts';
 import { describeInputProblem, type Input } from './input.ts';
 import { curlLine, httpText, KEY_MARK, previewRequest } from './preview.ts';
+import { displayed } from '../logs/format.ts';
 import { renderAnswer } from './render.ts';
 import { isUnresolved, namedField, resolveNames } from './subjects.ts';
 
@@ -86,6 +87,11 @@ function print(id: OperationId, answer: unknown, { json }: PerformOptions, conso
 
 function explain(error: CallError, console: Console): number {
   printError(console, `error: ${error.message}`);
+  if (error instanceof ResponseError && !operationOf(error.operation).repeatable) {
+    // It may have been done, and what it answers be shown only this once.
+    printError(console, 'the answer follows on standard output as it came');
+    for (const line of error.rawAnswer().split('\n')) printLine(console, displayed(line));
+  }
   const advice = error instanceof ApiError ? adviceOf(error) : '';
   if (advice !== '') printError(console, advice);
   return exitCodeOf(error);

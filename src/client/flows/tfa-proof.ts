@@ -3,7 +3,11 @@
  * computes it, and hands over exactly the fields that go with it (§4.4).
  */
 import { Secret, TOTP } from 'otpauth';
-import type { TfaMethod } from '../../contract/operations/tfa-status.ts';
+import {
+  STORED_TFA_METHODS,
+  type StoredTfaMethod,
+  type TfaMethod,
+} from '../../contract/operations/tfa-status.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa-fields.ts';
 import type { Client } from '../client.ts';
 import { ApiError } from '../errors.ts';
@@ -79,11 +83,13 @@ export async function chooseMethod(client: Client, options: ProofOptions): Promi
   const { methods } = await client.tfa.status({}, callOptions(options.signal));
   const wanted = options.method ?? (options.totpSecret === undefined ? undefined : 'totp');
   if (wanted === 'email') return EMAIL;
-  const fitting = methods.filter(
-    ({ id, method }) =>
-      (options.methodId === undefined || id === options.methodId) &&
-      (wanted === undefined || method === wanted),
-  );
+  const fitting = methods
+    .filter(isKnown)
+    .filter(
+      ({ id, method }) =>
+        (options.methodId === undefined || id === options.methodId) &&
+        (wanted === undefined || method === wanted),
+    );
   const chosen = fitting.find((method) => method.is_primary) ?? fitting[0];
   if (!chosen)
     return wanted === undefined ? EMAIL : { method: wanted, methodId: options.methodId, hint: undefined };
@@ -96,6 +102,11 @@ function loginChoice({ method, methodId, totpSecret }: ProofOptions): Choice {
   return { method: method ?? fallback, methodId, hint: undefined };
 }
 
+/** A kind of method that is new is nothing that a code could be asked for. */
+function isKnown(method: TfaMethod): method is TfaMethod & { readonly method: StoredTfaMethod } {
+  return (STORED_TFA_METHODS as readonly string[]).includes(method.method);
+}
+
 export const EMAIL: Choice = { method: 'email', methodId: undefined, hint: undefined };
 
 function hintOf({ label, phone_number }: TfaMethod): string | undefined {
@@ -104,7 +115,8 @@ function hintOf({ label, phone_number }: TfaMethod): string | undefined {
 
 /** A code that is on its way, and the secret that goes with it. */
 export interface Sent {
-  readonly secret: string;
+  /** Undefined where the answer has none. */
+  readonly secret?: string | undefined;
   readonly msg?: string | undefined;
 }
 
@@ -170,6 +182,11 @@ export async function askForCode(
 /** The authenticator's code at a time in Unix ms (RFC 6238: SHA-1, 6 digits, 30 s). */
 export function totpCode(base32Secret: string, atMs: number): string {
   return new TOTP({ secret: Secret.fromBase32(base32Secret) }).generate({ timestamp: atMs });
+}
+
+/** What an authenticator app takes where the answer has only the secret. */
+export function provisioningUri(base32Secret: string): string {
+  return new TOTP({ label: 'account', secret: Secret.fromBase32(base32Secret) }).toString();
 }
 
 export function callOptions(signal: AbortSignal | undefined): { signal?: AbortSignal } {

@@ -7,6 +7,7 @@ import {
   chooseMethod,
   EMAIL,
   proveSecondFactor,
+  provisioningUri,
   smsSender,
   totpCode,
   type Choice,
@@ -61,7 +62,10 @@ export async function addTotp(
 ): Promise<AddedMethod> {
   await authorize(client, options);
   const setup = await client.tfa.setupTotp({}, callOptions(options.signal));
-  await options.onSecret({ secret: setup.secret, provisioningUri: setup.provisioning_uri });
+  await options.onSecret({
+    secret: setup.secret,
+    provisioningUri: setup.provisioning_uri ?? provisioningUri(setup.secret),
+  });
   const code = options.generate
     ? totpCode(setup.secret, (options.now ?? Date.now)())
     : await options.askCode(

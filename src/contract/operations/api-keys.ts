@@ -1,12 +1,17 @@
 /** API keys (§2.5). The interface names the operations and shows no paths; these are the public dialect's. */
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { readableRow } from '../readable.ts';
-import { id, permissions, success } from '../schemas.ts';
+import { id, permissions, shownOnce, success } from '../schemas.ts';
 
 /** A key as a list shows it: the secret value is shown once, at creation or reset. */
 export const apiKey = z.looseObject({ id, name: z.string().nullish(), permissions: permissions.nullish() });
 export type ApiKey = z.output<typeof apiKey>;
+
+/** The public service answers a deletion with a sentence: a bare JSON string. */
+const deleted = z.preprocess(
+  (body) => (typeof body === 'string' && body !== '' ? { success: true, msg: body } : body),
+  success.extend({ msg: z.string().optional() }),
+);
 
 export const apiKeyOperations = {
   'apiKeys.create': {
@@ -21,7 +26,7 @@ export const apiKeyOperations = {
       name: z.string().min(1).describe('for identification only'),
       permissions: permissions.optional().describe('default: full access'),
     }),
-    response: z.looseObject({ id: id.optional(), key: z.string() }),
+    response: z.looseObject({ id: id.optional(), key: shownOnce(z.string().min(1)) }),
     errors: [],
     repeatable: false,
     example: {
@@ -51,7 +56,7 @@ export const apiKeyOperations = {
     summary: 'A key of the account, without its value',
     verification: BEARER_ONLY,
     params: z.strictObject({ id: id.describe('key id') }),
-    response: readableRow(apiKey),
+    response: apiKey,
     errors: ['not_found'],
     repeatable: true,
     example: { input: { id: 2 }, response: { success: true, id: 2, name: 'team', permissions: null } },
@@ -65,7 +70,7 @@ export const apiKeyOperations = {
     summary: 'Revokes a key: requests with it get 401 from then on',
     verification: BEARER_ONLY,
     params: z.strictObject({ id: id.describe('key id') }),
-    response: success,
+    response: deleted,
     errors: ['not_found'],
     repeatable: true,
     example: { input: { id: 2 }, response: { success: true } },
@@ -78,7 +83,7 @@ export const apiKeyOperations = {
     source: '§2.5, public dialect',
     summary: 'Gives the calling key a new value; the old one stops working at once',
     verification: BEARER_ONLY,
-    response: z.looseObject({ new_api_key: z.string() }),
+    response: z.looseObject({ new_api_key: shownOnce(z.string().min(1)) }),
     errors: [],
     repeatable: false,
     example: { input: {}, response: { success: true, new_api_key: 'shown-once' } },

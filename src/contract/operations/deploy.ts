@@ -4,7 +4,6 @@
  */
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { readableRows } from '../readable.ts';
 import { id, secretText, success, timestamp } from '../schemas.ts';
 import { DEFAULT_TAG } from './deployment.ts';
 import { endpointGroupParameters } from './endpoint-groups.ts';
@@ -69,7 +68,7 @@ export const deployOperations = {
     path: '/api/v0/deployment/{id}/versions/',
     summary: 'The versions of a deployment that are kept, oldest first',
     params: one,
-    response: z.looseObject({ versions: readableRows(deploymentVersion) }),
+    response: z.looseObject({ versions: z.array(deploymentVersion) }),
     errors: ['not_found'],
     repeatable: true,
     example: {
@@ -86,7 +85,7 @@ export const deployOperations = {
       'Where the answer has upload_url and upload_fields, the archive is to be posted there as multipart, after those fields.',
     body: deployBody,
     response: z.looseObject({
-      action: z.string().describe(DEPLOY_ACTIONS.join(', ')),
+      action: z.string().optional().describe(DEPLOY_ACTIONS.join(', ')),
       deployment_id: id,
       endpoint_id: id.nullish(),
       workergroup_id: id.nullish(),
@@ -142,7 +141,7 @@ export const deployOperations = {
       name: z.string().min(1),
       tag: z.string().min(1).optional().describe('absent: all tags'),
     }),
-    response: z.looseObject({ count: z.int().nonnegative().describe('how many were deleted') }),
+    response: success.extend({ count: z.int().nonnegative().optional().describe('how many were deleted') }),
     example: { input: { name: 'square', tag: 'blue' }, response: { success: true, count: 1 } },
   },
 } as const satisfies OperationTable;

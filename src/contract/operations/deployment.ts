@@ -1,7 +1,6 @@
 /** A deployment as the public service describes it (public dialect); the interface has its id only. */
 import * as z from 'zod';
 import { isRecord } from '../is-record.ts';
-import { readableRow } from '../readable.ts';
 import { id, timestamp } from '../schemas.ts';
 
 /** The tag of a deployment that names none. */
@@ -41,5 +40,5 @@ const askedFor = z
 /** `{deployment: D}`; an answer that is D itself is read as if it were wrapped. */
 export const deploymentAnswer = z.preprocess(
   (body) => (isRecord(body) && !('deployment' in body) ? { deployment: body } : body),
-  z.looseObject({ deployment: readableRow(askedFor) }),
+  z.looseObject({ deployment: askedFor }),
 );

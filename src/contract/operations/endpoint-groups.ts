@@ -2,7 +2,6 @@
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
 import { LIMITS } from '../limits.ts';
-import { readableRow } from '../readable.ts';
 import { id, success, timestamp } from '../schemas.ts';
 
 /** Defaults of §2.7. `endpoint_name` and `inactivity_timeout` have none. */
@@ -98,7 +97,7 @@ export const endpointGroupOperations = {
     path: '/api/v0/endptjobs/',
     summary: 'Creates an endpoint group with autoscaling parameters',
     body: endpointGroupParameters,
-    response: z.looseObject({ success: z.boolean(), result: id.describe('the new group id') }),
+    response: success.extend({ result: id.describe('the new group id') }),
     errors: [],
     repeatable: false,
     example: {
@@ -122,7 +121,7 @@ export const endpointGroupOperations = {
     path: '/api/v0/endptjobs/{id}/',
     summary: 'An endpoint group',
     params: groupId,
-    response: z.looseObject({ result: readableRow(endpointGroup) }),
+    response: z.looseObject({ result: endpointGroup }),
     errors: ['not_found'],
     repeatable: true,
     example: {

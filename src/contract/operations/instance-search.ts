@@ -1,7 +1,6 @@
 /** Instances by page and by what they are (public dialect). */
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { readableRows } from '../readable.ts';
 import { filterOn, id } from '../schemas.ts';
 import { instance } from './instance-list.ts';
 
@@ -40,7 +39,7 @@ export const instanceSearchOperations = {
       next_token: z.string().optional().describe('that of the page before'),
     }),
     response: z.looseObject({
-      instances: readableRows(instance),
+      instances: z.array(instance),
       instances_found: z.number().nullish(),
       total_instances: z.number().nullish().describe('how many match, on all pages'),
       label_counts: z.unknown().optional().describe('how many of them have each label'),
@@ -62,7 +61,7 @@ export const instanceSearchOperations = {
     path: '/api/v0/instances/filters/',
     summary: "What the account's instances can be filtered by",
     response: z.looseObject({
-      filters: readableRows(
+      filters: z.array(
         z.looseObject({
           actual_status: z.string().nullish(),
           verification: z.string().nullish(),

@@ -5,8 +5,7 @@ import { textUpTo } from '../text/characters.ts';
 import { instance, instanceListOperations } from './instance-list.ts';
 import { instanceSearchOperations } from './instance-search.ts';
 import { LIMITS } from '../limits.ts';
-import { readableRow } from '../readable.ts';
-import { extraFilters, id, success } from '../schemas.ts';
+import { extraFilters, id, shownOnce, success } from '../schemas.ts';
 import { EXAMPLE_HASH } from './templates.ts';
 
 /** §2.3. `size` is of a new volume: with an existing one it may be there, and has no effect. */
@@ -82,7 +81,7 @@ const create = {
   permission: 'instance_write',
   params: z.strictObject({ offer_id: id.describe('offer to rent') }),
   body: createBody,
-  response: z.looseObject({ new_contract: id.describe('the new instance id') }),
+  response: z.looseObject({ new_contract: shownOnce(id).describe('the new instance id') }),
   errors: ['invalid_offer', 'not_found'],
   // A lost answer may have rented the machine already.
   repeatable: false,
@@ -151,7 +150,7 @@ export const instanceOperations = {
     ...one,
     method: 'GET',
     summary: 'An instance; null where there is none of this id',
-    response: z.looseObject({ instances: readableRow(instance).nullish() }),
+    response: z.looseObject({ instances: instance.nullable() }),
     errors: [],
     example: {
       input: { id: 501 },

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { id, timestamp } from '../schemas.ts';
+import { id, openEnum, timestamp } from '../schemas.ts';
 
 /** §2.1 */
 export const MAINTENANCE_CATEGORIES = ['power', 'internet', 'disk', 'gpu', 'software', 'other'] as const;
@@ -12,10 +12,17 @@ export const maintenanceWindow = z.looseObject({
   // Whole hours, as the interface says; a half one in an answer must not hide the window either.
   duration_hours: z.number().meta({ type: 'integer', description: 'length of the window in hours' }),
   start_time: timestamp.describe('when the maintenance begins'),
-  // A category that the interface does not list must not hide the window, so the response takes any string.
-  maintenance_category: z.union([z.enum(MAINTENANCE_CATEGORIES), z.string()]),
+  maintenance_category: openEnum(MAINTENANCE_CATEGORIES),
 });
 export type MaintenanceWindow = z.output<typeof maintenanceWindow>;
+
+/** As it is read: which machine goes when is worth knowing, whatever else is missing. */
+export const listedWindow = maintenanceWindow.partial({
+  id: true,
+  duration_hours: true,
+  maintenance_category: true,
+});
+export type ListedWindow = z.output<typeof listedWindow>;
 
 /** §7 quotes the first half. */
 const NO_MACHINES = 'machine_ids cannot be None: name at least one machine';
@@ -53,7 +60,7 @@ export const machineOperations = {
         .optional()
         .describe("Unix time taken as now for dropping windows that have ended; default: the server's own"),
     }),
-    response: z.array(maintenanceWindow),
+    response: z.array(listedWindow),
     errors: [],
     repeatable: true,
     example: {

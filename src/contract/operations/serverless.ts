@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
 import { deployment, deploymentAnswer } from './deployment.ts';
-import { readableRow, readableRows } from '../readable.ts';
-import { id } from '../schemas.ts';
+import { id, success } from '../schemas.ts';
 
 const EXAMPLE = {
   id: 42,
@@ -25,7 +24,7 @@ export const serverlessOperations = {
     verification: BEARER_ONLY,
     permission: 'instance_write',
     params: z.strictObject({ id: id.describe('deployment id') }),
-    response: readableRow(z.looseObject({ success: z.boolean().optional(), deployment_id: id })),
+    response: success.extend({ deployment_id: id }),
     errors: ['not_found'],
     repeatable: true,
     example: { input: { id: 42 }, response: { success: true, deployment_id: 42 } },
@@ -39,7 +38,7 @@ export const serverlessOperations = {
     summary: "The account's deployments, with names, TTLs and states",
     description: 'A deployment that was deleted or has expired is not among them.',
     verification: BEARER_ONLY,
-    response: z.looseObject({ deployments: readableRows(deployment) }),
+    response: z.looseObject({ deployments: z.array(deployment) }),
     errors: [],
     repeatable: true,
     example: { input: {}, response: { success: true, deployments: [EXAMPLE] } },

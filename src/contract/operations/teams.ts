@@ -17,7 +17,7 @@ export const teamOperations = {
       name: z.string().min(1).describe('role name'),
       permissions: permissions.describe('permission flags; an empty object is accepted'),
     }),
-    response: z.looseObject({ msg: z.string() }),
+    response: z.looseObject({ msg: z.string().optional() }),
     errors: ['team_required', 'duplicate_role'],
     repeatable: false,
     example: {

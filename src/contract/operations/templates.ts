@@ -69,7 +69,7 @@ const templateFields = {
 export const templateBody = z.strictObject(templateFields);
 export type TemplateFields = z.output<typeof templateBody>;
 
-/** A stored template; fields beyond the identifiers may be missing where the service leaves them out. */
+/** A stored template; fields beside the hash, by which it is used, may be missing. */
 export const template = z.looseObject({
   id: id.optional(),
   hash_id: z.string(),
@@ -147,7 +147,7 @@ export const templateOperations = {
     summary: 'Stores a launch configuration',
     verification: BEARER_ONLY,
     body: templateBody,
-    response: z.looseObject({ template: template.extend({ id }) }),
+    response: z.looseObject({ template }),
     errors: [],
     repeatable: false,
     example: { input: example, response: { template: { id: 9, hash_id: EXAMPLE_HASH, ...example } } },

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Verification } from '../define.ts';
 import { LIMITS } from '../limits.ts';
 import { textUpTo } from '../text/characters.ts';
-import { id, phoneNumber, secretText } from '../schemas.ts';
+import { id, phoneNumber, secretText, shownOnce, success } from '../schemas.ts';
 import { STORED_TFA_METHODS } from './tfa-status.ts';
 
 /** Methods that a code can be verified by. E-mail is never stored as a method. */
@@ -48,14 +48,18 @@ const sms = z.strictObject({
   tfa_method_id: methodId.optional(),
   secret: secret.optional().describe('needed without an API key, omitted with one'),
 });
-const sent = z.looseObject({ msg: z.string(), secret: z.string() });
-export const done = z.looseObject({ success: z.boolean(), msg: z.string() });
+const msg = z.string().optional();
+export const said = z.looseObject({ msg });
+export const sent = said.extend({ secret: z.string().optional() });
+export const done = success.extend({ msg });
 /** Says the format and does not insist on it: codes that are shown once may not be lost over it. */
-export const backupCodes = z.array(z.string().meta({ pattern: BACKUP_CODE.source })).meta({
-  description: 'plaintext; shown once',
-  minItems: LIMITS.backupCodesPerSet,
-  maxItems: LIMITS.backupCodesPerSet,
-});
+export const backupCodes = shownOnce(
+  z.array(z.string().min(1).meta({ pattern: BACKUP_CODE.source })).meta({
+    description: 'plaintext; shown once',
+    minItems: LIMITS.backupCodesPerSet,
+    maxItems: LIMITS.backupCodesPerSet,
+  }),
+);
 
 const confirmBody = z.strictObject({
   tfa_method: z.enum(STORED_TFA_METHODS),

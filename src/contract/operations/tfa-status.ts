@@ -1,21 +1,22 @@
 /** The account's second factors as its status lists them (§2.4); a file of its own for those who only look. */
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { id, timestamp } from '../schemas.ts';
+import { id, openEnum, timestamp } from '../schemas.ts';
 
 export const STORED_TFA_METHODS = ['sms', 'totp'] as const;
+export type StoredTfaMethod = (typeof STORED_TFA_METHODS)[number];
 
 /** A second factor as the status lists it (§2.4). Secrets are never returned. */
 export const tfaMethod = z.looseObject({
   id,
-  user_id: id,
-  method: z.enum(STORED_TFA_METHODS),
+  user_id: id.optional(),
+  method: openEnum(STORED_TFA_METHODS),
   label: z.string().nullish(),
   phone_number: z.string().nullish().describe('SMS only; masked but for the last 4 digits'),
-  is_primary: z.boolean(),
-  fail_count: z.int(),
+  is_primary: z.boolean().optional(),
+  fail_count: z.int().optional(),
   locked_until: timestamp.nullish().describe('when the lock ends; null when not locked'),
-  created_at: timestamp,
+  created_at: timestamp.optional(),
   last_used: timestamp.nullish(),
 });
 export type TfaMethod = z.output<typeof tfaMethod>;
@@ -32,10 +33,10 @@ export const tfaStatusOperations = {
     verification: BEARER_ONLY,
     response: z.looseObject({
       success: z.boolean().optional(),
-      tfa_enabled: z.boolean(),
+      tfa_enabled: z.boolean().optional(),
       methods: z.array(tfaMethod),
-      backup_codes_remaining: z.int(),
-      new_method_authorized: z.boolean(),
+      backup_codes_remaining: z.int().optional(),
+      new_method_authorized: z.boolean().optional(),
     }),
     errors: ['team_user_forbidden'],
     repeatable: true,

@@ -1,7 +1,7 @@
 /** Two-factor authentication (§4.4), with the verification matrix of §5.7 on each row. */
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { id } from '../schemas.ts';
+import { id, shownOnce } from '../schemas.ts';
 import {
   method,
   code,
@@ -14,6 +14,8 @@ import {
   LOGIN_ERRORS,
   CHANGES,
   done,
+  said,
+  sent,
   backupCodes,
   METHOD_ERRORS,
   PROOF_ERRORS,
@@ -44,12 +46,13 @@ export const tfaOperations = {
       admin: z.boolean().optional().describe('request an admin session; default false'),
     }),
     response: user.extend({
-      session_key: z.string().optional(),
+      id: id.optional(),
+      session_key: shownOnce(z.string().min(1)).optional(),
       backup_codes_remaining: z
         .int()
         .optional()
         .describe('only after a backup code, and only while any remain'),
-      legacy_tfa_user: z.literal(true).optional(),
+      legacy_tfa_user: z.boolean().optional(),
     }),
     errors: LOGIN_ERRORS,
     repeatable: false,
@@ -72,9 +75,8 @@ export const tfaOperations = {
         .optional()
         .describe('method to remove; needed with backup_code, else the one that verified'),
     }),
-    response: z.looseObject({
-      msg: z.string(),
-      remaining_methods: z.union([z.int(), z.array(tfaMethod)]).optional(),
+    response: said.extend({
+      remaining_methods: z.union([z.int(), z.array(z.unknown())]).optional(),
     }),
     errors: PROOF_ERRORS,
     repeatable: false,
@@ -93,7 +95,7 @@ export const tfaOperations = {
     description: 'With an API key and no secret, every call makes a fresh challenge and secret.',
     verification: { secretAlone: true, secret: 'never' },
     body: z.strictObject({ secret: secret.optional() }),
-    response: z.looseObject({ success: z.boolean(), msg: z.string(), secret: z.string() }),
+    response: sent.extend({ success: z.boolean().optional() }),
     errors: [
       'missing_auth_value',
       'email_not_verified',
@@ -128,8 +130,8 @@ export const tfaOperations = {
     summary: 'A new TOTP secret for an authenticator app; adds nothing yet',
     verification: BEARER_ONLY,
     response: z.looseObject({
-      secret: z.string().describe('base32'),
-      provisioning_uri: z.string().describe('otpauth URI'),
+      secret: shownOnce(z.string().min(1)).describe('base32'),
+      provisioning_uri: z.string().optional().describe('otpauth URI'),
     }),
     errors: ['team_user_forbidden'],
     repeatable: true,
@@ -155,11 +157,7 @@ export const tfaOperations = {
       tfa_method_id: methodId.optional(),
       backup_code: backupCode.optional(),
     }),
-    response: z.looseObject({
-      success: z.boolean(),
-      secret: z.string().optional(),
-      msg: z.string().optional(),
-    }),
+    response: sent.extend({ success: z.boolean().optional() }),
     errors: [
       ...SMS_ERRORS,
       'missing_email',
@@ -213,7 +211,7 @@ export const tfaOperations = {
         message: 'name the method by tfa_method_id or tfa_method',
         path: ['tfa_method_id'],
       }),
-    response: done.extend({ method: tfaMethod }),
+    response: done.extend({ method: tfaMethod.optional() }),
     errors: ['invalid_tfa_method', 'not_found', 'team_user_forbidden'],
     repeatable: true,
     example: {
@@ -244,7 +242,7 @@ export const tfaOperations = {
     summary: 'A fresh set of 10 backup codes, shown once; all earlier ones stop working',
     verification: CHANGES,
     body: z.strictObject(proof),
-    response: z.looseObject({ msg: z.string(), backup_codes: backupCodes }),
+    response: said.extend({ backup_codes: backupCodes }),
     errors: [...PROOF_ERRORS, 'missing_phone_number'],
     repeatable: false,
     example: {

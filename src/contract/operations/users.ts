@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { id, timestamp } from '../schemas.ts';
+import { id, openEnum, timestamp } from '../schemas.ts';
 
 /** §2.4 */
 export const TFA_STATUSES = ['enabled', 'disabled', 'legacy'] as const;
@@ -8,7 +8,7 @@ export const TFA_STATUSES = ['enabled', 'disabled', 'legacy'] as const;
 /** The user object as far as the interface shows it (§2.4). */
 export const user = z.looseObject({
   id,
-  tfa_status: z.enum(TFA_STATUSES).optional(),
+  tfa_status: openEnum(TFA_STATUSES).optional(),
   email_verified_at: timestamp.nullish().describe('null while the e-mail address is unverified'),
   is_admin: z.boolean().optional(),
 });

@@ -1,7 +1,6 @@
 /** Worker groups (public dialect): what makes the workers of an endpoint, and of what. */
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { readableRows } from '../readable.ts';
 import { id, success, timestamp } from '../schemas.ts';
 import { EXAMPLE_HASH } from './templates.ts';
 
@@ -55,7 +54,7 @@ export const workerGroupOperations = {
     method: 'GET',
     path: '/api/v0/workergroups/',
     summary: 'The worker groups of the account',
-    response: z.looseObject({ results: readableRows(workerGroup) }),
+    response: z.looseObject({ results: z.array(workerGroup) }),
     errors: [],
     repeatable: true,
     example: { input: {}, response: { success: true, results: [{ id: 7, endpoint_id: 31 }] } },

@@ -2,7 +2,6 @@
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
 import { LIMITS } from '../limits.ts';
-import { readableRows } from '../readable.ts';
 import { id, timestamp } from '../schemas.ts';
 
 /** As the engine names what a worker does; a service may have others, and writes them in either case. */
@@ -50,7 +49,7 @@ export type Worker = z.output<typeof worker>;
 /** `{workers: [K]}`; a list alone is read as if it were wrapped. */
 const workersAnswer = z.preprocess(
   (body) => (Array.isArray(body) ? { workers: body as unknown[] } : body),
-  z.looseObject({ workers: readableRows(worker) }),
+  z.looseObject({ workers: z.array(worker) }),
 );
 
 /** Levels of a log, `info0` with most detail; or one text. */

@@ -89,14 +89,14 @@ function isSame(a: WatchSettings, b: WatchSettings): boolean {
 }
 
 function windowStatus({ machineId, category, startsAt, endsAt }: MaintenanceView): MaintenanceWindowStatus {
-  return { machine_id: machineId, category, starts_at: startsAt, ends_at: endsAt };
+  return { machine_id: machineId, category, starts_at: startsAt, ends_at: endsAt ?? null };
 }
 
 function accountStatus(account: AccountView): NonNullable<Status['account']> {
   return {
     tfa_enabled: account.tfaEnabled,
     tfa_status: account.tfaStatus ?? null,
-    backup_codes_remaining: account.backupCodesRemaining,
+    backup_codes_remaining: account.backupCodesRemaining ?? null,
     locked_methods: account.lockedMethods,
   };
 }

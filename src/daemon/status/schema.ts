@@ -110,13 +110,14 @@ const maintenanceWindow = z.object({
   machine_id: count,
   category: z.string(),
   starts_at: time,
-  ends_at: time,
+  /** Null where the service does not say how long it takes. */
+  ends_at: time.nullable(),
 });
 
 const account = z.object({
   tfa_enabled: z.boolean(),
   tfa_status: z.string().nullable(),
-  backup_codes_remaining: count,
+  backup_codes_remaining: count.nullable(),
   locked_methods: count,
 });
 

@@ -46,6 +46,8 @@ export const publicDialect: Dialect = {
   },
   success({ id, alias }, body, call) {
     if (id === 'endpointGroups.workers' && isRecord(body)) return jsonAnswer(200, body['workers']);
+    // A sentence, as a bare JSON string.
+    if (id === 'apiKeys.delete') return jsonAnswer(200, 'API key deleted');
     if (!isRecord(body)) return jsonAnswer(200, withEndTimes(id, body));
     const shown = id === 'templates.search' ? shownTemplates(body, call.query) : body;
     return jsonAnswer(200, { success: true, ...(alias?.answer ? alias.answer(shown) : shown) });

@@ -25,6 +25,31 @@ test('a success also says so', async () => {
   expect(await send('GET', '/api/v0/users/current/')).toMatchObject({ body: { success: true, id: 1 } });
 });
 
+test('a client gives fields that the interface does not have, and unsets by null, in this dialect alone', async () => {
+  const registry = { docker_login_repo: '', docker_login_user: '', docker_login_pass: '' };
+  const extra = { readme_visible: true, tag: null, env: null, extra_filters: null, volume_info: null };
+  const input = { name: 'extra', image: 'x', ...registry, extra };
+  await using lax = await startEmulator({ dialect: 'public' });
+  await using client = createClient({ baseUrl: lax.url, apiKey: lax.apiKey });
+  const { template } = await client.templates.create(input);
+  expect(template).toMatchObject({ name: 'extra', tag: 'latest' });
+  const { templates } = await client.templates.search({
+    select_filters: { name: { eq: 'extra' } },
+    extra: { select_cols: ['hash_id'] },
+  });
+  expect(templates).toEqual([{ hash_id: template.hash_id }]);
+  const rented = await client.instances.create({
+    offer_id: 3001,
+    image: 'x',
+    extra: { entrypoint: '/bin/sh', label: null, disk: '40', onstart: null },
+  });
+  expect(rented.new_contract).toBeGreaterThan(0);
+
+  await using strict = await startEmulator();
+  await using asInterface = createClient({ baseUrl: strict.url, apiKey: strict.apiKey });
+  await expect(asInterface.templates.create(input)).rejects.toMatchObject({ errorCode: 'bad_request' });
+});
+
 test('a deployment can be read, with its TTL and last heartbeat', async () => {
   await send('POST', '/api/v0/deployment/42/heartbeat/');
   expect(await send('GET', '/api/v0/deployment/42/')).toEqual({

@@ -272,7 +272,10 @@ describe('API keys', () => {
       { id: 3, name: 'reader', permissions: { api: { user_read: {} } } },
     ]);
     expect(id).toBe(3);
-    await client.apiKeys.delete({ id: 3 });
+    await expect(client.apiKeys.delete({ id: 3 })).resolves.toEqual({
+      success: true,
+      msg: 'API key deleted',
+    });
     const after = client.templates.search({}, { apiKey: key, retry: false });
     await expect(after).rejects.toMatchObject({ status: 401 });
     await expect(client.apiKeys.delete({ id: 3 })).rejects.toMatchObject({ status: 404 });

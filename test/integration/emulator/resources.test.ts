@@ -116,14 +116,15 @@ describe('templates', () => {
 
   test('can be edited and deleted by their creator alone', async () => {
     const { template } = await client.templates.create(BASE);
+    const templateId = template.id ?? Number.NaN;
     const edit = { hash_id: template.hash_id, desc: 'taken over' };
     await expect(client.templates.edit(edit, other)).rejects.toMatchObject({ status: 404 });
-    const deletion = { template_id: template.id };
+    const deletion = { template_id: templateId };
     await expect(client.templates.delete(deletion, other)).rejects.toMatchObject({ status: 404 });
     await expect(client.templates.delete(deletion)).resolves.toEqual({ success: true });
     await expect(client.templates.delete(deletion)).rejects.toMatchObject({ status: 404 });
     const next = await client.templates.create(BASE);
-    expect(next.template.id).toBeGreaterThan(template.id);
+    expect(next.template.id).toBeGreaterThan(templateId);
   });
 
   test('are searched with user_read only', async () => {

@@ -4,7 +4,7 @@ import { ERRORS, type ErrorDefinition } from '../../../src/contract/errors.ts';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
 import { BACKUP_CODE } from '../../../src/contract/operations/tfa-fields.ts';
 import { openApiDocument } from '../../../src/openapi/document.ts';
-import type { OpenApiDocument, OperationObject } from '../../../src/openapi/types.ts';
+import type { JsonSchema, OpenApiDocument, OperationObject } from '../../../src/openapi/types.ts';
 
 /** What an independent validator has against a document: its structure, references, and examples against their schemas. */
 async function problemsOf(document: OpenApiDocument): Promise<string[]> {
@@ -98,6 +98,18 @@ describe('the OpenAPI document', () => {
       fail_count: 5,
       locked_until: 1_790_000_900,
     });
+  });
+
+  test('leaves the codes of errors open: the service has more than the interface names', () => {
+    const codes = operations().flatMap(([, , { responses }]) =>
+      Object.values(responses).flatMap(({ content }) => {
+        const { allOf } = content['application/json'].schema as { allOf?: { properties?: JsonSchema }[] };
+        return allOf?.flatMap(({ properties }) => properties?.['error'] ?? []) ?? [];
+      }),
+    );
+    expect(codes.length).toBeGreaterThan(OPERATION_IDS.length);
+    const open = { anyOf: [{ enum: expect.any(Array) as unknown }, { type: 'string' }] };
+    for (const code of codes) expect(code).toEqual(open);
   });
 
   test('says what needs a key, and what a secret alone may do', () => {

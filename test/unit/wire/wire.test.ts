@@ -42,6 +42,46 @@ describe('request encoding', () => {
   });
 });
 
+describe('extra fields', () => {
+  const search = operationOf('templates.search');
+  const edit = operationOf('templates.edit');
+
+  test('go into the body beside the others, unchecked, also what unsets a field', () => {
+    const extra = { readme_visible: true, tag: null, nested: { any: ['thing'] } };
+    const encoded = encodeRequest(edit, { hash_id: 'h', desc: 'new', extra }, 'key');
+    expect(encoded.ok && JSON.parse(encoded.request.body ?? '')).toEqual({
+      hash_id: 'h',
+      desc: 'new',
+      ...extra,
+    });
+  });
+
+  test('go into the query where there is no body', () => {
+    const encoded = encodeRequest(search, { extra: { select_cols: ['id'], not_set: undefined } }, 'key');
+    expect(encoded.ok && encoded.request.target).toBe('/api/v0/template/?select_cols=%5B%22id%22%5D');
+  });
+
+  test('do not stand in for a field that is set, nor for the key', () => {
+    const encoded = encodeRequest(logs, { id: 7, tail: 1, extra: { tail: 2, api_key: 'other' } }, 'key');
+    expect(!encoded.ok && encoded.problems.map(({ field }) => field)).toEqual([
+      'extra.tail',
+      'extra.api_key',
+    ]);
+  });
+
+  test.each([[null], [[1]], ['tag=x'], [true]])('%j is no object of fields', (extra) => {
+    expect(encodeRequest(edit, { hash_id: 'h', extra }, 'key')).toMatchObject({
+      problems: [{ field: 'extra', value: extra }],
+    });
+  });
+
+  test('are unknown where nothing is sent', () => {
+    expect(encodeRequest(heartbeat, { id: 42, extra: {} }, 'key')).toMatchObject({
+      problems: [{ field: 'extra' }],
+    });
+  });
+});
+
 describe('route matching', () => {
   test.each(['/api/v0/deployment/42/heartbeat', '/api/v0/deployment/42/heartbeat/'])('%s', (path) => {
     expect(matchOperation('POST', path)).toEqual({ value: 'deployments.heartbeat', params: { id: '42' } });
@@ -110,10 +150,47 @@ describe('response decoding', () => {
     });
   });
 
+  test.each([
+    ['0', 0],
+    ['"0"', '0'],
+    ['"false"', 'false'],
+    ['"False"', 'False'],
+    ['false', false],
+  ])('success: %s is a refusal', (_, success) => {
+    expect(answer(200, JSON.stringify({ success, deployment_id: 42, msg: 'no' }))).toMatchObject({
+      kind: 'refused',
+      message: 'no',
+    });
+  });
+
+  test('a refusal with the status of a success quotes no more than its words', () => {
+    expect(answer(200, '{"success":false,"key":"s3cret"}')).toMatchObject({ message: 'no message' });
+    expect(answer(400, '{"success":false,"limit":3}')).toMatchObject({
+      message: '{"success":false,"limit":3}',
+    });
+  });
+
+  test('a key that was deleted is told by a sentence, or by no body at all', () => {
+    const deletion = operationOf('apiKeys.delete');
+    expect(decodeResponse(deletion, { status: 200, text: '"API key 2 deleted"', headers: {} })).toEqual({
+      kind: 'ok',
+      value: { success: true, msg: 'API key 2 deleted' },
+    });
+    expect(decodeResponse(deletion, { status: 204, text: '', headers: {} })).toEqual({
+      kind: 'ok',
+      value: {},
+    });
+    expect(decodeResponse(deletion, { status: 200, text: '', headers: {} }).kind).toBe('unreadable');
+  });
+
   test('extra fields of an error body are kept', () => {
     expect(answer(429, '{"error":"tfa_locked","msg":"m","fail_count":5,"locked_until":9}')).toMatchObject({
       fields: { fail_count: 5, locked_until: 9 },
     });
+    const off = '{"error":"tfa_locked","msg":"m","fail_count":"5","locked_until":"9.5","more":"7"}';
+    expect(answer(429, off)).toMatchObject({ fields: { fail_count: 5, locked_until: 9.5, more: '7' } });
+    const unknown = '{"error":"tfa_locked","msg":"m","fail_count":"five","locked_until":null}';
+    expect(answer(429, unknown)).toMatchObject({ fields: {} });
   });
 
   const SERVED = 'Sat, 21 Nov 2026 10:00:00 GMT';

@@ -11,7 +11,7 @@ function perJob(value: (job: JobStatus) => number): Family['read'] {
   return ({ jobs }) => jobs.map((job) => ({ labels: { job: job.job }, value: value(job) }));
 }
 
-function perWindow(value: (window: MaintenanceWindowStatus) => number): Family['read'] {
+function perWindow(value: (window: MaintenanceWindowStatus) => number | null): Family['read'] {
   return ({ maintenance_windows }) =>
     maintenance_windows.map((window) => ({
       labels: { machine_id: window.machine_id, category: window.category },

@@ -61,7 +61,10 @@ function watchBody(item, now) {
   return [
     facts(
       ['Two-factor', account.tfa_enabled ? 'on' : 'off'],
-      ['Backup codes', String(account.backup_codes_remaining)],
+      [
+        'Backup codes',
+        account.backup_codes_remaining === null ? 'not known' : String(account.backup_codes_remaining),
+      ],
       ['Locked methods', String(account.locked_methods)],
     ),
   ];
@@ -77,7 +80,9 @@ function maintenance(windows, now) {
       ...(window.starts_at > now
         ? ['in ', element('span', { 'data-until': String(window.starts_at) })]
         : ['under way']),
-      `, until ${new Date(window.ends_at * 1000).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}`,
+      window.ends_at === null
+        ? ''
+        : `, until ${new Date(window.ends_at * 1000).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}`,
     ),
   );
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { operationOf } from '../../../../src/contract/operations.ts';
+import { readAnswer } from '../../../../src/wire/reading.ts';
 
 const list = operationOf('deployments.list').response;
 const get = operationOf('deployments.get').response;
@@ -14,17 +15,17 @@ describe('a list of deployments is read for what it means', () => {
     ['fields that cannot be read', { ttl: 'soon', name: ['square'], worker_count: {} }, {}],
   ])('%s', (_, fields, read) => {
     const answer = { success: true, deployments: [{ id: 7, ...fields }] };
-    expect(list.parse(answer)).toEqual({ success: true, deployments: [{ id: 7, ...read }] });
+    expect(readAnswer(list, answer).data).toEqual({ success: true, deployments: [{ id: 7, ...read }] });
   });
 
   test('bad rows do not lose the good ones', () => {
     const deployments = [null, { id: 1 }, 'row', { name: 'no id' }, { id: -3 }, { id: 2.5 }, [], { id: 2 }];
-    expect(list.parse({ deployments })).toEqual({ deployments: [{ id: 1 }, { id: 2 }] });
+    expect(readAnswer(list, { deployments }).data).toEqual({ deployments: [{ id: 1 }, { id: 2 }] });
   });
 
   test.each([[{}], [{ deployments: null }], [{ deployments: { id: 1 } }], [[{ id: 1 }]], [null]])(
     '%j is no list',
-    (answer) => expect(list.safeParse(answer).success).toBe(false),
+    (answer) => expect(readAnswer(list, answer).success).toBe(false),
   );
 });
 
@@ -32,15 +33,15 @@ describe('one deployment', () => {
   const deployment = { id: 42, ttl: 300 };
 
   test('is read wrapped and flat', () => {
-    expect(get.parse({ success: true, deployment })).toEqual({ success: true, deployment });
-    expect(get.parse({ success: true, ...deployment })).toEqual({
+    expect(readAnswer(get, { success: true, deployment }).data).toEqual({ success: true, deployment });
+    expect(readAnswer(get, { success: true, ...deployment }).data).toEqual({
       deployment: { success: true, ...deployment },
     });
-    expect(get.parse({ ttl: null })).toEqual({ deployment: { ttl: null } });
+    expect(readAnswer(get, { ttl: null }).data).toEqual({ deployment: { ttl: null } });
   });
 
   test.each([[{}], [{ success: true }], [{ deployment: null }], [{ deployment: {} }], ['gone'], [[]]])(
     '%j says nothing of one',
-    (answer) => expect(get.safeParse(answer).success).toBe(false),
+    (answer) => expect(readAnswer(get, answer).success).toBe(false),
   );
 });

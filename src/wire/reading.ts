@@ -1,0 +1,118 @@
+/**
+ * An answer is read for what it means, pure: by the schema of its operation, so that types hold. Text may stand for a
+ * number, 0 and 1 for a boolean; a field that may be absent and cannot be read is absent; a row that cannot be read
+ * does not lose the rows around it. Contract schemas say what may be absent and what is shown once; nothing else here
+ * knows an operation.
+ */
+import * as z from 'zod';
+import { isRecord } from '../contract/is-record.ts';
+import { isShownOnce } from '../contract/schemas.ts';
+
+/** Most answers are as they should be, and one may have 10,000 rows: only what does not fit is taken apart. */
+export function readAnswer(schema: z.ZodType, answer: unknown): z.ZodSafeParseResult<unknown> {
+  const exact = schema.safeParse(answer);
+  if (exact.success) return exact;
+  return schema.safeParse(repaired(schema, answer));
+}
+
+/** The names of the fields of an answer that the service shows once. */
+export function shownOnceFields(schema: z.ZodType): string[] {
+  if (schema instanceof z.ZodPipe) return shownOnceFields(schema.out as z.ZodType);
+  if (!(schema instanceof z.ZodObject)) return [];
+  return Object.keys(schema.shape).filter((name) => isShownOnce(schema.shape[name] as z.ZodType));
+}
+
+/** True, false, and what stands for them; undefined for anything else. */
+export function readBoolean(value: unknown): boolean | undefined {
+  switch (typeof value === 'string' ? value.trim().toLowerCase() : value) {
+    case true:
+    case 1:
+    case '1':
+    case 'true':
+      return true;
+    case false:
+    case 0:
+    case '0':
+    case 'false':
+      return false;
+    default:
+      return undefined;
+  }
+}
+
+/** Null and empty text say that there is nothing. */
+export function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+/** What the value may mean; still to be checked. What cannot be repaired stays, so that the problem names it. */
+function repaired(schema: z.ZodType, value: unknown): unknown {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
+    return repairedOptional(schema, value);
+  if (schema instanceof z.ZodNullable) return repaired(schema.unwrap() as z.ZodType, value);
+  if (schema instanceof z.ZodObject && isRecord(value)) return repairedFields(schema, value);
+  if (schema instanceof z.ZodRecord && isRecord(value)) return repairedEntries(schema, value);
+  if (schema instanceof z.ZodArray && Array.isArray(value)) return repairedRows(schema, value);
+  if (schema instanceof z.ZodUnion) return repairedAs(schema.options as z.ZodType[], value);
+  if (schema instanceof z.ZodPipe) {
+    // z.preprocess, which then runs again over what it has made: it leaves its own results as they are.
+    const prepared = (schema.in as z.ZodType).safeParse(value);
+    return prepared.success ? repaired(schema.out as z.ZodType, prepared.data) : value;
+  }
+  if (schema instanceof z.ZodNumber) return repairedNumber(value);
+  if (schema instanceof z.ZodBoolean) return readBoolean(value) ?? value;
+  if (schema instanceof z.ZodString && typeof value === 'number') return String(value);
+  return value;
+}
+
+/** What may be absent is absent where it cannot be read; but what is shown once is then reported, not dropped. */
+function repairedOptional(schema: z.ZodOptional | z.ZodDefault, value: unknown): unknown {
+  const read = readAnswer(schema.unwrap() as z.ZodType, value);
+  if (read.success) return read.data;
+  return isShownOnce(schema) && !isNothing(value) ? value : undefined;
+}
+
+function repairedFields({ shape }: z.ZodObject, fields: Readonly<Record<string, unknown>>): unknown {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => {
+      const field = Object.hasOwn(shape, name) ? (shape[name] as z.ZodType) : undefined;
+      const read = field && readAnswer(field, value);
+      if (!read?.success) return [[name, value]];
+      return read.data === undefined ? [] : [[name, read.data]];
+    }),
+  );
+}
+
+function repairedEntries(schema: z.ZodRecord, entries: Readonly<Record<string, unknown>>): unknown {
+  return Object.fromEntries(
+    Object.entries(entries).flatMap(([name, value]) => {
+      const read = readAnswer(schema.valueType as z.ZodType, value);
+      return read.success ? [[name, read.data]] : [];
+    }),
+  );
+}
+
+/** A list of which no row can be read is no list: taken for an empty one, it would say that all is gone. */
+function repairedRows(schema: z.ZodArray, rows: readonly unknown[]): readonly unknown[] {
+  const complete = isShownOnce(schema);
+  const readable = rows.flatMap((row) => {
+    const read = readAnswer(schema.element as z.ZodType, row);
+    if (read.success) return [read.data];
+    return complete && !isNothing(row) ? [row] : [];
+  });
+  return readable.length > 0 ? readable : rows;
+}
+
+/** By the first of the alternatives that can read it. */
+function repairedAs(options: readonly z.ZodType[], value: unknown): unknown {
+  for (const option of options) {
+    const read = readAnswer(option, value);
+    if (read.success) return read.data;
+  }
+  return value;
+}
+
+function repairedNumber(value: unknown): unknown {
+  const isNumber = typeof value === 'string' && /^\s*-?\d+(\.\d+)?([eE][+-]?\d+)?\s*$/.test(value);
+  return isNumber ? Number(value) : value;
+}

@@ -1,0 +1,107 @@
+/** What a client makes of answers that are not quite as documented, from the bytes of a real server on. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient, type Client } from '../../../src/client/client.ts';
+import { ResponseError } from '../../../src/client/errors.ts';
+import { launchInstance } from '../../../src/client/flows/launch.ts';
+import { addTotp, login, regenerateBackupCodes } from '../../../src/client/flows/tfa.ts';
+import { pilotlight } from '../../support/console.ts';
+
+/** `POST /path` → the body of its answer. */
+let answers: Readonly<Record<string, string>> = {};
+const requests: { readonly call: string; readonly key: string | undefined }[] = [];
+const server = createServer((request, response) => {
+  request.resume();
+  const call = `${request.method} ${request.url}`;
+  requests.push({ call, key: request.headers.authorization });
+  const body = answers[call];
+  response.writeHead(body === undefined ? 404 : 200).end(body ?? '{"error":"not_found","msg":"no route"}');
+});
+let url: string;
+let client: Client;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  client = createClient({ baseUrl: url, apiKey: 'key' });
+});
+afterAll(async () => {
+  await client[Symbol.asyncDispose]();
+  server.close();
+});
+
+const STATUS = 'GET /api/v0/tfa/status/';
+const BACKUP = { askCode: () => Promise.reject(new Error('not asked')), backupCode: 'A1B2-C3D4-E5F6' };
+
+test('a session key comes through whatever the user beside it looks like, and is used from then on', async () => {
+  answers = {
+    'POST /api/v0/tfa/':
+      '{"id":null,"tfa_status":"pending","email_verified_at":"never","is_admin":"no","legacy_tfa_user":0,"backup_codes_remaining":null,"session_key":"session"}',
+    'GET /api/v0/users/current/': '{"id":"7","is_admin":1}',
+  };
+  const session = await login(client, BACKUP);
+  expect(session.user).toEqual({ tfa_status: 'pending', legacy_tfa_user: false, session_key: 'session' });
+  await expect(session.client.users.current()).resolves.toEqual({ id: 7, is_admin: true });
+  expect(requests.at(-1)?.key).toBe('Bearer session');
+});
+
+test('a login without a session key leaves the client as it was', async () => {
+  answers = { 'POST /api/v0/tfa/': '{"id":7,"session_key":null}' };
+  await expect(login(client, BACKUP)).resolves.toEqual({ user: { id: 7 }, client });
+});
+
+test('backup codes come through without words, and an authenticator without its URI', async () => {
+  const codes = '["AAAA-BBBB-CCCC",null,"DDDD-EEEE-FFFF"]';
+  answers = {
+    [STATUS]:
+      '{"methods":[{"id":1,"method":"passkey"},{"id":"2","method":"totp"},null],"new_method_authorized":1}',
+    'PUT /api/v0/tfa/regen-backup-codes/': `{"msg":null,"backup_codes":${codes}}`,
+    'POST /api/v0/tfa/totp-setup/': '{"secret":"JBSWY3DPEHPK3PXP","provisioning_uri":null}',
+    'POST /api/v0/tfa/confirm-new/': `{"success":"true","backup_codes":${codes}}`,
+  };
+  const read = ['AAAA-BBBB-CCCC', 'DDDD-EEEE-FFFF'];
+  await expect(regenerateBackupCodes(client, BACKUP)).resolves.toEqual(read);
+  const uris: string[] = [];
+  const onSecret = ({ provisioningUri }: { provisioningUri: string }): void =>
+    void uris.push(provisioningUri);
+  await expect(addTotp(client, { ...BACKUP, onSecret, generate: true })).resolves.toEqual({
+    backupCodes: read,
+  });
+  expect(uris).toEqual([expect.stringMatching(/^otpauth:\/\/totp\/.*secret=JBSWY3DPEHPK3PXP/)]);
+});
+
+test('an instance whose id is text, or that comes with a complaint, is launched and not lost', async () => {
+  for (const created of [
+    '{"new_contract":"505"}',
+    '{"success":false,"msg":"no volume","new_contract":505}',
+  ]) {
+    answers = {
+      'PUT /api/v0/asks/3001/': created,
+      'GET /api/v0/instances/':
+        '{"instances_found":null,"instances":[{"id":"505","actual_status":"running"}, 0]}',
+    };
+    const launched = await launchInstance(client, { offers: [3001], request: { image: 'x' } });
+    expect(launched).toEqual({ instanceId: 505, offerId: 3001, givenUp: [] });
+  }
+});
+
+test('an answer that cannot be read is handed over as it came, and quoted nowhere else', async () => {
+  const cutOff = '{"success":true,"id":3,"key":"s3cret';
+  answers = { 'POST /api/v0/auth/apikeys/': cutOff };
+  const error = await client.apiKeys.create({ name: 'sidecar' }).catch((thrown: unknown) => thrown);
+  if (!(error instanceof ResponseError)) throw error;
+  expect(error.rawAnswer()).toBe(cutOff);
+  expect(error.message).not.toContain('s3cret');
+
+  const env = { BASE_URL: url, API_KEY: 'key' };
+  const ran = await pilotlight(['api-key', 'create', '--name', 'sidecar'], { env });
+  expect(ran).toMatchObject({ code: 1, stdout: `${cutOff}\n` });
+  expect(ran.stderr).not.toContain('s3cret');
+});
+
+test('a page in place of an answer that can be asked for again is not printed', async () => {
+  answers = { 'GET /api/v0/instances/': '<html>gateway</html>' };
+  const ran = await pilotlight(['instance', 'list'], { env: { BASE_URL: url, API_KEY: 'key' } });
+  expect(ran).toMatchObject({ code: 1, stdout: '' });
+});
