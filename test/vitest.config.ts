@@ -9,10 +9,10 @@ process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'pilotlight-test-compile-ca
  * One project per kind of test, so that `npm test -- --project unit` runs one. What its hooks set up and take
  * down (programs, engines, whole clones) can take as long as its tests.
  */
-function project(name: string, timeout: number, groupOrder = 0) {
+function project(name: string, timeout: number, order = {}) {
   const include = [`test/${name}/**/*.test.ts`];
   const timeouts = { testTimeout: timeout, hookTimeout: timeout };
-  return { extends: true as const, test: { name, include, ...timeouts, sequence: { groupOrder } } };
+  return { extends: true as const, test: { name, include, ...timeouts, ...order } };
 }
 
 export default defineConfig({
@@ -30,7 +30,7 @@ export default defineConfig({
       project('container', 300_000),
       project('e2e', 120_000),
       // In real time, and with the machine to itself: when all others have ended.
-      project('alone', 180_000, 1),
+      project('alone', 180_000, { sequence: { groupOrder: 1 }, maxWorkers: 1 }),
     ],
   },
 });

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { startEmulator } from '../../../src/emulator/index.ts';
-import { startTestDaemon, until } from '../../support/daemon.ts';
-import { startFaultProxy, type FaultMode } from '../../support/fault-proxy.ts';
+import { startEmulator } from '../../src/emulator/index.ts';
+import { startTestDaemon, until } from '../support/daemon.ts';
+import { startFaultProxy, type FaultMode } from '../support/fault-proxy.ts';
 
 const TTL_S = 20;
 const OUTAGE_MS = 11_000;
