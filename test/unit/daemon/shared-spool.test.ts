@@ -154,6 +154,7 @@ describeWith(
     const first = join('a');
     await until(() => first.held());
     const second = join('b');
+    // Redis counts the 5 s of a lease by its own clock: one that was not renewed would be gone by then.
     await new Promise((resolve) => setTimeout(resolve, 6_000));
     expect([first.held(), second.held()]).toEqual([true, false]);
     await first.release();
