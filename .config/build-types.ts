@@ -5,11 +5,12 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const ENTRIES = ['index.d.ts', 'emulator/index.d.ts'];
 const SPECIFIER = /((?:from|import)\s*\(?\s*["'])(\.{1,2}\/[^"']+)\.ts(["'])/g;
 
-const root = new URL('..', import.meta.url).pathname;
+const root = fileURLToPath(new URL('..', import.meta.url));
 const out = join(root, 'dist/types');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 const project = join(root, '.config/tsconfig.types.json');

@@ -16,7 +16,17 @@ const folder = join(root, 'node_modules');
 const record = join(folder, '.package-lock.json');
 
 function isInstalled() {
-  return existsSync(record) && holdsAll(packagesOf(record)) && nodeRuns();
+  const installed = recorded();
+  return installed !== undefined && holdsAll(installed) && nodeRuns();
+}
+
+/** What npm recorded; undefined where there is no record, or one that a full disk or a crash has cut off. */
+function recorded() {
+  try {
+    return packagesOf(record);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether each package of the lockfile is installed, except those for other platforms, which are optional. */
@@ -29,7 +39,7 @@ function holdsAll(installed) {
 }
 
 function packagesOf(lockfile) {
-  return JSON.parse(readFileSync(lockfile, 'utf8')).packages;
+  return Object.fromEntries(Object.entries(JSON.parse(readFileSync(lockfile, 'utf8')).packages));
 }
 
 function nodeRuns() {

@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 // Hundreds of tests start the program from its sources: compiled once, each start takes half the processor time.
@@ -16,7 +17,7 @@ function project(name: string, timeout: number, order = {}) {
 }
 
 export default defineConfig({
-  root: new URL('..', import.meta.url).pathname,
+  root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     reporters: ['default'],
     // Most of the time goes in waiting on sockets, so more run at once than there are cores.

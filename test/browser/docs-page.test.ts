@@ -47,7 +47,7 @@ describeWith(
     const folder = process.env['SCREENSHOTS'];
     if (folder) await page.screenshot({ path: `${folder}/docs-${width}.png` });
 
-    await page.getByLabel('Find').fill('worker group');
+    await page.getByLabel('Find').fill('workergroups.logs');
     await page.getByText('1 operation', { exact: true }).waitFor();
     const logs = page.locator('[id="workergroups.logs"]');
     await logs.getByRole('button', { name: 'Send' }).click();

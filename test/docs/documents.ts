@@ -1,11 +1,12 @@
 /** The documents of the repository, and what a reader would follow in them: links, names of files, commands. */
+import { fileURLToPath } from 'node:url';
 import { globSync, readFileSync } from 'node:fs';
 
 const repository = new URL('../../', import.meta.url);
 const NOT_OURS = ['node_modules', 'dist', '.git'];
 
 function filesLike(pattern: string): string[] {
-  return globSync(pattern, { cwd: repository.pathname, exclude: NOT_OURS }).toSorted();
+  return globSync(pattern, { cwd: fileURLToPath(repository), exclude: NOT_OURS }).toSorted();
 }
 
 /** Paths from the root of the repository. */

@@ -3,6 +3,7 @@
  * line that says what to install; with REQUIRE_ALL set, as in .ci/run, a missing part fails instead.
  */
 import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { describe } from 'vitest';
 
 const required = process.env['REQUIRE_ALL'] === '1';
@@ -25,4 +26,4 @@ export function hasCommand(command: string, ...args: string[]): boolean {
   return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 }
 
-export const root = new URL('../..', import.meta.url).pathname;
+export const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -3,9 +3,10 @@
  * replays them is skipped without, by the gate too, which counts it.
  */
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, test } from 'vitest';
 
-export const realData = new URL('../../../shared/data/', import.meta.url).pathname;
+export const realData = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
 export const hasRealData = existsSync(realData);
 if (!hasRealData) process.stderr.write(`skipping tests that replay real logs and traces: no ${realData}\n`);
 

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import config from '../../.config/oxlint.config.ts';
 
@@ -112,7 +113,7 @@ let broken: ReadonlyMap<string, readonly string[]>;
 let copy: string;
 
 beforeAll(() => {
-  const root = new URL('../..', import.meta.url).pathname;
+  const root = fileURLToPath(new URL('../..', import.meta.url));
   copy = mkdtempSync(join(tmpdir(), 'pilotlight-layers-'));
   cpSync(join(root, '.config'), join(copy, '.config'), { recursive: true });
   cpSync(join(root, 'tsconfig.json'), join(copy, 'tsconfig.json'));

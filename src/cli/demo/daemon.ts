@@ -1,6 +1,7 @@
 /** `pilotlight run` as a child process of the demo: as a user starts it, with its output read. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import type { Status } from '../../daemon/status/schema.ts';
 import type { LogRecord } from '../../logs/record.ts';
 
@@ -24,17 +25,35 @@ export interface DemoDaemonOptions {
 const ENTRY = new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : './pilotlight.js', import.meta.url);
 const STATUS_TIMEOUT_MS = 2_000;
 
-/** Resolves once it has started. Rejects when it ends before. */
-export async function startDemoDaemon(options: DemoDaemonOptions): Promise<DemoDaemon> {
-  const child = spawn(process.execPath, [ENTRY.pathname, 'run'], {
+/** Resolves once it has started; undefined: it ended before, by itself or because `signal` fired. */
+export async function startDemoDaemon(
+  options: DemoDaemonOptions,
+  signal: AbortSignal,
+): Promise<DemoDaemon | undefined> {
+  const child = spawn(process.execPath, [fileURLToPath(ENTRY), 'run'], {
+    // In a process group of its own, which the Ctrl-C of a terminal does not reach: the demo ends it after the last lines.
+    detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...withoutPilotlight(process.env), ...options.environment },
   });
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  // A second Ctrl-C ends the demo at once, and it takes its daemon with it.
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  const stop = (): void => void child.kill('SIGTERM');
+  signal.addEventListener('abort', stop);
+  const ended = new Promise<void>((resolve) =>
+    child.once('exit', () => {
+      process.off('exit', kill);
+      resolve();
+    }),
+  );
   createInterface({ input: child.stdout }).on('line', (line) =>
     options.onRecord(JSON.parse(line) as LogRecord),
   );
+  if (signal.aborted) stop();
   const url = await startedUrl(child, options.onError, ended);
+  signal.removeEventListener('abort', stop);
+  if (url === undefined) return undefined;
   return {
     url,
     async status() {
@@ -46,7 +65,7 @@ export async function startDemoDaemon(options: DemoDaemonOptions): Promise<DemoD
       }
     },
     async stop() {
-      child.kill('SIGTERM');
+      stop();
       await ended;
     },
   };
@@ -61,14 +80,14 @@ async function startedUrl(
   child: ChildProcess & { readonly stderr: NonNullable<ChildProcess['stderr']> },
   onError: (line: string) => void,
   ended: Promise<void>,
-): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
+): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
   createInterface({ input: child.stderr }).on('line', (line) => {
     const message = parseMessage(line);
     if (message === undefined || message.level === 'error' || message.level === 'fatal') onError(line);
     if (message?.msg === 'pilotlight started' && message.url !== undefined) resolve(message.url);
   });
-  void ended.then(() => reject(new Error('the daemon ended before it had started')));
+  void ended.then(() => resolve(undefined));
   return promise;
 }
 

@@ -5,10 +5,10 @@
 import { startEmulator, type Emulator, type Seed } from '../../emulator/index.ts';
 import { delay } from '../../client/delay.ts';
 import { EXIT } from '../../config/exit-codes.ts';
-import type { Console } from '../console.ts';
+import { printError, type Console } from '../console.ts';
 import { READER_LEFT } from '../interrupts.ts';
 import { createFaultPlan, type FaultPlan } from './faults.ts';
-import { startDemoDaemon, type DemoDaemon } from './daemon.ts';
+import { startDemoDaemon, type DemoDaemon, type DemoDaemonOptions } from './daemon.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { summarize } from './summary.ts';
 import { createWatcher } from './watcher.ts';
@@ -31,13 +31,19 @@ const SETTLE_MS = 250;
 
 /** Runs until `lengthMs` have passed, it is interrupted, or its reader leaves; the exit code. */
 export function runDemo(lengthMs: number | undefined, console: Console): Promise<number> {
-  return console.interruptible((signal) => run(lengthMs, createScreen(console), signal));
+  return console.interruptible((signal) => run(lengthMs, console, signal));
 }
 
-async function run(lengthMs: number | undefined, screen: Screen, signal: AbortSignal): Promise<number> {
+async function run(lengthMs: number | undefined, console: Console, signal: AbortSignal): Promise<number> {
+  const screen = createScreen(console);
   await using emulator = await startEmulator({ seed: SEED });
   const startedAt = performance.now();
-  const daemon = await startDaemon(emulator, screen);
+  const daemon = await startDaemon(emulator, screen, signal);
+  if (!daemon) {
+    if (signal.aborted) return EXIT.interrupted;
+    printError(console, 'the daemon ended before it had started; `pilotlight run` says why');
+    return EXIT.failed;
+  }
   screen.heading('Pilotlight: the emulator and the daemon together. Ctrl-C ends it.');
   screen.heading(`  metrics      ${daemon.url}/metrics`);
   screen.heading(`  status page  ${daemon.url}/`);
@@ -54,30 +60,37 @@ async function run(lengthMs: number | undefined, screen: Screen, signal: AbortSi
   await plan;
   const ranForMs = performance.now() - startedAt;
   const isRead = signal.reason !== READER_LEFT;
-  return await finish({ daemon, emulator, faults, screen, ranForMs, isRead });
+  return await finish({ daemon, emulator, faults, console, screen, ranForMs, isRead });
 }
 
 interface Ending {
   readonly daemon: DemoDaemon;
   readonly emulator: Emulator;
   readonly faults: FaultPlan;
+  readonly console: Console;
   readonly screen: Screen;
   readonly ranForMs: number;
   /** False when the reader of the results has left: then the last lines are not waited for. */
   readonly isRead: boolean;
 }
 
-async function finish({ daemon, emulator, faults, screen, ranForMs, isRead }: Ending): Promise<number> {
+async function finish(ending: Ending): Promise<number> {
+  const { daemon, emulator, faults, console, screen, ranForMs, isRead } = ending;
   // The logs stop growing, so that the counts of both sides can be compared.
   for (const { id } of emulator.workergroups.list()) emulator.workergroups.setRate(id, 0);
   if (isRead) await delivered(daemon, emulator);
+  // First what the service took, then what was sent: the other way round, one beat could be taken and not sent.
+  const deployments = emulator.deployments.list();
   const status = await daemon.status();
   await daemon.stop();
-  if (!status) throw new Error('the daemon did not tell its status at the end');
+  if (!status) {
+    printError(console, 'the daemon has ended, and cannot tell how it fared');
+    return EXIT.failed;
+  }
   const summary = summarize({
     ranForMs,
     status,
-    deployments: emulator.deployments.list(),
+    deployments,
     writtenLines: writtenLines(emulator),
     faults: faults.report(),
   });
@@ -100,8 +113,12 @@ async function delivered(daemon: DemoDaemon, emulator: Emulator): Promise<void> 
   }
 }
 
-function startDaemon(emulator: Emulator, screen: Screen): Promise<DemoDaemon> {
-  return startDemoDaemon({
+function startDaemon(
+  emulator: Emulator,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<DemoDaemon | undefined> {
+  const options: DemoDaemonOptions = {
     environment: {
       PILOTLIGHT_API_KEY: emulator.apiKey,
       PILOTLIGHT_BASE_URL: emulator.url,
@@ -115,5 +132,6 @@ function startDaemon(emulator: Emulator, screen: Screen): Promise<DemoDaemon> {
     onRecord: (record) => screen.record(record),
     // Faults are the demo's own doing, and it tells of them itself.
     onError() {},
-  });
+  };
+  return startDemoDaemon(options, signal);
 }

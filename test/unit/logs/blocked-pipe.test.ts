@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { LogRecord } from '../../../src/logs/record.ts';
 
-const CHILD = new URL('../../support/log-blocked-child.ts', import.meta.url).pathname;
+const CHILD = fileURLToPath(new URL('../../support/log-blocked-child.ts', import.meta.url));
 
 test('a pipe that nobody reads stops neither process nor memory bound, and what it missed is counted', async () => {
   const child = spawn(process.execPath, [CHILD], { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { until } from '../../support/daemon.ts';
+import { root } from '../../support/optional.ts';
+import { startProgram, type Program } from '../../support/process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+/** In a session of its own, so that a signal can go to all of its processes, as a terminal sends it. */
+function startDemo(): Program {
+  return startProgram('setsid', [process.execPath, join(root, 'src/cli/main.ts'), 'demo']);
+}
+
+function pidOf({ child: { pid } }: Program): number {
+  if (pid === undefined) throw new Error('the demo has not started');
+  return pid;
+}
+
+test('a Ctrl-C at a terminal, which reaches the whole group, ends with the summary', async () => {
+  await using demo = startDemo();
+  await demo.seen(/heartbeat accepted/);
+  process.kill(-pidOf(demo), 'SIGINT');
+  expect(await demo.exit).toBe(0);
+  expect(demo.stdout()).toMatch(/heartbeats sent +\d+, \d+ accepted by the service/);
+  expect(demo.stderr()).toBe('');
+});
+
+test('a Ctrl-C before the daemon has started ends it without a word', async () => {
+  await using demo = startDemo();
+  // The emulator listens and the daemon is on its way, or neither is.
+  await until(() => spawnSync('pgrep', ['-P', String(pidOf(demo))]).status === 0);
+  process.kill(-pidOf(demo), 'SIGINT');
+  expect([await demo.exit, demo.stderr()]).toEqual([130, '']);
+});
+
+test('a second signal ends the demo at once, and its daemon with it', async () => {
+  await using demo = startDemo();
+  const [, url = ''] = await demo.seen(/metrics +(\S+)/);
+  demo.child.kill('SIGTERM');
+  demo.child.kill('SIGTERM');
+  await demo.exit;
+  await until(() =>
+    fetch(url).then(
+      () => false,
+      () => true,
+    ),
+  );
+});
+
+test('runs from a folder with a space in its name', { timeout: 120_000 }, async () => {
+  using folder = temporaryFolder();
+  const dist = join(folder.path, 'my project', 'dist');
+  expect(spawnSync(process.execPath, [join(root, '.config/build.ts'), dist]).status).toBe(0);
+  await using demo = startProgram(process.execPath, [join(dist, 'pilotlight.js'), 'demo', '--for', '1s']);
+  expect([await demo.exit, demo.stderr()]).toEqual([0, '']);
+});
