@@ -41,7 +41,7 @@ export {
   ENDPOINT_GROUP_DEFAULTS,
   endpointGroupParameters,
   type EndpointGroupParameters,
-} from './contract/operations/endpoint-groups.ts';
+} from './contract/operations/serverless/endpoint-groups.ts';
 export { envMapOf, parseEnvFlags, printEnvFlags, type EnvFlag } from './contract/text/env-flags.ts';
 export { ERRORS, type ErrorCode } from './contract/errors.ts';
 export { gpuRamGbOfMb, gpuRamMbOfGb } from './contract/gpu-ram.ts';

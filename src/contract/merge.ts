@@ -3,7 +3,7 @@
  * §2.3. Pure; the emulator applies it, and a preview shows it before anything is rented.
  */
 import { envMapOf, parseEnvFlags } from './text/env-flags.ts';
-import type { InstanceRequest } from './operations/instances.ts';
+import type { InstanceRequest } from './operations/instances/instances.ts';
 import { printRegistryLogin } from './text/registry-login.ts';
 import { TEMPLATE_DEFAULTS, type TemplateFields } from './operations/templates.ts';
 

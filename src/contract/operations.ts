@@ -2,17 +2,17 @@
 import type { z } from 'zod';
 import type { Operation } from './define.ts';
 import { apiKeyOperations } from './operations/api-keys.ts';
-import { deployOperations } from './operations/deploy.ts';
-import { endpointGroupOperations } from './operations/endpoint-groups.ts';
-import { instanceOperations } from './operations/instances.ts';
+import { deployOperations } from './operations/serverless/deploy.ts';
+import { endpointGroupOperations } from './operations/serverless/endpoint-groups.ts';
+import { instanceOperations } from './operations/instances/instances.ts';
 import { machineOperations } from './operations/machines.ts';
-import { serverlessOperations } from './operations/serverless.ts';
+import { serverlessOperations } from './operations/serverless/serverless.ts';
 import { teamOperations } from './operations/teams.ts';
 import { templateOperations } from './operations/templates.ts';
-import { tfaOperations } from './operations/tfa.ts';
+import { tfaOperations } from './operations/tfa/tfa.ts';
 import { userOperations } from './operations/users.ts';
-import { workerGroupOperations } from './operations/worker-groups.ts';
-import { endpointWorkerOperations, groupWorkerOperations } from './operations/workers.ts';
+import { workerGroupOperations } from './operations/serverless/worker-groups.ts';
+import { endpointWorkerOperations, groupWorkerOperations } from './operations/serverless/workers.ts';
 
 export const OPERATIONS = {
   ...machineOperations,

@@ -2,15 +2,15 @@
 import * as z from 'zod';
 import { apiKey } from '../contract/operations/api-keys.ts';
 import type { Operation } from '../contract/define.ts';
-import { deployment } from '../contract/operations/deployment.ts';
-import { endpointGroup, endpointGroupParameters } from '../contract/operations/endpoint-groups.ts';
-import { instance } from '../contract/operations/instance-list.ts';
-import { envMap, volumeInfo } from '../contract/operations/instances.ts';
+import { deployment } from '../contract/operations/serverless/deployment.ts';
+import { endpointGroup, endpointGroupParameters } from '../contract/operations/serverless/endpoint-groups.ts';
+import { instance } from '../contract/operations/instances/instance-list.ts';
+import { envMap, volumeInfo } from '../contract/operations/instances/instances.ts';
 import { listedWindow, machineIds } from '../contract/operations/machines.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
 import { defaultOf } from '../contract/schemas.ts';
 import { template, templateBody } from '../contract/operations/templates.ts';
-import { tfaMethod } from '../contract/operations/tfa-status.ts';
+import { tfaMethod } from '../contract/operations/tfa/tfa-status.ts';
 import { user } from '../contract/operations/users.ts';
 import type { JsonSchema } from './types.ts';
 

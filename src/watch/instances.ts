@@ -1,6 +1,9 @@
 /** How many instances are in which status (§3). */
 import type { ClientOf } from '../client/partial-client.ts';
-import { FINAL_INSTANCE_STATUSES, INSTANCE_STATUSES } from '../contract/operations/instance-list.ts';
+import {
+  FINAL_INSTANCE_STATUSES,
+  INSTANCE_STATUSES,
+} from '../contract/operations/instances/instance-list.ts';
 
 export interface InstancesWatch {
   run(signal: AbortSignal): Promise<void>;

@@ -11,7 +11,7 @@ import { createProgram } from '../../src/cli/program.ts';
 import {
   ENDPOINT_GROUP_DEFAULTS,
   ENDPOINT_GROUP_PARAMETERS,
-} from '../../src/contract/operations/endpoint-groups.ts';
+} from '../../src/contract/operations/serverless/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
 import { EXIT, EXIT_MEANINGS } from '../../src/config/exit-codes.ts';
 import { DAEMON_OPTIONS, type Feature } from '../../src/config/options/daemon-options.ts';

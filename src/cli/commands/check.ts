@@ -3,7 +3,7 @@ import { type ConfigProblem, describeProblem } from '../../config/problem.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { ENDPOINT_GROUPS_VARIABLE, loadConfig, loadEndpointGroups } from '../../config/load.ts';
 import { parseDuration } from '../../config/types/value-types.ts';
-import { ENDPOINT_GROUP_DEFAULTS } from '../../contract/operations/endpoint-groups.ts';
+import { ENDPOINT_GROUP_DEFAULTS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
 import { gotInWords, type WorkerFacts } from '../../scaling/rules/findings.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Client } from '../../client/client.ts';
 import { proveSecondFactor, type CodePrompt } from '../../client/flows/tfa-proof.ts';
 import type { Operation } from '../../contract/define.ts';
-import type { TfaMethodName } from '../../contract/operations/tfa-fields.ts';
+import type { TfaMethodName } from '../../contract/operations/tfa/tfa-fields.ts';
 import type { Console } from '../console.ts';
 import { flagsOf } from './flags.ts';
 import type { Input } from './input.ts';

@@ -1,7 +1,7 @@
 /** The text of flags → the value that a schema takes, pure. What does not read stays text: the schema then says what is wrong. */
 import * as z from 'zod';
 import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
-import { envMap } from '../../contract/operations/instances.ts';
+import { envMap } from '../../contract/operations/instances/instances.ts';
 import { FILTER_OPERATORS, type FilterOperator } from '../../contract/schemas.ts';
 import { coerceText, innerOf } from '../../wire/coerce.ts';
 import { InputError } from '../input-error.ts';

@@ -4,7 +4,7 @@
  */
 import type { CallOptions, Client } from '../../client/client.ts';
 import { isRecord } from '../../contract/is-record.ts';
-import { DEFAULT_TAG } from '../../contract/operations/deployment.ts';
+import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { displayed } from '../logs/format.ts';

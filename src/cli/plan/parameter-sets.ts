@@ -3,7 +3,7 @@ import { coerceText } from '../../wire/coerce.ts';
 import {
   endpointGroupParameters,
   type EndpointGroupParameter,
-} from '../../contract/operations/endpoint-groups.ts';
+} from '../../contract/operations/serverless/endpoint-groups.ts';
 import { describeProblem } from '../../config/problem.ts';
 import { loadEndpointGroups } from '../../config/load.ts';
 import { checkEndpointGroup, checkEndpointGroups } from '../../scaling/rules/check.ts';

@@ -1,5 +1,5 @@
 /** The results of a plan as rows of text, for the table in the terminal and the one on the page. */
-import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/endpoint-groups.ts';
+import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import { money, number, percent, seconds } from './format.ts';

@@ -2,7 +2,7 @@
  * Launching an instance is several calls: rent an offer, wait for `running`, give up on one that will never
  * run (§3), destroy it and try the next. Nothing that was rented is left behind.
  */
-import { FINAL_INSTANCE_STATUSES } from '../../contract/operations/instance-list.ts';
+import { FINAL_INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
 import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
 import type { Input } from '../../contract/operations.ts';

@@ -7,8 +7,8 @@ import {
   STORED_TFA_METHODS,
   type StoredTfaMethod,
   type TfaMethod,
-} from '../../contract/operations/tfa-status.ts';
-import type { TfaMethodName } from '../../contract/operations/tfa-fields.ts';
+} from '../../contract/operations/tfa/tfa-status.ts';
+import type { TfaMethodName } from '../../contract/operations/tfa/tfa-fields.ts';
 import type { Client } from '../client.ts';
 import { ApiError } from '../errors.ts';
 

@@ -2,10 +2,10 @@
 import type { ApiKey } from '../../client/api-key.ts';
 import { createPartialClient, type ClientOf } from '../../client/partial-client.ts';
 import type { Settings } from '../../config/options/options.ts';
-import { instanceListOperations } from '../../contract/operations/instance-list.ts';
+import { instanceListOperations } from '../../contract/operations/instances/instance-list.ts';
 import { machineOperations } from '../../contract/operations/machines.ts';
-import { serverlessOperations } from '../../contract/operations/serverless.ts';
-import { tfaStatusOperations } from '../../contract/operations/tfa-status.ts';
+import { serverlessOperations } from '../../contract/operations/serverless/serverless.ts';
+import { tfaStatusOperations } from '../../contract/operations/tfa/tfa-status.ts';
 import { userOperations } from '../../contract/operations/users.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { ServiceClock } from './service-clock.ts';

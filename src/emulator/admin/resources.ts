@@ -1,6 +1,6 @@
 /** What the emulated service contains, to be looked at and changed from outside. */
 import * as z from 'zod';
-import { INSTANCE_STATUSES } from '../../contract/operations/instance-list.ts';
+import { INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
 import { maintenanceWindow } from '../../contract/operations/machines.ts';
 import { offerEntry } from '../seed/resource-schema.ts';
 import { apiKeyEntry, deploymentChanges, deploymentEntry } from '../seed/schema.ts';

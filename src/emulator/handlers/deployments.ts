@@ -1,4 +1,4 @@
-import type { Deployment } from '../../contract/operations/deployment.ts';
+import type { Deployment } from '../../contract/operations/serverless/deployment.ts';
 import { Refused } from '../answers/refused.ts';
 import { beat, settleDeployment } from '../resources/deployments.ts';
 import { deploy, livingDeployments } from '../serverless/deploy.ts';

@@ -1,4 +1,4 @@
-import type { EndpointGroup } from '../../contract/operations/endpoint-groups.ts';
+import type { EndpointGroup } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { Refused } from '../answers/refused.ts';
 import { viewDeployment } from '../resources/deployments.ts';

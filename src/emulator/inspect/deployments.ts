@@ -1,6 +1,6 @@
 /** What a test may see and change of deployments: `emulator.deployments.get(42)`. */
 import type { z } from 'zod';
-import { ENDPOINT_STATES } from '../../contract/operations/endpoint-groups.ts';
+import { ENDPOINT_STATES } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { changeDeployment, viewDeployment, type DeploymentView } from '../resources/deployments.ts';
 import { deploymentOf } from '../seed/build.ts';
 import { deploymentChanges, deploymentEntry } from '../seed/schema.ts';

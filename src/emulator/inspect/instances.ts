@@ -1,5 +1,5 @@
 /** What a test may see and change of instances: `emulator.instances.setStatus(501, 'exited')`. */
-import type { InstanceStatus } from '../../contract/operations/instance-list.ts';
+import type { InstanceStatus } from '../../contract/operations/instances/instance-list.ts';
 import { setInstanceStatus, statusAt } from '../resources/instances.ts';
 import type { World } from '../service/service.ts';
 import { existing, settledState } from './existing.ts';

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { DeploymentRecord, DeploymentTraits, DeploymentVersion } from '../state/deployments.ts';
-import { DEFAULT_TAG } from '../../contract/operations/deployment.ts';
+import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
 
 /** What a test may know of a deployment; times in ms since the Unix epoch, durations in ms. */
 export interface DeploymentView extends Readonly<DeploymentTraits> {

@@ -1,5 +1,5 @@
 /** Instances and the statuses they pass through, pure: the status is a function of the time. */
-import type { InstanceStatus } from '../../contract/operations/instance-list.ts';
+import type { InstanceStatus } from '../../contract/operations/instances/instance-list.ts';
 import type { InstanceRecord, InstanceStep } from '../state/instances.ts';
 import type { Settings } from '../state/settings.ts';
 

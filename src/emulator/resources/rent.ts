@@ -1,5 +1,5 @@
 /** Renting an offer (§2.3, §4.3), pure: all checks, then the instance with what the merge rules make of it. */
-import type { InstanceRequest } from '../../contract/operations/instances.ts';
+import type { InstanceRequest } from '../../contract/operations/instances/instances.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { mergedValues, mergeLaunch, type LaunchValues } from '../../contract/merge.ts';
 import { countCharacters } from '../../contract/text/characters.ts';

@@ -1,7 +1,10 @@
 /** Sections of the seed for what users create or rent: templates, offers, endpoint groups. */
 import * as z from 'zod';
-import { ENDPOINT_STATES, endpointGroupParameters } from '../../contract/operations/endpoint-groups.ts';
-import { INSTANCE_STATUSES } from '../../contract/operations/instance-list.ts';
+import {
+  ENDPOINT_STATES,
+  endpointGroupParameters,
+} from '../../contract/operations/serverless/endpoint-groups.ts';
+import { INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
 import { id } from '../../contract/schemas.ts';
 import { templateBody } from '../../contract/operations/templates.ts';
 

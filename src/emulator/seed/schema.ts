@@ -4,7 +4,7 @@
  * Its JSON schema is served at `/_emulator/seed-schema`.
  */
 import * as z from 'zod';
-import { DEFAULT_TAG } from '../../contract/operations/deployment.ts';
+import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
 import { MAINTENANCE_CATEGORIES } from '../../contract/operations/machines.ts';
 import { id, timestamp } from '../../contract/schemas.ts';
 import { endpointGroupEntry, offerEntry, statusSteps, templateEntry } from './resource-schema.ts';

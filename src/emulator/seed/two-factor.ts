@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { LIMITS } from '../../contract/limits.ts';
 import { id, phoneNumber } from '../../contract/schemas.ts';
-import { BACKUP_CODE } from '../../contract/operations/tfa-fields.ts';
+import { BACKUP_CODE } from '../../contract/operations/tfa/tfa-fields.ts';
 import { createRandom, mixSeeds, type Random } from '../random.ts';
 import { newBackupCodes } from '../tfa/account/backup-codes.ts';
 import {

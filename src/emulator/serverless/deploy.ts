@@ -1,10 +1,10 @@
 /** Making a deployment, and bringing one up to date, pure: what it comes to, and whether its file is still to come. */
-import type { DeployAction, DeployRequest } from '../../contract/operations/deploy.ts';
-import { DEFAULT_TAG } from '../../contract/operations/deployment.ts';
+import type { DeployAction, DeployRequest } from '../../contract/operations/serverless/deploy.ts';
+import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
 import {
   ENDPOINT_GROUP_PARAMETERS,
   type EndpointGroupParameters,
-} from '../../contract/operations/endpoint-groups.ts';
+} from '../../contract/operations/serverless/endpoint-groups.ts';
 import { changeDeployment, createDeployment, settleDeployment } from '../resources/deployments.ts';
 import { createGroup, refuseBadGroup } from '../resources/endpoint-groups.ts';
 import type { DeploymentRecord, DeploymentVersion } from '../state/deployments.ts';

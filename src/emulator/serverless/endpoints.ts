@@ -1,5 +1,5 @@
 /** Endpoints with all that hangs on them, pure: a state that moves moves the workers, and what ends takes them along. */
-import type { EndpointState } from '../../contract/operations/endpoint-groups.ts';
+import type { EndpointState } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { settleDeployment } from '../resources/deployments.ts';
 import type { DeploymentRecord } from '../state/deployments.ts';
 import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';

@@ -1,6 +1,6 @@
 /** Which worker takes a request, pure: a ready one, in turn. There is no load here, so a ready one always has room. */
 import type { Input } from '../../contract/operations.ts';
-import type { RouteAnswer } from '../../contract/operations/workers.ts';
+import type { RouteAnswer } from '../../contract/operations/serverless/workers.ts';
 import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
 import type { State } from '../state/state.ts';
 import { endpointWorkers } from './endpoints.ts';

@@ -1,5 +1,5 @@
 /** Workers as the serverless address shows them. Pure. */
-import type { Worker } from '../../contract/operations/workers.ts';
+import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import type { State } from '../state/state.ts';
 import type { WorkerRecord } from '../state/workers.ts';
 import { loadedMs, workerStatus } from './workers.ts';

@@ -4,7 +4,7 @@ import type { Operation } from '../../contract/define.ts';
 import {
   ENDPOINT_GROUP_PARAMETERS,
   endpointGroupParameters,
-} from '../../contract/operations/endpoint-groups.ts';
+} from '../../contract/operations/serverless/endpoint-groups.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import { coerceFields } from '../../wire/coerce.ts';

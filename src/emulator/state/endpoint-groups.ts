@@ -1,4 +1,7 @@
-import type { EndpointGroupParameters, EndpointState } from '../../contract/operations/endpoint-groups.ts';
+import type {
+  EndpointGroupParameters,
+  EndpointState,
+} from '../../contract/operations/serverless/endpoint-groups.ts';
 
 export interface EndpointGroupRecord {
   readonly id: number;

@@ -1,5 +1,5 @@
 import type { LaunchValues } from '../../contract/merge.ts';
-import type { InstanceStatus } from '../../contract/operations/instance-list.ts';
+import type { InstanceStatus } from '../../contract/operations/instances/instance-list.ts';
 import type { StatusStep } from './steps.ts';
 
 export type InstanceStep = StatusStep<InstanceStatus>;

@@ -1,6 +1,6 @@
 /** Broken schemas of 2FA requests for which §7 has a code that says more than bad_request. Pure. */
 import { operationOf, type OperationId } from '../../contract/operations.ts';
-import { TFA_METHODS } from '../../contract/operations/tfa-fields.ts';
+import { TFA_METHODS } from '../../contract/operations/tfa/tfa-fields.ts';
 import { Refused } from '../answers/refused.ts';
 import { invalidMethod } from './account/account.ts';
 import { invalidBackupCode } from './account/backup-codes.ts';

@@ -1,5 +1,5 @@
 /** Verifying a second factor (§4.4, §5.7): a code with its secret, an authenticator's code, or a backup code. Pure. */
-import type { TfaMethodName } from '../../contract/operations/tfa-fields.ts';
+import type { TfaMethodName } from '../../contract/operations/tfa/tfa-fields.ts';
 import { Refused } from '../answers/refused.ts';
 import { chooseMethod, invalidMethod, methodOf } from './account/account.ts';
 import { useBackupCode } from './account/backup-codes.ts';

@@ -2,7 +2,7 @@
  * What the service has told of the deployments that are wanted, pure. What it says is taken at once; what it does
  * not say is doubted: a field that is missing once, and a deployment that is missing from a list, stay as they were.
  */
-import { DEFAULT_TAG, type Deployment } from '../../contract/operations/deployment.ts';
+import { DEFAULT_TAG, type Deployment } from '../../contract/operations/serverless/deployment.ts';
 import type { Wanted } from './wanted.ts';
 
 export interface Known {

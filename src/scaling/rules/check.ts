@@ -9,7 +9,7 @@ import {
   endpointGroupParameters,
   type EndpointGroupParameter,
   type EndpointGroupParameters,
-} from '../../contract/operations/endpoint-groups.ts';
+} from '../../contract/operations/serverless/endpoint-groups.ts';
 import { nearestName } from '../../contract/text/nearest-name.ts';
 import type { Finding, ResolvedParameters, WorkerFacts } from './findings.ts';
 import { MEANINGS } from './meanings.ts';

@@ -1,5 +1,5 @@
 /** What the rules have to say about a set of endpoint-group parameters. */
-import type { EndpointGroupParameter } from '../../contract/operations/endpoint-groups.ts';
+import type { EndpointGroupParameter } from '../../contract/operations/serverless/endpoint-groups.ts';
 
 /**
  * `error`: the service would refuse it. `warning`: it is accepted, and will cost money or time. `note`: worth

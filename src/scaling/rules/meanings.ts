@@ -1,5 +1,5 @@
 /** What each parameter means, for someone who has never seen it: half a sentence that goes on from its name. */
-import type { EndpointGroupParameter } from '../../contract/operations/endpoint-groups.ts';
+import type { EndpointGroupParameter } from '../../contract/operations/serverless/endpoint-groups.ts';
 
 export const MEANINGS: Record<EndpointGroupParameter, string> = {
   min_load:

@@ -7,7 +7,7 @@ import { exampleOf } from '../../../src/cli/operations/help.ts';
 import { flagsOf } from '../../../src/cli/operations/flags.ts';
 import { commandOf } from '../../../src/cli/operations/names.ts';
 import { COMMON_ERRORS } from '../../../src/contract/errors.ts';
-import { ENDPOINT_GROUP_DEFAULTS } from '../../../src/contract/operations/endpoint-groups.ts';
+import { ENDPOINT_GROUP_DEFAULTS } from '../../../src/contract/operations/serverless/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../../src/contract/operations.ts';
 import { splitWords } from '../../../src/contract/text/shell-words.ts';
 import { DEFAULT_TEAM_KEY, startEmulator } from '../../../src/emulator/index.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
-import { ENDPOINT_GROUP_DEFAULTS } from '../../../src/contract/operations/endpoint-groups.ts';
+import { ENDPOINT_GROUP_DEFAULTS } from '../../../src/contract/operations/serverless/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
 import { EXAMPLE_HASH } from '../../../src/contract/operations/templates.ts';
 import { checkEndpointGroup } from '../../../src/scaling/rules/check.ts';

@@ -4,7 +4,7 @@
  */
 import { createTransport } from '../../../src/client/transport.ts';
 import { createPartialClient } from '../../../src/client/partial-client.ts';
-import { serverlessOperations } from '../../../src/contract/operations/serverless.ts';
+import { serverlessOperations } from '../../../src/contract/operations/serverless/serverless.ts';
 import type { Emulator, FaultInput } from '../../../src/emulator/index.ts';
 import { createBeatPort } from '../../../src/heartbeat/driver/beat.ts';
 import { HeartbeatDriver } from '../../../src/heartbeat/driver/driver.ts';

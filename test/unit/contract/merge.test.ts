@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { envMapOf, parseEnvFlags, printEnvFlags } from '../../../src/contract/text/env-flags.ts';
-import type { InstanceRequest } from '../../../src/contract/operations/instances.ts';
+import type { InstanceRequest } from '../../../src/contract/operations/instances/instances.ts';
 import { mergedValues, mergeLaunch, type LaunchTemplate } from '../../../src/contract/merge.ts';
 
 /** Few names, so that template and request meet. */

@@ -1,5 +1,5 @@
 /** Metrics of what is checked and watched: endpoint groups, instances, maintenance, account, jobs. */
-import { ENDPOINT_GROUP_PARAMETERS } from '../../../contract/operations/endpoint-groups.ts';
+import { ENDPOINT_GROUP_PARAMETERS } from '../../../contract/operations/serverless/endpoint-groups.ts';
 import { SEVERITIES } from '../../../scaling/rules/findings.ts';
 import type { JobStatus, MaintenanceWindowStatus } from '../../status/schema.ts';
 import { one, type Family, type Sample } from '../family.ts';

@@ -1,6 +1,6 @@
 /** The second factors of one user: which there are, and what of them is shown. Pure. */
-import type { TfaMethod } from '../../../contract/operations/tfa-status.ts';
-import type { TfaMethodName } from '../../../contract/operations/tfa-fields.ts';
+import type { TfaMethod } from '../../../contract/operations/tfa/tfa-status.ts';
+import type { TfaMethodName } from '../../../contract/operations/tfa/tfa-fields.ts';
 import type { TFA_STATUSES } from '../../../contract/operations/users.ts';
 import { Refused } from '../../answers/refused.ts';
 import { lockView } from './lock.ts';

@@ -2,7 +2,7 @@
  * Which parameters cost least for the queue time wanted: plans for many sets of target_util, cold_mult, cold_workers
  * and min_load under one load.
  */
-import type { EndpointGroupParameters } from '../../../contract/operations/endpoint-groups.ts';
+import type { EndpointGroupParameters } from '../../../contract/operations/serverless/endpoint-groups.ts';
 import { checkEndpointGroup } from '../../rules/check.ts';
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { RecordedLoad } from '../load/load.ts';

@@ -3,7 +3,7 @@ import {
   ENDPOINT_GROUP_DEFAULTS,
   ENDPOINT_GROUP_PARAMETERS,
   type EndpointGroupParameters,
-} from '../../../../src/contract/operations/endpoint-groups.ts';
+} from '../../../../src/contract/operations/serverless/endpoint-groups.ts';
 import { checkEndpointGroup, checkEndpointGroups } from '../../../../src/scaling/rules/check.ts';
 import { RULES } from '../../../../src/scaling/rules/rules.ts';
 import type { WorkerFacts } from '../../../../src/scaling/rules/findings.ts';

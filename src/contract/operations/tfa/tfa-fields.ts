@@ -1,9 +1,9 @@
 /** What the operations of two-factor authentication (§4.4) share: fields, proofs, errors, and two rows that have several names. */
 import * as z from 'zod';
-import type { Verification } from '../define.ts';
-import { LIMITS } from '../limits.ts';
-import { textUpTo } from '../text/characters.ts';
-import { id, phoneNumber, secretText, shownOnce, success } from '../schemas.ts';
+import type { Verification } from '../../define.ts';
+import { LIMITS } from '../../limits.ts';
+import { textUpTo } from '../../text/characters.ts';
+import { id, phoneNumber, secretText, shownOnce, success } from '../../schemas.ts';
 import { STORED_TFA_METHODS } from './tfa-status.ts';
 
 /** Methods that a code can be verified by. E-mail is never stored as a method. */

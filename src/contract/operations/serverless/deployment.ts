@@ -1,7 +1,7 @@
 /** A deployment as the public service describes it (public dialect); the interface has its id only. */
 import * as z from 'zod';
-import { isRecord } from '../is-record.ts';
-import { id, timestamp } from '../schemas.ts';
+import { isRecord } from '../../is-record.ts';
+import { id, timestamp } from '../../schemas.ts';
 
 /** The tag of a deployment that names none. */
 export const DEFAULT_TAG = 'default';

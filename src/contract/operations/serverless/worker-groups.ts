@@ -1,8 +1,8 @@
 /** Worker groups (public dialect): what makes the workers of an endpoint, and of what. */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { id, success, timestamp } from '../schemas.ts';
-import { EXAMPLE_HASH } from './templates.ts';
+import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { id, success, timestamp } from '../../schemas.ts';
+import { EXAMPLE_HASH } from '../templates.ts';
 
 const fields = z.strictObject({
   endpoint_name: z.string().min(1).optional().describe('of the endpoint that it serves; or endpoint_id'),

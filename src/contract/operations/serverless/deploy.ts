@@ -3,8 +3,8 @@
  * parameters of endpoint groups.
  */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { id, secretText, success, timestamp } from '../schemas.ts';
+import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { id, secretText, success, timestamp } from '../../schemas.ts';
 import { DEFAULT_TAG } from './deployment.ts';
 import { endpointGroupParameters } from './endpoint-groups.ts';
 

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { envEntryProblem } from '../text/env-flags.ts';
-import { textUpTo } from '../text/characters.ts';
+import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { envEntryProblem } from '../../text/env-flags.ts';
+import { textUpTo } from '../../text/characters.ts';
 import { instance, instanceListOperations } from './instance-list.ts';
 import { instanceSearchOperations } from './instance-search.ts';
-import { LIMITS } from '../limits.ts';
-import { extraFilters, id, shownOnce, success } from '../schemas.ts';
-import { EXAMPLE_HASH } from './templates.ts';
+import { LIMITS } from '../../limits.ts';
+import { extraFilters, id, shownOnce, success } from '../../schemas.ts';
+import { EXAMPLE_HASH } from '../templates.ts';
 
 /** §2.3. `size` is of a new volume: with an existing one it may be there, and has no effect. */
 export const volumeInfo = z

@@ -1,7 +1,7 @@
 /** What an instance is to those who only look at it; a file of its own, so that they need not load how one is rented. */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { id } from '../schemas.ts';
+import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { id } from '../../schemas.ts';
 
 /** Values of `actual_status` that the interface names (§3), and those its instances pass through on the way. */
 export const INSTANCE_STATUSES = ['created', 'loading', 'running', 'exited', 'unknown', 'offline'] as const;

@@ -1,8 +1,8 @@
 /** What the serverless address tells of endpoints and workers (public dialect). */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { LIMITS } from '../limits.ts';
-import { id, timestamp } from '../schemas.ts';
+import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { LIMITS } from '../../limits.ts';
+import { id, timestamp } from '../../schemas.ts';
 
 /** As the engine names what a worker does; a service may have others, and writes them in either case. */
 export const WORKER_STATUSES = [

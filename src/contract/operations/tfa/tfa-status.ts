@@ -1,7 +1,7 @@
 /** The account's second factors as its status lists them (§2.4); a file of its own for those who only look. */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { id, openEnum, timestamp } from '../schemas.ts';
+import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { id, openEnum, timestamp } from '../../schemas.ts';
 
 export const STORED_TFA_METHODS = ['sms', 'totp'] as const;
 export type StoredTfaMethod = (typeof STORED_TFA_METHODS)[number];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { operationOf } from '../../../../src/contract/operations.ts';
-import { readAnswer } from '../../../../src/wire/reading.ts';
+import { operationOf } from '../../../../../src/contract/operations.ts';
+import { readAnswer } from '../../../../../src/wire/reading.ts';
 
 const list = operationOf('deployments.list').response;
 const get = operationOf('deployments.get').response;

@@ -1,8 +1,8 @@
 /** The parameters of an endpoint group, with the defaults of §2.7: the one table that all else reads. */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { LIMITS } from '../limits.ts';
-import { id, success, timestamp } from '../schemas.ts';
+import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { LIMITS } from '../../limits.ts';
+import { id, success, timestamp } from '../../schemas.ts';
 
 /** Defaults of §2.7. `endpoint_name` and `inactivity_timeout` have none. */
 export const ENDPOINT_GROUP_DEFAULTS = {

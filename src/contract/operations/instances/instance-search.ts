@@ -1,7 +1,7 @@
 /** Instances by page and by what they are (public dialect). */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { filterOn, id } from '../schemas.ts';
+import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { filterOn, id } from '../../schemas.ts';
 import { instance } from './instance-list.ts';
 
 const instanceFilters = z

@@ -1,7 +1,7 @@
 /** Two-factor authentication (§4.4), with the verification matrix of §5.7 on each row. */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { id, shownOnce } from '../schemas.ts';
+import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { id, shownOnce } from '../../schemas.ts';
 import {
   method,
   code,
@@ -27,7 +27,7 @@ import {
   confirmOperation,
 } from './tfa-fields.ts';
 import { STORED_TFA_METHODS, tfaMethod, tfaStatusOperations } from './tfa-status.ts';
-import { user } from './users.ts';
+import { user } from '../users.ts';
 
 export const tfaOperations = {
   ...tfaStatusOperations,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { BEARER_ONLY, type OperationTable } from '../../define.ts';
 import { deployment, deploymentAnswer } from './deployment.ts';
-import { id, success } from '../schemas.ts';
+import { id, success } from '../../schemas.ts';
 
 const EXAMPLE = {
   id: 42,
