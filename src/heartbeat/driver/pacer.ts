@@ -200,6 +200,8 @@ export class Pacer {
     const known = this.#named;
     if (thresholdMs !== undefined) {
       if (this.#isGuessed || Math.abs(thresholdMs - known) > RATE * known) this.forget();
+      // A little more than was known: a gap of less would be refused for ever where refused requests count.
+      else this.#named = Math.max(known, thresholdMs);
       return thresholdMs;
     }
     if (known > 0) return this.#confirmed ? known : undefined;

@@ -138,6 +138,17 @@ describe('the pacer', () => {
     expect(pacer.limit).toBeUndefined();
   });
 
+  it('keeps the longer of two limits that are nearly the same, so that the gap is never a little too short', () => {
+    const pacer = new Pacer();
+    run(pacer, [
+      [1, 0, ACCEPTED],
+      [2, 500, named(4481)],
+      [3, 1000, named(4684)],
+      [4, 1500, named(4600)],
+    ]);
+    expect(pacer.gap).toBeGreaterThan(4684);
+  });
+
   it('remembers a confirmed limit through an outage', () => {
     const pacer = new Pacer();
     burst(pacer, 0, 6);
