@@ -5,7 +5,7 @@ import { PilotlightError } from '../contract/pilotlight-error.ts';
 import { requestHeaders, type WireRequest } from '../wire/request.ts';
 import { decodeResponse, type WireResponse } from '../wire/response.ts';
 import { AbortedError, ResponseError, TimeoutError, TransportError, refusalError } from './errors.ts';
-import { transportReason, type Transport } from './transport.ts';
+import { transportReason, type Transport } from './transport/transport.ts';
 
 export interface Attempt {
   readonly id: OperationId;

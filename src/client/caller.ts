@@ -9,7 +9,7 @@ import { attemptCall } from './attempt.ts';
 import { delay } from './delay.ts';
 import { AbortedError, ApiError, CallError, RequestError, ResponseError } from './errors.ts';
 import { DEFAULT_RETRY, NO_RETRY, retryDelay, type RetryPolicy } from './retry.ts';
-import { createTransport, type Transport } from './transport.ts';
+import { createTransport, type Transport } from './transport/transport.ts';
 
 export interface ClientOptions {
   /** Address of the service (§1: `{base_url}`). */

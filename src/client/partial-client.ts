@@ -5,7 +5,7 @@
 import type { Operation } from '../contract/define.ts';
 import type { Input, OperationId, Output } from '../contract/operations.ts';
 import { createCaller, type CallOptions, type ClientOptions } from './caller.ts';
-import { createTransport } from './transport.ts';
+import { createTransport } from './transport/transport.ts';
 
 type Resource<Ids extends OperationId> = Ids extends `${infer Name}.${string}` ? Name : never;
 type MethodOf<Ids extends OperationId, R extends string> =

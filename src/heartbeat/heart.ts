@@ -4,7 +4,7 @@
  */
 import type { ApiKey } from '../client/api-key.ts';
 import type { ClientObserver } from '../client/caller.ts';
-import { createTransport } from '../client/transport.ts';
+import { createTransport } from '../client/transport/transport.ts';
 import { createPartialClient, type ClientOf } from '../client/partial-client.ts';
 import { serverlessOperations } from '../contract/operations/serverless/serverless.ts';
 import { createBeatPort } from './driver/beat.ts';

@@ -4,8 +4,8 @@
  */
 import { readdirSync } from 'node:fs';
 import { lookup } from 'node:dns';
-import type { Resolve } from '../../src/client/lookup.ts';
-import { createTransport } from '../../src/client/transport.ts';
+import type { Resolve } from '../../src/client/transport/lookup.ts';
+import { createTransport } from '../../src/client/transport/transport.ts';
 
 export interface Order {
   readonly url: string;

@@ -9,7 +9,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { JsonLogsSerializer, ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer';
-import { createDirectAgent, request } from '../../client/undici.ts';
+import { createDirectAgent, request } from '../../client/transport/undici.ts';
 import { readBody } from '../../wire/body.ts';
 import type { Batch } from '../spool/batch.ts';
 import type { LogRecord } from '../record.ts';

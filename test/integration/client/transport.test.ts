@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createTransport, type Exchange, type Transport } from '../../../src/client/transport.ts';
+import { createTransport, type Exchange, type Transport } from '../../../src/client/transport/transport.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 
 /** A server whose answers the test holds back or spoils by path, and which numbers its connections. */

@@ -2,7 +2,7 @@
  * `chaos` over real sockets and in real time: the real driver, client and transport, a way that breaks and a service
  * that fails, as a seed has it. Whoever expires must have had no window.
  */
-import { createTransport } from '../../../src/client/transport.ts';
+import { createTransport } from '../../../src/client/transport/transport.ts';
 import { createPartialClient } from '../../../src/client/partial-client.ts';
 import { serverlessOperations } from '../../../src/contract/operations/serverless/serverless.ts';
 import type { Emulator, FaultInput } from '../../../src/emulator/index.ts';

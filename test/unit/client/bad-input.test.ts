@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { RequestError } from '../../../src/client/errors.ts';
-import type { Transport } from '../../../src/client/transport.ts';
+import type { Transport } from '../../../src/client/transport/transport.ts';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
 import { partsOf } from '../../../src/wire/request.ts';
 

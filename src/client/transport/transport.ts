@@ -8,8 +8,8 @@
  * NO_PROXY, in either case, read by undici. TLS trusts what Node trusts: its own list and the certificates in
  * NODE_EXTRA_CA_CERTS.
  */
-import type { TransportReason } from './errors.ts';
-import type { WireResponse } from '../wire/response.ts';
+import type { TransportReason } from '../errors.ts';
+import type { WireResponse } from '../../wire/response.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { Resolve } from './lookup.ts';
 import { isUndiciError } from './undici.ts';

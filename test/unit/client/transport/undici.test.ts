@@ -8,8 +8,8 @@ import {
   createSocketClient,
   isUndiciError,
   request,
-} from '../../../src/client/undici.ts';
-import { root } from '../../support/optional.ts';
+} from '../../../../src/client/transport/undici.ts';
+import { root } from '../../../support/optional.ts';
 
 /** What an import changes of the process' own fetch: the function, and the dispatcher that it finds under a symbol. */
 function changedBy(specifier: string): string {
@@ -28,7 +28,7 @@ function changedBy(specifier: string): string {
 
 describe("undici's parts", () => {
   test('leave the fetch of the process alone, which its entry does not', () => {
-    expect(changedBy(`${root}src/client/undici.ts`)).toBe('');
+    expect(changedBy(`${root}src/client/transport/undici.ts`)).toBe('');
     expect(changedBy('undici')).toContain('undici.globalDispatcher');
   });
 

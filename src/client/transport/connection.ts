@@ -9,8 +9,8 @@ import type { Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import type { Client, Dispatcher } from 'undici';
-import { BoundedBody } from '../wire/body.ts';
-import type { WireResponse } from '../wire/response.ts';
+import { BoundedBody } from '../../wire/body.ts';
+import type { WireResponse } from '../../wire/response.ts';
 import type { Lookup } from './lookup.ts';
 import { createAgent, createSocketClient } from './undici.ts';
 

@@ -1,6 +1,6 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { expect, test, vi } from 'vitest';
-import { createLookup, type Lookup, type Resolve } from '../../../src/client/lookup.ts';
+import { createLookup, type Lookup, type Resolve } from '../../../../src/client/transport/lookup.ts';
 
 const FIRST = [{ address: '192.0.2.1', family: 4 }];
 const SECOND = [{ address: '192.0.2.2', family: 4 }];
