@@ -21,6 +21,14 @@ export interface Verification {
 
 export const BEARER_ONLY: Verification = { secretAlone: false, secret: 'never' };
 
+/** What operations have in common that only the public dialect shows. */
+export const PUBLIC_DIALECT = {
+  base: 'main',
+  origin: 'public dialect',
+  source: 'public dialect',
+  verification: BEARER_ONLY,
+} as const;
+
 export interface Example {
   /** Path parameters, query and body fields in one flat object, as the client's methods take them. */
   readonly input: Readonly<Record<string, unknown>>;

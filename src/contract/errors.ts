@@ -1,6 +1,6 @@
 /**
  * The error codes of the interface (§7), with their HTTP statuses and extra fields, and the few that it
- * leaves unnamed although a client meets them: those are marked `assumed`.
+ * leaves unnamed although a client meets them: those are marked `assumed`. One table, and as long as its rows.
  */
 import * as z from 'zod';
 import { timestamp } from './schemas.ts';

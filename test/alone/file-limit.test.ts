@@ -46,25 +46,28 @@ async function behindTls(emulator: Emulator) {
   };
 }
 
+/** TLS through a proxy, which in trouble takes each connection and does no more than its mode says. */
+async function behindProxy(emulator: Emulator, inTrouble: 'mute' | 'hang'): Promise<Trouble> {
+  const { front, environment, close } = await behindTls(emulator);
+  const proxy = await startForwardProxy({ tls: front.port, http: emulator.port });
+  return {
+    baseUrl: 'https://service.internal',
+    environment: { ...environment, HTTPS_PROXY: proxy.url },
+    begin() {
+      proxy.mode = inTrouble;
+      proxy.drop();
+    },
+    end: () => void (proxy.mode = 'forward'),
+    async [Symbol.asyncDispose]() {
+      await proxy[Symbol.asyncDispose]();
+      await close();
+    },
+  };
+}
+
 /** Each cuts the way to the service before a request can be written to it. */
 const TROUBLES: Readonly<Record<string, (emulator: Emulator) => Promise<Trouble>>> = {
-  async 'TCP is taken and TLS never answered'(emulator) {
-    const { front, environment, close } = await behindTls(emulator);
-    const proxy = await startForwardProxy({ tls: front.port, http: emulator.port });
-    return {
-      baseUrl: 'https://service.internal',
-      environment: { ...environment, HTTPS_PROXY: proxy.url },
-      begin() {
-        proxy.mode = 'mute';
-        proxy.drop();
-      },
-      end: () => void (proxy.mode = 'forward'),
-      async [Symbol.asyncDispose]() {
-        await proxy[Symbol.asyncDispose]();
-        await close();
-      },
-    };
-  },
+  'TCP is taken and TLS never answered': (emulator) => behindProxy(emulator, 'mute'),
   async 'packets are dropped'(emulator) {
     const proxy = await startFaultProxy(emulator.port);
     return {
@@ -75,23 +78,7 @@ const TROUBLES: Readonly<Record<string, (emulator: Emulator) => Promise<Trouble>
       [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
     };
   },
-  async 'a proxy hangs in CONNECT'(emulator) {
-    const { front, environment, close } = await behindTls(emulator);
-    const proxy = await startForwardProxy({ tls: front.port, http: emulator.port });
-    return {
-      baseUrl: 'https://service.internal',
-      environment: { ...environment, HTTPS_PROXY: proxy.url },
-      begin() {
-        proxy.mode = 'hang';
-        proxy.drop();
-      },
-      end: () => void (proxy.mode = 'forward'),
-      async [Symbol.asyncDispose]() {
-        await proxy[Symbol.asyncDispose]();
-        await close();
-      },
-    };
-  },
+  'a proxy hangs in CONNECT': (emulator) => behindProxy(emulator, 'hang'),
   async 'the name does not resolve'(emulator) {
     const folder = temporaryFolder();
     const down = join(folder.path, 'down');

@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { environmentOfOthers } from '../../config/options/names.ts';
 import type { Status } from '../../daemon/status/schema.ts';
 import type { LogRecord } from '../../logs/record.ts';
 
@@ -34,7 +35,7 @@ export async function startDemoDaemon(
     // In a process group of its own, which the Ctrl-C of a terminal does not reach: the demo ends it after the last lines.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...withoutPilotlight(process.env), ...options.environment },
+    env: { ...environmentOfOthers(), ...options.environment },
   });
   // A second Ctrl-C ends the demo at once, and it takes its daemon with it.
   const kill = (): void => void child.kill('SIGKILL');
@@ -69,11 +70,6 @@ export async function startDemoDaemon(
       await ended;
     },
   };
-}
-
-/** The variables that the user has set for a daemon are not meant for this one. */
-function withoutPilotlight(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('PILOTLIGHT_')));
 }
 
 async function startedUrl(

@@ -42,3 +42,8 @@ function unknown(name: string): ConfigProblem {
   const message = nearest ? `no such variable; did you mean ${nearest}?` : 'no such variable';
   return configError(name, 'a value', 'a known variable: see pilotlight run --help', message);
 }
+
+/** What the environment holds beside our own variables: for a child process that is configured otherwise. */
+export function environmentOfOthers(environment: Environment = process.env): Environment {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith(PREFIX)));
+}

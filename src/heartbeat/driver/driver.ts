@@ -1,6 +1,7 @@
 /**
  * Runs the heartbeats of any number of deployments: one timer, one backlog, a limit on requests under way, the key.
- * It decides nothing about heartbeats; it tells the engine what happened and does what the engine asks.
+ * It decides nothing about heartbeats; it tells the engine what happened and does what the engine asks. Its methods are
+ * short and share one state; what has a state of its own is in the files beside it.
  */
 
 import { Alarm } from './alarm.ts';

@@ -1,6 +1,6 @@
 /** Instances by page and by what they are (public dialect). */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
 import { filterOn, id } from '../../schemas.ts';
 import { instance } from './instance-list.ts';
 
@@ -19,11 +19,8 @@ const instanceFilters = z
   .partial();
 
 const shared = {
+  ...PUBLIC_DIALECT,
   method: 'GET',
-  base: 'main',
-  origin: 'public dialect',
-  source: 'public dialect',
-  verification: BEARER_ONLY,
   errors: [],
   repeatable: true,
 } as const;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { BEARER_ONLY, PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
 import { envEntryProblem } from '../../text/env-flags.ts';
 import { textUpTo } from '../../text/characters.ts';
 import { instance, instanceListOperations } from './instance-list.ts';
@@ -100,11 +100,8 @@ const bulkEntry = z.looseObject({
 });
 
 const one = {
+  ...PUBLIC_DIALECT,
   path: '/api/v0/instances/{id}/',
-  base: 'main',
-  origin: 'public dialect',
-  source: 'public dialect',
-  verification: BEARER_ONLY,
   params: z.strictObject({ id: id.describe('instance id') }),
   repeatable: true,
 } as const;

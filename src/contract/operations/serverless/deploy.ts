@@ -3,7 +3,7 @@
  * parameters of endpoint groups.
  */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
 import { id, secretText, success, timestamp } from '../../schemas.ts';
 import { DEFAULT_TAG } from './deployment.ts';
 import { endpointGroupParameters } from './endpoint-groups.ts';
@@ -27,15 +27,13 @@ export const deploymentVersion = z.looseObject({
 });
 export type DeploymentVersion = z.output<typeof deploymentVersion>;
 
-const shared = {
-  base: 'main',
-  origin: 'public dialect',
-  source: 'public dialect',
-  verification: BEARER_ONLY,
-} as const;
-
 const one = z.strictObject({ id: id.describe('deployment id') });
-const changes = { ...shared, permission: 'instance_write', errors: ['not_found'], repeatable: true } as const;
+const changes = {
+  ...PUBLIC_DIALECT,
+  permission: 'instance_write',
+  errors: ['not_found'],
+  repeatable: true,
+} as const;
 
 const deployBody = z.strictObject({
   name: z.string().min(1),
@@ -63,7 +61,7 @@ const stateAnswer = z.looseObject({ endpoint_state: z.string().nullish() });
 
 export const deployOperations = {
   'deployments.versions': {
-    ...shared,
+    ...PUBLIC_DIALECT,
     method: 'GET',
     path: '/api/v0/deployment/{id}/versions/',
     summary: 'The versions of a deployment that are kept, oldest first',

@@ -1,6 +1,6 @@
 /** Worker groups (public dialect): what makes the workers of an endpoint, and of what. */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
 import { id, success, timestamp } from '../../schemas.ts';
 import { EXAMPLE_HASH } from '../templates.ts';
 
@@ -39,18 +39,11 @@ export const workerGroup = z.looseObject({
 });
 export type WorkerGroup = z.output<typeof workerGroup>;
 
-const shared = {
-  base: 'main',
-  origin: 'public dialect',
-  source: 'public dialect',
-  verification: BEARER_ONLY,
-} as const;
-
 const groupId = z.strictObject({ id: id.describe('worker group id') });
 
 export const workerGroupOperations = {
   'workergroups.list': {
-    ...shared,
+    ...PUBLIC_DIALECT,
     method: 'GET',
     path: '/api/v0/workergroups/',
     summary: 'The worker groups of the account',
@@ -60,7 +53,7 @@ export const workerGroupOperations = {
     example: { input: {}, response: { success: true, results: [{ id: 7, endpoint_id: 31 }] } },
   },
   'workergroups.create': {
-    ...shared,
+    ...PUBLIC_DIALECT,
     method: 'POST',
     path: '/api/v0/workergroups/',
     summary: 'Makes a worker group for an endpoint',
@@ -80,7 +73,7 @@ export const workerGroupOperations = {
     },
   },
   'workergroups.update': {
-    ...shared,
+    ...PUBLIC_DIALECT,
     method: 'PUT',
     path: '/api/v0/workergroups/{id}/',
     summary: 'Changes a worker group; its workers stay as they are until they are updated',
@@ -93,7 +86,7 @@ export const workerGroupOperations = {
     example: { input: { id: 7, test_workers: 2 }, response: { success: true } },
   },
   'workergroups.delete': {
-    ...shared,
+    ...PUBLIC_DIALECT,
     method: 'DELETE',
     path: '/api/v0/workergroups/{id}/',
     summary: 'Deletes a worker group with its workers',

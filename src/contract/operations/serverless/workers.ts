@@ -1,6 +1,6 @@
 /** What the serverless address tells of endpoints and workers (public dialect). */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
 import { LIMITS } from '../../limits.ts';
 import { id, timestamp } from '../../schemas.ts';
 
@@ -74,11 +74,9 @@ const routeAnswer = z.looseObject({
 export type RouteAnswer = z.output<typeof routeAnswer>;
 
 const shared = {
+  ...PUBLIC_DIALECT,
   method: 'POST',
   base: 'serverless',
-  origin: 'public dialect',
-  source: 'public dialect',
-  verification: BEARER_ONLY,
   errors: ['not_found'],
 } as const;
 
