@@ -29,8 +29,8 @@ export interface ExchangeParts {
 
 /** A larger answer is refused: it is parsed in one go, between two heartbeats. Some ten thousand deployments fit. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-/** An answer that takes longer does not count, ms. */
-const TIMEOUT_MS = 10_000;
+/** An answer that takes longer does not count, ms: what goes wrong first is said within 10 s of the start. */
+const TIMEOUT_MS = 9_500;
 
 /** Resolves when nothing is left of the request, which may be after the reply. Never rejects. */
 export function exchange(

@@ -32,6 +32,8 @@ export interface WatchOptions {
   readonly isGone?: (id: number) => boolean;
 }
 
+/** The first heartbeats leave before the first question, which would delay them by what both share, ms. */
+const AFTER_FIRST_BEATS_MS = 100;
 /** The longest timer that the ports are asked for. */
 const LONGEST_SLEEP_MS = 10_000;
 /** A denial of the list that came twice is worth a word. */
@@ -63,9 +65,9 @@ export class DeploymentWatch {
     this.done = this.#ended.promise;
     this.#wanted = wanted;
     this.#settings = settings;
-    this.#list = newQuestion(this.#now());
     signal.addEventListener('abort', () => this.#end(), { once: true });
     this.#choices = resolve(wanted, this.#knowledge, settings).choices;
+    this.#list = newQuestion(this.#now() + (this.#choices.length > 0 ? AFTER_FIRST_BEATS_MS : 0));
     onChange(this.#choices);
     this.#tell();
     this.#pump();

@@ -116,7 +116,7 @@ describe('under the public dialect', () => {
     ]);
     deployments.change(42, { ttl: 200 });
     const blue = deployments.redeploy(43);
-    await scene.pass(30);
+    await scene.pass(31);
     expect(scene.timings()).toEqual([
       [43, undefined],
       [blue, undefined],

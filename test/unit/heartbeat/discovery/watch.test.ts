@@ -153,6 +153,19 @@ describe('at the start', () => {
     ]);
   });
 
+  test('deployments that can beat do, before anything is asked', async () => {
+    const scene = new Scene([...byId(42), byName('square')]);
+    expect(scene.changes).toHaveLength(1);
+    await scene.time.pass(1_000);
+    expect(scene.asked[0]?.at).toBeCloseTo(100);
+  });
+
+  test('with names alone, there is nothing to wait for', async () => {
+    const scene = new Scene([byName('square')]);
+    await scene.time.pass(1_000);
+    expect(scene.asked[0]?.at).toBe(0);
+  });
+
   test('one question brings the TTLs and the names of all, and is asked every 30 s', async () => {
     const rows = [
       { id: 42, ttl: 300 },
@@ -223,7 +236,7 @@ describe('a question without an answer is repeated for as long as it takes', () 
     expect(new Set(scene.asked.map(({ subject }) => subject))).toEqual(new Set(['list']));
   });
 
-  test('the first thing that goes wrong is said within the timeout', async () => {
+  test('the first thing that goes wrong is said within ten seconds', async () => {
     const scene = new Scene(byId(42), { list: () => 'hang' });
     await scene.time.pass(10_001);
     expect(scene.remarks).toEqual([
