@@ -133,13 +133,22 @@ const LAYERS: Record<string, readonly string[]> = {
   'heartbeat/process': ['contract', 'client', 'config', 'heartbeat'],
 
   logs: ['contract'],
+  'logs/lookup': [],
   'logs/tail': ['contract'],
   'logs/spool': ['contract', 'logs/tail'],
   'logs/sinks': ['contract', 'wire', 'client', 'logs/spool'],
   'logs/follow': ['contract', 'client', 'logs/sinks', 'logs/spool', 'logs/tail'],
 
   watch: ['contract', 'client'],
-  config: ['contract', 'client', 'scaling/rules', 'heartbeat/discovery', 'heartbeat/engine', 'watch'],
+  config: [
+    'contract',
+    'client',
+    'scaling/rules',
+    'heartbeat/discovery',
+    'heartbeat/engine',
+    'logs/lookup',
+    'watch',
+  ],
   // What the heart is made of is the heart's own: the daemon knows what it reports.
   daemon: [
     'contract',
@@ -175,6 +184,7 @@ const PURE = new Set([
   'heartbeat/view',
   'heartbeat/driver',
   'heartbeat/discovery',
+  'logs/lookup',
   'logs/tail',
 ]);
 /** What a pure one may use all the same: compressing is arithmetic. */

@@ -53,6 +53,7 @@ const REFUSED = [
   ['logs', './spool/spool.ts'],
   ['logs/tail', '../spool/spool.ts'],
   ['logs/tail', 'node:fs'],
+  ['logs/lookup', '../follow/follower.ts'],
   ['logs/spool', '../follow/follower.ts'],
   ['logs/sinks', '../tail/group.ts'],
   ['logs/follow', '../../daemon/daemon.ts'],

@@ -7,6 +7,7 @@ import type { DaemonVariable } from './daemon-variables.ts';
 import { endpointGroupList } from '../types/endpoint-groups.ts';
 import { headerList } from '../types/header-list.ts';
 import type { Option, ValuesOf } from './option.ts';
+import { groupList } from '../types/group-list.ts';
 import {
   byteSize,
   count,
@@ -68,9 +69,9 @@ export const DAEMON_OPTIONS = {
   workerGroups: {
     variable: 'WORKER_GROUPS',
     feature: 'logs',
-    type: idList,
+    type: groupList,
     fallback: '',
-    doc: 'worker groups whose logs to follow',
+    doc: 'worker groups whose logs to follow: by id, all of an endpoint, or all; names are looked up every minute',
   },
   logSinks: {
     variable: 'LOG_SINKS',

@@ -5,6 +5,7 @@ import type { Settings } from '../../config/options/options.ts';
 import { instanceListOperations } from '../../contract/operations/instances/instance-list.ts';
 import { machineOperations } from '../../contract/operations/machines.ts';
 import { serverlessOperations } from '../../contract/operations/serverless/serverless.ts';
+import { workerGroupListOperations } from '../../contract/operations/serverless/worker-group-list.ts';
 import { tfaStatusOperations } from '../../contract/operations/tfa/tfa-status.ts';
 import { userOperations } from '../../contract/operations/users.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -12,6 +13,7 @@ import type { ServiceClock } from './service-clock.ts';
 
 const OPERATIONS = {
   ...serverlessOperations,
+  ...workerGroupListOperations,
   ...machineOperations,
   ...instanceListOperations,
   ...userOperations,

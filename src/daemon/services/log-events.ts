@@ -31,6 +31,23 @@ export function logEvent(logger: Logger, event: LogEvent): void {
       logger[isTold ? level : 'debug'](fields, 'log sink failed; its records wait in the spool');
       return;
     }
+    case 'groups changed':
+      logger.info({ begun: event.begun, left: event.left }, 'followed worker groups changed');
+      return;
+    case 'groups not listed': {
+      const { error, failures } = event;
+      logger[failures === 1 ? 'warn' : 'debug'](
+        { err: error, failures },
+        'the worker groups that WORKER_GROUPS names could not be looked up; it is tried again',
+      );
+      return;
+    }
+    case 'groups listed again':
+      logger.info({ failures: event.failures }, 'worker groups are looked up again');
+      return;
+    case 'endpoints unserved':
+      logger.warn({ endpoints: event.names }, 'no worker group serves these endpoints of WORKER_GROUPS');
+      return;
     case 'spool failed':
       logger.error({ err: event.error }, 'the log spool could not store lines; they are taken again');
       return;

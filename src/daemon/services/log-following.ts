@@ -6,6 +6,7 @@ import { systemClock } from '../../logs/clock.ts';
 import type { LogEvent } from '../../logs/events.ts';
 import { createTailFetcher } from '../../logs/follow/fetch-tail.ts';
 import { startLogPipeline } from '../../logs/follow/pipeline.ts';
+import { GroupLookup } from '../../logs/lookup/group-lookup.ts';
 import type { Spool } from '../../logs/spool/spool.ts';
 import type { Settings } from '../../config/options/options.ts';
 import type { Status } from '../status/schema.ts';
@@ -43,7 +44,6 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
   const sinks = await openSinks(settings, options.stdout, logger);
   const sinkNames = sinks.map(({ name }) => name);
   const counts = new SinkCounts(sinkNames);
-  const followed = new Set(settings.workerGroups);
 
   function observe(event: LogEvent): void {
     counts.observe(event);
@@ -54,7 +54,7 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     ? { spool: options.openSpool(sinkNames), durable: () => true, release() {} }
     : await openLogSpool({ directory, sinks: sinkNames, isRestart: options.isRestart ?? false, observe });
   const pipeline = startLogPipeline({
-    workergroupIds: settings.workerGroups,
+    workergroupIds: [],
     fetchTail: createTailFetcher(client),
     spool,
     sinks,
@@ -62,6 +62,21 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     clock: systemClock,
     random: Math.random,
     observe,
+  });
+  let followed: readonly number[] = [];
+  let leaving: Promise<unknown> = Promise.resolve();
+  const lookup = new GroupLookup({
+    wanted: settings.workerGroups,
+    list: async (signal) => (await client.workergroups.list({}, { signal })).results,
+    onChange(ids) {
+      const left = followed.filter((id) => !ids.includes(id));
+      followed = ids;
+      leaving = Promise.all(left.map((id) => pipeline.remove(id)));
+      for (const id of ids) pipeline.add(id);
+    },
+    observe,
+    clock: systemClock,
+    random: Math.random,
   });
   if (settings.workerGroups.length > 0 && durable() === undefined) {
     logger[options.isRestart ? 'warn' : 'info'](
@@ -80,19 +95,12 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
       };
     },
     async apply(next) {
-      for (const id of followed) {
-        if (next.workerGroups.includes(id)) continue;
-        followed.delete(id);
-        await pipeline.remove(id);
-      }
-      for (const id of next.workerGroups) {
-        followed.add(id);
-        pipeline.add(id);
-      }
+      lookup.want(next.workerGroups);
+      await leaving;
     },
     beginStop(deadline) {
       release();
-      stopping ??= pipeline.stop(deadline);
+      stopping ??= lookup.stop().then(() => pipeline.stop(deadline));
       // Awaited by stopped(); until then a failure must not count as unhandled.
       stopping.catch(() => {});
     },

@@ -1,4 +1,5 @@
-import type { WorkerGroup, WorkerGroupRequest } from '../../contract/operations/serverless/worker-groups.ts';
+import type { WorkerGroup } from '../../contract/operations/serverless/worker-group-list.ts';
+import type { WorkerGroupRequest } from '../../contract/operations/serverless/worker-groups.ts';
 import { Refused } from '../answers/refused.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
 import { createWorkerGroup, deleteWorkerGroup, workerImage } from '../serverless/worker-groups.ts';

@@ -64,3 +64,57 @@ describe('worker-group lines on stdout', () => {
     );
   });
 });
+
+describe('worker groups by the name of their endpoint', () => {
+  const seed = {
+    endpoint_groups: [{ id: 31, endpoint_name: 'chat' }],
+    workergroups: [
+      { id: 7, endpoint_id: 31, lines_per_second: 0 },
+      { id: 8, lines_per_second: 0 },
+    ],
+  };
+
+  test('are found, also anew after a redeployment', async () => {
+    await using emulator = await startEmulator({ dialect: 'public', seed });
+    emulator.workergroups.append(7, ['of chat']);
+    emulator.workergroups.append(8, ['of another']);
+    await using daemon = await startTestDaemon({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      WORKER_GROUPS: 'endpoint:chat',
+    });
+    const followed = () => daemon.daemon.status().worker_groups.map((group) => group.workergroup_id);
+    await until(() => daemon.lines(7).length === 1);
+    expect(followed()).toEqual([7]);
+
+    emulator.workergroups.remove(7);
+    emulator.workergroups.add({ id: 9, endpoint_id: 31, lines_per_second: 0 });
+    emulator.workergroups.append(9, ['of chat, made anew']);
+    await daemon.daemon.reload();
+    await until(() => daemon.lines(9).length === 1);
+    // One list without it may be a fault of the service.
+    expect(followed()).toEqual([7, 9]);
+    await daemon.daemon.reload();
+    await until(() => followed().length === 1);
+    expect(followed()).toEqual([9]);
+    expect(daemon.lines(8)).toEqual([]);
+  });
+
+  test('are looked for again where the service does not tell them, and those by id are followed', async () => {
+    await using emulator = await startEmulator({ dialect: 'spec', seed });
+    emulator.workergroups.append(8, ['of another']);
+    await using daemon = await startTestDaemon({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      WORKER_GROUPS: '8,endpoint:chat',
+    });
+    await until(() => daemon.lines(8).length === 1);
+    await until(() =>
+      daemon.messages.some(({ msg, failures }) => String(msg).includes('looked up') && failures === 2),
+    );
+    const warnings = daemon.messages.filter(
+      ({ msg, level }) => String(msg).includes('looked up') && level === 'warn',
+    );
+    expect(warnings).toHaveLength(1);
+  });
+});

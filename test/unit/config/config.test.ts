@@ -151,11 +151,23 @@ describe('configuration from the environment', () => {
     ['ENDPOINT_GROUPS', '{"a":1}'],
     ['ENDPOINT_GROUPS', '[{]'],
     ['WORKER_GROUPS', '7,seven'],
+    ['WORKER_GROUPS', 'endpoint:'],
+    ['WORKER_GROUPS', 'endpoint:chat,endpoint: chat'],
   ])('refuses %s=%s', (variable, value) => {
     const name = `PILOTLIGHT_${variable}`;
     const errors = errorsOf({ ...MINIMAL, [name]: value });
     expect(errors).toHaveLength(1);
     expect(errors[0]).toContain(name);
+  });
+
+  test('reads worker groups by id, by the name of their endpoint, and all', () => {
+    const groups = (value: string) =>
+      load({ ...MINIMAL, PILOTLIGHT_WORKER_GROUPS: value }).settings?.workerGroups;
+    expect(groups('7, endpoint:chat: v2')).toEqual([
+      { by: 'id', id: 7 },
+      { by: 'endpoint', name: 'chat: v2' },
+    ]);
+    expect(groups('all')).toEqual([{ by: 'all' }]);
   });
 
   test('reads sizes in bytes, decimal and binary', () => {

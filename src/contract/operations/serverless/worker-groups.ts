@@ -1,8 +1,9 @@
 /** Worker groups (public dialect): what makes the workers of an endpoint, and of what. */
 import * as z from 'zod';
 import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
-import { id, success, timestamp } from '../../schemas.ts';
+import { id, success } from '../../schemas.ts';
 import { EXAMPLE_HASH } from '../templates.ts';
+import { workerGroupListOperations } from './worker-group-list.ts';
 
 const fields = z.strictObject({
   endpoint_name: z.string().min(1).optional().describe('of the endpoint that it serves; or endpoint_id'),
@@ -24,34 +25,10 @@ const fields = z.strictObject({
 });
 export type WorkerGroupRequest = z.output<typeof fields>;
 
-export const workerGroup = z.looseObject({
-  id,
-  endpoint_id: id.nullish(),
-  endpoint_name: z.string().nullish(),
-  template_hash: z.string().nullish(),
-  template_id: id.nullish(),
-  search_query: z.unknown().optional(),
-  launch_args: z.string().nullish(),
-  gpu_ram: z.number().nullish().describe('GB'),
-  test_workers: z.number().nullish(),
-  api_key: z.string().meta({ format: 'password' }).nullish().describe("the endpoint's own"),
-  created_at: timestamp.nullish(),
-});
-export type WorkerGroup = z.output<typeof workerGroup>;
-
 const groupId = z.strictObject({ id: id.describe('worker group id') });
 
 export const workerGroupOperations = {
-  'workergroups.list': {
-    ...PUBLIC_DIALECT,
-    method: 'GET',
-    path: '/api/v0/workergroups/',
-    summary: 'The worker groups of the account',
-    response: z.looseObject({ results: z.array(workerGroup) }),
-    errors: [],
-    repeatable: true,
-    example: { input: {}, response: { success: true, results: [{ id: 7, endpoint_id: 31 }] } },
-  },
+  ...workerGroupListOperations,
   'workergroups.create': {
     ...PUBLIC_DIALECT,
     method: 'POST',

@@ -1,0 +1,32 @@
+/** Which worker groups there are (public dialect); a file of its own, so that who only looks need not load how one is made. */
+import * as z from 'zod';
+import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
+import { id, timestamp } from '../../schemas.ts';
+
+export const workerGroup = z.looseObject({
+  id,
+  endpoint_id: id.nullish(),
+  endpoint_name: z.string().nullish(),
+  template_hash: z.string().nullish(),
+  template_id: id.nullish(),
+  search_query: z.unknown().optional(),
+  launch_args: z.string().nullish(),
+  gpu_ram: z.number().nullish().describe('GB'),
+  test_workers: z.number().nullish(),
+  api_key: z.string().meta({ format: 'password' }).nullish().describe("the endpoint's own"),
+  created_at: timestamp.nullish(),
+});
+export type WorkerGroup = z.output<typeof workerGroup>;
+
+export const workerGroupListOperations = {
+  'workergroups.list': {
+    ...PUBLIC_DIALECT,
+    method: 'GET',
+    path: '/api/v0/workergroups/',
+    summary: 'The worker groups of the account',
+    response: z.looseObject({ results: z.array(workerGroup) }),
+    errors: [],
+    repeatable: true,
+    example: { input: {}, response: { success: true, results: [{ id: 7, endpoint_id: 31 }] } },
+  },
+} as const satisfies OperationTable;
