@@ -6,7 +6,7 @@ import * as z from 'zod';
 import type { Operation } from '../contract/define.ts';
 import { COMMON_ERRORS, ERRORS, type ErrorCode, type ErrorDefinition } from '../contract/errors.ts';
 import { isRecord } from '../contract/is-record.ts';
-import { isNothing, readAnswer, readBoolean, shownOnceFields } from './reading.ts';
+import { readAnswer, readBoolean, shownOncePaths, showsOnce } from './reading.ts';
 import { problemsOf, type InputProblem } from './request.ts';
 import { retryAfterMs, thresholdMs } from './retry-after.ts';
 
@@ -59,7 +59,7 @@ export function decodeResponse(operation: Operation, response: WireResponse): Ou
   if (response.status < 200 || response.status >= 300) return refusal(response, body);
   const answer = response.status === NO_CONTENT && response.text === '' ? {} : body;
   const read = readAnswer(operation.response, answer);
-  if (saysNo(operation, body, read.success)) return refusal(response, body);
+  if (saysNo(operation, body, read)) return refusal(response, body);
   if (read.success) return { kind: 'ok', value: read.data };
   if (body === undefined) {
     return {
@@ -81,11 +81,11 @@ export function decodeResponse(operation: Operation, response: WireResponse): Ou
  * A body that reports an error although the status is 2xx. What is shown once is there because the operation was done,
  * whatever is said beside it: such an answer is not refused, and where it cannot be read, nothing of it is quoted.
  */
-function saysNo({ response }: Operation, body: unknown, isReadable: boolean): boolean {
-  if (typeof body === 'string') return !isReadable && shownOnceFields(response).length === 0;
+function saysNo({ response }: Operation, body: unknown, read: z.ZodSafeParseResult<unknown>): boolean {
+  if (typeof body === 'string') return !read.success && shownOncePaths(response).length === 0;
   if (!isRecord(body)) return false;
   const no = readBoolean(body['success']) === false || isText(body['error_msg']) || isText(body['error']);
-  return no && shownOnceFields(response).every((name) => isNothing(body[name]));
+  return no && !showsOnce(response, read.success ? read.data : body);
 }
 
 function refusal(response: WireResponse, body: unknown): Refusal {
