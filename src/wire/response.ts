@@ -121,26 +121,29 @@ function readFields(
  * What a refusal means. A 404 counts as `not-found` in the service's own shape alone: a JSON object with a string
  * `msg`, and either a string `error` or `success: false`; a gateway has JSON of its own for a route that it
  * lost (`{"message":"no Route matched…"}`), and so has a framework (`{"detail":"Not Found"}`), and neither
- * knows what exists. An expired session is said with 401, 403 or 404 (§7 and the public dialect).
+ * knows what exists. An expired session is said with 401, 403 or 404 (§7 and the public dialect), and at the serverless
+ * address with a sentence alone and the status of a success.
  *
  * @param body The parsed JSON; undefined where it was none.
  */
 export function meaningOf(status: number, body: unknown): RefusalMeaning {
   if (status === 429) return 'throttled';
   const { error, msg, message, error_msg: errorMessage, success } = isRecord(body) ? body : {};
-  const aboutSession = [msg, message, errorMessage].some((text) => isAboutSession(text));
+  const aboutSession = [msg, message, errorMessage, body].some((text) => isAboutSession(text));
   if (status === 404) {
     if (aboutSession) return 'unauthorized';
     return typeof msg === 'string' && (typeof error === 'string' || success === false)
       ? 'not-found'
       : 'other';
   }
-  if ((status !== 401 && status !== 403) || isTfaCode(error)) return 'other';
+  const maySpeakOfKey = status === 401 || status === 403 || (status >= 200 && status < 300);
+  if (!maySpeakOfKey || isTfaCode(error)) return 'other';
   return status === 401 || error === 'auth_error' || aboutSession ? 'unauthorized' : 'other';
 }
 
+/** Or about the key, in the words that the public service has for one that is not valid. */
 function isAboutSession(text: unknown): boolean {
-  return typeof text === 'string' && /\bsession\b/i.test(text);
+  return typeof text === 'string' && /\bsession\b|\binvalid user key\b/i.test(text);
 }
 
 /** 401 and 403 also come with codes such as invalid_backup_code, which do not speak of the key. */
