@@ -3,13 +3,17 @@ import type { ClientOf } from '../client/partial-client.ts';
 import {
   FINAL_INSTANCE_STATUSES,
   INSTANCE_STATUSES,
+  type Instance,
 } from '../contract/operations/instances/instance-list.ts';
 
 export interface InstancesWatch {
   run(signal: AbortSignal): Promise<void>;
-  /** Status → count: every status that the interface names, at zero too, and any other that was seen. */
+  /** Status → count: `stopped` and every status that the interface names, at zero too, and any other that was seen. */
   view(): ReadonlyMap<string, number>;
 }
+
+/** Instances that are meant to be stopped, and are: they can be started again, and nothing is wrong with them. */
+const STOPPED = 'stopped';
 
 /** Called for instances that have reached a status from which they never run. */
 export type OnUnhealthy = (instance: { id: number; status: string }) => void;
@@ -23,23 +27,28 @@ export function createInstancesWatch(
   return {
     async run(signal) {
       const { instances } = await client.instances.list({}, { signal });
-      counts = countStatuses(instances.map(({ actual_status }) => actual_status ?? 'created'));
-      const failed = instances.filter(({ actual_status }) => isFinal(actual_status));
-      for (const { id, actual_status } of failed) {
-        if (!unhealthy.has(id)) onUnhealthy({ id, status: actual_status ?? 'unknown' });
-      }
+      const statuses = instances.map((instance) => ({ id: instance.id, status: statusOf(instance) }));
+      counts = countStatuses(statuses.map(({ status }) => status));
+      const failed = statuses.filter(({ status }) => isFinal(status));
+      for (const instance of failed) if (!unhealthy.has(instance.id)) onUnhealthy(instance);
       unhealthy = new Set(failed.map(({ id }) => id));
     },
     view: () => counts,
   };
 }
 
-function isFinal(status: string | null | undefined): boolean {
-  return (FINAL_INSTANCE_STATUSES as readonly string[]).includes(status ?? '');
+/** One that has ended as its owner wants is stopped, whatever it is called then (public dialect). */
+function statusOf({ actual_status: actual, intended_status: intended }: Instance): string {
+  const status = actual ?? 'created';
+  return isFinal(status) && intended?.toLowerCase() === STOPPED ? STOPPED : status;
+}
+
+function isFinal(status: string): boolean {
+  return (FINAL_INSTANCE_STATUSES as readonly string[]).includes(status);
 }
 
 function countStatuses(statuses: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>(INSTANCE_STATUSES.map((status) => [status, 0]));
+  const counts = new Map<string, number>([...INSTANCE_STATUSES, STOPPED].map((status) => [status, 0]));
   for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
   return counts;
 }

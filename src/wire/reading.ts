@@ -15,11 +15,39 @@ export function readAnswer(schema: z.ZodType, answer: unknown): z.ZodSafeParseRe
   return schema.safeParse(repaired(schema, answer));
 }
 
-/** The names of the fields of an answer that the service shows once. */
-export function shownOnceFields(schema: z.ZodType): string[] {
-  if (schema instanceof z.ZodPipe) return shownOnceFields(schema.out as z.ZodType);
+/**
+ * Where an answer has what the service shows once, at any depth: `results.*.new_contract`, where `*` stands for each row
+ * of a list or entry of a map; the empty path is the answer itself.
+ */
+export function shownOncePaths(schema: z.ZodType): string[] {
+  if (isShownOnce(schema)) return [''];
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
+    return shownOncePaths(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodPipe) return shownOncePaths(schema.out as z.ZodType);
+  if (schema instanceof z.ZodUnion)
+    return [...new Set((schema.options as z.ZodType[]).flatMap(shownOncePaths))];
+  if (schema instanceof z.ZodArray) return pathsInside('*', schema.element as z.ZodType);
+  if (schema instanceof z.ZodRecord) return pathsInside('*', schema.valueType as z.ZodType);
   if (!(schema instanceof z.ZodObject)) return [];
-  return Object.keys(schema.shape).filter((name) => isShownOnce(schema.shape[name] as z.ZodType));
+  return Object.entries(schema.shape).flatMap(([name, field]) => pathsInside(name, field as z.ZodType));
+}
+
+function pathsInside(name: string, schema: z.ZodType): string[] {
+  return shownOncePaths(schema).map((path) => (path === '' ? name : `${name}.${path}`));
+}
+
+/** Whether an answer has anything that is shown once, as far as it can be read. */
+export function showsOnce(schema: z.ZodType, answer: unknown): boolean {
+  return shownOncePaths(schema).some((path) =>
+    valuesAt(answer, path === '' ? [] : path.split('.')).some((value) => !isNothing(value)),
+  );
+}
+
+function valuesAt(value: unknown, [name, ...rest]: readonly string[]): unknown[] {
+  if (name === undefined) return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  const inner: unknown[] = name === '*' ? Object.values(value) : [(value as Record<string, unknown>)[name]];
+  return inner.flatMap((one) => valuesAt(one, rest));
 }
 
 /** True, false, and what stands for them; undefined for anything else. */
@@ -69,7 +97,7 @@ function repaired(schema: z.ZodType, value: unknown): unknown {
 function repairedOptional(schema: z.ZodOptional | z.ZodDefault, value: unknown): unknown {
   const read = readAnswer(schema.unwrap() as z.ZodType, value);
   if (read.success) return read.data;
-  return isShownOnce(schema) && !isNothing(value) ? value : undefined;
+  return holdsShownOnce(schema) && !isNothing(value) ? value : undefined;
 }
 
 function repairedFields({ shape }: z.ZodObject, fields: Readonly<Record<string, unknown>>): unknown {
@@ -83,24 +111,30 @@ function repairedFields({ shape }: z.ZodObject, fields: Readonly<Record<string, 
   );
 }
 
+/** An entry that cannot be read is left out, unless what is shown once could be lost with it. Else as of a list. */
 function repairedEntries(schema: z.ZodRecord, entries: Readonly<Record<string, unknown>>): unknown {
-  return Object.fromEntries(
-    Object.entries(entries).flatMap(([name, value]) => {
-      const read = readAnswer(schema.valueType as z.ZodType, value);
-      return read.success ? [[name, read.data]] : [];
-    }),
-  );
+  const complete = holdsShownOnce(schema);
+  const readable = Object.entries(entries).flatMap(([name, value]) => {
+    const read = readAnswer(schema.valueType as z.ZodType, value);
+    if (read.success) return [[name, read.data]];
+    return complete && !isNothing(value) ? [[name, value]] : [];
+  });
+  return readable.length > 0 ? Object.fromEntries(readable) : entries;
 }
 
 /** A list of which no row can be read is no list: taken for an empty one, it would say that all is gone. */
 function repairedRows(schema: z.ZodArray, rows: readonly unknown[]): readonly unknown[] {
-  const complete = isShownOnce(schema);
+  const complete = holdsShownOnce(schema);
   const readable = rows.flatMap((row) => {
     const read = readAnswer(schema.element as z.ZodType, row);
     if (read.success) return [read.data];
     return complete && !isNothing(row) ? [row] : [];
   });
   return readable.length > 0 ? readable : rows;
+}
+
+function holdsShownOnce(schema: z.ZodType): boolean {
+  return shownOncePaths(schema).length > 0;
 }
 
 /** By the first of the alternatives that can read it. */

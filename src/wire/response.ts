@@ -6,7 +6,7 @@ import * as z from 'zod';
 import type { Operation } from '../contract/define.ts';
 import { COMMON_ERRORS, ERRORS, type ErrorCode, type ErrorDefinition } from '../contract/errors.ts';
 import { isRecord } from '../contract/is-record.ts';
-import { isNothing, readAnswer, readBoolean, shownOnceFields } from './reading.ts';
+import { readAnswer, readBoolean, shownOncePaths, showsOnce } from './reading.ts';
 import { problemsOf, type InputProblem } from './request.ts';
 import { retryAfterMs, thresholdMs } from './retry-after.ts';
 
@@ -59,7 +59,7 @@ export function decodeResponse(operation: Operation, response: WireResponse): Ou
   if (response.status < 200 || response.status >= 300) return refusal(response, body);
   const answer = response.status === NO_CONTENT && response.text === '' ? {} : body;
   const read = readAnswer(operation.response, answer);
-  if (saysNo(operation, body, read.success)) return refusal(response, body);
+  if (saysNo(operation, body, read)) return refusal(response, body);
   if (read.success) return { kind: 'ok', value: read.data };
   if (body === undefined) {
     return {
@@ -81,11 +81,11 @@ export function decodeResponse(operation: Operation, response: WireResponse): Ou
  * A body that reports an error although the status is 2xx. What is shown once is there because the operation was done,
  * whatever is said beside it: such an answer is not refused, and where it cannot be read, nothing of it is quoted.
  */
-function saysNo({ response }: Operation, body: unknown, isReadable: boolean): boolean {
-  if (typeof body === 'string') return !isReadable && shownOnceFields(response).length === 0;
+function saysNo({ response }: Operation, body: unknown, read: z.ZodSafeParseResult<unknown>): boolean {
+  if (typeof body === 'string') return !read.success && shownOncePaths(response).length === 0;
   if (!isRecord(body)) return false;
   const no = readBoolean(body['success']) === false || isText(body['error_msg']) || isText(body['error']);
-  return no && shownOnceFields(response).every((name) => isNothing(body[name]));
+  return no && !showsOnce(response, read.success ? read.data : body);
 }
 
 function refusal(response: WireResponse, body: unknown): Refusal {
@@ -121,26 +121,29 @@ function readFields(
  * What a refusal means. A 404 counts as `not-found` in the service's own shape alone: a JSON object with a string
  * `msg`, and either a string `error` or `success: false`; a gateway has JSON of its own for a route that it
  * lost (`{"message":"no Route matched…"}`), and so has a framework (`{"detail":"Not Found"}`), and neither
- * knows what exists. An expired session is said with 401, 403 or 404 (§7 and the public dialect).
+ * knows what exists. An expired session is said with 401, 403 or 404 (§7 and the public dialect), and at the serverless
+ * address with a sentence alone and the status of a success.
  *
  * @param body The parsed JSON; undefined where it was none.
  */
 export function meaningOf(status: number, body: unknown): RefusalMeaning {
   if (status === 429) return 'throttled';
   const { error, msg, message, error_msg: errorMessage, success } = isRecord(body) ? body : {};
-  const aboutSession = [msg, message, errorMessage].some((text) => isAboutSession(text));
+  const aboutSession = [msg, message, errorMessage, body].some((text) => isAboutSession(text));
   if (status === 404) {
     if (aboutSession) return 'unauthorized';
     return typeof msg === 'string' && (typeof error === 'string' || success === false)
       ? 'not-found'
       : 'other';
   }
-  if ((status !== 401 && status !== 403) || isTfaCode(error)) return 'other';
+  const maySpeakOfKey = status === 401 || status === 403 || (status >= 200 && status < 300);
+  if (!maySpeakOfKey || isTfaCode(error)) return 'other';
   return status === 401 || error === 'auth_error' || aboutSession ? 'unauthorized' : 'other';
 }
 
+/** Or about the key, in the words that the public service has for one that is not valid. */
 function isAboutSession(text: unknown): boolean {
-  return typeof text === 'string' && /\bsession\b/i.test(text);
+  return typeof text === 'string' && /\bsession\b|\binvalid user key\b/i.test(text);
 }
 
 /** 401 and 403 also come with codes such as invalid_backup_code, which do not speak of the key. */

@@ -6,6 +6,8 @@ export type Path = readonly (string | number)[];
 
 export interface Place {
   readonly path: Path;
+  /** A row of a list or an entry of a map, in place of a field with a name of its own. */
+  readonly isRow: boolean;
   readonly schema: z.ZodType;
   readonly value: unknown;
 }
@@ -17,15 +19,16 @@ export function coreOf(schema: z.ZodType): z.ZodType {
   return schema instanceof z.ZodPipe ? coreOf(schema.out as z.ZodType) : schema;
 }
 
-/** Every field and every row of an answer that its schema knows, outer ones first. */
+/** Every field, every row and every entry of an answer that its schema knows, outer ones first. */
 export function placesOf(schema: z.ZodType, value: unknown, path: Path = []): Place[] {
   const core = coreOf(schema);
   if (core instanceof z.ZodUnion) {
     const option = (core.options as z.ZodType[]).find((one) => one.safeParse(value).success);
     return option ? placesOf(option, value, path) : [];
   }
+  const isRow = !(core instanceof z.ZodObject);
   const inside = (name: string | number, inner: z.ZodType, item: unknown): Place[] => [
-    { path: [...path, name], schema: inner, value: item },
+    { path: [...path, name], isRow, schema: inner, value: item },
     ...placesOf(inner, item, [...path, name]),
   ];
   if (core instanceof z.ZodObject && isRecord(value)) {
@@ -35,6 +38,8 @@ export function placesOf(schema: z.ZodType, value: unknown, path: Path = []): Pl
   }
   if (core instanceof z.ZodArray && Array.isArray(value))
     return value.flatMap((row, index) => inside(index, core.element as z.ZodType, row));
+  if (core instanceof z.ZodRecord && isRecord(value))
+    return Object.entries(value).flatMap(([name, entry]) => inside(name, core.valueType as z.ZodType, entry));
   return [];
 }
 
@@ -74,4 +79,17 @@ export function without(answer: unknown, path: Path): unknown {
   }
   if (Array.isArray(answer)) return answer.toSpliced(Number(name), 1);
   return Object.fromEntries(Object.entries(answer as object).filter(([field]) => field !== name));
+}
+
+/** Whether a path is that of a pattern such as `results.*.id`. */
+export function isAt(path: Path, pattern: string): boolean {
+  const names = pattern.split('.');
+  return (
+    path.length === names.length && names.every((name, index) => name === '*' || name === String(path[index]))
+  );
+}
+
+/** Whether a place has others in it that are at a pattern, or is at it. */
+export function leadsTo(path: Path, pattern: string): boolean {
+  return isAt(path, pattern.split('.').slice(0, path.length).join('.'));
 }

@@ -1,6 +1,7 @@
 /**
  * The demo: the emulator in this process and `pilotlight run` beside it, over real sockets. Two deployments with a short
- * TTL, two worker groups, a machine with a maintenance window, and every so often a fault that is survived.
+ * TTL, one of which is made anew under another id, two worker groups, machines with maintenance windows, and every so
+ * often a fault that is survived.
  */
 import { startEmulator, type Emulator, type Seed } from '../../emulator/index.ts';
 import { delay } from '../../client/delay.ts';
@@ -8,15 +9,20 @@ import { EXIT } from '../../config/exit-codes.ts';
 import { printError, type Console } from '../console.ts';
 import { READER_LEFT } from '../interrupts.ts';
 import { createFaultPlan, type FaultPlan } from './faults.ts';
+import { createRedeployments, type Redeployments } from './redeployments.ts';
 import { startDemoDaemon, type DemoDaemon, type DemoDaemonOptions } from './daemon.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { summarize } from './summary.ts';
-import { createWatcher } from './watcher.ts';
+import { createWatcher, type Watcher } from './watcher.ts';
 
+/** Kept alive by its id. */
+const BY_ID = 42;
+/** Kept alive by its name, whatever its id is. */
+const NAME = 'square';
 const SEED: Seed = {
   deployments: [
-    { id: 42, ttl: 12 },
-    { id: 43, ttl: 30 },
+    { id: BY_ID, name: 'circle', ttl: 12 },
+    { id: 43, name: NAME, ttl: 30 },
   ],
   workergroups: [
     { id: 7, lines_per_second: 1.2 },
@@ -36,7 +42,7 @@ export function runDemo(lengthMs: number | undefined, console: Console): Promise
 
 async function run(lengthMs: number | undefined, console: Console, signal: AbortSignal): Promise<number> {
   const screen = createScreen(console);
-  await using emulator = await startEmulator({ seed: SEED });
+  await using emulator = await startEmulator({ dialect: 'public', seed: SEED });
   const startedAt = performance.now();
   const daemon = await startDaemon(emulator, screen, signal);
   if (!daemon) {
@@ -47,26 +53,41 @@ async function run(lengthMs: number | undefined, console: Console, signal: Abort
   screen.heading('Pilotlight: the emulator and the daemon together. Ctrl-C ends it.');
   screen.heading(`  metrics      ${daemon.url}/metrics`);
   screen.heading(`  status page  ${daemon.url}/`);
+  screen.heading(`  keeps alive  deployment ${BY_ID}, and the deployment named ${NAME}, whatever its id is`);
+  screen.heading('');
 
   const ending = lengthMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(lengthMs)]);
   const faults = createFaultPlan(emulator, screen);
-  const watcher = createWatcher(screen);
-  const plan = faults.run(ending);
+  const redeployments = createRedeployments(emulator, NAME, screen);
+  const watcher = createWatcher(screen, { byId: [BY_ID], name: NAME });
+  const plans = [faults.run(ending), redeployments.run(ending)];
   while (!ending.aborted) {
     const status = await daemon.status();
     if (status) watcher.look(status);
     await delay(LOOK_MS, ending).catch(() => {});
   }
-  await plan;
+  await Promise.all(plans);
   const ranForMs = performance.now() - startedAt;
   const isRead = signal.reason !== READER_LEFT;
-  return await finish({ daemon, emulator, faults, console, screen, ranForMs, isRead });
+  return await finish({
+    daemon,
+    emulator,
+    faults,
+    redeployments,
+    watcher,
+    console,
+    screen,
+    ranForMs,
+    isRead,
+  });
 }
 
 interface Ending {
   readonly daemon: DemoDaemon;
   readonly emulator: Emulator;
   readonly faults: FaultPlan;
+  readonly redeployments: Redeployments;
+  readonly watcher: Watcher;
   readonly console: Console;
   readonly screen: Screen;
   readonly ranForMs: number;
@@ -75,22 +96,25 @@ interface Ending {
 }
 
 async function finish(ending: Ending): Promise<number> {
-  const { daemon, emulator, faults, console, screen, ranForMs, isRead } = ending;
+  const { daemon, emulator, faults, redeployments, watcher, console, screen, ranForMs, isRead } = ending;
   // The logs stop growing, so that the counts of both sides can be compared.
   for (const { id } of emulator.workergroups.list()) emulator.workergroups.setRate(id, 0);
   if (isRead) await delivered(daemon, emulator);
   // First what the service took, then what was sent: the other way round, one beat could be taken and not sent.
-  const deployments = emulator.deployments.list();
+  const deployments = [...redeployments.replaced(), ...emulator.deployments.list()];
   const status = await daemon.status();
   await daemon.stop();
   if (!status) {
     printError(console, 'the daemon has ended, and cannot tell how it fared');
     return EXIT.failed;
   }
+  watcher.look(status);
   const summary = summarize({
     ranForMs,
     status,
+    heartbeats: watcher.heartbeats(),
     deployments,
+    redeployed: redeployments.replaced().length,
     writtenLines: writtenLines(emulator),
     faults: faults.report(),
   });
@@ -122,7 +146,7 @@ function startDaemon(
     environment: {
       PILOTLIGHT_API_KEY: emulator.apiKey,
       PILOTLIGHT_BASE_URL: emulator.url,
-      PILOTLIGHT_DEPLOYMENTS: '42@12s,43@30s',
+      PILOTLIGHT_DEPLOYMENTS: `${BY_ID}@12s,name:${NAME}@30s`,
       PILOTLIGHT_WORKER_GROUPS: '7,8',
       PILOTLIGHT_MACHINES: '11,12',
       PILOTLIGHT_ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97,"max_workers":8}]',

@@ -6,18 +6,30 @@ import type { FaultReport } from './faults.ts';
 export interface DemoResult {
   readonly ranForMs: number;
   readonly status: Status;
+  /** That the daemon sent, to deployments that are no more too. */
+  readonly heartbeats: number;
+  /** All that there were, those that were made anew under another id included. */
   readonly deployments: readonly DeploymentView[];
+  /** How often one was made anew. */
+  readonly redeployed: number;
   /** Lines that the worker groups wrote, as the emulator counted them. */
   readonly writtenLines: number;
   readonly faults: FaultReport;
 }
 
-export function summarize({ ranForMs, status, deployments, writtenLines, faults }: DemoResult): {
+export function summarize({
+  ranForMs,
+  status,
+  heartbeats,
+  deployments,
+  redeployed,
+  writtenLines,
+  faults,
+}: DemoResult): {
   readonly lines: readonly string[];
   /** Whether any deployment expired. */
   readonly expired: boolean;
 } {
-  const sent = sum(status.deployments.map(({ heartbeats }) => heartbeats));
   const accepted = sum(deployments.map(({ beats }) => beats));
   const lapses = sum(deployments.map((deployment) => deployment.lapses));
   const delivered = sum(status.worker_groups.map(({ lines }) => lines));
@@ -28,9 +40,10 @@ export function summarize({ ranForMs, status, deployments, writtenLines, faults 
     lines: [
       '',
       `After ${(ranForMs / 1000).toFixed(0)} s:`,
-      row('heartbeats sent', `${sent}, ${accepted} accepted by the service`),
+      row('heartbeats sent', `${heartbeats}, ${accepted} accepted by the service`),
       row('closest approach', closest ? describeMargin(closest) : '—'),
       row('lapses', String(lapses)),
+      row('redeployments', describeRedeployments(redeployed, deployments)),
       row('faults', `${faults.injected} injected, ${faults.survived} survived`),
       row('log lines', `${delivered} delivered of ${writtenLines} written`),
       row('gaps', String(gaps)),
@@ -41,6 +54,12 @@ export function summarize({ ranForMs, status, deployments, writtenLines, faults 
 function describeMargin({ id, minMarginRatio, minMarginMs }: DeploymentView): string {
   if (minMarginRatio === null || minMarginMs === null) return '—';
   return `deployment ${id}: ${(minMarginMs / 1000).toFixed(1)} s left, ${Math.round(minMarginRatio * 100)}% of its TTL`;
+}
+
+/** The last one is followed once it has had a heartbeat; each before it had, or there would be a lapse. */
+function describeRedeployments(count: number, deployments: readonly DeploymentView[]): string {
+  const waits = count > 0 && deployments.some(({ lastHeartbeatMs }) => lastHeartbeatMs === null);
+  return `${count}, ${waits ? count - 1 : count} followed to the new id`;
 }
 
 function row(name: string, value: string): string {

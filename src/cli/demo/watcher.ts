@@ -4,11 +4,19 @@ import type { Screen, Tone } from './screen.ts';
 
 export interface Watcher {
   look(status: Status): void;
+  /** Sent until the last look, to deployments that the status has no more too. */
+  heartbeats(): number;
+}
+
+/** What the daemon was told to keep alive. */
+export interface Wanted {
+  readonly byId: readonly number[];
+  readonly name: string;
 }
 
 const BAR_WIDTH = 20;
 
-export function createWatcher(screen: Screen): Watcher {
+export function createWatcher(screen: Screen, wanted: Wanted): Watcher {
   const deployments = new Map<number, DeploymentStatus>();
   const told = new Set<string>();
 
@@ -22,10 +30,11 @@ export function createWatcher(screen: Screen): Watcher {
     const subject = `deployment ${deployment.deployment_id}`;
     const before = deployments.get(deployment.deployment_id);
     deployments.set(deployment.deployment_id, deployment);
+    const isNamed = !wanted.byId.includes(deployment.deployment_id);
+    if (!before && isNamed) screen.event(subject, `found by its name, ${wanted.name}`, 'good');
     if (before && before.state !== deployment.state) {
-      const left =
-        deployment.expires_at === null ? '' : `, ${(deployment.expires_at - now).toFixed(1)} s left`;
-      screen.event(subject, `${before.state} → ${deployment.state}${left}`, toneOf(deployment.state));
+      const { text, tone } = move(deployment, now, isNamed);
+      screen.event(subject, `${before.state} → ${text}`, tone);
     } else if (deployment.last_success_at !== (before?.last_success_at ?? null)) {
       screen.event(subject, `heartbeat accepted  ${bar(deployment, now)}`);
     }
@@ -49,7 +58,16 @@ export function createWatcher(screen: Screen): Watcher {
         }
       }
     },
+    heartbeats: () => deployments.values().reduce((sum, { heartbeats }) => sum + heartbeats, 0),
   };
+}
+
+/** What a deployment became. One that is gone while its name lives on has been made anew, and that is no harm. */
+function move(deployment: DeploymentStatus, now: number, isNamed: boolean): { text: string; tone: Tone } {
+  const { state, expires_at: expiresAt } = deployment;
+  if (state === 'gone' && isNamed) return { text: 'gone: its name is looked up again', tone: 'warn' };
+  const left = expiresAt === null ? '' : `, ${(expiresAt - now).toFixed(1)} s left`;
+  return { text: state + left, tone: toneOf(state) };
 }
 
 function toneOf(state: string): Tone {

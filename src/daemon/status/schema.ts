@@ -149,7 +149,9 @@ export const statusSchema = z.object({
     .nullable()
     .describe('Whether log records survive this process; null where neither STATE_DIR nor REDIS_URL is set'),
   endpoint_groups: z.array(endpointGroup),
-  instances: z.record(z.string(), count).describe('Status to count'),
+  instances: z
+    .record(z.string(), count)
+    .describe('Status to count; stopped: not running, as they are meant to'),
   maintenance_windows: z.array(maintenanceWindow),
   account: account.nullable(),
   jobs: z.array(job),

@@ -28,8 +28,7 @@ export function authenticate(
       reason: 'authorization: the header `Authorization: Bearer <API_KEY>` is missing (§5.1)',
     });
   }
-  const key =
-    findCaller(state, bearer, nowMs) ?? (base === 'serverless' ? endpointKey(state, bearer) : undefined);
+  const key = findCaller(state, bearer, nowMs, base);
   const user = key && state.users.get(key.userId);
   if (!key || !user) {
     throw new Refused('invalid_key', 'the API key is not valid', {
@@ -39,9 +38,14 @@ export function authenticate(
   return { key, user };
 }
 
-/** A key, or a session (§5.4), by its value. @throws Refused auth_error for a session that has expired */
-export function findCaller(state: State, value: string, nowMs: number): ApiKeyRecord | undefined {
-  return state.keys.get(value) ?? findSession(state, value, nowMs);
+/**
+ * Who a value speaks for, in the header, the query or the body alike: a key, a session (§5.4), and at the serverless
+ * address an endpoint's own key.
+ * @throws Refused auth_error for a session that has expired
+ */
+export function findCaller(state: State, value: string, nowMs: number, base: Base): ApiKeyRecord | undefined {
+  const own = base === 'serverless' ? endpointKey(state, value) : undefined;
+  return state.keys.get(value) ?? findSession(state, value, nowMs) ?? own;
 }
 
 /** A key or a session by its value, valid or expired; what the journal names the caller by. */

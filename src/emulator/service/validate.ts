@@ -90,11 +90,11 @@ function readQuery(operation: Operation, call: Call, dialect: Dialect): Record<s
 }
 
 /**
- * The key in the body must be a valid one of the same user, or the session_key of one, and is no part of the input proper.
+ * The key in the body must be a valid one of the same user, whichever kind of key it is, and is no part of the input proper.
  * @throws Refused auth_error for a session that has expired, else invalid_key
  */
 function checkKeyInBody(
-  { keyInBody }: Operation,
+  { keyInBody, base }: Operation,
   input: Record<string, unknown>,
   call: Call,
   state: State,
@@ -102,7 +102,7 @@ function checkKeyInBody(
 ): void {
   if (keyInBody === undefined || input[keyInBody] === undefined) return;
   const value = input[keyInBody];
-  const key = typeof value === 'string' ? findCaller(state, value, nowMs) : undefined;
+  const key = typeof value === 'string' ? findCaller(state, value, nowMs, base) : undefined;
   delete input[keyInBody];
   if (key && key.userId === call.key?.userId) return;
   throw new Refused('invalid_key', 'the API key is not valid', {

@@ -25,6 +25,15 @@ test('a Ctrl-C at a terminal, which reaches the whole group, ends with the summa
   expect(demo.stderr()).toBe('');
 });
 
+test('a deployment that is made anew is followed to its new id by its name, and nothing lapses', async () => {
+  await using demo = startDemo();
+  await demo.seen(/redeployed +square was deployment 43, is now 44/);
+  await demo.seen(/deployment 44 +found by its name, square\n.*deployment 44 +heartbeat accepted/);
+  process.kill(-pidOf(demo), 'SIGINT');
+  expect(await demo.exit).toBe(0);
+  expect(demo.stdout()).toMatch(/lapses +0\n +redeployments +1, 1 followed to the new id\n/);
+});
+
 test('a Ctrl-C before the daemon has started ends it without a word', async () => {
   await using demo = startDemo();
   // The emulator listens and the daemon is on its way, or neither is.

@@ -204,3 +204,49 @@ test("an existing client gets through with the endpoint's own key, in header and
   expect(await service.send('GET', '/api/v0/endptjobs/', undefined, key)).toMatchObject({ status: 401 });
   expect(JSON.stringify(service.emulator.journal.entries())).not.toContain(key);
 });
+
+describe('the key in the body of the log operation', () => {
+  const asked = async (header: string, inBody: unknown) => {
+    const answer = await service.send('POST', '/get_workergroup_logs/', { id: 7, api_key: inBody }, header);
+    return typeof answer.body['logs'] === 'string' ? 'log' : answer.status;
+  };
+
+  test.each(['spec', 'public'] as const)('may be of any kind of the same user: %s', async (dialect) => {
+    const users = [
+      {
+        id: 1,
+        api_keys: [
+          { name: 'a', key: 'a' },
+          { name: 'b', key: 'b' },
+        ],
+      },
+      { id: 2, api_keys: [{ name: 'other', key: 'other' }] },
+    ];
+    await using strict = await startPublic({ dialect, seed: { users, workergroups: [{ id: 7 }] } });
+    const logs = async (header: string, key: unknown) => {
+      const body = { id: 7, tail: 5, api_key: key };
+      return (await strict.send('POST', '/get_workergroup_logs', body, header)).status;
+    };
+    expect(await logs('a', 'b')).toBe(200);
+    expect(await logs('a', 'other')).toBe(401);
+    expect(await logs('a', 'nobody')).toBe(401);
+    expect(await logs('', 'a')).toBe(dialect === 'spec' ? 403 : 200);
+    expect(await logs('a', 7)).toBe(dialect === 'spec' ? 400 : 200);
+  });
+
+  test("is a key, a session or an endpoint's own, beside a header or without", async () => {
+    const { emulator } = service;
+    const { body } = await service.send('GET', '/api/v0/endptjobs/31/');
+    const { api_key: own = '' } = body['result'] as { api_key?: string };
+    const login = { tfa_method: 'totp', code: emulator.totp(1) };
+    const session = String((await service.send('POST', '/api/v0/tfa/', login)).body['session_key']);
+    for (const header of ['', emulator.apiKey, session, own])
+      for (const inBody of [emulator.apiKey, session, own])
+        expect.soft(await asked(header, inBody), `${header} ${inBody}`).toBe('log');
+    expect(await asked(own, null)).toBe('log');
+    expect(await asked('', null)).toBe(403);
+    await emulator.clock.advance(86_400_000);
+    for (const header of ['', emulator.apiKey, own]) expect(await asked(header, session)).toBe(200);
+    expect(await asked(emulator.apiKey, own)).toBe('log');
+  });
+});

@@ -1,6 +1,10 @@
 /** 2FA as the public service's own clients speak it (src/contract/README.md). */
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createClient } from '../../../src/client/client.ts';
+import { UnauthorizedError } from '../../../src/client/errors.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { createTailFetcher } from '../../../src/logs/follow/fetch-tail.ts';
+import { pilotlight } from '../../support/console.ts';
 import { BACKUP_CODES, NOON, TFA_SEED } from '../../support/two-factor.ts';
 
 let emulator: Emulator;
@@ -89,5 +93,28 @@ test('an expired session is a 404 in its own words', async () => {
   expect(await send('GET', 'status/', undefined, String(body['session_key']))).toEqual({
     status: 404,
     body: { success: false, error: 'auth_error', msg: 'Session expired. Please log in again.' },
+  });
+});
+
+test('an expired session is a bare sentence with status 200 for a log, which is a matter of the key and no log line', async () => {
+  const { body } = await send('POST', '', { tfa_method: 'totp', code: emulator.totp(1) });
+  const session = String(body['session_key']);
+  await using client = createClient({ baseUrl: emulator.url, apiKey: session });
+  const fetchTail = createTailFetcher(client);
+  const request = { workergroupId: 7, tail: 5, signal: new AbortController().signal };
+  await expect(fetchTail(request)).resolves.toMatchObject({ kind: 'text' });
+
+  await emulator.clock.advance(86_400_000);
+  const answer = await fetch(`${emulator.url}/get_workergroup_logs/`, {
+    method: 'POST',
+    body: JSON.stringify({ id: 7, tail: 5, api_key: session }),
+  });
+  expect([answer.status, await answer.json()]).toEqual([200, 'Session expired. Please log in again.']);
+  await expect(client.workergroups.logs({ id: 7, tail: 5 })).rejects.toBeInstanceOf(UnauthorizedError);
+  await expect(fetchTail(request)).rejects.toBeInstanceOf(UnauthorizedError);
+  const env = { API_KEY: session, BASE_URL: emulator.url };
+  expect(await pilotlight(['worker-group', 'logs', '7', '--tail', '5'], { env })).toMatchObject({
+    code: 4,
+    stdout: '',
   });
 });

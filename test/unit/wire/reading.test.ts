@@ -2,12 +2,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import { isRecord } from '../../../src/contract/is-record.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../../src/contract/operations.ts';
-import { readAnswer, shownOnceFields } from '../../../src/wire/reading.ts';
+import { readAnswer, shownOncePaths } from '../../../src/wire/reading.ts';
 import { decodeResponse, type Outcome } from '../../../src/wire/response.ts';
 import {
   coreOf,
   fullAnswer,
+  isAt,
+  leadsTo,
   placesOf,
   withValue,
   without,
@@ -54,6 +57,7 @@ const ESSENTIAL: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
 const SHOWN_ONCE: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
   'instances.create': ['new_contract'],
   'instances.createByPost': ['new_contract'],
+  'instances.createBulk': ['results.*.new_contract'],
   'tfa.login': ['session_key'],
   'tfa.setupTotp': ['secret'],
   'tfa.confirmNew': ['backup_codes'],
@@ -76,8 +80,8 @@ function accepts(schema: z.ZodType, value: unknown): boolean {
   return schema.safeParse(value).success;
 }
 
-function isField({ path }: Place): boolean {
-  return typeof path.at(-1) === 'string';
+function isField({ isRow }: Place): boolean {
+  return !isRow;
 }
 
 function mayBeAbsent({ schema }: Place): boolean {
@@ -89,7 +93,16 @@ function valueAt(answer: unknown, path: Path): unknown {
 }
 
 function rowsAround(answer: unknown, { path }: Place): number {
-  return (valueAt(answer, path.slice(0, -1)) as unknown[]).length;
+  return Object.keys(valueAt(answer, path.slice(0, -1)) as object).length;
+}
+
+/** Of a list, or of a map whose entries are read as rows are. */
+function elementOf(schema: z.ZodType, value: unknown): z.ZodType | undefined {
+  const core = coreOf(schema);
+  const options = core instanceof z.ZodUnion ? (core.options as z.ZodType[]) : [core];
+  const fit = options.find((option) => accepts(option, value));
+  if (fit instanceof z.ZodArray) return fit.element as z.ZodType;
+  return fit instanceof z.ZodRecord ? (fit.valueType as z.ZodType) : undefined;
 }
 
 /** What is lost with a field that cannot be read: it alone, else the row that it is in where others remain, and so on. */
@@ -138,7 +151,9 @@ describe.each(OPERATION_IDS)('%s', (id) => {
     });
 
     test('a word that nobody knew is kept', () => {
-      for (const { path, schema } of places.filter((place) => accepts(place.schema, 'text'))) {
+      for (const { path, schema, isRow, value } of places) {
+        // A row that is a text where others have fields is read as one of its fields.
+        if (!accepts(schema, 'text') || (isRow && isRecord(value))) continue;
         const changed = withValue(answer, path, 'something new');
         expect.soft(decode(id, changed), path.join('.')).toEqual({ kind: 'ok', value: changed });
         expect(accepts(schema, 'something new')).toBe(true);
@@ -155,7 +170,7 @@ describe.each(OPERATION_IDS)('%s', (id) => {
     ])('a field that is %s costs itself at most', (_name, written) => {
       for (const place of places.filter(isField)) {
         const { path, schema } = place;
-        const once = path.length === 1 && shownOnceFields(response).includes(String(path[0]));
+        const once = shownOncePaths(response).some((pattern) => leadsTo(path, pattern));
         if (accepts(schema, written) && written !== undefined) continue;
         const changed = written === undefined ? without(answer, path) : withValue(answer, path, written);
         const outcome = decode(id, changed);
@@ -176,17 +191,25 @@ describe.each(OPERATION_IDS)('%s', (id) => {
     });
 
     test('a broken row is lost alone', () => {
-      for (const { path, value, schema } of places.filter(({ value: list }) => Array.isArray(list))) {
-        const list = coreOf(schema);
-        if (!(list instanceof z.ZodArray) || !Array.isArray(value)) continue;
+      for (const { path, value, schema } of places) {
+        const element = elementOf(schema, value);
+        if (!element) continue;
         const bad = [null, 'row', 7, true, [], [[]], { nothing: 'of it' }];
-        const once = shownOnceFields(response).includes(String(path[0]));
-        for (const row of bad.filter((one) => !readAnswer(list.element as z.ZodType, one).success)) {
-          const changed = withValue(answer, path, [...(value as unknown[]), row, ...(value as unknown[])]);
-          const expected = withValue(answer, path, [...(value as unknown[]), ...(value as unknown[])]);
-          const outcome = decode(id, changed);
+        const once = shownOncePaths(response).some((pattern) => leadsTo(path, pattern));
+        for (const row of bad.filter((one) => !readAnswer(element, one).success)) {
+          const [broken, expected] = Array.isArray(value)
+            ? [
+                [...(value as unknown[]), row, ...(value as unknown[])],
+                [...(value as unknown[]), ...(value as unknown[])],
+              ]
+            : [{ ...(value as object), broken: row }, value];
+          const outcome = decode(id, withValue(answer, path, broken));
           if (once && row !== null) expect.soft(outcome.kind).toBe('unreadable');
-          else expect.soft(outcome, JSON.stringify(row)).toEqual({ kind: 'ok', value: expected });
+          else
+            expect.soft(outcome, JSON.stringify(row)).toEqual({
+              kind: 'ok',
+              value: withValue(answer, path, expected),
+            });
         }
       }
     });
@@ -208,45 +231,107 @@ describe.each(OPERATION_IDS)('%s', (id) => {
   });
 
   test('says what is shown once', () => {
-    expect(shownOnceFields(response)).toEqual(SHOWN_ONCE[id] ?? []);
+    expect(shownOncePaths(response)).toEqual(SHOWN_ONCE[id] ?? []);
   });
 });
 
 describe.each(Object.entries(SHOWN_ONCE) as [OperationId, readonly string[]][])(
   'what %s shows once',
-  (id, [name = '']) => {
+  (id, [pattern = '']) => {
     const { response } = operationOf(id);
-    const full = fullAnswer(response) as Record<string, unknown>;
+    const full = fullAnswer(response);
+    const names = pattern.split('.');
+
+    function valuesOf(answer: unknown): unknown[] {
+      return placesOf(response, answer)
+        .filter(({ path }) => isAt(path, pattern))
+        .map(({ value }) => value);
+    }
+    const [value] = valuesOf(full);
 
     test('comes through whatever the rest of the answer is', () => {
-      const rest = fc.record(
-        {
-          ...Object.fromEntries(Object.keys(full).map((field) => [field, fc.jsonValue()])),
-          success: fc.oneof(fc.constant(false), fc.jsonValue()),
-          error: fc.oneof(fc.constant('some_error'), fc.jsonValue()),
-          error_msg: fc.jsonValue(),
-        },
-        { requiredKeys: [] },
-      );
       fc.assert(
-        fc.property(rest, (others) => {
-          const outcome = decode(id, { ...others, [name]: full[name] });
-          expect(outcome).toMatchObject({ kind: 'ok', value: { [name]: full[name] } });
-          expect(outcome.kind === 'ok' && accepts(response, outcome.value)).toBe(true);
+        fc.property(holding(full, names, value), (answer) => {
+          const outcome = decode(id, answer);
+          expect(outcome.kind).toBe('ok');
+          if (outcome.kind !== 'ok') return;
+          expect(valuesOf(outcome.value)).toContainEqual(value);
+          expect(accepts(response, outcome.value)).toBe(true);
         }),
       );
     });
 
     test('is never quoted or dropped where it cannot be read', () => {
-      for (const answer of [{ [name]: { value: 's3cret' } }, { [name]: ['s3cret', {}] }, 's3cret'])
+      const unreadable = [{ value: 's3cret' }, ['s3cret', {}]];
+      for (const answer of [...unreadable.map((one) => wrapped(names, one)), 's3cret'])
         for (const said of [{}, { success: false }, { error: 'some_error', msg: 'some words' }]) {
-          const outcome = decode(id, typeof answer === 'string' ? answer : { ...answer, ...said });
+          const outcome = decode(id, isRecord(answer) ? { ...answer, ...said } : answer);
           expect(outcome.kind).toBe('unreadable');
           expect(outcome.kind === 'unreadable' && outcome.reason).not.toContain('s3cret');
         }
     });
   },
 );
+
+/** Answers with a value at a place, and anything else around it. */
+function holding(full: unknown, [name, ...rest]: readonly string[], value: unknown): fc.Arbitrary<unknown> {
+  if (name === undefined) return fc.constant(value);
+  if (name === '*') {
+    const row = holding((full as unknown[])[0], rest, value);
+    const other: fc.Arbitrary<unknown> = fc.oneof(
+      fc.constant(null),
+      fc.string(),
+      fc.dictionary(fc.string(), fc.jsonValue()),
+    );
+    return fc
+      .tuple(fc.array(other), row, fc.array(other), fc.boolean())
+      .map(([before, one, after, isMap]): unknown => {
+        const rows = before.concat([one], after);
+        return isMap ? Object.fromEntries(rows.map((each, index) => [String(3000 + index), each])) : rows;
+      });
+  }
+  const fields = full as Readonly<Record<string, unknown>>;
+  const inside = holding(fields[name], rest, value);
+  const others = fc.record(
+    {
+      ...Object.fromEntries(Object.keys(fields).map((field) => [field, fc.jsonValue()])),
+      success: fc.oneof(fc.constant(false), fc.jsonValue()),
+      error: fc.oneof(fc.constant('some_error'), fc.jsonValue()),
+      error_msg: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  );
+  return fc.tuple(others, inside).map(([around, inner]) => Object.assign(around, { [name]: inner }));
+}
+
+/** The least answer that has a value at a place. */
+function wrapped([name, ...rest]: readonly string[], value: unknown): unknown {
+  if (name === undefined) return value;
+  return { [name === '*' ? '3001' : name]: wrapped(rest, value) };
+}
+
+test('the ids of what a bulk creation rented come through in each of the shapes that they may have', () => {
+  const rented = (results: unknown, more: object = {}): unknown => {
+    const outcome = decode('instances.createBulk', { results, ...more });
+    return outcome.kind === 'ok' ? (outcome.value as { results: unknown }).results : outcome.kind;
+  };
+  const refused = { success: false, error: 'invalid_offer', msg: 'gone' };
+  const no = { success: false, error: 'some_failed' };
+  expect(rented({ 3001: { new_contract: '505', success: 1 }, 3002: refused }, no)).toEqual({
+    3001: { new_contract: 505, success: true },
+    3002: refused,
+  });
+  expect(rented({ 3001: 505, 3002: '506', 3003: 'no such offer', 3004: null }, no)).toEqual({
+    3001: { new_contract: 505 },
+    3002: { new_contract: 506 },
+    3003: { msg: 'no such offer' },
+  });
+  expect(rented([505, 'no such offer'], no)).toEqual([{ new_contract: 505 }, { msg: 'no such offer' }]);
+  expect(rented({ 3001: { new_contract: 505 }, 3002: { new_contract: {} } })).toBe('unreadable');
+  expect(rented({ 3001: { new_contract: 505 }, 3002: [506] })).toBe('unreadable');
+  // Nothing was rented: then it is a refusal, as of any other operation.
+  expect(rented({ 3001: refused, 3002: { new_contract: null } }, no)).toBe('refused');
+});
 
 describe('a list', () => {
   test('of which no row can be read is not taken for an empty one', () => {

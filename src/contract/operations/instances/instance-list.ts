@@ -1,7 +1,7 @@
 /** What an instance is to those who only look at it; a file of its own, so that they need not load how one is rented. */
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../../define.ts';
-import { id } from '../../schemas.ts';
+import { id, timestamp } from '../../schemas.ts';
 
 /** Values of `actual_status` that the interface names (§3), and those its instances pass through on the way. */
 export const INSTANCE_STATUSES = ['created', 'loading', 'running', 'exited', 'unknown', 'offline'] as const;
@@ -14,11 +14,20 @@ export const FINAL_INSTANCE_STATUSES = [
   'offline',
 ] as const satisfies readonly InstanceStatus[];
 
-/** The instance record is not shown by the interface beyond `actual_status`; null while it has none yet. */
+/**
+ * The instance record is not shown by the interface beyond `actual_status`, null while it has none yet; what else is
+ * here, the public dialect shows.
+ */
 export const instance = z.looseObject({
   id,
   actual_status: z.string().nullish(),
+  intended_status: z.string().nullish().describe('running, stopped, or one that is new'),
   machine_id: id.nullish(),
+  label: z.string().nullish(),
+  gpu_name: z.string().nullish(),
+  num_gpus: z.number().nullish(),
+  dph_total: z.number().nullish().describe('price in $/h'),
+  start_date: timestamp.nullish(),
 });
 export type Instance = z.output<typeof instance>;
 

@@ -91,13 +91,20 @@ const create = {
   },
 } as const;
 
-/** Of one offer, as `instances.create` would answer it. */
-const bulkEntry = z.looseObject({
-  success: z.boolean().nullish(),
-  new_contract: id.nullish().describe('the new instance id'),
-  error: z.string().nullish(),
-  msg: z.string().nullish(),
-});
+/** Of one offer, as `instances.create` would answer it; the id alone, or a sentence alone, is read as if it were. */
+const bulkEntry = z.preprocess(
+  (entry) => {
+    if (typeof entry === 'number') return { new_contract: entry };
+    if (typeof entry !== 'string' || entry === '') return entry;
+    return /^\d+$/.test(entry) ? { new_contract: entry } : { msg: entry };
+  },
+  z.looseObject({
+    success: z.boolean().nullish(),
+    new_contract: shownOnce(id).nullish().describe('the new instance id'),
+    error: z.string().nullish(),
+    msg: z.string().nullish(),
+  }),
+);
 
 const one = {
   ...PUBLIC_DIALECT,

@@ -49,7 +49,7 @@ export const watchFamilies: readonly Family[] = [
   {
     name: 'instances',
     type: 'gauge',
-    help: 'Instances of the account by status.',
+    help: 'Instances of the account by status; stopped: not running, as they are meant to.',
     labels: ['status'],
     read: ({ instances }) =>
       Object.entries(instances).map(([status, count]) => ({ labels: { status }, value: count })),

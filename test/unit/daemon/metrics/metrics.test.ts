@@ -23,7 +23,7 @@ function seriesIn(text: string, name: string): string[] {
 test('a family without series is announced all the same', async () => {
   const text = await metricsOf({}).exposition();
   expect(text).toContain(
-    '# HELP pilotlight_instances Instances of the account by status.\n# TYPE pilotlight_instances gauge\n',
+    '# HELP pilotlight_instances Instances of the account by status; stopped: not running, as they are meant to.\n# TYPE pilotlight_instances gauge\n',
   );
   expect(seriesIn(text, 'instances')).toEqual([]);
 });
