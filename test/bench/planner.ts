@@ -59,7 +59,7 @@ async function writeTrace(path: string): Promise<void> {
 
 async function planTrace(path: string): Promise<void> {
   const weights = new Map([['tokens', 1]]);
-  const { arrivals } = await openTrace(path, { timeUnit: 's', weights, requestWork: undefined });
+  const { arrivals } = await openTrace(path, { weights, requestWork: undefined });
   await planStream([scenario], arrivals);
 }
 

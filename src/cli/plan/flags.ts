@@ -17,7 +17,7 @@ import { TIME_UNITS, type TimeUnit } from './trace/time.ts';
 export interface PlanFlags {
   readonly trace?: string;
   readonly timeColumn?: string;
-  readonly timeUnit: TimeUnit;
+  readonly timeUnit?: TimeUnit;
   readonly weight?: ReadonlyMap<string, number>;
   readonly load?: LoadShape;
   readonly rate?: number;
@@ -75,9 +75,10 @@ export function addPlanFlags(command: Command): Command {
 function addTraceFlags(option: AddOption): void {
   option('--trace <file>', 'CSV of requests, one a line, in order of time; - is standard input');
   option('--time-column <name>', 'its column with the time; found by its name where that is usual');
-  option('--time-unit <unit>', 'unit of times that are plain numbers')
-    .choices(Object.keys(TIME_UNITS))
-    .default('s');
+  option(
+    '--time-unit <unit>',
+    'unit of times that are plain numbers; else the end of the name (_ms) or the size of an epoch time says it, or it is s',
+  ).choices(Object.keys(TIME_UNITS));
   option(
     '--weight <column=units>',
     'a request has so many units of work for each of the column; repeat it for several columns',

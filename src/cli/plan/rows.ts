@@ -66,7 +66,9 @@ function parameterValue(parameters: ResolvedParameters, name: keyof ResolvedPara
 export function loadSentence({ load, plans }: PlanReport): string {
   const [plan] = plans;
   if (!plan) return load.name;
-  const { requests, work, seconds: length, series } = plan;
+  const { requests, work, series } = plan;
+  // Not until the last request is done: a queue that is left over is no load. All may come at once, though.
+  const length = plan.loadSeconds > 0 ? plan.loadSeconds : plan.seconds;
   const rate = length === 0 ? 0 : work.arrived / length;
   const peak = series
     ? `, ${number(Math.max(...series.load))} at the peak (mean of ${seconds(series.intervalSeconds)})`

@@ -9,6 +9,8 @@ export interface PlanResult {
   readonly requests: number;
   /** From the start until the last request is done. */
   readonly seconds: number;
+  /** From the start until the last request arrives: the load's own time. */
+  readonly loadSeconds: number;
   /** Units. arrived = served + abandoned. */
   readonly work: { readonly arrived: number; readonly served: number; readonly abandoned: number };
   /** From a request's arrival until a worker begins with it, seconds. Percentiles within `relativeError`. */

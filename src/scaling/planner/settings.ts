@@ -25,8 +25,10 @@ export interface PlanSettings {
   readonly slots: number;
   readonly controlSeconds: number;
   readonly loadWindowSeconds: number;
-  /** May be Infinity: never scale down. */
+  /** Until a hot worker is stopped, which leaves it cold. May be Infinity: never scale down. */
   readonly scaleDownSeconds: number;
+  /** Until a cold worker is destroyed, which makes the next one start from nothing. May be Infinity. */
+  readonly destroySeconds: number;
   readonly queueResponse: 'clear' | 'one-worker';
   readonly routing: 'shortest' | 'random';
   readonly stopping: 'drain' | 'idle';
@@ -121,7 +123,14 @@ export const SETTING_OPTIONS = {
     kind: 'seconds',
     about: 'service',
     never: true,
-    doc: 'it stops workers only when it has not wanted them for this time, as most autoscalers do',
+    doc: 'it stops hot workers, which leaves them cold, only when it has not wanted them hot for this time, as most autoscalers do',
+  },
+  destroySeconds: {
+    flag: 'destroy-delay',
+    kind: 'seconds',
+    about: 'service',
+    never: true,
+    doc: 'it destroys cold workers only when it has not wanted them at all for this time; much longer than the other delay, for a cold worker costs little and a new one takes long',
   },
   queueResponse: {
     flag: 'queue-response',
@@ -177,6 +186,7 @@ export const SETTING_DEFAULTS = {
   controlSeconds: 5,
   loadWindowSeconds: 60,
   scaleDownSeconds: 60,
+  destroySeconds: 1800,
   queueResponse: 'clear',
   routing: 'shortest',
   stopping: 'drain',

@@ -3,6 +3,21 @@
 export const TIME_UNITS = { s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9 } as const;
 export type TimeUnit = keyof typeof TIME_UNITS;
 
+const UNIT_IN_NAME = /_(s|ms|us|ns)$/i;
+/** Epoch times of the years 1973 to 5138 in the unit; as seconds they would be thousands of years ahead. */
+const EPOCH_FROM = [
+  [1e17, 'ns'],
+  [1e14, 'us'],
+  [1e11, 'ms'],
+] as const;
+
+/** The unit of a column of plain numbers: what its name says (`timestamp_ms`), else what its first value must be. */
+export function timeUnitOf(column: string, first: string): TimeUnit {
+  const named = UNIT_IN_NAME.exec(column)?.[1]?.toLowerCase();
+  if (named !== undefined) return named as TimeUnit;
+  return EPOCH_FROM.find(([from]) => Number(first) >= from)?.[1] ?? 's';
+}
+
 /** `2023-11-16 18:15:46.6805900`, with T and a zone or without; without a zone it is UTC. */
 const DATE =
   /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?\s*(?:(Z|UTC)|([+-])(\d\d):?(\d\d))?$/;

@@ -4,11 +4,12 @@ import { InputError } from '../../input-error.ts';
 import type { Arrival, ArrivalStream } from '../../../scaling/planner/load/load.ts';
 import { chooseColumns, splitFields, type Column, type TraceColumns } from './columns.ts';
 import { recordsOf, type CsvRecord } from './records.ts';
-import { parseTime, type TimeUnit } from './time.ts';
+import { parseTime, timeUnitOf, type TimeUnit } from './time.ts';
 
 export interface TraceOptions {
   readonly timeColumn?: string | undefined;
-  readonly timeUnit: TimeUnit;
+  /** Undefined: what the column's name or its first value says. */
+  readonly timeUnit?: TimeUnit | undefined;
   /** Column → units of work for each unit of its number. */
   readonly weights: ReadonlyMap<string, number>;
   /** Units of every request, on top of its columns. */
@@ -54,11 +55,11 @@ async function* readRecords(path: string, name: string): AsyncGenerator<readonly
 class RequestReader {
   readonly #name: string;
   readonly #columns: TraceColumns;
-  readonly #unit: TimeUnit;
+  #unit: TimeUnit | undefined;
   #start = Number.NaN;
   #last = 0;
 
-  constructor(name: string, columns: TraceColumns, unit: TimeUnit) {
+  constructor(name: string, columns: TraceColumns, unit: TimeUnit | undefined) {
     this.#name = name;
     this.#columns = columns;
     this.#unit = unit;
@@ -94,6 +95,7 @@ class RequestReader {
   }
 
   #timeOf(line: number, column: Column, field: string): number {
+    this.#unit ??= timeUnitOf(column.name, field);
     const at = parseTime(field, this.#unit);
     if (Number.isNaN(at)) {
       const allowed = `a number (of ${this.#unit}; --time-unit says otherwise) or a date such as 2023-11-16 18:15:46.68`;

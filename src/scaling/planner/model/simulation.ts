@@ -48,12 +48,12 @@ export class Simulation {
     this.#random = createRandom(settings.seed);
     this.#fleet = new Fleet(parameters.max_workers, settings, this.#random);
     this.#stats = new PlanStats(parameters, settings, series);
-    const { controlSeconds, loadWindowSeconds, scaleDownSeconds } = settings;
+    const { controlSeconds, loadWindowSeconds, scaleDownSeconds, destroySeconds } = settings;
     this.#load = new SlidingMean(Math.round(loadWindowSeconds / controlSeconds));
     // Not wanted for a whole delay: by the decision at its start, the one at its end, and all between.
-    const delay = Math.ceil(scaleDownSeconds / controlSeconds) + 1;
-    this.#keptHot = new SlidingMaximum(delay);
-    this.#keptTotal = new SlidingMaximum(delay);
+    const decisionsIn = (seconds: number) => Math.ceil(seconds / controlSeconds) + 1;
+    this.#keptHot = new SlidingMaximum(decisionsIn(scaleDownSeconds));
+    this.#keptTotal = new SlidingMaximum(decisionsIn(destroySeconds));
     const { initialWorkers } = settings;
     this.#fleet.place(
       demandFor(parameters, settings, NOTHING_OBSERVED),

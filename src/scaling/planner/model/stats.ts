@@ -16,6 +16,7 @@ export class PlanStats {
   /** Integrals over time: worker seconds, and units that hot workers could have done. */
   readonly #workers = { hot: 0, cold: 0, starting: 0, capacity: 0 };
   #arrivedWork = 0;
+  #lastArrival = 0;
   #until = 0;
 
   constructor(parameters: ResolvedParameters, settings: PlanSettings, series: boolean) {
@@ -26,6 +27,7 @@ export class PlanStats {
 
   arrived(atSeconds: number, work: number): void {
     this.#arrivedWork += work;
+    this.#lastArrival = atSeconds;
     this.#series?.addWork(atSeconds, work);
   }
 
@@ -68,6 +70,7 @@ export class PlanStats {
       settings: this.#settings,
       requests,
       seconds,
+      loadSeconds: this.#lastArrival,
       work: { arrived: this.#arrivedWork, served, abandoned: this.#abandoned.work },
       queueTime: {
         mean: times.mean,

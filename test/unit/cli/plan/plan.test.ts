@@ -27,6 +27,14 @@ describe('pilotlight plan', () => {
     expect(outcome.plans[0]?.parameters).toMatchObject({ max_workers: 8, cold_workers: 3, cold_mult: 2.5 });
   });
 
+  test('the headline tells the load over its own time, not until a queue that it leaves is done', async () => {
+    using folder = temporaryFolder();
+    const trace = join(folder.path, 'trace.csv');
+    writeFileSync(trace, 'time,work\n0,1000\n10,1000\n');
+    const outcome = await planCommandLine('--trace', trace, '--performance', '1', '--param', 'max_workers=1');
+    expect(planTable(outcome, 100).join('\n')).toContain('2 requests in 10 s, 200 units/s on average');
+  });
+
   test('the same flags print the same bytes, another seed others', async () => {
     const run = async (seed: string) => JSON.stringify(await planCommandLine(...LOAD, '--seed', seed));
     expect(await run('1')).toBe(await run('1'));

@@ -22,7 +22,6 @@ async function read(
   const path = join(folder.path, 'trace.csv');
   writeFileSync(path, text);
   const { arrivals } = await openTrace(path, {
-    timeUnit: 's',
     ...options,
     weights: new Map(Object.entries(weights)),
     requestWork,
@@ -58,6 +57,23 @@ describe('a trace', () => {
     const arrivals = await read(`at,"what, now",work\n${rows.join('\n')}`);
     expect(arrivals).toHaveLength(20_000);
     expect(arrivals.at(-1)).toEqual({ atSeconds: 19_999, work: 1 });
+  });
+
+  test.each([
+    ['its name', 'timestamp_ms,work\n1500,1\n3000,1\n', {}, 1.5],
+    [
+      'its name, also where an epoch time says otherwise',
+      'ts_s,work\n1700000000000,1\n1700000000003,1\n',
+      {},
+      3,
+    ],
+    ['an epoch in ms', 'time,work\n1700000000000,1\n1700000002500,1\n', {}, 2.5],
+    ['an epoch in us', 'time,work\n1700000000000000,1\n1700000000500000,1\n', {}, 0.5],
+    ['an epoch in ns', 'time,work\n1700000000000000000,1\n1700000001000000000,1\n', {}, 1],
+    ['an epoch in s', 'time,work\n1700000000,1\n1700000002,1\n', {}, 2],
+    ['the flag, before its name', 'time_ms,work\n1,1\n3,1\n', { timeUnit: 's' }, 2],
+  ] as const)('reads times in the unit of %s', async (_of, text, options, seconds) => {
+    expect((await read(text, options)).at(-1)?.atSeconds).toBeCloseTo(seconds, 9);
   });
 
   test('takes quoted fields that hold line breaks, as a column of prompts does', async () => {
@@ -108,7 +124,7 @@ describe('a trace', () => {
 
   test('says so when there is no such file', async () => {
     await expect(
-      openTrace('/nowhere/trace.csv', { timeUnit: 's', weights: new Map(), requestWork: undefined }),
+      openTrace('/nowhere/trace.csv', { weights: new Map(), requestWork: undefined }),
     ).rejects.toThrow('/nowhere/trace.csv: ENOENT');
   });
 });

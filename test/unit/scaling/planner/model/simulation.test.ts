@@ -146,6 +146,24 @@ describe('a plan reckoned by hand', () => {
     expect(hot(Infinity)).toBeGreaterThan(3590);
   });
 
+  test('a worker that is not wanted at all is destroyed much later than one that is not wanted hot is stopped', () => {
+    const hours = (destroySeconds: number) =>
+      planOf(
+        { cold_workers: 0, max_workers: 1 },
+        { initialWorkers: 1, scaleDownSeconds: 60, destroySeconds, loadWindowSeconds: 5 },
+        requests([0, 10], [3600, 0]),
+      );
+    expect(hours(1800).workerHours.hot).toBeCloseTo(hours(60).workerHours.hot);
+    expect((hours(1800).workerHours.cold - hours(60).workerHours.cold) * 3600).toBeCloseTo(1740);
+    expect(hours(1800).starts).toEqual({ fromCold: 0, fromNothing: 1 });
+    expect(hours(Infinity).starts).toEqual({ fromCold: 1, fromNothing: 0 });
+  });
+
+  test('the load lasts until its last request, however long that one takes', () => {
+    const { seconds, loadSeconds } = planOf(fixedPool(1, 10), {}, requests([0, 100], [8, 100]));
+    expect({ seconds, loadSeconds }).toEqual({ seconds: 20, loadSeconds: 8 });
+  });
+
   test('a client that gives up is counted, and its work is not done', () => {
     const { work, share, queueTime } = planOf(
       fixedPool(1, 10),
