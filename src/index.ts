@@ -17,6 +17,13 @@ export {
   TransportError,
   UnauthorizedError,
 } from './client/errors.ts';
+export { ArchiveError } from './client/flows/archive.ts';
+export {
+  deployArchive,
+  type DeployedArchive,
+  type DeployOptions,
+  type DeployProgress,
+} from './client/flows/deploy.ts';
 export { explainError } from './client/flows/explain.ts';
 export {
   launchInstance,
@@ -36,6 +43,7 @@ export {
   type LoginOptions,
 } from './client/flows/tfa.ts';
 export { totpCode, type AskCode, type CodePrompt, type ProofOptions } from './client/flows/tfa-proof.ts';
+export { UploadError } from './client/flows/upload.ts';
 export type { RetryPolicy } from './client/retry.ts';
 export {
   ENDPOINT_GROUP_DEFAULTS,

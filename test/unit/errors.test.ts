@@ -14,7 +14,9 @@ import {
   TransportError,
   UnauthorizedError,
 } from '../../src/client/errors.ts';
+import { ArchiveError } from '../../src/client/flows/archive.ts';
 import { LaunchError } from '../../src/client/flows/launch.ts';
+import { UploadError } from '../../src/client/flows/upload.ts';
 import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
 import { FlagError } from '../../src/contract/text/shell-words.ts';
 import { WaitingForLastHolder } from '../../src/daemon/replicas/replica-memory.ts';
@@ -48,6 +50,8 @@ const ERRORS: readonly PilotlightError[] = [
   new AbortedError('users.current', 'aborted'),
   new ResponseError('users.current', 200, 'not JSON'),
   new LaunchError([]),
+  new ArchiveError('code.tar.gz', 'is empty'),
+  new UploadError(403, 'AccessDenied'),
   new FlagError(1, 'rule'),
   new SeedError('seed'),
   new Refused('not_found', 'no such thing'),

@@ -26,6 +26,7 @@ const COLUMNS: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
     'last_client_heartbeat',
     'image',
   ],
+  'deployments.versions': ['id', 'version_label', 'image', 'file_hash', 'file_size', 'created_at'],
   'endpointGroups.list': [
     'id',
     'endpoint_name',

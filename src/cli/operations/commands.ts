@@ -1,21 +1,14 @@
 /** The table → commands: `template create`, `tfa status`, … each with flags, help, a dry run and a curl line. */
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import type { Operation } from '../../contract/define.ts';
+import { Argument, Command } from 'commander';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
-import { parseDuration } from '../../config/types/value-types.ts';
 import { EXIT } from '../../config/exit-codes.ts';
-import { printError, type Console } from '../console.ts';
-import { InputError } from '../input-error.ts';
-import { flagsOf, type Flag } from './flags.ts';
-import { helpAfter } from './help.ts';
-import { parseObject, readInput } from './input.ts';
+import { deployCommand } from '../commands/deploy.ts';
+import type { Console } from '../console.ts';
+import { addFlags, addSharedOptions, readFields, type CommandOptions } from './fields.ts';
+import { flagsOf } from './flags.ts';
 import { commandGroups } from './names.ts';
-import { perform, type PerformOptions } from './perform.ts';
+import { perform } from './perform.ts';
 import { namedField } from './subjects.ts';
-
-interface Options extends PerformOptions {
-  readonly input?: string;
-}
 
 /** One command for each resource, with one below it for each operation. */
 export function operationCommands(console: Console): Command[] {
@@ -26,6 +19,8 @@ export function operationCommands(console: Console): Command[] {
       const command = operationCommand(operation.id, operation.name, console);
       group.addCommand(operation.alias === undefined ? command : command.alias(operation.alias));
     }
+    // The one command that is several operations.
+    if (operations.some(({ id }) => id === 'deployments.create')) group.addCommand(deployCommand(console));
     return group;
   });
 }
@@ -41,118 +36,14 @@ function operationCommand(id: OperationId, name: string, console: Console): Comm
     const orName = namedField(id) === flag.path[0] ? `${flag.description}, or its name` : flag.description;
     command.addArgument(new Argument(`[${flag.name}]`, orName));
   }
-  command.optionsGroup('Fields:');
-  for (const flag of flags) for (const option of optionsOf(flag)) command.addOption(option);
+  addFlags(command, flags);
   return addSharedOptions(command, operation).action(async (...args: unknown[]) => {
-    const given = givenTexts(command, flags);
-    for (const [index, { name: flagName }] of subjects.entries()) {
+    const texts = subjects.flatMap(({ name: flagName }, index) => {
       const text = args[index];
-      if (typeof text !== 'string') continue;
-      if (given.has(flagName))
-        return command.error(`error: ${flagName} is given twice: as ${text} and as --${flagName}`);
-      given.set(flagName, [text]);
-    }
-    const options = command.opts<Options>();
-    const base = readBaseOr(command, options.input, console);
-    const { input, problems } = readInput(flags, given, base);
-    for (const problem of problems) printError(console, `error: ${problem}`);
-    console.exit(problems.length > 0 ? EXIT.usage : await perform(id, input, options, console));
+      return typeof text === 'string' ? [[flagName, text] as const] : [];
+    });
+    const options = command.opts<CommandOptions>();
+    const input = readFields(command, flags, options.input, console, texts);
+    console.exit(input ? await perform(id, input, options, console) : EXIT.usage);
   });
-}
-
-/** Values stay texts here; flag-value.ts makes of them what the schema takes. */
-function optionsOf(flag: Flag): Option[] {
-  const { name, kind, takes, choices } = flag;
-  if (kind === 'boolean') {
-    return [
-      new Option(`--${name}`, describe(flag)),
-      new Option(`--no-${name}`, `the opposite of --${name}`).hideHelp(),
-    ];
-  }
-  const option = new Option(`--${name} <${takes}>`, describe(flag));
-  const collect = (text: string, earlier: string[] | undefined): string[] => {
-    if (choices.length > 0 && !choices.includes(text))
-      throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
-    return [...(earlier ?? []), text];
-  };
-  if (choices.length > 0) option.choices(choices);
-  option.argParser(collect);
-  return [option];
-}
-
-function describe({
-  description,
-  required,
-  fallback,
-  byDefault = fallback,
-  kind,
-  name,
-  secret,
-}: Flag): string {
-  const notes = [
-    required && fallback === undefined ? 'required' : '',
-    byDefault === undefined ? '' : `default: ${JSON.stringify(byDefault)}`,
-    ['list', 'map', 'filters'].includes(kind) ? 'may be repeated' : '',
-    kind === 'boolean' ? `or --no-${name}` : '',
-    secret ? 'a secret' : '',
-  ].filter((note) => note !== '');
-  return [description, notes.length > 0 ? `(${notes.join(', ')})` : ''].filter(Boolean).join(' ');
-}
-
-/** What was given on the command line, as texts, by flag name. */
-function givenTexts(command: Command, flags: readonly Flag[]): Map<string, readonly string[]> {
-  const given = new Map<string, readonly string[]>();
-  for (const { name, kind } of flags) {
-    const attribute = new Option(`--${name}`).attributeName();
-    if (command.getOptionValueSource(attribute) !== 'cli') continue;
-    const value: unknown = command.getOptionValue(attribute);
-    given.set(name, kind === 'boolean' ? [String(value)] : (value as string[]));
-  }
-  return given;
-}
-
-export function addSharedOptions(command: Command, operation?: Operation): Command {
-  command
-    .optionsGroup('Options:')
-    .option('--json', 'print the answer as JSON')
-    .option('--dry-run', 'print the request instead of sending it, without its secrets')
-    .option('--curl', 'print the equivalent curl line instead; secrets are shell variables in it')
-    .option('--timeout <duration>', 'longest time for one attempt; default 30s', parseTimeout);
-  if (!operation) return command;
-  return command
-    .option('--input <json>', 'fields as one JSON object, @FILE, or - for standard input; flags win over it')
-    .addHelpText('after', () => helpAfter(operation));
-}
-
-function parseTimeout(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === undefined || ms <= 0) throw new InvalidArgumentError('a duration is 500ms, 20s, 5m or 1h');
-  return ms;
-}
-
-/** The object of --input; a bad one is wrong usage. */
-function readBaseOr(command: Command, text: string | undefined, console: Console): Record<string, unknown> {
-  if (text === undefined) return {};
-  try {
-    return readBase(text, console);
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    return command.error(`error: ${error.message}`);
-  }
-}
-
-/** @throws InputError */
-function readBase(text: string, console: Console): Record<string, unknown> {
-  const path = text === '-' ? '-' : text.startsWith('@') ? text.slice(1) : undefined;
-  const base = parseObject(path === undefined ? text : readText(path, console));
-  if (!base) throw new InputError('--input takes one JSON object, a file as @FILE, or - for standard input');
-  return base;
-}
-
-function readText(path: string, console: Console): string {
-  try {
-    return console.read(path);
-  } catch (error) {
-    throw new InputError(`--input: ${(error as Error).message}`);
-  }
 }

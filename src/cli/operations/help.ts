@@ -9,7 +9,8 @@ import { commandOf } from './names.ts';
 
 const CONNECTION = 'Uses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.';
 
-export function helpAfter(operation: Operation): string {
+/** `example`: in place of that of the operation. */
+export function helpAfter(operation: Operation, example?: string): string {
   const { method, path, base, source, origin, permission, errors, replacedBy } = operation;
   const id = OPERATION_IDS.find((each) => operationOf(each) === operation);
   const assumed = assumptionsOf(operation);
@@ -22,7 +23,7 @@ export function helpAfter(operation: Operation): string {
     ...(permission === undefined ? [] : [`A scoped key needs the permission ${permission}.`]),
     ...(errors.length === 0 ? [] : [`Errors: ${errors.join(', ')}`]),
     ...(assumed.length === 0 ? [] : [`Assumed, since the interface does not say: ${assumed.join(', ')}`]),
-    ...(id === undefined ? [] : [`Example: ${exampleOf(id)}`]),
+    ...(id === undefined ? [] : [`Example: ${example ?? exampleOf(id)}`]),
     '',
     CONNECTION,
     exitCodesText(),

@@ -1,5 +1,5 @@
 /** Sends what a command asks for, or shows it; the one way in which every command and `call` reach the service. */
-import { createClient, type CallOptions } from '../../client/client.ts';
+import { createClient, type CallOptions, type Client } from '../../client/client.ts';
 import { ApiError, CallError, ResponseError } from '../../client/errors.ts';
 import { adviceOf } from '../../client/flows/explain.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
@@ -27,12 +27,16 @@ export interface PerformOptions {
   readonly fields?: boolean;
 }
 
+/** What is done with an input that is complete; by default the operation, by itself. */
+export type Act = (client: Client, input: Input, options: CallOptions) => Promise<unknown>;
+
 /** The exit code. Results go to stdout, everything else to stderr. */
 export async function perform(
   id: OperationId,
   input: Input,
   options: PerformOptions,
   console: Console,
+  act: Act = (client, complete, callOptions) => client.call(id, complete, callOptions),
 ): Promise<number> {
   if (options.dryRun || options.curl) return show(id, input, options, console);
   const { connection, problems } = takesSecretAlone(id, input)
@@ -61,7 +65,7 @@ export async function perform(
         console.err(problem);
         return EXIT.usage;
       }
-      print(id, await client.call(id, complete, callOptions), options, console);
+      print(id, await act(client, complete, callOptions), options, console);
       return EXIT.ok;
     } catch (error) {
       if (signal.aborted || isAbort(error)) return EXIT.interrupted;

@@ -7,6 +7,7 @@ import { displayed } from '../logs/format.ts';
 import { table } from './table.ts';
 
 const INDENT = '  ';
+const HIDDEN = '(a secret: --json shows it)';
 
 export interface Layout {
   /** Width of the terminal; undefined: no limit. */
@@ -28,9 +29,10 @@ export function renderAnswer(answer: unknown, schema: z.ZodType, layout: Layout)
   if (entries.length === 1 && typeof only?.[1] === 'string') return multiline(only[1]);
   const plain = entries.filter(([, value]) => !isList(value) && !isRecord(value) && !isBlock(value));
   const width = Math.max(0, ...plain.map(([name]) => name.length));
-  const lines = plain.map(([name, value]) =>
-    `${name.padEnd(width)}  ${cell(value, fieldOf(schema, name))}`.trimEnd(),
-  );
+  const lines = plain.map(([name, value]) => {
+    const hidden = isHidden(schema, name) && typeof value === 'string';
+    return `${name.padEnd(width)}  ${hidden ? HIDDEN : cell(value, fieldOf(schema, name))}`.trimEnd();
+  });
   const inside = entries.length === 1 || columns === undefined ? columns : columns - INDENT.length;
   const narrower = { ...layout, columns: inside };
   for (const [name, value] of entries) {
@@ -38,7 +40,7 @@ export function renderAnswer(answer: unknown, schema: z.ZodType, layout: Layout)
     const inner = isList(value)
       ? renderList(value, elementOf(field), narrower)
       : isRecord(value)
-        ? renderAnswer(value, field ?? z.unknown(), narrower)
+        ? (renderEntries(value, narrower) ?? renderAnswer(value, field ?? z.unknown(), narrower))
         : isBlock(value)
           ? multiline(value)
           : undefined;
@@ -46,6 +48,15 @@ export function renderAnswer(answer: unknown, schema: z.ZodType, layout: Layout)
       lines.push(...(entries.length === 1 ? inner : [`${name}:`, ...inner.map((line) => INDENT + line)]));
   }
   return lines;
+}
+
+/** A map of answers by id, as a table of them; undefined for any other object. */
+function renderEntries(value: Readonly<Record<string, unknown>>, layout: Layout): string[] | undefined {
+  const entries = Object.entries(value);
+  if (entries.length === 0 || !entries.every(([name, entry]) => /^\d+$/.test(name) && isRecord(entry)))
+    return undefined;
+  const rows = entries.map(([name, entry]) => Object.assign({ for: name }, entry));
+  return renderList(rows, undefined, layout);
 }
 
 function renderList(
@@ -66,7 +77,7 @@ function renderList(
 
 /** One line, without what a terminal would take for a command. */
 function cell(value: unknown, schema: z.ZodType | undefined): string {
-  if (value === undefined || value === null) return '-';
+  if (value === undefined || value === null || value === '') return '-';
   // The service writes 0 for what has not happened.
   if (value === 0 && isTime(schema)) return '-';
   if (typeof value === 'number' && isTime(schema)) return new Date(value * 1000).toISOString();
@@ -103,7 +114,7 @@ function isBlock(value: unknown): value is string {
   return typeof value === 'string' && value.includes('\n');
 }
 
-/** A secret among many rows is seldom what one looks for, and stays on the screen. */
+/** A secret among other fields is seldom what one looks for, and stays on the screen; what is shown once is none here. */
 function isHidden(schema: z.ZodType | undefined, name: string): boolean {
   const field = fieldOf(schema, name);
   return field !== undefined && isSecret(field);

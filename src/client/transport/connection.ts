@@ -6,7 +6,7 @@
  */
 import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import { addAbortSignal } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import type { Client, Dispatcher } from 'undici';
 import { BoundedBody } from '../../wire/body.ts';
@@ -19,7 +19,7 @@ export interface ConnectionRequest {
   readonly path: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
+  readonly body: string | Readable | undefined;
   /** Largest accepted body in bytes. */
   readonly maxBytes: number;
   /** The connection is there, and the request is being written to it. */

@@ -8,6 +8,7 @@
  * NO_PROXY, in either case, read by undici. TLS trusts what Node trusts: its own list and the certificates in
  * NODE_EXTRA_CA_CERTS.
  */
+import type { Readable } from 'node:stream';
 import type { TransportReason } from '../errors.ts';
 import type { WireResponse } from '../../wire/response.ts';
 import { ConnectionPool } from './connection-pool.ts';
@@ -18,7 +19,8 @@ export interface Exchange {
   readonly url: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
+  /** A stream is sent as it comes; its length is in the headers. */
+  readonly body: string | Readable | undefined;
   readonly signal: AbortSignal;
   /** Open a new connection even if idle ones exist. */
   readonly fresh: boolean;

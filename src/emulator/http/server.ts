@@ -27,6 +27,8 @@ export interface ServerParts {
 const KEEP_ALIVE_MS = 75_000;
 /** Seeds with many log lines to replay are large; nothing else is. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
+/** Of the archive of a deployment, which is read as a whole and not kept. */
+const MAX_UPLOAD_BYTES = 1024 * 1024 * 1024;
 
 /** A server that is ready to listen; listener.ts does that, since fastify's own cannot listen twice. */
 export async function createServer(parts: ServerParts): Promise<Server> {
@@ -42,9 +44,8 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   // Bodies are read as text whatever Content-Type they come with, or without any: this interface is JSON only.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, body, done) =>
-    done(null, body),
-  );
+  const upload = { parseAs: 'buffer', bodyLimit: MAX_UPLOAD_BYTES } as const;
+  app.addContentTypeParser('multipart/form-data', upload, (_request, body, done) => done(null, body));
   app.setErrorHandler((error: Error, _request, reply) => send(reply, unreadable(error)));
   app.setNotFoundHandler(handle);
   app.all('/*', handle);

@@ -90,6 +90,22 @@ describe('tables', () => {
     expect(JSON.parse(all.stdout)).toMatchObject({ results: [{ api_key: expect.any(String) as unknown }] });
   });
 
+  test('show what became of each offer, a row for each', async () => {
+    const { stdout } = await run('instance create-bulk 3001,9 --image x');
+    expect(stdout).toMatch(/^FOR +SUCCESS +ERROR +MSG/);
+    expect(stdout).toMatch(/\n9 +false +invalid_offer +offer 9 is not available/);
+    expect(stdout).toMatch(/\n3001 +true .* 505/);
+  });
+
+  test('keep the key of an endpoint off the screen, and a log that is empty is said to be', async () => {
+    const shown = await run('endpoint-group show chat');
+    expect(shown.stdout).toMatch(/api_key +\(a secret: --json shows it\)/);
+    expect(shown.stdout).not.toMatch(/[0-9a-f]{64}/);
+    expect((await run('endpoint-group show chat --json')).stdout).toMatch(/"api_key":"[0-9a-f]{64}"/);
+    expect((await run('api-key create --name mine')).stdout).toMatch(/key +\S{20,}/);
+    expect((await run('endpoint-group logs chat')).stdout).toMatch(/^info0 +-\n/);
+  });
+
   test('show a time that never was as none, and a log as its lines', async () => {
     const workers = await run('endpoint-group workers chat');
     expect(workers.stdout).not.toContain('1970');

@@ -1,0 +1,123 @@
+/**
+ * `deployment deploy ARCHIVE`: hashes an archive, makes the deployment, and posts the archive. Its flags are those of
+ * `deployment create`, but for what the archive says itself.
+ */
+import { Command } from 'commander';
+import type { Archive } from '../../client/flows/archive.ts';
+import type { DeployedArchive, DeployProgress, DeployRequest } from '../../client/flows/deploy.ts';
+import { CallError } from '../../client/errors.ts';
+import { operationOf } from '../../contract/operations.ts';
+import { EXIT } from '../../config/exit-codes.ts';
+import { printError, type Console } from '../console.ts';
+import { exitCodeOf } from '../exit-code.ts';
+import { addFlags, addSharedOptions, readFields, type CommandOptions } from '../operations/fields.ts';
+import { flagsOf } from '../operations/flags.ts';
+import { perform, type Act } from '../operations/perform.ts';
+import { ProgressBar } from '../plan/progress.ts';
+
+const ID = 'deployments.create';
+const SAID_BY_ARCHIVE: ReadonlySet<string> = new Set(['file_hash', 'file_size']);
+const MEGABYTE = 1_000_000;
+
+export function deployCommand(console: Console): Command {
+  const operation = operationOf(ID);
+  const flags = flagsOf(operation).filter(({ path: [field = ''] }) => !SAID_BY_ARCHIVE.has(field));
+  const command = new Command('deploy')
+    .summary('Makes a deployment of an archive with its code, and uploads it')
+    .description(
+      'Hashes an archive, makes a deployment of it or brings the one of this name and tag up to date, and uploads the\n' +
+        'archive where the service wants it. Doing it again changes nothing.',
+    )
+    .argument('<archive>', 'the archive with its code, such as code.tar.gz');
+  command.optionsGroup('Fields:');
+  addFlags(command, flags);
+  addSharedOptions(
+    command,
+    operation,
+    `pilotlight deployment deploy code.tar.gz --name circle --image team/app`,
+  );
+  return command.action(async (path: string, options: CommandOptions) => {
+    const input = readFields(command, flags, options.input, console);
+    if (!input) return console.exit(EXIT.usage);
+    console.exit(await deploy(path, input, options, console));
+  });
+}
+
+async function deploy(
+  path: string,
+  input: Readonly<Record<string, unknown>>,
+  options: CommandOptions,
+  console: Console,
+): Promise<number> {
+  const { openArchive } = await import('../../client/flows/archive.ts');
+  return await console.interruptible(async (signal) => {
+    try {
+      await using archive = await openArchive(path, signal);
+      const all = { ...input, file_hash: archive.hash, file_size: archive.bytes };
+      return await perform(ID, all, options, console, deployer(archive, options, console));
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      printError(console, `error: ${error.message}`);
+      return error.code === 'unusable_archive' ? EXIT.usage : exitCodeOf(error);
+    }
+  });
+}
+
+function deployer(archive: Archive, { timeout }: CommandOptions, console: Console): Act {
+  return async (client, input, { signal }) => {
+    const request = Object.fromEntries(
+      Object.entries(input).filter(([field]) => !SAID_BY_ARCHIVE.has(field)),
+    );
+    const { deployArchive } = await import('../../client/flows/deploy.ts');
+    const isTTY = console.errColumns !== undefined;
+    const screen = {
+      isTTY,
+      write: console.err,
+      now: Date.now,
+      columns: () => console.errColumns ?? Infinity,
+    };
+    const bar = new ProgressBar(screen);
+    try {
+      const deployed = await deployArchive(client, {
+        archive,
+        // Checked against the contract before anything is sent.
+        request: request as DeployRequest,
+        ...(signal && { signal }),
+        ...(timeout !== undefined && { timeoutMs: timeout }),
+        onProgress: (progress) => tell(progress, bar, console),
+      });
+      return shown(deployed);
+    } finally {
+      bar.end();
+    }
+  };
+}
+
+function tell(progress: DeployProgress, bar: ProgressBar, console: Console): void {
+  if (progress.step === 'uploading') {
+    const { sent, bytes } = progress;
+    // What is that small is there before it can be read.
+    if (bytes < MEGABYTE) return;
+    bar.update(
+      sent / bytes,
+      `${(sent / MEGABYTE).toFixed(1)} of ${(bytes / MEGABYTE).toFixed(1)} MB uploaded`,
+      '',
+    );
+  } else if (progress.step === 'repeating') {
+    bar.end();
+    printError(console, `${progress.reason}; trying again`);
+  }
+}
+
+/** In the words of the contract. */
+function shown({ deploymentId, action, endpointId, workergroupId, hash, bytes, uploaded }: DeployedArchive) {
+  return {
+    action,
+    deployment_id: deploymentId,
+    endpoint_id: endpointId,
+    workergroup_id: workergroupId,
+    file_hash: hash,
+    file_size: bytes,
+    uploaded,
+  };
+}

@@ -1,0 +1,136 @@
+/** What commands of operations take: a flag for each field, and the options that all of them have. */
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { Operation } from '../../contract/define.ts';
+import { parseDuration } from '../../config/types/value-types.ts';
+import { printError, type Console } from '../console.ts';
+import { InputError } from '../input-error.ts';
+import type { Flag } from './flags.ts';
+import { helpAfter } from './help.ts';
+import { parseObject, readInput, type Input } from './input.ts';
+import type { PerformOptions } from './perform.ts';
+
+export interface CommandOptions extends PerformOptions {
+  readonly input?: string;
+}
+
+/** A group of options for the fields of an operation. */
+export function addFlags(command: Command, flags: readonly Flag[]): void {
+  command.optionsGroup('Fields:');
+  for (const flag of flags) for (const option of optionsOf(flag)) command.addOption(option);
+}
+
+/** The input that was given, `subjects` without their flags; undefined where something is wrong with it, which has been said. */
+export function readFields(
+  command: Command,
+  flags: readonly Flag[],
+  base: string | undefined,
+  console: Console,
+  subjects: readonly (readonly [name: string, text: string])[] = [],
+): Input | undefined {
+  const given = givenTexts(command, flags);
+  for (const [name, text] of subjects) {
+    if (given.has(name)) return command.error(`error: ${name} is given twice: as ${text} and as --${name}`);
+    given.set(name, [text]);
+  }
+  const { input, problems } = readInput(flags, given, readBaseOr(command, base, console));
+  for (const problem of problems) printError(console, `error: ${problem}`);
+  return problems.length > 0 ? undefined : input;
+}
+
+/** Values stay texts here; flag-value.ts makes of them what the schema takes. */
+function optionsOf(flag: Flag): Option[] {
+  const { name, kind, takes, choices } = flag;
+  if (kind === 'boolean') {
+    return [
+      new Option(`--${name}`, describe(flag)),
+      new Option(`--no-${name}`, `the opposite of --${name}`).hideHelp(),
+    ];
+  }
+  const option = new Option(`--${name} <${takes}>`, describe(flag));
+  const collect = (text: string, earlier: string[] | undefined): string[] => {
+    if (choices.length > 0 && !choices.includes(text))
+      throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
+    return [...(earlier ?? []), text];
+  };
+  if (choices.length > 0) option.choices(choices);
+  option.argParser(collect);
+  return [option];
+}
+
+function describe({
+  description,
+  required,
+  fallback,
+  byDefault = fallback,
+  kind,
+  name,
+  secret,
+}: Flag): string {
+  const notes = [
+    required && fallback === undefined ? 'required' : '',
+    byDefault === undefined ? '' : `default: ${JSON.stringify(byDefault)}`,
+    ['list', 'map', 'filters'].includes(kind) ? 'may be repeated' : '',
+    kind === 'boolean' ? `or --no-${name}` : '',
+    secret ? 'a secret' : '',
+  ].filter((note) => note !== '');
+  return [description, notes.length > 0 ? `(${notes.join(', ')})` : ''].filter(Boolean).join(' ');
+}
+
+/** What was given on the command line, as texts, by flag name. */
+function givenTexts(command: Command, flags: readonly Flag[]): Map<string, readonly string[]> {
+  const given = new Map<string, readonly string[]>();
+  for (const { name, kind } of flags) {
+    const attribute = new Option(`--${name}`).attributeName();
+    if (command.getOptionValueSource(attribute) !== 'cli') continue;
+    const value: unknown = command.getOptionValue(attribute);
+    given.set(name, kind === 'boolean' ? [String(value)] : (value as string[]));
+  }
+  return given;
+}
+
+/** `example`: of a command that is not the operation alone. */
+export function addSharedOptions(command: Command, operation?: Operation, example?: string): Command {
+  command
+    .optionsGroup('Options:')
+    .option('--json', 'print the answer as JSON')
+    .option('--dry-run', 'print the request instead of sending it, without its secrets')
+    .option('--curl', 'print the equivalent curl line instead; secrets are shell variables in it')
+    .option('--timeout <duration>', 'longest time for one attempt; default 30s', parseTimeout);
+  if (!operation) return command;
+  return command
+    .option('--input <json>', 'fields as one JSON object, @FILE, or - for standard input; flags win over it')
+    .addHelpText('after', () => helpAfter(operation, example));
+}
+
+function parseTimeout(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined || ms <= 0) throw new InvalidArgumentError('a duration is 500ms, 20s, 5m or 1h');
+  return ms;
+}
+
+/** The object of --input; a bad one is wrong usage. */
+function readBaseOr(command: Command, text: string | undefined, console: Console): Record<string, unknown> {
+  if (text === undefined) return {};
+  try {
+    return readBase(text, console);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return command.error(`error: ${error.message}`);
+  }
+}
+
+/** @throws InputError */
+function readBase(text: string, console: Console): Record<string, unknown> {
+  const path = text === '-' ? '-' : text.startsWith('@') ? text.slice(1) : undefined;
+  const base = parseObject(path === undefined ? text : readText(path, console));
+  if (!base) throw new InputError('--input takes one JSON object, a file as @FILE, or - for standard input');
+  return base;
+}
+
+function readText(path: string, console: Console): string {
+  try {
+    return console.read(path);
+  } catch (error) {
+    throw new InputError(`--input: ${(error as Error).message}`);
+  }
+}

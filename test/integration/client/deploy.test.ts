@@ -1,0 +1,243 @@
+/** Making a deployment of an archive: hash, make, upload; against the emulator, and against stores that misbehave. */
+import { createHash } from 'node:crypto';
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClient, type Client } from '../../../src/client/client.ts';
+import { AbortedError, RequestError, ResponseError, TimeoutError } from '../../../src/client/errors.ts';
+import { ArchiveError } from '../../../src/client/flows/archive.ts';
+import { deployArchive, type DeployProgress } from '../../../src/client/flows/deploy.ts';
+import { UploadError } from '../../../src/client/flows/upload.ts';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { pilotlight } from '../../support/console.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { startUploadStore, UPLOAD_FIELDS } from '../../support/upload-store.ts';
+
+const REQUEST = { name: 'circle', image: 'team/app', ttl: 120 };
+/** The archive is larger than what sockets and streams hold. */
+const LARGE = 48 * 1024 * 1024;
+
+let folder: ReturnType<typeof temporaryFolder>;
+let archive: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  archive = join(folder.path, 'code "1".tar.gz');
+  writeFileSync(archive, 'first version');
+});
+afterEach(() => folder[Symbol.dispose]());
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+describe('with the emulator', () => {
+  let emulator: Emulator;
+  let client: Client;
+  beforeEach(async () => {
+    emulator = await startEmulator({ dialect: 'public', clock: 'frozen' });
+    client = createClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
+  });
+  afterEach(async () => {
+    await client[Symbol.asyncDispose]();
+    await emulator.close();
+  });
+
+  async function healthy(): Promise<unknown> {
+    const { deployment } = await client.deployments.get({ id: 44 });
+    return [deployment.current_version_id, deployment.last_healthy_version_id];
+  }
+
+  test('a deployment is made, its archive arrives, and doing it again changes nothing', async () => {
+    const steps: DeployProgress[] = [];
+    const onProgress = (step: DeployProgress) => steps.push(step);
+    expect(await deployArchive(client, { archive, request: REQUEST, onProgress })).toEqual({
+      deploymentId: 44,
+      action: 'created',
+      endpointId: 32,
+      workergroupId: 9,
+      hash: sha256('first version'),
+      bytes: 13,
+      uploaded: true,
+    });
+    expect(steps.map(({ step }) => step)).toEqual(['hashed', 'made', 'uploading']);
+    expect(await healthy()).toEqual([44, 44]);
+    expect(await deployArchive(client, { archive, request: REQUEST })).toMatchObject({
+      deploymentId: 44,
+      action: 'exists',
+      uploaded: false,
+    });
+    writeFileSync(archive, 'second version');
+    expect(await deployArchive(client, { archive, request: REQUEST })).toMatchObject({
+      deploymentId: 44,
+      action: 'soft_update',
+      uploaded: true,
+    });
+    expect(await healthy()).toEqual([45, 45]);
+  });
+
+  test('what was made and not uploaded is uploaded the next time', async () => {
+    const made = { ...REQUEST, file_hash: sha256('first version'), file_size: 13 };
+    await client.deployments.create(made);
+    expect(await healthy()).toEqual([44, null]);
+    expect(await deployArchive(client, { archive, request: REQUEST })).toMatchObject({
+      action: 'exists',
+      uploaded: true,
+    });
+    expect(await healthy()).toEqual([44, 44]);
+  });
+
+  test('an archive of many megabytes arrives', async () => {
+    truncateSync(archive, LARGE);
+    const { bytes, uploaded } = await deployArchive(client, { archive, request: REQUEST });
+    expect([bytes, uploaded, await healthy()]).toEqual([LARGE, true, [44, 44]]);
+  });
+
+  test.each([
+    ['missing', (path: string) => join(path, 'nothing.tar.gz'), 'there is no such file'],
+    ['a folder', (path: string) => path, 'is a folder, and no archive'],
+    ['empty', (path: string) => join(path, 'empty.tar.gz'), 'is empty'],
+  ])('a file that is %s is refused before anything is sent', async (_, pathIn, problem) => {
+    writeFileSync(join(folder.path, 'empty.tar.gz'), '');
+    mkdirSync(join(folder.path, 'folder'));
+    const path = pathIn(folder.path);
+    const failure = await deployArchive(client, { archive: path, request: REQUEST }).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toBeInstanceOf(ArchiveError);
+    expect(failure).toMatchObject({
+      actor: 'user',
+      message: expect.stringContaining(`${path}: ${problem}`) as string,
+    });
+    expect(emulator.journal.count()).toBe(0);
+  });
+
+  test('a request that breaks the contract is refused before anything is sent', async () => {
+    const request = { ...REQUEST, target_util: 90 };
+    await expect(deployArchive(client, { archive, request })).rejects.toBeInstanceOf(RequestError);
+    expect(emulator.journal.count()).toBe(0);
+  });
+
+  test('the command says what was done, with ids that other commands take, and tells problems apart', async () => {
+    const env = { API_KEY: emulator.apiKey, BASE_URL: emulator.url };
+    const flags = ['--name', 'circle', '--image', 'team/app'];
+    const ran = await pilotlight(['deployment', 'deploy', archive, ...flags, '--max-workers', '3'], { env });
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    expect(ran.stdout).toMatch(/^action +created\ndeployment_id +44\n/);
+    expect(emulator.endpointGroups.list().at(-1)).toMatchObject({ endpoint_name: 'circle', max_workers: 3 });
+    const again = await pilotlight(['deployment', 'deploy', archive, ...flags, '--json'], { env });
+    expect(JSON.parse(again.stdout)).toMatchObject({ action: 'exists', deployment_id: 44, uploaded: false });
+
+    const before = emulator.journal.count();
+    const dry = await pilotlight(['deployment', 'deploy', archive, ...flags, '--dry-run'], { env });
+    expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining(sha256('first version'))]);
+    const missing = await pilotlight(['deployment', 'deploy', 'nothing.tar.gz', ...flags], { env });
+    expect(missing).toMatchObject({ code: 2, stdout: '' });
+    expect(missing.stderr).toBe('error: deployments.create: nothing.tar.gz: there is no such file\n');
+    const unnamed = await pilotlight(['deployment', 'deploy', archive, '--image', 'x'], { env });
+    expect([unnamed.code, unnamed.stderr]).toEqual([2, expect.stringContaining('--name: is missing')]);
+    expect(emulator.journal.count()).toBe(before);
+  });
+});
+
+describe('with a store of its own', () => {
+  async function deployTo(url: string, more: object = {}) {
+    await using client = createClient({ baseUrl: url, apiKey: 'key' });
+    return await deployArchive(client, { archive, request: REQUEST, random: () => 0, ...more });
+  }
+
+  test('the archive comes as multipart, after all fields, with a length and without the key', async () => {
+    await using store = await startUploadStore([201, '']);
+    await deployTo(store.url);
+    const [{ headers, body } = { headers: {}, body: Buffer.alloc(0) }] = store.posted;
+    expect(headers.authorization).toBeUndefined();
+    expect(headers['content-length']).toBe(String(body.length));
+    const boundary = String(headers['content-type']).replace('multipart/form-data; boundary=', '');
+    const part = (head: string, content: string) =>
+      `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`;
+    expect(body.toString()).toBe(
+      part('name="key"', UPLOAD_FIELDS.key) +
+        part('name="policy"', UPLOAD_FIELDS.policy) +
+        part('name="x-amz-date"', '20260101') +
+        part(
+          'name="file"; filename="code %221%22.tar.gz"\r\nContent-Type: application/gzip',
+          'first version',
+        ) +
+        `--${boundary}--\r\n`,
+    );
+    expect(store.made).toEqual([{ ...REQUEST, file_hash: sha256('first version'), file_size: 13 }]);
+  });
+
+  test('a store that fails for a while is asked again, with the whole archive', async () => {
+    await using store = await startUploadStore([503, 'busy'], [429, ''], [200, '']);
+    const steps: string[] = [];
+    const onProgress = ({ step }: DeployProgress) => steps.push(step);
+    await expect(deployTo(store.url, { onProgress })).resolves.toMatchObject({ uploaded: true });
+    expect(steps.filter((step) => step === 'repeating')).toHaveLength(2);
+    expect(store.posted.map(({ body }) => body.includes('first version'))).toEqual([true, true, true]);
+    expect(store.made).toHaveLength(1);
+  });
+
+  test('a store that refuses is asked once, and its word is told, the fields are not', async () => {
+    const xml = '<Error><Code>EntityTooLarge</Code><Message>s3cret-policy</Message></Error>';
+    await using store = await startUploadStore([400, xml]);
+    const failure = await deployTo(store.url).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(UploadError);
+    expect(failure).toMatchObject({ status: 400, reason: 'EntityTooLarge', actor: 'user' });
+    expect(String(failure)).not.toContain('s3cret');
+    expect(store.posted).toHaveLength(1);
+  });
+
+  test('a store that goes on failing ends it, as does one that answers a redirect', async () => {
+    await using failing = await startUploadStore([500, '']);
+    await expect(deployTo(failing.url)).rejects.toMatchObject({ status: 500, actor: 'service' });
+    expect(failing.posted).toHaveLength(3);
+    await using elsewhere = await startUploadStore([307, '']);
+    await expect(deployTo(elsewhere.url)).rejects.toMatchObject({ status: 307 });
+  });
+
+  test('a store that stops reading ends it, and the archive was not read into memory', async () => {
+    truncateSync(archive, LARGE);
+    await using store = await startUploadStore('silent');
+    let sent = 0;
+    const onProgress = (progress: DeployProgress) => {
+      if (progress.step === 'uploading') ({ sent } = progress);
+    };
+    const retry = { attempts: 1, baseMs: 0, maxMs: 0 };
+    const failure = deployTo(store.url, { timeoutMs: 1_000, retry, onProgress });
+    await expect(failure).rejects.toBeInstanceOf(TimeoutError);
+    expect(sent).toBeLessThan(LARGE / 2);
+  });
+
+  test('it can be aborted, while hashing and while uploading', async () => {
+    truncateSync(archive, LARGE);
+    await using store = await startUploadStore('silent');
+    const controller = new AbortController();
+    const onProgress = ({ step }: DeployProgress) => step === 'uploading' && controller.abort();
+    const { signal } = controller;
+    await expect(deployTo(store.url, { signal, onProgress })).rejects.toBeInstanceOf(AbortedError);
+    await expect(deployTo(store.url, { signal })).rejects.toBeInstanceOf(AbortedError);
+    expect(store.made).toHaveLength(1);
+  });
+
+  test.each([
+    ['other bytes', (path: string) => writeFileSync(path, 'other version')],
+    ['fewer bytes', (path: string) => truncateSync(path, 5)],
+  ])('an archive that has %s by then never arrives as a whole', async (_, change) => {
+    await using store = await startUploadStore([204, '']);
+    const onProgress = ({ step }: DeployProgress) => step === 'made' && change(archive);
+    await expect(deployTo(store.url, { onProgress })).rejects.toBeInstanceOf(ArchiveError);
+    expect(store.posted).toEqual([]);
+  });
+
+  test('an address that is none is an answer that cannot be read', async () => {
+    const server = createServer((_, response) =>
+      response.end('{"deployment_id":44,"upload_url":"file:///etc/passwd","upload_fields":{}}'),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await expect(deployTo(`http://127.0.0.1:${port}`)).rejects.toBeInstanceOf(ResponseError);
+    server.close();
+  });
+});
