@@ -3,7 +3,6 @@
  * It knows neither signals nor exit codes (process/main.ts does), so that tests run the same thing.
  */
 import { randomUUID } from 'node:crypto';
-import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import { buildInfo } from '../build-info.ts';
 import { createApiKey } from '../client/api-key.ts';
@@ -13,6 +12,7 @@ import { SECRET_KEYS, type Settings } from '../config/options/options.ts';
 import { isError } from '../config/problem.ts';
 import type { LogLevel } from '../config/types/log-levels.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link/link.ts';
+import type { LineOutput } from '../logs/sinks/line-output.ts';
 import { adminRoutes } from './http/admin.ts';
 import { openListeners, type Listeners } from './http/listeners.ts';
 import { publicRoutes } from './http/routes.ts';
@@ -36,7 +36,7 @@ export interface DaemonOptions {
   /** Makes the logger once the metrics that count its messages exist. */
   readonly createLogger: (hooks: LoggerHooks) => Promise<Logger>;
   /** Where worker-group lines go. */
-  readonly stdout: Writable;
+  readonly stdout: LineOutput;
   readonly heart: Link<DaemonMessage, HeartMessage>;
   /** How many daemons of this heart there were before. */
   readonly restarts: number;

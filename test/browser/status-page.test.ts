@@ -85,6 +85,7 @@ describeWith(
         '(1048576 characters)',
         'target_util',
         'Machine 11',
+        'Log sink stdout',
       ]) {
         expect(text).toContain(part);
       }

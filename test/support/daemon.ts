@@ -1,5 +1,4 @@
 /** The heart and the daemon in this process, configured as a user would: by environment variables. */
-import { Writable } from 'node:stream';
 import { loadHeartConfig } from '../../src/config/load-heart.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts';
@@ -8,6 +7,7 @@ import type { StartDaemon } from '../../src/heartbeat/process/supervision/daemon
 import { HeartService } from '../../src/heartbeat/process/heart-service.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../../src/heartbeat/process/link/link.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
+import { LineOutput } from '../../src/logs/sinks/line-output.ts';
 
 export interface TestDaemon extends AsyncDisposable {
   readonly daemon: Daemon;
@@ -44,12 +44,10 @@ export async function startTestDaemon(
   const messages: Record<string, unknown>[] = [];
   const write = (line: string): void => void messages.push(JSON.parse(line) as Record<string, unknown>);
   let output = '';
-  const stdout = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      onOutput?.();
-      output += chunk.toString();
-      done();
-    },
+  const stdout = new LineOutput((bytes) => {
+    onOutput?.();
+    output += bytes.toString();
+    return Promise.resolve(bytes.length);
   });
   const heart = new HeartService({
     ...loaded,

@@ -45,7 +45,7 @@ const clock: Clock = {
 
 const answers: ((answer: TailAnswer) => void)[] = [];
 
-// As in the daemon, where the main thread has looked at it and another one writes.
+// What makes a pipe non-blocking.
 void process.stdout;
 const stdout = standardOutput(1);
 

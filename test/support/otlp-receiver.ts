@@ -29,7 +29,7 @@ export interface OtlpReceiver extends AsyncDisposable {
   /** Of the next requests; all others are accepted. */
   readonly fates: Fate[];
   /** Decides where `fates` is empty. */
-  decide: (request: OtlpReceiver['requests'][number]) => Fate;
+  decide: (request: OtlpReceiver['requests'][number], records: readonly OtlpLogRecord[]) => Fate;
   /** Refuses connections, and takes them again at the same address. */
   goDown(): Promise<void>;
   comeUp(): Promise<void>;
@@ -67,7 +67,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     const { authorization } = request.headers;
     const seen = { path: request.url ?? '', encoding, records: records.length, authorization };
     receiver.requests.push(seen);
-    const fate = receiver.fates.shift() ?? receiver.decide(seen);
+    const fate = receiver.fates.shift() ?? receiver.decide(seen, records);
     const contentType = encoding === 'json' ? 'application/json' : 'application/x-protobuf';
     if (fate === 'hang') return;
     if (fate === 'cut before') {

@@ -10,18 +10,25 @@ export interface RedisServer extends AsyncDisposable {
   /** Of one of its databases, 0 to 15. */
   url(database?: number): string;
   readonly program: Program;
+  /** Writes what it has into its folder. */
+  snapshot(): Promise<void>;
 }
 
-/** On disk nothing is kept, as in most caches. */
-export async function startRedis(port?: number): Promise<RedisServer> {
+/** On disk nothing is kept, as in most caches, but the snapshot that a test asks for: it is what the next begins with. */
+export async function startRedis(port?: number, directory?: string): Promise<RedisServer> {
   const folder = temporaryFolder();
   const own = port ?? (await freePort());
-  const options = ['--port', String(own), '--bind', '127.0.0.1', '--save', '', '--dir', folder.path];
+  const path = directory ?? folder.path;
+  const options = ['--port', String(own), '--bind', '127.0.0.1', '--save', '', '--dir', path];
   const program = startProgram('redis-server', options);
   await program.seen(/Ready to accept connections/);
   return {
     url: (database = 0) => `redis://127.0.0.1:${own}/${database}`,
     program,
+    async snapshot() {
+      await using cli = startProgram('redis-cli', ['-p', String(own), 'SAVE']);
+      if ((await cli.exit) !== 0) throw new Error(cli.stdout() + cli.stderr());
+    },
     async [Symbol.asyncDispose]() {
       await program[Symbol.asyncDispose]();
       folder[Symbol.dispose]();

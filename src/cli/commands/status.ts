@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
 import { localDaemonUrl } from '../../config/local-daemon.ts';
-import type { Status } from '../../daemon/status/schema.ts';
+import type { Status, WorkerGroupStatus } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -27,7 +27,8 @@ export function statusCommand(console: Console): Command {
     });
 }
 
-function describeStatus(status: Status): string[] {
+/** For a person, a line for each thing. */
+export function describeStatus(status: Status): string[] {
   const remaining = (expiresAt: number | null) =>
     expiresAt === null ? 'TTL unknown' : `${(expiresAt - status.now).toFixed(0)} s left`;
   return [
@@ -41,11 +42,37 @@ function describeStatus(status: Status): string[] {
     ...status.worker_groups.map(
       (group) =>
         `worker group ${group.workergroup_id}: ${group.lines} lines, ${group.lines_per_second.toFixed(1)} lines/s` +
+        describeGaps(group) +
         (group.last_error ? `, last failure: ${group.last_error}` : ''),
     ),
+    ...status.sinks.map(
+      (sink) =>
+        `log sink ${sink.sink}: ${sink.delivered_lines} delivered, ${sink.lag_lines} waiting` +
+        (sum(sink.dropped_lines) > 0 ? `, ${counted(sink.dropped_lines)} dropped` : '') +
+        (sink.last_error ? `, last failure: ${sink.last_error}` : ''),
+    ),
+    ...(status.spool_durable === false
+      ? ['log records are in memory alone: PILOTLIGHT_STATE_DIR cannot be used, and is tried again']
+      : []),
     ...status.maintenance_windows.map(
       (window) =>
         `machine ${window.machine_id}: ${window.category} maintenance at ${new Date(window.starts_at * 1000).toISOString()}`,
     ),
   ];
+}
+
+function describeGaps({ gaps, lost_lines_estimate: lost }: WorkerGroupStatus): string {
+  return sum(gaps) === 0 ? ', no gaps' : `, gaps: ${counted(gaps)}, about ${lost} lines lost`;
+}
+
+/** `2 overrun, 1 reset` */
+function counted(byReason: Readonly<Record<string, number>>): string {
+  return Object.entries(byReason)
+    .filter(([, count]) => count > 0)
+    .map(([reason, count]) => `${count} ${reason}`)
+    .join(', ');
+}
+
+function sum(byReason: Readonly<Record<string, number>>): number {
+  return Object.values(byReason).reduce((total, count) => total + count, 0);
 }

@@ -1,17 +1,24 @@
 /**
- * What a replica remembers of the shared state, in case Redis comes back empty: the last holder of the lease restores
- * it; when that replica is gone too, the logs begin a new epoch, so that no number is used twice.
+ * What a replica remembers of the shared state, in case Redis comes back without it, or with an older one (a restored
+ * snapshot, a failover to a copy that lagged behind). The version tells: it only goes up, and each holder begins with
+ * one that none before can have had. The last holder of the lease restores what it knows; when that replica is gone
+ * too, the logs begin a new epoch, so that no number is used twice.
  */
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
+import type { GroupProgress } from '../../logs/tail/group.ts';
 import type { SharedState } from './shared-store.ts';
 
 /** How long the last holder is waited for, ms. */
 const PATIENCE_MS = 5_000;
+/** No holder commits as often, so one that begins later has the higher version, whatever it knows. */
+const VERSIONS_PER_MS = 1_000;
 
 export interface Decision {
   readonly state: SharedState;
-  /** Redis needs it back. */
+  /** It is not what Redis has, which needs it. */
   readonly restore: boolean;
+  /** Above all versions that there have been. */
+  readonly version: number;
   readonly epochAfterLoss: number | undefined;
 }
 
@@ -44,12 +51,13 @@ export class ReplicaMemory {
   /** Another replica holds the lease, and has committed so often. */
   saw(version: number): void {
     this.#others = true;
-    // An empty Redis says nothing of what was.
-    if (version === 0 || version === this.#version) return;
+    // A Redis that is empty or went back in time says nothing of what was.
+    if (version <= this.#version) return;
     [this.#version, this.#state] = [version, undefined];
+    this.#lostSight = false;
   }
 
-  /** Redis was there and went away; it may come back empty. */
+  /** Redis was there and went away; it may come back empty, or back in time. */
   lostSight(): void {
     this.#lostSight = true;
   }
@@ -57,24 +65,39 @@ export class ReplicaMemory {
   /** This replica held the lease up to this version. */
   held(version: number, state: SharedState): void {
     [this.#version, this.#state] = [version, state];
+    this.#lostSight = false;
+    this.#missingSince = undefined;
   }
 
   /**
    * What to go on from, given what Redis has.
    *
-   * @throws WaitingForLastHolder for some seconds, where another replica remembers more than this one.
+   * @throws WaitingForLastHolder for some seconds, where another replica may remember more than this one.
    */
   decide(loaded: SharedState): Decision {
-    const knowsOfMore = this.#version > 0 || this.#others || this.#lostSight;
-    if (loaded.version > 0 || !knowsOfMore) {
-      this.#missingSince = undefined;
-      return { state: loaded, restore: false, epochAfterLoss: undefined };
-    }
-    if (this.#state) return { state: this.#state, restore: true, epochAfterLoss: undefined };
     const now = this.#now();
+    const version = Math.max(loaded.version + 1, this.#version + 1, now * VERSIONS_PER_MS);
+    const asLoaded = { state: loaded, restore: false, version, epochAfterLoss: undefined };
+    const isBehind = loaded.version < this.#version;
+    const isEmpty = loaded.version <= 0;
+    if (isBehind && this.#state) return { ...asLoaded, state: this.#state, restore: true };
+    if (this.#state || !(isBehind || this.#lostSight || (isEmpty && this.#others))) {
+      this.#missingSince = undefined;
+      return asLoaded;
+    }
     this.#missingSince ??= now;
     if (now - this.#missingSince < PATIENCE_MS) throw new WaitingForLastHolder();
-    const epochAfterLoss = this.#version > 0 || this.#lostSight ? Math.floor(now / 1000) : undefined;
-    return { state: loaded, restore: false, epochAfterLoss };
+    if (!isBehind && !(isEmpty && this.#lostSight)) return asLoaded;
+    const epoch = Math.floor(now / 1000);
+    return { ...asLoaded, state: inEpoch(loaded, epoch), restore: !isEmpty, epochAfterLoss: epoch };
   }
+}
+
+/** What was delivered under numbers of the epochs before is not known. */
+function inEpoch(state: SharedState, epoch: number): SharedState {
+  const progress = Array.from(state.progress, ([id, one]): [number, GroupProgress] => [
+    id,
+    { ...one, epoch: Math.max(epoch, one.epoch + 1) },
+  ]);
+  return { ...state, progress: new Map(progress) };
 }

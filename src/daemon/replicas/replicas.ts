@@ -12,7 +12,7 @@ import { connectRedis } from './redis.ts';
 import { ReplicaMemory } from './replica-memory.ts';
 import { createReplicatedLogs, type StartFollowing } from './replicated-logs.ts';
 import { SharedSpool } from './shared-spool.ts';
-import { SharedKeys, SharedStore } from './shared-store.ts';
+import { LeaseLost, SharedKeys, SharedStore } from './shared-store.ts';
 
 export interface ReplicasOptions {
   readonly redisUrl: string;
@@ -43,20 +43,36 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
   });
   const store = new SharedStore(redis, keys, id);
   const logs = createReplicatedLogs(settings, options.startFollowing);
+  function onRefused(error: LeaseLost): void {
+    logger.warn({ replica: id, reason: error.message }, 'this replica must not write any more');
+    lease.forfeit();
+  }
   const lease = startLease({
     redis,
     key: keys.lease,
     token: id,
     now: () => performance.now(),
     async onTaken() {
-      const { state, ...loss } = memory.decide(await store.load());
-      if (loss.restore || loss.epochAfterLoss !== undefined)
-        logger.warn(loss, 'Redis has lost what the replicas keep in it');
+      const held = () => lease.held();
+      const loaded = await store.load(held);
+      const { state: known, restore, version, epochAfterLoss } = memory.decide(loaded);
+      if (restore || epochAfterLoss !== undefined)
+        logger.warn(
+          { restore, epochAfterLoss },
+          'Redis has lost what the replicas keep in it, or some of it',
+        );
+      if (restore) await store.replace(loaded, known, version);
+      else await store.begin(loaded, version);
+      const state = { ...known, version };
       await logs.takeOver(
-        (sinks) => new SharedSpool({ store, keys, state, ...loss, sinks, held: () => lease.held() }),
+        (sinks) => new SharedSpool({ store, keys, state, epochAfterLoss, sinks, held, onRefused }),
       );
       logger.info({ replica: id, waitingRecords: state.records.length }, 'this replica follows the logs now');
       options.onTaken();
+    },
+    async onRenewed() {
+      const written = logs.version() ?? 0;
+      if ((await store.version()) < written) onRefused(new LeaseLost('Redis went back in time'));
     },
     async onDenied() {
       memory.saw(await store.version());

@@ -14,6 +14,8 @@ export interface ReplicatedLogs extends LogFollowing {
   takeOver(open: (sinks: readonly string[]) => SharedSpool): Promise<void>;
   /** The lease is gone: what was not delivered is the next holder's. The spool as it was, if there was one. */
   standDown(): Promise<SharedSpool | undefined>;
+  /** Of what this replica has committed last, while it follows. */
+  version(): number | undefined;
 }
 
 export function createReplicatedLogs(initial: Settings, start: StartFollowing): ReplicatedLogs {
@@ -45,6 +47,7 @@ export function createReplicatedLogs(initial: Settings, start: StartFollowing): 
       if (stopping) await end(AbortSignal.abort(new Error('stopping')));
     },
     standDown: () => end(AbortSignal.abort(new Error('the lease has gone to another replica'))),
+    version: () => current?.spool.version,
     beginStop(deadline) {
       stopping = true;
       ended ??= end(deadline);

@@ -14,7 +14,6 @@ import {
   LeaseLost,
   progressCommands,
   pushCommands,
-  stateCommands,
   type Command,
   type SharedKeys,
   type SharedState,
@@ -24,14 +23,15 @@ import {
 export interface SharedSpoolOptions {
   readonly store: SharedStore;
   readonly keys: SharedKeys;
+  /** What Redis has. */
   readonly state: SharedState;
-  /** Redis has lost the state, and gets it back with the first commit. */
-  readonly restore: boolean;
   /** The state is lost for good: the epoch that groups begin with, above all earlier ones. */
   readonly epochAfterLoss: number | undefined;
   readonly sinks: readonly string[];
   /** Whether this replica holds the lease: without it nothing more goes to a sink. */
   readonly held: () => boolean;
+  /** Redis has refused a commit, and would refuse each one after it: the holding is over. */
+  readonly onRefused: (error: LeaseLost) => void;
   readonly maxBytes?: number;
 }
 
@@ -75,13 +75,12 @@ export class SharedSpool implements Spool {
       const acknowledged = Math.max(state.acknowledged.get(sink) ?? 0, this.#first - 1);
       this.#positions.open(sink, acknowledged, { lag: this.#last - acknowledged, dropped: 0 });
     }
-    if (options.restore) this.#write({ records: [], commands: stateCommands(options.keys, state) });
   }
 
   /** What Redis would hold if everything had been committed: for when it has lost it. */
   snapshot(): SharedState {
     return {
-      version: 0,
+      version: this.#version,
       records: [...this.#committed(), ...this.#outbox.flatMap(({ records }) => records)],
       first: this.#first,
       acknowledged: new Map(this.#positions.all.map(({ sink, acknowledged }) => [sink, acknowledged])),
@@ -89,7 +88,7 @@ export class SharedSpool implements Spool {
     };
   }
 
-  /** Commits so far, those of earlier holders among them. */
+  /** Of the last commit. */
   get version(): number {
     return this.#version;
   }
@@ -151,7 +150,9 @@ export class SharedSpool implements Spool {
 
   standing(sink: string): SinkStanding {
     const { lag, dropped } = this.#positions.of(sink);
-    return { lag, dropped };
+    // What is on its way to Redis waits for the sink too: where Redis is away, that is where the backlog is.
+    const underway = this.#outbox.reduce((sum, { records }) => sum + records.length, 0);
+    return { lag: lag + underway, dropped };
   }
 
   close(): void {
@@ -233,14 +234,17 @@ export class SharedSpool implements Spool {
 
   /** Tries as long as this replica holds the lease. */
   async #commit(commands: readonly Command[]): Promise<boolean> {
-    const { store, held } = this.#options;
+    const { store, held, onRefused } = this.#options;
     while (held()) {
       try {
-        await store.commit(this.#version, commands);
+        await store.commit(this.#version, this.#version + 1, commands);
         this.#version += 1;
         return true;
       } catch (error) {
-        if (error instanceof LeaseLost) return false;
+        if (error instanceof LeaseLost) {
+          onRefused(error);
+          return false;
+        }
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }

@@ -50,19 +50,19 @@ export type Command = readonly string[];
 
 const COMMIT = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return -1 end
-local version = tonumber(redis.call('GET', KEYS[2]) or '0')
-local expected = tonumber(ARGV[2])
-if version == expected + 1 then return version end
-if version ~= expected then return -1 end
-local at = 3
+local version = redis.call('GET', KEYS[2]) or '0'
+if version == ARGV[3] then return 1 end
+if version ~= ARGV[2] then return -2 end
+local at = 4
 while at <= #ARGV do
   local count = tonumber(ARGV[at])
   redis.call(unpack(ARGV, at + 1, at + count))
   at = at + count + 1
 end
-return redis.call('INCR', KEYS[2])`;
+redis.call('SET', KEYS[2], ARGV[3])
+return 1`;
 
-/** The lease is another's, or somebody else has written: nothing was changed. */
+/** The lease is another's, or Redis has not the version that was written last: nothing was changed. */
 export class LeaseLost extends PilotlightError {
   readonly code = 'lease_lost';
   readonly actor = 'service';
@@ -76,6 +76,16 @@ export interface SharedState {
   readonly acknowledged: ReadonlyMap<string, number>;
   readonly progress: ReadonlyMap<number, GroupProgress>;
 }
+
+const NOTHING: Omit<SharedState, 'version'> = {
+  records: [],
+  first: 1,
+  acknowledged: new Map(),
+  progress: new Map(),
+};
+
+/** Elements of a list that are read at once. */
+const PART = 2_000;
 
 type StoredStream = Omit<Stream, 'window'> & { readonly from: number };
 type StoredProgress = Omit<GroupProgress, 'streams'> & {
@@ -93,44 +103,80 @@ export class SharedStore {
     this.#token = token;
   }
 
-  /** Commits so far; 0 when there is nothing, or Redis has lost it. */
+  /** Goes up with each commit; 0 or less when there is nothing, Redis has lost it, or it is not all restored yet. */
   async version(): Promise<number> {
     return Number((await this.#redis.command('GET', this.#keys.version)) ?? 0);
   }
 
-  /** The whole state. Call it while holding the lease, so that nobody else writes at the same time. */
-  async load(): Promise<SharedState> {
+  /**
+   * The whole state, for the holder of the lease. However many groups there are, no question is a large one: Redis
+   * answers others meanwhile, and within its time.
+   *
+   * @throws LeaseLost when somebody else has written meanwhile, or `held` says no.
+   */
+  async load(held: () => boolean): Promise<SharedState> {
     const { first, records, acknowledged, progress } = this.#keys;
+    const version = await this.version();
+    if (version <= 0) return { ...NOTHING, version };
     const acknowledgements = pairs(await this.#redis.command('HGETALL', acknowledged));
     const groups = pairs(await this.#redis.command('HGETALL', progress));
-    return {
-      version: await this.version(),
+    const known = new Map<number, GroupProgress>();
+    for (const [id, body] of groups) {
+      if (!held()) throw new LeaseLost('the lease ran out while the state was read');
+      known.set(Number(id), await this.#progress(Number(id), body));
+    }
+    const state = {
+      version,
       first: Number((await this.#redis.command('GET', first)) ?? 1),
       records: (await this.#list(records)).map((text) => JSON.parse(text) as LogRecord),
       acknowledged: new Map(acknowledgements.map(([sink, position]) => [sink, Number(position)])),
-      progress: new Map(
-        await Promise.all(
-          groups.map(async ([id, body]) => [Number(id), await this.#progress(Number(id), body)] as const),
-        ),
-      ),
+      progress: known,
     };
+    if ((await this.version()) !== version) throw new LeaseLost('another replica has written meanwhile');
+    return state;
   }
 
-  /** @throws LeaseLost; any other error leaves open whether it was applied: then commit the same again. */
-  async commit(version: number, commands: readonly Command[]): Promise<void> {
+  /**
+   * All of it is applied, or nothing; a second time it has no effect.
+   *
+   * @param from The version that Redis must have. @param to The one that it gets.
+   * @throws LeaseLost; any other error leaves open whether it was applied: then commit the same again.
+   */
+  async commit(from: number, to: number, commands: readonly Command[]): Promise<void> {
     const flat = commands.flatMap((command) => [String(command.length), ...command]);
-    const { lease, version: counter } = this.#keys;
-    const answer = await this.#redis.command(
-      'EVAL',
-      COMMIT,
-      '2',
-      lease,
-      counter,
-      this.#token,
-      String(version),
-      ...flat,
-    );
+    const { lease, version } = this.#keys;
+    const fence = [this.#token, String(from), String(to)];
+    const answer = await this.#redis.command('EVAL', COMMIT, '2', lease, version, ...fence, ...flat);
     if (answer === -1) throw new LeaseLost('the lease has gone to another replica');
+    if (answer === -2) throw new LeaseLost('Redis has not what was written to it last');
+  }
+
+  /** Begins a holding: with what Redis has, at a version above all before. */
+  async begin({ version }: SharedState, to: number): Promise<void> {
+    const { records, first, acknowledged, progress } = this.#keys;
+    // What is left there of a state that was not all restored.
+    const clear: Command[] = version > 0 ? [] : [['DEL', records, first, acknowledged, progress]];
+    await this.commit(version, to, clear);
+  }
+
+  /**
+   * Gives Redis a whole state in place of the one it has, in many small commits. Until the last of them Redis counts
+   * as empty, so half a state is never taken for a whole one.
+   *
+   * @throws What commit does; then load again, and begin anew.
+   */
+  async replace(loaded: SharedState, state: SharedState, to: number): Promise<void> {
+    const { records, first, acknowledged, progress } = this.#keys;
+    const windows = [...loaded.progress, ...state.progress].flatMap(([id, { streams }]) =>
+      Object.keys(streams).map((level) => this.#keys.window(id, level)),
+    );
+    let version = Math.min(loaded.version, 0) - 1;
+    await this.commit(loaded.version, version, [['DEL', records, first, acknowledged, progress, ...windows]]);
+    for (const commands of inPieces(stateCommands(this.#keys, state))) {
+      await this.commit(version, version - 1, commands);
+      version -= 1;
+    }
+    await this.commit(version, to, []);
   }
 
   async #progress(id: number, body: string): Promise<GroupProgress> {
@@ -144,7 +190,14 @@ export class SharedStore {
   }
 
   async #list(key: string): Promise<string[]> {
-    return (await this.#redis.command('LRANGE', key, '0', '-1')) as string[];
+    const all: string[] = [];
+    for (let part: string[] = []; all.length === 0 || part.length === PART;) {
+      const [from, to] = [all.length, all.length + PART - 1];
+      part = (await this.#redis.command('LRANGE', key, String(from), String(to))) as string[];
+      if (part.length === 0) break;
+      for (const text of part) all.push(text);
+    }
+    return all;
   }
 }
 
@@ -191,10 +244,7 @@ export function progressCommands(
 }
 
 /** What writes a whole state into a Redis that has none. */
-export function stateCommands(
-  keys: SharedKeys,
-  { records, first, acknowledged, progress }: SharedState,
-): Command[] {
+function stateCommands(keys: SharedKeys, { records, first, acknowledged, progress }: SharedState): Command[] {
   return [
     ...pushCommands(
       keys.records,
@@ -204,4 +254,20 @@ export function stateCommands(
     ...Array.from(acknowledged, ([sink, position]) => ['HSET', keys.acknowledged, sink, String(position)]),
     ...[...progress].flatMap(([id, one]) => progressCommands(keys, id, one, undefined)),
   ];
+}
+
+/** Of one commit while a state is restored, in characters: about. */
+const PIECE = 500_000;
+
+function* inPieces(commands: Iterable<Command>): Generator<readonly Command[]> {
+  let piece: Command[] = [];
+  let size = 0;
+  for (const command of commands) {
+    piece.push(command);
+    for (const argument of command) size += argument.length;
+    if (size < PIECE) continue;
+    yield piece;
+    [piece, size] = [[], 0];
+  }
+  if (piece.length > 0) yield piece;
 }

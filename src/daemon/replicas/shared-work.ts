@@ -2,9 +2,9 @@
  * The work that is done once, however many replicas there are: following the logs, and the watches. A daemon without
  * replicas does it itself; with them, the one that holds the lease does.
  */
-import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options/options.ts';
+import type { LineOutput } from '../../logs/sinks/line-output.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { DaemonClient } from '../services/client.ts';
 import { startLogFollowing } from '../services/log-following.ts';
@@ -19,7 +19,7 @@ export interface SharedWorkOptions {
   readonly settings: Settings;
   readonly logger: Logger;
   /** Where worker-group lines go. */
-  readonly stdout: Writable;
+  readonly stdout: LineOutput;
   /** How many daemons of this heart there were before. */
   readonly restarts: number;
 }

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { LogEvent } from '../../logs/events.ts';
 import { SinkBusy } from '../../logs/sinks/sink.ts';
+import { NewerSpool } from '../../logs/spool/spool-file.ts';
 
 /** A trouble is logged when it begins, and mostly at level debug while it lasts. */
 export function logEvent(logger: Logger, event: LogEvent): void {
@@ -60,12 +61,16 @@ export function logEvent(logger: Logger, event: LogEvent): void {
     case 'spool on disk again':
       logger.info('PILOTLIGHT_STATE_DIR can be used again: log records are kept on disk');
       return;
-    case 'spool set aside':
+    case 'spool set aside': {
+      const fields = { err: event.error, setAside: event.path };
       logger.error(
-        { err: event.error, setAside: event.path },
-        'the log spool was unreadable and set aside; a new epoch begins',
+        fields,
+        event.error instanceof NewerSpool
+          ? 'the log spool is of a newer Pilotlight: it is whole, and set aside until that runs again; a new epoch begins'
+          : 'the log spool was unreadable and set aside; a new epoch begins',
       );
       return;
+    }
     case 'polled':
     case 'lines':
     case 'delivered':

@@ -1,5 +1,4 @@
 /** The log pipeline in the daemon: started from the settings, changed by a reload, stopped in two steps. */
-import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { DaemonClient } from './client.ts';
 import { systemClock } from '../../logs/clock.ts';
@@ -7,6 +6,7 @@ import type { LogEvent } from '../../logs/events.ts';
 import { createTailFetcher } from '../../logs/follow/fetch-tail.ts';
 import { startLogPipeline } from '../../logs/follow/pipeline.ts';
 import { GroupLookup } from '../../logs/lookup/group-lookup.ts';
+import type { LineOutput } from '../../logs/sinks/line-output.ts';
 import type { Spool } from '../../logs/spool/spool.ts';
 import type { Settings } from '../../config/options/options.ts';
 import type { Status } from '../status/schema.ts';
@@ -22,7 +22,7 @@ export interface LogFollowingOptions {
   readonly client: Pick<DaemonClient, 'workergroups'>;
   readonly settings: LogSettings;
   readonly logger: Logger;
-  readonly stdout: Writable;
+  readonly stdout: LineOutput;
   /** Opens the spool; without it, one in STATE_DIR or in memory. */
   readonly openSpool?: (sinks: readonly string[]) => Spool;
   /** Another daemon of this heart followed logs before this one. */

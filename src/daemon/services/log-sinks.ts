@@ -1,6 +1,6 @@
 /** The log sinks that the settings name. What only one of them needs is loaded when it is listed. */
-import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
+import type { LineOutput } from '../../logs/sinks/line-output.ts';
 import type { Sink } from '../../logs/sinks/sink.ts';
 import { stdoutSink } from '../../logs/sinks/stdout.ts';
 import type { Settings } from '../../config/options/options.ts';
@@ -10,7 +10,7 @@ export type SinkSettings = Pick<
   'logSinks' | 'logFile' | 'logFileMaxBytes' | 'logFileMaxFiles' | 'otlpEndpoint' | 'otlpHeaders'
 >;
 
-export function openSinks(settings: SinkSettings, stdout: Writable, logger: Logger): Promise<Sink[]> {
+export function openSinks(settings: SinkSettings, stdout: LineOutput, logger: Logger): Promise<Sink[]> {
   return Promise.all(
     settings.logSinks.map(async (name) => {
       switch (name) {

@@ -6,7 +6,7 @@ import { FallbackSpool } from '../../logs/spool/fallback-spool.ts';
 import { MemorySpool } from '../../logs/spool/memory-spool.ts';
 import { SpoolInUse } from '../../logs/spool/spool-file.ts';
 import type { Spool } from '../../logs/spool/spool.ts';
-import { sqliteSpools } from '../../logs/spool/sqlite-spool.ts';
+import { sqliteSpools, type OpenSqliteSpool, type SqliteSpool } from '../../logs/spool/sqlite-spool.ts';
 
 export interface LogSpoolOptions {
   /** STATE_DIR. */
@@ -45,25 +45,16 @@ export async function openLogSpool({
     return { spool, durable: () => undefined, release() {} };
   }
   const open = await sqliteSpools({ directory, sinks, clock: systemClock, observe });
-  try {
-    return { spool: await openOnceFree(open), durable: () => true, release() {} };
-  } catch (error) {
-    observe({ kind: 'spool in memory', error });
-  }
-  const spool = new FallbackSpool({ sinks, epoch });
-  const tries = setInterval(() => {
-    try {
-      if (!spool.moveTo(open)) return;
-      clearInterval(tries);
-      observe({ kind: 'spool on disk again' });
-    } catch {
-      // This was logged when it began, and the end of it will be.
-    }
-  }, TRY_AGAIN_MS);
+  const first = await openOnceFree(open).then(
+    (opened) => ({ opened }),
+    (error: unknown) => ({ error }),
+  );
+  const spool = new FallbackSpool({ sinks, open, epoch, observe }, first);
+  const tries = setInterval(() => spool.tryDisk(), TRY_AGAIN_MS);
   return { spool, durable: () => spool.durable, release: () => clearInterval(tries) };
 }
 
-async function openOnceFree(open: () => Spool): Promise<Spool> {
+async function openOnceFree(open: OpenSqliteSpool): Promise<SqliteSpool> {
   for (const deadline = performance.now() + IN_USE_MS; ; await delay(IN_USE_LOOK_MS)) {
     try {
       return open();

@@ -1,4 +1,4 @@
-/** Delivered and dropped records of each sink since the start. */
+/** Delivered and dropped records of each sink since the start, and what keeps it from taking more. */
 import type { DropReason, LogEvent } from '../../logs/events.ts';
 import type { SinkStatus } from '../status/schema.ts';
 
@@ -6,6 +6,7 @@ const DROP_REASONS: readonly DropReason[] = ['overflow', 'corruption', 'rejected
 
 interface Counts {
   delivered: number;
+  lastError: string | null;
   readonly dropped: Record<DropReason, number>;
 }
 
@@ -13,24 +14,35 @@ export class SinkCounts {
   readonly #counts: ReadonlyMap<string, Counts>;
 
   constructor(sinks: readonly string[]) {
-    this.#counts = new Map(sinks.map((name) => [name, { delivered: 0, dropped: noneDropped() }]));
+    this.#counts = new Map(sinks.map((name) => [name, noneYet()]));
   }
 
   observe(event: LogEvent): void {
-    if (event.kind !== 'delivered' && event.kind !== 'dropped') return;
-    const counts = this.#counts.get(event.sink);
+    const counts = 'sink' in event ? this.#counts.get(event.sink) : undefined;
     if (!counts) return;
     if (event.kind === 'delivered') counts.delivered += event.records;
-    else counts.dropped[event.reason] += event.records;
+    if (event.kind === 'dropped') counts.dropped[event.reason] += event.records;
+    // What it refuses for good it has answered for.
+    if (event.kind === 'delivered' || (event.kind === 'dropped' && event.reason === 'rejected'))
+      counts.lastError = null;
+    if (event.kind === 'sink failed')
+      counts.lastError = event.error instanceof Error ? event.error.message : String(event.error);
   }
 
   /** `lag`: records that wait for the sink. */
   status(sink: string, lag: number): SinkStatus {
-    const { delivered, dropped } = this.#counts.get(sink) ?? { delivered: 0, dropped: noneDropped() };
-    return { sink, delivered_lines: delivered, dropped_lines: { ...dropped }, lag_lines: lag };
+    const { delivered, dropped, lastError } = this.#counts.get(sink) ?? noneYet();
+    return {
+      sink,
+      delivered_lines: delivered,
+      dropped_lines: { ...dropped },
+      lag_lines: lag,
+      last_error: lastError,
+    };
   }
 }
 
-function noneDropped(): Record<DropReason, number> {
-  return Object.fromEntries(DROP_REASONS.map((reason) => [reason, 0])) as Record<DropReason, number>;
+function noneYet(): Counts {
+  const dropped = Object.fromEntries(DROP_REASONS.map((reason) => [reason, 0])) as Record<DropReason, number>;
+  return { delivered: 0, lastError: null, dropped };
 }

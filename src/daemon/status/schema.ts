@@ -88,7 +88,8 @@ const sink = z.object({
   sink: z.string(),
   delivered_lines: count,
   dropped_lines: byReason,
-  lag_lines: count,
+  lag_lines: count.describe('Records that wait for it'),
+  last_error: z.string().nullable().describe('Why it took nothing the last time; null when it did'),
 });
 
 const finding = z.object({

@@ -2,7 +2,7 @@
  * One JSON object a line, in a file that is rotated by size. Each record is in the files once, whenever the process
  * is killed: records are appended in order and synced before they are acknowledged, so the last line of the file
  * says how far delivery got. After a restart the spool gives what was not acknowledged again, byte for byte; what
- * stands in the file up to that line is left out, and a torn last line is cut off.
+ * stands in the file up to that line is left out, and a record that was torn is cut off.
  *
  * Not rotating-file-stream: it compresses into the final name and then removes the source, so that a kill between
  * leaves lines twice, and a kill before leaves a torn archive for good; it writes its list of files in place, and
@@ -12,7 +12,7 @@ import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Batch } from '../spool/batch.ts';
 import { Archives, syncDirectory } from './archives.ts';
-import { cutTornLine, indexOfLastLine } from './last-record.ts';
+import { endTornLine, indexOfLastLine } from './last-record.ts';
 import { ALL_ACCEPTED, type Acceptance, type Sink } from './sink.ts';
 
 export interface FileSinkOptions {
@@ -63,7 +63,7 @@ class FileSink implements Sink {
   async #recover(lines: readonly string[]): Promise<number> {
     const { path } = this.#options;
     await mkdir(dirname(path), { recursive: true });
-    const isEmpty = (await cutTornLine(path)) === 0;
+    const isEmpty = (await endTornLine(path, lines)) === 0;
     const last = isEmpty ? await this.#archives.newestPlain() : path;
     return last === undefined ? 0 : 1 + (await indexOfLastLine(last, lines));
   }

@@ -4,22 +4,48 @@ import { open, type FileHandle } from 'node:fs/promises';
 const CHUNK_BYTES = 64 * 1024;
 const LINE_END = 0x0a;
 
+/** What a record of ours begins with, and how much of a line is looked at for it. */
+const RECORD_START = /^\{"time":"[\d:.TZ-]{27}","workergroup_id":\d+,"epoch":/;
+const RECORD_START_BYTES = 128;
+
 /**
- * Cuts off a last line that has no end: the process was killed while it was written, and the record comes again.
+ * Ends a file whose last line has no end. A record that was torn, by a kill or a full disk, is cut off: it comes again.
+ * What somebody else wrote there is not ours to cut: it gets its line's end, and what follows begins a line of its own.
  *
- * @returns Bytes of the file, all of them whole lines; 0 also when there is no file.
+ * @param lines The next ones, which end with a line's end each. @returns Bytes of the file, all of them whole lines; 0
+ *   also when there is no file.
  */
-export async function cutTornLine(path: string): Promise<number> {
+export async function endTornLine(path: string, lines: readonly string[]): Promise<number> {
   const file = await openIfThere(path, 'r+');
   if (file === undefined) return 0;
   try {
     const { size } = await file.stat();
     const whole = await wholeLines(file, size);
-    if (whole < size) await file.truncate(whole);
-    return whole;
+    if (whole === size) return size;
+    if (await isOurs(file, whole, size, lines)) {
+      await file.truncate(whole);
+      return whole;
+    }
+    await file.write('\n', size);
+    return size + 1;
   } finally {
     await file.close();
   }
+}
+
+/** Whether a torn line is a record of ours: by how it begins, or because one of the next begins with all of it. */
+async function isOurs(
+  file: FileHandle,
+  start: number,
+  end: number,
+  lines: readonly string[],
+): Promise<boolean> {
+  const beginning = await read(file, start, Math.min(end, start + RECORD_START_BYTES));
+  if (RECORD_START.test(beginning.toString('latin1'))) return true;
+  return lines.some((line) => {
+    const bytes = Buffer.from(line.slice(0, RECORD_START_BYTES));
+    return end - start <= bytes.length && bytes.subarray(0, end - start).equals(beginning);
+  });
 }
 
 /**

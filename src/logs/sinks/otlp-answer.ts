@@ -12,9 +12,15 @@ export interface Answer {
 
 /**
  * The refusals that are about what was sent, and stay the same however often it is sent: malformed, too large
- * (tried in pieces before), of an encoding it does not know (JSON was tried before), not to be processed.
+ * (both tried in pieces before), of an encoding it does not know (JSON was tried before), not to be processed.
  */
 const REFUSED_CONTENT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+
+/**
+ * Of those, the ones that may be for one record among many, or for their number: half of them are asked for then, until
+ * the bad one is alone, and only that one is dropped.
+ */
+export const MAYBE_ONE_RECORD: ReadonlySet<number> = new Set([400, 413, 422]);
 
 /**
  * Every other answer says nothing against the records. A receiver that is busy or broken recovers by itself. One that

@@ -3,6 +3,7 @@ import { SeverityNumber } from '@opentelemetry/api';
 import type { ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import type { Gap, LogRecord } from '../record.ts';
+import type { StreamTimes } from './otlp-times.ts';
 
 export type OtlpRecord = Parameters<typeof ProtobufLogsSerializer.serializeRequest>[0][number];
 
@@ -20,13 +21,13 @@ const SEVERITIES = {
  * Each worker group is a resource of its own: what receivers keep apart as a stream then has times that strictly
  * increase, and none of its lines is taken for a repeat of another group's.
  */
-export function toOtlpRecords(records: readonly LogRecord[]): OtlpRecord[] {
+export function toOtlpRecords(records: readonly LogRecord[], times: StreamTimes): OtlpRecord[] {
   const resources = new Map<number, OtlpRecord['resource']>();
   return records.map((record) => {
     const { workergroup_id } = record;
     const resource = resources.get(workergroup_id) ?? resourceOf(workergroup_id);
     resources.set(workergroup_id, resource);
-    const time = hrTimeOf(record.time);
+    const time = hrTimeOf(times.timeOf(workergroup_id, microsOf(record.time)));
     return {
       // The service says nothing of when a line was written: the one time there is is that of its reading.
       hrTime: time,
@@ -76,10 +77,13 @@ function severityOf(level: string | undefined): Pick<OtlpRecord, 'severityNumber
   return { severityNumber: SEVERITIES[name as keyof typeof SEVERITIES], severityText: name.toUpperCase() };
 }
 
-/** Seconds and nanoseconds. The time has microseconds, which a date of JavaScript would lose. */
-function hrTimeOf(time: string): [number, number] {
-  const millis = Date.parse(`${time.slice(0, 23)}Z`);
-  const micros = Number(time.slice(23, 26));
-  const seconds = Math.floor(millis / 1000);
-  return [seconds, (millis - seconds * 1000) * 1_000_000 + micros * 1000];
+/** Of a time with microseconds, which a date of JavaScript would lose. */
+function microsOf(time: string): number {
+  return Date.parse(`${time.slice(0, 23)}Z`) * 1000 + Number(time.slice(23, 26));
+}
+
+/** Seconds and nanoseconds. */
+function hrTimeOf(micros: number): [number, number] {
+  const seconds = Math.floor(micros / 1_000_000);
+  return [seconds, (micros - seconds * 1_000_000) * 1000];
 }

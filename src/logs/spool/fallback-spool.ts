@@ -1,91 +1,148 @@
 /**
- * The spool in a STATE_DIR that cannot be used for now: full, read-only, a file, in use. Records are kept in memory
- * until the folder can be used, and then the spool on disk goes on where this one is.
+ * The spool in a STATE_DIR that may become useless for a while: full, read-only, in use, no folder. Records are kept in
+ * memory then, after those that are on disk already, and the spool on disk goes on when it can be written again.
  */
 import type { Batch } from './batch.ts';
 import type { GroupProgress } from '../tail/group.ts';
+import type { LogListener } from '../events.ts';
 import { MemorySpool } from './memory-spool.ts';
 import type { LogRecord } from '../record.ts';
 import type { Dropped, SinkStanding, Spool } from './spool.ts';
 
+export interface DiskSpool extends Spool {
+  /**
+   * Goes on after records were kept elsewhere: takes over how far groups were followed meanwhile, and stores what
+   * could not be stored before.
+   *
+   * @throws When it cannot, or has no room for more; nothing is changed then.
+   */
+  resume(progress: ReadonlyMap<number, GroupProgress>): void;
+}
+
 export interface FallbackSpoolOptions {
   readonly sinks: readonly string[];
-  /** Epoch of the first records: above all that the spool on disk may have, which cannot be read. */
+  /** Opens the spool on disk; throws when that cannot be used. */
+  readonly open: () => DiskSpool;
+  /** Epoch of the first records where the disk cannot be read: above all that it may have. */
   readonly epoch: number;
+  readonly observe: LogListener;
 }
 
 export class FallbackSpool implements Spool {
-  #inner: Spool;
-  readonly #sinks: readonly string[];
-  /** How far each group was followed meanwhile. */
+  readonly #options: FallbackSpoolOptions;
+  #disk: DiskSpool | undefined;
+  /** There while the disk cannot be written. */
+  #memory: MemorySpool | undefined;
+  /** Where each sink took its last batch from. */
+  readonly #takenFrom = new Map<string, Spool>();
+  /** How far each group was followed while the disk could not be written. */
   readonly #progress = new Map<number, GroupProgress>();
-  #durable = false;
-  #wake: () => void = () => {};
 
-  constructor({ sinks, epoch }: FallbackSpoolOptions) {
-    this.#sinks = sinks;
-    this.#inner = new MemorySpool({ sinks, epochAfterLoss: epoch });
+  /** @param disk The spool on disk, or why it could not be opened. */
+  constructor(
+    options: FallbackSpoolOptions,
+    disk: { readonly opened: DiskSpool } | { readonly error: unknown },
+  ) {
+    this.#options = options;
+    if ('opened' in disk) this.#disk = disk.opened;
+    else this.#leaveDisk(disk.error);
   }
 
-  /** Whether the records are on disk. */
+  /** Whether what is stored now is on disk. */
   get durable(): boolean {
-    return this.#durable;
+    return this.#memory === undefined;
   }
 
   get epochAfterLoss(): number | undefined {
-    return this.#inner.epochAfterLoss;
+    return this.#disk === undefined ? this.#options.epoch : this.#disk.epochAfterLoss;
   }
 
   /**
-   * Goes on with the spool on disk, when all that is in memory is delivered.
+   * Goes on with the spool on disk, if it can be written, and when all that is in memory is delivered.
    *
-   * @param open Opens it; what it throws is thrown, and nothing is changed.
    * @returns Whether it does now.
    */
-  moveTo(open: () => Spool): boolean {
-    if (this.#durable) return true;
-    if (this.#sinks.some((sink) => this.#inner.standing(sink).lag > 0)) return false;
-    const spool = open();
+  tryDisk(): boolean {
+    const memory = this.#memory;
+    if (memory === undefined) return true;
+    if (this.#options.sinks.some((sink) => memory.standing(sink).lag > 0)) return false;
     try {
-      for (const [workergroupId, progress] of this.#progress) spool.append(workergroupId, [], progress);
-    } catch (error) {
-      spool.close();
-      throw error;
+      if (this.#disk === undefined) this.#disk = this.#openFor(this.#progress);
+      else this.#disk.resume(this.#progress);
+    } catch {
+      // This was told when it began, and the end of it will be.
+      return false;
     }
-    spool.onAvailable?.(this.#wake);
-    this.#inner = spool;
-    this.#durable = true;
+    memory.close();
+    this.#memory = undefined;
     this.#progress.clear();
+    this.#options.observe({ kind: 'spool on disk again' });
     return true;
   }
 
   progress(workergroupId: number): GroupProgress | undefined {
-    return this.#inner.progress(workergroupId);
+    return this.#progress.get(workergroupId) ?? this.#disk?.progress(workergroupId);
   }
 
   append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
-    if (!this.#durable) this.#progress.set(workergroupId, progress);
-    return this.#inner.append(workergroupId, records, progress);
+    try {
+      if (this.#memory === undefined && this.#disk !== undefined)
+        return this.#disk.append(workergroupId, records, progress);
+    } catch (error) {
+      this.#leaveDisk(error);
+    }
+    this.#progress.set(workergroupId, progress);
+    return this.#memory?.append(workergroupId, records, progress) ?? [];
   }
 
   take(sink: string): Batch | undefined {
-    return this.#inner.take(sink);
+    for (const spool of [this.#disk, this.#memory]) {
+      const batch = spool?.take(sink);
+      if (spool === undefined || batch === undefined) continue;
+      this.#takenFrom.set(sink, spool);
+      return batch;
+    }
+    return undefined;
   }
 
   acknowledge(sink: string, batch: Batch): void {
-    this.#inner.acknowledge(sink, batch);
+    try {
+      this.#takenFrom.get(sink)?.acknowledge(sink, batch);
+    } catch (error) {
+      // It counts all the same, and is stored when the disk can be written again.
+      this.#leaveDisk(error);
+    }
   }
 
   standing(sink: string): SinkStanding {
-    return this.#inner.standing(sink);
-  }
-
-  onAvailable(wake: () => void): void {
-    this.#wake = wake;
-    this.#inner.onAvailable?.(wake);
+    const [disk, memory] = [this.#disk?.standing(sink), this.#memory?.standing(sink)];
+    return {
+      lag: (disk?.lag ?? 0) + (memory?.lag ?? 0),
+      dropped: (disk?.dropped ?? 0) + (memory?.dropped ?? 0),
+    };
   }
 
   close(): void {
-    this.#inner.close();
+    this.#disk?.close();
+    this.#memory?.close();
+  }
+
+  #leaveDisk(error: unknown): void {
+    if (this.#memory !== undefined) return;
+    const { sinks, observe } = this.#options;
+    this.#memory = new MemorySpool({ sinks });
+    observe({ kind: 'spool in memory', error });
+  }
+
+  /** One that cannot be written is closed again: another process may want it. */
+  #openFor(progress: ReadonlyMap<number, GroupProgress>): DiskSpool {
+    const disk = this.#options.open();
+    try {
+      disk.resume(progress);
+      return disk;
+    } catch (error) {
+      disk.close();
+      throw error;
+    }
   }
 }

@@ -39,6 +39,8 @@ export class ProgressStore {
       slideBlocks: db.prepare(
         'DELETE FROM window_block WHERE workergroup_id = ? AND level = ? AND ordinal + lines <= ?',
       ),
+      clearLines: db.prepare('DELETE FROM window_line WHERE workergroup_id = ?'),
+      clearBlocks: db.prepare('DELETE FROM window_block WHERE workergroup_id = ?'),
       addBlock: db.prepare('INSERT INTO window_block VALUES (?, ?, ?, ?, ?)'),
     };
   }
@@ -56,6 +58,13 @@ export class ProgressStore {
         }),
       ),
     };
+  }
+
+  /** Where what is stored may be of other numbers: a window that began elsewhere goes on from nothing that is here. */
+  replace(workergroupId: number, progress: GroupProgress): void {
+    this.#statements.clearLines.run(workergroupId);
+    this.#statements.clearBlocks.run(workergroupId);
+    this.write(workergroupId, progress);
   }
 
   write(workergroupId: number, { streams, ...rest }: GroupProgress): void {

@@ -53,6 +53,20 @@ export class UnreadableSpool extends PilotlightError {
   readonly actor = 'user';
 }
 
+/** A newer Pilotlight has written the file, and this one would not know what it breaks. */
+export class NewerSpool extends PilotlightError {
+  readonly code = 'newer_spool';
+  readonly actor = 'user';
+  readonly version: number;
+
+  constructor(version: number) {
+    super(
+      `it is of a newer Pilotlight: its version is ${version}, and this one knows those up to ${VERSION}`,
+    );
+    this.version = version;
+  }
+}
+
 /** Another process has the file open: two on one STATE_DIR would each deliver every line. */
 export class SpoolInUse extends PilotlightError {
   readonly code = 'spool_in_use';
@@ -121,26 +135,30 @@ function prepare(db: sqlite.DatabaseSync): void {
     db.exec(SCHEMA);
     return;
   }
+  if (Number(version) > VERSION) throw new NewerSpool(Number(version));
   if (version !== VERSION && version !== 1)
     throw new UnreadableSpool(`its version is ${String(version)}, not ${VERSION}`);
   if (pragma(db, 'quick_check') !== 'ok') throw new UnreadableSpool('the integrity check failed');
   if (version === 1) db.exec(FROM_VERSION_1);
 }
 
-/** A stored text that is no JSON counts too. */
+/** A stored text that is no JSON counts too, and what only a newer Pilotlight can read. */
 export function isUnreadable(error: unknown): boolean {
+  if (error instanceof NewerSpool) return true;
   const errcode = errcodeOf(error);
   const corrupt = errcode === SQLITE_CORRUPT || errcode === SQLITE_NOTADB;
   return corrupt || error instanceof UnreadableSpool || error instanceof SyntaxError;
 }
 
 /**
- * Renames the database and the files that SQLite keeps beside it.
+ * Renames the database and the files that SQLite keeps beside it. The name says why: one of a newer Pilotlight is whole,
+ * and can be put back under its own name once that runs again.
  *
  * @returns The new path.
  */
-export function setAside(path: string, now: number): string {
-  const aside = `${path}.corrupt-${new Date(now).toISOString().replaceAll(':', '')}`;
+export function setAside(path: string, why: unknown, now: number): string {
+  const word = why instanceof NewerSpool ? `version-${why.version}` : 'corrupt';
+  const aside = `${path}.${word}-${new Date(now).toISOString().replaceAll(':', '')}`;
   for (const suffix of ['', '-wal', '-shm']) {
     try {
       renameSync(path + suffix, aside + suffix);

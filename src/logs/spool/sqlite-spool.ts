@@ -4,16 +4,17 @@
  * a crash at any instant neither repeats nor loses one. A positions file beside
  * the data is what corrupts and disagrees elsewhere (grafana/loki #6268, #1460).
  */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Batch } from './batch.ts';
 import type { Clock } from '../clock.ts';
 import type { LogListener } from '../events.ts';
 import type { GroupProgress } from '../tail/group.ts';
+import type { DiskSpool } from './fallback-spool.ts';
 import { SinkPositions } from './sink-positions.ts';
 import type { LogRecord } from '../record.ts';
 import { isUnreadable, setAside, SpoolFile, type Sqlite } from './spool-file.ts';
-import { bytesOf, MEBIBYTE, type Dropped, type SinkStanding, type Spool } from './spool.ts';
+import { BATCH_BYTES, bytesOf, MEBIBYTE, type Dropped, type SinkStanding } from './spool.ts';
 
 const DEFAULT_BYTES = 256 * MEBIBYTE;
 const FILE = 'spool.sqlite';
@@ -50,7 +51,7 @@ export async function openSqliteSpool(options: SqliteSpoolOptions): Promise<Sqli
   return (await sqliteSpools(options))();
 }
 
-export class SqliteSpool implements Spool {
+export class SqliteSpool implements DiskSpool {
   readonly #sqlite: Sqlite;
   readonly #options: SqliteSpoolOptions;
   readonly #path: string;
@@ -60,6 +61,8 @@ export class SqliteSpool implements Spool {
   #bytes: number;
   /** Position of the newest record. */
   #last: number;
+  /** Why the file could not be read, while there is no new one in its place. */
+  #unreadable: unknown;
   /** Missed because of a file set aside, and not told yet. */
   #untold: readonly Dropped[] = [];
 
@@ -123,6 +126,18 @@ export class SqliteSpool implements Spool {
     this.#bytes -= freed;
   }
 
+  resume(progress: ReadonlyMap<number, GroupProgress>): void {
+    findRoom(this.#options.directory);
+    const freed = this.#reading(() =>
+      this.#file.transaction(() => {
+        for (const [workergroupId, one] of progress) this.#file.progress.replace(workergroupId, one);
+        for (const entry of this.#positions.all) this.#file.records.putSink(entry);
+        return this.#file.records.removeThrough(this.#positions.acknowledgedByAll);
+      }),
+    );
+    this.#bytes -= freed;
+  }
+
   standing(sink: string): SinkStanding {
     const { lag, dropped } = this.#positions.of(sink);
     return { lag, dropped };
@@ -171,11 +186,15 @@ export class SqliteSpool implements Spool {
   /** Runs once more on a new file when the old one cannot be read. */
   #reading<Result>(run: () => Result): Result {
     try {
+      // A new file could not be made when the old one was unreadable: the disk was full.
+      if (this.#unreadable !== undefined) throw this.#unreadable;
       return run();
     } catch (error) {
       if (!isUnreadable(error)) throw error;
+      this.#unreadable = error;
       this.#file.close();
       this.#file = this.#startOver(error);
+      this.#unreadable = undefined;
       this.#bytes = 0;
       const missed = this.#positions.missingAll();
       this.#positions.drop(missed);
@@ -191,10 +210,20 @@ export class SqliteSpool implements Spool {
    */
   #startOver(error: unknown): SpoolFile {
     const now = this.#options.clock.now();
-    const path = setAside(this.#path, now);
+    const path = setAside(this.#path, error, now);
     this.#options.observe({ kind: 'spool set aside', path, error });
     const file = new SpoolFile(this.#sqlite, this.#path);
     file.epochAfterLoss = Math.floor(now / 1000);
     return file;
+  }
+}
+
+/** A disk that has room for a byte alone would be full again at once. @throws What the file system says. */
+function findRoom(directory: string): void {
+  const path = join(directory, 'room');
+  try {
+    writeFileSync(path, Buffer.alloc(BATCH_BYTES));
+  } finally {
+    rmSync(path, { force: true });
   }
 }

@@ -48,11 +48,14 @@ describe('stdout, file and OTLP together', () => {
       daemon.messages.some(({ msg }) => msg === 'log sink failed; its records wait in the spool'),
     );
     expect(await daemon.metrics()).toContain('pilotlight_log_sink_lag_lines{sink="otlp"} 3000');
+    const otlp = () => daemon.daemon.status().sinks.find(({ sink }) => sink === 'otlp');
+    expect(otlp()).toMatchObject({ lag_lines: 3_000, last_error: expect.stringContaining('ECONNREFUSED') });
     await receiver.comeUp();
     emulator.workergroups.append(7, numbered(500, 3_000));
     for (const sink of ['stdout', 'file', 'otlp']) {
       await until(() => delivered(daemon, sink) === 3_500);
     }
+    expect(otlp()).toMatchObject({ lag_lines: 0, last_error: null });
     const metrics = await daemon.metrics();
     await daemon.stop();
     const truth = numbered(3_500);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../src/logs/events.ts';
 import { MemorySpool } from '../../../src/logs/spool/memory-spool.ts';
 import { formatMicros, type LogRecord } from '../../../src/logs/record.ts';
-import { otlpSink } from '../../../src/logs/sinks/otlp.ts';
+import { otlpSink, type OtlpSinkOptions } from '../../../src/logs/sinks/otlp.ts';
 import { startPump } from '../../../src/logs/sinks/pump.ts';
 import { until } from '../../support/daemon.ts';
 import { batchOf, progressAt, record } from '../../support/log-records.ts';
@@ -14,12 +14,13 @@ const NEVER = new AbortController().signal;
 const START = Date.UTC(2025, 0, 1) * 1000;
 
 /** A pump into a receiver: its waits are virtual, its connections real. */
-function pumping(url: string, maxBytes?: number) {
+function pumping(url: string, maxBytes?: number, options: Partial<OtlpSinkOptions> = {}) {
   const spool = new MemorySpool({ sinks: ['otlp'], ...(maxBytes !== undefined && { maxBytes }) });
   const clock = new VirtualClock();
   const events: LogEvent[] = [];
   const observe = (event: LogEvent) => events.push(event);
-  const pump = startPump({ spool, sink: otlpSink({ endpoint: url }), clock, random: () => 0, observe });
+  const sink = otlpSink({ ...options, endpoint: url });
+  const pump = startPump({ spool, sink, clock, random: () => 0, observe });
   let seq = 0;
 
   /** Numbered records with times that increase. */
@@ -134,6 +135,26 @@ describe('an OTLP receiver', () => {
   });
 });
 
+test('a clock that was ahead, and was set back: no time is ahead of it for good, and all increase', async () => {
+  await using receiver = await startOtlpReceiver();
+  const hour = 3_600_000_000;
+  let now = START + 10_000_000;
+  const sink = otlpSink({ endpoint: receiver.url, now: () => now / 1000 });
+  const at = (seq: number, micros: number): LogRecord =>
+    Object.assign(record(seq), { time: formatMicros(micros) });
+  // They waited in the spool while the clock was set back.
+  await sink.write(batchOf([at(1, START), at(2, START + hour), at(3, START + hour + 1)]), NEVER);
+  now += 1_000_000;
+  await sink.write(batchOf([at(4, START + hour + 2), at(5, now), at(6, now + 5)]), NEVER);
+  const times = receiver.records.map(({ time }) => Number(time / 1000n) - START);
+  expect(times).toEqual([0, 10_000_000, 10_000_001, 11_000_000, 11_000_001, 11_000_005]);
+  // Set back once more: what was sent is ahead of it too, and holds nothing back.
+  now -= hour;
+  await sink.write(batchOf([at(7, now)]), NEVER);
+  expect(receiver.records.at(-1)?.time).toBe(BigInt(now) * 1000n);
+  await sink.close();
+});
+
 describe('a receiver that does not take a batch', () => {
   test.each<[string, Fate, number]>([
     ['429 with Retry-After in seconds', { status: 429, headers: { 'retry-after': '7' } }, 7_000],
@@ -206,24 +227,42 @@ describe('a receiver that does not take a batch', () => {
     },
   );
 
-  test.each([400, 422])('%i: the batch is dropped for good, counted and told why', async (status) => {
+  test.each([400, 413, 422])(
+    '%i: is asked in halves, and only the records that are bad are dropped',
+    async (status) => {
+      await using receiver = await startOtlpReceiver();
+      const bad = new Set([1, 400, 401, 1_999]);
+      receiver.decide = (_, records) =>
+        seqsOf(records).some((seq) => bad.has(seq)) ? { status, body: 'what is this' } : 'accept';
+      const { append, drained, events, count, stop } = pumping(receiver.url);
+      append(2_000);
+      await drained();
+      expect([count('delivered'), count('dropped', 'rejected')]).toEqual([1_996, 4]);
+      const message = `the receiver answered ${status}: what is this`;
+      expect(events).toContainEqual({
+        kind: 'dropped',
+        sink: 'otlp',
+        records: 3,
+        reason: 'rejected',
+        message,
+      });
+      expect(seqsOf(receiver.records)).toEqual(upTo(2_000).filter((seq) => !bad.has(seq)));
+      // About twice the halvings of a batch for each that is bad.
+      expect(receiver.requests.length).toBeLessThan(100);
+      await stop();
+    },
+  );
+
+  test('too slow for so many at once: gets fewer, and all of them', async () => {
     await using receiver = await startOtlpReceiver();
-    receiver.fates.push({ status, body: 'what is this' });
-    const { append, drained, events, count, stop } = pumping(receiver.url);
-    append(4);
+    receiver.decide = ({ records }) => (records > 100 ? 'hang' : 'accept');
+    const { append, drained, count, stop } = pumping(receiver.url, undefined, { timeoutMs: 200 });
+    append(1_500);
     await drained();
-    append(4);
-    await drained();
-    expect([count('delivered'), count('dropped', 'rejected')]).toEqual([4, 4]);
-    const message = `the receiver answered ${status}: what is this`;
-    expect(events).toContainEqual({
-      kind: 'dropped',
-      sink: 'otlp',
-      records: 4,
-      reason: 'rejected',
-      message,
-    });
-    expect(seqsOf(receiver.records)).toEqual([5, 6, 7, 8]);
+    expect(seqsOf(receiver.records)).toEqual(upTo(1_500));
+    expect([count('delivered'), count('dropped')]).toEqual([1_500, 0]);
+    // What it was too slow for is not asked of it again at once.
+    expect(receiver.requests.filter(({ records }) => records > 100).length).toBeLessThan(10);
     await stop();
   });
 

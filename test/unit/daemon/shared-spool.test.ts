@@ -2,7 +2,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startLease } from '../../../src/daemon/replicas/lease.ts';
 import { connectRedis, type Redis } from '../../../src/daemon/replicas/redis.ts';
 import { SharedSpool } from '../../../src/daemon/replicas/shared-spool.ts';
-import { LeaseLost, SharedKeys, SharedStore } from '../../../src/daemon/replicas/shared-store.ts';
+import {
+  LeaseLost,
+  SharedKeys,
+  SharedStore,
+  type SharedState,
+} from '../../../src/daemon/replicas/shared-store.ts';
 import type { GroupProgress } from '../../../src/logs/tail/group.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { until } from '../../support/daemon.ts';
@@ -52,17 +57,21 @@ describeWith(
   });
 
   /** The spool of a holder with this token, with everything that is in Redis. */
-  async function open(token: string, maxBytes?: number): Promise<SharedSpool> {
+  async function open(
+    token: string,
+    maxBytes?: number,
+    onRefused: (error: LeaseLost) => void = () => {},
+  ): Promise<SharedSpool> {
     await redis.command('SET', KEYS.lease, token);
     const store = new SharedStore(redis, KEYS, token);
     return new SharedSpool({
       store,
       keys: KEYS,
-      state: await store.load(),
-      restore: false,
+      state: await store.load(() => true),
       epochAfterLoss: undefined,
       sinks: ['stdout'],
       held: () => true,
+      onRefused,
       ...(maxBytes !== undefined && { maxBytes }),
     });
   }
@@ -97,15 +106,15 @@ describeWith(
     await replaced.settled();
     expect(replaced.take('stdout')).toBeUndefined();
     expect(await redis.command('EXISTS', KEYS.records, KEYS.progress)).toBe(0);
-    await expect(new SharedStore(redis, KEYS, 'a').commit(0, [])).rejects.toThrow(LeaseLost);
+    await expect(new SharedStore(redis, KEYS, 'a').commit(0, 1, [])).rejects.toThrow(LeaseLost);
   });
 
   test('a commit that is made twice is applied once', async () => {
     await redis.command('SET', KEYS.lease, 'a');
     const store = new SharedStore(redis, KEYS, 'a');
-    for (const _ of [1, 2]) await store.commit(0, [['RPUSH', KEYS.records, JSON.stringify(record(1))]]);
+    for (const _ of [1, 2]) await store.commit(0, 1, [['RPUSH', KEYS.records, JSON.stringify(record(1))]]);
     expect(await redis.command('LLEN', KEYS.records)).toBe(1);
-    await expect(store.commit(5, [])).rejects.toThrow(LeaseLost);
+    await expect(store.commit(5, 6, [])).rejects.toThrow(LeaseLost);
   });
 
   test('past its bound the oldest records go, and are counted, here and in Redis', async () => {
@@ -119,7 +128,7 @@ describeWith(
     expect(dropped).toBeGreaterThan(250);
     const { lag } = spool.standing('stdout');
     expect(lag + dropped).toBe(300);
-    const stored = (await new SharedStore(redis, KEYS, 'a').load()).records;
+    const stored = (await new SharedStore(redis, KEYS, 'a').load(() => true)).records;
     expect(stored.map(({ seq }) => seq)).toEqual(
       Array.from({ length: lag }, (_, index) => 301 - lag + index),
     );
@@ -134,37 +143,122 @@ describeWith(
       progress(lines),
     );
     await spool.settled();
-    const state = await new SharedStore(redis, KEYS, 'a').load();
+    const state = await new SharedStore(redis, KEYS, 'a').load(() => true);
     expect(state.progress.get(GROUP)).toEqual(progress(lines));
     expect(state.records).toHaveLength(10_000);
   });
 
+  test('however many groups there are, they are read in small pieces, one at a time', async () => {
+    const lines = Array.from({ length: 5_000 }, (_, index) => `line ${index}`);
+    const filling = await open('a');
+    for (let group = 1; group <= 20; group += 1) filling.append(group, [], progress(lines));
+    await filling.settled();
+    let [underway, atOnce, largest] = [0, 0, 0];
+    const watched: Redis = {
+      async command(...args) {
+        underway += 1;
+        atOnce = Math.max(atOnce, underway);
+        const answer = await redis.command(...args);
+        underway -= 1;
+        if (Array.isArray(answer)) largest = Math.max(largest, answer.length);
+        return answer;
+      },
+      close() {},
+    };
+    const state = await new SharedStore(watched, KEYS, 'a').load(() => true);
+    expect([...state.progress.values()]).toEqual(Array.from({ length: 20 }, () => progress(lines)));
+    expect([atOnce, largest]).toEqual([1, 2_000]);
+    await expect(new SharedStore(redis, KEYS, 'a').load(() => false)).rejects.toThrow(LeaseLost);
+  });
+
+  test('a whole state is restored in small commits; until the last of them Redis counts as empty', async () => {
+    const lines = Array.from({ length: 10_000 }, (_, index) => `line ${index} ${'é'.repeat(50)}`);
+    const old = await open('a');
+    old.append(8, [record(1, 'old')], progress(['old']));
+    await old.settled();
+    const store = new SharedStore(redis, KEYS, 'a');
+    const loaded = await store.load(() => true);
+    const state: SharedState = {
+      version: 90,
+      records: Array.from({ length: 3_000 }, (_, index) => record(index + 1)),
+      first: 5,
+      acknowledged: new Map([['stdout', 7]]),
+      progress: new Map([[GROUP, progress(lines)]]),
+    };
+    const versions: number[] = [];
+    let brokenAfter = 2;
+    const breaking: Redis = {
+      async command(...args) {
+        if (brokenAfter === 0) throw new Error('away');
+        brokenAfter -= 1;
+        const answer = await redis.command(...args);
+        versions.push(await store.version());
+        return answer;
+      },
+      close() {},
+    };
+    const broken = new SharedStore(breaking, KEYS, 'a');
+    await expect(broken.replace(loaded, state, 100)).rejects.toThrow('away');
+    const half = await store.load(() => true);
+    expect(half).toMatchObject({ records: [], progress: new Map() });
+    brokenAfter = Infinity;
+    await broken.replace(half, state, 100);
+    expect(versions.slice(0, -1).every((version) => version < 0)).toBe(true);
+    expect(await store.load(() => true)).toEqual({ ...state, version: 100 });
+    expect(await redis.command('EXISTS', KEYS.window(8, ''))).toBe(0);
+  });
+
+  test('a Redis that has not what was written last refuses the next commit, and its holder hears it', async () => {
+    const refused: string[] = [];
+    const spool = await open('a', undefined, (error) => refused.push(error.message));
+    spool.append(GROUP, [record(1)], progress(['line 1']));
+    await spool.settled();
+    await redis.command('SET', KEYS.version, '0');
+    spool.append(GROUP, [record(2)], progress(['line 1', 'line 2']));
+    await spool.settled();
+    expect(refused).toEqual(['Redis has not what was written to it last']);
+    // What waits to be written waits for the sink.
+    expect(spool.standing('stdout').lag).toBe(2);
+    expect(spool.snapshot().records).toEqual([record(1), record(2)]);
+  });
+
   test('a lease is one replica’s at a time, renewed while it lives, and free at once when released', async () => {
     const events: string[] = [];
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const join = (token: string) =>
       startLease({
         redis,
         key: KEYS.lease,
         token,
         now: () => performance.now(),
-        onTaken: () => Promise.resolve(void events.push(`${token} taken`)),
+        async onTaken() {
+          events.push(`${token} taken`);
+          await begun;
+        },
+        onRenewed: () => Promise.resolve(),
         onDenied: () => Promise.resolve(),
         onLost: () => Promise.resolve(void events.push(`${token} lost`)),
       });
     const first = join('a');
     await until(() => first.held());
     const second = join('b');
-    // Redis counts the 5 s of a lease by its own clock: one that was not renewed would be gone by then.
+    // Redis counts the 5 s of a lease by its own clock: one that was not renewed would be gone by then,
+    // also while the work under it only begins: a state of many groups takes its time.
     await new Promise((resolve) => setTimeout(resolve, 6_000));
     expect([first.held(), second.held()]).toEqual([true, false]);
+    begin();
     await first.release();
     await until(() => second.held());
     expect(first.held()).toBe(false);
+    // What is forfeited is ended, and taken again by who has it.
+    second.forfeit();
+    expect(second.held()).toBe(false);
+    await until(() => second.held());
     // Somebody takes it away: the holder finds out when it renews.
     await redis.command('SET', KEYS.lease, 'c');
     await until(() => !second.held());
-    await until(() => events.length === 3);
-    expect(events).toEqual(['a taken', 'b taken', 'b lost']);
+    await until(() => events.length === 5);
+    expect(events).toEqual(['a taken', 'b taken', 'b lost', 'b taken', 'b lost']);
     await second.release();
     expect(await redis.command('GET', KEYS.lease)).toBe('c');
   });

@@ -1,4 +1,4 @@
-// Worker groups: the rate, the gaps and the last lines of each log.
+// Worker groups: the rate, the gaps and the last lines of each log; and the sinks that their lines go to.
 import { ago, byId, cards, element, facts } from './status-dom.js';
 import { counted, plural, printable, seconds } from './status-words.js';
 
@@ -62,4 +62,38 @@ function drawLines(card, group) {
   const atEnd = pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 2;
   pre.textContent = text;
   if (atEnd) pre.scrollTop = pre.scrollHeight;
+}
+
+export function drawSinks({ sinks, spool_durable: durable, replica: { role } }) {
+  cards(byId('sinks'), sinks, {
+    key: ({ sink }) => sink,
+    label: ({ sink }) => `Log sink ${sink}`,
+    tone: sinkTone,
+    draw: (sink) => sinkCard(sink, durable),
+    none: role === 'standby' ? 'Another replica delivers the logs.' : 'None configured.',
+  });
+}
+
+function sinkTone({ dropped_lines: dropped, last_error: error }) {
+  return counted(dropped) ? 'bad' : error ? 'warn' : 'good';
+}
+
+function sinkCard(sink, durable) {
+  const dropped = counted(sink.dropped_lines);
+  const word = sink.last_error ? 'failing' : dropped ? 'missed lines' : 'delivering';
+  return [
+    element(
+      'div',
+      { class: 'row' },
+      element('span', { class: 'name' }, `Log sink ${sink.sink}`),
+      element('span', { class: `pill ${sinkTone(sink)}` }, word),
+    ),
+    facts(
+      ['Waiting', plural(sink.lag_lines, 'record')],
+      ['Delivered', plural(sink.delivered_lines, 'record')],
+      ...(dropped ? [['Dropped', dropped]] : []),
+      ['Kept', durable === null ? 'in memory' : durable ? 'durably' : 'in memory, for now'],
+    ),
+    ...(sink.last_error ? [element('p', { class: 'note warn' }, printable(sink.last_error))] : []),
+  ];
 }

@@ -42,8 +42,9 @@ function troubles(status, now) {
       'warn',
       'Log records are in memory alone: PILOTLIGHT_STATE_DIR cannot be used, and is tried again',
     ]);
-  for (const { sink, dropped_lines: dropped } of status.sinks) {
+  for (const { sink, dropped_lines: dropped, lag_lines: lag, last_error: error } of status.sinks) {
     if (counted(dropped)) found.push(['bad', `Log sink ${sink} missed lines: ${counted(dropped)}`]);
+    if (error) found.push(['warn', `Log sink ${sink} fails, ${plural(lag, 'record')} waiting: ${error}`]);
   }
   for (const { workergroup_id: id, gaps, last_error: error } of status.worker_groups) {
     const { reset: _, ...lossy } = gaps;

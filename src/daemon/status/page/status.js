@@ -1,7 +1,7 @@
 // The status page: reads /api/status every two seconds and draws it.
 import { byId, element } from './status-dom.js';
 import { drawDeployments } from './status-deployments.js';
-import { drawGroups } from './status-logs.js';
+import { drawGroups, drawSinks } from './status-logs.js';
 import { verdict } from './status-verdict.js';
 import { drawEndpointGroups, drawWatches } from './status-watches.js';
 import { plural, seconds } from './status-words.js';
@@ -45,6 +45,7 @@ function drawAll() {
     (restarts > 0 ? `, after ${plural(restarts, 'restart')}` : '');
   drawDeployments(status.deployments);
   drawGroups(status.worker_groups, status.replica);
+  drawSinks(status);
   drawEndpointGroups(status.endpoint_groups);
   drawWatches(status, now());
   drawMoving();

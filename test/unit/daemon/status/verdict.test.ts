@@ -38,6 +38,22 @@ function deployment(state: string, lastError: string | null = null): DeploymentS
 }
 
 describe('the verdict of the status page', () => {
+  test('says of a sink that fails how much waits for it', () => {
+    const dropped = { overflow: 0, corruption: 0, rejected: 0 };
+    const sink = {
+      sink: 'otlp',
+      delivered_lines: 5,
+      dropped_lines: dropped,
+      lag_lines: 20,
+      last_error: null,
+    };
+    expect(judge({ sinks: [sink] }).tone).toBe('good');
+    expect(judge({ sinks: [{ ...sink, last_error: 'connection refused' }] })).toMatchObject({
+      tone: 'warn',
+      troubles: ['Log sink otlp fails, 20 records waiting: connection refused'],
+    });
+  });
+
   test.each([
     ['starting', null, 'warn', 'Deployment 42 is starting; no heartbeat was accepted yet'],
     [

@@ -19,6 +19,8 @@ import { toJsonLine } from '../../../../src/logs/sinks/stdout.ts';
 import { until } from '../../../support/daemon.ts';
 import { readLogFiles, rotatedFiles } from '../../../support/log-files.ts';
 import { batchOf, record, recordsFrom } from '../../../support/log-records.ts';
+import { describeWith } from '../../../support/optional.ts';
+import { canMount, smallDisk } from '../../../support/small-disk.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const NEVER = new AbortController().signal;
@@ -191,6 +193,35 @@ describe('the file sink', () => {
     expect(seqs(readLogFiles(path))).toEqual([1, 2, 3]);
   });
 
+  test.each([
+    ['a line of somebody else', 'started by hand, no line end'],
+    ['JSON of somebody else', '{"time":"2025-01-01T00:00:00.000000Z","message":"hello'],
+    ['a byte', '['],
+  ])('cuts nothing off that is not its own: %s gets its line end', async (_, text) => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'worker.log');
+    writeFileSync(path, `earlier\n${text}`);
+    await deliver(path, recordsFrom(1, 2));
+    expect(readFileSync(path, 'utf8')).toBe(
+      `earlier\n${text}\n${recordsFrom(1, 2).map(toJsonLine).join('')}`,
+    );
+  });
+
+  test('cuts off a record of its own, however short a piece of it is there, and one that does not come again', async () => {
+    for (const bytes of [1, 5, 60, 90]) {
+      using folder = temporaryFolder();
+      const path = join(folder.path, 'worker.log');
+      writeFileSync(path, `earlier\n${toJsonLine(record(1)).slice(0, bytes)}`);
+      await deliver(path, recordsFrom(1, 2));
+      expect(readFileSync(path, 'utf8')).toBe(`earlier\n${recordsFrom(1, 2).map(toJsonLine).join('')}`);
+    }
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'worker.log');
+    writeFileSync(path, toJsonLine(record(9)).slice(0, 90));
+    await deliver(path, recordsFrom(1, 2));
+    expect(seqs(readLogFiles(path))).toEqual([1, 2]);
+  });
+
   test('cuts off a torn last line of many megabytes', async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, 'worker.log');
@@ -198,6 +229,30 @@ describe('the file sink', () => {
     appendFileSync(path, toJsonLine(record(2, 'é'.repeat(5_000_000))).slice(0, -100));
     await deliver(path, [record(1), record(2, 'é'.repeat(5_000_000)), record(3)]);
     expect(seqs(readLogFiles(path))).toEqual([1, 2, 3]);
+  });
+});
+
+describeWith(
+  'mount',
+  canMount,
+  'run as root, where tmpfs can be mounted',
+)('the file sink', () => {
+  test.each(['full', 'read-only'])('on a disk that is %s for a while has each record once', async (what) => {
+    using disk = smallDisk(256);
+    const path = join(disk.path, 'worker.log');
+    const sink = open(path, { maxBytes: 1_000_000 });
+    await sink.write(batchOf(recordsFrom(1, 100)), NEVER);
+    if (what === 'full') disk.fill();
+    else disk.readOnly();
+    const batch = batchOf(recordsFrom(101, 900));
+    const code = what === 'full' ? 'ENOSPC' : 'EROFS';
+    for (let attempt = 0; attempt < 2; attempt += 1)
+      await expect(sink.write(batch, NEVER)).rejects.toThrow(code);
+    if (what === 'full') disk.free();
+    else disk.writable();
+    await sink.write(batch, NEVER);
+    await sink.close();
+    expect(seqs(readLogFiles(path))).toEqual(upTo(1_000));
   });
 });
 

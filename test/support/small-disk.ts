@@ -1,0 +1,53 @@
+/** A real file system of a few kilobytes that a test fills, frees, and makes read-only. */
+import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from './temporary-folder.ts';
+
+export interface SmallDisk extends Disposable {
+  readonly path: string;
+  /** Takes all the room that is left. */
+  fill(): void;
+  free(): void;
+  readOnly(): void;
+  writable(): void;
+}
+
+export function smallDisk(kibibytes: number): SmallDisk {
+  const folder = temporaryFolder();
+  mount('-t', 'tmpfs', '-o', `size=${kibibytes}k`, 'tmpfs', folder.path);
+  const filler = join(folder.path, 'filler');
+  return {
+    path: folder.path,
+    fill() {
+      try {
+        for (;;) writeFileSync(filler, Buffer.alloc(4_096), { flag: 'a' });
+      } catch (error) {
+        if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
+      }
+    },
+    free: () => rmSync(filler, { force: true }),
+    readOnly: () => mount('-o', 'remount,ro', folder.path),
+    writable: () => mount('-o', 'remount,rw', folder.path),
+    [Symbol.dispose]() {
+      // Lazily: a process that still ends may have a file open.
+      spawnSync('umount', ['--lazy', folder.path]);
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+/** Mounting needs the rights for it, also where the command is there. */
+export const canMount = ((): boolean => {
+  try {
+    smallDisk(64)[Symbol.dispose]();
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+function mount(...args: readonly string[]): void {
+  const { status, error, stderr } = spawnSync('mount', args, { encoding: 'utf8' });
+  if (status !== 0) throw error ?? new Error(`mount ${args.join(' ')}: ${stderr}`);
+}
