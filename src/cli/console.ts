@@ -2,7 +2,7 @@
  * What a command has around it: where it prints, what it reads, whom it can ask. Handed in, so that tests can be the
  * terminal. Results go to `out`, everything else to `err`.
  */
-import { readFileSync } from 'node:fs';
+import { fstatSync, readFileSync, writeSync } from 'node:fs';
 import type { Environment } from '../config/values.ts';
 import { EXIT } from '../config/exit-codes.ts';
 import { askHidden } from './ask.ts';
@@ -34,12 +34,13 @@ export function processConsole(): Console {
   const { stdin, stdout, stderr } = process;
   const { interruptible, readerLeft } = createInterrupts();
   const err = (text: string): void => void stderr.write(text);
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
+  const failed = (error: NodeJS.ErrnoException): void => {
     if (error.code === 'EPIPE') return readerLeft();
     // A full disk, for one.
     err(`error: the results cannot be written: ${error.message}\n`);
     process.exit(EXIT.failed);
-  });
+  };
+  stdout.on('error', failed);
   // Messages that nobody reads change nothing: the command goes on, and its exit code tells the rest.
   stderr.on('error', () => {});
   return {
@@ -51,7 +52,7 @@ export function processConsole(): Console {
       return stderr.isTTY ? stderr.columns : undefined;
     },
     hasColours: stdout.isTTY && stdout.hasColors(),
-    out: (text) => void stdout.write(text),
+    out: isFile(stdout.fd) ? (text) => writeAll(stdout.fd, text, failed) : (text) => void stdout.write(text),
     err,
     taken: () =>
       new Promise((resolve) => {
@@ -64,6 +65,23 @@ export function processConsole(): Console {
       process.exitCode = code;
     },
   };
+}
+
+function isFile(fd: number): boolean {
+  try {
+    return fstatSync(fd).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Node's own stream for a file takes a part of the text for all of it, which is what a disk that becomes full takes. */
+function writeAll(fd: number, text: string, failed: (error: NodeJS.ErrnoException) => void): void {
+  try {
+    for (let rest = Buffer.from(text); rest.length > 0;) rest = rest.subarray(writeSync(fd, rest));
+  } catch (error) {
+    failed(error as NodeJS.ErrnoException);
+  }
 }
 
 export function printLine({ out }: Pick<Console, 'out'>, line: string): void {

@@ -3,7 +3,6 @@ import { createClient, type ClientOptions } from '../../client/client.ts';
 import { ApiError } from '../../client/errors.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { systemClock } from '../../logs/clock.ts';
-import type { LogEvent } from '../../logs/events.ts';
 import { createTailFetcher } from '../../logs/follow/fetch-tail.ts';
 import type { FetchTail } from '../../logs/follow/group-follower.ts';
 import { startLogPipeline } from '../../logs/follow/pipeline.ts';
@@ -12,6 +11,7 @@ import { printError, type Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { READER_LEFT, untilAborted } from '../interrupts.ts';
 import { formatRecord } from './format.ts';
+import { createNotes } from './notes.ts';
 import type { WantedLog } from './print.ts';
 import { terminalSink } from './terminal-sink.ts';
 
@@ -43,11 +43,12 @@ export async function followLog(
       random: Math.random,
       observe(event) {
         sink.observe(event);
-        if (!refused.signal.aborted) notes(event);
+        if (!refused.signal.aborted) notes.observe(event);
       },
     });
     await untilAborted(AbortSignal.any([signal, refused.signal]));
     await pipeline.stop(AbortSignal.timeout(FLUSH_MS));
+    notes.end();
     if (refused.signal.aborted) {
       const refusal = refused.signal.reason as ApiError;
       printError(console, `error: ${refusal.message}`);
@@ -72,22 +73,5 @@ function withFirstRefusal(fetchTail: FetchTail, onRefusal: (error: ApiError) => 
     } finally {
       isFirst = false;
     }
-  };
-}
-
-/** Says once that the service does not answer, and once that it does again. */
-function createNotes(group: number, console: Console): (event: LogEvent) => void {
-  let failing = false;
-  return (event) => {
-    if (event.kind === 'poll failed' && !failing) {
-      printError(
-        console,
-        `pilotlight: worker group ${group}: ${event.reason}; trying again, nothing is lost yet`,
-      );
-    }
-    if (event.kind === 'polled' && failing)
-      printError(console, `pilotlight: worker group ${group}: following again`);
-    if (event.kind === 'poll failed') failing = true;
-    if (event.kind === 'polled') failing = false;
   };
 }
