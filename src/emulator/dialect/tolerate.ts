@@ -28,6 +28,10 @@ export function tolerate(
 export function readTexts(schema: z.ZodType, value: unknown): unknown {
   const inner = unwrap(schema);
   if (typeof value === 'string') return schema.safeParse(value).success ? value : coerceText(schema, value);
+  if (inner instanceof z.ZodUnion) {
+    const readings = (inner.options as z.ZodType[]).map((option) => readTexts(option, value));
+    return readings.find((reading) => schema.safeParse(reading).success) ?? value;
+  }
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
     return value.map((item) => readTexts(inner.element as z.ZodType, item));
   }

@@ -1,0 +1,107 @@
+/** Every field that the public page names of a row is in it, and every answer says that it succeeded. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startPublic, type PublicClient } from '../../support/public-client.ts';
+
+let service: PublicClient;
+beforeEach(async () => {
+  service = await startPublic();
+});
+afterEach(() => service[Symbol.asyncDispose]());
+
+const DEPLOYMENT = `
+  id name image file_hash current_version_id created_at updated_at tag endpoint_id endpoint_state
+  worker_count s3_key env storage search_params last_healthy_version_id ttl last_client_heartbeat`;
+const PARAMETERS = `
+  endpoint_name min_load min_cold_load target_util cold_mult cold_workers max_workers max_queue_time
+  target_queue_time inactivity_timeout`;
+const ENDPOINT = `
+  id api_key user_id created_at endpoint_state auto_delete_in_seconds auto_delete_due_24h
+  ${PARAMETERS}`;
+const WORKER_GROUP = `
+  id endpoint_id endpoint_name template_hash template_id search_query launch_args gpu_ram test_workers
+  min_load target_util cold_mult api_key created_at user_id`;
+const WORKER = `
+  id status cur_load new_load cur_load_rolling_avg cur_perf perf measured_perf dlperf reliability
+  reqs_working disk_usage loaded_at started_at gpu_name url created_at`;
+const INSTANCE = `
+  id start_date extra_env label gpu_name num_gpus dph_total actual_status intended_status machine_id`;
+
+function wordsOf(text: string): string[] {
+  return text.trim().split(/\s+/);
+}
+
+/** What the request answers with the fields of its rows at a place in the answer. */
+type Row = readonly [method: string, path: string, body: object | undefined, at: string, fields: string];
+
+const ROWS: readonly Row[] = [
+  ['GET', '/api/v0/deployments', undefined, 'deployments', DEPLOYMENT],
+  ['GET', '/api/v0/deployment/42/', undefined, 'deployment', DEPLOYMENT],
+  ['GET', '/api/v0/deployment/42/versions/', undefined, 'versions', 'id image file_hash created_at'],
+  ['GET', '/api/v0/endptjobs/', undefined, 'results', ENDPOINT],
+  ['GET', '/api/v0/endptjobs/31/', undefined, 'result', ENDPOINT],
+  ['GET', '/api/v0/workergroups/', undefined, 'results', WORKER_GROUP],
+  ['GET', '/api/v0/autojobs', undefined, 'results', WORKER_GROUP],
+  ['POST', '/get_endpoint_workers/', { id: 31 }, '', WORKER],
+  ['POST', '/get_workergroup_workers/', { id: 7 }, 'workers', WORKER],
+  ['POST', '/get_endpoint_logs/', { id: 31 }, '.', 'info0 info1 trace debug'],
+  ['POST', '/get_autogroup_logs/', { id: 7 }, '.', 'info0 info1 trace debug'],
+  ['POST', '/get_workergroup_logs/', { id: 7 }, '.', 'logs'],
+  ['POST', '/update_workers/', { workergroup_id: 7 }, '.', 'workers_to_update'],
+  ['POST', '/update_workers/', { workergroup_id: 7, cancel_update: true }, '.', 'cancelled'],
+  [
+    'POST',
+    '/route/',
+    { endpoint: 'chat', cost: 1, request_idx: 0, replay_timeout: 60 },
+    '.',
+    'url reqnum signature cost endpoint request_idx',
+  ],
+  ['GET', '/api/v0/instances/', undefined, '.', 'instances_found'],
+  ['GET', '/api/v0/instances/', undefined, 'instances', INSTANCE],
+  ['GET', '/api/v1/instances/', undefined, '.', 'total_instances label_counts next_token'],
+  ['GET', '/api/v1/instances/', undefined, 'instances', INSTANCE],
+  ['GET', '/api/v0/instances/501/', undefined, 'instances', INSTANCE],
+  ['GET', '/api/v0/instances/filters/', undefined, 'filters', 'actual_status verification gpu_name'],
+  ['GET', '/api/v0/auth/apikeys/', undefined, 'apikeys', 'id name permissions'],
+  ['GET', '/api/v0/auth/apikeys/1/', undefined, '.', 'id name permissions'],
+  ['PUT', '/api/v0/commands/reset_apikey/', {}, '.', 'new_api_key'],
+  ['GET', '/api/v0/template/', undefined, '.', 'templates_found'],
+  ['GET', '/api/v0/template/', undefined, 'templates', 'id hash_id name image'],
+  ['GET', '/api/v0/machines/maintenances?owner=me', undefined, '', 'machine_id start_time end_time'],
+];
+
+describe('rows', () => {
+  test.each(ROWS)('%s %s %j: %s', async (method, path, body, at, fields) => {
+    const answer = await service.send(method, path, body);
+    expect(answer.status).toBe(200);
+    if (!Array.isArray(answer.body)) expect(answer.body).toMatchObject({ success: true });
+    const found: unknown = at === '' || at === '.' ? answer.body : answer.body[at];
+    const rows = Array.isArray(found) ? (found as object[]) : [found as object];
+    expect(rows.length).toBeGreaterThan(0);
+    for (const row of rows) expect(Object.keys(row)).toEqual(expect.arrayContaining(wordsOf(fields)));
+  });
+});
+
+test.each([
+  ['POST', '/api/v0/endptjobs/', { endpoint_name: 'a' }, { success: true, result: 32 }],
+  ['PUT', '/api/v0/endptjobs/31/', { endpoint_state: 'suspended' }, { success: true }],
+  ['PUT', '/api/v0/workergroups/7/', { test_workers: 2 }, { success: true }],
+  ['DELETE', '/api/v0/workergroups/8/', { client_id: 'me' }, { success: true, deleted_workers: [] }],
+  ['POST', '/api/v0/deployment/42/stop/', {}, { success: true, endpoint_state: 'stopped' }],
+  ['POST', '/api/v0/deployment/42/heartbeat/', undefined, { success: true, deployment_id: 42 }],
+  ['DELETE', '/api/v0/deployments/', { name: 'square', tag: null }, { success: true, count: 2 }],
+  ['PUT', '/api/v0/instances/501/', { label: 'a', state: null }, { success: true }],
+  ['DELETE', '/api/v0/instances/501/', {}, { success: true }],
+  [
+    'PUT',
+    '/api/v0/asks/3001/',
+    { image: 'a', disk: 10, client_id: 'me' },
+    { success: true, new_contract: 505 },
+  ],
+] as const)('%s %s says so: %j', async (method, path, body, said) => {
+  expect(await service.send(method, path, body)).toMatchObject({ status: 200, body: said });
+});
+
+test('the deletion of an API key is answered by a sentence', async () => {
+  const answer = await service.send('DELETE', '/api/v0/auth/apikeys/2/', {});
+  expect([answer.status, typeof answer.body]).toEqual([200, 'string']);
+});
