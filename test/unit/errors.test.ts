@@ -24,7 +24,7 @@ import { LeaseLost } from '../../src/daemon/replicas/shared-store.ts';
 import { SeedError } from '../../src/emulator/seed/file.ts';
 import { Refused } from '../../src/emulator/answers/refused.ts';
 import { SinkBusy } from '../../src/logs/sinks/sink.ts';
-import { SpoolInUse, UnreadableSpool } from '../../src/logs/spool/spool-file.ts';
+import { NewerSpool, SpoolInUse, UnreadableSpool } from '../../src/logs/spool/spool-file.ts';
 import type { Refusal } from '../../src/wire/response.ts';
 import { root } from '../support/optional.ts';
 
@@ -56,6 +56,7 @@ const ERRORS: readonly PilotlightError[] = [
   new SeedError('seed'),
   new Refused('not_found', 'no such thing'),
   new SinkBusy('busy', { retryAfterMs: undefined, advice: undefined }),
+  new NewerSpool(3),
   new SpoolInUse('in use'),
   new UnreadableSpool('unreadable'),
   new LeaseLost('lost'),
