@@ -340,6 +340,15 @@ describe('under one rate limit for all', () => {
     expect((refusals.length - before.refused) / (sent.length - before.sent)).toBeLessThan(0.01);
   });
 
+  it('a healthy one lets one in trouble go first that could be refused for its sake', async () => {
+    const { time, driver, sent } = limited(1, 2500);
+    driver.add({ id: 0, ttl: 60_000, interval: 2000 });
+    await time.pass(100);
+    driver.add({ id: 1, ttl: 30_000, interval: 'auto' }); // refused, and due again in 2.5 to 2.75 s
+    await time.pass(5500);
+    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual([0, 1, 1, 0]);
+  });
+
   it('what does not fit is said with its numbers', async () => {
     const { time, driver } = limited(20, 3000);
     await time.pass(5000);
