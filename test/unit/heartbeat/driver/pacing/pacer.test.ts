@@ -189,7 +189,8 @@ describe('the pacer', () => {
     burst(pacer, 0, 6);
     for (let at = 10_000; at < 90_000; at += 10_000) {
       const slow = pacer.sent(7, at, -Infinity);
-      pacer.sent(8, at + 300, -Infinity);
+      const fast = pacer.sent(8, at + 300, -Infinity);
+      pacer.settled(fast, named(3000), at + 300 + LATENCY);
       pacer.settled(slow, named(3000), at + 500);
     }
     expect(pacer.limit).toBe(3000);
