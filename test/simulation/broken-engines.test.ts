@@ -4,6 +4,7 @@ import type { BrokenPacer } from './broken-pacers.ts';
 import { FirstPacer } from './first-pacer.ts';
 import { search, type ScenarioName } from './prove.ts';
 import { replay } from './recorded.ts';
+import { RECORDED_UNDER_LIMIT } from './recorded-limits.ts';
 import { RECORDED } from './recorded-schedules.ts';
 
 const MOST_SEEDS = 500;
@@ -63,5 +64,12 @@ it.each(Object.entries(RECORDED))(
     expect((await replay(schedule)).violations).toEqual([]);
     const { violations } = await replay(schedule, { makePacer: () => new FirstPacer() });
     expect(violations.join()).toMatch(/expired/);
+  },
+);
+
+it.each(Object.entries(RECORDED_UNDER_LIMIT))(
+  'the recorded schedule of %s is survived',
+  async (_name, schedule) => {
+    expect((await replay(schedule)).violations).toEqual([]);
   },
 );

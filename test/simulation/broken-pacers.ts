@@ -1,7 +1,7 @@
 /** Pacers with one mistake each. The simulation must notice every one. */
 
 import type { Outcome } from '../../src/heartbeat/engine/outcome.ts';
-import { Pacer, type Departure } from '../../src/heartbeat/driver/pacer.ts';
+import { Pacer, type Departure } from '../../src/heartbeat/driver/pacing/pacer.ts';
 
 /** A suspicion rules at once, as the first pacer had it. */
 class Rash extends Pacer {
@@ -20,10 +20,10 @@ class Blind extends Pacer {
   override settled(): void {}
 }
 
-/** A gap of exactly θ, whatever the network does to it. */
+/** An attempt arrives when it leaves, whatever the network does to it. */
 class Exact extends Pacer {
-  override get gap(): number {
-    return this.limit ?? super.gap;
+  override settled(departure: Departure, outcome: Outcome): void {
+    super.settled(departure, outcome, departure.arrival.at);
   }
 }
 

@@ -19,7 +19,7 @@ import { Random } from './random.ts';
 import { finish, pickLateness, type RunOptions, type RunResult } from './scenario.ts';
 import type { Limit } from './service.ts';
 import { findWindow, type Span } from './span.ts';
-import { World } from './world.ts';
+import { ms, World } from './world.ts';
 
 const FAULTS = [
   'hang',
@@ -52,6 +52,7 @@ class Chaos implements Weather {
   /** What each deployment under a shared limit may add to a window, ms, and how many there are. */
   turn = 0;
   turns = 0;
+  note: World['note'] = () => {};
   /** When the service last said by mistake that there is no such deployment. */
   #mistakenAt = -Infinity;
   #fault: Fault | undefined;
@@ -91,6 +92,7 @@ class Chaos implements Weather {
     this.#fault = undefined;
     this.changes += 1;
     this.#latency = this.#random.pick([20, 100, attemptTimeout * 0.999]);
+    this.note(() => '== the service is healthy');
     this.#time.at(this.#time.now + this.#random.between(0.2, 3) * rescue, () => this.#hurt());
   }
 
@@ -102,6 +104,7 @@ class Chaos implements Weather {
     this.#fault = this.#random.pick(FAULTS);
     this.changes += 1;
     this.mark(length);
+    this.note(() => `== every request meets: ${this.#fault}, for ${ms(length)}`);
     this.#time.at(this.#time.now + length, () => this.#heal());
   }
 
@@ -145,6 +148,7 @@ async function storm(
   const timing = timingFor({ ttl, interval });
   const weather = new Chaos(time, random, timing);
   const world = new World(time, { random, weather, step, trace, pacer: makePacer?.() });
+  weather.note = (line) => world.note(line);
   world.service.rate = random.between(0.99, 1.01);
   time.lateness = pickLateness(random, timing.tick);
   const horizon = 8 * ttl;
@@ -184,10 +188,13 @@ async function storm(
     }
     return world.lost.length === ids.length;
   });
+  const excused = world.lost.filter((id) => {
+    const window = weather.windowFor(basis.get(id) ?? -timing.interval, timing);
+    if (window !== undefined)
+      world.note(() => `== ${id} could be saved: ${ms(window.from)} to ${ms(window.to)} was a window`);
+    return window === undefined;
+  });
   const result = await finish(world);
-  const excused = world.lost.filter(
-    (id) => weather.windowFor(basis.get(id) ?? -timing.interval, timing) === undefined,
-  );
   return {
     ...result,
     violations: result.violations.filter(

@@ -3,7 +3,7 @@
  * that follows from it puts off every attempt, whatever it costs. The recorded schedules are lost with it.
  */
 import type { Outcome, Throttled } from '../../src/heartbeat/engine/outcome.ts';
-import { Pacer, type Departure } from '../../src/heartbeat/driver/pacer.ts';
+import { Pacer, type Departure } from '../../src/heartbeat/driver/pacing/pacer.ts';
 
 /** What the network may take away from a distance between two arrivals, as a part of it. */
 const JITTER = 0.1;
@@ -38,9 +38,8 @@ export class FirstPacer extends Pacer {
   }
 
   override sent(id: number, at: number, ownLast: number): Departure {
-    const departure = { id, at, sinceOwn: at - ownLast, sinceAny: at - this.#lastAt, nextAt: Infinity };
     this.#lastAt = at;
-    return departure;
+    return super.sent(id, at, ownLast);
   }
 
   override settled(departure: Departure, outcome: Outcome): void {
@@ -49,7 +48,7 @@ export class FirstPacer extends Pacer {
     if (outcome.type === 'throttled') this.#refused(departure, outcome);
   }
 
-  #ease({ at }: Departure): void {
+  #ease({ arrival: { at } }: Departure): void {
     this.#refusals = 0;
     this.#fine = Math.min(this.#fine, Math.abs(at - this.#acceptedAt));
     this.#acceptedAt = at;
@@ -58,7 +57,8 @@ export class FirstPacer extends Pacer {
     this.#gap = gap < SMALLEST ? 0 : Math.min(gap, this.#gap);
   }
 
-  #refused({ sinceOwn, sinceAny }: Departure, { thresholdMs }: Throttled): void {
+  #refused({ sinceOwn, arrival, before }: Departure, { thresholdMs }: Throttled): void {
+    const sinceAny = arrival.at - before.at;
     const kept = this.#gap > 0 && sinceAny >= this.#gap;
     if (kept) this.#refusals += 1;
     if (this.#refusals > PATIENCE) {

@@ -5,6 +5,7 @@
  * gives. Times are true ms.
  */
 import type { Fate } from './faults.ts';
+import type { Limit } from './service.ts';
 
 /** What the requests of a time met, in their order and over again: a healthy service's latency, or a fault. */
 export interface Phase {
@@ -15,6 +16,10 @@ export interface Phase {
 export interface Schedule {
   readonly ttl: number;
   readonly deployments: number;
+  /** Default: the automatic one. */
+  readonly interval?: number;
+  /** One that all deployments share. Default: none. */
+  readonly limit?: Limit;
   /** How fast the service's clock runs. */
   readonly rate: number;
   /** How late timers fire. */

@@ -34,8 +34,9 @@ export async function replay(
   };
   const world = new World(time, { random, weather, step, trace, pacer: makePacer?.() });
   world.service.rate = schedule.rate;
+  world.service.limit = schedule.limit;
   time.lateness = () => schedule.lateness;
-  for (let id = 1; id <= schedule.deployments; id += 1) world.light(id, schedule.ttl);
+  for (let id = 1; id <= schedule.deployments; id += 1) world.light(id, schedule.ttl, schedule.interval);
   await world.run(schedule.end);
   return finish(world);
 }

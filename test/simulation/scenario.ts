@@ -5,7 +5,7 @@ import {
   rescueTime,
   type TimingChoice,
 } from '../../src/heartbeat/engine/formulas.ts';
-import type { Pacer } from '../../src/heartbeat/driver/pacer.ts';
+import type { Pacer } from '../../src/heartbeat/driver/pacing/pacer.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 

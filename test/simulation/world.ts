@@ -4,7 +4,7 @@ import { HeartbeatDriver } from '../../src/heartbeat/driver/driver.ts';
 import { step as engineStep, type StepFunction } from '../../src/heartbeat/engine/engine.ts';
 import { timingFor, type IntervalChoice } from '../../src/heartbeat/engine/formulas.ts';
 import type { Heartbeat, Notice } from '../../src/heartbeat/engine/state.ts';
-import type { Pacer } from '../../src/heartbeat/driver/pacer.ts';
+import type { Pacer } from '../../src/heartbeat/driver/pacing/pacer.ts';
 import type { VirtualTime } from '../support/virtual-time.ts';
 import { Network, type Weather } from './network.ts';
 import { Promises } from './promises.ts';

@@ -18,6 +18,9 @@ export class Backlog<T extends { readonly beat: Heartbeat }> {
   /** The same, but for second attempts, by how long they can be put off without breaking a bound. */
   readonly #latest = new DeadlineHeap<T>();
 
+  /** Those in trouble that do not want to send yet, by when they will. */
+  readonly #retries = new DeadlineHeap<T>();
+
   /** How many want to send now, those included that were deferred. */
   get senders(): number {
     return Math.max(this.#senders.size, this.#latest.size);
@@ -33,6 +36,11 @@ export class Backlog<T extends { readonly beat: Heartbeat }> {
     return this.#latest.next;
   }
 
+  /** When one in trouble will want to send again. */
+  get retryAt(): number {
+    return this.#retries.next;
+  }
+
   /** Enters a heartbeat, or moves one that has changed. */
   place(item: T, mono: number): void {
     const wishes = sendAt(item.beat);
@@ -41,6 +49,8 @@ export class Backlog<T extends { readonly beat: Heartbeat }> {
     else this.#senders.delete(item);
     if (wantsNow && item.beat.dueAt <= mono) this.#latest.set(item, item.beat.latestAt);
     else this.#latest.delete(item);
+    if (!wantsNow && wishes < Infinity && isInTrouble(item.beat)) this.#retries.set(item, wishes);
+    else this.#retries.delete(item);
     const at = Math.min(deadlineAt(item.beat), wantsNow ? Infinity : wishes);
     if (at === Infinity) this.#timeline.delete(item);
     else this.#timeline.set(item, at);
@@ -71,6 +81,11 @@ export class Backlog<T extends { readonly beat: Heartbeat }> {
   ripest(): T | undefined {
     return this.#latest.peek();
   }
+}
+
+/** What is lost already is in no trouble that a wait of the others could end. */
+function isInTrouble({ trouble, state }: Heartbeat): boolean {
+  return trouble !== 'none' && state !== 'lapsed' && state !== 'gone';
 }
 
 /**

@@ -21,7 +21,7 @@ import {
   type Send,
 } from '../engine/state.ts';
 import { Outbox } from './outbox.ts';
-import { Pacer } from './pacer.ts';
+import { Pacer } from './pacing/pacer.ts';
 import type { Ports } from './ports.ts';
 import type { Instant } from '../engine/clock-drift.ts';
 import { Queue } from './queue.ts';

@@ -1,9 +1,9 @@
 import { Backlog } from './backlog.ts';
 import type { Calls } from './calls.ts';
 import type { Heartbeat } from '../engine/state.ts';
-import type { Pacer } from './pacer.ts';
+import type { Pacer } from './pacing/pacer.ts';
 import { ageOf } from '../engine/schedule.ts';
-import { Demand } from './shared-limit.ts';
+import { Demand } from './pacing/demand.ts';
 
 export interface QueueLimits {
   /** How many attempts may be under way, overdue ones not counted. */
@@ -51,16 +51,28 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     const { senders, latestAt, nextAt } = this.backlog;
     if (senders === 0 || this.#full) return nextAt;
     const opensAt = this.#pacer.opensAt(mono);
-    return Math.min(nextAt, Math.max(mono, this.#pacer.confirmed ? opensAt : Math.min(opensAt, latestAt)));
+    if (this.#pacer.confirmed) return Math.min(nextAt, Math.max(mono, opensAt));
+    const mayLeaveAt = this.#leavesTurn(mono) ? latestAt : Math.min(opensAt, latestAt);
+    return Math.min(nextAt, Math.max(mono, mayLeaveAt));
   }
 
   /** The most urgent one, or while a gap is kept, one that cannot be put off. */
   #first(mono: number): T | undefined {
     const isOpen = mono >= this.#pacer.opensAt(mono);
     if (this.#pacer.confirmed) return isOpen ? this.#nextTurn(mono) : undefined;
-    // Those that were deferred when the limit was still believed in are among the ripest.
-    if (isOpen) return this.backlog.sender() ?? this.backlog.ripest();
+    if (isOpen && !this.#leavesTurn(mono)) return this.#unpaced;
     return this.backlog.latestAt <= mono ? this.backlog.ripest() : undefined;
+  }
+
+  /** The most urgent one. Those that were deferred while a limit was believed in are among the ripest. */
+  get #unpaced(): T | undefined {
+    return this.backlog.sender() ?? this.backlog.ripest();
+  }
+
+  /** Whether a healthy one lets one in trouble go first, which could be refused for its sake. */
+  #leavesTurn(mono: number): boolean {
+    if (this.#pacer.opensAt(mono) === -Infinity || this.#unpaced?.beat.trouble !== 'none') return false;
+    return this.backlog.retryAt < mono + this.#pacer.gap;
   }
 
   /** The most urgent of those whose turn it is; otherwise the one that has waited longest, before its turn. */

@@ -3,8 +3,8 @@ import type { Timing } from '../engine/formulas.ts';
 /** The fractional parts of its multiples lie evenly in [0, 1), however many there are (Weyl's theorem). */
 const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
 
-/** How many first beats are due at once: as many as the driver has under way at once by default. */
-const AT_ONCE = 256;
+/** How many first beats are due at once: under a limit that they share all but one of them are refused. */
+const AT_ONCE = 32;
 
 /**
  * Between the first beats of those that come after these, ms: 1,750 a second. One core was measured to send 3,300 a
@@ -24,7 +24,7 @@ export class Stagger {
 
   /**
    * Where one more deployment has its place, when it is added at `mono`: the part of an interval, (0, 1], after which it
-   * beats again after a disturbance, and when it is due first. A few hundred are due at once, and the others in the
+   * beats again after a disturbance, and when it is due first. A few are due at once, and the others in the
    * order in which they were added, at a steady pace. Never later than T/10, for what was left of the TTL before this
    * process began is not known here: who would have to wait longer is due at once, and what is due at once is served by
    * earliest expiry, as fast as it can be.

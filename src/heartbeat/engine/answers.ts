@@ -11,7 +11,7 @@ import {
 import type { Attempt } from './state.ts';
 import type { FailureLabel, Outcome, Throttled } from './outcome.ts';
 import { expiresAt, LATENCIES_KEPT, lifeLeft } from './schedule.ts';
-import { abort, dueBy, dueNow, forget, newest, notify, type Draft } from './draft.ts';
+import { abort, dueBy, dueNow, forget, longestSilence, newest, notify, type Draft } from './draft.ts';
 
 /** How much of the learned spacing above its minimum is kept per accepted beat. */
 const SPACING_DECAY = 0.8;
@@ -118,11 +118,11 @@ function throttle(draft: Draft, { attempt, outcome, delay, governs }: Throttling
   const jitter = 1 + THROTTLE_JITTER * draft.random();
   beat.trouble = 'throttled';
   beat.hedging = false;
-  if (outcome.thresholdMs !== undefined || outcome.retryAfterMs === undefined) {
-    // A threshold that is named is used, also where doubling went beyond it or another wait is asked for.
-    const learned = outcome.thresholdMs ?? beat.spacing * 2;
-    beat.spacing = Math.max(MIN_SPACING, Math.min(beat.timing.maxSpacing, learned));
-  }
+  const { attemptTimeout, backoff, maxSpacing } = beat.timing;
+  // A threshold that is named is used, also where doubling went beyond it or another wait is asked for.
+  if (outcome.thresholdMs !== undefined)
+    beat.spacing = Math.max(MIN_SPACING, Math.min(attemptTimeout + backoff, outcome.thresholdMs));
+  else if (outcome.retryAfterMs === undefined) beat.spacing = Math.min(maxSpacing, beat.spacing * 2);
   if (!governs) return;
   if (asked === undefined) {
     // From the send, not from the answer: a 429 that took A to arrive has used up that much of the wait.
@@ -132,9 +132,9 @@ function throttle(draft: Draft, { attempt, outcome, delay, governs }: Throttling
   const wanted = now.mono + asked * jitter;
   const latest = Math.max(lastCall(draft), now.mono + delay);
   beat.dueAt = Infinity; // what the service asks for outweighs a retry that is due before
-  const { attemptTimeout, backoff } = beat.timing;
   // The service does not want to be reached before, so that only then the time begins in which it should be.
-  dueBy(draft, Math.min(wanted, latest), Math.min(wanted + attemptTimeout + backoff, latest));
+  const patience = Math.max(latest, longestSilence(draft));
+  dueBy(draft, Math.min(wanted, latest), Math.min(wanted + attemptTimeout + backoff, patience));
   if (beat.dueAt < wanted)
     notify(draft, { type: 'wait-cut-short', askedMs: asked, waitMs: beat.dueAt - now.mono });
 }

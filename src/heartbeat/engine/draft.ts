@@ -47,7 +47,7 @@ export function dueBy(draft: Draft, at: number, latest = longestSilence(draft)):
 }
 
 /** Attempts start A + B apart at most, or a window of X could open and close between two. */
-function longestSilence({ beat }: Draft): number {
+export function longestSilence({ beat }: Draft): number {
   return beat.lastSentAt + beat.timing.attemptTimeout + beat.timing.backoff;
 }
 

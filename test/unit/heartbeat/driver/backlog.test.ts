@@ -38,3 +38,17 @@ it('one that only a clock that was set makes look lost is in a hurry', () => {
   const hidden = { offset: 0, hidden: 3_600_000 };
   expect(order([due(1, 20_000), due(2, 10_000, { drift: hidden })])).toEqual([2, 1]);
 });
+
+it('knows when one in trouble tries again, as long as there is something to be saved', () => {
+  const backlog = new Backlog<{ readonly beat: Heartbeat }>();
+  const trouble = { trouble: 'throttled', state: 'throttled' } as const;
+  const item = due(1, 30_000, { ...trouble, dueAt: NOW + 900 });
+  backlog.place(due(2, 10_000, { dueAt: NOW + 300 }), NOW);
+  backlog.place(due(3, 10_000, trouble), NOW);
+  backlog.place(due(4, 70_000, { ...trouble, state: 'lapsed', dueAt: NOW + 500 }), NOW);
+  expect(backlog.retryAt).toBe(Infinity);
+  backlog.place(item, NOW);
+  expect(backlog.retryAt).toBe(NOW + 900);
+  backlog.place(item, NOW + 900);
+  expect(backlog.retryAt).toBe(Infinity);
+});

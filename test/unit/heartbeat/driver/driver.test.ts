@@ -223,11 +223,11 @@ describe('many deployments', () => {
 });
 
 describe('a crowd of deployments that are added together', () => {
-  it('begins a few hundred at once and the others at a steady pace, none of them late', async () => {
+  it('begins a few at once and the others at a steady pace, none of them late', async () => {
     const { time, driver, service, sent, notices } = rig();
     for (let id = 0; id < 10_000; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
     await time.pass(0.1);
-    expect(sent).toHaveLength(256);
+    expect(sent).toHaveLength(32);
     await time.pass(6000);
     const firsts = new Map(sent.toReversed().map(({ deploymentId, at }) => [deploymentId, at]));
     expect(firsts.size).toBe(10_000);
@@ -239,11 +239,11 @@ describe('a crowd of deployments that are added together', () => {
     expect(Math.max(...lags)).toBeLessThanOrEqual(service.latency);
   });
 
-  it('of no more than a few hundred beats at once', async () => {
+  it('of no more than a few beats at once', async () => {
     const { time, driver, sent } = rig();
-    for (let id = 0; id < 256; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    for (let id = 0; id < 32; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
     await time.pass(0.1);
-    expect(sent).toHaveLength(256);
+    expect(sent).toHaveLength(32);
   });
 
   it('that is too large for T/10 goes as fast as it can, and waits for nothing', async () => {
@@ -260,7 +260,7 @@ describe('a crowd of deployments that are added together', () => {
     await time.pass(0.1);
     const last = driver.snapshot().deployments.at(-1)!;
     expect(last).toMatchObject({ state: 'starting', attempts: 0 });
-    expect(last.nextBeatAt! - EPOCH).toBeCloseTo(((1000 - 256) / 1750) * 1000, 0);
+    expect(last.nextBeatAt! - EPOCH).toBeCloseTo(((1000 - 32) / 1750) * 1000, 0);
     driver.remove(last.deploymentId);
     await time.pass(1000);
     expect(new Set(sent.map(({ deploymentId }) => deploymentId)).size).toBe(999);
@@ -338,6 +338,17 @@ describe('under one rate limit for all', () => {
       true,
     );
     expect((refusals.length - before.refused) / (sent.length - before.sent)).toBeLessThan(0.01);
+    // From the first beats on, which leave before any limit is known.
+    expect(refusals.length / sent.length).toBeLessThan(0.015);
+  });
+
+  it('a healthy one lets one in trouble go first that could be refused for its sake', async () => {
+    const { time, driver, sent } = limited(1, 2500);
+    driver.add({ id: 0, ttl: 60_000, interval: 2000 });
+    await time.pass(100);
+    driver.add({ id: 1, ttl: 30_000, interval: 'auto' }); // refused, and due again in 2.5 to 2.75 s
+    await time.pass(5500);
+    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual([0, 1, 1, 0]);
   });
 
   it('what does not fit is said with its numbers', async () => {

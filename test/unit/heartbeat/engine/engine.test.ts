@@ -244,13 +244,31 @@ describe('429', () => {
     const patient = new Patient({ ttl: 60_000 }).light();
     patient.nextAttempt();
     patient.answer({ type: 'throttled', thresholdMs: 20_000 });
-    expect(patient.beat.spacing).toBeCloseTo(6000 / 1.1);
+    expect(patient.beat.spacing).toBe(6000);
     expect(patient.nextIn).toBe(20_000);
     patient.nextAttempt();
     patient.answer({ type: 'throttled', thresholdMs: 50_000 });
     expect(patient.told('wait-cut-short')).toMatchObject([{ askedMs: 50_000 }]);
     patient.nextAttempt();
     expect(patient.remaining).toBeCloseTo(12_000); // X
+  });
+
+  it('doubles the spacing for one that is not named up to less than that, because of its jitter', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    for (let time = 0; time < 8; time += 1) {
+      patient.nextAttempt();
+      patient.answer({ type: 'throttled' });
+    }
+    expect(patient.beat.spacing).toBeCloseTo(6000 / 1.1);
+  });
+
+  it('may be put off for a limit that is suspected up to A + B after the last attempt, however little is left', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    while (patient.remaining > 6000) {
+      patient.nextAttempt();
+      patient.answer({ type: 'throttled', thresholdMs: 600 });
+      expect(patient.beat.latestAt).toBeGreaterThanOrEqual(patient.beat.lastSentAt + 2100);
+    }
   });
 
   it('allows hedging again after the next success', () => {

@@ -1,5 +1,5 @@
-import type { Timing } from '../engine/formulas.ts';
-import type { SharedLimit } from '../view/snapshot.ts';
+import type { Timing } from '../../engine/formulas.ts';
+import type { SharedLimit } from '../../view/snapshot.ts';
 
 /** So much more than an even share of the time is waited for, because some turns are for retries. */
 const EVENLY = 1.05;

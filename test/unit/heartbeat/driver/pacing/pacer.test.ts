@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../../../src/heartbeat/engine/outcome.ts';
-import { Pacer, type Departure } from '../../../../src/heartbeat/driver/pacer.ts';
+import type { Outcome } from '../../../../../src/heartbeat/engine/outcome.ts';
+import { Pacer, type Departure } from '../../../../../src/heartbeat/driver/pacing/pacer.ts';
 
 const ACCEPTED: Outcome = { type: 'accepted' };
 const LATENCY = 20;
@@ -46,13 +46,14 @@ describe('the pacer', () => {
     expect(pacer.opensAt(600)).toBeLessThan(3600);
   });
 
-  it('lets a suspicion rest when nothing is refused for a minute', () => {
+  it('lets a suspicion rest when nothing is refused for ten minutes', () => {
     const pacer = new Pacer();
     run(pacer, [
       [1, 0, ACCEPTED],
       [2, 500, named(3000)],
     ]);
-    expect(pacer.opensAt(61_000)).toBe(-Infinity);
+    expect(pacer.opensAt(600_000)).toBeGreaterThan(0);
+    expect(pacer.opensAt(601_000)).toBe(-Infinity);
   });
 
   it('takes a limit for confirmed when three accepted ones each had a refused neighbour', () => {
@@ -157,16 +158,42 @@ describe('the pacer', () => {
     expect(pacer.limit).toBe(3000);
   });
 
-  it('adds to the gap where the network brings attempts nearer together, and takes it back', () => {
+  it('waits for as long as the network may have delayed the last attempt, up to half of the limit', () => {
     const pacer = new Pacer();
     burst(pacer, 0, 6);
-    const before = pacer.gap;
-    run(pacer, [[7, 10_000, named(3000)]]);
-    expect(pacer.gap).toBeGreaterThan(before + 100);
-    pacer.widest = 3100;
-    expect(pacer.gap).toBe(3100);
-    for (let at = 20_000; at < 20_000_000; at += 5000) run(pacer, [[at, at, ACCEPTED]]);
-    expect(pacer.gap).toBeCloseTo(before);
+    const gap = 3061;
+    const late = (id: number, at: number, latency: number): void =>
+      pacer.settled(pacer.sent(id, at, -Infinity), ACCEPTED, at + latency);
+    late(7, 10_000, LATENCY);
+    expect(pacer.opensAt(10_020)).toBe(10_000 + gap);
+    late(8, 20_000, LATENCY + 400);
+    expect(pacer.opensAt(20_420)).toBe(20_000 + gap + 400);
+    pacer.sent(9, 30_000, -Infinity); // and is not answered: it may be as late as the latest
+    expect(pacer.opensAt(30_000)).toBe(30_000 + gap + 400);
+    late(10, 40_000, LATENCY + 2500);
+    expect(pacer.opensAt(42_500)).toBe(40_000 + gap + 1500);
+    expect(pacer.gap).toBe(gap);
+  });
+
+  it('keeps no more than leaves every deployment its turn, but never less than the limit', () => {
+    const pacer = new Pacer();
+    burst(pacer, 0, 6);
+    pacer.widest = 3010;
+    expect(pacer.gap).toBe(3010);
+    pacer.widest = 2000;
+    expect(pacer.gap).toBe(3000);
+  });
+
+  it('does not count against a limit what may have been refused for the sake of one that overtook it', () => {
+    const pacer = new Pacer();
+    burst(pacer, 0, 6);
+    for (let at = 10_000; at < 90_000; at += 10_000) {
+      const slow = pacer.sent(7, at, -Infinity);
+      const fast = pacer.sent(8, at + 300, -Infinity);
+      pacer.settled(fast, named(3000), at + 300 + LATENCY);
+      pacer.settled(slow, named(3000), at + 500);
+    }
+    expect(pacer.limit).toBe(3000);
   });
 
   it('tries now and again whether the limit is still there', () => {
@@ -210,19 +237,74 @@ describe('the pacer', () => {
       burst(pacer, 0, 6, unnamed);
       expect(pacer.limit).toBeUndefined();
       run(pacer, [[7, 10_000, unnamed]]);
-      expect(pacer.gap).toBe(3061);
+      expect(pacer.gap).toBeCloseTo(1.5 * 2041 * 1.02 + 1, 0);
       expect(pacer.limit).toBe(2041);
     });
 
-    it('adds only a margin once the guess was enough', () => {
+    it('lies between what did not do and what was enough', () => {
       const pacer = new Pacer();
       burst(pacer, 0, 6, unnamed);
       run(pacer, [
         [7, 10_000, ACCEPTED],
-        [8, 12_100, ACCEPTED],
-        [9, 14_200, unnamed],
+        [8, 12_500, ACCEPTED],
+        [9, 14_600, unnamed],
       ]);
-      expect(pacer.gap).toBe(2142);
+      expect(pacer.limit).toBe(2041);
+      expect(pacer.gap).toBe(2551); // and not 1.5 × 2041
+    });
+
+    it('is longer for a while where even what was enough is refused', () => {
+      const pacer = new Pacer();
+      burst(pacer, 0, 6, unnamed);
+      run(pacer, [
+        [7, 10_000, ACCEPTED],
+        [8, 11_900, ACCEPTED],
+      ]);
+      const gap = 1900 * 1.02 + 1;
+      expect(pacer.gap).toBe(gap);
+      run(pacer, [[9, 14_600, unnamed]]);
+      expect(pacer.gap).toBeCloseTo(1.5 * gap * 1.02 + 1);
+      run(pacer, [[10, 18_000, ACCEPTED]]);
+      expect(pacer.gap).toBe(gap);
+    });
+
+    it('knows what it had found out when a failing gateway no longer refuses everybody', () => {
+      const pacer = new Pacer();
+      run(pacer, [
+        [1, 0, ACCEPTED],
+        [2, 500, unnamed],
+        [3, 2600, unnamed],
+        [4, 5800, ACCEPTED],
+        [5, 9000, ACCEPTED],
+      ]);
+      const { gap } = pacer;
+      expect(gap).toBeGreaterThan(3000);
+      run(pacer, [[6, 60_000, unnamed]]);
+      expect(pacer.gap).toBe(0);
+      run(pacer, [
+        [7, 70_000, ACCEPTED],
+        [8, 70_500, unnamed],
+      ]);
+      expect(pacer.gap).toBe(gap);
+    });
+
+    it('begins with what a Retry-After says also where it is less than 2 s', () => {
+      const pacer = new Pacer();
+      burst(pacer, 0, 6, { type: 'throttled', retryAfterMs: 1000 });
+      expect(pacer.gap).toBe(1021);
+      run(pacer, [[7, 10_000, { type: 'throttled', retryAfterMs: 1000 }]]);
+      expect(pacer.gap).toBeCloseTo(1.5 * 1021 * 1.02 + 1, 0);
+    });
+
+    it('is guessed also where a fault had named another one before', () => {
+      const pacer = new Pacer();
+      run(pacer, [
+        [1, 0, ACCEPTED],
+        [2, 500, named(700)],
+        [3, 2000, ACCEPTED],
+        [4, 2900, { type: 'throttled', retryAfterMs: 3000 }],
+      ]);
+      expect(pacer.gap).toBeGreaterThan(1500);
     });
 
     it('takes what was accepted before for a contradiction, and guesses less from then on', () => {
