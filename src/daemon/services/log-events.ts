@@ -49,6 +49,9 @@ export function logEvent(logger: Logger, event: LogEvent): void {
         'the log spool was unreadable and set aside; a new epoch begins',
       );
       return;
+    case 'stale answer':
+      logger.debug({ workergroupId: event.workergroupId }, 'log answer older than the one before it');
+      return;
     case 'polled':
     case 'lines':
     case 'delivered':
