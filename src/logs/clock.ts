@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PilotlightError } from '../contract/pilotlight-error.ts';
 
 /** Time, handed in: tests run on virtual time. */
 export interface Clock {
@@ -12,6 +13,12 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
 };
+
+/** The time was up before there was an answer. */
+export class NoAnswer extends PilotlightError {
+  readonly code = 'no_answer';
+  readonly actor = 'service';
+}
 
 /** Never seen: without a reason, an AbortController makes an error with a stack for each poll. */
 const OVER = Symbol('over');
@@ -29,7 +36,7 @@ export async function within<Answer>(
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   const overdue = clock.sleep(ms, either).then(() => {
-    throw new Error(`no answer within ${ms} ms`);
+    throw new NoAnswer(`no answer within ${ms} ms`);
   });
   try {
     return await Promise.race([run(either), overdue]);

@@ -25,6 +25,8 @@ export type LogEvent =
       readonly failures: number;
       readonly retryInMs: number;
     }
+  /** The answer was an older view of the log: nothing was taken of it, and it is asked for again. */
+  | { readonly kind: 'stale answer'; readonly workergroupId: number }
   /** Lines were taken: they are in the spool now. */
   | {
       readonly kind: 'lines';

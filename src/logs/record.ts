@@ -13,12 +13,15 @@ export interface Gap {
   readonly reason: GapReason;
   /** Lines that are certainly lost. */
   readonly lost_min: number;
-  /** Lines that are probably lost; for `ambiguous`, the most that can be. At least lost_min. */
+  /** Lines that are probably lost; for `ambiguous`, the most that the line rate makes likely. At least lost_min. */
   readonly lost_estimate: number;
 }
 
 interface Place {
-  /** When the line was read: RFC 3339, UTC, microseconds. Strictly increasing within a worker group. */
+  /**
+   * When the line was read: RFC 3339, UTC, microseconds. Strictly increasing within a worker group, but where the
+   * clock was set back by more than a minute.
+   */
   readonly time: string;
   readonly workergroup_id: number;
   /** From 1; up when the worker group's log started over. */
@@ -29,6 +32,8 @@ interface Place {
 
 interface LineRecord extends Place {
   readonly line: string;
+  /** It is the rest of the line before it, which was delivered when it had rested without an end. */
+  readonly continues?: true;
   /** Only where the service answers with a map of levels: the one that this line is of. */
   readonly level?: string;
 }

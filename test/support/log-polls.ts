@@ -2,7 +2,7 @@
 import {
   advance,
   beginGroup,
-  FIRST_POLL,
+  firstPoll,
   type Beginning,
   type GroupState,
   type NextPoll,
@@ -12,13 +12,14 @@ import type { Gap, LogRecord } from '../../src/logs/record.ts';
 
 export class LogPolls {
   state: GroupState;
-  next: NextPoll = FIRST_POLL;
+  next: NextPoll;
   now = 1_700_000_000_000;
   polls = 0;
   readonly records: LogRecord[] = [];
 
   constructor(beginning: Partial<Beginning> = {}) {
     this.state = beginGroup({ workergroupId: 7, start: 'all', ...beginning });
+    this.next = firstPoll(this.state);
   }
 
   /**

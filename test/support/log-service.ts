@@ -1,6 +1,7 @@
-/** A worker group's log as the service keeps and gives it: the end of a text, in lines. */
+/** A worker group's log as the service keeps and gives it: the end of a text, in lines. And what it may do wrong. */
 import type { TailAnswer } from '../../src/logs/tail/answer.ts';
 
+/** Times in ms. Each may be switched on beside any other. */
 export interface LogServiceOptions {
   /** The text ends with a line's end; otherwise the last one is left out, as by a join of lines. */
   readonly endsLines?: boolean;
@@ -8,12 +9,41 @@ export interface LogServiceOptions {
   readonly cut?: number;
   /** The most lines it gives, however many are asked for. */
   readonly gives?: number;
+  /** An answer of more characters does not come through. */
+  readonly byteLimit?: number;
+  /** How old the view is that the next answer gives: it comes from a backend that lags. */
+  readonly stale?: () => number;
+  /** How long after its turn the next line is seen: it comes from a worker that is late, and goes where it belongs. */
+  readonly merged?: () => number;
+}
+
+/** A line, or what of it has been written yet. */
+export interface WrittenLine {
+  readonly text: string;
+  /** Of the log that it stands in, which begins anew now and then. */
+  readonly epoch: number;
+  /** From when on it is seen. */
+  readonly seenAt: number;
+}
+
+/** A moment at which the unended last line had this text. */
+interface Partial {
+  readonly at: number;
+  readonly text: string;
 }
 
 export class LogService {
+  /** Moved by whoever has a clock; without one, everything is of the same moment. */
+  now = 0;
+  /** All lines that have ended, of all epochs. */
+  readonly written: WrittenLine[] = [];
   readonly #options: LogServiceOptions;
-  #lines: string[] = [];
   #partial = '';
+  readonly #partials: Partial[] = [{ at: -Infinity, text: '' }];
+  /** The first line of each epoch, and when it began. */
+  readonly #epochs: { readonly from: number; readonly at: number }[] = [{ from: 0, at: -Infinity }];
+  /** What the last answer showed. */
+  shown: readonly WrittenLine[] = [];
 
   constructor(options: LogServiceOptions = {}) {
     this.#options = options;
@@ -21,35 +51,70 @@ export class LogService {
 
   /** Lines that have ended. */
   get lines(): readonly string[] {
-    return this.#lines;
+    return this.written.slice(this.#epochs.at(-1)?.from).map(({ text }) => text);
+  }
+
+  get epoch(): number {
+    return this.#epochs.length;
   }
 
   write(text: string): void {
     const pieces = (this.#partial + text).split('\n');
     this.#partial = pieces.pop() ?? '';
-    this.#lines.push(...pieces);
+    this.#partials.push({ at: this.now, text: this.#partial });
+    for (const piece of pieces) {
+      const seenAt = this.now + (this.#options.merged?.() ?? 0);
+      this.written.push({ text: piece, epoch: this.epoch, seenAt });
+    }
   }
 
   writeLines(lines: readonly string[]): void {
     for (const line of lines) this.write(`${line}\n`);
   }
 
-  /** The worker group starts anew: its log is gone. */
-  reset(): void {
-    this.#lines = [];
+  /** The worker group starts anew: its log is gone. @returns The line that was being written. */
+  reset(): string {
+    const partial = this.#partial;
+    this.#epochs.push({ from: this.written.length, at: this.now });
     this.#partial = '';
+    this.#partials.push({ at: this.now, text: '' });
+    return partial;
   }
 
   tail(count: number): string {
-    const { endsLines = true, cut = 0, gives = Infinity } = this.#options;
-    const units = this.#partial === '' ? this.#lines : [...this.#lines, this.#partial];
-    const given = Math.min(count, gives);
-    const last = units.slice(-given);
-    if (units.length >= given && last[0] !== undefined) last[0] = last[0].slice(cut);
-    return last.join('\n') + (endsLines && this.#partial === '' && last.length > 0 ? '\n' : '');
+    const { endsLines = true, cut = 0, gives = Infinity, stale } = this.#options;
+    const at = this.now - (stale?.() ?? 0);
+    const partial = this.#partials.findLast((one) => one.at <= at)?.text ?? '';
+    const given = Math.min(count, gives) - (partial === '' ? 0 : 1);
+    const shown = this.#view(at, given);
+    const full = shown.length >= given;
+    this.shown = full ? shown.slice(1) : shown;
+    const last = shown.map(({ text }) => text);
+    if (full && last[0] !== undefined) last[0] = last[0].slice(cut);
+    if (partial !== '') last.push(partial);
+    // A service that joins its lines has no line that is being written: the last one is whole as far as it knows.
+    return last.join('\n') + (endsLines && partial === '' && last.length > 0 ? '\n' : '');
   }
 
   answer(count: number): TailAnswer {
-    return { kind: 'text', text: this.tail(count) };
+    const text = this.tail(count);
+    if (text.length > (this.#options.byteLimit ?? Infinity)) {
+      this.shown = [];
+      return { kind: 'error', reason: 'the answer is too large', tooLarge: true };
+    }
+    return { kind: 'text', text };
+  }
+
+  /** The last lines that were seen at a time. */
+  #view(at: number, count: number): readonly WrittenLine[] {
+    const epoch = this.#epochs.findLastIndex((one) => one.at <= at);
+    const from = this.#epochs[epoch]?.from ?? 0;
+    const found: WrittenLine[] = [];
+    for (let index = (this.#epochs[epoch + 1]?.from ?? this.written.length) - 1; index >= from; index--) {
+      const line = this.written[index];
+      if (found.length >= count || line === undefined) break;
+      if (line.seenAt <= at) found.push(line);
+    }
+    return found.reverse();
   }
 }

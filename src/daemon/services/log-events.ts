@@ -71,6 +71,9 @@ export function logEvent(logger: Logger, event: LogEvent): void {
       );
       return;
     }
+    case 'stale answer':
+      logger.debug({ workergroupId: event.workergroupId }, 'log answer older than the one before it');
+      return;
     case 'polled':
     case 'lines':
     case 'delivered':

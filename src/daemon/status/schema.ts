@@ -77,6 +77,7 @@ const workerGroup = z.object({
   lines_per_second: z.number().min(0),
   gaps: byReason,
   lost_lines_estimate: count,
+  stale_answers: count.describe('Answers that were older views of the log, of which nothing was taken'),
   poll_interval_seconds: seconds,
   tail_size: count,
   last_line_at: time.nullable(),

@@ -10,6 +10,7 @@ export function workerGroupStatus(group: GroupView): WorkerGroupStatus {
     lines_per_second: group.linesPerSecond,
     gaps: group.gaps,
     lost_lines_estimate: group.lostEstimate,
+    stale_answers: group.staleAnswers,
     poll_interval_seconds: group.intervalMs / 1000,
     tail_size: group.tail,
     last_line_at: group.lastLineAt === undefined ? null : group.lastLineAt / 1000,

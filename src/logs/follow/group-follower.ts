@@ -3,12 +3,12 @@
  * around the state machine. One poll at a time, so polls never overlap.
  */
 import type { TailAnswer } from '../tail/answer.ts';
-import { within, type Clock } from '../clock.ts';
+import { NoAnswer, within, type Clock } from '../clock.ts';
 import type { LogListener } from '../events.ts';
 import {
   advance,
   beginGroup,
-  FIRST_POLL,
+  firstPoll,
   type GroupState,
   type LogStart,
   type NextPoll,
@@ -47,7 +47,7 @@ export class GroupFollower {
   readonly #options: FollowOptions;
   readonly #stats = new GroupStats();
   #state: GroupState;
-  #next: NextPoll = FIRST_POLL;
+  #next: NextPoll;
 
   constructor(workergroupId: number, options: FollowOptions) {
     const { spool, start } = options;
@@ -58,6 +58,7 @@ export class GroupFollower {
       progress: spool.progress(workergroupId),
       epochAfterLoss: spool.epochAfterLoss,
     });
+    this.#next = firstPoll(this.#state);
   }
 
   /** @returns Once the signal aborts. */
@@ -100,7 +101,7 @@ export class GroupFollower {
         fetchTail({ workergroupId, tail, signal: limited }),
       );
     } catch (error) {
-      return { kind: 'error', reason: messageOf(error) };
+      return { kind: 'error', reason: messageOf(error), tooLarge: error instanceof NoAnswer };
     }
   }
 

@@ -22,6 +22,8 @@ export interface GroupView {
   readonly bytes: number;
   readonly gaps: Readonly<Record<GapReason, number>>;
   readonly lostEstimate: number;
+  /** Answers that were older views of the log. */
+  readonly staleAnswers: number;
   /** Unix milliseconds. */
   readonly lastLineAt?: number;
   /** The last ones taken in this process, oldest first. */
@@ -36,18 +38,25 @@ export class GroupStats {
   #lines = 0;
   #bytes = 0;
   #lostEstimate = 0;
+  #staleAnswers = 0;
   #lastLines: readonly string[] = [];
   #lastLineAt?: number;
   #error?: string;
 
   /** @param now Unix milliseconds at which the answer came. */
-  count({ state, records, next }: Step, answer: TailAnswer, now: number, roundTripMs: number): LogEvent[] {
+  count(
+    { state, records, stale, next }: Step,
+    answer: TailAnswer,
+    now: number,
+    roundTripMs: number,
+  ): LogEvent[] {
     const { workergroupId, failures } = state;
     if (answer.kind === 'error') {
       this.#error = answer.reason;
       const { delayMs: retryInMs } = next;
       return [{ kind: 'poll failed', workergroupId, reason: answer.reason, failures, retryInMs }];
     }
+    if (stale === true) this.#staleAnswers += 1;
     const gaps = records.flatMap((record) => ('gap' in record ? [record.gap] : []));
     for (const { reason, lost_estimate } of gaps) {
       this.#gaps[reason] += 1;
@@ -63,6 +72,7 @@ export class GroupStats {
     this.#bytes += bytes;
     return [
       { kind: 'polled', workergroupId, tail: next.tail, intervalMs: next.delayMs, roundTripMs },
+      ...(stale === true ? [{ kind: 'stale answer' as const, workergroupId }] : []),
       ...gaps.map(({ reason, lost_min: lostMin, lost_estimate: lostEstimate }): LogEvent => ({
         kind: 'gap',
         workergroupId,
@@ -89,6 +99,7 @@ export class GroupStats {
       bytes: this.#bytes,
       gaps: { ...this.#gaps },
       lostEstimate: this.#lostEstimate,
+      staleAnswers: this.#staleAnswers,
       ...(this.#lastLineAt !== undefined && { lastLineAt: this.#lastLineAt }),
       lastLines: this.#lastLines,
       tail: next.tail,

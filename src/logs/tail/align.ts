@@ -70,6 +70,22 @@ export function align(window: LineWindow, tail: HashedLines, facts: TailFacts): 
  */
 export function candidates(window: LineWindow, tail: HashedLines): number[] {
   const [taken, seen] = [window.hashes, tail.hashes];
+  const agreedBefore = runLengths(taken, seen);
+  const first = tail.lines[0]?.replace(BROKEN_START, '');
+  const lineTaken = lineReader(window);
+  const found: number[] = [];
+  for (let at = 1; at <= seen.length; at++) {
+    const reach = Math.min(at, taken.length);
+    const whole = reach === at ? at - 1 : reach;
+    const agreed = agreedBefore(at);
+    if (whole === 0 || agreed < whole) continue;
+    if (agreed >= reach || isEndOf(first, lineTaken(taken.length - at))) found.push(at);
+  }
+  return found;
+}
+
+/** For each place of `seen`, how many lines before it are the last ones of `taken`. Linear in both. */
+export function runLengths(taken: Float64Array, seen: Float64Array): (before: number) => number {
   const symbols = new Float64Array(taken.length + 1 + seen.length);
   symbols.set(taken);
   symbols.subarray(0, taken.length).reverse();
@@ -77,18 +93,12 @@ export function candidates(window: LineWindow, tail: HashedLines): number[] {
   symbols.set(seen, taken.length + 1);
   symbols.subarray(taken.length + 1).reverse();
   const runs = zFunction(symbols);
+  return (before) => runs[symbols.length - before] ?? 0;
+}
 
-  const first = tail.lines[0]?.replace(BROKEN_START, '');
-  const lineTaken = lineReader(window);
-  const found: number[] = [];
-  for (let at = 1; at <= seen.length; at++) {
-    const reach = Math.min(at, taken.length);
-    const whole = reach === at ? at - 1 : reach;
-    const agreed = runs[symbols.length - at] ?? 0;
-    if (whole === 0 || agreed < whole) continue;
-    if (agreed >= reach || isEndOf(first, lineTaken(taken.length - at))) found.push(at);
-  }
-  return found;
+/** Whether so many lines agreeing is no chance. */
+export function isEvident(hashes: Float64Array, start: number, end: number): boolean {
+  return indexOfDistinct(hashes, start, end) !== undefined;
 }
 
 export function beginsWith(tail: HashedLines, window: LineWindow): boolean {

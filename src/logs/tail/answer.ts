@@ -13,13 +13,17 @@ export type TailAnswer =
   | { readonly kind: 'text'; readonly text: string }
   /** The older form: one text for each level, and each level is a stream of its own. */
   | { readonly kind: 'levels'; readonly levels: Readonly<Record<string, string>> }
-  | {
-      readonly kind: 'error';
-      /** For a person; must hold no secret. */
-      readonly reason: string;
-      /** How long the service asked to be left alone, in milliseconds. */
-      readonly retryAfterMs?: number;
-    };
+  | Refusal;
+
+export interface Refusal {
+  readonly kind: 'error';
+  /** For a person; must hold no secret. */
+  readonly reason: string;
+  /** How long the service asked to be left alone, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** The answer was too large, too slow, or cut: fewer lines may come through. */
+  readonly tooLarge?: boolean;
+}
 
 /** Level names of the public dialect and their kin. `error` is left out: it is how an error body begins. */
 const LEVEL = /^(?:info|warn|trace|debug)\d*$/;
@@ -46,7 +50,7 @@ function levelsOf(fields: Readonly<Record<string, unknown>>): Record<string, str
   return levels.length === 0 ? undefined : Object.fromEntries(levels);
 }
 
-function refusal(what: string, body: unknown): TailAnswer {
+function refusal(what: string, body: unknown): Refusal {
   const said = typeof body === 'string' ? body.trim() : isRecord(body) ? sayingOf(body) : '';
   return { kind: 'error', reason: said === '' ? what : `${what}: ${said.slice(0, 200)}` };
 }

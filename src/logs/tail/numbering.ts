@@ -1,5 +1,6 @@
 /** From lines taken to records: epoch, sequence number and time, which only ever go up. */
 import { microsFormatter, type Gap, type LogRecord } from '../record.ts';
+import { lastState } from './last-line.ts';
 import type { Taken } from './stream.ts';
 
 /** The name of the one stream of a plain text. */
@@ -18,6 +19,14 @@ export interface RecordNumbers {
   readonly time: number;
 }
 
+interface LineContent {
+  readonly line: string;
+  readonly continues?: true;
+}
+
+/** Microseconds that a record's time may be ahead of the clock. */
+const MOST_AHEAD = 60_000_000;
+
 /** What numbering needs to know of a group. */
 interface NumberedGroup {
   readonly workergroupId: number;
@@ -31,19 +40,37 @@ export function numberRecords(group: NumberedGroup, taken: readonly TakenByLevel
   const records: LogRecord[] = [];
   const format = microsFormatter();
   let { epoch, seq, time } = group.progress;
-  const append = (level: string, content: { readonly line: string } | { readonly gap: Gap }) => {
+  const append = (level: string, content: LineContent | { readonly gap: Gap }) => {
     seq += 1;
-    // Equal times would be dropped as repeats by Loki, and the clock may go back.
-    time = Math.max(now * 1000, time + 1);
+    time = nextTime(time, now);
     const place = { time: format(time), workergroup_id: group.workergroupId, epoch, seq };
     records.push({ ...place, ...content, ...(level !== PLAIN && { level }) });
   };
-  for (const [level, { parting }] of taken) if (parting !== undefined) append(level, { line: parting });
+  for (const [level, { parting }] of taken)
+    if (parting !== undefined) append(level, { line: lastState(parting) });
   if (taken.some(([, { gap }]) => gap?.reason === 'reset')) epoch += 1;
   if (group.forgotten) append(PLAIN, { gap: { reason: 'reset', lost_min: 0, lost_estimate: 0 } });
-  for (const [level, { gap, lines }] of taken) {
+  for (const [level, { gap, lines, continues }] of taken) {
     if (gap !== undefined) append(level, { gap });
-    for (const line of lines) append(level, { line });
+    let index = 0;
+    for (const line of lines) {
+      const text = lastState(line);
+      append(level, index === continues ? { line: text, continues: true } : { line: text });
+      index += 1;
+    }
   }
   return { records, progress: { epoch, seq, time } };
+}
+
+/**
+ * Equal times would be dropped as repeats by Loki, so they go up by at least one, also when the clock is set back a
+ * little. When it is set back by more than a minute, it was wrong before: times in the future would be refused for as
+ * long as it was ahead, so they follow it, once.
+ *
+ * @param time Microseconds, of the record before.
+ * @param now Unix milliseconds.
+ */
+function nextTime(time: number, now: number): number {
+  const clock = now * 1000;
+  return time + 1 > clock + MOST_AHEAD ? clock : Math.max(clock, time + 1);
 }

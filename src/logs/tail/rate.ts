@@ -111,7 +111,8 @@ function nextInterval(pace: Pace, { count, waiting, ceiling }: PolledLines): num
 
 /** The interval after a poll that brought nothing: longer, as far as the rate still remembered allows. */
 export function quietInterval({ intervalMs, peakRate }: Pace, ceiling: number): number {
-  const bearable = (0.5 * (ceiling - reserve(ceiling)) * 1000) / (HEADROOM * peakRate);
+  const room = Math.max(0, ceiling - reserve(ceiling));
+  const bearable = peakRate === 0 ? Infinity : (0.5 * room * 1000) / (HEADROOM * peakRate);
   const longest = Math.min(MAX_INTERVAL_MS, Math.max(MIN_INTERVAL_MS, bearable));
   return Math.min(longest, intervalMs * QUIET_FACTOR);
 }

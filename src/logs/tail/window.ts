@@ -70,6 +70,24 @@ export function extendedBy(window: LineWindow, fresh: HashedLines): LineWindow {
   };
 }
 
+/**
+ * The window with other lines from an index on. All of it gets new places, after those that it had:
+ * whoever stores windows by their places sees that all of it changed.
+ */
+export function rewrittenFrom(window: LineWindow, index: number, fresh: HashedLines): LineWindow {
+  const shift = window.hashes.length;
+  const end = window.from + index;
+  const blocks = window.blocks.filter(({ first, count }) => first + count <= end);
+  const packedTo = Math.max(window.from, ...blocks.slice(-1).map(({ first, count }) => first + count));
+  const kept: LineWindow = {
+    from: window.from + shift,
+    hashes: window.hashes.slice(0, index),
+    blocks: blocks.map(({ first, count, packed }) => ({ first: first + shift, count, packed })),
+    recent: windowLines(window, packedTo).slice(0, end - packedTo),
+  };
+  return extendedBy(kept, fresh);
+}
+
 /** Puts together what was stored. @throws SyntaxError when a block cannot be unpacked. */
 export function restoredWindow(
   from: number,

@@ -103,7 +103,7 @@ const SCENES: readonly Scene[] = [
       workergroups.write(GROUP, '\n');
       workergroups.append(GROUP, serving);
       await seconds(5);
-      return { lines: [...old, ...unread, PROGRESS.join('\r'), ...serving], after: 0 };
+      return { lines: [...old, ...unread, ...PROGRESS.slice(-1), ...serving], after: 0 };
     },
     gaps: ['reset'],
   },

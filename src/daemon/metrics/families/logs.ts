@@ -50,6 +50,13 @@ export const logFamilies: readonly Family[] = [
     read: perGroup(({ lost_lines_estimate }) => lost_lines_estimate),
   },
   {
+    name: 'workergroup_log_stale_answers_total',
+    type: 'counter',
+    help: 'Answers that were older views of the log, of which nothing was taken.',
+    labels: GROUP_LABELS,
+    read: perGroup(({ stale_answers }) => stale_answers),
+  },
+  {
     name: 'workergroup_log_poll_interval_seconds',
     type: 'gauge',
     help: 'Time between two polls of the log.',

@@ -129,7 +129,7 @@ describe.each([
     within(['stdout'], undefined, (spool) => {
       expect(spool.progress(7)).toBeUndefined();
       expect(spool.epochAfterLoss).toBeUndefined();
-      const pending = { text: 'wait', delivered: true, since: 5 };
+      const pending = { text: 'wait', taken: 4, since: 5 };
       const streams = {
         info0: { window: windowOf(['a\0b', '', '😀'], 3), endsLines: true, pending },
         debug: { window: windowOf([]), endsLines: false },

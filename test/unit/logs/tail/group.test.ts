@@ -247,18 +247,17 @@ describe('a line without an end', () => {
       fc.property(fc.array(fc.record({ text: piece, ends: fc.boolean() }), { maxLength: 40 }), (writes) => {
         const [log, polls] = [new LogService(), new LogPolls()];
         for (const { text, ends } of writes) {
-          // The leading letter makes it grow at every poll: one that stays as it is counts as a line.
           log.write(`x${text}${ends ? '\n' : ''}`);
           follow(log, polls);
         }
         log.write('\n');
         follow(log, polls);
-        expect(polls.lines).toEqual(log.lines.map((line) => line.replace(/\r+$/, '')));
+        expect(polls.lines).toEqual(log.lines.map((line) => line.replace(/\r+$/, '').replace(/^[^]*\r/, '')));
       }),
     );
   });
 
-  test('is a progress bar that grows: delivered once, when it ends', () => {
+  test('is a progress bar that grows: its last state is delivered, when it ends', () => {
     const [log, polls] = [new LogService(), new LogPolls()];
     log.write('loading\n 10%');
     expect(follow(log, polls)).toEqual(['loading']);
@@ -267,7 +266,7 @@ describe('a line without an end', () => {
       expect(follow(log, polls)).toEqual([]);
     }
     log.write('\nready\n');
-    expect(follow(log, polls)).toEqual([' 10%\r 20%\r 30%\r 100%', 'ready']);
+    expect(follow(log, polls)).toEqual([' 100%', 'ready']);
   });
 
   test('is replaced when the service redraws it', () => {
@@ -280,36 +279,76 @@ describe('a line without an end', () => {
     ]);
   });
 
-  test('is delivered once when it stays as it is, and not again when it ends', () => {
-    const [log, polls] = [new LogService(), new LogPolls()];
-    log.write('a\nSegmentation fault');
-    expect(follow(log, polls)).toEqual(['a']);
-    expect(follow(log, polls)).toEqual(['Segmentation fault']);
-    expect(follow(log, polls)).toEqual([]);
-    log.write('\nb\n');
-    expect(follow(log, polls)).toEqual(['b']);
-  });
-
-  test('that was delivered because it stayed is delivered whole when it grows all the same', () => {
-    const [log, polls] = [new LogService(), new LogPolls()];
-    log.write('loading ... ');
-    follow(log, polls);
-    expect(follow(log, polls)).toEqual(['loading ... ']);
-    log.write('done');
-    expect(follow(log, polls)).toEqual([]);
-    log.write('\nnext\n');
-    expect(follow(log, polls)).toEqual(['loading ... done', 'next']);
-  });
-
-  test('is waited for longer where the service is known to end its lines', () => {
+  test('waits until it is ended where the service ends its lines, however long it rests, also across a restart', () => {
     const [log, polls] = [new LogService(), new LogPolls()];
     log.writeLines(['a']);
     follow(log, polls);
-    log.write('stalled');
-    const waits = [1_000, 1_000, 1_000, 1_000, 1_000, 1_000].map((wait) =>
-      linesOf(polls.poll((tail) => log.answer(tail), wait)),
-    );
-    expect(waits).toEqual([[], [], [], [], [], ['stalled']]);
+    log.write('loading ... ');
+    for (let poll = 0; poll < 8; poll++) expect(follow(log, polls)).toEqual([]);
+    const again = new LogPolls({ progress: polls.state.progress });
+    again.now = polls.now;
+    for (let poll = 0; poll < 8; poll++) expect(follow(log, again)).toEqual([]);
+    log.write('done\nnext\n');
+    expect(follow(log, again)).toEqual(['loading ... done', 'next']);
+  });
+
+  test('is what a process said last, where its log ends with it', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.writeLines(['serving']);
+    follow(log, polls);
+    log.write('Segmentation fault');
+    for (let poll = 0; poll < 8; poll++) expect(follow(log, polls)).toEqual([]);
+    const again = new LogPolls({ progress: polls.state.progress });
+    again.now = polls.now;
+    log.reset();
+    log.writeLines(['booting', 'ready']);
+    again.poll((tail) => log.answer(tail));
+    expect(again.records).toMatchObject([
+      { epoch: 1, line: 'Segmentation fault' },
+      { epoch: 2, gap: { reason: 'reset', lost_min: 0 } },
+      { epoch: 2, line: 'booting' },
+      { epoch: 2, line: 'ready' },
+    ]);
+  });
+
+  test('counts after a whole interval and 5 s where the service joins its lines, and not again when it is followed', () => {
+    const [log, polls] = [new LogService({ endsLines: false }), new LogPolls()];
+    log.writeLines(['a', 'Segmentation fault']);
+    expect(follow(log, polls)).toEqual(['a']);
+    const waits = Array.from({ length: 6 }, () => linesOf(polls.poll((tail) => log.answer(tail), 1_000)));
+    expect(waits).toEqual([[], [], [], [], [], ['Segmentation fault']]);
+    log.writeLines(['b', 'c']);
+    expect(follow(log, polls)).toEqual(['b']);
+  });
+
+  test('that grows after it counted is continued by a record that says so', () => {
+    const [log, polls] = [new LogService({ endsLines: false }), new LogPolls()];
+    log.write('loading ... ');
+    follow(log, polls);
+    for (let poll = 0; poll < 6; poll++) polls.poll((tail) => log.answer(tail), 1_000);
+    log.write('done');
+    expect(follow(log, polls)).toEqual([]);
+    log.write('\nnext\n');
+    follow(log, polls);
+    expect(polls.records).toMatchObject([{ line: 'loading ... ' }, { line: 'done', continues: true }]);
+    expect(polls.records[0]).not.toHaveProperty('continues');
+  });
+
+  test('that was stored by version 0.1 is known for what it was', () => {
+    for (const [delivered, expected] of [
+      [true, ['next']],
+      [false, ['loading', 'next']],
+    ] as const) {
+      const [log, polls] = [new LogService(), new LogPolls()];
+      log.writeLines(['a']);
+      follow(log, polls);
+      const { '': stream } = polls.state.progress.streams;
+      const pending = { text: 'loading', delivered, since: polls.now };
+      const streams = { '': Object.assign({}, stream, { pending }) };
+      const again = new LogPolls({ progress: { ...polls.state.progress, streams } });
+      log.writeLines(['loading', 'next']);
+      expect(follow(log, again)).toEqual(expected);
+    }
   });
 
   test('keeps the interval short while it is waited for', () => {

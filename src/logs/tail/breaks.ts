@@ -1,0 +1,70 @@
+/** A tail that does not continue the lines taken: more came than it holds, or the log began anew. Neither is silent. */
+import { formerOf } from './hold.ts';
+import { afterPending, type PendingLine } from './last-line.ts';
+import type { HashedLines } from './line-hash.ts';
+import type { Gap } from '../record.ts';
+import { extended, linesFrom, NOTHING, type Reading, type Stream, type Taken } from './stream.ts';
+import { emptyWindow, lineReader, nextPlace, rewrittenFrom } from './window.ts';
+
+/** The first line of the tail may be cut: it counts as lost, unless it is the end of the last one known. */
+export function overrun(stream: Stream, reading: Reading, seen: HashedLines): Taken {
+  const { window, pending } = stream;
+  const [first = '', second] = seen.lines;
+  const last = lineReader(window)(window.hashes.length - 1);
+  const isNext = pending !== undefined && second?.startsWith(pending.text) === true;
+  const lost_min = isNext || pending?.text.endsWith(first) || last?.endsWith(first) ? 0 : 1;
+  const lost_estimate = Math.max(1, Math.round(reading.expected ?? 0) - seen.lines.length + 1);
+  // Where the service ends its lines, a pending one was only a part of one, which is out of reach now.
+  const parting = stream.endsLines || isNext ? undefined : partingLine(pending);
+  const fresh = linesFrom(seen, 1);
+  return {
+    ...restarted(stream, reading, fresh, {
+      gap: { reason: 'overrun', lost_min, lost_estimate },
+      parting,
+      whole: false,
+    }),
+    ...(isNext && afterPending(pending, fresh.lines)),
+  };
+}
+
+/** Nothing more will come of a pending line: it was what a process said last. */
+export function reset(stream: Stream, reading: Reading, seen: HashedLines): Taken {
+  const lost_estimate = Math.round(reading.expected ?? 0);
+  return restarted(stream, reading, linesFrom(seen, 0), {
+    gap: { reason: 'reset', lost_min: 0, lost_estimate },
+    parting: partingLine(stream.pending),
+    whole: true,
+  });
+}
+
+function partingLine(pending: PendingLine | undefined): string | undefined {
+  return pending?.taken === 0 ? pending.text : undefined;
+}
+
+/** The log lost its end: what is left of it was delivered, and what comes from here on is of another epoch. */
+export function truncated(stream: Stream, now: number, left: number): Taken {
+  const window = rewrittenFrom(stream.window, left, NOTHING);
+  const former = formerOf(stream.window.hashes, now);
+  return {
+    kind: 'taken',
+    stream: { window, endsLines: stream.endsLines, whole: stream.whole === true, former },
+    lines: [],
+    gap: { reason: 'reset', lost_min: 0, lost_estimate: 0 },
+  };
+}
+
+function restarted(
+  { window, endsLines, former: before }: Stream,
+  { text, now }: Reading,
+  fresh: HashedLines,
+  {
+    gap,
+    parting,
+    whole,
+  }: { readonly gap: Gap; readonly parting: string | undefined; readonly whole: boolean },
+): Taken {
+  const former = formerOf(window.hashes, now, whole ? undefined : before);
+  const emptied = { endsLines, whole, former, window: emptyWindow(nextPlace(window)) };
+  const stream = extended(emptied, fresh, text, now);
+  return { kind: 'taken', stream, ...(parting !== undefined && { parting }), gap, lines: fresh.lines };
+}

@@ -1,0 +1,135 @@
+/**
+ * A pure transition of a stream from one tail of it to the next.
+ * A worker group has one stream, or one for each level where the service answers with a map of levels.
+ */
+import { overrun, reset, truncated } from './breaks.ts';
+import { heldOnce, isOver, type Hold } from './hold.ts';
+import { afterPending, restingLine, type Delivered } from './last-line.ts';
+import { hashed, type HashedLines } from './line-hash.ts';
+import {
+  EMPTY_STREAM,
+  extended,
+  linesFrom,
+  NOTHING,
+  withPending,
+  type Held,
+  type Insufficient,
+  type Reading,
+  type Stream,
+  type Taken,
+} from './stream.ts';
+import { isFull, standalone } from './tail-text.ts';
+import { isFormerView } from './view/former.ts';
+import { judge, type Verdict } from './view/verdict.ts';
+import { lineReader, rewrittenFrom } from './window.ts';
+
+/**
+ * The first sight of a stream. Of a full tail the first line may be cut and is left out: the log has
+ * older lines out of reach anyway, so following begins at the first line that is known to be whole.
+ */
+export function beginStream({ text, tail, now }: Reading, deliver: boolean): Taken {
+  const full = isFull(text, tail);
+  const fresh = linesFrom(hashed(text.lines), full ? 1 : 0);
+  const stream = extended({ ...EMPTY_STREAM, whole: !full }, fresh, text, now);
+  if (deliver) return { kind: 'taken', stream, lines: fresh.lines };
+  const { pending } = stream;
+  const passed = pending && { pending: { ...pending, taken: pending.text.length } };
+  return { kind: 'taken', stream: { ...stream, ...passed }, lines: [] };
+}
+
+export function takeTail(stream: Stream, reading: Reading): Taken | Held | Insufficient {
+  const { text, tail, ceiling, widest, now } = reading;
+  const { window, pending } = stream;
+  const seen = hashed(text.lines);
+  const full = isFull(text, Math.min(tail, ceiling));
+  const facts = { full, whole: stream.whole === true, pending: pending?.text, unended: text.unended };
+  const verdict = judge(window, seen, facts);
+  const widerTellsMore = isFull(text, tail) && tail < widest;
+  switch (verdict.kind) {
+    case 'appended': {
+      const { at, doubt } = verdict;
+      // In doubt that lasts, the widest tail was asked for before, and told no more.
+      const isNewDoubt = doubt > 0 && stream.doubted !== true;
+      if (isNewDoubt && widerTellsMore) return { kind: 'insufficient', tail: Math.min(widest, 2 * tail) };
+      const vanished = !full && at < window.hashes.length;
+      return {
+        ...doubting(continued(stream, reading, linesFrom(seen, at)), stream, reading, doubt),
+        ...((vanished ? doubt === 0 : text.lines.length > ceiling) && { ceiling: text.lines.length }),
+      };
+    }
+    case 'merged':
+      return merged(stream, reading, seen, verdict);
+    case 'stale': {
+      const held = verdict.gone > 0 ? heldOnce(stream.held, now) : undefined;
+      if (held === undefined || !isOver(held, now)) return hold(stream, held);
+      // What is left of it is the lesser part: not the log cut short, but another one that begins like it.
+      const isAnother = !full && (verdict.forked || verdict.gone > verdict.left);
+      return isAnother ? reset(stream, reading, seen) : truncated(stream, now, verdict.left);
+    }
+    case 'broke': {
+      const held = heldOnce(stream.held, now);
+      if (!isOver(held, now) && isFormerView(stream.former, seen, full, now)) return hold(stream, held);
+      // Straight to the widest: each doubling is a round trip in which the log moves on.
+      if (widerTellsMore) return { kind: 'insufficient', tail: widest };
+      return full ? overrun(stream, reading, seen) : reset(stream, reading, seen);
+    }
+  }
+}
+
+function hold(stream: Stream, held: Hold | undefined): Held {
+  const { held: _, ...rest } = stream;
+  return { kind: 'held', stream: { ...rest, ...(held && { held }) } };
+}
+
+function continued(stream: Stream, reading: Reading, fresh: HashedLines): Taken {
+  const { text, now } = reading;
+  const next = extended(stream, fresh, text, now);
+  if (fresh.lines.length === 0) return rested(stream, next, reading);
+  return { kind: 'taken', stream: next, ...afterPending(stream.pending, fresh.lines) };
+}
+
+/** Nothing followed the last line known. */
+function rested({ pending: before }: Stream, next: Stream, { text, now, intervalMs }: Reading): Taken {
+  const { pending, ...delivered } = restingLine(before, text, { endsLines: next.endsLines, now, intervalMs });
+  return { kind: 'taken', stream: withPending(next, pending), ...delivered };
+}
+
+/** Lines that came late stand between known ones; what else is new is at the end. */
+function merged(
+  before: Stream,
+  reading: Reading,
+  seen: HashedLines,
+  { fresh, doubt, gone, cut, view }: Extract<Verdict, { kind: 'merged' }>,
+): Taken {
+  const known = lineReader(before.window);
+  const lines = view.map((index) => standalone((index >= 0 ? seen.lines[index] : known(-1 - index)) ?? ''));
+  const window = rewrittenFrom(before.window, cut, hashed(lines));
+  const stream = extended({ ...before, window }, NOTHING, reading.text, reading.now);
+  const late = afterPending(
+    before.pending,
+    fresh.map((index) => standalone(seen.lines[index] ?? '')),
+  );
+  const isFollowed = fresh.at(-1) === seen.lines.length - 1;
+  if (isFollowed) return doubting({ kind: 'taken', stream, ...late }, before, reading, doubt);
+  // Of a view that ends earlier, the end says nothing.
+  if (gone > 0) {
+    const kept: Taken = { kind: 'taken', stream: withPending(stream, before.pending), ...late };
+    return doubting(kept, before, reading, doubt);
+  }
+  const last = rested(before, stream, reading);
+  return doubting({ ...last, ...joined(late, last) }, before, reading, doubt);
+}
+
+function joined(one: Delivered, other: Delivered): Delivered {
+  const { continues = other.continues === undefined ? undefined : one.lines.length + other.continues } = one;
+  return { lines: [...one.lines, ...other.lines], ...(continues !== undefined && { continues }) };
+}
+
+/** A stretch in which lines cannot be told apart is told of once, with the most that the rate lets be missing. */
+function doubting(taken: Taken, { doubted }: Stream, { expected }: Reading, doubt: number): Taken {
+  if (doubt === 0) return taken;
+  const stream = { ...taken.stream, doubted: true };
+  if (doubted === true) return { ...taken, stream };
+  const likely = expected === undefined ? doubt : Math.min(doubt, Math.max(1, Math.ceil(expected)));
+  return { ...taken, stream, gap: { reason: 'ambiguous', lost_min: 0, lost_estimate: likely } };
+}

@@ -1,0 +1,74 @@
+/**
+ * A tail beside the window, line by line: which of its lines are known, and which of the window's it lacks.
+ * Between anchors the two are compared with a bounded difference; before the first and behind the last one, as far
+ * as the shorter of them reaches.
+ */
+import { anchors, type Anchor } from './anchors.ts';
+import { diff } from './diff.ts';
+
+/** Lines. Past this the two are not the same log seen twice. */
+const MOST_DIFFERENCES = 400;
+
+export interface Comparison {
+  /** For each line of the tail, the index of the same line in the window, or −1. Those that are not −1 ascend. */
+  readonly partners: Int32Array;
+  /** The tail's lines before this one are older than the window. */
+  readonly from: number;
+}
+
+/** Before the first lines of both. */
+const TOP: Anchor = { known: -1, seen: -1 };
+
+/**
+ * @param isWhole Both begin where the log does.
+ * @returns undefined when they have nothing certain in common, or differ too much.
+ */
+export function compare(known: Float64Array, seen: Float64Array, isWhole: boolean): Comparison | undefined {
+  const chain = anchors(known, seen);
+  const [first = isWhole ? TOP : undefined, last = first] = [chain[0], chain.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  const partners = new Int32Array(seen.length).fill(-1);
+  const lead = diff(reversed(known, first.known), reversed(seen, first.seen), MOST_DIFFERENCES, 'either');
+  if (lead === undefined) return undefined;
+  for (const [index, partner] of lead.partners.entries()) {
+    if (partner >= 0) partners[first.seen - 1 - index] = first.known - 1 - partner;
+  }
+  for (const anchor of chain) partners[anchor.seen] = anchor.known;
+  let left = MOST_DIFFERENCES - lead.distance;
+  for (const [index, anchor] of chain.entries()) {
+    const next = chain[index + 1];
+    const between = next === undefined ? 0 : segment(partners, known, seen, anchor, next, left);
+    if (between === undefined) return undefined;
+    left -= between;
+  }
+  const rest = { known: known.length, seen: seen.length };
+  if (segment(partners, known, seen, last, rest, left, 'either') === undefined) return undefined;
+  return { partners, from: Math.max(0, first.seen) - lead.otherEnd };
+}
+
+/** Pairs the lines between two places. @returns How many differ; undefined when too many do. */
+function segment(
+  partners: Int32Array,
+  known: Float64Array,
+  seen: Float64Array,
+  after: Anchor,
+  before: Anchor,
+  most: number,
+  end: 'both' | 'either' = 'both',
+): number | undefined {
+  const [one, other] = [
+    known.subarray(after.known + 1, before.known),
+    seen.subarray(after.seen + 1, before.seen),
+  ];
+  if (one.length === 0 && other.length === 0) return 0;
+  const found = diff(one, other, most, end);
+  if (found === undefined) return undefined;
+  for (const [index, partner] of found.partners.entries()) {
+    if (partner >= 0) partners[after.seen + 1 + index] = after.known + 1 + partner;
+  }
+  return found.distance;
+}
+
+function reversed(hashes: Float64Array, end: number): Float64Array {
+  return hashes.slice(0, Math.max(0, end)).reverse();
+}

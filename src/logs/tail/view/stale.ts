@@ -1,0 +1,24 @@
+/** Does the tail end within the window? Then it is an older view of the log, and nothing in it is new. */
+import { isEvident, runLengths } from '../align.ts';
+
+/**
+ * @param seen The tail's lines, all of them whole.
+ * @param isWhole The tail is the whole log, and the window begins where the log does.
+ * @returns How many of the window's lines the tail reaches, fewer than all; undefined when it does not
+ *   end there, or too few lines say so.
+ */
+export function endWithin(known: Float64Array, seen: Float64Array, isWhole: boolean): number | undefined {
+  if (isWhole && seen.length < known.length && isPrefix(seen, known)) return seen.length;
+  if (!isEvident(seen, 0, seen.length)) return undefined;
+  const agreed = runLengths(seen, known);
+  for (let end = known.length - 1; end > 0; end--) {
+    // One that begins before the window is known by what it has in common with the window's beginning.
+    if (end < seen.length && !isEvident(known, 0, end)) return undefined;
+    if (agreed(end) >= Math.min(end, seen.length)) return end;
+  }
+  return undefined;
+}
+
+function isPrefix(seen: Float64Array, known: Float64Array): boolean {
+  return seen.every((hash, index) => known[index] === hash);
+}

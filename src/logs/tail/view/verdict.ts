@@ -1,0 +1,115 @@
+/**
+ * What a newly read tail is to the lines already taken. Most often it continues them, or it broke with them: the log
+ * began anew, or more came than a tail holds. Between the two there is the inconsistent view, of a service that
+ * answers from several backends, or that puts late lines where they belong. README.md has the pictures.
+ */
+import { align, beginsWith, isEvident, type TailFacts } from '../align.ts';
+import type { HashedLines } from '../line-hash.ts';
+import type { LineWindow } from '../window.ts';
+import { compare } from './comparison.ts';
+import { mergeViews } from './merge.ts';
+import { endWithin } from './stale.ts';
+
+/** What is known of a tail beside its lines. */
+export interface ViewFacts extends TailFacts {
+  /** The window begins where the log does. */
+  readonly whole: boolean;
+}
+
+export type Verdict =
+  /** The lines from `at` on are new; `doubt` is the most lines before it that may be new as well. */
+  | { readonly kind: 'appended'; readonly at: number; readonly doubt: number }
+  /** An older view: nothing new is in it. */
+  | {
+      readonly kind: 'stale';
+      /** Lines of the window that it still has, and those after them, which it has not. */
+      readonly left: number;
+      readonly gone: number;
+      /** After the lines that are left it has others: if it is no passing view, the log began anew. */
+      readonly forked: boolean;
+    }
+  /** Most of it is known, and some lines between known ones are not. */
+  | {
+      readonly kind: 'merged';
+      /** Of the lines that are new, in the tail, ascending. */
+      readonly fresh: readonly number[];
+      /** The most lines that may be new as well, because they equal lines that the tail lacks elsewhere. */
+      readonly doubt: number;
+      /** Lines at the window's end that the tail has not: it is an older view too. */
+      readonly gone: number;
+      /** The window's lines from here on are to be replaced … */
+      readonly cut: number;
+      /** … by these: of the tail where 0 or more, else of the window, at −1 − index. */
+      readonly view: readonly number[];
+    }
+  | { readonly kind: 'broke' };
+
+export function judge(window: LineWindow, tail: HashedLines, facts: ViewFacts): Verdict {
+  if (!facts.full && beginsWith(tail, window))
+    return { kind: 'appended', at: window.hashes.length, doubt: 0 };
+  const isWhole = !facts.full && facts.whole;
+  const found = align(window, tail, facts);
+  if (found.kind === 'found' && isPlain(found.at, window, tail, isWhole)) {
+    return { kind: 'appended', at: found.at, doubt: found.doubt };
+  }
+  const left = endWithin(window.hashes, facts.full ? tail.hashes.subarray(1) : tail.hashes, isWhole);
+  if (left !== undefined) return { kind: 'stale', left, gone: window.hashes.length - left, forked: false };
+  const merged = judgeDifference(window, tail, facts, isWhole);
+  if (merged !== undefined && (found.kind === 'none' || merged.known > found.at)) return merged.verdict;
+  return found.kind === 'found' ? { kind: 'appended', at: found.at, doubt: found.doubt } : { kind: 'broke' };
+}
+
+/** The tail continues the window, with more in common than chance explains: another view would have to explain it away. */
+function isPlain(at: number, { hashes }: LineWindow, tail: HashedLines, isWhole: boolean): boolean {
+  // All of the log, and yet it begins otherwise than it did: late lines stand at its top.
+  if (
+    isWhole &&
+    at > hashes.length &&
+    !tail.hashes.subarray(0, at - hashes.length).some((hash) => hashes.includes(hash))
+  )
+    return false;
+  return 2 * at >= tail.lines.length || isEvident(tail.hashes, Math.max(1, at - hashes.length), at);
+}
+
+interface Explained {
+  readonly verdict: Verdict;
+  /** Lines of the tail that it takes for known. */
+  readonly known: number;
+}
+
+function judgeDifference(
+  { hashes }: LineWindow,
+  tail: HashedLines,
+  { full }: ViewFacts,
+  isWhole: boolean,
+): Explained | undefined {
+  const comparison = compare(hashes, tail.hashes, isWhole);
+  if (comparison === undefined) return undefined;
+  const { partners } = comparison;
+  const matched = partners.filter((partner) => partner >= 0);
+  const [known, first, last] = [matched.length, matched[0] ?? 0, matched.at(-1) ?? 0];
+  const missing = last - first + 1 - known;
+  const left = last + 1;
+  const hasAll = isWhole && left === known && left === hashes.length;
+  const evidence = Float64Array.from(matched, (index) => hashes[index] ?? 0);
+  if (!hasAll && !isEvident(evidence, 0, known)) return undefined;
+
+  // The first line of a full tail may be cut: where it is not known, it is not new either.
+  const from = isWhole ? 0 : Math.max(comparison.from, full && partners[0] === -1 ? 1 : 0);
+  const merge = mergeViews(hashes, tail.hashes, partners, from);
+  const { fresh, gone } = merge;
+  const seenLast = partners.lastIndexOf(last);
+  const inserted = fresh.filter((index) => index < seenLast).length;
+  // Chance finds some lines of any log in any other; of the same log, most are found.
+  if (hasAll ? inserted > known : 2 * (inserted + missing) > known) return undefined;
+  if (fresh.length === 0) return { known, verdict: { kind: 'stale', left, gone, forked: false } };
+  const forked = gone > 0 && fresh.length > inserted && !full;
+  // More is gone than is left: that is another log, which begins as the one before did.
+  if (forked && gone > known) return undefined;
+  if (forked) return { known, verdict: { kind: 'stale', left, gone, forked } };
+  const isAppended = inserted + missing + gone === 0 && merge.cut === hashes.length;
+  return {
+    known,
+    verdict: isAppended ? { kind: 'appended', at: seenLast + 1, doubt: 0 } : { kind: 'merged', ...merge },
+  };
+}

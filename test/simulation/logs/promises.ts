@@ -1,0 +1,85 @@
+/** What must hold of every schedule, whatever the service did wrong. */
+import type { Gap, LogRecord } from '../../../src/logs/record.ts';
+import type { Outcome } from './world.ts';
+
+export function brokenPromises(outcome: Outcome): readonly string[] {
+  const { records, written, shown, unended, schedule, epochs } = outcome;
+  const broken: string[] = [];
+  const gaps = records.flatMap((record) => ('gap' in record ? [record.gap] : []));
+  const delivered = wholeLines(records);
+  const truth = counts(written.map(({ text }) => text));
+  const seen = counts([...shown].map(({ text }) => text));
+  const taken = counts(delivered);
+  const lastWords = [...unended, ...written.filter((line) => !shown.has(line)).map(({ text }) => text)];
+  const isAmbiguous = gaps.some(({ reason }) => reason === 'ambiguous');
+  // Two faults at once can make one line look like another that is equal to it, which no gap tells of: README.md.
+  const mayBeMistaken = isAmbiguous || schedule.faults.length > 1;
+
+  for (const [text, count] of taken) {
+    const most = truth.get(text) ?? 0;
+    if (count <= most) continue;
+    // What was seen of a line when its log ended is delivered: nobody saw how it went on.
+    if (most === 0 && lastWords.some((partial) => partial.startsWith(text))) continue;
+    if (most > 1 && mayBeMistaken) continue;
+    broken.push(`${most === 0 ? 'never written' : `${count} times, written ${most}`}: ${text}`);
+  }
+  for (const [text, count] of seen) {
+    if ((taken.get(text) ?? 0) >= count || ((truth.get(text) ?? 0) > 1 && mayBeMistaken)) continue;
+    broken.push(`missing, shown ${count}, delivered ${taken.get(text) ?? 0}: ${text}`);
+  }
+  const lost = [...truth].reduce(
+    (total, [text, count]) => total + Math.max(0, count - (taken.get(text) ?? 0)),
+    0,
+  );
+  const least = sum(gaps, ({ lost_min }) => lost_min);
+  if (least > lost) broken.push(`lost_min ${least}, and ${lost} are lost`);
+  const resets = gaps.filter(({ reason }) => reason === 'reset').length;
+  if (resets > epochs - 1 || (resets < epochs - 1 && !isAmbiguous))
+    broken.push(`${resets} resets, and the log began anew ${epochs - 1} times`);
+  if (!schedule.faults.includes('byte-limited') && gaps.some(({ reason }) => reason === 'overrun'))
+    broken.push('an overrun, and nothing ran over');
+  if (!schedule.faults.includes('merged') && !isAmbiguous)
+    broken.push(
+      ...disorder(
+        delivered,
+        written.map(({ text }) => text),
+      ),
+    );
+  records.forEach(({ seq, time }, index) => {
+    if (seq !== index + 1) broken.push(`record ${index + 1} has the number ${seq}`);
+    if (time <= (records[index - 1]?.time ?? ''))
+      broken.push(`record ${seq} is no later than the one before it`);
+  });
+  return broken;
+}
+
+/** The lines, those that were delivered in parts put together. */
+function wholeLines(records: readonly LogRecord[]): readonly string[] {
+  const lines: string[] = [];
+  for (const record of records) {
+    if (!('line' in record)) continue;
+    if (record.continues === true) lines.push((lines.pop() ?? '') + record.line);
+    else lines.push(record.line);
+  }
+  return lines;
+}
+
+function counts(texts: readonly string[]): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const text of texts) found.set(text, (found.get(text) ?? 0) + 1);
+  return found;
+}
+
+function disorder(delivered: readonly string[], truth: readonly string[]): readonly string[] {
+  let at = 0;
+  for (const line of delivered) {
+    const found = truth.indexOf(line, at);
+    if (found < 0) return truth.includes(line) ? [`out of order: ${line}`] : [];
+    at = found + 1;
+  }
+  return [];
+}
+
+function sum(gaps: readonly Gap[], of: (gap: Gap) => number): number {
+  return gaps.reduce((total, gap) => total + of(gap), 0);
+}

@@ -1,0 +1,249 @@
+/** The cases of issue 18, as they were reproduced: what the first version made of them stands beside each. */
+import { describe, expect, test } from 'vitest';
+import { LogPolls, linesOf } from '../../../support/log-polls.ts';
+import { LogService } from '../../../support/log-service.ts';
+
+const numbered = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, index) => `line ${from + index}`);
+
+function follow(log: LogService, polls: LogPolls, waitMs?: number): readonly string[] {
+  return linesOf(polls.poll((tail) => log.answer(tail), waitMs));
+}
+
+const text = (lines: readonly string[], tail: number) =>
+  ({
+    kind: 'text',
+    text: lines
+      .slice(-tail)
+      .map((line) => `${line}\n`)
+      .join(''),
+  }) as const;
+
+describe('a view that is no pure append', () => {
+  test('every fifth answer three lines old: 785 lines were printed for 148', () => {
+    const polls = new LogPolls();
+    const lines: string[] = [];
+    for (let poll = 1; poll <= 74; poll++) {
+      lines.push(...numbered(2, lines.length));
+      polls.poll((tail) => text(poll % 5 === 0 ? lines.slice(0, -3) : lines, tail), 1_000);
+    }
+    expect(polls.lines).toEqual(lines);
+    expect(polls.gaps).toEqual([]);
+  });
+
+  test('two backends in turn, one eight lines behind: 66,650 for 2,300', () => {
+    const polls = new LogPolls();
+    const lines: string[] = [];
+    for (let poll = 0; poll < 115; poll++) {
+      lines.push(...numbered(20, lines.length));
+      polls.poll((tail) => text(poll % 2 === 1 ? lines.slice(0, -8) : lines, tail), 1_000);
+    }
+    polls.poll((tail) => text(lines, tail));
+    expect(polls.lines).toEqual(lines);
+    expect(polls.gaps).toEqual([]);
+  });
+
+  test('one late line near the end of 30,000: 9,998 duplicates and an overrun', () => {
+    const polls = new LogPolls();
+    const lines = numbered(30_000);
+    polls.poll((tail) => text(lines, tail));
+    const before = polls.records.length;
+    const late = lines.toSpliced(-3, 0, 'late');
+    expect(linesOf(polls.poll((tail) => text(late, tail)))).toEqual(['late']);
+    expect(linesOf(polls.poll((tail) => text([...late, 'next'], tail)))).toEqual(['next']);
+    expect(polls.records).toHaveLength(before + 2);
+  });
+
+  test('of a line that repeats, one more is one more, wherever it stands', () => {
+    const polls = new LogPolls();
+    const lines = numbered(40).flatMap((line) => [line, 'GET /health 200']);
+    polls.poll((tail) => text(lines, tail));
+    const more = lines.toSpliced(31, 0, 'GET /health 200');
+    expect(linesOf(polls.poll((tail) => text(more, tail)))).toEqual(['GET /health 200']);
+    expect(linesOf(polls.poll((tail) => text(more, tail)))).toEqual([]);
+  });
+
+  test('two lines that change places are the same two lines', () => {
+    const polls = new LogPolls();
+    const lines = numbered(40);
+    polls.poll((tail) => text(lines, tail));
+    const swapped = lines.with(20, 'line 21').with(21, 'line 20');
+    expect(linesOf(polls.poll((tail) => text([...swapped, 'next'], tail)))).toEqual(['next']);
+    expect(polls.gaps).toEqual([]);
+  });
+
+  test('a log that lost its end is one after a minute and five answers, and nothing is delivered again', () => {
+    const polls = new LogPolls();
+    const lines = numbered(400);
+    polls.poll((tail) => text(lines, tail));
+    const cut = lines.slice(0, -30);
+    for (let poll = 0; poll < 6; poll++) polls.poll((tail) => text(cut, tail), 10_000);
+    expect(polls.gaps).toEqual([]);
+    polls.poll((tail) => text(cut, tail), 10_000);
+    expect(polls.gaps).toMatchObject([{ reason: 'reset', lost_min: 0 }]);
+    expect(linesOf(polls.poll((tail) => text([...cut, 'another'], tail)))).toEqual(['another']);
+    expect(polls.lines).toEqual([...lines, 'another']);
+    expect(polls.records.at(-1)).toMatchObject({ epoch: 2 });
+  });
+
+  test('a log that begins anew in the same words is seen after a minute, and delivered', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    const boot = numbered(12);
+    log.writeLines([...boot, ...numbered(100, 500)]);
+    follow(log, polls);
+    log.reset();
+    log.writeLines(boot);
+    for (let poll = 0; poll < 6; poll++) expect(follow(log, polls, 10_000)).toEqual([]);
+    expect(follow(log, polls, 10_000)).toEqual(boot);
+    expect(polls.gaps).toMatchObject([{ reason: 'reset' }]);
+  });
+});
+
+describe('the last line', () => {
+  test('a progress bar of 1,000 steps, each of which rests: 1,003 records of 44 MB', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.writeLines(['loading', 'weights']);
+    follow(log, polls);
+    for (let step = 1; step <= 1_000; step++) {
+      log.write(`${step === 1 ? '' : '\r'}${'#'.repeat(Math.floor(step / 20))} ${step / 10}%`);
+      follow(log, polls, 6_000);
+    }
+    log.write('\nready\n');
+    follow(log, polls);
+    expect(polls.lines).toEqual(['loading', 'weights', `${'#'.repeat(50)} 100%`, 'ready']);
+  });
+});
+
+describe('an answer that is too large', () => {
+  test('lines of 8 KB: eleven questions of 10,000, no line', () => {
+    const [log, polls] = [new LogService({ byteLimit: 2 ** 20 }), new LogPolls()];
+    const long = (from: number, count: number) =>
+      numbered(count, from).map((line) => line.padEnd(8_192, '.'));
+    log.writeLines(long(0, 400));
+    for (let poll = 0; poll < 8; poll++) follow(log, polls);
+    expect(polls.lines.length).toBeGreaterThan(60);
+    expect(polls.lines.at(-1)).toBe(log.lines.at(-1));
+    const asked: number[] = [];
+    let refused = 0;
+    for (let second = 0; second < 200; second++) {
+      log.writeLines(long(log.lines.length, 10));
+      polls.poll((tail) => {
+        asked.push(tail);
+        const answer = log.answer(tail);
+        if (answer.kind === 'error') refused += 1;
+        return answer;
+      }, 1_000);
+    }
+    expect(polls.gaps).toEqual([]);
+    expect(polls.lines.slice(-2_000)).toEqual(log.lines.slice(-2_000));
+    // It is tried again, ever more slowly.
+    expect(Math.max(...asked)).toBeGreaterThan(128);
+    expect(refused).toBeLessThan(12);
+  });
+
+  test('the newest lines come first, and what is skipped is a gap', () => {
+    const [log, polls] = [new LogService({ byteLimit: 20_000 }), new LogPolls()];
+    log.writeLines(numbered(50).map((line) => line.padEnd(100, '.')));
+    for (let poll = 0; poll < 10; poll++) follow(log, polls);
+    log.writeLines(numbered(2_000, 50).map((line) => line.padEnd(100, '.')));
+    for (let poll = 0; poll < 10; poll++) follow(log, polls);
+    expect(polls.lines.at(-1)).toBe(log.lines.at(-1));
+    expect(polls.gaps).toMatchObject([{ reason: 'overrun', lost_min: 1 }]);
+  });
+
+  test('an outage that looks like one costs no line', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.writeLines(numbered(3_000));
+    follow(log, polls);
+    log.writeLines(numbered(2_000, 3_000));
+    for (let poll = 0; poll < 12; poll++) {
+      polls.poll(() => ({ kind: 'error', reason: 'no complete answer within 30000 ms', tooLarge: true }));
+    }
+    expect(polls.next.tail).toBeLessThan(200);
+    for (let poll = 0; poll < 12; poll++) follow(log, polls);
+    expect(polls.lines).toEqual(log.lines);
+    expect(polls.gaps).toEqual([]);
+  });
+
+  test('how much fits is known after a restart', () => {
+    const [log, polls] = [new LogService({ byteLimit: 2 ** 20 }), new LogPolls()];
+    log.writeLines(numbered(400).map((line) => line.padEnd(8_192, '.')));
+    for (let poll = 0; poll < 8; poll++) follow(log, polls);
+    expect(new LogPolls({ progress: polls.state.progress }).next.tail).toBeLessThan(129);
+  });
+});
+
+describe('lines that repeat', () => {
+  const HEALTH = 'GET /health 200';
+
+  test('a tail full of one line: ≈10,000 lost at every poll', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    for (let poll = 0; poll < 90; poll++) {
+      log.writeLines(Array.from({ length: 150 }, () => HEALTH));
+      follow(log, polls, 1_000);
+    }
+    expect(polls.gaps).toHaveLength(1);
+    expect(polls.gaps[0]).toMatchObject({ reason: 'ambiguous', lost_min: 0 });
+    // At the rate of 150 a second: what one poll can have suppressed.
+    expect(polls.gaps[0]?.lost_estimate).toBeLessThanOrEqual(300);
+  });
+
+  test('a block of 20 lines that repeats: 600 delivered rightly, and 600 gaps of 5.99 million', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    const block = numbered(20);
+    for (let poll = 0; poll < 30; poll++) {
+      log.writeLines([...block, ...block]);
+      follow(log, polls, 1_000);
+    }
+    const before = polls.gaps.length;
+    const again = Array.from({ length: 600 }, () => {
+      log.writeLines(block.slice(0, 10));
+      const lines = follow(log, polls, 1_000);
+      log.writeLines(block.slice(10));
+      return [...lines, ...follow(log, polls, 1_000)];
+    });
+    expect(again.every((lines) => lines.length === 20)).toBe(true);
+    expect(polls.gaps.length - before).toBeLessThanOrEqual(1);
+    for (const { lost_estimate } of polls.gaps) expect(lost_estimate).toBeLessThanOrEqual(80);
+  });
+});
+
+describe('small ones', () => {
+  test('a service that gives exactly 50 lines is asked again after a restart', () => {
+    const [log, polls] = [new LogService({ gives: 50 }), new LogPolls()];
+    for (let poll = 0; poll < 6; poll++) {
+      log.writeLines(numbered(20, log.lines.length));
+      follow(log, polls);
+    }
+    expect(polls.state.progress.ceiling).toBe(50);
+    const again = new LogPolls({ progress: polls.state.progress });
+    for (let poll = 0; poll < 3; poll++) {
+      follow(log, again);
+      expect(again.next.delayMs).toBeGreaterThanOrEqual(1_000);
+    }
+  });
+
+  test('a clock that is set back an hour holds no line', () => {
+    const [log, polls] = [new LogService({ endsLines: false }), new LogPolls()];
+    log.writeLines(['a', 'last']);
+    follow(log, polls);
+    polls.now -= 3_600_000;
+    for (let poll = 0; poll < 8; poll++) follow(log, polls, 1_000);
+    expect(polls.lines).toEqual(['a', 'last']);
+  });
+
+  test('times of records go back with a clock that was ahead, and else never', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    const times = [0, 1_000, -30_000, 1_000, -3_600_000, 1_000].map((wait, poll) => {
+      log.writeLines(numbered(10, 10 * poll));
+      polls.poll((tail) => log.answer(tail), wait);
+      const ahead = Date.parse(polls.records.at(-1)?.time ?? '') - polls.now;
+      expect(ahead).toBeLessThanOrEqual(60_000);
+      return polls.records.slice(-10).map(({ time }) => time);
+    });
+    const before = times.slice(0, 4).flat();
+    expect(before).toEqual([...new Set(before)].toSorted());
+    const after = times.slice(4).flat();
+    expect(after).toEqual([...new Set(after)].toSorted());
+  });
+});
