@@ -9,6 +9,7 @@ const GROUP: WorkerGroupStatus = {
   bytes: 4_000,
   lines_per_second: 2,
   gaps: { overrun: 0, reset: 0, ambiguous: 0 },
+  stale_answers: 0,
   lost_lines_estimate: 0,
   poll_interval_seconds: 2,
   tail_size: 200,
