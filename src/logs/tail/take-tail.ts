@@ -61,7 +61,11 @@ export function takeTail(stream: Stream, reading: Reading): Taken | Held | Insuf
       return merged(stream, reading, seen, verdict);
     case 'stale': {
       const held = verdict.gone > 0 ? heldOnce(stream.held, now) : undefined;
-      if (held === undefined || !isOver(held, now)) return hold(stream, held);
+      const isLast = held !== undefined && isOver(held, now);
+      // A log that repeats itself looks like its own past, where little of it is seen.
+      if ((stream.held === undefined || isLast) && widerTellsMore)
+        return { kind: 'insufficient', tail: widest };
+      if (!isLast) return hold(stream, held);
       // What is left of it is the lesser part: not the log cut short, but another one that begins like it.
       const isAnother = !full && (verdict.forked || verdict.gone > verdict.left);
       return isAnother ? reset(stream, reading, seen) : truncated(stream, now, verdict.left);
