@@ -12,6 +12,8 @@ export interface Stream {
   readonly window: LineWindow;
   /** The window begins where the log does. */
   readonly whole?: boolean;
+  /** Lines of the last answer that was taken. */
+  readonly shown?: number;
   readonly pending?: PendingLine;
   /**
    * The text has been seen to end with a line's end, so a
@@ -94,6 +96,7 @@ export function extended(stream: Stream, fresh: HashedLines, text: TailText, now
   const window = fresh.lines.length > 0 ? extendedBy(stream.window, fresh) : stream.window;
   return {
     window,
+    shown: text.lines.length,
     endsLines: stream.endsLines || (text.unended === undefined && text.lines.length > 0),
     ...(stream.whole === true && window.hashes.length < MAX_TAIL && { whole: true }),
     ...(former !== undefined && isRemembered(former, now) && { former }),

@@ -42,8 +42,18 @@ export function takeTail(stream: Stream, reading: Reading): Taken | Held | Insuf
   const { window, pending } = stream;
   const seen = hashed(text.lines);
   const full = isFull(text, Math.min(tail, ceiling));
-  const facts = { full, whole: stream.whole === true, pending: pending?.text, unended: text.unended };
+  const facts = {
+    full,
+    whole: stream.whole === true,
+    shown: stream.shown ?? 0,
+    pending: pending?.text,
+    unended: text.unended,
+  };
   const verdict = judge(window, seen, facts);
+  if (isUncertain(verdict)) {
+    const held = heldOnce(stream.held, now);
+    if (!isOver(held, now) && isFormerView(stream.former, seen, full, now)) return hold(stream, held);
+  }
   const widerTellsMore = isFull(text, tail) && tail < widest;
   switch (verdict.kind) {
     case 'appended': {
@@ -61,19 +71,26 @@ export function takeTail(stream: Stream, reading: Reading): Taken | Held | Insuf
       return merged(stream, reading, seen, verdict);
     case 'stale': {
       const held = verdict.gone > 0 ? heldOnce(stream.held, now) : undefined;
-      if (held === undefined || !isOver(held, now)) return hold(stream, held);
+      const isLast = held !== undefined && isOver(held, now);
+      // A log that repeats itself looks like its own past, where little of it is seen.
+      if ((stream.held === undefined || isLast) && widerTellsMore)
+        return { kind: 'insufficient', tail: widest };
+      if (!isLast) return hold(stream, held);
       // What is left of it is the lesser part: not the log cut short, but another one that begins like it.
       const isAnother = !full && (verdict.forked || verdict.gone > verdict.left);
       return isAnother ? reset(stream, reading, seen) : truncated(stream, now, verdict.left);
     }
     case 'broke': {
-      const held = heldOnce(stream.held, now);
-      if (!isOver(held, now) && isFormerView(stream.former, seen, full, now)) return hold(stream, held);
       // Straight to the widest: each doubling is a round trip in which the log moves on.
       if (widerTellsMore) return { kind: 'insufficient', tail: widest };
       return full ? overrun(stream, reading, seen) : reset(stream, reading, seen);
     }
   }
+}
+
+/** The tail has little or nothing in common with the lines taken. */
+function isUncertain(verdict: Verdict): boolean {
+  return verdict.kind === 'broke' || (verdict.kind === 'appended' && verdict.doubt > 0);
 }
 
 function hold(stream: Stream, held: Hold | undefined): Held {

@@ -23,8 +23,8 @@ export interface Outcome {
   readonly written: readonly WrittenLine[];
   /** Lines that stood whole in an answer which was read. */
   readonly shown: ReadonlySet<WrittenLine>;
-  /** Lines that were being written when their log ended. */
-  readonly unended: readonly string[];
+  /** Lines that were being written when their log ended, and how many stood before them. */
+  readonly unended: readonly { readonly text: string; readonly at: number }[];
   readonly epochs: number;
   /** Without faults after the end: what was asked last. */
   readonly trace: readonly string[];
@@ -63,7 +63,7 @@ export function play({ seed, faults }: Schedule): Outcome {
   const records: LogRecord[] = [];
   const shown = new Set<WrittenLine>();
   const skipped = new Set<WrittenLine>();
-  const unended: string[] = [];
+  const unended: { text: string; at: number }[] = [];
   const trace: string[] = [];
   let [rest, isOpen] = ['', false];
   let restartedAt = now;
@@ -108,7 +108,7 @@ export function play({ seed, faults }: Schedule): Outcome {
       random.chance(0.08)
     ) {
       const partial = service.reset();
-      if (partial !== '') unended.push(partial);
+      if (partial !== '') unended.push({ text: partial, at: service.written.length });
       [rest, isOpen, restartedAt] = ['', false, now];
       if (random.chance(0.5)) service.writeLines(BOOT);
       service.writeLines(Array.from({ length: 3 }, nextLine));

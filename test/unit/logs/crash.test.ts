@@ -66,11 +66,14 @@ async function live(directory: string, log: GrowingLog, seen: Set<number>, { at,
   return records;
 }
 
-/** With the lines of the windows in place of the blocks: which lines are packed together is not told by the log. */
+/**
+ * With the lines of the windows in place of the blocks: which lines are packed together is not told by the log.
+ * Nor is how many of them the last answer had.
+ */
 function unpacked(streams: GroupProgress['streams']) {
   return Object.entries(streams).map(([level, { window, ...stream }]) => [
     level,
-    stream,
+    { ...stream, shown: undefined },
     window.from,
     windowLines(window),
   ]);

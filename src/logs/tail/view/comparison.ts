@@ -1,7 +1,7 @@
 /**
  * A tail beside the window, line by line: which of its lines are known, and which of the window's it lacks.
- * Between anchors the two are compared with a bounded difference; before the first and behind the last one, as far
- * as the shorter of them reaches.
+ * Between anchors the two are compared with a bounded difference; behind the last one, and before the first where
+ * they do not both begin with the log, as far as the shorter of them reaches.
  */
 import { anchors, type Anchor } from './anchors.ts';
 import { diff } from './diff.ts';
@@ -12,6 +12,8 @@ const MOST_DIFFERENCES = 400;
 export interface Comparison {
   /** For each line of the tail, the index of the same line in the window, or −1. Those that are not −1 ascend. */
   readonly partners: Int32Array;
+  /** The window's lines before this one are older than the tail. */
+  readonly first: number;
   /** The tail's lines before this one are older than the window. */
   readonly from: number;
 }
@@ -28,7 +30,8 @@ export function compare(known: Float64Array, seen: Float64Array, isWhole: boolea
   const [first = isWhole ? TOP : undefined, last = first] = [chain[0], chain.at(-1)];
   if (first === undefined || last === undefined) return undefined;
   const partners = new Int32Array(seen.length).fill(-1);
-  const lead = diff(reversed(known, first.known), reversed(seen, first.seen), MOST_DIFFERENCES, 'either');
+  const leadEnd = isWhole ? 'both' : 'either';
+  const lead = diff(reversed(known, first.known), reversed(seen, first.seen), MOST_DIFFERENCES, leadEnd);
   if (lead === undefined) return undefined;
   for (const [index, partner] of lead.partners.entries()) {
     if (partner >= 0) partners[first.seen - 1 - index] = first.known - 1 - partner;
@@ -43,7 +46,8 @@ export function compare(known: Float64Array, seen: Float64Array, isWhole: boolea
   }
   const rest = { known: known.length, seen: seen.length };
   if (segment(partners, known, seen, last, rest, left, 'either') === undefined) return undefined;
-  return { partners, from: Math.max(0, first.seen) - lead.otherEnd };
+  const paired = partners.find((partner) => partner >= 0) ?? 0;
+  return { partners, first: isWhole ? 0 : paired, from: Math.max(0, first.seen) - lead.otherEnd };
 }
 
 /** Pairs the lines between two places. @returns How many differ; undefined when too many do. */

@@ -14,7 +14,7 @@ export function isFormerView(
   if (former === undefined || !isRemembered(former, now)) return false;
   const hashes = Float64Array.from(former.hashes);
   if (!isEvident(hashes, 0, hashes.length)) return false;
-  const verdict = judge({ ...EMPTY_WINDOW, hashes }, seen, { full, whole: false });
+  const verdict = judge({ ...EMPTY_WINDOW, hashes }, seen, { full, whole: false, shown: 0 });
   switch (verdict.kind) {
     case 'stale':
       return true;

@@ -2,6 +2,7 @@
  * Two views of one log put together. What the tail has and the window has not is new, but only as often as it is not
  * known: a line that is merely at another place in the tail, and missing where it was, was taken before.
  */
+import type { Comparison } from './comparison.ts';
 
 export interface Merge {
   /** Of the lines that are new, in the tail, ascending. */
@@ -20,11 +21,10 @@ export interface Merge {
 export function mergeViews(
   known: Float64Array,
   seen: Float64Array,
-  partners: Int32Array,
+  { partners, first }: Pick<Comparison, 'partners' | 'first'>,
   from: number,
 ): Merge {
   const seenLast = partners.findLastIndex((partner) => partner >= 0);
-  const first = partners.find((partner) => partner >= 0) ?? 0;
   const last = partners[seenLast] ?? 0;
   const lacking = lackingLines(known, partners, first);
   const fresh: number[] = [];

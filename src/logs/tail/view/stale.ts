@@ -8,7 +8,8 @@ import { isEvident, runLengths } from '../align.ts';
  *   end there, or too few lines say so.
  */
 export function endWithin(known: Float64Array, seen: Float64Array, isWhole: boolean): number | undefined {
-  if (isWhole && seen.length < known.length && isPrefix(seen, known)) return seen.length;
+  // Both begin where the log does: the tail cannot have lines from before the window, however much it repeats.
+  if (isWhole) return seen.length < known.length && isPrefix(seen, known) ? seen.length : undefined;
   if (!isEvident(seen, 0, seen.length)) return undefined;
   const agreed = runLengths(seen, known);
   for (let end = known.length - 1; end > 0; end--) {

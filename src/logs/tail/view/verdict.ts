@@ -3,7 +3,7 @@
  * began anew, or more came than a tail holds. Between the two there is the inconsistent view, of a service that
  * answers from several backends, or that puts late lines where they belong. README.md has the pictures.
  */
-import { align, beginsWith, isEvident, type TailFacts } from '../align.ts';
+import { align, beginsWith, isEvident, type Alignment, type TailFacts } from '../align.ts';
 import type { HashedLines } from '../line-hash.ts';
 import type { LineWindow } from '../window.ts';
 import { compare } from './comparison.ts';
@@ -14,6 +14,8 @@ import { endWithin } from './stale.ts';
 export interface ViewFacts extends TailFacts {
   /** The window begins where the log does. */
   readonly whole: boolean;
+  /** Lines of the log that an answer has shown: it cannot have fewer, unless it began anew. */
+  readonly shown: number;
 }
 
 export type Verdict =
@@ -48,15 +50,28 @@ export function judge(window: LineWindow, tail: HashedLines, facts: ViewFacts): 
   if (!facts.full && beginsWith(tail, window))
     return { kind: 'appended', at: window.hashes.length, doubt: 0 };
   const isWhole = !facts.full && facts.whole;
-  const found = align(window, tail, facts);
+  const found = alignment(window, tail, facts);
   if (found.kind === 'found' && isPlain(found.at, window, tail, isWhole)) {
     return { kind: 'appended', at: found.at, doubt: found.doubt };
   }
   const left = endWithin(window.hashes, facts.full ? tail.hashes.subarray(1) : tail.hashes, isWhole);
   if (left !== undefined) return { kind: 'stale', left, gone: window.hashes.length - left, forked: false };
   const merged = judgeDifference(window, tail, facts, isWhole);
-  if (merged !== undefined && (found.kind === 'none' || merged.known > found.at)) return merged.verdict;
+  if (merged !== undefined && (found.kind === 'none' || explainsMore(merged, found.at, window, isWhole)))
+    return merged.verdict;
   return found.kind === 'found' ? { kind: 'appended', at: found.at, doubt: found.doubt } : { kind: 'broke' };
+}
+
+/** Of the whole log, where it has fewer lines than it had, what little it has in common with the window is chance. */
+function alignment(window: LineWindow, tail: HashedLines, facts: ViewFacts): Alignment {
+  const found = align(window, tail, facts);
+  const hasShrunk = !facts.full && tail.lines.length + 1 < facts.shown;
+  return hasShrunk && found.kind === 'found' && found.doubt > 0 ? { kind: 'none' } : found;
+}
+
+/** Lines above the beginning of the log are late ones, and the alignment has no word for them. */
+function explainsMore({ known }: Explained, at: number, { hashes }: LineWindow, isWhole: boolean): boolean {
+  return isWhole && at > hashes.length ? known >= hashes.length : known > at;
 }
 
 /** The tail continues the window, with more in common than chance explains: another view would have to explain it away. */
@@ -85,9 +100,9 @@ function judgeDifference(
 ): Explained | undefined {
   const comparison = compare(hashes, tail.hashes, isWhole);
   if (comparison === undefined) return undefined;
-  const { partners } = comparison;
+  const { partners, first } = comparison;
   const matched = partners.filter((partner) => partner >= 0);
-  const [known, first, last] = [matched.length, matched[0] ?? 0, matched.at(-1) ?? 0];
+  const [known, last] = [matched.length, matched.at(-1) ?? 0];
   const missing = last - first + 1 - known;
   const left = last + 1;
   const hasAll = isWhole && left === known && left === hashes.length;
@@ -96,7 +111,7 @@ function judgeDifference(
 
   // The first line of a full tail may be cut: where it is not known, it is not new either.
   const from = isWhole ? 0 : Math.max(comparison.from, full && partners[0] === -1 ? 1 : 0);
-  const merge = mergeViews(hashes, tail.hashes, partners, from);
+  const merge = mergeViews(hashes, tail.hashes, comparison, from);
   const { fresh, gone } = merge;
   const seenLast = partners.lastIndexOf(last);
   const inserted = fresh.filter((index) => index < seenLast).length;

@@ -63,6 +63,18 @@ describe('a view that is no pure append', () => {
     expect(linesOf(polls.poll((tail) => text(more, tail)))).toEqual([]);
   });
 
+  test('a log that repeats itself is not taken for its own past', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    const round = numbered(700);
+    log.writeLines([...round, ...round.slice(0, 250)]);
+    follow(log, polls);
+    // More than a tail holds, and all of it stood there 700 lines ago.
+    log.writeLines(round.slice(250, 500));
+    expect(polls.next.tail).toBeLessThan(250);
+    expect(follow(log, polls)).toEqual(round.slice(250, 500));
+    expect(polls.gaps).toEqual([]);
+  });
+
   test('two lines that change places are the same two lines', () => {
     const polls = new LogPolls();
     const lines = numbered(40);
