@@ -24,14 +24,15 @@ import { judge, type Verdict } from './view/verdict.ts';
 import { lineReader, rewrittenFrom } from './window.ts';
 
 /**
- * The first sight of a stream. Of a full tail the first line may be cut and is left out: the log has
- * older lines out of reach anyway, so following begins at the first line that is known to be whole.
+ * The first sight of a stream: everything that the service still has. Of a full tail the first line may be cut. It is
+ * delivered as it came, since it may as well be whole and nothing will show it again; in the window it has no place,
+ * where a cut line would contradict the whole one of a wider tail.
  */
 export function beginStream({ text, tail, now }: Reading, deliver: boolean): Taken {
   const full = isFull(text, tail);
-  const fresh = linesFrom(hashed(text.lines), full ? 1 : 0);
-  const stream = extended({ ...EMPTY_STREAM, whole: !full }, fresh, text, now);
-  if (deliver) return { kind: 'taken', stream, lines: fresh.lines };
+  const seen = hashed(text.lines);
+  const stream = extended({ ...EMPTY_STREAM, whole: !full }, linesFrom(seen, full ? 1 : 0), text, now);
+  if (deliver) return { kind: 'taken', stream, lines: linesFrom(seen, 0).lines };
   const { pending } = stream;
   const passed = pending && { pending: { ...pending, taken: pending.text.length } };
   return { kind: 'taken', stream: { ...stream, ...passed }, lines: [] };

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { EVIDENT_LINES } from '../../../../src/logs/tail/align.ts';
+import type { TailAnswer } from '../../../../src/logs/tail/answer.ts';
 import { PLAIN } from '../../../../src/logs/tail/numbering.ts';
 import { MAX_TAIL, reserve } from '../../../../src/logs/tail/rate.ts';
 import { EMPTY_WINDOW, windowLines } from '../../../../src/logs/tail/window.ts';
@@ -448,12 +449,49 @@ describe('where following begins', () => {
     expect(polls.lines).toEqual(['first']);
   });
 
-  test('all: at the first whole line within reach, without a gap', () => {
+  test.each([9_998, 9_999, 10_000, 10_001])(
+    'all: with everything that the service gives of %i lines, once, and without a gap',
+    (count) => {
+      for (const [endsLines, partial] of [
+        [true, ''],
+        [true, 'being writ'],
+        [false, ''],
+      ] as const) {
+        const [log, polls] = [new LogService({ endsLines }), new LogPolls()];
+        log.writeLines(distinct(count));
+        log.write(partial);
+        const given = log
+          .tail(MAX_TAIL)
+          .split('\n')
+          .filter((line) => line !== '' && line !== partial);
+        follow(log, polls);
+        const again = new LogPolls({ progress: polls.state.progress });
+        again.now = polls.now;
+        log.write(partial === '' ? 'next\n' : 'ten\nnext\n');
+        finish(log, again);
+        const fresh = partial === '' ? ['next'] : ['being written', 'next'];
+        expect([...polls.lines, ...again.lines]).toEqual([...given, ...fresh]);
+        expect([...polls.gaps, ...again.gaps]).toEqual([]);
+      }
+    },
+  );
+
+  test('all: also with what is left of a first line that is cut, which a wider tail does not show again', () => {
     const [log, polls] = [new LogService({ cut: 3 }), new LogPolls()];
+    const answer = (tail: number): TailAnswer =>
+      tail > 1_250 ? { kind: 'error', reason: 'status 413', tooLarge: true } : log.answer(tail);
     log.writeLines(distinct(MAX_TAIL + 500));
-    follow(log, polls);
-    expect(polls.lines).toEqual(log.lines.slice(501));
-    expect(polls.gaps).toEqual([]);
+    while (polls.lines.length === 0) polls.poll(answer);
+    const whole = distinct(1_249, 9_251);
+    expect(polls.lines).toEqual(['e 9250', ...whole]);
+    expect(windowLines(polls.state.progress.streams[PLAIN]?.window ?? EMPTY_WINDOW)).toEqual(whole);
+    // Whatever was too large has gone.
+    const { room: _, ...progress } = polls.state.progress;
+    const again = new LogPolls({ progress });
+    expect(again.next.tail).toBe(MAX_TAIL);
+    log.writeLines(['next']);
+    expect(follow(log, again)).toEqual(['next']);
+    expect([...polls.gaps, ...again.gaps]).toEqual([]);
   });
 
   test('after a restart: where it was left', () => {
