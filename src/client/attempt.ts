@@ -2,6 +2,7 @@
 import type { Operation } from '../contract/define.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
+import { showsOnce } from '../wire/reading.ts';
 import { requestHeaders, type WireRequest } from '../wire/request.ts';
 import { decodeResponse, type WireResponse } from '../wire/response.ts';
 import { AbortedError, ResponseError, TimeoutError, TransportError, refusalError } from './errors.ts';
@@ -40,24 +41,51 @@ export async function attemptCall(transport: Transport, attempt: Attempt): Promi
   const forward = (): void => controller.abort(signal?.reason);
   signal?.addEventListener('abort', forward, { once: true });
   if (signal?.aborted) forward();
+  // What is safe to repeat is asked for again, and leaves nothing open.
+  const progress = operation.repeatable ? undefined : new Progress(attempt.onConnected);
   try {
-    return answerOf(id, operation, await exchange(transport, attempt, controller.signal));
+    return answerOf(id, operation, await exchange(transport, attempt, controller.signal, progress));
   } catch (cause) {
     if (cause instanceof PilotlightError) throw cause;
-    if (controller.signal.reason === TIMED_OUT) throw new TimeoutError(id, timeoutMs);
-    if (controller.signal.aborted) throw new AbortedError(id, 'aborted', { cause });
+    const cut = progress?.soFar?.();
+    const answer = cut && completeAnswer(operation, cut);
+    if (answer) return answer;
+    const options = { rawAnswer: cut?.text ?? '', mayBeDone: progress?.isSent ?? false };
+    if (controller.signal.reason === TIMED_OUT) throw new TimeoutError(id, timeoutMs, options);
+    if (controller.signal.aborted) throw new AbortedError(id, 'aborted', { cause, ...options });
     const error = cause instanceof Error ? cause : new Error(String(cause));
-    throw new TransportError(id, transportReason(error), error);
+    throw new TransportError(id, transportReason(error), error, options);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', forward);
   }
 }
 
+/** How far a request came that is not safe to repeat. */
+class Progress {
+  isSent = false;
+  soFar: (() => WireResponse) | undefined;
+  readonly #connected: (() => void) | undefined;
+
+  constructor(connected: (() => void) | undefined) {
+    this.#connected = connected;
+  }
+
+  readonly onConnected = (): void => {
+    this.isSent = true;
+    this.#connected?.();
+  };
+
+  readonly onAnswer = (soFar: () => WireResponse): void => {
+    this.soFar = soFar;
+  };
+}
+
 function exchange(
   transport: Transport,
   { base, request, key, fresh, maxBytes, onConnected }: Attempt,
   signal: AbortSignal,
+  progress: Progress | undefined,
 ): Promise<WireResponse> {
   return transport.exchange({
     url: base + request.target,
@@ -67,7 +95,8 @@ function exchange(
     signal,
     fresh,
     maxBytes,
-    onConnected,
+    onConnected: progress ? progress.onConnected : onConnected,
+    onAnswer: progress?.onAnswer,
   });
 }
 
@@ -76,11 +105,21 @@ function answerOf(id: OperationId, operation: Operation, response: WireResponse)
   const outcome = decodeResponse(operation, response);
   if (outcome.kind === 'refused') throw refusalError(id, outcome);
   if (outcome.kind === 'unreadable')
-    throw new ResponseError(id, response.status, outcome.reason, response.text);
-  const date = response.headers['date'];
-  return {
-    value: outcome.value,
-    status: response.status,
-    date: typeof date === 'string' ? date : undefined,
-  };
+    throw new ResponseError(id, response.status, outcome.reason, {
+      rawAnswer: response.text,
+      mayBeDone: !operation.repeatable,
+    });
+  return read(outcome.value, response);
+}
+
+/** The answer whose end did not come, where all is there of one that is shown once; undefined for any other. */
+function completeAnswer(operation: Operation, cut: WireResponse): Answer | undefined {
+  const outcome = decodeResponse(operation, cut);
+  const isOne = outcome.kind === 'ok' && showsOnce(operation.response, outcome.value);
+  return isOne ? read(outcome.value, cut) : undefined;
+}
+
+function read(value: unknown, { status, headers }: WireResponse): Answer {
+  const date = headers['date'];
+  return { value, status, date: typeof date === 'string' ? date : undefined };
 }
