@@ -2,7 +2,7 @@
 import type { Operation } from '../contract/define.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
-import { showsOnce } from '../wire/reading.ts';
+import { namesShownOnce, showsOnce } from '../wire/reading.ts';
 import { requestHeaders, type WireRequest } from '../wire/request.ts';
 import { decodeResponse, type WireResponse } from '../wire/response.ts';
 import { AbortedError, ResponseError, TimeoutError, TransportError, refusalError } from './errors.ts';
@@ -44,7 +44,7 @@ export async function attemptCall(transport: Transport, attempt: Attempt): Promi
   // What is safe to repeat is asked for again, and leaves nothing open.
   const progress = operation.repeatable ? undefined : new Progress(attempt.onConnected);
   try {
-    return answerOf(id, operation, await exchange(transport, attempt, controller.signal, progress));
+    return answerOf(attempt, await exchange(transport, attempt, controller.signal, progress));
   } catch (cause) {
     if (cause instanceof PilotlightError) throw cause;
     const cut = progress?.soFar?.();
@@ -101,15 +101,16 @@ function exchange(
 }
 
 /** @throws ApiError where the service says no, ResponseError where its answer cannot be read */
-function answerOf(id: OperationId, operation: Operation, response: WireResponse): Answer {
-  const outcome = decodeResponse(operation, response);
-  if (outcome.kind === 'refused') throw refusalError(id, outcome);
-  if (outcome.kind === 'unreadable')
-    throw new ResponseError(id, response.status, outcome.reason, {
-      rawAnswer: response.text,
-      mayBeDone: !operation.repeatable,
-    });
-  return read(outcome.value, response);
+function answerOf({ id, operation, key }: Attempt, response: WireResponse): Answer {
+  const outcome = decodeResponse(operation, response, key);
+  if (outcome.kind === 'ok') return read(outcome.value, response);
+  const rawAnswer = response.text;
+  if (outcome.kind === 'refused') {
+    const mayBeDone = !operation.repeatable && namesShownOnce(operation.response, rawAnswer);
+    throw refusalError(id, outcome, { rawAnswer, mayBeDone });
+  }
+  const mayBeDone = !operation.repeatable;
+  throw new ResponseError(id, response.status, outcome.reason, { rawAnswer, mayBeDone });
 }
 
 /** The answer whose end did not come, where all is there of one that is shown once; undefined for any other. */

@@ -17,7 +17,7 @@ export abstract class CallError extends PilotlightError {
   readonly operation: OperationId;
   /**
    * The request was on its way, is not safe to repeat, and how it ended is not known. False of what is safe to repeat,
-   * and where the service says no.
+   * and where the service says no, unless it names what it shows once in the same breath.
    */
   readonly mayBeDone: boolean;
   /** A private field, so that no logger, inspector or serializer finds it. */
@@ -79,8 +79,9 @@ export class ApiError extends CallError {
   /** The least time between two such requests that the body of a 429 names (`threshold=3.0`), in ms. */
   readonly thresholdMs: number | undefined;
 
-  constructor(operation: OperationId, refusal: Refusal) {
-    super(operation, `status ${refusal.status}${refusal.code ? ` ${refusal.code}` : ''}: ${refusal.message}`);
+  constructor(operation: OperationId, refusal: Refusal, options: CallErrorOptions = {}) {
+    const code = refusal.code ? ` ${refusal.code}` : '';
+    super(operation, `status ${refusal.status}${code}: ${refusal.message}`, options);
     this.status = refusal.status;
     this.errorCode = refusal.code;
     this.said = refusal.message;
@@ -161,8 +162,12 @@ export class ResponseError extends CallError {
 }
 
 /** The class for an answer that says no. */
-export function refusalError(operation: OperationId, refusal: Refusal): ApiError {
-  if (refusal.meaning === 'throttled') return new ThrottledError(operation, refusal);
-  if (refusal.meaning === 'unauthorized') return new UnauthorizedError(operation, refusal);
-  return new ApiError(operation, refusal);
+export function refusalError(
+  operation: OperationId,
+  refusal: Refusal,
+  options: CallErrorOptions = {},
+): ApiError {
+  if (refusal.meaning === 'throttled') return new ThrottledError(operation, refusal, options);
+  if (refusal.meaning === 'unauthorized') return new UnauthorizedError(operation, refusal, options);
+  return new ApiError(operation, refusal, options);
 }
