@@ -18,6 +18,8 @@ export interface Attempt {
   /** From name lookup to the last byte. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
+  /** How long what was sent may still be answered after the signal has fired, in ms. */
+  readonly graceMs: number;
   readonly fresh: boolean;
   readonly maxBytes: number;
   readonly onConnected: (() => void) | undefined;
@@ -34,15 +36,20 @@ const TIMED_OUT = Symbol('timed out');
 
 /** Resolves with the validated answer. Rejects with a CallError. */
 export async function attemptCall(transport: Transport, attempt: Attempt): Promise<Answer> {
-  const { id, operation, timeoutMs, signal } = attempt;
+  const { id, operation, timeoutMs, signal, graceMs } = attempt;
   // A timer of our own rather than AbortSignal.timeout, so that nothing is left behind after an answer.
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(TIMED_OUT), timeoutMs);
-  const forward = (): void => controller.abort(signal?.reason);
+  // What is safe to repeat is asked for again, and leaves nothing open.
+  const progress = operation.repeatable && graceMs === 0 ? undefined : new Progress(attempt.onConnected);
+  const abort = (): void => controller.abort(signal?.reason);
+  let grace: NodeJS.Timeout | undefined;
+  const forward = (): void => {
+    if (progress?.isSent && graceMs > 0) grace = setTimeout(abort, graceMs);
+    else abort();
+  };
   signal?.addEventListener('abort', forward, { once: true });
   if (signal?.aborted) forward();
-  // What is safe to repeat is asked for again, and leaves nothing open.
-  const progress = operation.repeatable ? undefined : new Progress(attempt.onConnected);
   try {
     return answerOf(attempt, await exchange(transport, attempt, controller.signal, progress));
   } catch (cause) {
@@ -50,18 +57,20 @@ export async function attemptCall(transport: Transport, attempt: Attempt): Promi
     const cut = progress?.soFar?.();
     const answer = cut && completeAnswer(operation, cut);
     if (answer) return answer;
-    const options = { rawAnswer: cut?.text ?? '', mayBeDone: progress?.isSent ?? false };
+    const mayBeDone = !operation.repeatable && (progress?.isSent ?? false);
+    const options = { rawAnswer: cut?.text ?? '', mayBeDone };
     if (controller.signal.reason === TIMED_OUT) throw new TimeoutError(id, timeoutMs, options);
     if (controller.signal.aborted) throw new AbortedError(id, 'aborted', { cause, ...options });
     const error = cause instanceof Error ? cause : new Error(String(cause));
     throw new TransportError(id, transportReason(error), error, options);
   } finally {
     clearTimeout(timer);
+    clearTimeout(grace);
     signal?.removeEventListener('abort', forward);
   }
 }
 
-/** How far a request came that is not safe to repeat. */
+/** How far a request came. */
 class Progress {
   isSent = false;
   soFar: (() => WireResponse) | undefined;
