@@ -2,6 +2,7 @@
 import type { Operation } from '../contract/define.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
+import { namesShownOnce, showsOnce } from '../wire/reading.ts';
 import { requestHeaders, type WireRequest } from '../wire/request.ts';
 import { decodeResponse, type WireResponse } from '../wire/response.ts';
 import { AbortedError, ResponseError, TimeoutError, TransportError, refusalError } from './errors.ts';
@@ -17,6 +18,8 @@ export interface Attempt {
   /** From name lookup to the last byte. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
+  /** How long what was sent may still be answered after the signal has fired, in ms. */
+  readonly graceMs: number;
   readonly fresh: boolean;
   readonly maxBytes: number;
   readonly onConnected: (() => void) | undefined;
@@ -33,31 +36,65 @@ const TIMED_OUT = Symbol('timed out');
 
 /** Resolves with the validated answer. Rejects with a CallError. */
 export async function attemptCall(transport: Transport, attempt: Attempt): Promise<Answer> {
-  const { id, operation, timeoutMs, signal } = attempt;
+  const { id, operation, timeoutMs, signal, graceMs } = attempt;
   // A timer of our own rather than AbortSignal.timeout, so that nothing is left behind after an answer.
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(TIMED_OUT), timeoutMs);
-  const forward = (): void => controller.abort(signal?.reason);
+  // What is safe to repeat is asked for again, and leaves nothing open.
+  const progress = operation.repeatable && graceMs === 0 ? undefined : new Progress(attempt.onConnected);
+  const abort = (): void => controller.abort(signal?.reason);
+  let grace: NodeJS.Timeout | undefined;
+  const forward = (): void => {
+    if (progress?.isSent && graceMs > 0) grace = setTimeout(abort, graceMs);
+    else abort();
+  };
   signal?.addEventListener('abort', forward, { once: true });
   if (signal?.aborted) forward();
   try {
-    return answerOf(id, operation, await exchange(transport, attempt, controller.signal));
+    return answerOf(attempt, await exchange(transport, attempt, controller.signal, progress));
   } catch (cause) {
     if (cause instanceof PilotlightError) throw cause;
-    if (controller.signal.reason === TIMED_OUT) throw new TimeoutError(id, timeoutMs);
-    if (controller.signal.aborted) throw new AbortedError(id, 'aborted', { cause });
+    const cut = progress?.soFar?.();
+    const answer = cut && completeAnswer(operation, cut);
+    if (answer) return answer;
+    const mayBeDone = !operation.repeatable && (progress?.isSent ?? false);
+    const options = { rawAnswer: cut?.text ?? '', mayBeDone };
+    if (controller.signal.reason === TIMED_OUT) throw new TimeoutError(id, timeoutMs, options);
+    if (controller.signal.aborted) throw new AbortedError(id, 'aborted', { cause, ...options });
     const error = cause instanceof Error ? cause : new Error(String(cause));
-    throw new TransportError(id, transportReason(error), error);
+    throw new TransportError(id, transportReason(error), error, options);
   } finally {
     clearTimeout(timer);
+    clearTimeout(grace);
     signal?.removeEventListener('abort', forward);
   }
+}
+
+/** How far a request came. */
+class Progress {
+  isSent = false;
+  soFar: (() => WireResponse) | undefined;
+  readonly #connected: (() => void) | undefined;
+
+  constructor(connected: (() => void) | undefined) {
+    this.#connected = connected;
+  }
+
+  readonly onConnected = (): void => {
+    this.isSent = true;
+    this.#connected?.();
+  };
+
+  readonly onAnswer = (soFar: () => WireResponse): void => {
+    this.soFar = soFar;
+  };
 }
 
 function exchange(
   transport: Transport,
   { base, request, key, fresh, maxBytes, onConnected }: Attempt,
   signal: AbortSignal,
+  progress: Progress | undefined,
 ): Promise<WireResponse> {
   return transport.exchange({
     url: base + request.target,
@@ -67,20 +104,32 @@ function exchange(
     signal,
     fresh,
     maxBytes,
-    onConnected,
+    onConnected: progress ? progress.onConnected : onConnected,
+    onAnswer: progress?.onAnswer,
   });
 }
 
 /** @throws ApiError where the service says no, ResponseError where its answer cannot be read */
-function answerOf(id: OperationId, operation: Operation, response: WireResponse): Answer {
-  const outcome = decodeResponse(operation, response);
-  if (outcome.kind === 'refused') throw refusalError(id, outcome);
-  if (outcome.kind === 'unreadable')
-    throw new ResponseError(id, response.status, outcome.reason, response.text);
-  const date = response.headers['date'];
-  return {
-    value: outcome.value,
-    status: response.status,
-    date: typeof date === 'string' ? date : undefined,
-  };
+function answerOf({ id, operation, key }: Attempt, response: WireResponse): Answer {
+  const outcome = decodeResponse(operation, response, key);
+  if (outcome.kind === 'ok') return read(outcome.value, response);
+  const rawAnswer = response.text;
+  if (outcome.kind === 'refused') {
+    const mayBeDone = !operation.repeatable && namesShownOnce(operation.response, rawAnswer);
+    throw refusalError(id, outcome, { rawAnswer, mayBeDone });
+  }
+  const mayBeDone = !operation.repeatable;
+  throw new ResponseError(id, response.status, outcome.reason, { rawAnswer, mayBeDone });
+}
+
+/** The answer whose end did not come, where all is there of one that is shown once; undefined for any other. */
+function completeAnswer(operation: Operation, cut: WireResponse): Answer | undefined {
+  const outcome = decodeResponse(operation, cut);
+  const isOne = outcome.kind === 'ok' && showsOnce(operation.response, outcome.value);
+  return isOne ? read(outcome.value, cut) : undefined;
+}
+
+function read(value: unknown, { status, headers }: WireResponse): Answer {
+  const date = headers['date'];
+  return { value, status, date: typeof date === 'string' ? date : undefined };
 }

@@ -43,6 +43,11 @@ export interface ClientObserver {
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
+  /**
+   * How long what was sent may still be answered after the signal has fired, in ms: for what is not safe to repeat, and
+   * answers what is not to be lost. Default 0.
+   */
+  readonly graceMs?: number;
   /** For this call instead of the client's, in ms. */
   readonly timeoutMs?: number;
   /** `false`: one attempt only. */
@@ -67,7 +72,10 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /** Calls operations of one service over connections of its own. */
 export interface Caller extends AsyncDisposable {
-  /** Resolves with the validated answer. Rejects with a CallError. */
+  /**
+   * Resolves with the validated answer. Rejects with a CallError. A deletion whose first answer was lost, and that finds
+   * nothing to delete when it is repeated, is done.
+   */
   call(
     id: OperationId,
     operation: Operation,
@@ -105,6 +113,7 @@ class ServiceCaller implements Caller {
       callOptions.retry === false || !operation.repeatable
         ? NO_RETRY
         : (callOptions.retry ?? this.#options.retry ?? DEFAULT_RETRY);
+    let mayBeDeleted = false;
     for (let attempt = 1; ; attempt += 1) {
       const key = callOptions.apiKey ?? this.#currentKey();
       const encoded = encodeRequest(operation, input, key);
@@ -113,6 +122,8 @@ class ServiceCaller implements Caller {
         return await this.#attempt(id, operation, encoded.request, key, callOptions);
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
+        if (mayBeDeleted && error instanceof ApiError && error.meaning === 'not-found') return {};
+        mayBeDeleted ||= operation.method === 'DELETE' && error.actor === 'service' && !isThrottled(error);
         const waitMs = retryDelay(error, attempt, policy, random);
         if (waitMs === undefined) throw error;
         observe?.retry?.({ operation: id, waitMs, throttled: error.code === 'throttled' });
@@ -142,6 +153,7 @@ class ServiceCaller implements Caller {
         key,
         timeoutMs: callOptions.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
         signal: callOptions.signal,
+        graceMs: callOptions.graceMs ?? 0,
         fresh: callOptions.freshConnection ?? false,
         maxBytes: callOptions.maxBytes ?? MAX_RESPONSE_BYTES,
         onConnected: callOptions.onConnected,
@@ -167,6 +179,11 @@ class ServiceCaller implements Caller {
   [Symbol.asyncDispose](): PromiseLike<void> {
     return this.#transport[Symbol.asyncDispose]();
   }
+}
+
+/** Turned away at the door. */
+function isThrottled(error: CallError): boolean {
+  return error instanceof ApiError && error.meaning === 'throttled';
 }
 
 const NEVER = new AbortController().signal;

@@ -6,13 +6,36 @@ import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { InputProblem } from '../wire/request.ts';
 import type { Refusal, RefusalMeaning } from '../wire/response.ts';
 
+export interface CallErrorOptions extends ErrorOptions {
+  /** What came of the answer. */
+  readonly rawAnswer?: string;
+  readonly mayBeDone?: boolean;
+}
+
 /** The base of them. */
 export abstract class CallError extends PilotlightError {
   readonly operation: OperationId;
+  /**
+   * The request was on its way, is not safe to repeat, and how it ended is not known. False of what is safe to repeat,
+   * and where the service says no, unless it names what it shows once in the same breath.
+   */
+  readonly mayBeDone: boolean;
+  /** A private field, so that no logger, inspector or serializer finds it. */
+  readonly #rawAnswer: string;
 
-  constructor(operation: OperationId, message: string, options?: ErrorOptions) {
+  constructor(operation: OperationId, message: string, options: CallErrorOptions = {}) {
     super(`${operation}: ${message}`, options);
     this.operation = operation;
+    this.mayBeDone = options.mayBeDone ?? false;
+    this.#rawAnswer = options.rawAnswer ?? '';
+  }
+
+  /**
+   * The body of the answer as it came, as far as it came; empty where nothing did, and of a call that is safe to repeat
+   * and was not answered in full. It may hold what is shown once, and other secrets: not for logs.
+   */
+  rawAnswer(): string {
+    return this.#rawAnswer;
   }
 }
 
@@ -56,8 +79,9 @@ export class ApiError extends CallError {
   /** The least time between two such requests that the body of a 429 names (`threshold=3.0`), in ms. */
   readonly thresholdMs: number | undefined;
 
-  constructor(operation: OperationId, refusal: Refusal) {
-    super(operation, `status ${refusal.status}${refusal.code ? ` ${refusal.code}` : ''}: ${refusal.message}`);
+  constructor(operation: OperationId, refusal: Refusal, options: CallErrorOptions = {}) {
+    const code = refusal.code ? ` ${refusal.code}` : '';
+    super(operation, `status ${refusal.status}${code}: ${refusal.message}`, options);
     this.status = refusal.status;
     this.errorCode = refusal.code;
     this.said = refusal.message;
@@ -97,8 +121,9 @@ export class TransportError extends CallError {
   readonly actor = 'service';
   readonly reason: TransportReason;
 
-  constructor(operation: OperationId, reason: TransportReason, cause: Error) {
-    super(operation, `connection failed (${reason}): ${cause.message || cause.name}`, { cause });
+  constructor(operation: OperationId, reason: TransportReason, cause: Error, options: CallErrorOptions = {}) {
+    const message = `connection failed (${reason}): ${cause.message || cause.name}`;
+    super(operation, message, { ...options, cause });
     this.reason = reason;
   }
 }
@@ -109,8 +134,8 @@ export class TimeoutError extends CallError {
   readonly actor = 'service';
   readonly timeoutMs: number;
 
-  constructor(operation: OperationId, timeoutMs: number) {
-    super(operation, `no complete answer within ${timeoutMs} ms`);
+  constructor(operation: OperationId, timeoutMs: number, options: CallErrorOptions = {}) {
+    super(operation, `no complete answer within ${timeoutMs} ms`, options);
     this.timeoutMs = timeoutMs;
   }
 }
@@ -129,24 +154,20 @@ export class ResponseError extends CallError {
   readonly code = 'unreadable_response';
   readonly actor = 'service';
   readonly status: number;
-  /** A private field, so that no logger, inspector or serializer finds it. */
-  readonly #rawAnswer: string;
 
-  constructor(operation: OperationId, status: number, reason: string, rawAnswer = '') {
-    super(operation, reason);
+  constructor(operation: OperationId, status: number, reason: string, options: CallErrorOptions = {}) {
+    super(operation, reason, options);
     this.status = status;
-    this.#rawAnswer = rawAnswer;
-  }
-
-  /** The body of the answer as it came. May hold secrets: not for logs. */
-  rawAnswer(): string {
-    return this.#rawAnswer;
   }
 }
 
 /** The class for an answer that says no. */
-export function refusalError(operation: OperationId, refusal: Refusal): ApiError {
-  if (refusal.meaning === 'throttled') return new ThrottledError(operation, refusal);
-  if (refusal.meaning === 'unauthorized') return new UnauthorizedError(operation, refusal);
-  return new ApiError(operation, refusal);
+export function refusalError(
+  operation: OperationId,
+  refusal: Refusal,
+  options: CallErrorOptions = {},
+): ApiError {
+  if (refusal.meaning === 'throttled') return new ThrottledError(operation, refusal, options);
+  if (refusal.meaning === 'unauthorized') return new UnauthorizedError(operation, refusal, options);
+  return new ApiError(operation, refusal, options);
 }

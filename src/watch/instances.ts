@@ -39,7 +39,7 @@ export function createInstancesWatch(
 
 /** One that has ended as its owner wants is stopped, whatever it is called then (public dialect). */
 function statusOf({ actual_status: actual, intended_status: intended }: Instance): string {
-  const status = actual ?? 'created';
+  const status = actual?.toLowerCase() ?? 'created';
   return isFinal(status) && intended?.toLowerCase() === STOPPED ? STOPPED : status;
 }
 

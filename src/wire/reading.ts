@@ -43,6 +43,20 @@ export function showsOnce(schema: z.ZodType, answer: unknown): boolean {
   );
 }
 
+/** Whether an answer says for each of several things what became of it, where what is shown once would be. */
+export function hasRows(schema: z.ZodType, answer: unknown): boolean {
+  return shownOncePaths(schema).some((path) => {
+    const names = path.split('.');
+    const row = names.indexOf('*');
+    return row !== -1 && valuesAt(answer, names.slice(0, row + 1)).length > 0;
+  });
+}
+
+/** Whether a text, perhaps no complete answer, has the name of what is shown once. */
+export function namesShownOnce(schema: z.ZodType, text: string): boolean {
+  return shownOncePaths(schema).some((path) => text.includes(`"${path.split('.').at(-1)}"`));
+}
+
 function valuesAt(value: unknown, [name, ...rest]: readonly string[]): unknown[] {
   if (name === undefined) return [value];
   if (typeof value !== 'object' || value === null) return [];

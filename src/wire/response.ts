@@ -6,7 +6,8 @@ import * as z from 'zod';
 import type { Operation } from '../contract/define.ts';
 import { COMMON_ERRORS, ERRORS, type ErrorCode, type ErrorDefinition } from '../contract/errors.ts';
 import { isRecord } from '../contract/is-record.ts';
-import { readAnswer, readBoolean, shownOncePaths, showsOnce } from './reading.ts';
+import { isSecret } from '../contract/schemas.ts';
+import { hasRows, readAnswer, readBoolean, shownOncePaths, showsOnce } from './reading.ts';
 import { problemsOf, type InputProblem } from './request.ts';
 import { retryAfterMs, thresholdMs } from './retry-after.ts';
 
@@ -54,12 +55,13 @@ const NO_CONTENT = 204;
 /** Longest excerpt of a foreign body that a message quotes, in characters. */
 const EXCERPT = 120;
 
-export function decodeResponse(operation: Operation, response: WireResponse): Outcome {
+/** `key`: of the request, so that no message has a part of it. */
+export function decodeResponse(operation: Operation, response: WireResponse, key?: string): Outcome {
   const body = parseJson(response.text);
-  if (response.status < 200 || response.status >= 300) return refusal(response, body);
+  if (response.status < 200 || response.status >= 300) return refusal(operation, response, body, key);
   const answer = response.status === NO_CONTENT && response.text === '' ? {} : body;
   const read = readAnswer(operation.response, answer);
-  if (saysNo(operation, body, read)) return refusal(response, body);
+  if (saysNo(operation, body, read)) return refusal(operation, response, body, key);
   if (read.success) return { kind: 'ok', value: read.data };
   if (body === undefined) {
     return {
@@ -79,31 +81,74 @@ export function decodeResponse(operation: Operation, response: WireResponse): Ou
 
 /**
  * A body that reports an error although the status is 2xx. What is shown once is there because the operation was done,
- * whatever is said beside it: such an answer is not refused, and where it cannot be read, nothing of it is quoted.
+ * whatever is said beside it: such an answer is not refused, and where it cannot be read, nothing of it is quoted. Nor is
+ * one that says for each of several things what became of it.
  */
 function saysNo({ response }: Operation, body: unknown, read: z.ZodSafeParseResult<unknown>): boolean {
   if (typeof body === 'string') return !read.success && shownOncePaths(response).length === 0;
   if (!isRecord(body)) return false;
   const no = readBoolean(body['success']) === false || isText(body['error_msg']) || isText(body['error']);
+  if (read.success && hasRows(response, read.data)) return false;
   return no && !showsOnce(response, read.success ? read.data : body);
 }
 
-function refusal(response: WireResponse, body: unknown): Refusal {
+function refusal(
+  operation: Operation,
+  response: WireResponse,
+  body: unknown,
+  key: string | undefined,
+): Refusal {
   const record = isRecord(body) ? body : {};
-  const { error, msg, message, error_msg: errorMessage, detail, success: _, ...fields } = record;
-  const said = [msg, message, errorMessage, detail, body].find((value) => isText(value));
-  const quoted = response.status < 200 || response.status >= 300 ? excerpt(response.text) : '';
+  const { error, msg, message, error_msg: errorMessage, detail, success: _, ...others } = record;
+  const isGuarded = hasSecrets(operation);
+  const bare = shownOncePaths(operation.response).length === 0 ? body : undefined;
+  const problems = isGuarded ? '' : validationProblems(detail);
+  const said = [msg, message, errorMessage, detail, bare, problems].find((value) => isText(value));
+  const quoted = isGuarded ? '' : excerptOfPage(response, key);
   const code = isText(error) ? error : undefined;
+  const fields = readFields(code, others);
   return {
     kind: 'refused',
     status: response.status,
     code,
     message: said ?? code ?? (quoted || 'no message'),
     meaning: meaningOf(response.status, body),
-    fields: readFields(code, fields),
+    fields: isGuarded ? withoutTexts(fields) : fields,
     retryAfterMs: retryAfterMs(response.headers),
     thresholdMs: response.status === 429 ? thresholdMs(response.text) : undefined,
   };
+}
+
+/** Whether a request has secrets, which an answer may repeat, or the answer is one. */
+function hasSecrets({ response, body, keyInBody }: Operation): boolean {
+  if (keyInBody !== undefined || shownOncePaths(response).length > 0) return true;
+  return Object.values(body?.shape ?? {}).some((field) => isSecret(field as z.ZodType));
+}
+
+/** Numbers and the like are no secrets; under which names a text or an object has one, nobody knows. */
+function withoutTexts(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const isPlain = (value: unknown): boolean =>
+    typeof value === 'number' || typeof value === 'boolean' || value === null;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => isPlain(value)));
+}
+
+/** What a framework says of each field that it does not take: `{"detail":[{"loc":["body","name"],"msg":"Field required"}]}`. */
+function validationProblems(detail: unknown): string {
+  if (!Array.isArray(detail)) return '';
+  return detail
+    .filter(isRecord)
+    .filter(({ msg }) => isText(msg))
+    .map(({ loc, msg }) => (Array.isArray(loc) ? `${loc.join('.')}: ${String(msg)}` : String(msg)))
+    .join('; ');
+}
+
+/**
+ * The beginning of what came in place of an answer: a gateway's page or sentence. What looks like JSON is an answer, may
+ * have been cut off, may repeat the request, and is not quoted.
+ */
+function excerptOfPage({ status, text }: WireResponse, key: string | undefined): string {
+  if ((status >= 200 && status < 300) || /^[\s\uFEFF]*["[{]/.test(text)) return '';
+  return excerpt(key ? text.replaceAll(key, '(the key)') : text);
 }
 
 /** The fields that come with the code, such as `locked_until`, as the types that the table gives them. */
@@ -129,25 +174,30 @@ function readFields(
 export function meaningOf(status: number, body: unknown): RefusalMeaning {
   if (status === 429) return 'throttled';
   const { error, msg, message, error_msg: errorMessage, success } = isRecord(body) ? body : {};
-  const aboutSession = [msg, message, errorMessage, body].some((text) => isAboutSession(text));
+  const isElse = isAboutElse(error);
+  const aboutSession =
+    error === 'auth_error' || [msg, message, errorMessage, body].some((text) => isAboutSession(text));
   if (status === 404) {
-    if (aboutSession) return 'unauthorized';
+    if (aboutSession && !isElse) return 'unauthorized';
     return typeof msg === 'string' && (typeof error === 'string' || success === false)
       ? 'not-found'
       : 'other';
   }
   const maySpeakOfKey = status === 401 || status === 403 || (status >= 200 && status < 300);
-  if (!maySpeakOfKey || isTfaCode(error)) return 'other';
-  return status === 401 || error === 'auth_error' || aboutSession ? 'unauthorized' : 'other';
+  if (!maySpeakOfKey || isElse) return 'other';
+  return status === 401 || aboutSession ? 'unauthorized' : 'other';
 }
 
-/** Or about the key, in the words that the public service has for one that is not valid. */
+/** That a session is over; or that a key is not valid, in the public service's words. Things have names like `session-cache`. */
+const ABOUT_SESSION =
+  /\bsession (?:(?:has|is|was) )?(?:expired|ended|over|invalid|not valid)\b|\b(?:expired|invalid) session\b|\bplease log in\b|\binvalid user key\b/i;
+
 function isAboutSession(text: unknown): boolean {
-  return typeof text === 'string' && /\bsession\b|\binvalid user key\b/i.test(text);
+  return typeof text === 'string' && ABOUT_SESSION.test(text);
 }
 
-/** 401 and 403 also come with codes such as invalid_backup_code, which do not speak of the key. */
-function isTfaCode(code: unknown): boolean {
+/** Codes such as not_found and invalid_backup_code, whatever their status, do not speak of the key. */
+function isAboutElse(code: unknown): boolean {
   return (
     typeof code === 'string' &&
     Object.hasOwn(ERRORS, code) &&

@@ -98,7 +98,7 @@ describe.each(ERRORS.map((error) => [error.name, error] as const))('%s', (name, 
 });
 
 test('an answer that could not be read is handed over, and found by nobody who does not ask for it', () => {
-  const error = new ResponseError('apiKeys.create', 200, 'not JSON', '{"key":"s3cret');
+  const error = new ResponseError('apiKeys.create', 200, 'not JSON', { rawAnswer: '{"key":"s3cret' });
   expect(error.rawAnswer()).toBe('{"key":"s3cret');
   const line: string[] = [];
   pino({ level: 'trace' }, { write: (text) => line.push(text) }).error({ err: error, error }, 'failed');

@@ -1,8 +1,8 @@
 /** Sends what a command asks for, or shows it; the one way in which every command and `call` reach the service. */
 import { createClient, type CallOptions, type Client } from '../../client/client.ts';
-import { ApiError, CallError, ResponseError } from '../../client/errors.ts';
+import { ApiError, CallError } from '../../client/errors.ts';
 import { adviceOf } from '../../client/flows/explain.ts';
-import { operationOf, type OperationId } from '../../contract/operations.ts';
+import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import { describeProblem } from '../../config/problem.ts';
 import { loadConnection, loadKeylessConnection } from '../../config/load.ts';
 import { encodeRequest } from '../../wire/request.ts';
@@ -16,6 +16,7 @@ import { describeInputProblem, type Input } from './input.ts';
 import { curlLine, httpText, KEY_MARK, previewRequest } from './preview.ts';
 import { displayed } from '../logs/format.ts';
 import { renderAnswer } from './render.ts';
+import { commandOf } from './names.ts';
 import { isUnresolved, namedField, resolveNames } from './subjects.ts';
 
 export interface PerformOptions {
@@ -68,9 +69,11 @@ export async function perform(
       print(id, await act(client, complete, callOptions), options, console);
       return EXIT.ok;
     } catch (error) {
-      if (signal.aborted || isAbort(error)) return EXIT.interrupted;
+      const isInterrupted = signal.aborted || isAbort(error);
+      if (isInterrupted && !(error instanceof CallError && error.mayBeDone)) return EXIT.interrupted;
       if (!(error instanceof CallError)) throw error;
-      return explain(error, console);
+      const code = explain(error, console);
+      return isInterrupted ? EXIT.interrupted : code;
     }
   });
 }
@@ -91,14 +94,27 @@ function print(id: OperationId, answer: unknown, { json }: PerformOptions, conso
 
 function explain(error: CallError, console: Console): number {
   printError(console, `error: ${error.message}`);
-  if (error instanceof ResponseError && !operationOf(error.operation).repeatable) {
-    // It may have been done, and what it answers be shown only this once.
-    printError(console, 'the answer follows on standard output as it came');
-    for (const line of error.rawAnswer().split('\n')) printLine(console, displayed(line));
+  if (error.mayBeDone) {
+    const view = viewOf(error.operation);
+    printError(console, `It may have been done${view === undefined ? '' : `: see pilotlight ${view}`}.`);
+    // What it answers may be shown only this once.
+    if (error.rawAnswer() !== '') {
+      printError(console, 'The answer follows on standard output as it came.');
+      for (const line of error.rawAnswer().split('\n')) printLine(console, displayed(line));
+    }
   }
   const advice = error instanceof ApiError ? adviceOf(error) : '';
   if (advice !== '') printError(console, advice);
   return exitCodeOf(error);
+}
+
+const VIEWS = ['list', 'search', 'status'] as const;
+
+/** The command that shows what there is of the kind that an operation makes. */
+function viewOf(id: OperationId): string | undefined {
+  const [resource] = id.split('.');
+  const view = OPERATION_IDS.find((each) => VIEWS.some((method) => each === `${resource}.${method}`));
+  return view && commandOf(view);
 }
 
 /** Needs no key and no address: what is not configured is shown as a variable. */

@@ -52,13 +52,16 @@ export interface GivenUp {
   readonly destroyed: boolean;
 }
 
-/** No offer led to a running instance; `givenUp` has the reasons. */
+/**
+ * No offer led to a running instance, and `givenUp` has the reasons; or another error, its `cause`, ended the launch, and
+ * not all that was rented could be destroyed.
+ */
 export class LaunchError extends CallError {
   readonly code = 'launch_failed';
   readonly actor = 'user';
   readonly givenUp: readonly GivenUp[];
 
-  constructor(givenUp: readonly GivenUp[]) {
+  constructor(givenUp: readonly GivenUp[], options?: ErrorOptions) {
     const reasons = givenUp.map(({ offerId, reason, instanceId, destroyed }) => {
       const left =
         instanceId !== undefined && !destroyed ? ` (instance ${instanceId} was NOT destroyed)` : '';
@@ -67,6 +70,7 @@ export class LaunchError extends CallError {
     super(
       'instances.create',
       `no offer led to a running instance: ${reasons.join('; ') || 'no offers given'}`,
+      options,
     );
     this.givenUp = givenUp;
   }
@@ -76,10 +80,15 @@ const DEFAULT_TIMEOUT_MS = 10 * 60_000;
 const DEFAULT_POLL_MS = 5_000;
 /** For destroying what was rented, also after the caller has aborted. */
 const CLEAN_UP_MS = 30_000;
+/** After the caller has aborted, for the answer that says what was rented meanwhile. */
+const GRACE_MS = 10_000;
+/** The longest that a timer takes. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * @throws LaunchError when every offer failed; AbortedError when the signal fired (what was rented is destroyed
- *   first); RequestError for bad input, before anything is sent; any other error of `instances.create`
+ * @throws LaunchError when every offer failed, and instead of any other error where something that was rented could not
+ *   be destroyed; AbortedError when the signal fired (what was rented is destroyed first); RequestError for bad input,
+ *   before anything is sent; any other error of `instances.create`
  */
 export async function launchInstance(client: Client, options: LaunchOptions): Promise<Launched> {
   const { offers, signal = NEVER, onProgress = () => {} } = options;
@@ -87,8 +96,19 @@ export async function launchInstance(client: Client, options: LaunchOptions): Pr
   const destroy = options.destroy ?? ((id, limit) => client.instances.destroy({ id }, { signal: limit }));
   const givenUp: GivenUp[] = [];
 
+  /** What ends the launch, with what was left behind. */
+  function ended(cause: unknown, offerId: number, left: Omit<GivenUp, 'offerId' | 'reason'>): unknown {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const all = [...givenUp, { offerId, reason, ...left }];
+    const isClean = all.every((each) => each.instanceId === undefined || each.destroyed);
+    return isClean ? cause : new LaunchError(all, { cause });
+  }
+
   for (const offerId of offers) {
-    const rented = await rent(client, { ...request, offer_id: offerId }, signal);
+    const rented = await rent(client, { ...request, offer_id: offerId }, signal).catch((error: unknown) => {
+      const destroyed = !(error instanceof CallError && error.mayBeDone);
+      throw ended(error, offerId, { instanceId: undefined, destroyed });
+    });
     if (!rented.ok) {
       const { reason } = rented;
       onProgress({ step: 'given up', offerId, reason });
@@ -101,8 +121,7 @@ export async function launchInstance(client: Client, options: LaunchOptions): Pr
     try {
       reason = await waitUntilRunning(client, instanceId, options);
     } catch (error) {
-      await tryDestroy(destroy, instanceId);
-      throw error;
+      throw ended(error, offerId, { instanceId, destroyed: await tryDestroy(destroy, instanceId) });
     }
     if (reason === undefined) return { instanceId, offerId, givenUp };
     onProgress({ step: 'given up', offerId, reason });
@@ -139,7 +158,8 @@ type Rented =
  */
 async function rent(client: Client, input: Input<'instances.create'>, signal: AbortSignal): Promise<Rented> {
   try {
-    return { ok: true, instanceId: (await client.instances.create(input, { signal })).new_contract };
+    const options = { signal, graceMs: GRACE_MS };
+    return { ok: true, instanceId: (await client.instances.create(input, options)).new_contract };
   } catch (error) {
     const taken = error instanceof ApiError && (error.status === 404 || error.status === 410);
     if (taken && error.errorCode !== 'not_found') return { ok: false, reason: error.said };
@@ -154,16 +174,20 @@ async function waitUntilRunning(
   { timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = DEFAULT_POLL_MS, signal = NEVER, onProgress }: LaunchOptions,
 ): Promise<string | undefined> {
   let last = '';
-  for (let waitedMs = 0; waitedMs <= timeoutMs; waitedMs += pollMs) {
-    const status = (await statusOf(client, instanceId, signal)) ?? (last || 'created');
+  // Timers know no steps of the clock.
+  const deadline = AbortSignal.timeout(Math.min(timeoutMs, LONGEST_MS));
+  const ending = AbortSignal.any([signal, deadline]);
+  do {
+    const status = (await statusOf(client, instanceId, signal, ending)) ?? (last || 'created');
     if (status !== last) onProgress?.({ step: 'status', instanceId, status });
     last = status;
     if (status === 'running') return undefined;
     if ((FINAL_INSTANCE_STATUSES as readonly string[]).includes(status)) return `it became ${status}`;
-    await delay(pollMs, signal).catch((cause: unknown) => {
+    await delay(pollMs, ending).catch((cause: unknown) => {
+      if (!signal.aborted) return;
       throw new AbortedError('instances.create', 'aborted while waiting for the instance to run', { cause });
     });
-  }
+  } while (!deadline.aborted);
   return `not running after ${timeoutMs / 1000} s, still ${last}`;
 }
 
@@ -172,11 +196,13 @@ async function statusOf(
   client: Client,
   instanceId: number,
   signal: AbortSignal,
-): Promise<string | null | undefined> {
+  ending: AbortSignal,
+): Promise<string | undefined> {
   try {
-    const { instances } = await client.instances.list({}, { signal });
-    return instances.find(({ id }) => id === instanceId)?.actual_status;
+    const { instances } = await client.instances.list({}, { signal: ending });
+    return instances.find(({ id }) => id === instanceId)?.actual_status?.toLowerCase();
   } catch (error) {
+    if (error instanceof AbortedError && !signal.aborted) return undefined;
     if (error instanceof CallError && error.actor === 'service') return undefined;
     throw error;
   }

@@ -24,6 +24,8 @@ export interface ConnectionRequest {
   readonly maxBytes: number;
   /** The connection is there, and the request is being written to it. */
   readonly onConnected: (() => void) | undefined;
+  /** The answer has begun: `soFar` is what has come of it, at any time, also when its end never comes. */
+  readonly onAnswer: ((soFar: () => WireResponse) => void) | undefined;
 }
 
 export interface ConnectionParts {
@@ -89,25 +91,32 @@ export class Connection {
   }
 
   /** Resolves with any complete answer; rejects with what the socket, undici or `destroy` said. */
-  send({ path, method, headers, body, maxBytes, onConnected }: ConnectionRequest): Promise<WireResponse> {
+  send(request: ConnectionRequest): Promise<WireResponse> {
+    const { path, method, headers, body, maxBytes, onConnected, onAnswer } = request;
     return new Promise((resolve, reject) => {
       const received = new BoundedBody(maxBytes);
       let status = 0;
       let answerHeaders: WireResponse['headers'] = {};
+      // Invalid UTF-8 becomes U+FFFD: a log line with broken bytes must not cost the lines around it.
+      const soFar = (): WireResponse => ({
+        status,
+        headers: answerHeaders,
+        text: received.bytes().toString('utf8'),
+      });
       this.#dispatch(
         { origin: this.origin, path, method, headers, body: body ?? null },
         {
           onRequestStart: () => onConnected?.(),
           onResponseStart(_, statusCode, fields) {
             // 1xx are not the answer.
-            if (statusCode >= 200) [status, answerHeaders] = [statusCode, fields];
+            if (statusCode < 200) return;
+            [status, answerHeaders] = [statusCode, fields];
+            onAnswer?.(soFar);
           },
           onResponseData(_, chunk) {
             if (!received.add(chunk)) reject(new Error(`the answer is larger than ${maxBytes} bytes`));
           },
-          // Invalid UTF-8 becomes U+FFFD: a log line with broken bytes must not cost the lines around it.
-          onResponseEnd: () =>
-            resolve({ status, headers: answerHeaders, text: received.bytes().toString('utf8') }),
+          onResponseEnd: () => resolve(soFar()),
           onResponseError: (_, error) => reject(error),
         },
       );

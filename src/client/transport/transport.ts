@@ -28,6 +28,8 @@ export interface Exchange {
   readonly maxBytes: number;
   /** Called once when the connection is there and the request is on its way: at once on a reused one. */
   readonly onConnected?: (() => void) | undefined;
+  /** The answer has begun: `soFar` is what has come of it, at any time, also when its end never comes. */
+  readonly onAnswer?: ((soFar: () => WireResponse) => void) | undefined;
 }
 
 export interface Transport extends AsyncDisposable {
@@ -55,8 +57,8 @@ export function createTransport(resolve?: Resolve): Transport {
     const onAbort = (): void => aborted.reject(signal.reason as Error);
     signal.addEventListener('abort', onAbort);
     try {
-      const { method, headers, body, maxBytes, onConnected } = request;
-      const wanted = { path: pathname + search, method, headers, body, maxBytes, onConnected };
+      const { method, headers, body, maxBytes, onConnected, onAnswer } = request;
+      const wanted = { path: pathname + search, method, headers, body, maxBytes, onConnected, onAnswer };
       const sent = reused ? nextTurn().then(() => connection.send(wanted)) : connection.send(wanted);
       const response = await Promise.race([sent, aborted.promise]);
       pool.keep(connection);

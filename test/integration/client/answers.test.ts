@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
-import { ResponseError } from '../../../src/client/errors.ts';
+import { ApiError, ResponseError } from '../../../src/client/errors.ts';
 import { launchInstance } from '../../../src/client/flows/launch.ts';
 import { addTotp, login, regenerateBackupCodes } from '../../../src/client/flows/tfa.ts';
 import { pilotlight } from '../../support/console.ts';
@@ -11,12 +11,13 @@ import { pilotlight } from '../../support/console.ts';
 /** `POST /path` → the body of its answer. */
 let answers: Readonly<Record<string, string>> = {};
 const requests: { readonly call: string; readonly key: string | undefined }[] = [];
+let status = 200;
 const server = createServer((request, response) => {
   request.resume();
   const call = `${request.method} ${request.url}`;
   requests.push({ call, key: request.headers.authorization });
   const body = answers[call];
-  response.writeHead(body === undefined ? 404 : 200).end(body ?? '{"error":"not_found","msg":"no route"}');
+  response.writeHead(body === undefined ? 404 : status).end(body ?? '{"error":"not_found","msg":"no route"}');
 });
 let url: string;
 let client: Client;
@@ -104,4 +105,27 @@ test('a page in place of an answer that can be asked for again is not printed', 
   answers = { 'GET /api/v0/instances/': '<html>gateway</html>' };
   const ran = await pilotlight(['instance', 'list'], { env: { BASE_URL: url, API_KEY: 'key' } });
   expect(ran).toMatchObject({ code: 1, stdout: '' });
+});
+
+test.each([
+  [500, '{"success":true,"key":"s3cret"}'],
+  [502, '{"success":true,"key":"s3cret'],
+])('what is shown once with status %i comes with the error, and is printed', async (code, text) => {
+  status = code;
+  answers = { 'POST /api/v0/auth/apikeys/': text };
+  const error = await client.apiKeys.create({ name: 'sidecar' }).catch((thrown: unknown) => thrown);
+  const ran = await pilotlight(['api-key', 'create', '--name', 'sidecar'], {
+    env: { BASE_URL: url, API_KEY: 'key' },
+  });
+  status = 200;
+  if (!(error instanceof ApiError)) throw error;
+  expect([error.mayBeDone, error.rawAnswer()]).toEqual([true, text]);
+  expect(error.message + JSON.stringify(error)).not.toContain('s3cret');
+  expect(ran).toMatchObject({ code: 1, stdout: `${text}\n` });
+});
+
+test('a refusal is no more than that', async () => {
+  answers = {};
+  const error = await client.apiKeys.create({ name: 'sidecar' }).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ errorCode: 'not_found', mayBeDone: false });
 });

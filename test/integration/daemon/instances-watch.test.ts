@@ -61,6 +61,12 @@ test('workers that are kept cold are not reported', async () => {
   expect(reported).toEqual([]);
 });
 
+test('a status is known in capitals too', async () => {
+  emulator.instances.setStatus(501, 'Exited' as 'exited');
+  expect(await look()).toEqual({ exited: 1, running: 1, created: 2 });
+  expect(reported).toEqual([{ id: 501, status: 'exited' }]);
+});
+
 test('every status that the interface names is counted at zero, and so is stopped', () => {
   expect(Object.fromEntries(watch.view())).toEqual({
     created: 0,

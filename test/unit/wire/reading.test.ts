@@ -329,8 +329,13 @@ test('the ids of what a bulk creation rented come through in each of the shapes 
   expect(rented([505, 'no such offer'], no)).toEqual([{ new_contract: 505 }, { msg: 'no such offer' }]);
   expect(rented({ 3001: { new_contract: 505 }, 3002: { new_contract: {} } })).toBe('unreadable');
   expect(rented({ 3001: { new_contract: 505 }, 3002: [506] })).toBe('unreadable');
-  // Nothing was rented: then it is a refusal, as of any other operation.
-  expect(rented({ 3001: refused, 3002: { new_contract: null } }, no)).toBe('refused');
+  // Nothing was rented: each still has its reason.
+  expect(rented({ 3001: refused, 3002: { new_contract: null } }, no)).toEqual({
+    3001: refused,
+    3002: { new_contract: null },
+  });
+  expect(rented({}, no)).toBe('refused');
+  expect(rented(undefined, no)).toBe('refused');
 });
 
 describe('a list', () => {

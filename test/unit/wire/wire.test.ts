@@ -165,9 +165,34 @@ describe('response decoding', () => {
 
   test('a refusal with the status of a success quotes no more than its words', () => {
     expect(answer(200, '{"success":false,"key":"s3cret"}')).toMatchObject({ message: 'no message' });
-    expect(answer(400, '{"success":false,"limit":3}')).toMatchObject({
-      message: '{"success":false,"limit":3}',
-    });
+    expect(answer(400, '{"success":false,"limit":3}')).toMatchObject({ message: 'no message' });
+  });
+
+  test.each([
+    ['apiKeys.create', 500, '{"success":true,"key":"s3cret"}'],
+    ['apiKeys.reset', 502, '{"success":true,"new_api_key":"s3cret'],
+    ['apiKeys.create', 500, '{"api_key":"s3cret","user":{"key":"s3cret"}}'],
+    ['apiKeys.create', 500, '"s3cret"'],
+    ['apiKeys.create', 502, 'key=s3cret'],
+    ['tfa.login', 500, '[{"session_key":"s3cret"}]'],
+    ['workergroups.logs', 422, '{"detail":[{"msg":"Field required","input":{"api_key":"s3cret"}}]}'],
+    ['workergroups.logs', 400, '{"error":"bad_request","request":{"api_key":"s3cret"}}'],
+    ['workergroups.logs', 502, '<pre>{"api_key":"s3cret"}</pre>'],
+    ['templates.create', 502, '<pre>{"docker_login_pass":"s3cret"}</pre>'],
+    ['deployments.heartbeat', 502, '\uFEFF {"authorization":"Bearer s3cret"'],
+    ['deployments.heartbeat', 502, `<pre>${'-'.repeat(115)}s3cret-key</pre>`],
+  ] as const)('%s: a refusal with status %i quotes no secret of %s', (id, status, text) => {
+    const refused = decodeResponse(operationOf(id), { status, text, headers: {} }, 's3cret-key');
+    expect(refused.kind).toBe('refused');
+    expect(JSON.stringify(refused)).not.toContain('s3c');
+  });
+
+  test('what a framework says of the fields of a request is read, and a page quoted', () => {
+    const detail = [
+      { type: 'missing', loc: ['body', 'ttl'], msg: 'Field required', input: { key: 's3cret' } },
+    ];
+    expect(answer(422, JSON.stringify({ detail }))).toMatchObject({ message: 'body.ttl: Field required' });
+    expect(answer(502, '<h1>Bad\nGateway</h1>')).toMatchObject({ message: '<h1>Bad Gateway</h1>' });
   });
 
   test('a key that was deleted is told by a sentence, or by no body at all', () => {
@@ -240,7 +265,15 @@ describe('what a refusal means', () => {
     [404, { success: false, error: 'no_such_deployment', msg: '' }, 'not-found'],
     [404, { success: false, msg: 'Session expired. Please log in again.' }, 'unauthorized'],
     [404, { message: 'Session expired. Please log in again.' }, 'unauthorized'],
-    [404, { error: 'not_found', msg: 'your session has ended' }, 'unauthorized'],
+    [404, { error: 'auth_error', msg: 'your session has ended' }, 'unauthorized'],
+    [404, { error: 'auth_error', msg: 'not logged in' }, 'unauthorized'],
+    [404, { error: 'not_found', msg: 'deployment session-cache not found' }, 'not-found'],
+    [404, { error: 'not_found', msg: 'no deployment "please log in"' }, 'not-found'],
+    [404, { success: false, msg: 'deployment session-cache not found' }, 'not-found'],
+    [404, { success: false, msg: 'no endpoint named session' }, 'not-found'],
+    [200, { error_msg: 'no endpoint named session' }, 'other'],
+    [200, 'no such endpoint: session', 'other'],
+    [403, { msg: 'not the owner of session-cache' }, 'other'],
     [404, { message: 'no Route matched with those values' }, 'other'],
     [404, { detail: 'Not Found' }, 'other'],
     [404, { error: 'Not Found', status: 404, path: '/api/v0/deployment/42/heartbeat' }, 'other'],

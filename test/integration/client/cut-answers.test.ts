@@ -1,0 +1,120 @@
+/** Answers whose end does not come, from real sockets: what is shown once was sent, and is not lost. */
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient, type Client } from '../../../src/client/client.ts';
+import { AbortedError, CallError, TimeoutError, TransportError } from '../../../src/client/errors.ts';
+import { createTransport, type Transport } from '../../../src/client/transport/transport.ts';
+import { pilotlight } from '../../support/console.ts';
+
+const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
+const chunk = (body: string): string =>
+  `${HEAD}transfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n`;
+
+/** How an answer is cut short: `end` closes the connection, the others leave it open. */
+const CUTS = {
+  'a length that is too long, then the end': (socket: Socket, body: string) =>
+    socket.end(`${HEAD}content-length: ${body.length + 2}\r\n\r\n${body}`),
+  'chunks without a last one, then the end': (socket: Socket, body: string) => socket.end(chunk(body)),
+  'chunks that never end': (socket: Socket, body: string) => socket.write(chunk(body)),
+};
+
+let cut: (socket: Socket, body: string) => unknown;
+let body = '';
+const sockets = new Set<Socket>();
+const server = createServer((socket) => {
+  sockets.add(socket.on('error', () => {}));
+  socket.once('data', () => cut(socket, body));
+});
+let url: string;
+let client: Client;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  client = createClient({ baseUrl: url, apiKey: 'key' });
+});
+afterAll(async () => {
+  await client[Symbol.asyncDispose]();
+  for (const socket of sockets) socket.destroy();
+  server.close();
+});
+
+const KEY = '{"success":true,"id":9,"key":"s3cret"}';
+const HALF = '{"success":true,"id":9,"key":"s3cret';
+const create = (timeoutMs: number) => client.apiKeys.create({ name: 'x' }, { timeoutMs });
+
+async function failed(call: Promise<unknown>): Promise<CallError> {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof CallError)) throw new Error('not a CallError', { cause: error });
+  return error;
+}
+
+describe.each(Object.entries(CUTS))('%s', (name, how) => {
+  const timeoutMs = name.includes('never') ? 200 : 20_000;
+
+  test('where all of it is there, it is the answer', async () => {
+    [cut, body] = [how, KEY];
+    await expect(create(timeoutMs)).resolves.toEqual({ success: true, id: 9, key: 's3cret' });
+    body = '{"new_contract":"505"}';
+    const rented = client.instances.create({ offer_id: 1, image: 'a' }, { timeoutMs });
+    await expect(rented).resolves.toEqual({ new_contract: 505 });
+  });
+
+  test('what there is of it comes with the error, and is quoted nowhere', async () => {
+    [cut, body] = [how, HALF];
+    const error = await failed(create(timeoutMs));
+    expect(error).toBeInstanceOf(name.includes('never') ? TimeoutError : TransportError);
+    expect([error.mayBeDone, error.rawAnswer()]).toEqual([true, HALF]);
+    expect(error.message + JSON.stringify(error)).not.toContain('s3cret');
+  });
+
+  test('a command prints what there is, and how to look', async () => {
+    [cut, body] = [how, HALF];
+    const words = ['api-key', 'create', '--name', 'x', '--timeout', `${timeoutMs}ms`];
+    const ran = await pilotlight(words, { env: { API_KEY: 'key', BASE_URL: url } });
+    expect(ran).toMatchObject({ code: 3, stdout: `${HALF}\n` });
+    expect(ran.stderr).toContain('It may have been done: see pilotlight api-key list.');
+    expect(ran.stderr).not.toContain('s3cret');
+  });
+
+  test('what can be asked for again is not kept', async () => {
+    [cut, body] = [how, '{"instances":[]}'];
+    const error = await failed(client.instances.list({}, { timeoutMs, retry: false }));
+    expect([error.mayBeDone, error.rawAnswer()]).toEqual([false, '']);
+  });
+});
+
+test('what has come of an answer when the caller gives up is not lost', async () => {
+  [cut, body] = [CUTS['chunks that never end'], HALF];
+  const controller = new AbortController();
+  const transport = createTransport();
+  const watched: Transport = {
+    open: 0,
+    exchange: (exchange) =>
+      transport.exchange({
+        ...exchange,
+        onAnswer(soFar) {
+          exchange.onAnswer?.(soFar);
+          void expect
+            .poll(() => soFar().text)
+            .toBe(HALF)
+            .then(() => controller.abort());
+        },
+      }),
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+  };
+  await using watching = createClient({ baseUrl: url, apiKey: 'key', transport: watched });
+  const error = await failed(watching.apiKeys.create({ name: 'x' }, { signal: controller.signal }));
+  expect(error).toBeInstanceOf(AbortedError);
+  expect([error.mayBeDone, error.rawAnswer()]).toEqual([true, HALF]);
+});
+
+test('what was never sent is not done', async () => {
+  const nobody = createClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' });
+  const error = await failed(nobody.apiKeys.create({ name: 'x' }));
+  expect([error.code, error.mayBeDone]).toEqual(['transport', false]);
+  await nobody[Symbol.asyncDispose]();
+});
