@@ -1,5 +1,12 @@
 /** The body of a request or an answer, as it arrives in pieces: what a peer sends is kept up to a bound. */
 
+/** A body went past its bound. */
+export class BodyTooLargeError extends Error {
+  constructor(maxBytes: number) {
+    super(`the answer is larger than ${maxBytes} bytes`);
+  }
+}
+
 export class BoundedBody {
   readonly #maxBytes: number;
   readonly #chunks: Uint8Array[] = [];

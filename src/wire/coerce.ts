@@ -17,10 +17,14 @@ export function coerceFields(
   );
 }
 
+const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+/** In the one way in which each is written: an id is not given by 1e2, 007 or 4.0, which may be names. */
+const INTEGER = /^(0|-?[1-9]\d*)$/;
+
 /** Reads `text` as the type that `schema` wants, or hands it back as it is. */
 export function coerceText(schema: z.ZodType, text: string): unknown {
   const inner = innerOf(schema);
-  if (inner instanceof z.ZodNumber) return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : text;
+  if (inner instanceof z.ZodNumber) return (inner.isInt ? INTEGER : NUMBER).test(text) ? Number(text) : text;
   if (inner instanceof z.ZodBoolean) return text === 'true' ? true : text === 'false' ? false : text;
   if (inner instanceof z.ZodString || inner instanceof z.ZodEnum) return text;
   if (inner instanceof z.ZodUnion) return coerceUnion(inner.options as z.ZodType[], text);

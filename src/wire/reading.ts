@@ -8,11 +8,40 @@ import * as z from 'zod';
 import { isRecord } from '../contract/is-record.ts';
 import { isShownOnce } from '../contract/schemas.ts';
 
-/** Most answers are as they should be, and one may have 10,000 rows: only what does not fit is taken apart. */
+/** On an answer, where nothing that goes through its fields meets it: how many rows were left out. */
+const ROWS_LEFT_OUT = Symbol('rows left out');
+
+/** Counts, within one answer, the rows that could not be read. */
+interface Losses {
+  rows: number;
+}
+
 export function readAnswer(schema: z.ZodType, answer: unknown): z.ZodSafeParseResult<unknown> {
+  const losses = { rows: 0 };
+  const result = read(schema, answer, losses);
+  if (losses.rows > 0 && typeof result.data === 'object' && result.data !== null)
+    Object.defineProperty(result.data, ROWS_LEFT_OUT, { value: losses.rows });
+  return result;
+}
+
+/**
+ * Rows that the service sent and nobody could read, of an answer as `readAnswer` and the client hand it out. Who wants
+ * to know that something is not in a list must ask.
+ */
+export function rowsLeftOut(answer: unknown): number {
+  const count: unknown = isRecord(answer) ? Reflect.get(answer, ROWS_LEFT_OUT) : 0;
+  return typeof count === 'number' ? count : 0;
+}
+
+/** Most answers are as they should be, and one may have 10,000 rows: only what does not fit is taken apart. */
+function read(schema: z.ZodType, answer: unknown, losses: Losses): z.ZodSafeParseResult<unknown> {
   const exact = schema.safeParse(answer);
   if (exact.success) return exact;
-  return schema.safeParse(repaired(schema, answer));
+  // What is lost in a reading that does not succeed is not lost: another one follows, or none at all.
+  const inside = { rows: 0 };
+  const result = schema.safeParse(repaired(schema, answer, inside));
+  if (result.success) losses.rows += inside.rows;
+  return result;
 }
 
 /**
@@ -88,18 +117,18 @@ export function isNothing(value: unknown): boolean {
 }
 
 /** What the value may mean; still to be checked. What cannot be repaired stays, so that the problem names it. */
-function repaired(schema: z.ZodType, value: unknown): unknown {
+function repaired(schema: z.ZodType, value: unknown, losses: Losses): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
-    return repairedOptional(schema, value);
-  if (schema instanceof z.ZodNullable) return repaired(schema.unwrap() as z.ZodType, value);
-  if (schema instanceof z.ZodObject && isRecord(value)) return repairedFields(schema, value);
-  if (schema instanceof z.ZodRecord && isRecord(value)) return repairedEntries(schema, value);
-  if (schema instanceof z.ZodArray && Array.isArray(value)) return repairedRows(schema, value);
-  if (schema instanceof z.ZodUnion) return repairedAs(schema.options as z.ZodType[], value);
+    return repairedOptional(schema, value, losses);
+  if (schema instanceof z.ZodNullable) return repaired(schema.unwrap() as z.ZodType, value, losses);
+  if (schema instanceof z.ZodObject && isRecord(value)) return repairedFields(schema, value, losses);
+  if (schema instanceof z.ZodRecord && isRecord(value)) return repairedEntries(schema, value, losses);
+  if (schema instanceof z.ZodArray && Array.isArray(value)) return repairedRows(schema, value, losses);
+  if (schema instanceof z.ZodUnion) return repairedAs(schema.options as z.ZodType[], value, losses);
   if (schema instanceof z.ZodPipe) {
     // z.preprocess, which then runs again over what it has made: it leaves its own results as they are.
     const prepared = (schema.in as z.ZodType).safeParse(value);
-    return prepared.success ? repaired(schema.out as z.ZodType, prepared.data) : value;
+    return prepared.success ? repaired(schema.out as z.ZodType, prepared.data, losses) : value;
   }
   if (schema instanceof z.ZodNumber) return repairedNumber(value);
   if (schema instanceof z.ZodBoolean) return readBoolean(value) ?? value;
@@ -108,41 +137,53 @@ function repaired(schema: z.ZodType, value: unknown): unknown {
 }
 
 /** What may be absent is absent where it cannot be read; but what is shown once is then reported, not dropped. */
-function repairedOptional(schema: z.ZodOptional | z.ZodDefault, value: unknown): unknown {
-  const read = readAnswer(schema.unwrap() as z.ZodType, value);
-  if (read.success) return read.data;
+function repairedOptional(schema: z.ZodOptional | z.ZodDefault, value: unknown, losses: Losses): unknown {
+  const inner = read(schema.unwrap() as z.ZodType, value, losses);
+  if (inner.success) return inner.data;
   return holdsShownOnce(schema) && !isNothing(value) ? value : undefined;
 }
 
-function repairedFields({ shape }: z.ZodObject, fields: Readonly<Record<string, unknown>>): unknown {
+function repairedFields(
+  { shape }: z.ZodObject,
+  fields: Readonly<Record<string, unknown>>,
+  losses: Losses,
+): unknown {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => {
       const field = Object.hasOwn(shape, name) ? (shape[name] as z.ZodType) : undefined;
-      const read = field && readAnswer(field, value);
-      if (!read?.success) return [[name, value]];
-      return read.data === undefined ? [] : [[name, read.data]];
+      const inner = field && read(field, value, losses);
+      if (!inner?.success) return [[name, value]];
+      return inner.data === undefined ? [] : [[name, inner.data]];
     }),
   );
 }
 
 /** An entry that cannot be read is left out, unless what is shown once could be lost with it. Else as of a list. */
-function repairedEntries(schema: z.ZodRecord, entries: Readonly<Record<string, unknown>>): unknown {
+function repairedEntries(
+  schema: z.ZodRecord,
+  entries: Readonly<Record<string, unknown>>,
+  losses: Losses,
+): unknown {
   const complete = holdsShownOnce(schema);
   const readable = Object.entries(entries).flatMap(([name, value]) => {
-    const read = readAnswer(schema.valueType as z.ZodType, value);
-    if (read.success) return [[name, read.data]];
-    return complete && !isNothing(value) ? [[name, value]] : [];
+    const inner = read(schema.valueType as z.ZodType, value, losses);
+    if (inner.success) return [[name, inner.data]];
+    if (complete && !isNothing(value)) return [[name, value]];
+    losses.rows += 1;
+    return [];
   });
   return readable.length > 0 ? Object.fromEntries(readable) : entries;
 }
 
 /** A list of which no row can be read is no list: taken for an empty one, it would say that all is gone. */
-function repairedRows(schema: z.ZodArray, rows: readonly unknown[]): readonly unknown[] {
+function repairedRows(schema: z.ZodArray, rows: readonly unknown[], losses: Losses): readonly unknown[] {
   const complete = holdsShownOnce(schema);
   const readable = rows.flatMap((row) => {
-    const read = readAnswer(schema.element as z.ZodType, row);
-    if (read.success) return [read.data];
-    return complete && !isNothing(row) ? [row] : [];
+    const inner = read(schema.element as z.ZodType, row, losses);
+    if (inner.success) return [inner.data];
+    if (complete && !isNothing(row)) return [row];
+    losses.rows += 1;
+    return [];
   });
   return readable.length > 0 ? readable : rows;
 }
@@ -152,10 +193,10 @@ function holdsShownOnce(schema: z.ZodType): boolean {
 }
 
 /** By the first of the alternatives that can read it. */
-function repairedAs(options: readonly z.ZodType[], value: unknown): unknown {
+function repairedAs(options: readonly z.ZodType[], value: unknown, losses: Losses): unknown {
   for (const option of options) {
-    const read = readAnswer(option, value);
-    if (read.success) return read.data;
+    const inner = read(option, value, losses);
+    if (inner.success) return inner.data;
   }
   return value;
 }

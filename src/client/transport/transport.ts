@@ -10,6 +10,7 @@
  */
 import type { Readable } from 'node:stream';
 import type { TransportReason } from '../errors.ts';
+import { BodyTooLargeError } from '../../wire/body.ts';
 import type { WireResponse } from '../../wire/response.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { Resolve } from './lookup.ts';
@@ -95,6 +96,7 @@ function nextTurn(): Promise<void> {
 
 /** What kind of connection failure an error of the transport is. */
 export function transportReason(error: Error): TransportReason {
+  if (error instanceof BodyTooLargeError) return 'too-large';
   const code = errorCode(error);
   if (code === undefined) return 'other';
   if (code === 'ECONNREFUSED') return 'refused';

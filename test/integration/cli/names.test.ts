@@ -70,9 +70,15 @@ describe('a name in place of an id', () => {
     expect(emulator.journal.count()).toBe(0);
   });
 
-  test('is not looked up where an id is given', async () => {
-    expect(await run('deployment stop 42')).toMatchObject({ code: 0 });
+  test('is not looked up where an id is given, but to see that it is no name of another one', async () => {
+    expect(await run('deployment heartbeat 42')).toMatchObject({ code: 0 });
     expect(emulator.journal.count()).toBe(1);
+    expect(await run('deployment stop 42')).toMatchObject({ code: 0 });
+    expect(emulator.journal.entries().map(({ operation }) => operation)).toEqual([
+      'deployments.heartbeat',
+      'deployments.list',
+      'deployments.stop',
+    ]);
   });
 });
 

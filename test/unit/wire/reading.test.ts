@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { isRecord } from '../../../src/contract/is-record.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../../src/contract/operations.ts';
-import { readAnswer, shownOncePaths } from '../../../src/wire/reading.ts';
+import { readAnswer, rowsLeftOut, shownOncePaths } from '../../../src/wire/reading.ts';
 import { decodeResponse, type Outcome } from '../../../src/wire/response.ts';
 import {
   coreOf,
@@ -362,4 +362,26 @@ test('no answer has a closed set of words: a new one would break the type', () =
       .map(({ path }) => `${id} ${path.join('.')}`);
   });
   expect(closed).toEqual([]);
+});
+
+describe('rows that could not be read', () => {
+  const list = operationOf('deployments.list').response;
+
+  test('are counted, and nothing else sees the count', () => {
+    const deployments = [{ id: 1 }, { id: null }, { id: 2, ttl: 'soon' }, 'row'];
+    const { data } = readAnswer(list, { deployments });
+    expect(rowsLeftOut(data)).toBe(2);
+    expect(data).toStrictEqual({ deployments: [{ id: 1 }, { id: 2 }] });
+    expect(JSON.stringify(data)).toBe('{"deployments":[{"id":1},{"id":2}]}');
+    expect(rowsLeftOut(readAnswer(list, { deployments: [{ id: '1' }] }).data)).toBe(0);
+    expect(rowsLeftOut(undefined)).toBe(0);
+  });
+
+  test('count once, by the alternative that is taken', () => {
+    const rows = z.array(z.looseObject({ id: z.int() }));
+    const either = z.looseObject({
+      list: z.union([z.strictObject({ rows, more: z.int() }), z.looseObject({ rows })]),
+    });
+    expect(rowsLeftOut(readAnswer(either, { list: { rows: [{ id: 1 }, {}] } }).data)).toBe(1);
+  });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import { operationOf } from '../../../src/contract/operations.ts';
-import { coerceFields } from '../../../src/wire/coerce.ts';
+import { coerceFields, coerceText } from '../../../src/wire/coerce.ts';
 import { matchOperation } from '../../../src/wire/match.ts';
 import { encodeRequest } from '../../../src/wire/request.ts';
 import {
@@ -98,6 +99,15 @@ describe('route matching', () => {
     expect(params && coerceFields(params, { id: '42' })).toEqual({ id: 42 });
     expect(params && coerceFields(params, { id: '' })).toEqual({ id: '' });
     expect(params && coerceFields(params, { id: '42x' })).toEqual({ id: '42x' });
+  });
+
+  test('an integer is written as ids are, a number in any way', () => {
+    for (const text of ['1e2', '007', '4.0', '-0']) {
+      expect(coerceText(z.int(), text)).toBe(text);
+      expect(coerceText(z.number(), text)).toBe(Number(text));
+    }
+    for (const text of ['+7', ' 7', '0x10']) expect(coerceText(z.int(), text)).toBe(text);
+    expect(['0', '-3', '42'].map((text) => coerceText(z.int(), text))).toEqual([0, -3, 42]);
   });
 });
 
