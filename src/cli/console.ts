@@ -6,6 +6,7 @@ import { fstatSync, readFileSync, writeSync } from 'node:fs';
 import type { Environment } from '../config/values.ts';
 import { EXIT } from '../config/exit-codes.ts';
 import { askHidden } from './ask.ts';
+import { legible } from './legible.ts';
 import { createInterrupts, type Interrupts } from './interrupts.ts';
 
 export interface Console {
@@ -117,8 +118,13 @@ export function printLine({ out }: Pick<Console, 'out'>, line: string): void {
   out(`${line}\n`);
 }
 
+/** Longest message, in characters: more of what a service says is not read. */
+const LONGEST_MESSAGE = 8_000;
+
+/** Messages have words of the service in them. */
 export function printError({ err }: Pick<Console, 'err'>, line: string): void {
-  err(`${line}\n`);
+  const cut = line.length > LONGEST_MESSAGE ? `${line.slice(0, LONGEST_MESSAGE)}…` : line;
+  err(`${legible(cut)}\n`);
 }
 
 /** On one line for programs, indented for a person. A number that is not finite, for which JSON has only null, is its name. */

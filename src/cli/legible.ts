@@ -7,3 +7,8 @@ const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u20
 export function legible(text: string): string {
   return stripVTControlCharacters(text).replaceAll(CONTROLS, '');
 }
+
+/** The same of JSON, of which nothing is lost. */
+export function legibleJson(json: string): string {
+  return json.replaceAll(CONTROLS, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

@@ -2,6 +2,7 @@
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { shownOncePaths } from '../../wire/reading.ts';
 import type { Console } from '../console.ts';
+import { legibleJson } from '../legible.ts';
 import { columnsOf } from './columns.ts';
 import { renderAnswer } from './render.ts';
 
@@ -25,7 +26,7 @@ export async function printResult(id: OperationId, text: string, console: Consol
 function textOf(id: OperationId, answer: unknown, json: boolean, { columns }: Console): string {
   const written = (value: unknown): string =>
     json
-      ? JSON.stringify(value, null, columns === undefined ? undefined : 2)
+      ? legibleJson(JSON.stringify(value, null, columns === undefined ? undefined : 2))
       : renderAnswer(value, operationOf(id).response, { columns, shown: columnsOf(id) }).join('\n');
   try {
     return written(answer);
