@@ -6,6 +6,7 @@ import { fstatSync, readFileSync, writeSync } from 'node:fs';
 import type { Environment } from '../config/values.ts';
 import { EXIT } from '../config/exit-codes.ts';
 import { askHidden } from './ask.ts';
+import { legible } from './legible.ts';
 import { createInterrupts, type Interrupts } from './interrupts.ts';
 
 export interface Console {
@@ -19,6 +20,10 @@ export interface Console {
   readonly hasColours: boolean;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /**
+   * Results that exist nowhere else: `err` has them where `out` does not take them. Resolves with whether it did.
+   */
+  readonly outOrErr: (text: string) => Promise<boolean>;
   /** Resolves when all results so far have been taken, also by a reader that has left. */
   taken(): Promise<void>;
   /** Asks a person, without echo; undefined when no person is there. */
@@ -40,6 +45,10 @@ export function processConsole(): Console {
     err(`error: the results cannot be written: ${error.message}\n`);
     process.exit(EXIT.failed);
   };
+  const onFile = isFile(stdout.fd);
+  const out = onFile
+    ? (text: string, done: Done): void => done(writeAll(stdout.fd, text))
+    : (text: string, done: Done): void => void stdout.write(text, done);
   stdout.on('error', failed);
   // Messages that nobody reads change nothing: the command goes on, and its exit code tells the rest.
   stderr.on('error', () => {});
@@ -52,8 +61,23 @@ export function processConsole(): Console {
       return stderr.isTTY ? stderr.columns : undefined;
     },
     hasColours: stdout.isTTY && stdout.hasColors(),
-    out: isFile(stdout.fd) ? (text) => writeAll(stdout.fd, text, failed) : (text) => void stdout.write(text),
+    out: (text) =>
+      out(text, (error) => {
+        // A stream tells it by itself.
+        if (error && onFile) failed(error);
+      }),
     err,
+    outOrErr: (text) =>
+      new Promise((resolve) => {
+        out(text, (error) => {
+          if (error) {
+            err(`error: the results cannot be written: ${error.message}; here they are\n${text}`);
+            // Before the stream's own error, which may end the process.
+            process.exitCode = EXIT.failed;
+          }
+          resolve(!error);
+        });
+      }),
     taken: () =>
       new Promise((resolve) => {
         stdout.write('', () => resolve());
@@ -75,12 +99,18 @@ function isFile(fd: number): boolean {
   }
 }
 
-/** Node's own stream for a file takes a part of the text for all of it, which is what a disk that becomes full takes. */
-function writeAll(fd: number, text: string, failed: (error: NodeJS.ErrnoException) => void): void {
+type Done = (error?: NodeJS.ErrnoException | null) => void;
+
+/**
+ * Node's own stream for a file takes a part of the text for all of it, which is what a disk that becomes full takes.
+ * What went wrong, if anything did.
+ */
+function writeAll(fd: number, text: string): NodeJS.ErrnoException | undefined {
   try {
     for (let rest = Buffer.from(text); rest.length > 0;) rest = rest.subarray(writeSync(fd, rest));
+    return undefined;
   } catch (error) {
-    failed(error as NodeJS.ErrnoException);
+    return error as NodeJS.ErrnoException;
   }
 }
 
@@ -88,8 +118,13 @@ export function printLine({ out }: Pick<Console, 'out'>, line: string): void {
   out(`${line}\n`);
 }
 
+/** Longest message, in characters: more of what a service says is not read. */
+const LONGEST_MESSAGE = 8_000;
+
+/** Messages have words of the service in them. */
 export function printError({ err }: Pick<Console, 'err'>, line: string): void {
-  err(`${line}\n`);
+  const cut = line.length > LONGEST_MESSAGE ? `${line.slice(0, LONGEST_MESSAGE)}…` : line;
+  err(`${legible(cut)}\n`);
 }
 
 /** On one line for programs, indented for a person. A number that is not finite, for which JSON has only null, is its name. */

@@ -39,6 +39,10 @@ export async function pilotlight(words: readonly string[], around: Around = {}):
     hasColours: false,
     out: (text) => (printed.stdout += text),
     err: (text) => (printed.stderr += text),
+    outOrErr: (text) => {
+      printed.stdout += text;
+      return Promise.resolve(true);
+    },
     taken: () => Promise.resolve(),
     ask: ask && (async (question) => ask(question)),
     read,

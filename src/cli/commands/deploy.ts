@@ -77,6 +77,7 @@ function deployer(archive: Archive, { timeout }: CommandOptions, console: Consol
       columns: () => console.errColumns ?? Infinity,
     };
     const bar = new ProgressBar(screen);
+    let made: number | undefined;
     try {
       const deployed = await deployArchive(client, {
         archive,
@@ -84,9 +85,20 @@ function deployer(archive: Archive, { timeout }: CommandOptions, console: Consol
         request: request as DeployRequest,
         ...(signal && { signal }),
         ...(timeout !== undefined && { timeoutMs: timeout }),
-        onProgress: (progress) => tell(progress, bar, console),
+        onProgress(progress) {
+          if (progress.step === 'made') made = progress.deploymentId;
+          tell(progress, bar, console);
+        },
       });
       return shown(deployed);
+    } catch (error) {
+      bar.end();
+      if (made !== undefined)
+        printError(
+          console,
+          `Deployment ${made} was made, but its archive is not uploaded; the same command again does that.`,
+        );
+      throw error;
     } finally {
       bar.end();
     }

@@ -1,5 +1,6 @@
 /** How a log record looks to a person, or to a program. */
 import { toJsonLine } from '../../logs/sinks/stdout.ts';
+import { legible } from '../legible.ts';
 import type { Gap, LogRecord } from '../../logs/record.ts';
 
 export interface LogFormat {
@@ -39,9 +40,7 @@ export function describeGap({ reason, lost_min: least, lost_estimate: estimate }
 /** What a terminal would show of a line in the end: without control sequences, a progress bar in its last state. */
 export function displayed(line: string): string {
   const last = line.split('\r').findLast((part) => part !== '') ?? '';
-  return last
-    .replaceAll(/\u001B\[[\d;?]*[A-Za-z]/g, '')
-    .replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F]/g, '');
+  return legible(last);
 }
 
 function colourOf(text: string): string | undefined {

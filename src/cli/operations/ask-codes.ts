@@ -4,7 +4,8 @@ import type { Client } from '../../client/client.ts';
 import { proveSecondFactor, type CodePrompt } from '../../client/flows/tfa-proof.ts';
 import type { Operation } from '../../contract/define.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa/tfa-fields.ts';
-import type { Console } from '../console.ts';
+import { printError, type Console } from '../console.ts';
+import { legible } from '../legible.ts';
 import { flagsOf } from './flags.ts';
 import type { Input } from './input.ts';
 
@@ -57,11 +58,14 @@ async function askCode(
   err: Console['err'],
   signal: AbortSignal,
 ): Promise<string> {
-  if (said !== undefined) err(`${said}\n`);
+  if (said !== undefined) printError({ err }, said);
   const of = method === 'totp' ? 'from your authenticator' : `sent by ${method}`;
   for (;;) {
     const again = resend ? ', or r to have it sent again' : '';
-    const answer = await ask(`6-digit code ${of}${hint === undefined ? '' : ` (${hint})`}${again}: `, signal);
+    const answer = await ask(
+      `6-digit code ${of}${hint === undefined ? '' : ` (${legible(hint)})`}${again}: `,
+      signal,
+    );
     if (/^\d{6}$/.test(answer)) return answer;
     if (resend && answer === 'r') {
       await resend();

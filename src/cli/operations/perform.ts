@@ -5,17 +5,18 @@ import { adviceOf } from '../../client/flows/explain.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import { describeProblem } from '../../config/problem.ts';
 import { loadConnection, loadKeylessConnection } from '../../config/load.ts';
+import { isRecord } from '../../contract/is-record.ts';
 import { encodeRequest } from '../../wire/request.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printError, printLine, type Console } from '../console.ts';
+import { READER_LEFT } from '../interrupts.ts';
+import { legible } from '../legible.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { completeInput } from './ask-codes.ts';
-import { columnsOf } from './columns.ts';
 import { flagsOf } from './flags.ts';
 import { describeInputProblem, type Input } from './input.ts';
 import { curlLine, httpText, KEY_MARK, previewRequest } from './preview.ts';
-import { displayed } from '../logs/format.ts';
-import { renderAnswer } from './render.ts';
+import { printAnswer, printResult } from './print-answer.ts';
 import { commandOf } from './names.ts';
 import { isUnresolved, namedField, resolveNames } from './subjects.ts';
 
@@ -55,6 +56,7 @@ export async function perform(
         signal,
         ...(options.timeout !== undefined && { timeoutMs: options.timeout }),
       };
+      const { repeatable } = operationOf(id);
       const named = options.fields ? input : await resolveNames(id, input, client, callOptions);
       if (isUnresolved(named)) {
         printError(console, `error: ${named.problem}`);
@@ -66,13 +68,16 @@ export async function perform(
         console.err(problem);
         return EXIT.usage;
       }
-      print(id, await act(client, complete, callOptions), options, console);
-      return EXIT.ok;
+      const patient = repeatable ? callOptions : patientOptions(callOptions, signal, console);
+      const answer = await act(client, complete, patient);
+      const isInterrupted = signal.aborted && !repeatable;
+      const isDone = (await printAnswer(id, answer, options, console)) && !saysNo(answer);
+      return isInterrupted ? EXIT.interrupted : isDone ? EXIT.ok : EXIT.failed;
     } catch (error) {
       const isInterrupted = signal.aborted || isAbort(error);
       if (isInterrupted && !(error instanceof CallError && error.mayBeDone)) return EXIT.interrupted;
       if (!(error instanceof CallError)) throw error;
-      const code = explain(error, console);
+      const code = await explain(error, console);
       return isInterrupted ? EXIT.interrupted : code;
     }
   });
@@ -83,16 +88,25 @@ function takesSecretAlone(id: OperationId, input: Input): boolean {
   return operationOf(id).verification.secretAlone && input['secret'] !== undefined;
 }
 
-function print(id: OperationId, answer: unknown, { json }: PerformOptions, console: Console): void {
-  const { columns } = console;
-  if (json) printLine(console, JSON.stringify(answer, null, columns === undefined ? undefined : 2));
-  else {
-    const lines = renderAnswer(answer, operationOf(id).response, { columns, shown: columnsOf(id) });
-    for (const line of lines) printLine(console, line);
-  }
+/** How long an answer is waited for after Ctrl-C, where nobody could tell else whether it was done. */
+const GRACE_MS = 5_000;
+
+/** For what is not safe to repeat: an answer that is on its way when the command is interrupted is waited for. */
+function patientOptions(options: CallOptions, signal: AbortSignal, console: Console): CallOptions {
+  const tell = (): void => {
+    const wait = `Waiting up to ${GRACE_MS / 1000} s for the answer to what was sent; Ctrl-C again ends at once.`;
+    if (signal.reason !== READER_LEFT) printError(console, wait);
+  };
+  const onConnected = (): void => signal.addEventListener('abort', tell, { once: true });
+  return { ...options, graceMs: GRACE_MS, onConnected };
 }
 
-function explain(error: CallError, console: Console): number {
+/** As of a bulk creation that rented nothing, or not everything. */
+function saysNo(answer: unknown): boolean {
+  return isRecord(answer) && answer['success'] === false;
+}
+
+async function explain(error: CallError, console: Console): Promise<number> {
   printError(console, `error: ${error.message}`);
   if (error.mayBeDone) {
     const view = viewOf(error.operation);
@@ -100,7 +114,7 @@ function explain(error: CallError, console: Console): number {
     // What it answers may be shown only this once.
     if (error.rawAnswer() !== '') {
       printError(console, 'The answer follows on standard output as it came.');
-      for (const line of error.rawAnswer().split('\n')) printLine(console, displayed(line));
+      await printResult(error.operation, `${legible(error.rawAnswer())}\n`, console);
     }
   }
   const advice = error instanceof ApiError ? adviceOf(error) : '';

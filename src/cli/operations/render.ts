@@ -31,7 +31,7 @@ export function renderAnswer(answer: unknown, schema: z.ZodType, layout: Layout)
   const width = Math.max(0, ...plain.map(([name]) => name.length));
   const lines = plain.map(([name, value]) => {
     const hidden = isHidden(schema, name) && typeof value === 'string';
-    return `${name.padEnd(width)}  ${hidden ? HIDDEN : cell(value, fieldOf(schema, name))}`.trimEnd();
+    return `${displayed(name).padEnd(width)}  ${hidden ? HIDDEN : cell(value, fieldOf(schema, name))}`.trimEnd();
   });
   const inside = entries.length === 1 || columns === undefined ? columns : columns - INDENT.length;
   const narrower = { ...layout, columns: inside };
@@ -45,7 +45,9 @@ export function renderAnswer(answer: unknown, schema: z.ZodType, layout: Layout)
           ? multiline(value)
           : undefined;
     if (inner)
-      lines.push(...(entries.length === 1 ? inner : [`${name}:`, ...inner.map((line) => INDENT + line)]));
+      lines.push(
+        ...(entries.length === 1 ? inner : [`${displayed(name)}:`, ...inner.map((line) => INDENT + line)]),
+      );
   }
   return lines;
 }
@@ -69,7 +71,7 @@ function renderList(
   const all = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const names = shown?.filter((name) => all.includes(name)) ?? all.filter((name) => !isHidden(schema, name));
   return table(
-    names,
+    names.map(displayed),
     rows.map((row) => names.map((name) => cell(row[name], fieldOf(schema, name)))),
     { columns, left: all.length - names.length },
   );

@@ -36,8 +36,12 @@ export interface LoginOptions extends ProofOptions {
 export async function login(client: Client, options: LoginOptions): Promise<LoginResult> {
   const proof = await proveSecondFactor(client, options, options.secret);
   const admin = options.admin === undefined ? {} : { admin: options.admin };
-  const user = await client.tfa.login({ ...proof, ...admin }, callOptions(options.signal));
-  return { user, client: user.session_key === undefined ? client : client.withKey(user.session_key) };
+  const answer = await client.tfa.login({ ...proof, ...admin }, callOptions(options.signal));
+  const { session_key: said, ...rest } = answer;
+  // No header takes a line break.
+  const session = said?.trim();
+  if (session === undefined || session === '') return { user: rest, client };
+  return { user: { ...rest, session_key: session }, client: client.withKey(session) };
 }
 
 export interface AddedMethod {
@@ -88,18 +92,27 @@ export async function addSms(
   return confirm(client, { tfa_method: 'sms', code, secret, phone_number: phoneNumber }, options);
 }
 
-/** Removes a method; without `targetId` the one that the proof was made with. How many remain: 0 means 2FA is off. */
+/** Removes a method; without `targetId` the one that the proof was made with. How many remain: 0 means 2FA is off, undefined that the answer does not say. */
 export async function removeMethod(
   client: Client,
   options: ProofOptions & { readonly targetId?: number },
-): Promise<{ readonly remainingMethods: number }> {
+): Promise<{ readonly remainingMethods: number | undefined }> {
   const proof = await proveSecondFactor(client, options);
   const target = options.targetId === undefined ? {} : { target_id: options.targetId };
-  const { remaining_methods: remaining = 0 } = await client.tfa.remove(
+  const { remaining_methods: remaining } = await client.tfa.remove(
     { ...proof, ...target },
     callOptions(options.signal),
   );
-  return { remainingMethods: typeof remaining === 'number' ? remaining : remaining.length };
+  // Where the last one was removed the answer has no such field (§4.4).
+  return { remainingMethods: remaining === undefined ? 0 : countOf(remaining) };
+}
+
+function countOf(
+  remaining: NonNullable<Output<'tfa.remove'>['remaining_methods']> | null,
+): number | undefined {
+  if (typeof remaining === 'number') return remaining;
+  if (Array.isArray(remaining)) return remaining.length;
+  return remaining !== null && /^\d+$/.test(remaining.trim()) ? Number(remaining) : undefined;
 }
 
 /** A fresh set of 10 backup codes, shown once; all earlier ones stop working. */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { ApiError, ResponseError } from '../../../src/client/errors.ts';
 import { launchInstance } from '../../../src/client/flows/launch.ts';
-import { addTotp, login, regenerateBackupCodes } from '../../../src/client/flows/tfa.ts';
+import { addTotp, login, regenerateBackupCodes, removeMethod } from '../../../src/client/flows/tfa.ts';
 import { pilotlight } from '../../support/console.ts';
 
 /** `POST /path` → the body of its answer. */
@@ -50,6 +50,29 @@ test('a session key comes through whatever the user beside it looks like, and is
 test('a login without a session key leaves the client as it was', async () => {
   answers = { 'POST /api/v0/tfa/': '{"id":7,"session_key":null}' };
   await expect(login(client, BACKUP)).resolves.toEqual({ user: { id: 7 }, client });
+});
+
+test('a session key that ends with a line break is used without it', async () => {
+  answers = {
+    'POST /api/v0/tfa/': '{"id":7,"session_key":"abc\\n"}',
+    'GET /api/v0/users/current/': '{"id":7}',
+  };
+  const session = await login(client, BACKUP);
+  expect(session.user.session_key).toBe('abc');
+  await session.client.users.current();
+  expect(requests.at(-1)?.key).toBe('Bearer abc');
+});
+
+test.each([
+  ['{"msg":"off"}', 0],
+  ['{"remaining_methods":2}', 2],
+  ['{"remaining_methods":"2"}', 2],
+  ['{"remaining_methods":[{"id":1}]}', 1],
+  ['{"remaining_methods":null}', undefined],
+  ['{"remaining_methods":"one"}', undefined],
+])('a method is removed: %s leaves %j', async (body, remainingMethods) => {
+  answers = { 'DELETE /api/v0/tfa/': body };
+  await expect(removeMethod(client, BACKUP)).resolves.toEqual({ remainingMethods });
 });
 
 test('backup codes come through without words, and an authenticator without its URI', async () => {

@@ -76,7 +76,10 @@ export const tfaOperations = {
         .describe('method to remove; needed with backup_code, else the one that verified'),
     }),
     response: said.extend({
-      remaining_methods: z.union([z.int(), z.array(z.unknown())]).optional(),
+      remaining_methods: z
+        .union([z.int(), z.array(z.unknown()), z.string(), z.null()])
+        .optional()
+        .describe('how many, or which; absent where the last one was removed'),
     }),
     errors: PROOF_ERRORS,
     repeatable: false,

@@ -1,0 +1,63 @@
+/** What a service says may hold commands for a terminal, or be without end: neither gets there. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { legible } from '../../../src/cli/legible.ts';
+import { pilotlight, type Around } from '../../support/console.ts';
+
+const EVIL = '\u001B]0;pwned\u0007\u001B[2J\u009B31m\u202E';
+const answers: Readonly<Record<string, unknown>> = {
+  '/api/v0/deployments': { deployments: [{ id: 1, name: `ok${EVIL}`, [`key${EVIL}`]: 1 }] },
+  '/api/v0/tfa/status/': { methods: [{ id: 1, method: 'sms', label: `phone${EVIL}` }] },
+  '/api/v0/tfa/sms/': { msg: `sent${EVIL}`, secret: 's' },
+};
+const server = createServer((request, response) => {
+  request.resume();
+  const [path = ''] = (request.url ?? '').split('?');
+  const said = path === '/api/v0/users/current/' ? 'A'.repeat(3_000_000) : `no${EVIL}\nsecond line`;
+  const body = answers[path];
+  response.writeHead(body === undefined ? 400 : 200);
+  response.end(JSON.stringify(body ?? { success: false, error: 'bad_request', msg: said }));
+});
+let url: string;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const run = (words: readonly string[], around: Around = {}) =>
+  pilotlight(words, { columns: 80, env: { API_KEY: 'key', BASE_URL: url }, ...around });
+
+test.each([
+  ['deployment list', 0],
+  ['deployment list --json', 0],
+  ['template search', 1],
+])('%s shows it without', async (words, code) => {
+  const ran = await run(words.split(' '));
+  expect(ran.code).toBe(code);
+  expect(ran.stdout + ran.stderr).toMatch(/ok|second line/);
+  expect(legible(ran.stdout + ran.stderr)).toBe(ran.stdout + ran.stderr);
+});
+
+test('what is said where a code is asked for is shown without', async () => {
+  const asked: string[] = [];
+  const ran = await run(['tfa', 'regenerate-backup-codes'], {
+    ask: (question) => {
+      asked.push(question);
+      return '123456';
+    },
+  });
+  expect(asked).toEqual([expect.stringContaining('(phone)')]);
+  expect(ran.stderr).toContain('sent');
+  expect(legible(ran.stderr + asked.join(''))).toBe(ran.stderr + asked.join(''));
+});
+
+test('a message without end is cut', async () => {
+  const ran = await run(['user', 'current']);
+  expect(ran.code).toBe(1);
+  expect(ran.stderr.length).toBeLessThan(10_000);
+});

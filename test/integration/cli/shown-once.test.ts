@@ -1,0 +1,157 @@
+/** What a command gets that exists nowhere else is not lost: to Ctrl-C, to a full disk, to a reader that has left. */
+import { writeFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pilotlight } from '../../support/console.ts';
+import { root } from '../../support/optional.ts';
+import { startPilotlight, startProgram } from '../../support/process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+let answer: (response: ServerResponse, path: string) => void;
+const server = createServer((request, response) => {
+  request.resume();
+  request.on('end', () => answer(response, request.url ?? ''));
+});
+let url: string;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const KEY = '{"success":true,"id":9,"key":"s3cret"}';
+const CREATE_KEY = ['api-key', 'create', '--name', 'x'];
+const RENT = ['instance', 'create', '1', '--image', 'a', '--disk', '1'];
+const run = (words: readonly string[], signal?: AbortSignal) =>
+  pilotlight(words, { env: { API_KEY: 'key', BASE_URL: url }, ...(signal && { signal }) });
+const ENVIRONMENT = () => ({ PILOTLIGHT_API_KEY: 'key', PILOTLIGHT_BASE_URL: url });
+
+describe('Ctrl-C', () => {
+  test('waits for the answer to what was sent, and prints it', async () => {
+    const controller = new AbortController();
+    answer = (response) => {
+      controller.abort();
+      setImmediate(() => response.end('{"new_contract":505}'));
+    };
+    const ran = await run(RENT, controller.signal);
+    expect(ran).toMatchObject({ code: 130, stdout: expect.stringMatching(/new_contract +505/) });
+    expect(ran.stderr).toMatch(/^Waiting up to 5 s for the answer/);
+  });
+
+  test.each([
+    [RENT, 'pilotlight instance list'],
+    [CREATE_KEY, 'pilotlight api-key list'],
+  ])('says where no answer comes that it may have been done: %s', async (words, view) => {
+    const controller = new AbortController();
+    answer = (response) => {
+      controller.abort();
+      setImmediate(() => response.destroy());
+    };
+    const ran = await run(words, controller.signal);
+    expect(ran).toMatchObject({ code: 130, stdout: '' });
+    expect(ran.stderr).toContain(`It may have been done: see ${view}.`);
+  });
+
+  test('does not hide an answer that cannot be read', async () => {
+    const controller = new AbortController();
+    answer = (response) => {
+      controller.abort();
+      setImmediate(() => response.end('{"key":"s3cret'));
+    };
+    expect(await run(CREATE_KEY, controller.signal)).toMatchObject({ code: 130, stdout: '{"key":"s3cret\n' });
+  });
+
+  test('ends what can be asked again at once, without a word', async () => {
+    const controller = new AbortController();
+    answer = () => controller.abort();
+    expect(await run(['instance', 'list'], controller.signal)).toEqual({ code: 130, stdout: '', stderr: '' });
+  });
+
+  test('a second time ends a process at once', async () => {
+    const arrived = Promise.withResolvers<void>();
+    answer = () => arrived.resolve();
+    await using program = startPilotlight(RENT, ENVIRONMENT());
+    await arrived.promise;
+    program.child.kill('SIGINT');
+    await program.seen(/Waiting up to 5 s/);
+    program.child.kill('SIGINT');
+    expect(await program.exit).toBe(130);
+  });
+
+  test.each(['interrupted', 'refused'])(
+    'an upload that is %s names the deployment that was made',
+    async (how) => {
+      using folder = temporaryFolder();
+      const archive = join(folder.path, 'code.tar.gz');
+      writeFileSync(archive, 'code');
+      const controller = new AbortController();
+      answer = (response, path) => {
+        if (path !== '/upload')
+          response.end(
+            JSON.stringify({
+              action: 'created',
+              deployment_id: 44,
+              upload_url: `${url}/upload`,
+              upload_fields: {},
+            }),
+          );
+        else if (how === 'refused') response.writeHead(403).end();
+        else controller.abort();
+      };
+      const ran = await run(
+        ['deployment', 'deploy', archive, '--name', 'a', '--image', 'b'],
+        controller.signal,
+      );
+      expect(ran.code).toBe(how === 'refused' ? 1 : 130);
+      expect(ran.stderr).toContain('Deployment 44 was made, but its archive is not uploaded');
+    },
+  );
+});
+
+describe('where standard output does not take it, standard error does', () => {
+  test.each([CREATE_KEY, [...CREATE_KEY, '--json']])('a full disk: %s %s %s %s %s', async (...words) => {
+    answer = (response) => void response.end(KEY);
+    await using program = startProgram(
+      'sh',
+      ['-c', 'exec "$0" "$@" >/dev/full', process.execPath, `${root}src/cli/main.ts`, ...words],
+      ENVIRONMENT(),
+    );
+    expect(await program.exit).toBe(1);
+    expect(program.stderr()).toContain('s3cret');
+    expect(program.stderr()).toContain('ENOSPC');
+  });
+
+  test.each([KEY, '{"key":"s3cret'])('a reader that has left: %s', async (body) => {
+    answer = (response) => void response.end(body);
+    using folder = temporaryFolder();
+    const script = 'mkfifo p; : <p & exec 3>p; wait; exec "$0" "$@" >&3';
+    const words = ['-c', script, process.execPath, `${root}src/cli/main.ts`, ...CREATE_KEY];
+    await using program = startProgram('sh', words, ENVIRONMENT(), folder.path);
+    expect(await program.exit).toBe(1);
+    expect(program.stderr()).toContain('s3cret');
+  });
+});
+
+test.each([[], ['--json']])(
+  'an answer that is nested too deeply is printed as far as it can be',
+  async (...json) => {
+    const deep = '['.repeat(20_000) + ']'.repeat(20_000);
+    answer = (response) => void response.end(`{"id":9,"key":"s3cret","x":${deep}}`);
+    const ran = await run([...CREATE_KEY, ...json]);
+    expect(ran).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('s3cret') });
+    expect(ran.stdout).toContain('(nested too deeply to be shown)');
+  },
+);
+
+test('a bulk creation that rents nothing prints its reasons, and fails', async () => {
+  const refused = { success: false, error: 'invalid_offer', msg: 'gone' };
+  answer = (response) =>
+    void response.end(JSON.stringify({ success: false, error: 'none', results: { 1: refused, 2: refused } }));
+  const ran = await run(['instance', 'create-bulk', '--ids', '1', '--ids', '2', '--image', 'a']);
+  expect(ran).toMatchObject({ code: 1, stdout: expect.stringMatching(/invalid_offer +gone/) });
+});
