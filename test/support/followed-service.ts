@@ -29,7 +29,8 @@ export async function followService(options: () => LogServiceOptions, writes: It
     all.use(createClient({ baseUrl: url, serverlessUrl: url, apiKey: 'a-key-of-nobody' })),
   );
   const [ours, first, second] = clients;
-  if (ours === undefined || first === undefined || second === undefined) throw new Error('a follower has no service');
+  if (ours === undefined || first === undefined || second === undefined)
+    throw new Error('a follower has no service');
 
   const pieces = [...writes];
   let written = 0;

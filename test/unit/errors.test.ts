@@ -24,6 +24,7 @@ import { LeaseLost } from '../../src/daemon/replicas/shared-store.ts';
 import { SeedError } from '../../src/emulator/seed/file.ts';
 import { Refused } from '../../src/emulator/answers/refused.ts';
 import { SinkBusy } from '../../src/logs/sinks/sink.ts';
+import { NoAnswer } from '../../src/logs/clock.ts';
 import { NewerSpool, SpoolInUse, UnreadableSpool } from '../../src/logs/spool/spool-file.ts';
 import type { Refusal } from '../../src/wire/response.ts';
 import { root } from '../support/optional.ts';
@@ -57,6 +58,7 @@ const ERRORS: readonly PilotlightError[] = [
   new Refused('not_found', 'no such thing'),
   new SinkBusy('busy', { retryAfterMs: undefined, advice: undefined }),
   new NewerSpool(3),
+  new NoAnswer('no answer'),
   new SpoolInUse('in use'),
   new UnreadableSpool('unreadable'),
   new LeaseLost('lost'),

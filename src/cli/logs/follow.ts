@@ -1,10 +1,10 @@
 /** `pilotlight logs -f`: follows a log by the same code that the daemon follows logs by. */
 import { createClient, type ClientOptions } from '../../client/client.ts';
+import type { ClientOf } from '../../client/partial-client.ts';
 import { ApiError } from '../../client/errors.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { systemClock } from '../../logs/clock.ts';
 import { createTailFetcher } from '../../logs/follow/fetch-tail.ts';
-import type { FetchTail } from '../../logs/follow/group-follower.ts';
 import { startLogPipeline } from '../../logs/follow/pipeline.ts';
 import { MemorySpool } from '../../logs/spool/memory-spool.ts';
 import { printError, type Console } from '../console.ts';
@@ -14,6 +14,8 @@ import { formatRecord } from './format.ts';
 import { createNotes } from './notes.ts';
 import type { WantedLog } from './print.ts';
 import { terminalSink } from './terminal-sink.ts';
+
+type LogClient = Pick<ClientOf<'workergroups.logs'>, 'workergroups'>;
 
 /** For the lines that are on their way when Ctrl-C comes, ms. */
 const FLUSH_MS = 1_000;
@@ -35,7 +37,7 @@ export async function followLog(
   return await console.interruptible(async (signal) => {
     const pipeline = startLogPipeline({
       workergroupIds: [group],
-      fetchTail: withFirstRefusal(createTailFetcher(client), (error) => refused.abort(error)),
+      fetchTail: createTailFetcher(withFirstRefusal(client, (error) => refused.abort(error))),
       spool: new MemorySpool({ sinks: [sink.name] }),
       sinks: [sink],
       start: 'all',
@@ -62,16 +64,20 @@ export async function followLog(
  * Tells of a first poll that is refused for what the user must fix, such as a mistyped group or a wrong key: waiting does
  * not help. A later refusal may pass, and to end then would lose lines.
  */
-function withFirstRefusal(fetchTail: FetchTail, onRefusal: (error: ApiError) => void): FetchTail {
+function withFirstRefusal({ workergroups }: LogClient, onRefusal: (error: ApiError) => void): LogClient {
   let isFirst = true;
-  return async (request) => {
-    try {
-      return await fetchTail(request);
-    } catch (error) {
-      if (isFirst && error instanceof ApiError && error.actor === 'user') onRefusal(error);
-      throw error;
-    } finally {
-      isFirst = false;
-    }
+  return {
+    workergroups: {
+      async logs(input, options) {
+        try {
+          return await workergroups.logs(input, options);
+        } catch (error) {
+          if (isFirst && error instanceof ApiError && error.actor === 'user') onRefusal(error);
+          throw error;
+        } finally {
+          isFirst = false;
+        }
+      },
+    },
   };
 }
