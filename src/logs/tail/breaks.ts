@@ -11,7 +11,9 @@ export function overrun(stream: Stream, reading: Reading, seen: HashedLines): Ta
   const { window, pending } = stream;
   const [first = '', second] = seen.lines;
   const last = lineReader(window)(window.hashes.length - 1);
-  const isNext = pending !== undefined && second?.startsWith(pending.text) === true;
+  // The pending line stands where it must: one that merely equals it is a line like many.
+  const isNext =
+    pending !== undefined && second?.startsWith(pending.text) === true && last?.endsWith(first) === true;
   const lost_min = isNext || pending?.text.endsWith(first) || last?.endsWith(first) ? 0 : 1;
   const lost_estimate = Math.max(1, Math.round(reading.expected ?? 0) - seen.lines.length + 1);
   // Where the service ends its lines, a pending one was only a part of one, which is out of reach now.

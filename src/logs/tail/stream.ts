@@ -50,6 +50,8 @@ export interface Reading {
 export interface Insufficient {
   readonly kind: 'insufficient';
   readonly tail: number;
+  /** Tails as long as that will be needed from now on; not where a short one only looked like an older view. */
+  readonly isNeeded: boolean;
 }
 
 /** An older view of the log: nothing is taken of it. */

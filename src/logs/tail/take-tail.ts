@@ -61,7 +61,8 @@ export function takeTail(stream: Stream, reading: Reading): Taken | Held | Insuf
       const { at, doubt } = verdict;
       // In doubt that lasts, the widest tail was asked for before, and told no more.
       const isNewDoubt = doubt > 0 && stream.doubted !== true;
-      if (isNewDoubt && widerTellsMore) return { kind: 'insufficient', tail: Math.min(widest, 2 * tail) };
+      if (isNewDoubt && widerTellsMore)
+        return { kind: 'insufficient', tail: Math.min(widest, 2 * tail), isNeeded: true };
       const vanished = !full && at < window.hashes.length;
       return {
         ...doubting(continued(stream, reading, linesFrom(seen, at)), stream, reading, doubt),
@@ -75,7 +76,7 @@ export function takeTail(stream: Stream, reading: Reading): Taken | Held | Insuf
       const isLast = held !== undefined && isOver(held, now);
       // A log that repeats itself looks like its own past, where little of it is seen.
       if ((stream.held === undefined || isLast) && widerTellsMore)
-        return { kind: 'insufficient', tail: widest };
+        return { kind: 'insufficient', tail: widest, isNeeded: false };
       if (!isLast) return hold(stream, held);
       // What is left of it is the lesser part: not the log cut short, but another one that begins like it.
       const isAnother = !full && (verdict.forked || verdict.gone > verdict.left);
@@ -83,7 +84,7 @@ export function takeTail(stream: Stream, reading: Reading): Taken | Held | Insuf
     }
     case 'broke': {
       // Straight to the widest: each doubling is a round trip in which the log moves on.
-      if (widerTellsMore) return { kind: 'insufficient', tail: widest };
+      if (widerTellsMore) return { kind: 'insufficient', tail: widest, isNeeded: true };
       return full ? overrun(stream, reading, seen) : reset(stream, reading, seen);
     }
   }

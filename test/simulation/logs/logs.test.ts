@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { describeWithRealData } from '../../support/real-data.ts';
 import { PATIENCE, RUNS } from '../prove.ts';
 import { brokenPromises } from './promises.ts';
-import { FAULTS, play, type Fault } from './world.ts';
+import { FAULTS, play, type Fault, type Schedule } from './world.ts';
 
 /** None, each alone, and each two. */
 const COMBINATIONS: readonly (readonly Fault[])[] = [
@@ -12,11 +12,27 @@ const COMBINATIONS: readonly (readonly Fault[])[] = [
   ...FAULTS.flatMap((one, index) => FAULTS.slice(index + 1).map((other) => [one, other])),
 ];
 
+/** All that were asked for, or in the gate a fifth of what the other worlds run: these cost more. */
+const SCHEDULES = RUNS > 10_000 ? RUNS : RUNS / 5;
+
+/** Each broke a promise once. */
+const RECORDED: readonly Schedule[] = [
+  { faults: ['stale', 'merged'], seed: 69 },
+  { faults: ['stale', 'restarted'], seed: 75 },
+  { faults: ['stale', 'restarted'], seed: 151 },
+  { faults: ['merged', 'byte-limited'], seed: 102 },
+  { faults: ['byte-limited', 'joined'], seed: 40 },
+  { faults: ['byte-limited', 'joined'], seed: 252 },
+  { faults: ['byte-limited', 'restarted'], seed: 3 },
+  { faults: ['slow-ended', 'restarted'], seed: 59 },
+  { faults: ['restarted'], seed: 155 },
+];
+
 describeWithRealData('logs of a service that is not honest', () => {
   it.each(COMBINATIONS.map((faults) => ({ faults, name: faults.join(' and ') || 'honest' })))(
     '$name',
     ({ faults }) => {
-      const runs = Math.ceil(RUNS / 10 / COMBINATIONS.length);
+      const runs = Math.ceil(SCHEDULES / COMBINATIONS.length);
       const found: string[] = [];
       for (let seed = 1; seed <= runs && found.length < 5; seed++) {
         const [broken] = brokenPromises(play({ seed, faults }));
@@ -26,4 +42,8 @@ describeWithRealData('logs of a service that is not honest', () => {
     },
     PATIENCE,
   );
+
+  it.each(RECORDED)('as recorded: $faults, seed $seed', (schedule) => {
+    expect(brokenPromises(play(schedule))).toEqual([]);
+  });
 });

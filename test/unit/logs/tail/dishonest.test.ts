@@ -98,6 +98,24 @@ describe('a view that is no pure append', () => {
     expect(polls.records.at(-1)).toMatchObject({ epoch: 2 });
   });
 
+  test('a short log that began anew is seen, although its few lines stand at the end of the one before', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.writeLines([...numbered(100), 'login', 'login']);
+    follow(log, polls);
+    log.reset();
+    log.writeLines(['login', 'login', 'ready']);
+    expect(follow(log, polls)).toEqual(['login', 'login', 'ready']);
+    expect(polls.gaps).toMatchObject([{ reason: 'reset', lost_min: 0 }]);
+  });
+
+  test('a late line above all others is delivered', () => {
+    const polls = new LogPolls();
+    polls.poll((tail) => text(numbered(3), tail));
+    const lines = ['late', ...numbered(5)];
+    expect(linesOf(polls.poll((tail) => text(lines, tail)))).toEqual(['late', 'line 3', 'line 4']);
+    expect(polls.gaps).toEqual([]);
+  });
+
   test('a log that begins anew in the same words is seen after a minute, and delivered', () => {
     const [log, polls] = [new LogService(), new LogPolls()];
     const boot = numbered(12);

@@ -1,0 +1,84 @@
+/** What is known of a group between two polls, and what a poll brings. */
+import type { TailAnswer } from '../answer.ts';
+import type { RecordNumbers } from '../numbering.ts';
+import type { Pace } from '../rate.ts';
+import type { LogRecord } from '../../record.ts';
+import type { Room } from '../room.ts';
+import type { Stream } from '../stream.ts';
+
+/** all: everything that the service still has when the group is first seen. end: only what comes after. */
+export type LogStart = 'all' | 'end';
+
+/** How far the group's log was taken. */
+export interface GroupProgress extends RecordNumbers {
+  /** The most lines that the service has been found to give; MAX_TAIL until it is found to give fewer. */
+  readonly ceiling: number;
+  /** Lately: what a gap is estimated from. 0 until it is known. */
+  readonly linesPerSecond: number;
+  /** How much one answer may hold, where the service has been found to have a limit. */
+  readonly room?: Room | undefined;
+  /** Characters, of the last answer; only where there is such a limit. */
+  readonly bytesPerLine?: number | undefined;
+  /** By level; the one stream of a plain text is PLAIN. */
+  readonly streams: Readonly<Record<string, Stream>>;
+}
+
+/** Asked again, and for more. */
+export interface Widened {
+  readonly tail: number;
+  /** So long a tail is needed; not where a shorter one only showed an older view of the log. */
+  readonly isNeeded: boolean;
+}
+
+export interface GroupState {
+  readonly workergroupId: number;
+  readonly start: LogStart;
+  readonly progress: GroupProgress;
+  /** An answer with text, if only an empty one, was seen: what comes from here on is new. */
+  readonly begun: boolean;
+  /** Lines were taken before of which nothing is known any more: the next text begins with a gap. */
+  readonly forgotten: boolean;
+  readonly pace: Pace;
+  /** Unix milliseconds of the last answer that was a log; undefined until there is one in this process. */
+  readonly takenAt?: number;
+  /** The tail that is asked for now, where the last answer was too small to tell. */
+  readonly widened?: Widened;
+  /** Errors in a row. */
+  readonly failures: number;
+}
+
+export interface PollResult {
+  readonly answer: TailAnswer;
+  /** Lines that were asked for. */
+  readonly tail: number;
+  /** Unix milliseconds at which the answer came. */
+  readonly now: number;
+  readonly roundTripMs: number;
+  /** In [0, 1), for the jitter of a backoff. */
+  readonly random: number;
+}
+
+export interface NextPoll {
+  readonly tail: number;
+  /** Milliseconds from now; 0: at once. */
+  readonly delayMs: number;
+}
+
+export interface Step {
+  readonly state: GroupState;
+  readonly records: readonly LogRecord[];
+  /** There is something to store: records, or lines that came into a window without being delivered. */
+  readonly moved: boolean;
+  /** The answer was an older view of the log: nothing was taken of it. */
+  readonly stale?: boolean;
+  readonly next: NextPoll;
+}
+
+export interface Beginning {
+  readonly workergroupId: number;
+  readonly start: LogStart;
+  /** What the spool kept of the group. */
+  readonly progress?: GroupProgress | undefined;
+  /** Without progress: the epoch to begin with, when what was known of earlier ones is lost. */
+  readonly epochAfterLoss?: number | undefined;
+}

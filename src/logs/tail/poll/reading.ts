@@ -1,0 +1,44 @@
+/** What is taken of one answer, level by level. */
+import type { TakenByLevel } from '../numbering.ts';
+import { EMPTY_STREAM, type Insufficient, type Reading, type Stream } from '../stream.ts';
+import { beginStream, takeTail } from '../take-tail.ts';
+import { widerTail, type Texts } from './answer-size.ts';
+import type { GroupProgress, GroupState, PollResult } from './group-state.ts';
+import { expectedLines } from './pacing.ts';
+
+export interface Readings {
+  readonly kind: 'read';
+  readonly taken: readonly TakenByLevel[];
+  /** Levels of which this was an older view. */
+  readonly held: readonly (readonly [level: string, stream: Stream])[];
+}
+
+export function readTexts(
+  state: GroupState,
+  { ceiling, bytesPerLine }: GroupProgress,
+  { tail, now }: PollResult,
+  texts: Texts,
+): Readings | Insufficient {
+  const { progress, pace, begun } = state;
+  const common = {
+    tail,
+    // As far as answers came through before this one: more is for the next poll to try.
+    widest: widerTail({ ...progress, bytesPerLine }, tail),
+    ceiling,
+    now,
+    intervalMs: pace.intervalMs,
+    expected: expectedLines(state, now),
+  };
+  const taken: TakenByLevel[] = [];
+  const held: (readonly [string, Stream])[] = [];
+  for (const [level, text] of texts) {
+    const reading: Reading = { ...common, text };
+    const outcome = begun
+      ? takeTail(progress.streams[level] ?? EMPTY_STREAM, reading)
+      : beginStream(reading, state.start === 'all');
+    if (outcome.kind === 'insufficient') return outcome;
+    if (outcome.kind === 'held') held.push([level, outcome.stream]);
+    else taken.push([level, outcome]);
+  }
+  return { kind: 'read', taken, held };
+}
