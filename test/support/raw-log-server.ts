@@ -1,8 +1,11 @@
-/** A service whose log has bytes that are no UTF-8, which the emulator's strings cannot hold. */
+/**
+ * A service that does what the emulator does not: its log may have bytes that are no UTF-8, which strings cannot hold,
+ * and all that a log service does wrong.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { LogService } from './log-service.ts';
+import { LogService, type LogServiceOptions } from './log-service.ts';
 
 /** Stands in a line for the bytes FF FE, which occur nowhere in UTF-8. */
 export const INVALID = '\uE000';
@@ -18,8 +21,8 @@ export interface RawLogServer extends AsyncDisposable {
   polls(): number;
 }
 
-export async function startRawLogServer(): Promise<RawLogServer> {
-  const log = new LogService();
+export async function startRawLogServer(options: LogServiceOptions = {}): Promise<RawLogServer> {
+  const log = new LogService(options);
   let polls = 0;
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.setHeader('content-type', 'application/json');
@@ -29,7 +32,12 @@ export async function startRawLogServer(): Promise<RawLogServer> {
     }
     polls += 1;
     const { tail } = (await json(request)) as { tail: number };
-    const text = Buffer.from(JSON.stringify({ logs: log.tail(tail) })).toString('latin1');
+    const given = log.answer(tail);
+    if (given.kind !== 'text') {
+      response.writeHead(413).end('{"error_msg":"the answer is too large"}');
+      return;
+    }
+    const text = Buffer.from(JSON.stringify({ logs: given.text })).toString('latin1');
     response.end(text.replaceAll(Buffer.from(INVALID).toString('latin1'), '\u00FF\u00FE'), 'latin1');
   }
   const server = createServer((request, response) => void answer(request, response));

@@ -1,36 +1,13 @@
-/** The same five stretches of a log's life, followed by Pilotlight and by the loop that people write today. */
+/** The same stretches of a log's life, followed by Pilotlight and by the loops that people write today. */
+import { readFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
-import type { Client } from '../../../src/client/client.ts';
-import { MAX_TAIL } from '../../../src/logs/tail/rate.ts';
 import { followEmulator, GROUP, type FollowedEmulator } from '../../support/followed-emulator.ts';
+import { FAULTY_SCENES } from '../../support/faulty-log-scenes.ts';
+import { followService } from '../../support/followed-service.ts';
+import { AnchorPoller, tally, type Tally } from '../../support/log-peers.ts';
 import { gapsOf, linesOf } from '../../support/log-polls.ts';
 import { describeWithRealData } from '../../support/real-data.ts';
 import { readRealLog } from '../../support/real-logs.ts';
-
-/**
- * The peer to beat: asks for a tail every second and prints what stands after the line it printed last. It is dealt
- * with kindly: the widest tail there is, and a poll that fails is left out instead of ending it.
- */
-class NaivePoller {
-  readonly printed: string[] = [];
-  readonly #client: Client;
-  #last: string | undefined;
-
-  constructor(client: Client) {
-    this.#client = client;
-  }
-
-  async poll(): Promise<void> {
-    const answer = await this.#client.workergroups
-      .logs({ id: GROUP, tail: MAX_TAIL }, { retry: false })
-      .catch(() => undefined);
-    if (typeof answer !== 'object' || typeof answer.logs !== 'string') return;
-    const lines = answer.logs.replace(/\n$/, '').split('\n');
-    const known = this.#last === undefined ? -1 : lines.lastIndexOf(this.#last);
-    this.printed.push(...lines.slice(known + 1));
-    this.#last = this.printed.at(-1);
-  }
-}
 
 interface Scene {
   readonly name: string;
@@ -45,6 +22,7 @@ interface Scene {
   readonly gaps: readonly string[];
 }
 
+const DOCUMENT = new URL('../../../src/logs/README.md', import.meta.url);
 const HEALTH = 'INFO: 127.0.0.1:51842 - "GET /health HTTP/1.1" 200 OK';
 const PROGRESS = Array.from({ length: 6 }, (_, step) => `Loading weights: ${20 * step}%`);
 const numbered = (what: string, from: number, count: number) =>
@@ -128,42 +106,23 @@ const SCENES: readonly Scene[] = [
 interface Row {
   readonly name: string;
   readonly written: number;
-  readonly naive: Tally;
+  readonly peers: readonly Tally[];
   readonly ours: Tally;
   readonly gaps: number;
 }
 
-interface Tally {
-  /** Lines twice, or in part. */
-  readonly extra: number;
-  readonly lost: number;
-}
-
-/** By content: of lines that are the same, any may stand for any other. */
-function tally(printed: readonly string[], truth: readonly string[]): Tally {
-  const surplus = new Map<string, number>();
-  for (const line of printed) surplus.set(line, (surplus.get(line) ?? 0) + 1);
-  for (const line of truth) surplus.set(line, (surplus.get(line) ?? 0) - 1);
-  let [extra, lost] = [0, 0];
-  for (const count of surplus.values()) {
-    extra += Math.max(0, count);
-    lost += Math.max(0, -count);
-  }
-  return { extra, lost };
-}
-
-describeWithRealData('beside a poller that compares with the last line', () => {
+describeWithRealData('beside pollers that look for the lines that they printed last', () => {
   const rows: Row[] = [];
 
   test.each(SCENES)('$name: no line twice, and none missing that is not told of', async (scene) => {
     const replay = scene.replay();
     await using followed = await followEmulator(replay);
     const { emulator, client, sink, advance } = followed;
-    const naive = new NaivePoller(client);
+    const peers = [new AnchorPoller(client, GROUP, 1), new AnchorPoller(client, GROUP, 5)];
     async function seconds(count: number): Promise<void> {
       for (let second = 0; second < count; second++) {
         await advance(1_000);
-        await naive.poll();
+        for (const peer of peers) await peer.poll();
       }
     }
     const between = await scene.play(followed, seconds);
@@ -177,7 +136,7 @@ describeWithRealData('beside a poller that compares with the last line', () => {
     const row = {
       name: scene.name,
       written: truth.length,
-      naive: tally(naive.printed, truth),
+      peers: peers.map(({ printed }) => tally(printed, truth)),
       ours: tally(lines, truth),
       gaps: gaps.length,
     };
@@ -192,17 +151,41 @@ describeWithRealData('beside a poller that compares with the last line', () => {
     if (scene.gaps.length === 0) expect(row.ours.lost).toBe(0);
   });
 
+  test.each(FAULTY_SCENES)('$name: no line twice, and none missing that is not told of', async (scene) => {
+    const { name, options, writes, gaps = [], isLossy = false } = scene;
+    const followed = await followService(options, writes());
+    const [lines, told] = [linesOf(followed.records), gapsOf(followed.records)];
+    const row = {
+      name,
+      written: followed.lines.length,
+      peers: followed.printed.map((printed) => tally(printed, followed.lines)),
+      ours: tally(lines, followed.lines),
+      gaps: told.length,
+    };
+    rows.push(row);
+    expect(row.ours.extra).toBe(0);
+    if (!isLossy) expect(row.ours.lost).toBe(0);
+    expect(told.map(({ reason }) => reason)).toEqual(gaps);
+  });
+
+  test('the table of the document is this one', () => {
+    expect(rows).toHaveLength(SCENES.length + FAULTY_SCENES.length);
+    expect(readFileSync(DOCUMENT, 'utf8')).toContain(table(rows));
+  });
+
   afterAll(() => {
     process.stdout.write(`${table(rows)}\n`);
   });
 });
 
 function table(rows: readonly Row[]): string {
-  const head = ['', 'lines', 'last-line poller: extra', 'missing', 'gaps told'];
-  head.push('Pilotlight: extra', 'missing', 'gaps told');
-  const body = rows.map(({ name, written, naive, ours, gaps }) => [
+  const head = ['', 'lines'];
+  for (const peer of ['last-line poller', 'five-line poller', 'Pilotlight'])
+    head.push(`${peer}: extra`, 'missing');
+  head.push('gaps told');
+  const body = rows.map(({ name, written, peers, ours, gaps }) => [
     name,
-    ...[written, naive.extra, naive.lost, 0, ours.extra, ours.lost, gaps].map(String),
+    ...[written, ...[...peers, ours].flatMap(({ extra, lost }) => [extra, lost]), gaps].map(String),
   ]);
   return [head, head.map(() => '---'), ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
