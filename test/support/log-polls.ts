@@ -4,6 +4,7 @@ import {
   beginGroup,
   firstPoll,
   type Beginning,
+  type GroupProgress,
   type GroupState,
   type NextPoll,
 } from '../../src/logs/tail/group.ts';
@@ -60,4 +61,26 @@ export function linesOf(records: readonly LogRecord[]): readonly string[] {
 
 export function gapsOf(records: readonly LogRecord[]): readonly Gap[] {
   return records.flatMap((record) => ('gap' in record ? [record.gap] : []));
+}
+
+/**
+ * Three polls of a log, in the last of which lines stand between known ones: one in what was packed away, one in what
+ * is not. The window has new places from there on, and its blocks too.
+ *
+ * @param store Called after each poll.
+ */
+export function mergedView(store: (records: readonly LogRecord[], progress: GroupProgress) => void) {
+  const polls = new LogPolls();
+  const text = (lines: readonly string[]): TailAnswer => ({
+    kind: 'text',
+    text: lines.map((line) => `${line}\n`).join(''),
+  });
+  const lines = Array.from({ length: 2_100 }, (_, index) => `line ${index}`);
+  const late = lines.toSpliced(-3, 0, 'late').toSpliced(1_500, 0, 'later');
+  for (const seen of [lines.slice(0, 2_000), lines, late])
+    store(
+      polls.poll(() => text(seen)),
+      polls.state.progress,
+    );
+  return { polls, late, text };
 }

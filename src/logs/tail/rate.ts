@@ -48,7 +48,7 @@ export interface PolledLines {
    */
   readonly elapsedMs: number;
   readonly roundTripMs: number;
-  /** A line without an end is waited for: do not slow down. */
+  /** A line without an end is waited for: look soon whether it has rested. */
   readonly waiting: boolean;
   /** The most lines that the service has been found to give. */
   readonly ceiling: number;
@@ -105,8 +105,8 @@ function faded(peak: number, elapsedMs: number): number {
 }
 
 function nextInterval(pace: Pace, { count, waiting, ceiling }: PolledLines): number {
-  if (count > 0) return MIN_INTERVAL_MS;
-  return waiting ? pace.intervalMs : quietInterval(pace, ceiling);
+  // A line that is waited for rests for an interval and more: after half a minute's, for a minute.
+  return count > 0 || waiting ? MIN_INTERVAL_MS : quietInterval(pace, ceiling);
 }
 
 /** The interval after a poll that brought nothing: longer, as far as the rate still remembered allows. */

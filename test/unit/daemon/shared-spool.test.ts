@@ -11,6 +11,8 @@ import {
 import type { GroupProgress } from '../../../src/logs/tail/group.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { until } from '../../support/daemon.ts';
+import { EMPTY_WINDOW, windowLines } from '../../../src/logs/tail/window.ts';
+import { LogPolls, linesOf, mergedView } from '../../support/log-polls.ts';
 import { windowOf } from '../../support/log-records.ts';
 import { describeWith } from '../../support/optional.ts';
 import { hasRedis, startRedis, type RedisServer } from '../../support/redis.ts';
@@ -97,6 +99,21 @@ describeWith(
     if (next) second.acknowledge('stdout', next);
     await second.settled();
     expect(await redis.command('LLEN', KEYS.records)).toBe(0);
+  });
+
+  test('gives the next holder the window as a merged view of the log left it', async () => {
+    const first = await open('a');
+    const { polls, late, text } = mergedView((records, at) => first.append(GROUP, records, at));
+    await first.settled();
+    const second = await open('b');
+    const [left = EMPTY_WINDOW, found = EMPTY_WINDOW] = [polls.state.progress, second.progress(GROUP)].map(
+      (progressed) => progressed?.streams['']?.window,
+    );
+    // Redis has lines, which are packed anew.
+    expect([found.from, windowLines(found)]).toEqual([left.from, late]);
+    expect(found.hashes).toEqual(left.hashes);
+    const again = new LogPolls({ progress: second.progress(GROUP) });
+    expect(linesOf(again.poll(() => text([...late, 'next'])))).toEqual(['next']);
   });
 
   test('what a replaced holder still writes changes nothing and reaches no sink', async () => {

@@ -9,7 +9,7 @@ import type { LogRecord } from '../../../../src/logs/record.ts';
 import { bytesOf, MEBIBYTE } from '../../../../src/logs/spool/spool.ts';
 import { openSqliteSpool, type SqliteSpool } from '../../../../src/logs/spool/sqlite-spool.ts';
 import { EMPTY_WINDOW, extendedBy } from '../../../../src/logs/tail/window.ts';
-import { LogPolls, linesOf } from '../../../support/log-polls.ts';
+import { LogPolls, linesOf, mergedView } from '../../../support/log-polls.ts';
 import { progressAt, record, recordsFrom } from '../../../support/log-records.ts';
 import { LogService } from '../../../support/log-service.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -118,6 +118,20 @@ describe('a spool on disk, opened again', () => {
       'SELECT (SELECT count(*) FROM window_block) AS blocks, (SELECT count(*) FROM window_line) AS lines',
     );
     expect(stored.get()).toEqual({ blocks: window.blocks.length, lines: window.recent.length });
+  });
+
+  test("has each group's window as a merged view of the log left it", async () => {
+    using folder = temporaryFolder();
+    const first = await open(folder.path);
+    const { polls, late, text } = mergedView((records, progress) => first.append(7, records, progress));
+    const { window } = polls.state.progress.streams[''] ?? {};
+    expect(first.progress(7)?.streams['']?.window).toEqual(window);
+    first.close();
+    const second = await open(folder.path);
+    expect(second.progress(7)?.streams['']?.window).toEqual(window);
+    const again = new LogPolls({ progress: second.progress(7) });
+    expect(linesOf(again.poll(() => text([...late, 'next'])))).toEqual(['next']);
+    second.close();
   });
 
   test('goes on from a file of version 1, which has a window as lines', async () => {
