@@ -89,7 +89,16 @@ export class ThrottledError extends ApiError {
   override readonly code = 'throttled';
 }
 
-export type TransportReason = 'refused' | 'reset' | 'dns' | 'tls' | 'unreachable' | 'proxy' | 'other';
+/** `too-large`: the answer is larger than what the call takes. */
+export type TransportReason =
+  | 'refused'
+  | 'reset'
+  | 'dns'
+  | 'tls'
+  | 'unreachable'
+  | 'proxy'
+  | 'too-large'
+  | 'other';
 
 /** No answer, or half of one: the connection failed. The request may have taken effect. */
 export class TransportError extends CallError {

@@ -1,5 +1,8 @@
 /** The body of a request or an answer, as it arrives in pieces: what a peer sends is kept up to a bound. */
 
+/** `code` of the error about a body that is larger than its bound. */
+export const BODY_TOO_LARGE = 'ERR_BODY_TOO_LARGE';
+
 export class BoundedBody {
   readonly #maxBytes: number;
   readonly #chunks: Uint8Array[] = [];

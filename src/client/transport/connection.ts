@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import type { Client, Dispatcher } from 'undici';
-import { BoundedBody } from '../../wire/body.ts';
+import { BODY_TOO_LARGE, BoundedBody } from '../../wire/body.ts';
 import type { WireResponse } from '../../wire/response.ts';
 import type { Lookup } from './lookup.ts';
 import { createAgent, createSocketClient } from './undici.ts';
@@ -103,7 +103,7 @@ export class Connection {
             if (statusCode >= 200) [status, answerHeaders] = [statusCode, fields];
           },
           onResponseData(_, chunk) {
-            if (!received.add(chunk)) reject(new Error(`the answer is larger than ${maxBytes} bytes`));
+            if (!received.add(chunk)) reject(tooLarge(maxBytes));
           },
           // Invalid UTF-8 becomes U+FFFD: a log line with broken bytes must not cost the lines around it.
           onResponseEnd: () =>
@@ -138,4 +138,8 @@ export class Connection {
     this.#life.abort(reason);
     await ended;
   }
+}
+
+function tooLarge(maxBytes: number): Error {
+  return Object.assign(new Error(`the answer is larger than ${maxBytes} bytes`), { code: BODY_TOO_LARGE });
 }

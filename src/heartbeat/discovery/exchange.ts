@@ -1,5 +1,6 @@
 /** One question to the service, with an end: an answer, a refusal, the timeout, or the signal. */
 import type { CallOptions } from '../../client/caller.ts';
+import { TransportError } from '../../client/errors.ts';
 import type { Ports } from '../driver/ports.ts';
 import type { Subject } from './questions.ts';
 import type { Told } from './knowledge.ts';
@@ -27,8 +28,17 @@ export interface ExchangeParts {
   readonly onReply: (reply: Reply) => void;
 }
 
-/** A larger answer is refused: it is parsed in one go, between two heartbeats. Some ten thousand deployments fit. */
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+/**
+ * A larger answer is refused: it is read in one go, between two heartbeats. 16 MiB are some 8,000 deployments with an
+ * environment of 2 kB each, take up to half a second on a busy core (a pause of T/30 breaks no bound, 0.67 s at a TTL of
+ * 20 s), and 100 MB for that moment.
+ */
+const MAX_ANSWER_MEBIBYTES = 16;
+const MAX_ANSWER_BYTES = MAX_ANSWER_MEBIBYTES * 1024 * 1024;
+const TOO_LARGE: Reply = {
+  kind: 'unanswered',
+  reason: `the list is larger than ${MAX_ANSWER_MEBIBYTES} MiB; give the deployment by its id`,
+};
 /** An answer that takes longer does not count, ms: what goes wrong first is said within 10 s of the start. */
 const TIMEOUT_MS = 9_500;
 
@@ -62,7 +72,11 @@ export function exchange(
   } as const;
   const reply =
     subject === 'list' ? askForList(client, callOptions) : askForOne(client, subject, callOptions);
-  return reply.then(settle, (error: unknown) => settle(replyOfError(error)));
+  return reply.then(settle, (error: unknown) => settle(isTooLarge(error) ? TOO_LARGE : replyOfError(error)));
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof TransportError && error.reason === 'too-large';
 }
 
 async function askForList(client: DeploymentClient, callOptions: CallOptions): Promise<Reply> {

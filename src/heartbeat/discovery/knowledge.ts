@@ -1,9 +1,17 @@
 /**
  * What the service has told of the deployments that are wanted, pure. What it says is taken at once; what it does
  * not say is doubted: a field that is missing once, and a deployment that is missing from a list, stay as they were.
+ * So does the name by which one is wanted, where an answer has another: a heartbeat too many costs nothing, one too few
+ * the deployment.
  */
 import { DEFAULT_TAG, type Deployment } from '../../contract/operations/serverless/deployment.ts';
 import type { Wanted } from './wanted.ts';
+
+/** What answers say that would end the heartbeats of a deployment: how many in a row, and when the first of them came. */
+interface Doubt {
+  readonly answers: number;
+  readonly since: number;
+}
 
 export interface Known {
   readonly id: number;
@@ -13,8 +21,10 @@ export interface Known {
   /** ms; null: it lives until it is deleted; undefined: never told, or nothing that could be meant. */
   readonly ttl: number | null | undefined;
   readonly stopped: boolean;
-  /** Lists in a row that did not have it, and when the first of them came; undefined while they have it. */
-  readonly missing: { readonly lists: number; readonly since: number } | undefined;
+  /** Lists that did not have it; undefined while they have it. */
+  readonly missing: Doubt | undefined;
+  /** Answers that gave it another name or tag, by which it is not wanted; `name` and `tag` stay meanwhile. */
+  readonly renamed: Doubt | undefined;
   /** It is missing from the lists, and the service itself says that it is no more. */
   readonly gone: boolean;
 }
@@ -32,9 +42,9 @@ export const NOTHING_KNOWN: Knowledge = { listed: false, deployments: new Map() 
 export type Told = Pick<Deployment, 'id'> &
   Partial<Pick<Deployment, 'name' | 'tag' | 'ttl' | 'endpoint_state'>>;
 
-/** Missing for so long, and from so many lists, a deployment is asked for by itself. */
+/** What so many answers say over so long is believed: one that is missing is asked for by itself, another name counts. */
 const DOUBTED_MS = 60_000;
-const DOUBTED_LISTS = 2;
+const DOUBTED_ANSWERS = 2;
 
 /** A list came, at a monotonic time in ms. */
 export function learnList(
@@ -46,24 +56,23 @@ export function learnList(
   const isWanted = wantedBy(wanted);
   const learned = new Map<number, Known>();
   for (const row of rows) {
-    const known = { ...merge(deployments.get(row.id), row), missing: undefined, gone: false };
-    if (isWanted(known)) learned.set(row.id, known);
+    const known = learn(deployments.get(row.id), row, isWanted, now);
+    if (known !== undefined) learned.set(row.id, { ...known, missing: undefined });
   }
   const inList = new Set(rows.map(({ id }) => id));
   for (const known of deployments.values()) {
     if (inList.has(known.id) || !isWanted(known)) continue;
-    const { lists, since } = known.missing ?? { lists: 0, since: now };
-    learned.set(known.id, { ...known, missing: { lists: lists + 1, since } });
+    learned.set(known.id, { ...known, missing: again(known.missing, now) });
   }
   return { listed: true, deployments: learned };
 }
 
 /** The service was asked for one deployment, and told of it. */
-export function learnOne(knowledge: Knowledge, row: Told, wanted: readonly Wanted[]): Knowledge {
+export function learnOne(knowledge: Knowledge, row: Told, wanted: readonly Wanted[], now: number): Knowledge {
   const deployments = new Map(knowledge.deployments);
-  const known = { ...merge(deployments.get(row.id), row), gone: false };
-  if (wantedBy(wanted)(known)) deployments.set(row.id, known);
-  else deployments.delete(row.id);
+  const known = learn(deployments.get(row.id), row, wantedBy(wanted), now);
+  if (known === undefined) deployments.delete(row.id);
+  else deployments.set(row.id, known);
   return { ...knowledge, deployments };
 }
 
@@ -78,10 +87,33 @@ export function learnGone(knowledge: Knowledge, id: number, now: number): Knowle
 
 /** Whether lists have missed it for long enough to ask for it by itself. */
 export function isDoubted({ missing }: Known, now: number): boolean {
-  return missing !== undefined && missing.lists >= DOUBTED_LISTS && now - missing.since >= DOUBTED_MS;
+  return isLasting(missing, now);
 }
 
-function merge(before: Known | undefined, row: Told): Omit<Known, 'gone'> {
+function isLasting(doubt: Doubt | undefined, now: number): boolean {
+  return doubt !== undefined && doubt.answers >= DOUBTED_ANSWERS && now - doubt.since >= DOUBTED_MS;
+}
+
+function again(doubt: Doubt | undefined, now: number): Doubt {
+  const { answers, since } = doubt ?? { answers: 0, since: now };
+  return { answers: answers + 1, since };
+}
+
+/** What is known after an answer that has it; undefined: it is not wanted, or not any more. */
+function learn(
+  before: Known | undefined,
+  row: Told,
+  isWanted: (known: Pick<Known, 'id' | 'name' | 'tag'>) => boolean,
+  now: number,
+): Known | undefined {
+  const known = merge(before, row);
+  if (isWanted(known)) return known;
+  if (before === undefined || !isWanted(before)) return undefined;
+  const renamed = again(before.renamed, now);
+  return isLasting(renamed, now) ? undefined : { ...known, name: before.name, tag: before.tag, renamed };
+}
+
+function merge(before: Known | undefined, row: Told): Known {
   const named = row.name ?? undefined;
   const state = row.endpoint_state ?? undefined;
   return {
@@ -92,6 +124,8 @@ function merge(before: Known | undefined, row: Told): Omit<Known, 'gone'> {
     ttl: row.ttl === null ? null : (readTtl(row.ttl) ?? before?.ttl),
     stopped: state === undefined ? (before?.stopped ?? false) : state.trim().toLowerCase() === 'stopped',
     missing: before?.missing,
+    renamed: undefined,
+    gone: false,
   };
 }
 

@@ -152,11 +152,11 @@ export class DeploymentWatch {
   }
 
   #learn(subject: Subject, rows: readonly Told[]): void {
+    const now = this.#now();
     if (subject !== 'list') {
-      for (const row of rows) this.#knowledge = learnOne(this.#knowledge, row, this.#wanted);
+      for (const row of rows) this.#knowledge = learnOne(this.#knowledge, row, this.#wanted, now);
       return;
     }
-    const now = this.#now();
     this.#knowledge = learnList(this.#knowledge, rows, this.#wanted, now);
     for (const { id, missing } of this.#knowledge.deployments.values()) {
       if (missing !== undefined && this.#options.isGone?.(id))

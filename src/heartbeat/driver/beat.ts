@@ -78,6 +78,8 @@ function reasonOf(error: unknown): FailureReason {
     case 'unreachable':
     case 'proxy':
       return 'connect';
+    case 'too-large':
+      return 'unreadable';
     case 'other':
       return 'unknown';
   }

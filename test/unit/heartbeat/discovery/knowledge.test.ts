@@ -13,6 +13,7 @@ import type { Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
 
 const SQUARE: readonly Wanted[] = [{ by: 'name', name: 'square', tag: undefined, ttlMs: undefined }];
 const OLD: Told = { id: 1, name: 'square', tag: 'blue', ttl: 60, endpoint_state: 'active' };
+const CIRCLE: Told = { id: 1, name: 'circle' };
 const NEW: Told = { id: 2, name: 'square', ttl: 60 };
 
 function afterLists(lists: readonly (readonly Told[])[], everyMs = 30_000): Knowledge {
@@ -35,10 +36,61 @@ describe('what a list says is taken at once', () => {
     expect(afterLists([[OLD], [{ ...OLD, ...change }]]).deployments.get(1)).toMatchObject(expected);
   });
 
-  test('another name: it is not wanted any more', () => {
-    expect(beaten(afterLists([[OLD], [{ ...OLD, name: 'circle' }]]))).toEqual([]);
-    const known = learnOne(afterLists([[OLD]]), { id: 1, name: 'circle' }, SQUARE);
-    expect(beaten(known)).toEqual([]);
+  test('another name of one that is wanted by its id', () => {
+    const wanted: readonly Wanted[] = [{ by: 'id', id: 1, ttlMs: undefined }];
+    const known = learnList(learnList(NOTHING_KNOWN, [OLD], wanted, 0), [CIRCLE], wanted, 30_000);
+    expect(known.deployments.get(1)).toMatchObject({ name: 'circle', renamed: undefined });
+  });
+});
+
+describe('another name is doubted', () => {
+  test('one that a list calls otherwise goes on, until lists have said so for a minute', () => {
+    expect(beaten(afterLists([[OLD], [CIRCLE]]))).toEqual([1]);
+    expect(beaten(afterLists([[OLD], [CIRCLE], [CIRCLE]]))).toEqual([1]);
+    expect(beaten(afterLists([[OLD], [CIRCLE], [CIRCLE]], 59_999))).toEqual([1]);
+    expect(beaten(afterLists([[OLD], [CIRCLE], [CIRCLE]], 60_000))).toEqual([]);
+    expect(beaten(afterLists([[OLD], [CIRCLE], [CIRCLE], [CIRCLE]]))).toEqual([]);
+    expect(beaten(afterLists([[OLD], [CIRCLE], [CIRCLE], [OLD], [CIRCLE], [CIRCLE]]))).toEqual([1]);
+  });
+
+  test('two that change names in one list are both beaten, and each once it is right again', () => {
+    const [mine, other] = [
+      { id: 43, name: 'square' },
+      { id: 99, name: 'other' },
+    ];
+    const swapped = [
+      { id: 43, name: 'other' },
+      { id: 99, name: 'square' },
+    ];
+    expect(beaten(afterLists([[mine, other], swapped]))).toEqual([43, 99]);
+    expect(beaten(afterLists([[mine, other], swapped, [mine, other]]))).toEqual([43, 99]);
+    const right = Array.from({ length: 3 }, () => [mine, other]);
+    expect(beaten(afterLists([[mine, other], swapped, ...right]))).toEqual([43]);
+  });
+
+  test('and so is another tag, where the tag is wanted', () => {
+    const blue: readonly Wanted[] = [{ by: 'name', name: 'square', tag: 'blue', ttlMs: undefined }];
+    const learned = (now: number, before: Knowledge) =>
+      learnList(before, [{ ...OLD, tag: 'red' }], blue, now);
+    const first = learned(30_000, learnList(NOTHING_KNOWN, [OLD], blue, 0));
+    expect(first.deployments.get(1)).toMatchObject({ tag: 'blue' });
+    expect(learned(90_000, first).deployments.size).toBe(0);
+  });
+
+  test('what else comes with it is taken: its TTL, and whether it is stopped', () => {
+    const renamed = afterLists([[OLD], [{ ...CIRCLE, ttl: 5, endpoint_state: 'stopped' }]]);
+    expect(renamed.deployments.get(1)).toMatchObject({ name: 'square', ttl: 5_000, stopped: true });
+  });
+
+  test('also where it was asked for by itself', () => {
+    const first = learnOne(afterLists([[OLD]]), CIRCLE, SQUARE, 30_000);
+    expect(beaten(first)).toEqual([1]);
+    expect(beaten(learnOne(first, CIRCLE, SQUARE, 90_000))).toEqual([]);
+  });
+
+  test('one whose name is not wanted any more at all is given up at once', () => {
+    const circle: readonly Wanted[] = [{ by: 'name', name: 'circle', tag: undefined, ttlMs: undefined }];
+    expect(learnList(afterLists([[OLD]]), [OLD], circle, 30_000).deployments.size).toBe(0);
   });
 });
 
@@ -102,7 +154,7 @@ describe('one that is gone', () => {
   test('is back with the first answer that has it', () => {
     const gone = learnGone(replaced, 1, LATER);
     expect(beaten(learnList(gone, [OLD, NEW], SQUARE, LATER))).toEqual([1, 2]);
-    expect(beaten(learnOne(gone, OLD, SQUARE))).toEqual([1, 2]);
+    expect(beaten(learnOne(gone, OLD, SQUARE, LATER))).toEqual([1, 2]);
   });
 });
 

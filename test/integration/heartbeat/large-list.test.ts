@@ -1,0 +1,36 @@
+/** The list of an account with thousands of deployments, over real sockets. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { createClient } from '../../../src/client/client.ts';
+import { exchange } from '../../../src/heartbeat/discovery/exchange.ts';
+import type { Reply } from '../../../src/heartbeat/discovery/reply.ts';
+
+async function replyTo(rows: number): Promise<Reply> {
+  const env = 'x'.repeat(2_000);
+  const deployments = Array.from({ length: rows }, (_, id) => ({ id, name: `n${id}`, ttl: 20, env }));
+  const text = JSON.stringify({ success: true, deployments });
+  const server = createServer((_, response) => response.end(text)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await using client = createClient({ baseUrl, apiKey: 'key' });
+  const { promise, resolve } = Promise.withResolvers<Reply>();
+  const { signal } = new AbortController();
+  await exchange('list', { client, setTimer: () => () => {}, signal, onReply: resolve });
+  return await promise;
+}
+
+test('of 5,000 deployments with an environment of 2 kB each is read', async () => {
+  const reply = await replyTo(5_000);
+  expect(reply).toMatchObject({ kind: 'answered' });
+  expect(reply.kind === 'answered' && reply.rows.length).toBe(5_000);
+});
+
+test('that is too large to read between two heartbeats is none, and the reason says what to do', async () => {
+  expect(await replyTo(9_000)).toEqual({
+    kind: 'unanswered',
+    reason: 'the list is larger than 16 MiB; give the deployment by its id',
+  });
+});
