@@ -84,9 +84,8 @@ describe('two views put together', () => {
         // Both begin where the log does, so all of both is compared.
         const comparison = compare(packed(known), packed(seen), true);
         fc.pre(comparison !== undefined);
-        const { partners, from } = comparison;
-        const first = partners.find((partner) => partner >= 0) ?? 0;
-        const { fresh, cut, view } = mergeViews(packed(known), packed(seen), partners, from);
+        const { first, from } = comparison;
+        const { fresh, cut, view } = mergeViews(packed(known), packed(seen), comparison, from);
         compared += 1;
         expect(fresh).toEqual([...new Set(fresh)].toSorted((left, right) => left - right));
         const taken = counts(known.slice(first));
