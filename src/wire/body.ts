@@ -1,11 +1,7 @@
 /** The body of a request or an answer, as it arrives in pieces: what a peer sends is kept up to a bound. */
 
-/** A body went past its bound. */
-export class BodyTooLargeError extends Error {
-  constructor(maxBytes: number) {
-    super(`the answer is larger than ${maxBytes} bytes`);
-  }
-}
+/** `code` of the error about a body that is larger than its bound. */
+export const BODY_TOO_LARGE = 'ERR_BODY_TOO_LARGE';
 
 export class BoundedBody {
   readonly #maxBytes: number;

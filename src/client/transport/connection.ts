@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import type { Client, Dispatcher } from 'undici';
-import { BodyTooLargeError, BoundedBody } from '../../wire/body.ts';
+import { BODY_TOO_LARGE, BoundedBody } from '../../wire/body.ts';
 import type { WireResponse } from '../../wire/response.ts';
 import type { Lookup } from './lookup.ts';
 import { createAgent, createSocketClient } from './undici.ts';
@@ -114,7 +114,7 @@ export class Connection {
             onAnswer?.(soFar);
           },
           onResponseData(_, chunk) {
-            if (!received.add(chunk)) reject(new BodyTooLargeError(maxBytes));
+            if (!received.add(chunk)) reject(tooLarge(maxBytes));
           },
           onResponseEnd: () => resolve(soFar()),
           onResponseError: (_, error) => reject(error),
@@ -147,4 +147,8 @@ export class Connection {
     this.#life.abort(reason);
     await ended;
   }
+}
+
+function tooLarge(maxBytes: number): Error {
+  return Object.assign(new Error(`the answer is larger than ${maxBytes} bytes`), { code: BODY_TOO_LARGE });
 }

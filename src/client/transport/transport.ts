@@ -10,7 +10,7 @@
  */
 import type { Readable } from 'node:stream';
 import type { TransportReason } from '../errors.ts';
-import { BodyTooLargeError } from '../../wire/body.ts';
+import { BODY_TOO_LARGE } from '../../wire/body.ts';
 import type { WireResponse } from '../../wire/response.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { Resolve } from './lookup.ts';
@@ -96,10 +96,10 @@ function nextTurn(): Promise<void> {
 
 /** What kind of connection failure an error of the transport is. */
 export function transportReason(error: Error): TransportReason {
-  if (error instanceof BodyTooLargeError) return 'too-large';
   const code = errorCode(error);
   if (code === undefined) return 'other';
   if (code === 'ECONNREFUSED') return 'refused';
+  if (code === BODY_TOO_LARGE) return 'too-large';
   if (['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET', 'UND_ERR_CLOSED'].includes(code))
     return 'reset';
   if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ENODATA'].includes(code)) return 'dns';
