@@ -52,7 +52,7 @@ const ERRORS: readonly PilotlightError[] = [
   new ResponseError('users.current', 200, 'not JSON'),
   new LaunchError([]),
   new ArchiveError('code.tar.gz', 'is empty'),
-  new UploadError(403, 'AccessDenied'),
+  new UploadError('the store did not take the archive: status 403', { status: 403 }),
   new FlagError(1, 'rule'),
   new SeedError('seed'),
   new Refused('not_found', 'no such thing'),

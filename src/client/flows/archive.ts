@@ -1,5 +1,6 @@
 /** The archive of a deployment: one open file, hashed, and read again for each upload; never in memory as a whole. */
 import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { AbortedError, CallError } from '../errors.ts';
@@ -32,7 +33,8 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 
 /** @throws ArchiveError; AbortedError when the signal fired */
 export async function openArchive(path: string, signal?: AbortSignal): Promise<Archive> {
-  const file = await open(path).catch((cause: unknown) => {
+  // A pipe that nobody writes to would otherwise not even be opened: now it is, to be refused.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: unknown) => {
     throw unreadable(path, cause);
   });
   try {
@@ -59,13 +61,21 @@ async function sizeOf(file: FileHandle, path: string): Promise<number> {
   return found.size;
 }
 
-/** The first `bytes` bytes: what is added meanwhile is not part of it. */
+const CHUNK_BYTES = 128 * 1024;
+
+/**
+ * The first `bytes` bytes: what is added meanwhile is not part of it. Read by position and not as a stream, which closes
+ * the file when it is left before its end, as an upload that fails does; the next attempt reads it again.
+ */
 async function* chunksOf(file: FileHandle, path: string, bytes: number): AsyncGenerator<Buffer> {
-  const stream = file.createReadStream({ start: 0, end: bytes - 1, autoClose: false });
-  try {
-    for await (const chunk of stream) yield chunk as Buffer;
-  } catch (cause) {
-    throw unreadable(path, cause);
+  for (let position = 0; position < bytes;) {
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytes - position));
+    const { bytesRead } = await file.read({ buffer, position }).catch((cause: unknown) => {
+      throw unreadable(path, cause);
+    });
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
   }
 }
 

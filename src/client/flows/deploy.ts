@@ -53,7 +53,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 
 /**
  * @throws ArchiveError for a file that is missing, empty or no file, before anything is sent, and for one that changes
- *   meanwhile; UploadError when the store refuses it; AbortedError when the signal fired; what `deployments.create` throws
+ *   meanwhile; UploadError when the store refuses it, or the answer does not say how to get there; AbortedError when the signal fired; what `deployments.create` throws
  */
 export async function deployArchive(client: Client, options: DeployOptions): Promise<DeployedArchive> {
   const { archive: given, signal = NEVER } = options;
@@ -85,10 +85,17 @@ async function deploy(client: Client, archive: Archive, options: DeployOptions):
   };
 }
 
-/** Undefined where the service wants no archive: both fields come, or none is needed. */
+/** Undefined where the service wants no archive: both fields come, or neither. */
 function targetOf(made: Output<'deployments.create'>): UploadTarget | undefined {
   const { upload_url: url, upload_fields: fields } = made;
-  if (!url || !fields) return undefined;
+  if (!url && Object.keys(fields ?? {}).length === 0) return undefined;
+  if (!url || !fields) {
+    const missing = url ? 'upload_fields' : 'upload_url';
+    throw new UploadError(
+      `deployment ${made.deployment_id} is made (${made.action ?? 'no action said'}), and its archive is not uploaded: ` +
+        `the answer has no ${missing} that can be read`,
+    );
+  }
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new ResponseError('deployments.create', 200, 'upload_url is no web address');
   return { url, fields };

@@ -21,22 +21,24 @@ export interface UploadOptions {
   readonly onBytes: (sent: number) => void;
 }
 
-/** The store answered, and did not take the archive. The deployment is made; doing all of it again is safe. */
+/** The archive did not get to the store. The deployment is made; doing all of it again is safe. */
 export class UploadError extends CallError {
   readonly code = 'upload_failed';
-  readonly status: number;
+  /** The store's; undefined where it was not asked. */
+  readonly status: number | undefined;
   /** Why, in the store's word: `EntityTooLarge`, `AccessDenied`; undefined where it has none. */
   readonly reason: string | undefined;
 
-  constructor(status: number, reason: string | undefined) {
-    const why = reason === undefined ? '' : ` ${reason}`;
-    super('deployments.create', `the store did not take the archive: status ${status}${why}`);
+  constructor(problem: string, { status, reason }: { status?: number; reason?: string | undefined } = {}) {
+    super('deployments.create', problem);
     this.status = status;
     this.reason = reason;
   }
 
   get actor(): 'user' | 'service' {
-    return this.status >= 500 || this.status === 429 || this.status === 408 ? 'service' : 'user';
+    const { status } = this;
+    if (status === undefined || TAKEN.has(status)) return 'service';
+    return status >= 500 || status === 429 || status === 408 ? 'service' : 'user';
   }
 }
 
@@ -86,7 +88,12 @@ export async function uploadArchive(
       fresh: true,
       maxBytes: MAX_ANSWER_BYTES,
     });
-    if (!TAKEN.has(answer.status)) throw new UploadError(answer.status, reasonOf(answer));
+    if (!TAKEN.has(answer.status)) throw refusal(answer);
+    // What it has taken before all of it had left is not the archive.
+    if (!stream.readableEnded) {
+      const { status } = answer;
+      throw new UploadError(`the store answered before it had the archive: status ${status}`, { status });
+    }
   } catch (cause) {
     if (cause instanceof PilotlightError) throw cause;
     if (unusable instanceof PilotlightError) throw unusable;
@@ -99,6 +106,13 @@ export async function uploadArchive(
     signal.removeEventListener('abort', forward);
     stream.destroy();
   }
+}
+
+function refusal(answer: WireResponse): UploadError {
+  const { status } = answer;
+  const reason = reasonOf(answer);
+  const why = reason === undefined ? '' : ` ${reason}`;
+  return new UploadError(`the store did not take the archive: status ${status}${why}`, { status, reason });
 }
 
 /** What stands around the archive: multipart/form-data, RFC 7578. */

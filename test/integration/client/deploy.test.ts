@@ -1,4 +1,5 @@
 /** Making a deployment of an archive: hash, make, upload; against the emulator, and against stores that misbehave. */
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -110,6 +111,14 @@ describe('with the emulator', () => {
       actor: 'user',
       message: expect.stringContaining(`${path}: ${problem}`) as string,
     });
+    expect(emulator.journal.count()).toBe(0);
+  });
+
+  test('a pipe is refused, and not waited for', async () => {
+    const pipe = join(folder.path, 'pipe.tar.gz');
+    execFileSync('mkfifo', [pipe]);
+    const failure = deployArchive(client, { archive: pipe, request: REQUEST });
+    await expect(failure).rejects.toThrow(`${pipe}: is no file`);
     expect(emulator.journal.count()).toBe(0);
   });
 
@@ -230,6 +239,62 @@ describe('with a store of its own', () => {
     await expect(deployTo(store.url, { onProgress })).rejects.toBeInstanceOf(ArchiveError);
     expect(store.posted).toEqual([]);
   });
+
+  test.each([200, 204])('a %i that comes before the archive has left is no success', async (status) => {
+    truncateSync(archive, LARGE);
+    await using store = await startUploadStore([status, '', 'at once']);
+    const steps: string[] = [];
+    const onProgress = ({ step }: DeployProgress) => step === 'repeating' && steps.push(step);
+    const failure = await deployTo(store.url, { onProgress }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(UploadError);
+    expect(failure).toMatchObject({ status, actor: 'service' });
+    expect(String(failure)).toContain('before it had the archive');
+    expect(steps).toEqual(['repeating', 'repeating']);
+  });
+
+  test.each([
+    ['a record', (fields: object) => fields],
+    ['a list of pairs', (fields: object) => Object.entries(fields)],
+    ['JSON text', (fields: object) => JSON.stringify(fields)],
+    ['JSON text of pairs', (fields: object) => JSON.stringify(Object.entries(fields))],
+  ])('fields that come as %s are sent', async (_, written) => {
+    await using store = await startUploadStore([204, '']);
+    const answer = { upload_url: `${store.url}/store?a=b`, upload_fields: written(UPLOAD_FIELDS) };
+    await expect(deployAnswered(answer)).resolves.toMatchObject({ uploaded: true });
+    expect(store.posted[0]?.body.toString()).toContain('name="policy"\r\n\r\ns3cret-policy');
+  });
+
+  test.each([
+    ['no fields', { upload_url: 'http://127.0.0.1:1/x' }, 'upload_fields'],
+    [
+      'fields that are text',
+      { upload_url: 'http://127.0.0.1:1/x', upload_fields: 's3cret' },
+      'upload_fields',
+    ],
+    ['fields and no address', { upload_fields: UPLOAD_FIELDS }, 'upload_url'],
+  ])('an answer with %s is no success, and says what is made', async (_, answer, missing) => {
+    const failure = await deployAnswered(answer).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(UploadError);
+    expect(String(failure)).toContain('deployment 44 is made (soft_update), and its archive is not uploaded');
+    expect(String(failure)).toContain(missing);
+    expect(String(failure)).not.toContain('s3cret');
+  });
+
+  test.each([{}, { upload_url: null, upload_fields: null }, { upload_url: '', upload_fields: {} }])(
+    'an answer with %j wants no archive',
+    async (answer) => {
+      await expect(deployAnswered(answer)).resolves.toMatchObject({ uploaded: false });
+    },
+  );
+
+  /** Against a service that answers so. */
+  async function deployAnswered(answer: object) {
+    const made = { success: true, action: 'soft_update', deployment_id: 44, ...answer };
+    const server = createServer((_, response) => response.end(JSON.stringify(made)));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    return await deployTo(`http://127.0.0.1:${port}`).finally(() => server.close());
+  }
 
   test('an address that is none is an answer that cannot be read', async () => {
     const server = createServer((_, response) =>

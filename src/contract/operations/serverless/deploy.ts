@@ -57,6 +57,23 @@ const deployBody = z.strictObject({
 });
 export type DeployRequest = z.output<typeof deployBody>;
 
+/** `{name: value}`; a list of pairs, or either as JSON text, is read as what it means. */
+const uploadFields = z.preprocess(fieldsOf, z.record(z.string(), z.unknown()));
+
+function fieldsOf(given: unknown): unknown {
+  const value = typeof given === 'string' ? parseJsonOr(given) : given;
+  const isPairs = Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2);
+  return isPairs ? Object.fromEntries(value as [string, unknown][]) : value;
+}
+
+function parseJsonOr(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
 const stateAnswer = z.looseObject({ endpoint_state: z.string().nullish() });
 
 export const deployOperations = {
@@ -88,7 +105,7 @@ export const deployOperations = {
       endpoint_id: id.nullish(),
       workergroup_id: id.nullish(),
       upload_url: z.string().nullish(),
-      upload_fields: z.record(z.string(), z.unknown()).nullish(),
+      upload_fields: uploadFields.nullish(),
       evicted_versions: z.array(z.unknown()).nullish().describe('versions that are no longer kept'),
     }),
     errors: [],
