@@ -13,6 +13,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'backup_code',
   'docker_login_pass',
   'env',
+  'storage',
   'onstart',
   'image_login',
   'args',
@@ -31,7 +32,13 @@ export interface RedactedRequest {
 export function redactCall(call: Call, secrets: Iterable<string>): RedactedRequest {
   // Hardly any request of the hot path has something to redact, so the cheap cases come first.
   const { body, query, operation } = call;
-  const known = [...secrets, ...(call.bearer === undefined ? [] : [call.bearer])];
+  // A key beside the one that counts, which nobody knows either.
+  const beside = query['api_key'];
+  const known = [
+    ...secrets,
+    ...(call.bearer === undefined ? [] : [call.bearer]),
+    ...(beside === undefined || beside === '' ? [] : [beside]),
+  ];
   return {
     path: scrub(call.path, known),
     query: redactFields(query, operation, known),

@@ -11,6 +11,7 @@ import { DEFAULT_SEED } from './default.ts';
 import { seedSchema, type ParsedSeed, type Seed } from './schema.ts';
 import { settingsSchema, type Settings, type SettingsInput } from '../state/settings.ts';
 import type { ApiKeyRecord } from '../state/api-keys.ts';
+import type { Numbered } from '../state/next-id.ts';
 import type { State } from '../state/state.ts';
 import type { UserRecord } from '../state/users.ts';
 import { accountOf, buildTfaState, tfaSection } from './two-factor.ts';
@@ -30,6 +31,7 @@ export function buildState(seed: Seed, overrides: SettingsInput, nowMs: number):
   const users = given.users ?? defaults.users ?? [];
   const owner = users[0]?.id ?? 0;
   const userRecords = users.map((user) => userOf(user, settings, nowMs));
+  const keys = keysOf(users);
   const deployments = given.deployments ?? defaults.deployments ?? [];
   const workerGroups = given.workergroups ?? defaults.workergroups ?? [];
   const machines = given.machines ?? defaults.machines ?? [];
@@ -40,7 +42,7 @@ export function buildState(seed: Seed, overrides: SettingsInput, nowMs: number):
   return {
     settings,
     users: byId(userRecords),
-    keys: keysOf(users),
+    keys,
     deployments: byId(deployments.map((entry) => deploymentOf(entry, owner, settings, nowMs))),
     workerGroups: byId(workerGroups.map((entry) => workerGroupOf(entry, owner, settings, nowMs))),
     workers: byId(workerGroups.flatMap(({ id, workers }) => workers.map((worker) => newWorker(worker, id)))),
@@ -50,13 +52,31 @@ export function buildState(seed: Seed, overrides: SettingsInput, nowMs: number):
     offers: byId(offers.map(offerOf)),
     endpointGroups: byId(endpointGroups.map((entry) => endpointGroupOf(entry, owner, nowMs))),
     teamRoles: new Map(),
-    lastIds: new Map(),
+    lastIds: lastIdsOf({
+      deployment: deployments,
+      // The version that each begins with has its id.
+      'deployment version': deployments,
+      'worker group': workerGroups,
+      template: templates,
+      instance: instances,
+      'api key': keys.values(),
+      'endpoint group': endpointGroups,
+    }),
     lastCalls: new Map(),
     tfa: buildTfaState(
       tfaSection.parse(given.tfa ?? {}),
       userRecords.map((user) => user.tfa),
     ),
   };
+}
+
+/** What the seed has had its id too, and keeps it when it is deleted before anything is made. */
+function lastIdsOf(
+  seeded: Partial<Record<Numbered, Iterable<{ readonly id: number }>>>,
+): Map<string, number> {
+  return new Map(
+    Object.entries(seeded).map(([kind, items]) => [kind, Math.max(0, ...Array.from(items, ({ id }) => id))]),
+  );
 }
 
 function byId<Item extends { readonly id: number }>(items: readonly Item[]): Map<number, Item> {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readCall, type Call } from '../../../../src/emulator/calls/call.ts';
+import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
 import { specDialect } from '../../../../src/emulator/dialect/spec.ts';
 import { createJournal } from '../../../../src/emulator/journal/journal.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
@@ -38,6 +39,20 @@ describe('no key is ever stored', () => {
     ['in the query', call('GET', `/api/v0/instances/?api_key=${FOREIGN}&owner=${SECRET}`)],
     ['in the path', call('GET', `/${SECRET}/x`)],
     ['of the Bearer header elsewhere', call('GET', `/api/v0/${FOREIGN}`, undefined, FOREIGN)],
+    ['in the query and the path, beside a header', call('GET', `/api/v0/x/${FOREIGN}?api_key=${FOREIGN}`)],
+    [
+      'in the storage of a deployment',
+      readCall(
+        {
+          method: 'PUT',
+          url: '/api/v0/deployments/',
+          authorization: undefined,
+          bodyText: JSON.stringify({ name: 's', storage: { password: FOREIGN } }),
+        },
+        publicDialect,
+        state,
+      ),
+    ],
     ['in a body of an unknown operation', call('POST', '/api/v0/nothing', { a: FOREIGN })],
   ])('%s', (_, secretive) => {
     const journal = journalOf();

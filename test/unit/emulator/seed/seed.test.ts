@@ -7,6 +7,7 @@ import { buildState } from '../../../../src/emulator/seed/build.ts';
 import { DEFAULT_SEED } from '../../../../src/emulator/seed/default.ts';
 import { checkSeed, readSeedFile } from '../../../../src/emulator/seed/file.ts';
 import { seedSchema } from '../../../../src/emulator/seed/schema.ts';
+import { nextId } from '../../../../src/emulator/state/next-id.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 
@@ -62,4 +63,22 @@ describe('a seed', () => {
 test('every operation has a handler, and a table without one of them does not compile', () => {
   expect(Object.keys(HANDLERS).sort()).toEqual([...OPERATION_IDS].sort());
   expectTypeOf<Omit<Handlers, 'deployments.heartbeat'>>().not.toExtend<Handlers>();
+});
+
+test('what is seeded and deleted does not give its id to what is made next', () => {
+  const state = buildState({}, {}, 0);
+  const kinds = [
+    ['deployment', state.deployments],
+    ['worker group', state.workerGroups],
+    ['template', state.templates],
+    ['instance', state.instances],
+    ['endpoint group', state.endpointGroups],
+  ] as const;
+  for (const [kind, things] of kinds) {
+    const last = Math.max(...things.keys());
+    things.delete(last);
+    expect([kind, nextId(state, kind, things.keys())]).toEqual([kind, last + 1]);
+  }
+  expect(nextId(state, 'api key', [])).toBe(state.keys.size + 1);
+  expect(nextId(state, 'deployment version', [])).toBe(44);
 });
