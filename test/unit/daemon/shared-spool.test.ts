@@ -43,7 +43,11 @@ describeWith(
   let redis: Redis;
   beforeEach(async () => {
     server = await startRedis();
-    redis = await connectRedis(server.url(), () => {});
+    redis = await connectRedis(
+      server.url(),
+      () => {},
+      () => {},
+    );
     await until(() =>
       redis.command('PING').then(
         () => true,
@@ -72,6 +76,7 @@ describeWith(
       sinks: ['stdout'],
       held: () => true,
       onRefused,
+      onCommit: () => {},
       ...(maxBytes !== undefined && { maxBytes }),
     });
   }
@@ -238,6 +243,7 @@ describeWith(
         onRenewed: () => Promise.resolve(),
         onDenied: () => Promise.resolve(),
         onLost: () => Promise.resolve(void events.push(`${token} lost`)),
+        onFailed: () => {},
       });
     const first = join('a');
     await until(() => first.held());
