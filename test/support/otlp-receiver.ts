@@ -13,6 +13,9 @@ export type Fate =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
   /** The records are taken, and the sender does not learn it. */
   | 'cut after'
+  /** The records are taken, and the status says so; the rest of the answer is cut, or never comes. */
+  | 'cut answer'
+  | 'hang answer'
   | 'cut before'
   | 'hang';
 
@@ -75,6 +78,12 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     } else if (fate === 'cut after') {
       receiver.records.push(...records);
       request.socket.resetAndDestroy();
+    } else if (fate === 'cut answer' || fate === 'hang answer') {
+      receiver.records.push(...records);
+      response.writeHead(200, { 'content-type': contentType, 'content-length': '1000' });
+      response.write('{', () => {
+        if (fate === 'cut answer') request.socket.resetAndDestroy();
+      });
     } else if (fate === 'accept') {
       receiver.records.push(...records);
       response.writeHead(200, { 'content-type': contentType }).end(encodeResponse(encoding));

@@ -10,6 +10,8 @@ export interface RedisServer extends AsyncDisposable {
   /** Of one of its databases, 0 to 15. */
   url(database?: number): string;
   readonly program: Program;
+  /** One command from outside, and its answer. */
+  cli(...args: readonly string[]): Promise<string>;
   /** Writes what it has into its folder. */
   snapshot(): Promise<void>;
 }
@@ -21,13 +23,18 @@ export async function startRedis(port?: number, directory?: string): Promise<Red
   const path = directory ?? folder.path;
   const options = ['--port', String(own), '--bind', '127.0.0.1', '--save', '', '--dir', path];
   const program = startProgram('redis-server', options);
+  async function cli(...args: readonly string[]): Promise<string> {
+    await using asked = startProgram('redis-cli', ['-p', String(own), ...args]);
+    if ((await asked.exit) !== 0) throw new Error(asked.stdout() + asked.stderr());
+    return asked.stdout();
+  }
   await program.seen(/Ready to accept connections/);
   return {
     url: (database = 0) => `redis://127.0.0.1:${own}/${database}`,
     program,
+    cli,
     async snapshot() {
-      await using cli = startProgram('redis-cli', ['-p', String(own), 'SAVE']);
-      if ((await cli.exit) !== 0) throw new Error(cli.stdout() + cli.stderr());
+      await cli('SAVE');
     },
     async [Symbol.asyncDispose]() {
       await program[Symbol.asyncDispose]();

@@ -42,6 +42,8 @@ export interface LeaseOptions {
   readonly onDenied: () => Promise<void>;
   /** The lease was lost, or could not be renewed in time; awaited before it is tried again. */
   readonly onLost: () => Promise<void>;
+  /** It could not be asked for or renewed, or what had to be done with that failed. It is tried again. */
+  readonly onFailed: (error: unknown) => void;
 }
 
 export interface Lease {
@@ -67,7 +69,7 @@ export function startLease({ redis, key, token, now, onTaken, ...on }: LeaseOpti
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       // Redis is away: what was taken runs out by itself.
-      await (beginning === undefined ? attempt() : renew()).catch(() => {});
+      await (beginning === undefined ? attempt() : renew()).catch(on.onFailed);
       const ended = beginning !== undefined && now() >= validUntil && (await end(beginning));
       // Whoever has forfeited it and knows why takes it again at once.
       if (!ended) await pause(beginning === undefined ? TRY_EVERY_MS : RENEW_EVERY_MS);
@@ -86,7 +88,8 @@ export function startLease({ redis, key, token, now, onTaken, ...on }: LeaseOpti
     try {
       await onTaken();
       hasBegun = true;
-    } catch {
+    } catch (error) {
+      on.onFailed(error);
       beginning = undefined;
       await giveBack();
     }

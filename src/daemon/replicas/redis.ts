@@ -1,7 +1,18 @@
 /** Redis as the replicas use it: raw commands, each bounded in time, and no waiting queue while it is away. */
 
+import { PilotlightError } from '../../contract/pilotlight-error.ts';
+
+/** There is no connection; `onError` has heard of it. */
+export class RedisAway extends PilotlightError {
+  readonly code = 'redis_away';
+  readonly actor = 'service';
+}
+
 export interface Redis {
-  /** One command and its answer: a string, a number, null, or an array of these. Rejects within two seconds. */
+  /**
+   * One command and its answer: a string, a number, null, or an array of these. Within two seconds it rejects: with
+   * RedisAway, or with what Redis answered.
+   */
   command(...args: readonly string[]): Promise<unknown>;
   close(): void;
 }
@@ -14,11 +25,12 @@ const SILENT_MS = 6_000;
 
 /**
  * Connects in the background, and again after each loss; commands reject while there is no connection.
- * `onError` hears once of each time that it is away, and whether it was there before.
+ * `onError` hears of each try that fails, and whether Redis had done something before; `onReady` when there is one.
  */
 export async function connectRedis(
   url: string,
   onError: (error: Error, wasThere: boolean) => void,
+  onReady: () => void,
 ): Promise<Redis> {
   // Imported here: only several replicas need it. Whole, because a bundle knows no names of a CommonJS package.
   const { default: redis } = await import('@redis/client');
@@ -35,16 +47,13 @@ export async function connectRedis(
       reconnectStrategy: (retries) => Math.min(LONGEST_WAIT_MS, 100 * 2 ** Math.min(retries, 5)),
     },
   });
-  let away = false;
   let wasThere = false;
   client.on('error', (error: Error) => {
-    if (!away) onError(error, wasThere);
-    away = true;
+    const isAnswer = error instanceof redis.ErrorReply;
+    // It is there and answers so to all: whoever asks hears it.
+    if (!isAnswer || !client.isReady) onError(error, wasThere && !isAnswer);
   });
-  client.on('ready', () => {
-    away = false;
-    wasThere = true;
-  });
+  client.on('ready', onReady);
   void client.connect().catch(() => {});
 
   return {
@@ -54,7 +63,11 @@ export async function connectRedis(
         timer = setTimeout(() => reject(new Error(`no answer from Redis in ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
       });
       try {
-        return await Promise.race([client.sendCommand(args), overdue]);
+        const answer = await Promise.race([client.sendCommand(args), overdue]);
+        wasThere = true;
+        return answer;
+      } catch (error) {
+        throw client.isReady ? error : new RedisAway('no connection to Redis', { cause: error });
       } finally {
         clearTimeout(timer);
       }

@@ -72,22 +72,23 @@ export class ReplicaMemory {
   /**
    * What to go on from, given what Redis has.
    *
+   * @param isReadable Whether `loaded` is what Redis has: what cannot be read is as good as lost.
    * @throws WaitingForLastHolder for some seconds, where another replica may remember more than this one.
    */
-  decide(loaded: SharedState): Decision {
+  decide(loaded: SharedState, isReadable = true): Decision {
     const now = this.#now();
     const version = Math.max(loaded.version + 1, this.#version + 1, now * VERSIONS_PER_MS);
     const asLoaded = { state: loaded, restore: false, version, epochAfterLoss: undefined };
-    const isBehind = loaded.version < this.#version;
+    const isBehind = loaded.version < this.#version || (!isReadable && loaded.version === this.#version);
     const isEmpty = loaded.version <= 0;
     if (isBehind && this.#state) return { ...asLoaded, state: this.#state, restore: true };
-    if (this.#state || !(isBehind || this.#lostSight || (isEmpty && this.#others))) {
+    if (isReadable && (this.#state || !(isBehind || this.#lostSight || (isEmpty && this.#others)))) {
       this.#missingSince = undefined;
       return asLoaded;
     }
     this.#missingSince ??= now;
     if (now - this.#missingSince < PATIENCE_MS) throw new WaitingForLastHolder();
-    if (!isBehind && !(isEmpty && this.#lostSight)) return asLoaded;
+    if (isReadable && !isBehind && !(isEmpty && this.#lostSight)) return asLoaded;
     const epoch = Math.floor(now / 1000);
     return { ...asLoaded, state: inEpoch(loaded, epoch), restore: !isEmpty, epochAfterLoss: epoch };
   }

@@ -8,11 +8,19 @@ import type { Settings } from '../../config/options/options.ts';
 import type { LogFollowing } from '../services/log-following.ts';
 import type { Status } from '../status/schema.ts';
 import { startLease } from './lease.ts';
+import { RedisTrouble } from './redis-trouble.ts';
 import { connectRedis } from './redis.ts';
 import { ReplicaMemory } from './replica-memory.ts';
 import { createReplicatedLogs, type StartFollowing } from './replicated-logs.ts';
 import { SharedSpool } from './shared-spool.ts';
-import { LeaseLost, SharedKeys, SharedStore } from './shared-store.ts';
+import {
+  LeaseLost,
+  NOTHING,
+  SharedKeys,
+  SharedStore,
+  UnreadableState,
+  type SharedState,
+} from './shared-store.ts';
 
 export interface ReplicasOptions {
   readonly redisUrl: string;
@@ -37,15 +45,31 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
   const { id, redisUrl, settings, logger } = options;
   const keys = new SharedKeys(scopeOf(settings));
   const memory = new ReplicaMemory(Date.now);
-  const redis = await connectRedis(redisUrl, (error, wasThere) => {
-    if (wasThere) memory.lostSight();
-    logger.warn({ err: error }, 'Redis is away: heartbeats go on, nobody follows logs until it is back');
-  });
+  const nobody = 'heartbeats go on, nobody follows logs until it is mended';
+  const away = new RedisTrouble(logger, 'Redis is away', nobody);
+  const leasing = new RedisTrouble(logger, 'The lease could not be had or used', nobody);
+  const writing = new RedisTrouble(
+    logger,
+    'Redis did not take log lines',
+    'they wait, and it is tried again',
+  );
+  const redis = await connectRedis(
+    redisUrl,
+    (error, wasThere) => {
+      if (wasThere) memory.lostSight();
+      away.failed(error);
+    },
+    () => away.passed(),
+  );
   const store = new SharedStore(redis, keys, id);
   const logs = createReplicatedLogs(settings, options.startFollowing);
   function onRefused(error: LeaseLost): void {
     logger.warn({ replica: id, reason: error.message }, 'this replica must not write any more');
     lease.forfeit();
+  }
+  function onCommit(error?: unknown): void {
+    if (error === undefined) writing.passed();
+    else writing.failed(error);
   }
   const lease = startLease({
     redis,
@@ -54,34 +78,38 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
     now: () => performance.now(),
     async onTaken() {
       const held = () => lease.held();
-      const loaded = await store.load(held);
-      const { state: known, restore, version, epochAfterLoss } = memory.decide(loaded);
+      const { isReadable, ...loaded } = await loadedState(store, held, leasing);
+      const { state: known, restore, version, epochAfterLoss } = memory.decide(loaded, isReadable);
       if (restore || epochAfterLoss !== undefined)
         logger.warn(
           { restore, epochAfterLoss },
           'Redis has lost what the replicas keep in it, or some of it',
         );
-      if (restore) await store.replace(loaded, known, version);
+      if (restore) await store.replace(loaded, known, version, isReadable ? [] : await store.windowKeys());
       else await store.begin(loaded, version);
       const state = { ...known, version };
       await logs.takeOver(
-        (sinks) => new SharedSpool({ store, keys, state, epochAfterLoss, sinks, held, onRefused }),
+        (sinks) => new SharedSpool({ store, keys, state, epochAfterLoss, sinks, held, onRefused, onCommit }),
       );
       logger.info({ replica: id, waitingRecords: state.records.length }, 'this replica follows the logs now');
+      leasing.passed();
       options.onTaken();
     },
     async onRenewed() {
+      leasing.passed();
       const written = logs.version() ?? 0;
       if ((await store.version()) < written) onRefused(new LeaseLost('Redis went back in time'));
     },
     async onDenied() {
       memory.saw(await store.version());
+      leasing.passed();
     },
     async onLost() {
       logger.warn({ replica: id }, 'the lease is gone; another replica may follow the logs');
       const spool = await logs.standDown();
       if (spool) memory.held(spool.version, spool.snapshot());
     },
+    onFailed: (error) => leasing.failed(error),
   });
   return {
     logs,
@@ -92,6 +120,21 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
       redis.close();
     },
   };
+}
+
+/** What Redis has; where that cannot be read, nothing, under its version. */
+async function loadedState(
+  store: SharedStore,
+  held: () => boolean,
+  trouble: RedisTrouble,
+): Promise<SharedState & { readonly isReadable: boolean }> {
+  try {
+    return { ...(await store.load(held)), isReadable: true };
+  } catch (error) {
+    if (!(error instanceof UnreadableState)) throw error;
+    trouble.failed(error);
+    return { ...NOTHING, version: error.version, isReadable: false };
+  }
 }
 
 /** Worker groups are numbered by the service, so its address is what replicas have in common. */

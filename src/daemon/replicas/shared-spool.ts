@@ -32,6 +32,8 @@ export interface SharedSpoolOptions {
   readonly held: () => boolean;
   /** Redis has refused a commit, and would refuse each one after it: the holding is over. */
   readonly onRefused: (error: LeaseLost) => void;
+  /** A commit was made, or failed and is tried again. */
+  readonly onCommit: (error?: unknown) => void;
   readonly maxBytes?: number;
 }
 
@@ -234,17 +236,19 @@ export class SharedSpool implements Spool {
 
   /** Tries as long as this replica holds the lease. */
   async #commit(commands: readonly Command[]): Promise<boolean> {
-    const { store, held, onRefused } = this.#options;
+    const { store, held, onRefused, onCommit } = this.#options;
     while (held()) {
       try {
         await store.commit(this.#version, this.#version + 1, commands);
         this.#version += 1;
+        onCommit();
         return true;
       } catch (error) {
         if (error instanceof LeaseLost) {
           onRefused(error);
           return false;
         }
+        onCommit(error);
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }

@@ -40,9 +40,13 @@ export class SharedKeys {
   get progress(): string {
     return `${this.#scope}:progress`;
   }
+  /** What the keys of all windows begin with. */
+  get windows(): string {
+    return `${this.#scope}:window:`;
+  }
   /** List of the lines of one window. */
   window(workergroupId: number, level: string): string {
-    return `${this.#scope}:window:${workergroupId}:${level}`;
+    return `${this.windows}${workergroupId}:${level}`;
   }
 }
 
@@ -68,6 +72,19 @@ export class LeaseLost extends PilotlightError {
   readonly actor = 'service';
 }
 
+/** What Redis has cannot be read: it is not what a replica wrote. */
+export class UnreadableState extends PilotlightError {
+  readonly code = 'unreadable_state';
+  readonly actor = 'service';
+  /** Of the state that is there. */
+  readonly version: number;
+
+  constructor(version: number, cause: unknown) {
+    super('what the replicas keep in Redis cannot be read', { cause });
+    this.version = version;
+  }
+}
+
 export interface SharedState {
   readonly version: number;
   readonly records: readonly LogRecord[];
@@ -77,7 +94,7 @@ export interface SharedState {
   readonly progress: ReadonlyMap<number, GroupProgress>;
 }
 
-const NOTHING: Omit<SharedState, 'version'> = {
+export const NOTHING: Omit<SharedState, 'version'> = {
   records: [],
   first: 1,
   acknowledged: new Map(),
@@ -112,12 +129,20 @@ export class SharedStore {
    * The whole state, for the holder of the lease. However many groups there are, no question is a large one: Redis
    * answers others meanwhile, and within its time.
    *
-   * @throws LeaseLost when somebody else has written meanwhile, or `held` says no.
+   * @throws LeaseLost when somebody else has written meanwhile, or `held` says no; UnreadableState.
    */
   async load(held: () => boolean): Promise<SharedState> {
-    const { first, records, acknowledged, progress } = this.#keys;
     const version = await this.version();
     if (version <= 0) return { ...NOTHING, version };
+    try {
+      return await this.#load(version, held);
+    } catch (error) {
+      throw isUnreadable(error) ? new UnreadableState(version, error) : error;
+    }
+  }
+
+  async #load(version: number, held: () => boolean): Promise<SharedState> {
+    const { first, records, acknowledged, progress } = this.#keys;
     const acknowledgements = pairs(await this.#redis.command('HGETALL', acknowledged));
     const groups = pairs(await this.#redis.command('HGETALL', progress));
     const known = new Map<number, GroupProgress>();
@@ -163,20 +188,41 @@ export class SharedStore {
    * Gives Redis a whole state in place of the one it has, in many small commits. Until the last of them Redis counts
    * as empty, so half a state is never taken for a whole one.
    *
+   * @param others Keys that must go as well.
    * @throws What commit does; then load again, and begin anew.
    */
-  async replace(loaded: SharedState, state: SharedState, to: number): Promise<void> {
+  async replace(
+    loaded: SharedState,
+    state: SharedState,
+    to: number,
+    others: readonly string[] = [],
+  ): Promise<void> {
     const { records, first, acknowledged, progress } = this.#keys;
     const windows = [...loaded.progress, ...state.progress].flatMap(([id, { streams }]) =>
       Object.keys(streams).map((level) => this.#keys.window(id, level)),
     );
     let version = Math.min(loaded.version, 0) - 1;
-    await this.commit(loaded.version, version, [['DEL', records, first, acknowledged, progress, ...windows]]);
+    const keys = [records, first, acknowledged, progress, ...windows, ...others];
+    await this.commit(loaded.version, version, [['DEL', ...keys]]);
     for (const commands of inPieces(stateCommands(this.#keys, state))) {
       await this.commit(version, version - 1, commands);
       version -= 1;
     }
     await this.commit(version, to, []);
+  }
+
+  /** Of all windows that are there, also where nothing that can be read names them. */
+  async windowKeys(): Promise<readonly string[]> {
+    const found = new Set<string>();
+    const pattern = `${this.#keys.windows}*`;
+    let cursor = '0';
+    do {
+      const answer = await this.#redis.command('SCAN', cursor, 'MATCH', pattern, 'COUNT', '1000');
+      const [next, keys] = answer as [string, string[]];
+      for (const key of keys) found.add(key);
+      cursor = next;
+    } while (cursor !== '0');
+    return [...found];
   }
 
   async #progress(id: number, body: string): Promise<GroupProgress> {
@@ -199,6 +245,12 @@ export class SharedStore {
     }
     return all;
   }
+}
+
+/** Text that is no JSON, JSON of another shape, or a key of another kind. */
+function isUnreadable(error: unknown): boolean {
+  if (error instanceof SyntaxError || error instanceof TypeError) return true;
+  return error instanceof Error && error.message.startsWith('WRONGTYPE');
 }
 
 function pairs(answer: unknown): [string, string][] {

@@ -1,11 +1,42 @@
 /** What the log pipeline says in the daemon's own log. */
 import type { Logger } from 'pino';
+import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { LogEvent } from '../../logs/events.ts';
-import { SinkBusy } from '../../logs/sinks/sink.ts';
 import { NewerSpool } from '../../logs/spool/spool-file.ts';
 
+/** After so long without, records that are dropped are a new trouble, ms. */
+const QUIET_MS = 600_000;
+/** Of a list: a line of the log is for people. */
+const MOST_IDS = 20;
+
+/** What one sink dropped for one reason: told when it begins, and after twice as many times each time. */
+interface Drops {
+  readonly times: number;
+  /** Since it was told of last. */
+  readonly records: number;
+  /** Of the last time, ms. */
+  readonly at: number;
+}
+
+/** @param now Monotonic ms. */
+export function logEventsTo(logger: Logger, now: () => number): (event: LogEvent) => void {
+  const drops = new Map<string, Drops>();
+  return (event) => {
+    if (event.kind !== 'dropped') return logEvent(logger, event);
+    const { sink, reason, message } = event;
+    const key = `${sink} ${reason}`;
+    const before = drops.get(key);
+    const isNew = before === undefined || now() - before.at > QUIET_MS;
+    const times = isNew ? 1 : before.times + 1;
+    const records = (isNew ? 0 : before.records) + event.records;
+    const isTold = Number.isInteger(Math.log2(times));
+    drops.set(key, { times, records: isTold ? 0 : records, at: now() });
+    logger[isTold ? 'error' : 'debug']({ sink, records, reason, message, times }, 'log records dropped');
+  };
+}
+
 /** A trouble is logged when it begins, and mostly at level debug while it lasts. */
-export function logEvent(logger: Logger, event: LogEvent): void {
+function logEvent(logger: Logger, event: Exclude<LogEvent, { kind: 'dropped' }>): void {
   switch (event.kind) {
     case 'poll failed': {
       const { workergroupId, reason, failures, retryInMs } = event;
@@ -18,22 +49,25 @@ export function logEvent(logger: Logger, event: LogEvent): void {
       logger.warn({ workergroupId, reason, lostMin, lostEstimate }, 'gap in the log');
       return;
     }
-    case 'dropped': {
-      const { sink, records, reason, message } = event;
-      logger.error({ sink, records, reason, message }, 'log records dropped');
-      return;
-    }
     case 'sink failed': {
       const { sink, error, failures, retryInMs } = event;
       // Repeated after twice as many failures each time: what only a person can fix must not be missed.
       const isTold = Number.isInteger(Math.log2(failures));
-      const level = error instanceof SinkBusy && error.advice !== undefined ? 'error' : 'warn';
+      const level = error instanceof PilotlightError && error.actor === 'user' ? 'error' : 'warn';
       const fields = { sink, err: error, failures, retryInMs };
       logger[isTold ? level : 'debug'](fields, 'log sink failed; its records wait in the spool');
       return;
     }
     case 'groups changed':
-      logger.info({ begun: event.begun, left: event.left }, 'followed worker groups changed');
+      logger.info(
+        {
+          begun: event.begun.slice(0, MOST_IDS),
+          left: event.left.slice(0, MOST_IDS),
+          begunCount: event.begun.length,
+          leftCount: event.left.length,
+        },
+        'followed worker groups changed',
+      );
       return;
     case 'groups not listed': {
       const { error, failures } = event;

@@ -11,7 +11,7 @@ import type { Spool } from '../../logs/spool/spool.ts';
 import type { Settings } from '../../config/options/options.ts';
 import type { Status } from '../status/schema.ts';
 import { workerGroupStatus } from '../status/worker-group.ts';
-import { logEvent } from './log-events.ts';
+import { logEventsTo } from './log-events.ts';
 import { openSinks, type SinkSettings } from './log-sinks.ts';
 import { openLogSpool } from './log-spool.ts';
 import { SinkCounts } from './sink-counts.ts';
@@ -45,9 +45,10 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
   const sinkNames = sinks.map(({ name }) => name);
   const counts = new SinkCounts(sinkNames);
 
+  const tell = logEventsTo(logger, () => performance.now());
   function observe(event: LogEvent): void {
     counts.observe(event);
-    logEvent(logger, event);
+    tell(event);
   }
   const directory = settings.stateDir;
   const { spool, durable, release } = options.openSpool

@@ -8,11 +8,13 @@
  * leaves lines twice, and a kill before leaves a torn archive for good; it writes its list of files in place, and
  * once that is torn nothing counts them any more; and it never syncs, so nothing could be acknowledged.
  */
-import { mkdir, open, type FileHandle } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Batch } from '../spool/batch.ts';
 import { Archives, syncDirectory } from './archives.ts';
 import { endTornLine, indexOfLastLine } from './last-record.ts';
+import { openRegular } from './regular-file.ts';
 import { ALL_ACCEPTED, type Acceptance, type Sink } from './sink.ts';
 
 export interface FileSinkOptions {
@@ -24,6 +26,8 @@ export interface FileSinkOptions {
   /** Rotated files could not be compressed or removed. The lines are safe, and it is tried again later. */
   readonly onUntidy: (error: unknown) => void;
 }
+
+const { O_APPEND, O_CREAT, O_WRONLY } = constants;
 
 export function fileSink(options: FileSinkOptions): Sink {
   return new FileSink(options);
@@ -78,7 +82,7 @@ class FileSink implements Sink {
     let rotations = 0;
     for (let at = from; at < lines.length;) {
       signal.throwIfAborted();
-      await using file = await open(path, 'a');
+      await using file = await openRegular(path, O_WRONLY | O_APPEND | O_CREAT);
       const count = await this.#appendWhatFits(file, lines, at);
       at += count;
       if (count > 0) continue;

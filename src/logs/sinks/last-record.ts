@@ -1,5 +1,7 @@
 /** What the end of a log file says about how far delivery got before the process was killed. */
-import { open, type FileHandle } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { openRegular } from './regular-file.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 const LINE_END = 0x0a;
@@ -16,7 +18,7 @@ const RECORD_START_BYTES = 128;
  *   also when there is no file.
  */
 export async function endTornLine(path: string, lines: readonly string[]): Promise<number> {
-  const file = await openIfThere(path, 'r+');
+  const file = await openIfThere(path, constants.O_RDWR);
   if (file === undefined) return 0;
   try {
     const { size } = await file.stat();
@@ -53,7 +55,7 @@ async function isOurs(
  * Comparing the file's end is enough: a record begins with `{"`, which JSON never writes inside of a string.
  */
 export async function indexOfLastLine(path: string, lines: readonly string[]): Promise<number> {
-  const file = await openIfThere(path, 'r');
+  const file = await openIfThere(path, constants.O_RDONLY);
   if (file === undefined) return -1;
   try {
     const { size } = await file.stat();
@@ -89,9 +91,9 @@ async function read(file: FileHandle, start: number, end: number): Promise<Buffe
   return buffer.subarray(0, filled);
 }
 
-async function openIfThere(path: string, flags: string): Promise<FileHandle | undefined> {
+async function openIfThere(path: string, flags: number): Promise<FileHandle | undefined> {
   try {
-    return await open(path, flags);
+    return await openRegular(path, flags);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;

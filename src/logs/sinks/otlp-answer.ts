@@ -11,16 +11,20 @@ export interface Answer {
 }
 
 /**
- * The refusals that are about what was sent, and stay the same however often it is sent: malformed, too large
- * (both tried in pieces before), of an encoding it does not know (JSON was tried before), not to be processed.
+ * The refusals that may be about what was sent: malformed, too large, not to be processed. One record among many may be
+ * the cause, or their number, so half of them are asked for then, until the bad one is alone. Also what a wrong address
+ * answers (a TLS port answers 400 to plain HTTP), so nothing is bad that was not refused by what takes others.
  */
-const REFUSED_CONTENT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+const REFUSED_CONTENT: ReadonlySet<number> = new Set([400, 413, 422]);
 
-/**
- * Of those, the ones that may be for one record among many, or for their number: half of them are asked for then, until
- * the bad one is alone, and only that one is dropped.
- */
-export const MAYBE_ONE_RECORD: ReadonlySet<number> = new Set([400, 413, 422]);
+export function isRefusal({ status }: Answer): boolean {
+  return REFUSED_CONTENT.has(status);
+}
+
+/** With a page instead of an answer it was not the receiver: a login page, or any other program at that address. */
+export function isAccepted(answer: Answer): boolean {
+  return answer.status >= 200 && answer.status < 300 && !isPage(answer);
+}
 
 /**
  * Every other answer says nothing against the records. A receiver that is busy or broken recovers by itself. One that
@@ -34,13 +38,15 @@ export const MAYBE_ONE_RECORD: ReadonlySet<number> = new Set([400, 413, 422]);
  * @param sent Records of the request. @throws SinkBusy where a repetition may change the answer.
  */
 export function acceptanceOf(answer: Answer, sent: number): Acceptance {
-  const { status } = answer;
-  if (status >= 200 && status < 300) return partialAcceptance(answer, sent);
-  const message = `the receiver answered ${said(answer)}`;
-  if (REFUSED_CONTENT.has(status)) return { rejected: sent, message };
+  if (!isAccepted(answer)) throw busy(answer);
+  return partialAcceptance(answer, sent);
+}
+
+export function busy(answer: Answer): SinkBusy {
+  const { status, headers } = answer;
   const isTemporary = status >= 500 || status === 408 || status === 429;
   const advice = isTemporary ? undefined : 'check PILOTLIGHT_OTLP_ENDPOINT and PILOTLIGHT_OTLP_HEADERS';
-  throw new SinkBusy(message, { retryAfterMs: retryAfterMs(answer.headers, Date.now()), advice });
+  return new SinkBusy(messageOf(answer), { retryAfterMs: retryAfterMs(headers, Date.now()), advice });
 }
 
 /** A receiver may take a batch and refuse some of its records for good: it says how many, not which. */
@@ -66,8 +72,12 @@ function parsed(parse: () => OtlpAnswer): OtlpAnswer {
   }
 }
 
-function said({ status, headers, body }: Answer): string {
+export function messageOf({ status, headers, body }: Answer): string {
   const isText = /json|text/.test(String(headers['content-type'] ?? ''));
   const text = isText ? body.toString('utf8', 0, 200).trim() : '';
-  return text === '' ? String(status) : `${status}: ${text}`;
+  return `the receiver answered ${text === '' ? status : `${status}: ${text}`}`;
+}
+
+function isPage({ headers, body }: Answer): boolean {
+  return body.length > 0 && /html/i.test(String(headers['content-type'] ?? ''));
 }

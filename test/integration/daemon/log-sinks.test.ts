@@ -73,7 +73,7 @@ describe('stdout, file and OTLP together', () => {
   test('what a receiver refuses for good is counted and said', async () => {
     using folder = temporaryFolder();
     await using receiver = await startOtlpReceiver();
-    receiver.decide = () => ({ status: 400, body: 'no such tenant' });
+    receiver.decide = ({ records }) => (records > 0 ? { status: 400, body: 'no such tenant' } : 'accept');
     await using emulator = await startEmulator({ seed: { workergroups: [{ id: 7, lines_per_second: 0 }] } });
     emulator.workergroups.append(7, numbered(10));
     await using daemon = await startTestDaemon({

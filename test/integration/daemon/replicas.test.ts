@@ -224,6 +224,67 @@ describeWith(
     expect(await daemon.exit).toBe(0);
   });
 
+  test.each([
+    [
+      'is a copy',
+      ['replicaof', '127.0.0.1', '1'],
+      ['replicaof', 'no', 'one'],
+      /refuses writes: .*copy.*READONLY/,
+    ],
+    [
+      'has no memory left',
+      ['config', 'set', 'maxmemory', '1'],
+      ['config', 'set', 'maxmemory', '0'],
+      /maxmemory.*OOM/,
+    ],
+    [
+      'wants a password',
+      ['config', 'set', 'requirepass', 'x'],
+      ['config', 'set', 'requirepass', ''],
+      /password.*NOAUTH/,
+    ],
+  ])('that %s: says so with what to do, and goes on when it is mended', async (_, harm, mend, said) => {
+    await using emulator = await startEmulator({
+      seed: { workergroups: [{ id: GROUP, lines_per_second: 20 }], deployments: [{ id: 42, ttl: 60 }] },
+    });
+    await using redis = await startRedis();
+    await redis.cli(...harm);
+    const replica = await startReplica(emulator, redis.url());
+    await using daemon = replica.daemon;
+    await daemon.seen(said);
+    await redis.cli(...(mend[2] === 'requirepass' ? ['-a', 'x'] : []), ...mend);
+    await until(() => replica.records().length > 0);
+    // It was there all the time, and had nothing to lose.
+    expect(daemon.stderr()).not.toMatch(/Redis is away|has lost/);
+    expect(replica.records()[0]).toMatchObject({ epoch: 1, seq: 1 });
+  });
+
+  test.each([
+    ['is no JSON', (scope: string) => ['hset', `${scope}progress`, String(GROUP), '{broken']],
+    ['is of another kind', (scope: string) => ['set', `${scope}window:${GROUP}:`, 'x']],
+  ])('with a value that %s: says so, begins a new epoch and writes it anew', async (_, breakWith) => {
+    await using emulator = await startEmulator({
+      seed: { workergroups: [{ id: GROUP, lines_per_second: 20 }], deployments: [{ id: 42, ttl: 60 }] },
+    });
+    await using redis = await startRedis();
+    const before = await startReplica(emulator, redis.url());
+    await until(() => before.records().length > 0);
+    before.daemon.child.kill('SIGTERM');
+    await before.daemon.exit;
+    const keys = (await redis.cli('keys', '*version')).trim();
+    await redis.cli(...breakWith(keys.slice(0, -'version'.length)));
+    for (const turn of ['broken', 'mended']) {
+      const after = await startReplica(emulator, redis.url());
+      await using daemon = after.daemon;
+      if (turn === 'broken') await daemon.seen(/cannot be read/);
+      await until(() => after.records().length > 0);
+      expect(after.records()[0]?.epoch).toBeGreaterThan(1_000_000_000);
+      daemon.child.kill('SIGTERM');
+      await daemon.exit;
+      if (turn === 'mended') expect(daemon.stderr()).not.toMatch(/cannot be read|has lost/);
+    }
+  });
+
   test('that comes back empty has its state back from the last holder: no number and no line comes twice', async () => {
     await using emulator = await startEmulator({
       seed: { workergroups: [{ id: GROUP, lines_per_second: 20 }], deployments: [{ id: 42, ttl: 60 }] },

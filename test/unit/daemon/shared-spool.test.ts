@@ -45,7 +45,11 @@ describeWith(
   let redis: Redis;
   beforeEach(async () => {
     server = await startRedis();
-    redis = await connectRedis(server.url(), () => {});
+    redis = await connectRedis(
+      server.url(),
+      () => {},
+      () => {},
+    );
     await until(() =>
       redis.command('PING').then(
         () => true,
@@ -74,6 +78,7 @@ describeWith(
       sinks: ['stdout'],
       held: () => true,
       onRefused,
+      onCommit: () => {},
       ...(maxBytes !== undefined && { maxBytes }),
     });
   }
@@ -255,6 +260,7 @@ describeWith(
         onRenewed: () => Promise.resolve(),
         onDenied: () => Promise.resolve(),
         onLost: () => Promise.resolve(void events.push(`${token} lost`)),
+        onFailed: () => {},
       });
     const first = join('a');
     await until(() => first.held());

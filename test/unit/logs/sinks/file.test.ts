@@ -1,11 +1,19 @@
+import { execFileSync } from 'node:child_process';
 import * as fc from 'fast-check';
+
 import {
   appendFileSync,
+  closeSync,
+  constants,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
+  readSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -181,16 +189,47 @@ describe('the file sink', () => {
     expect(seqs(readLogFiles(path))).toEqual([4, 5, 6]);
   });
 
-  test('fails the write while the file cannot be written, and delivers when it can', async () => {
+  test.each<[string, (path: string) => void]>([
+    ['a folder', (path) => mkdirSync(path)],
+    ['a pipe that nobody reads', (path) => execFileSync('mkfifo', [path])],
+    ['a device', (path) => symlinkSync('/dev/null', path)],
+  ])('in whose place stands %s writes nothing, and delivers when it is a file again', async (_, put) => {
     using folder = temporaryFolder();
     const path = join(folder.path, 'worker.log');
-    mkdirSync(path);
     const sink = open(path);
-    await expect(sink.write(batchOf(recordsFrom(1, 3)), NEVER)).rejects.toThrow('EISDIR');
-    rmSync(path, { recursive: true });
     await sink.write(batchOf(recordsFrom(1, 3)), NEVER);
+    renameSync(path, `${path}.before`);
+    put(path);
+    const batch = batchOf(recordsFrom(4, 3));
+    for (const _attempt of [1, 2])
+      await expect(sink.write(batch, NEVER)).rejects.toThrow('PILOTLIGHT_LOG_FILE is no regular file');
+    rmSync(path, { recursive: true });
+    await sink.write(batch, NEVER);
     await sink.close();
-    expect(seqs(readLogFiles(path))).toEqual([1, 2, 3]);
+    expect(seqs(readLogFiles(path))).toEqual(upTo(6));
+  });
+
+  test('in whose place stands a pipe with a reader writes nothing into it', async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'worker.log');
+    execFileSync('mkfifo', [path]);
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const sink = open(path);
+    await expect(sink.write(batchOf(recordsFrom(1, 3)), NEVER)).rejects.toThrow('no regular file');
+    expect(readSync(reader, Buffer.alloc(10))).toBe(0);
+    closeSync(reader);
+    await sink.close();
+  });
+
+  test('goes on in a new file when the file was rotated from outside', async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'worker.log');
+    const sink = open(path);
+    await sink.write(batchOf(recordsFrom(1, 3)), NEVER);
+    renameSync(path, `${path}.1`);
+    await sink.write(batchOf(recordsFrom(4, 3)), NEVER);
+    await tidied(sink, path);
+    expect(seqs(readLogFiles(path))).toEqual(upTo(6));
   });
 
   test.each([

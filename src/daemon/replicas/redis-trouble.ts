@@ -1,0 +1,53 @@
+/** What goes wrong with Redis, in words for whoever can mend it. */
+import type { Logger } from 'pino';
+import { LeaseLost } from './shared-store.ts';
+import { RedisAway } from './redis.ts';
+import { WaitingForLastHolder } from './replica-memory.ts';
+
+/** By the word that Redis begins an error with. A script has it within the sentence. */
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/\bOOM\b/, 'Redis refuses writes: raise its maxmemory, or free some'],
+  [/\bREADONLY\b/, 'Redis refuses writes: PILOTLIGHT_REDIS_URL names a copy; it must be the primary'],
+  [/\bMISCONF\b/, 'Redis refuses writes: it cannot save its snapshot; look at its disk and log'],
+  [/\b(?:NOAUTH|WRONGPASS)\b/, 'Redis asks for a password: check the one in PILOTLIGHT_REDIS_URL'],
+  [/\bNOPERM\b/, 'Redis lets this user not do it: check the rights of the user in PILOTLIGHT_REDIS_URL'],
+];
+
+/** Trouble of one kind, such as that with the lease. Told when it begins, and after twice as many failures each time. */
+export class RedisTrouble {
+  readonly #logger: Logger;
+  readonly #what: string;
+  readonly #consequence: string;
+  #failures = 0;
+
+  /** @param what What went wrong, where Redis does not say why. */
+  constructor(logger: Logger, what: string, consequence: string) {
+    this.#logger = logger;
+    this.#what = what;
+    this.#consequence = consequence;
+  }
+
+  failed(error: unknown): void {
+    // Told of where it is known, or no trouble.
+    if (error instanceof RedisAway || error instanceof LeaseLost || error instanceof WaitingForLastHolder)
+      return;
+    this.#failures += 1;
+    const isTold = Number.isInteger(Math.log2(this.#failures));
+    const what = wordsFor(error) ?? this.#what;
+    this.#logger[isTold ? 'warn' : 'debug'](
+      { err: error, failures: this.#failures },
+      `${what}: ${this.#consequence}`,
+    );
+  }
+
+  passed(): void {
+    if (this.#failures > 0) this.#logger.info({ failures: this.#failures }, 'Redis does again as it is told');
+    this.#failures = 0;
+  }
+}
+
+function wordsFor(error: unknown): string | undefined {
+  const message = error instanceof Error ? error.message : '';
+  const advice = ADVICE.find(([word]) => word.test(message))?.[1];
+  return advice && `${advice} (it said: ${message})`;
+}

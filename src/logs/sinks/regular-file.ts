@@ -1,0 +1,37 @@
+/** Opens files, and nothing else that may stand under their name. */
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { PilotlightError } from '../../contract/pilotlight-error.ts';
+
+/** A pipe, a device or a folder: what is written there is not kept, or comes twice. Waits for a person. */
+export class NoRegularFile extends PilotlightError {
+  readonly code = 'no_regular_file';
+  readonly actor = 'user';
+}
+
+/**
+ * @param flags As of open(2).
+ * @throws NoRegularFile before anything was written; never waits for the other end of a pipe.
+ */
+export async function openRegular(path: string, flags: number): Promise<FileHandle> {
+  const file = await open(path, flags | constants.O_NONBLOCK).catch((error: unknown) => {
+    throw isNoFile(error) ? refusal(path, error) : error;
+  });
+  try {
+    if ((await file.stat()).isFile()) return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  await file.close();
+  throw refusal(path);
+}
+
+/** A folder; a pipe that nobody reads, or a socket. */
+function isNoFile(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EISDIR' || error.code === 'ENXIO');
+}
+
+function refusal(path: string, cause?: unknown): NoRegularFile {
+  return new NoRegularFile(`PILOTLIGHT_LOG_FILE is no regular file: ${path}`, { cause });
+}
