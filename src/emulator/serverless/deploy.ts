@@ -54,9 +54,8 @@ export function currentVersion({ id, versions }: DeploymentRecord): DeploymentVe
 
 function create(request: DeployRequest & { readonly tag: string }, context: DeployContext): Deployed {
   const { state, userId, nowMs } = context;
-  const { name, tag, image, ttl } = request;
-  const fallback = tag === DEFAULT_TAG ? name : `${name}-${tag}`;
-  const parameters = { endpoint_name: fallback, ...parametersOf(request) };
+  const { name, tag, ttl } = request;
+  const parameters = firstParameters(tag, request);
   refuseBadGroup(parameters);
   const version = newVersion(request, context);
   const deployment = createDeployment({
@@ -70,16 +69,31 @@ function create(request: DeployRequest & { readonly tag: string }, context: Depl
     version,
   });
   state.deployments.set(deployment.id, deployment);
-  const endpoint = createGroup(state, { userId, createdMs: nowMs, parameters, deploymentId: deployment.id });
-  noteEvent(endpoint, `made for deployment ${deployment.id} (${name}, ${tag})`, nowMs);
-  createWorkerGroup(state, endpoint, { image, searchQuery: searchText(request.search_params) }, nowMs);
+  createEndpoint(deployment, parameters, request, context);
   return { action: 'created', deployment, version, evicted: [] };
+}
+
+function firstParameters(tag: string, request: DeployRequest): EndpointGroupParameters {
+  const { name } = request;
+  return { endpoint_name: tag === DEFAULT_TAG ? name : `${name}-${tag}`, ...parametersOf(request) };
+}
+
+function createEndpoint(
+  { id, name, tag }: DeploymentRecord,
+  parameters: EndpointGroupParameters,
+  { image, search_params }: DeployRequest,
+  { state, userId, nowMs }: DeployContext,
+): void {
+  const endpoint = createGroup(state, { userId, createdMs: nowMs, parameters, deploymentId: id });
+  noteEvent(endpoint, `made for deployment ${id} (${name}, ${tag})`, nowMs);
+  createWorkerGroup(state, endpoint, { image, searchQuery: searchText(search_params) }, nowMs);
 }
 
 function update(deployment: DeploymentRecord, request: DeployRequest, context: DeployContext): Deployed {
   const { state, nowMs } = context;
   const endpoint = endpointOf(state, deployment.id);
-  const rescaled = endpoint && rescaledBy(endpoint, request);
+  // One of the seed has none yet.
+  const rescaled = endpoint ? rescaledBy(endpoint, request) : firstParameters(deployment.tag, request);
   if (rescaled) refuseBadGroup(rescaled);
   const ttlMs = request.ttl === undefined ? deployment.ttlMs : request.ttl * 1000;
   const version = currentVersion(deployment);
@@ -88,7 +102,7 @@ function update(deployment: DeploymentRecord, request: DeployRequest, context: D
   if (endpoint && rescaled) {
     endpoint.parameters = rescaled;
     noteEvent(endpoint, 'other parameters', nowMs);
-  }
+  } else if (rescaled) createEndpoint(deployment, rescaled, request, context);
   const retimed = ttlMs !== deployment.ttlMs;
   if (retimed) changeDeployment(deployment, { ttlMs }, nowMs);
   if (next === version) {

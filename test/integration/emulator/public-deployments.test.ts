@@ -51,6 +51,23 @@ async function post({ body }: Answered, file: string, changes: object = {}): Pro
   return await fetch(String(body['upload_url']), { method: 'POST', body: form });
 }
 
+describe('a deployment of the seed', () => {
+  test('has its endpoint from the first update on, with the parameters that came with it', async () => {
+    const { name, tag } = await deployment(43);
+    const first = await make({ name, tag, max_workers: 3 });
+    expect(first.body).toMatchObject({
+      success: true,
+      deployment_id: 43,
+      endpoint_id: 32,
+      workergroup_id: 9,
+    });
+    const { body } = await service.send('GET', '/api/v0/endptjobs/32/');
+    expect(body['result']).toMatchObject({ max_workers: 3 });
+    expect((await make({ name, tag, max_workers: 5 })).body).toMatchObject({ action: 'autoscale_update' });
+    expect((await make({ name, tag, max_workers: -7 })).status).toBe(400);
+  });
+});
+
 describe('a deployment that is made', () => {
   test('has an endpoint, a worker group, workers with instances, and a TTL that a heartbeat renews', async () => {
     const made = await make();
