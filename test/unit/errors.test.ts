@@ -25,6 +25,7 @@ import { SeedError } from '../../src/emulator/seed/file.ts';
 import { Refused } from '../../src/emulator/answers/refused.ts';
 import { SinkBusy } from '../../src/logs/sinks/sink.ts';
 import { NewerSpool, SpoolInUse, UnreadableSpool } from '../../src/logs/spool/spool-file.ts';
+import { EpochOver } from '../../src/logs/spool/spool.ts';
 import type { Refusal } from '../../src/wire/response.ts';
 import { root } from '../support/optional.ts';
 
@@ -59,6 +60,7 @@ const ERRORS: readonly PilotlightError[] = [
   new NewerSpool(3),
   new SpoolInUse('in use'),
   new UnreadableSpool('unreadable'),
+  new EpochOver(2),
   new LeaseLost('lost'),
   new WaitingForLastHolder(),
   new InputError('input'),

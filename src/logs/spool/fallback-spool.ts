@@ -7,7 +7,8 @@ import type { GroupProgress } from '../tail/group.ts';
 import type { LogListener } from '../events.ts';
 import { MemorySpool } from './memory-spool.ts';
 import type { LogRecord } from '../record.ts';
-import type { Dropped, SinkStanding, Spool } from './spool.ts';
+import type { Clock } from '../clock.ts';
+import { EpochOver, epochOfNow, type Dropped, type SinkStanding, type Spool } from './spool.ts';
 
 export interface DiskSpool extends Spool {
   /**
@@ -23,8 +24,9 @@ export interface FallbackSpoolOptions {
   readonly sinks: readonly string[];
   /** Opens the spool on disk; throws when that cannot be used. */
   readonly open: () => DiskSpool;
-  /** Epoch of the first records where the disk cannot be read: above all that it may have. */
-  readonly epoch: number;
+  /** Whether the disk may have an earlier spool, where it could not be opened. */
+  readonly isKnown: boolean;
+  readonly clock: Pick<Clock, 'now'>;
   readonly observe: LogListener;
 }
 
@@ -33,6 +35,13 @@ export class FallbackSpool implements Spool {
   #disk: DiskSpool | undefined;
   /** There while the disk cannot be written. */
   #memory: MemorySpool | undefined;
+  /**
+   * The least epoch of what is in memory. A process that ends now is followed by one that goes on from what is on disk,
+   * and numbers other records as this one would have: so this one ends the epochs that the disk knows.
+   */
+  #epoch = 0;
+  /** Of all groups. */
+  #newestEpoch = 0;
   /** Where each sink took its last batch from. */
   readonly #takenFrom = new Map<string, Spool>();
   /** How far each group was followed while the disk could not be written. */
@@ -54,7 +63,8 @@ export class FallbackSpool implements Spool {
   }
 
   get epochAfterLoss(): number | undefined {
-    return this.#disk === undefined ? this.#options.epoch : this.#disk.epochAfterLoss;
+    if (this.#disk !== undefined) return this.#disk.epochAfterLoss;
+    return this.#options.isKnown ? this.#epoch : undefined;
   }
 
   /**
@@ -81,16 +91,23 @@ export class FallbackSpool implements Spool {
   }
 
   progress(workergroupId: number): GroupProgress | undefined {
-    return this.#progress.get(workergroupId) ?? this.#disk?.progress(workergroupId);
+    const progress = this.#progress.get(workergroupId) ?? this.#disk?.progress(workergroupId);
+    this.#newestEpoch = Math.max(this.#newestEpoch, progress?.epoch ?? 0);
+    return progress;
   }
 
   append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
     try {
-      if (this.#memory === undefined && this.#disk !== undefined)
-        return this.#disk.append(workergroupId, records, progress);
+      if (this.#memory === undefined && this.#disk !== undefined) {
+        const dropped = this.#disk.append(workergroupId, records, progress);
+        this.#newestEpoch = Math.max(this.#newestEpoch, progress.epoch);
+        return dropped;
+      }
     } catch (error) {
       this.#leaveDisk(error);
     }
+    if (progress.epoch < this.#epoch) throw new EpochOver(this.#epoch);
+    this.#newestEpoch = Math.max(this.#newestEpoch, progress.epoch);
     this.#progress.set(workergroupId, progress);
     return this.#memory?.append(workergroupId, records, progress) ?? [];
   }
@@ -129,8 +146,9 @@ export class FallbackSpool implements Spool {
 
   #leaveDisk(error: unknown): void {
     if (this.#memory !== undefined) return;
-    const { sinks, observe } = this.#options;
+    const { sinks, observe, clock } = this.#options;
     this.#memory = new MemorySpool({ sinks });
+    this.#epoch = Math.max(epochOfNow(clock), this.#newestEpoch + 1);
     observe({ kind: 'spool in memory', error });
   }
 

@@ -1,5 +1,5 @@
 /** The spool's database file: opened, checked, and set aside when it cannot be read. */
-import { renameSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import type * as sqlite from 'node:sqlite';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import { ProgressStore } from './progress-store.ts';
@@ -42,6 +42,9 @@ const FROM_VERSION_1 = `
   COMMIT;
 `;
 
+/** The database, and the files that SQLite keeps beside it. */
+const FILES = ['', '-wal', '-shm'];
+
 /** Result codes of SQLite. */
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
@@ -80,6 +83,7 @@ export class SpoolFile {
 
   /** @throws UnreadableSpool, SpoolInUse, or what SQLite says: the disk may be full. */
   constructor({ DatabaseSync }: Sqlite, path: string) {
+    const isNew = !existsSync(path);
     this.#db = new DatabaseSync(path);
     try {
       prepare(this.#db);
@@ -87,6 +91,8 @@ export class SpoolFile {
       this.progress = new ProgressStore(this.#db);
     } catch (error) {
       this.#db.close();
+      // What could not be made is not there: an empty file would be a spool that lost what it had.
+      if (isNew) for (const suffix of FILES) rmSync(path + suffix, { force: true });
       if (errcodeOf(error) !== SQLITE_BUSY) throw error;
       throw new SpoolInUse(`${path} is in use by another process`, { cause: error });
     }
@@ -159,7 +165,7 @@ export function isUnreadable(error: unknown): boolean {
 export function setAside(path: string, why: unknown, now: number): string {
   const word = why instanceof NewerSpool ? `version-${why.version}` : 'corrupt';
   const aside = `${path}.${word}-${new Date(now).toISOString().replaceAll(':', '')}`;
-  for (const suffix of ['', '-wal', '-shm']) {
+  for (const suffix of FILES) {
     try {
       renameSync(path + suffix, aside + suffix);
     } catch (error) {

@@ -4,7 +4,7 @@
  * a crash at any instant neither repeats nor loses one. A positions file beside
  * the data is what corrupts and disagrees elsewhere (grafana/loki #6268, #1460).
  */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Batch } from './batch.ts';
 import type { Clock } from '../clock.ts';
@@ -14,7 +14,7 @@ import type { DiskSpool } from './fallback-spool.ts';
 import { SinkPositions } from './sink-positions.ts';
 import type { LogRecord } from '../record.ts';
 import { isUnreadable, setAside, SpoolFile, type Sqlite } from './spool-file.ts';
-import { BATCH_BYTES, bytesOf, MEBIBYTE, type Dropped, type SinkStanding } from './spool.ts';
+import { BATCH_BYTES, bytesOf, epochOfNow, MEBIBYTE, type Dropped, type SinkStanding } from './spool.ts';
 
 const DEFAULT_BYTES = 256 * MEBIBYTE;
 const FILE = 'spool.sqlite';
@@ -44,6 +44,19 @@ export async function sqliteSpools(options: SqliteSpoolOptions): Promise<OpenSql
     mkdirSync(options.directory, { recursive: true });
     return new SqliteSpool(sqlite, options);
   };
+}
+
+/** Whether there may be a spool in STATE_DIR, if only one that cannot be opened. */
+export function mayHaveSpool(directory: string): boolean {
+  try {
+    return statSync(join(directory, FILE)).size > 0;
+  } catch (error) {
+    return !(
+      error instanceof Error &&
+      'code' in error &&
+      (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+    );
+  }
 }
 
 /** @throws As the function that `sqliteSpools` makes. */
@@ -213,7 +226,7 @@ export class SqliteSpool implements DiskSpool {
     const path = setAside(this.#path, error, now);
     this.#options.observe({ kind: 'spool set aside', path, error });
     const file = new SpoolFile(this.#sqlite, this.#path);
-    file.epochAfterLoss = Math.floor(now / 1000);
+    file.epochAfterLoss = epochOfNow(this.#options.clock);
     return file;
   }
 }

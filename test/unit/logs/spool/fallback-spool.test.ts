@@ -7,19 +7,21 @@ import type { LogEvent } from '../../../../src/logs/events.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { FallbackSpool } from '../../../../src/logs/spool/fallback-spool.ts';
 import { NewerSpool } from '../../../../src/logs/spool/spool-file.ts';
-import type { Spool } from '../../../../src/logs/spool/spool.ts';
+import { EpochOver, type Spool } from '../../../../src/logs/spool/spool.ts';
 import {
+  mayHaveSpool,
   openSqliteSpool,
   sqliteSpools,
   type OpenSqliteSpool,
 } from '../../../../src/logs/spool/sqlite-spool.ts';
+import type { GroupProgress } from '../../../../src/logs/tail/group.ts';
 import { progressAt, record, recordsFrom } from '../../../support/log-records.ts';
 import { describeWith } from '../../../support/optional.ts';
 import { canMount, smallDisk } from '../../../support/small-disk.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const NOW = Date.UTC(2025, 0, 1);
-const EPOCH = NOW / 1000;
+const EPOCH = NOW;
 const large = (seq: number): LogRecord => record(seq, `line ${seq} ${'x'.repeat(2_000)}`);
 
 interface Opened {
@@ -31,9 +33,26 @@ interface Opened {
 async function open(directory: string, sinks = ['stdout']): Promise<Opened> {
   const events: LogEvent[] = [];
   const observe = (event: LogEvent): void => void events.push(event);
-  const onDisk = await sqliteSpools({ directory, sinks, clock: { now: () => NOW }, observe });
-  const spool = new FallbackSpool({ sinks, open: onDisk, epoch: EPOCH, observe }, tried(onDisk));
+  const isKnown = mayHaveSpool(directory);
+  const clock = { now: () => NOW };
+  const onDisk = await sqliteSpools({ directory, sinks, clock, observe });
+  const spool = new FallbackSpool({ sinks, open: onDisk, isKnown, clock, observe }, tried(onDisk));
   return { spool, events, kinds: () => events.map(({ kind }) => kind) };
+}
+
+/** As a follower does: where the epoch is over, in the next one. */
+function appendIn(spool: Spool, records: readonly LogRecord[], progress: GroupProgress): void {
+  try {
+    spool.append(7, records, progress);
+  } catch (error) {
+    if (!(error instanceof EpochOver)) throw error;
+    const { epoch } = error;
+    spool.append(
+      7,
+      records.map((one) => ({ ...one, epoch })),
+      { ...progress, epoch },
+    );
+  }
 }
 
 function tried(onDisk: OpenSqliteSpool) {
@@ -72,7 +91,7 @@ describeWith(
     const append = (): void => {
       const records = numbers(last + 1, last + 100).map((seq) => large(seq));
       last += 100;
-      spool.append(7, records, progressAt(last, ['line'], last));
+      appendIn(spool, records, progressAt(last, ['line'], last));
     };
     for (let poll = 0; poll < 15; poll += 1) append();
     expect(spool.durable).toBe(true);
@@ -82,7 +101,7 @@ describeWith(
     for (let poll = 0; poll < 5; poll += 1) append();
     expect(kinds()).toEqual(['spool in memory']);
     expect(spool.standing('stdout')).toEqual({ lag: last, dropped: 0 });
-    expect(spool.progress(7)).toEqual(progressAt(last, ['line'], last));
+    expect(spool.progress(7)).toEqual({ ...progressAt(last, ['line'], last), epoch: EPOCH });
 
     const early = take(spool, 3);
     expect(spool.tryDisk()).toBe(false);
@@ -92,7 +111,7 @@ describeWith(
     disk.free();
     expect(spool.tryDisk()).toBe(true);
     expect([spool.durable, kinds()]).toEqual([true, ['spool in memory', 'spool on disk again']]);
-    const progress = progressAt(last + 1, ['other'], last + 1);
+    const progress = { ...progressAt(last + 1, ['other'], last + 1), epoch: EPOCH };
     spool.append(7, recordsFrom(last + 1, 1), progress);
     expect(take(spool, 1)).toEqual([last + 1]);
     spool.close();
@@ -156,12 +175,13 @@ describe('a spool on disk', () => {
     const { spool: other } = await open(folder.path);
     const { spool, events } = await open(folder.path);
     expect(events).toMatchObject([{ kind: 'spool in memory', error: { code: 'spool_in_use' } }]);
-    spool.append(7, recordsFrom(1, 2), progressAt(2, ['one', 'two']));
+    const progress = { ...progressAt(2, ['one', 'two']), epoch: EPOCH };
+    spool.append(7, recordsFrom(1, 2), progress);
     expect(take(spool)).toEqual([1, 2]);
     expect(spool.tryDisk()).toBe(false);
     other.close();
     expect(spool.tryDisk()).toBe(true);
-    expect(spool.progress(7)).toEqual(progressAt(2, ['one', 'two']));
+    expect(spool.progress(7)).toEqual(progress);
     spool.close();
   });
 
