@@ -54,7 +54,7 @@ export async function openLogSpool({
     (error: unknown) => ({ error }),
   );
   const spool = new FallbackSpool({ sinks, open, isKnown, clock: systemClock, observe }, first);
-  const tries = setInterval(() => spool.tryDisk(), TRY_AGAIN_MS);
+  const tries = setInterval(() => spool.look(), TRY_AGAIN_MS);
   return { spool, durable: () => spool.durable, release: () => clearInterval(tries) };
 }
 

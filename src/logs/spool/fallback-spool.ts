@@ -5,19 +5,23 @@
 import type { Batch } from './batch.ts';
 import type { GroupProgress } from '../tail/group.ts';
 import type { LogListener } from '../events.ts';
-import { MemorySpool } from './memory-spool.ts';
+import { MemorySpool, type Waiting } from './memory-spool.ts';
 import type { LogRecord } from '../record.ts';
 import type { Clock } from '../clock.ts';
 import { EpochOver, epochOfNow, type Dropped, type SinkStanding, type Spool } from './spool.ts';
 
 export interface DiskSpool extends Spool {
   /**
-   * Goes on after records were kept elsewhere: takes over how far groups were followed meanwhile, and stores what
-   * could not be stored before.
+   * Goes on after records were kept elsewhere: takes over what of them waits, and how far groups were followed
+   * meanwhile, and stores what could not be stored before. A file that was lost is begun anew.
    *
    * @throws When it cannot, or has no room for more; nothing is changed then.
    */
-  resume(progress: ReadonlyMap<number, GroupProgress>): void;
+  resume(progress: ReadonlyMap<number, GroupProgress>, waiting: Waiting): void;
+  /** @throws When what it writes is not where it would be found. What waited is lost then. */
+  check(): void;
+  /** What sinks missed, and was not told by an append yet. */
+  untold(): readonly Dropped[];
 }
 
 export interface FallbackSpoolOptions {
@@ -67,22 +71,35 @@ export class FallbackSpool implements Spool {
     return this.#options.isKnown ? this.#epoch : undefined;
   }
 
+  /** To be called now and then. @returns Whether what is stored now is on disk. */
+  look(): boolean {
+    try {
+      if (this.#memory === undefined) this.#disk?.check();
+    } catch (error) {
+      this.#leaveDisk(error);
+    }
+    return this.tryDisk();
+  }
+
   /**
-   * Goes on with the spool on disk, if it can be written, and when all that is in memory is delivered.
+   * Goes on with the spool on disk, if it can be written: what is in memory goes there.
    *
    * @returns Whether it does now.
    */
   tryDisk(): boolean {
     const memory = this.#memory;
     if (memory === undefined) return true;
-    if (this.#options.sinks.some((sink) => memory.standing(sink).lag > 0)) return false;
     try {
-      if (this.#disk === undefined) this.#disk = this.#openFor(this.#progress);
-      else this.#disk.resume(this.#progress);
+      const disk = this.#disk ?? this.#options.open();
+      // A disk that was opened late is read, at least.
+      this.#disk = disk;
+      if (this.#standsInBoth(disk, memory)) return false;
+      disk.resume(this.#progress, memory.waiting);
     } catch {
       // This was told when it began, and the end of it will be.
       return false;
     }
+    for (const [sink, spool] of this.#takenFrom) if (spool === memory) this.#takenFrom.set(sink, this.#disk);
     memory.close();
     this.#memory = undefined;
     this.#progress.clear();
@@ -109,17 +126,12 @@ export class FallbackSpool implements Spool {
     if (progress.epoch < this.#epoch) throw new EpochOver(this.#epoch);
     this.#newestEpoch = Math.max(this.#newestEpoch, progress.epoch);
     this.#progress.set(workergroupId, progress);
-    return this.#memory?.append(workergroupId, records, progress) ?? [];
+    const untold = this.#disk?.untold() ?? [];
+    return [...untold, ...(this.#memory?.append(workergroupId, records, progress) ?? [])];
   }
 
   take(sink: string): Batch | undefined {
-    for (const spool of [this.#disk, this.#memory]) {
-      const batch = spool?.take(sink);
-      if (spool === undefined || batch === undefined) continue;
-      this.#takenFrom.set(sink, spool);
-      return batch;
-    }
-    return undefined;
+    return this.#takeFrom(this.#disk, sink) ?? this.#takeFrom(this.#memory, sink);
   }
 
   acknowledge(sink: string, batch: Batch): void {
@@ -152,15 +164,23 @@ export class FallbackSpool implements Spool {
     observe({ kind: 'spool in memory', error });
   }
 
-  /** One that cannot be written is closed again: another process may want it. */
-  #openFor(progress: ReadonlyMap<number, GroupProgress>): DiskSpool {
-    const disk = this.#options.open();
+  /** What cannot be read now is not waited for: what is in memory goes on. */
+  #takeFrom(spool: Spool | undefined, sink: string): Batch | undefined {
     try {
-      disk.resume(progress);
-      return disk;
+      const batch = spool?.take(sink);
+      if (spool !== undefined && batch !== undefined) this.#takenFrom.set(sink, spool);
+      return batch;
     } catch (error) {
-      disk.close();
-      throw error;
+      this.#leaveDisk(error);
+      return undefined;
     }
+  }
+
+  /**
+   * A disk that was opened late has records from before; a sink that has some of those behind them cannot be told by
+   * one position what it has. It takes those on disk first, and then stands in one place.
+   */
+  #standsInBoth(disk: DiskSpool, memory: MemorySpool): boolean {
+    return this.#options.sinks.some((sink) => disk.standing(sink).lag > 0 && memory.hasGiven(sink));
   }
 }
