@@ -24,7 +24,7 @@ interface Place {
    */
   readonly time: string;
   readonly workergroup_id: number;
-  /** From 1; up when the worker group's log started over. */
+  /** From 1; up when the worker group's log started over, or numbers of the one before may be used again. */
   readonly epoch: number;
   /** From 1; up by one with each record of the worker group, also across epochs. */
   readonly seq: number;

@@ -34,3 +34,8 @@ export function expectSubsequence(part: readonly string[], whole: readonly strin
     if (at === 0) throw new Error(`not in order: ${line}`);
   }
 }
+
+/** Lines as they are delivered: of one that was drawn again and again, the last state. */
+export function asDelivered(written: readonly string[]): readonly string[] {
+  return written.map((line) => line.split('\r').at(-1) ?? '');
+}

@@ -26,6 +26,7 @@ import { Refused } from '../../src/emulator/answers/refused.ts';
 import { SinkBusy } from '../../src/logs/sinks/sink.ts';
 import { NoAnswer } from '../../src/logs/clock.ts';
 import { NewerSpool, SpoolInUse, UnreadableSpool } from '../../src/logs/spool/spool-file.ts';
+import { EpochOver } from '../../src/logs/spool/spool.ts';
 import type { Refusal } from '../../src/wire/response.ts';
 import { root } from '../support/optional.ts';
 
@@ -61,6 +62,7 @@ const ERRORS: readonly PilotlightError[] = [
   new NoAnswer('no answer'),
   new SpoolInUse('in use'),
   new UnreadableSpool('unreadable'),
+  new EpochOver(2),
   new LeaseLost('lost'),
   new WaitingForLastHolder(),
   new InputError('input'),

@@ -139,7 +139,7 @@ export class SharedSpool implements Spool {
   }
 
   acknowledge(sink: string, batch: Batch): void {
-    this.#positions.acknowledge(sink, batch);
+    this.#positions.acknowledge(sink);
     const done = Math.max(0, this.#positions.acknowledgedByAll + 1 - this.#first);
     this.#write({
       records: [],

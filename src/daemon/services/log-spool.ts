@@ -5,8 +5,13 @@ import type { LogEvent } from '../../logs/events.ts';
 import { FallbackSpool } from '../../logs/spool/fallback-spool.ts';
 import { MemorySpool } from '../../logs/spool/memory-spool.ts';
 import { SpoolInUse } from '../../logs/spool/spool-file.ts';
-import type { Spool } from '../../logs/spool/spool.ts';
-import { sqliteSpools, type OpenSqliteSpool, type SqliteSpool } from '../../logs/spool/sqlite-spool.ts';
+import { epochOfNow, type Spool } from '../../logs/spool/spool.ts';
+import {
+  mayHaveSpool,
+  sqliteSpools,
+  type OpenSqliteSpool,
+  type SqliteSpool,
+} from '../../logs/spool/sqlite-spool.ts';
 
 export interface LogSpoolOptions {
   /** STATE_DIR. */
@@ -38,19 +43,18 @@ export async function openLogSpool({
   isRestart,
   observe,
 }: LogSpoolOptions): Promise<OpenedSpool> {
-  // Counting from 1 never reaches it, so no number of an earlier record is used again.
-  const epoch = Math.floor(systemClock.now() / 1000);
   if (directory === undefined) {
-    const spool = new MemorySpool({ sinks, epochAfterLoss: isRestart ? epoch : undefined });
+    const spool = new MemorySpool({ sinks, epochAfterLoss: isRestart ? epochOfNow(systemClock) : undefined });
     return { spool, durable: () => undefined, release() {} };
   }
   const open = await sqliteSpools({ directory, sinks, clock: systemClock, observe });
+  const isKnown = mayHaveSpool(directory);
   const first = await openOnceFree(open).then(
     (opened) => ({ opened }),
     (error: unknown) => ({ error }),
   );
-  const spool = new FallbackSpool({ sinks, open, epoch, observe }, first);
-  const tries = setInterval(() => spool.tryDisk(), TRY_AGAIN_MS);
+  const spool = new FallbackSpool({ sinks, open, isKnown, clock: systemClock, observe }, first);
+  const tries = setInterval(() => spool.look(), TRY_AGAIN_MS);
   return { spool, durable: () => spool.durable, release: () => clearInterval(tries) };
 }
 

@@ -12,10 +12,11 @@ import {
   type GroupState,
   type LogStart,
   type NextPoll,
+  type PollResult,
   type Step,
 } from '../tail/group.ts';
 import { GroupStats, type GroupView } from './group-stats.ts';
-import type { Spool } from '../spool/spool.ts';
+import { EpochOver, type Spool } from '../spool/spool.ts';
 
 export interface TailRequest {
   readonly workergroupId: number;
@@ -83,9 +84,7 @@ export class GroupFollower {
     const now = clock.now();
     const result = { tail, now, roundTripMs: now - askedAt, random: random() };
     try {
-      const step = advance(this.#state, { ...result, answer });
-      this.#store(step);
-      this.#move(step, answer, result);
+      this.#move(this.#take({ ...result, answer }), answer, result);
     } catch (error) {
       // What cannot be stored is not taken: the lines stay with the service, and the next poll takes them.
       const failure: TailAnswer = { kind: 'error', reason: messageOf(error) };
@@ -105,6 +104,21 @@ export class GroupFollower {
     }
   }
 
+  /** Numbers that the spool does not take are made again: of nothing but the state, so the records are the same. */
+  #take(result: PollResult): Step {
+    try {
+      const step = advance(this.#state, result);
+      this.#store(step);
+      return step;
+    } catch (error) {
+      if (!(error instanceof EpochOver)) throw error;
+      const { progress, ...state } = this.#state;
+      const step = advance({ ...state, progress: { ...progress, epoch: error.epoch } }, result);
+      this.#store(step);
+      return step;
+    }
+  }
+
   #store({ moved, records, state }: Step): void {
     const { spool, observe } = this.#options;
     if (!moved) return;
@@ -113,7 +127,7 @@ export class GroupFollower {
         observe({ kind: 'dropped', ...dropped });
       }
     } catch (error) {
-      observe({ kind: 'spool failed', error });
+      if (!(error instanceof EpochOver)) observe({ kind: 'spool failed', error });
       throw error;
     }
   }

@@ -5,26 +5,32 @@
 import type { Batch } from './batch.ts';
 import type { GroupProgress } from '../tail/group.ts';
 import type { LogListener } from '../events.ts';
-import { MemorySpool } from './memory-spool.ts';
+import { MemorySpool, type Waiting } from './memory-spool.ts';
 import type { LogRecord } from '../record.ts';
-import type { Dropped, SinkStanding, Spool } from './spool.ts';
+import type { Clock } from '../clock.ts';
+import { EpochOver, epochOfNow, type Dropped, type SinkStanding, type Spool } from './spool.ts';
 
 export interface DiskSpool extends Spool {
   /**
-   * Goes on after records were kept elsewhere: takes over how far groups were followed meanwhile, and stores what
-   * could not be stored before.
+   * Goes on after records were kept elsewhere: takes over what of them waits, and how far groups were followed
+   * meanwhile, and stores what could not be stored before. A file that was lost is begun anew.
    *
    * @throws When it cannot, or has no room for more; nothing is changed then.
    */
-  resume(progress: ReadonlyMap<number, GroupProgress>): void;
+  resume(progress: ReadonlyMap<number, GroupProgress>, waiting: Waiting): void;
+  /** @throws When what it writes is not where it would be found. What waited is lost then. */
+  check(): void;
+  /** What sinks missed, and was not told by an append yet. */
+  untold(): readonly Dropped[];
 }
 
 export interface FallbackSpoolOptions {
   readonly sinks: readonly string[];
   /** Opens the spool on disk; throws when that cannot be used. */
   readonly open: () => DiskSpool;
-  /** Epoch of the first records where the disk cannot be read: above all that it may have. */
-  readonly epoch: number;
+  /** Whether the disk may have an earlier spool, where it could not be opened. */
+  readonly isKnown: boolean;
+  readonly clock: Pick<Clock, 'now'>;
   readonly observe: LogListener;
 }
 
@@ -33,6 +39,13 @@ export class FallbackSpool implements Spool {
   #disk: DiskSpool | undefined;
   /** There while the disk cannot be written. */
   #memory: MemorySpool | undefined;
+  /**
+   * The least epoch of what is in memory. A process that ends now is followed by one that goes on from what is on disk,
+   * and numbers other records as this one would have: so this one ends the epochs that the disk knows.
+   */
+  #epoch = 0;
+  /** Of all groups. */
+  #newestEpoch = 0;
   /** Where each sink took its last batch from. */
   readonly #takenFrom = new Map<string, Spool>();
   /** How far each group was followed while the disk could not be written. */
@@ -54,25 +67,39 @@ export class FallbackSpool implements Spool {
   }
 
   get epochAfterLoss(): number | undefined {
-    return this.#disk === undefined ? this.#options.epoch : this.#disk.epochAfterLoss;
+    if (this.#disk !== undefined) return this.#disk.epochAfterLoss;
+    return this.#options.isKnown ? this.#epoch : undefined;
+  }
+
+  /** To be called now and then. @returns Whether what is stored now is on disk. */
+  look(): boolean {
+    try {
+      if (this.#memory === undefined) this.#disk?.check();
+    } catch (error) {
+      this.#leaveDisk(error);
+    }
+    return this.tryDisk();
   }
 
   /**
-   * Goes on with the spool on disk, if it can be written, and when all that is in memory is delivered.
+   * Goes on with the spool on disk, if it can be written: what is in memory goes there.
    *
    * @returns Whether it does now.
    */
   tryDisk(): boolean {
     const memory = this.#memory;
     if (memory === undefined) return true;
-    if (this.#options.sinks.some((sink) => memory.standing(sink).lag > 0)) return false;
     try {
-      if (this.#disk === undefined) this.#disk = this.#openFor(this.#progress);
-      else this.#disk.resume(this.#progress);
+      const disk = this.#disk ?? this.#options.open();
+      // A disk that was opened late is read, at least.
+      this.#disk = disk;
+      if (this.#standsInBoth(disk, memory)) return false;
+      disk.resume(this.#progress, memory.waiting);
     } catch {
       // This was told when it began, and the end of it will be.
       return false;
     }
+    for (const [sink, spool] of this.#takenFrom) if (spool === memory) this.#takenFrom.set(sink, this.#disk);
     memory.close();
     this.#memory = undefined;
     this.#progress.clear();
@@ -81,28 +108,30 @@ export class FallbackSpool implements Spool {
   }
 
   progress(workergroupId: number): GroupProgress | undefined {
-    return this.#progress.get(workergroupId) ?? this.#disk?.progress(workergroupId);
+    const progress = this.#progress.get(workergroupId) ?? this.#disk?.progress(workergroupId);
+    this.#newestEpoch = Math.max(this.#newestEpoch, progress?.epoch ?? 0);
+    return progress;
   }
 
   append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
     try {
-      if (this.#memory === undefined && this.#disk !== undefined)
-        return this.#disk.append(workergroupId, records, progress);
+      if (this.#memory === undefined && this.#disk !== undefined) {
+        const dropped = this.#disk.append(workergroupId, records, progress);
+        this.#newestEpoch = Math.max(this.#newestEpoch, progress.epoch);
+        return dropped;
+      }
     } catch (error) {
       this.#leaveDisk(error);
     }
+    if (progress.epoch < this.#epoch) throw new EpochOver(this.#epoch);
+    this.#newestEpoch = Math.max(this.#newestEpoch, progress.epoch);
     this.#progress.set(workergroupId, progress);
-    return this.#memory?.append(workergroupId, records, progress) ?? [];
+    const untold = this.#disk?.untold() ?? [];
+    return [...untold, ...(this.#memory?.append(workergroupId, records, progress) ?? [])];
   }
 
   take(sink: string): Batch | undefined {
-    for (const spool of [this.#disk, this.#memory]) {
-      const batch = spool?.take(sink);
-      if (spool === undefined || batch === undefined) continue;
-      this.#takenFrom.set(sink, spool);
-      return batch;
-    }
-    return undefined;
+    return this.#takeFrom(this.#disk, sink) ?? this.#takeFrom(this.#memory, sink);
   }
 
   acknowledge(sink: string, batch: Batch): void {
@@ -129,20 +158,29 @@ export class FallbackSpool implements Spool {
 
   #leaveDisk(error: unknown): void {
     if (this.#memory !== undefined) return;
-    const { sinks, observe } = this.#options;
+    const { sinks, observe, clock } = this.#options;
     this.#memory = new MemorySpool({ sinks });
+    this.#epoch = Math.max(epochOfNow(clock), this.#newestEpoch + 1);
     observe({ kind: 'spool in memory', error });
   }
 
-  /** One that cannot be written is closed again: another process may want it. */
-  #openFor(progress: ReadonlyMap<number, GroupProgress>): DiskSpool {
-    const disk = this.#options.open();
+  /** What cannot be read now is not waited for: what is in memory goes on. */
+  #takeFrom(spool: Spool | undefined, sink: string): Batch | undefined {
     try {
-      disk.resume(progress);
-      return disk;
+      const batch = spool?.take(sink);
+      if (spool !== undefined && batch !== undefined) this.#takenFrom.set(sink, spool);
+      return batch;
     } catch (error) {
-      disk.close();
-      throw error;
+      this.#leaveDisk(error);
+      return undefined;
     }
+  }
+
+  /**
+   * A disk that was opened late has records from before; a sink that has some of those behind them cannot be told by
+   * one position what it has. It takes those on disk first, and then stands in one place.
+   */
+  #standsInBoth(disk: DiskSpool, memory: MemorySpool): boolean {
+    return this.#options.sinks.some((sink) => disk.standing(sink).lag > 0 && memory.hasGiven(sink));
   }
 }

@@ -20,6 +20,15 @@ export interface MemorySpoolOptions {
   readonly epochAfterLoss?: number | undefined;
 }
 
+/** Records on their way from one spool to another. */
+export interface Waiting {
+  /** Position of the first. */
+  readonly from: number;
+  readonly bytes: number;
+  readonly positions: SinkPositions;
+  readonly records: Iterable<LogRecord>;
+}
+
 export class MemorySpool implements Spool {
   readonly epochAfterLoss: number | undefined;
   readonly #maxBytes: number;
@@ -60,14 +69,29 @@ export class MemorySpool implements Spool {
     return batch;
   }
 
-  acknowledge(sink: string, batch: Batch): void {
-    this.#positions.acknowledge(sink, batch);
+  acknowledge(sink: string, _batch: Batch): void {
+    this.#positions.acknowledge(sink);
     this.#releaseAcknowledged();
   }
 
   standing(sink: string): SinkStanding {
     const { lag, dropped } = this.#positions.of(sink);
     return { lag, dropped };
+  }
+
+  /** Whether a sink has some of what others still wait for. */
+  hasGiven(sink: string): boolean {
+    return this.#positions.of(sink).taken >= this.#queue.oldest;
+  }
+
+  /** What sinks have not all got, oldest first; and where each stands, counted as `from` is: the first one's place. */
+  get waiting(): Waiting {
+    return {
+      from: this.#queue.oldest,
+      bytes: this.#queue.bytes,
+      positions: this.#positions,
+      records: this.#queue.records(),
+    };
   }
 
   close(): void {

@@ -80,6 +80,13 @@ export class RecordQueue {
     return lines;
   }
 
+  *records(): Generator<LogRecord> {
+    for (let position = this.#oldest; position <= this.#newest; position += 1) {
+      const text = this.textAt(position);
+      if (text !== undefined) yield JSON.parse(text);
+    }
+  }
+
   /** Removes the oldest record, if there is one. @returns Its position. */
   shift(): number {
     const position = this.#oldest;

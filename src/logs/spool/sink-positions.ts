@@ -47,14 +47,30 @@ export class SinkPositions {
     this.#change(this.of(sink), { taken: through, underway: lines.length });
   }
 
-  acknowledge(sink: string, { through, lines }: Batch): void {
+  /** What it took last: it takes no more before. */
+  acknowledge(sink: string): void {
     const entry = this.of(sink);
-    this.#change(entry, {
-      acknowledged: through,
-      taken: through,
-      underway: 0,
-      lag: entry.lag - lines.length,
-    });
+    const { taken, underway, lag } = entry;
+    this.#change(entry, { acknowledged: taken, underway: 0, lag: lag - underway });
+  }
+
+  /**
+   * As they are when records of another spool come behind position `last`, at positions larger by `shift`. Who has all
+   * that was here stands where it stood there.
+   */
+  followedBy(later: SinkPositions, last: number, shift: number): SinkPositions {
+    const both = new SinkPositions();
+    const place = (position: number): number => Math.max(last, position + shift);
+    for (const entry of this.all) {
+      const { acknowledged, taken, underway, lag, dropped } = later.of(entry.sink);
+      const there = { acknowledged: place(acknowledged), taken: place(taken), underway };
+      both.#change(entry, {
+        ...(entry.lag === 0 && there),
+        lag: entry.lag + lag,
+        dropped: entry.dropped + dropped,
+      });
+    }
+    return both;
   }
 
   /** What sinks miss when the records at these positions go: who has taken one does not miss it. */

@@ -1,5 +1,5 @@
 /** The spool's database file: opened, checked, and set aside when it cannot be read. */
-import { renameSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync, type Stats } from 'node:fs';
 import type * as sqlite from 'node:sqlite';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import { ProgressStore } from './progress-store.ts';
@@ -42,6 +42,9 @@ const FROM_VERSION_1 = `
   COMMIT;
 `;
 
+/** The database, and the files that SQLite keeps beside it. */
+const FILES = ['', '-wal', '-shm'];
+
 /** Result codes of SQLite. */
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
@@ -77,16 +80,23 @@ export class SpoolFile {
   readonly records: RecordStore;
   readonly progress: ProgressStore;
   readonly #db: sqlite.DatabaseSync;
+  readonly #path: string;
+  readonly #opened: Stats;
 
   /** @throws UnreadableSpool, SpoolInUse, or what SQLite says: the disk may be full. */
   constructor({ DatabaseSync }: Sqlite, path: string) {
+    const isNew = !existsSync(path);
+    this.#path = path;
     this.#db = new DatabaseSync(path);
     try {
       prepare(this.#db);
       this.records = new RecordStore(this.#db);
       this.progress = new ProgressStore(this.#db);
+      this.#opened = statSync(path);
     } catch (error) {
       this.#db.close();
+      // What could not be made is not there: an empty file would be a spool that lost what it had.
+      if (isNew) removeSpool(path);
       if (errcodeOf(error) !== SQLITE_BUSY) throw error;
       throw new SpoolInUse(`${path} is in use by another process`, { cause: error });
     }
@@ -100,6 +110,19 @@ export class SpoolFile {
 
   set epochAfterLoss(epoch: number) {
     this.#db.prepare('INSERT INTO loss VALUES (?)').run(epoch);
+  }
+
+  /**
+   * Whether this is the file that has its name. SQLite itself goes on with one that was removed, and nobody would find
+   * what it wrote.
+   */
+  isInPlace(): boolean {
+    try {
+      const { dev, ino, size } = statSync(this.#path);
+      return dev === this.#opened.dev && ino === this.#opened.ino && size > 0;
+    } catch {
+      return false;
+    }
   }
 
   /** All of it is stored, or nothing. */
@@ -159,7 +182,7 @@ export function isUnreadable(error: unknown): boolean {
 export function setAside(path: string, why: unknown, now: number): string {
   const word = why instanceof NewerSpool ? `version-${why.version}` : 'corrupt';
   const aside = `${path}.${word}-${new Date(now).toISOString().replaceAll(':', '')}`;
-  for (const suffix of ['', '-wal', '-shm']) {
+  for (const suffix of FILES) {
     try {
       renameSync(path + suffix, aside + suffix);
     } catch (error) {
@@ -167,6 +190,10 @@ export function setAside(path: string, why: unknown, now: number): string {
     }
   }
   return aside;
+}
+
+export function removeSpool(path: string): void {
+  for (const suffix of FILES) rmSync(path + suffix, { force: true });
 }
 
 function errcodeOf(error: unknown): number | undefined {

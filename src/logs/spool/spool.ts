@@ -3,10 +3,35 @@
  * each sink with its own place in them, and with them how far each group was followed. Bounded by
  * bytes; past the bound the oldest records go, and each sink's count of what it missed goes up.
  */
+import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { Batch } from './batch.ts';
+import type { Clock } from '../clock.ts';
 import type { GroupProgress } from '../tail/group.ts';
 import type { DropReason } from '../events.ts';
 import type { LogRecord } from '../record.ts';
+
+/**
+ * The records' numbers are not taken, as a later process may use them again: those go on where it does not look. In
+ * `epoch`, which is above all that were used, they are taken.
+ */
+export class EpochOver extends PilotlightError {
+  readonly code = 'epoch_over';
+  readonly actor = 'bug';
+  readonly epoch: number;
+
+  constructor(epoch: number) {
+    super(`records go on in epoch ${epoch}: the numbers before may be used again`);
+    this.epoch = epoch;
+  }
+}
+
+/**
+ * Where numbers used before are not known: Unix milliseconds. Counting from 1 never reaches them, and no two processes
+ * that follow one another have the same.
+ */
+export function epochOfNow(clock: Pick<Clock, 'now'>): number {
+  return Math.floor(clock.now());
+}
 
 export interface Dropped {
   readonly sink: string;
@@ -32,7 +57,7 @@ export interface Spool {
    * Stores a poll's records and how far they go, both or neither.
    *
    * @returns What sinks missed because of the room it took.
-   * @throws When it cannot be stored; nothing is changed then.
+   * @throws EpochOver, or when it cannot be stored; nothing is changed then.
    */
   append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[];
 

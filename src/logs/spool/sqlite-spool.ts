@@ -4,17 +4,25 @@
  * a crash at any instant neither repeats nor loses one. A positions file beside
  * the data is what corrupts and disagrees elsewhere (grafana/loki #6268, #1460).
  */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Batch } from './batch.ts';
 import type { Clock } from '../clock.ts';
 import type { LogListener } from '../events.ts';
 import type { GroupProgress } from '../tail/group.ts';
 import type { DiskSpool } from './fallback-spool.ts';
+import type { Waiting } from './memory-spool.ts';
 import { SinkPositions } from './sink-positions.ts';
 import type { LogRecord } from '../record.ts';
-import { isUnreadable, setAside, SpoolFile, type Sqlite } from './spool-file.ts';
-import { BATCH_BYTES, bytesOf, MEBIBYTE, type Dropped, type SinkStanding } from './spool.ts';
+import {
+  isUnreadable,
+  removeSpool,
+  setAside,
+  SpoolFile,
+  UnreadableSpool,
+  type Sqlite,
+} from './spool-file.ts';
+import { BATCH_BYTES, bytesOf, epochOfNow, MEBIBYTE, type Dropped, type SinkStanding } from './spool.ts';
 
 const DEFAULT_BYTES = 256 * MEBIBYTE;
 const FILE = 'spool.sqlite';
@@ -46,6 +54,19 @@ export async function sqliteSpools(options: SqliteSpoolOptions): Promise<OpenSql
   };
 }
 
+/** Whether there may be a spool in STATE_DIR, if only one that cannot be opened. */
+export function mayHaveSpool(directory: string): boolean {
+  try {
+    return statSync(join(directory, FILE)).size > 0;
+  } catch (error) {
+    return !(
+      error instanceof Error &&
+      'code' in error &&
+      (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+    );
+  }
+}
+
 /** @throws As the function that `sqliteSpools` makes. */
 export async function openSqliteSpool(options: SqliteSpoolOptions): Promise<SqliteSpool> {
   return (await sqliteSpools(options))();
@@ -55,12 +76,13 @@ export class SqliteSpool implements DiskSpool {
   readonly #sqlite: Sqlite;
   readonly #options: SqliteSpoolOptions;
   readonly #path: string;
-  readonly #positions = new SinkPositions();
+  #positions = new SinkPositions();
   #file: SpoolFile;
   /** Of all records. */
   #bytes: number;
   /** Position of the newest record. */
   #last: number;
+  #epochAfterLoss: number | undefined;
   /** Why the file could not be read, while there is no new one in its place. */
   #unreadable: unknown;
   /** Missed because of a file set aside, and not told yet. */
@@ -71,6 +93,7 @@ export class SqliteSpool implements DiskSpool {
     this.#options = options;
     this.#path = join(options.directory, FILE);
     this.#file = this.#open();
+    this.#epochAfterLoss = this.#file.epochAfterLoss;
     const { records } = this.#file;
     const known = records.sinks;
     this.#bytes = records.bytes;
@@ -87,10 +110,11 @@ export class SqliteSpool implements DiskSpool {
   }
 
   get epochAfterLoss(): number | undefined {
-    return this.#file.epochAfterLoss;
+    return this.#epochAfterLoss;
   }
 
   progress(workergroupId: number): GroupProgress | undefined {
+    if (this.#unreadable !== undefined) return undefined;
     return this.#reading(() => this.#file.progress.read(workergroupId));
   }
 
@@ -102,20 +126,19 @@ export class SqliteSpool implements DiskSpool {
     this.#last += records.length;
     this.#positions.append(records.length);
     this.#positions.drop(dropped);
-    const told = [...this.#untold, ...dropped];
-    this.#untold = [];
-    return told;
+    return [...this.untold(), ...dropped];
   }
 
   take(sink: string): Batch | undefined {
+    if (this.#unreadable !== undefined) return undefined;
     const { acknowledged } = this.#positions.of(sink);
     const batch = this.#reading(() => this.#file.records.batchAfter(acknowledged));
     if (batch !== undefined) this.#positions.take(sink, batch);
     return batch;
   }
 
-  acknowledge(sink: string, batch: Batch): void {
-    this.#positions.acknowledge(sink, batch);
+  acknowledge(sink: string, _batch: Batch): void {
+    this.#positions.acknowledge(sink);
     // Apart from the subtraction, which would read the old sum before a new file is begun.
     const freed = this.#reading(() =>
       this.#file.transaction(() => {
@@ -126,16 +149,25 @@ export class SqliteSpool implements DiskSpool {
     this.#bytes -= freed;
   }
 
-  resume(progress: ReadonlyMap<number, GroupProgress>): void {
-    findRoom(this.#options.directory);
-    const freed = this.#reading(() =>
-      this.#file.transaction(() => {
-        for (const [workergroupId, one] of progress) this.#file.progress.replace(workergroupId, one);
-        for (const entry of this.#positions.all) this.#file.records.putSink(entry);
-        return this.#file.records.removeThrough(this.#positions.acknowledgedByAll);
-      }),
-    );
-    this.#bytes -= freed;
+  resume(progress: ReadonlyMap<number, GroupProgress>, waiting: Waiting): void {
+    findRoom(this.#options.directory, waiting.bytes);
+    const moved = this.#reading(() => this.#file.transaction(() => this.#move(progress, waiting)));
+    this.#positions = moved.positions;
+    this.#bytes = moved.bytes;
+    this.#last = moved.last;
+    this.#untold = [...this.#untold, ...moved.dropped];
+  }
+
+  check(): void {
+    if (this.#unreadable === undefined && !this.#file.isInPlace())
+      this.#lose(new UnreadableSpool(`${this.#path} is gone, or another file`));
+    if (this.#unreadable !== undefined) throw this.#unreadable;
+  }
+
+  untold(): readonly Dropped[] {
+    const untold = this.#untold;
+    this.#untold = [];
+    return untold;
   }
 
   standing(sink: string): SinkStanding {
@@ -148,7 +180,6 @@ export class SqliteSpool implements DiskSpool {
   }
 
   #store(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress) {
-    const { maxBytes = DEFAULT_BYTES } = this.#options;
     const stored = this.#file.records;
     let bytes = this.#bytes;
     for (const [index, record] of records.entries()) {
@@ -157,21 +188,46 @@ export class SqliteSpool implements DiskSpool {
     }
     this.#file.progress.write(workergroupId, progress);
 
+    return this.#makeRoom(bytes, this.#positions);
+  }
+
+  #move(progress: ReadonlyMap<number, GroupProgress>, { from, records, positions: later }: Waiting) {
+    const stored = this.#file.records;
+    let [bytes, last] = [this.#bytes, this.#last];
+    const positions = this.#positions.followedBy(later, last, last + 1 - from);
+    for (const record of records) {
+      last += 1;
+      stored.add(last, record);
+      bytes += bytesOf(record);
+    }
+    for (const [workergroupId, one] of progress) this.#file.progress.replace(workergroupId, one);
+    for (const entry of positions.all) stored.putSink(entry);
+    bytes -= stored.removeThrough(positions.acknowledgedByAll);
+    const made = this.#makeRoom(bytes, positions);
+    positions.drop(made.dropped);
+    return { ...made, positions, last };
+  }
+
+  /** Past the bound the oldest records go. */
+  #makeRoom(bytes: number, positions: SinkPositions) {
+    const { maxBytes = DEFAULT_BYTES } = this.#options;
+    const stored = this.#file.records;
+    let left = bytes;
     const gone: number[] = [];
-    for (const record of bytes > maxBytes ? stored.oldest() : []) {
-      if (bytes <= maxBytes) break;
+    for (const record of left > maxBytes ? stored.oldest() : []) {
+      if (left <= maxBytes) break;
       // What is on its way to a sink stays until it has arrived: after a crash it must still be there.
-      if (this.#positions.isUnderway(record.position)) continue;
+      if (positions.isUnderway(record.position)) continue;
       gone.push(record.position);
-      bytes -= record.bytes;
+      left -= record.bytes;
     }
     for (const position of gone) stored.remove(position);
-    const dropped = this.#positions.missing(gone);
+    const dropped = positions.missing(gone);
     for (const { sink, records: missed } of dropped) {
-      const entry = this.#positions.of(sink);
+      const entry = positions.of(sink);
       stored.putSink({ ...entry, dropped: entry.dropped + missed });
     }
-    return { bytes, dropped };
+    return { bytes: left, dropped };
   }
 
   #open(): SpoolFile {
@@ -186,22 +242,26 @@ export class SqliteSpool implements DiskSpool {
   /** Runs once more on a new file when the old one cannot be read. */
   #reading<Result>(run: () => Result): Result {
     try {
-      // A new file could not be made when the old one was unreadable: the disk was full.
-      if (this.#unreadable !== undefined) throw this.#unreadable;
-      return run();
+      if (this.#unreadable === undefined) return run();
     } catch (error) {
       if (!isUnreadable(error)) throw error;
-      this.#unreadable = error;
-      this.#file.close();
-      this.#file = this.#startOver(error);
-      this.#unreadable = undefined;
-      this.#bytes = 0;
-      const missed = this.#positions.missingAll();
-      this.#positions.drop(missed);
-      this.#untold = [...this.#untold, ...missed];
-      for (const entry of this.#positions.all) this.#file.records.putSink(entry);
-      return run();
+      this.#lose(error);
     }
+    this.#file = this.#startOver(this.#unreadable);
+    this.#epochAfterLoss = this.#file.epochAfterLoss;
+    this.#unreadable = undefined;
+    for (const entry of this.#positions.all) this.#file.records.putSink(entry);
+    return run();
+  }
+
+  /** What waited is lost. A new file takes the place of this one when something is to be stored, and there is room. */
+  #lose(error: unknown): void {
+    this.#unreadable = error;
+    this.#file.close();
+    this.#bytes = 0;
+    const missed = this.#positions.missingAll();
+    this.#positions.drop(missed);
+    this.#untold = [...this.#untold, ...missed];
   }
 
   /**
@@ -209,20 +269,27 @@ export class SqliteSpool implements DiskSpool {
    * epochs and sequence numbers. They begin with an epoch that counting from 1 never reaches.
    */
   #startOver(error: unknown): SpoolFile {
-    const now = this.#options.clock.now();
-    const path = setAside(this.#path, error, now);
-    this.#options.observe({ kind: 'spool set aside', path, error });
+    const { clock, directory, observe } = this.#options;
+    mkdirSync(directory, { recursive: true });
+    // Not an empty file, nor none: this may be the second try.
+    if (mayHaveSpool(directory)) {
+      const path = setAside(this.#path, error, clock.now());
+      observe({ kind: 'spool set aside', path, error });
+    } else removeSpool(this.#path);
     const file = new SpoolFile(this.#sqlite, this.#path);
-    file.epochAfterLoss = Math.floor(now / 1000);
+    file.epochAfterLoss = epochOfNow(clock);
     return file;
   }
 }
 
-/** A disk that has room for a byte alone would be full again at once. @throws What the file system says. */
-function findRoom(directory: string): void {
+/** For so many bytes and a batch: a disk that has room for a byte alone would be full again at once. @throws What the file system says. */
+function findRoom(directory: string, bytes: number): void {
+  mkdirSync(directory, { recursive: true });
   const path = join(directory, 'room');
+  const piece = Buffer.alloc(BATCH_BYTES);
+  rmSync(path, { force: true });
   try {
-    writeFileSync(path, Buffer.alloc(BATCH_BYTES));
+    for (let found = 0; found <= bytes; found += BATCH_BYTES) writeFileSync(path, piece, { flag: 'a' });
   } finally {
     rmSync(path, { force: true });
   }

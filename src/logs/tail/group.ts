@@ -18,7 +18,15 @@ import { LEAST_TAIL, roomAfterFailure } from './room.ts';
 import type { Stream } from './stream.ts';
 import { readText } from './tail-text.ts';
 
-export type { Beginning, GroupProgress, GroupState, LogStart, NextPoll, Step } from './poll/group-state.ts';
+export type {
+  Beginning,
+  GroupProgress,
+  GroupState,
+  LogStart,
+  NextPoll,
+  PollResult,
+  Step,
+} from './poll/group-state.ts';
 
 /** Milliseconds. A log that is not read for longer is likely to lose lines. */
 const LONGEST_RETRY_AFTER_MS = 120_000;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
+import { asDelivered } from '../../support/log-records.ts';
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
 import { describeWith } from '../../support/optional.ts';
@@ -131,7 +132,7 @@ describeWith(
         );
         expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
         expect(records.filter((record) => 'gap' in record)).toEqual([]);
-        expect(linesOf(records)).toEqual(emulator.workergroups.lines(GROUP));
+        expect(linesOf(records)).toEqual(asDelivered(emulator.workergroups.lines(GROUP)));
         expect(emulator.deployments.get(42)).toMatchObject({ expired: false, lapses: 0 });
       } finally {
         for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
@@ -169,7 +170,7 @@ describeWith(
       await until(async () => (await second.status())?.account !== null && second.records().length > 0);
       const { records, again } = merged(all);
       expect(again).toBe(0);
-      expect(linesOf(records)).toEqual(emulator.workergroups.lines(GROUP, 0, records.length));
+      expect(linesOf(records)).toEqual(asDelivered(emulator.workergroups.lines(GROUP, 0, records.length)));
     } finally {
       for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
     }
@@ -195,7 +196,7 @@ describeWith(
       await until(() => second.records().length > printed + 20);
       expect(first.records().length).toBe(before);
       const { records } = merged(all);
-      expect(linesOf(records)).toEqual(emulator.workergroups.lines(GROUP, 0, records.length));
+      expect(linesOf(records)).toEqual(asDelivered(emulator.workergroups.lines(GROUP, 0, records.length)));
     } finally {
       for (const { daemon } of all) {
         daemon.signalBoth('SIGCONT');
@@ -304,7 +305,7 @@ describeWith(
       const { records, again } = merged(all);
       expect(again).toBe(0);
       expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
-      expect(linesOf(records)).toEqual(emulator.workergroups.lines(GROUP, 0, records.length));
+      expect(linesOf(records)).toEqual(asDelivered(emulator.workergroups.lines(GROUP, 0, records.length)));
     } finally {
       for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
       await before[Symbol.asyncDispose]();
@@ -341,7 +342,7 @@ describeWith(
         const { records, again } = merged(all);
         expect(again).toBe(0);
         expect(records.map(({ seq }) => seq)).toEqual(records.map((_record, index) => index + 1));
-        expect(linesOf(records)).toEqual(emulator.workergroups.lines(GROUP, 0, records.length));
+        expect(linesOf(records)).toEqual(asDelivered(emulator.workergroups.lines(GROUP, 0, records.length)));
       } finally {
         for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
         await before[Symbol.asyncDispose]();

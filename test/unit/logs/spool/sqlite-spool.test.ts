@@ -217,8 +217,8 @@ describe('a database that cannot be read', () => {
     expect(events).toMatchObject([{ kind: 'spool set aside', path: join(folder.path, aside) }]);
     expect(readdirSync(folder.path)).toContain(aside);
     const again = await open(folder.path);
-    expect(again.progress(7)).toMatchObject({ epoch: NOW / 1000, seq: 2 });
-    expect(again.epochAfterLoss).toBe(NOW / 1000);
+    expect(again.progress(7)).toMatchObject({ epoch: NOW, seq: 2 });
+    expect(again.epochAfterLoss).toBe(NOW);
     again.close();
   });
 
@@ -309,8 +309,8 @@ async function damaged(directory: string, damage: (path: string) => void): Promi
   const polls = new LogPolls({ epochAfterLoss: spool.epochAfterLoss });
   const records = polls.poll(() => ({ kind: 'text', text: 'line 2000\n' }));
   expect(records).toMatchObject([
-    { epoch: NOW / 1000, seq: 1, gap: { reason: 'reset' } },
-    { epoch: NOW / 1000, seq: 2, line: 'line 2000' },
+    { epoch: NOW, seq: 1, gap: { reason: 'reset' } },
+    { epoch: NOW, seq: 2, line: 'line 2000' },
   ]);
   spool.append(7, records, polls.state.progress);
   spool.close();

@@ -1,0 +1,118 @@
+/** What a record is known by: no two of them have one worker group, epoch and number. A real file system. */
+import { afterEach, expect, test } from 'vitest';
+import { startLogPipeline } from '../../../../src/logs/follow/pipeline.ts';
+import type { LogRecord } from '../../../../src/logs/record.ts';
+import { FallbackSpool } from '../../../../src/logs/spool/fallback-spool.ts';
+import { mayHaveSpool, sqliteSpools } from '../../../../src/logs/spool/sqlite-spool.ts';
+import { linesOf } from '../../../support/log-polls.ts';
+import { LogService } from '../../../support/log-service.ts';
+import { CollectingSink } from '../../../support/log-sinks.ts';
+import { VirtualClock } from '../../../support/log-time.ts';
+import { describeWith } from '../../../support/optional.ts';
+import { canMount, smallDisk } from '../../../support/small-disk.ts';
+
+const SINKS = ['stdout'];
+const clock = new VirtualClock();
+const dying = AbortSignal.abort();
+
+/** One process on a STATE_DIR, and what its sink got. */
+async function startProcess(directory: string, log: LogService) {
+  const sink = new CollectingSink();
+  const observe = () => {};
+  const isKnown = mayHaveSpool(directory);
+  const open = await sqliteSpools({ directory, sinks: SINKS, clock, observe });
+  const first = await new Promise<ReturnType<typeof open>>((resolve) => resolve(open())).then(
+    (opened) => ({ opened }),
+    (error: unknown) => ({ error }),
+  );
+  const spool = new FallbackSpool({ sinks: SINKS, open, isKnown, clock, observe }, first);
+  const pipeline = startLogPipeline({
+    workergroupIds: [7],
+    fetchTail: ({ tail }) => Promise.resolve(log.answer(tail)),
+    spool,
+    sinks: [sink],
+    start: 'all',
+    clock,
+    random: () => 0.5,
+    observe,
+  });
+  return {
+    spool,
+    records: sink.records,
+    async write(count: number, bytes = 10) {
+      const from = log.lines.length;
+      log.writeLines(
+        Array.from({ length: count }, (_, index) => `line ${from + index} ${'x'.repeat(bytes)}`),
+      );
+      await clock.advance(60_000);
+    },
+    /** Nothing is stored on the way: on a full disk nothing could be. */
+    die: () => pipeline.stop(dying),
+  };
+}
+
+function expectOwnNumbers(records: readonly LogRecord[]): void {
+  const byNumber = new Map<string, LogRecord>();
+  for (const record of records) {
+    const key = `${record.epoch}:${record.seq}`;
+    expect(byNumber.get(key) ?? record).toEqual(record);
+    byNumber.set(key, record);
+  }
+}
+
+describeWith(
+  'mount',
+  canMount,
+  'run as root, where tmpfs can be mounted',
+)('numbers', () => {
+  let disk: ReturnType<typeof smallDisk> | undefined;
+  afterEach(() => disk?.[Symbol.dispose]());
+
+  test.each(['while the disk is full', 'when it is back on the disk'])(
+    'are of one record each, where processes die %s',
+    async (moment) => {
+      disk = smallDisk(65_536);
+      const log = new LogService();
+      const records: LogRecord[] = [];
+      for (let turn = 0; turn < 2; turn += 1) {
+        const one = await startProcess(disk.path, log);
+        await one.write(300);
+        disk.fill();
+        // More than SQLite has room for in its files.
+        await one.write(700, 10_000);
+        expect(one.spool.durable).toBe(false);
+        await one.write(300);
+        if (moment === 'when it is back on the disk') {
+          disk.free();
+          expect(one.spool.tryDisk()).toBe(true);
+          await one.write(300);
+        }
+        records.push(...one.records);
+        await one.die();
+        // Where it died in memory the next one takes other lines than those that were taken.
+        log.writeLines(Array.from({ length: 12_000 }, (_, index) => `between ${turn} ${index}`));
+        disk.free();
+      }
+      expectOwnNumbers(records);
+      expect(new Set(linesOf(records)).size).toBeGreaterThan(1_900);
+    },
+  );
+
+  test('are not those of the first process, where that began on a full disk; and nothing is said to be lost', async () => {
+    disk = smallDisk(1_024);
+    disk.fill();
+    const log = new LogService();
+    const first = await startProcess(disk.path, log);
+    await first.write(50);
+    await first.die();
+    expect(linesOf(first.records)).toEqual(log.lines);
+    expect(first.records).toHaveLength(50);
+    log.writeLines(Array.from({ length: 12_000 }, (_, index) => `between ${index}`));
+    disk.free();
+    const second = await startProcess(disk.path, log);
+    await second.write(50);
+    await second.die();
+    expect(second.records.every((record) => 'line' in record)).toBe(true);
+    expectOwnNumbers([...first.records, ...second.records]);
+  });
+});
