@@ -82,7 +82,7 @@ test.each<[status: number, body: string, outcome: object, headers?: Record<strin
 
 test('an answer of more than 64 KiB is given up, where other operations take 64 MiB', async () => {
   const large = { success: true, deployment_id: 42, more: 'x'.repeat(64 * 1024) };
-  expect((await beat({ status: 200, body: JSON.stringify(large) })).outcome).toEqual(failed('unknown'));
+  expect((await beat({ status: 200, body: JSON.stringify(large) })).outcome).toEqual(failed('unreadable'));
   await expect(client.deployments.heartbeat({ id: 42 })).resolves.toMatchObject({ deployment_id: 42 });
 });
 
