@@ -20,10 +20,12 @@ import { UploadError } from '../../src/client/flows/upload.ts';
 import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
 import { FlagError } from '../../src/contract/text/shell-words.ts';
 import { WaitingForLastHolder } from '../../src/daemon/replicas/replica-memory.ts';
-import { LeaseLost } from '../../src/daemon/replicas/shared-store.ts';
+import { LeaseLost, UnreadableState } from '../../src/daemon/replicas/shared-store.ts';
 import { SeedError } from '../../src/emulator/seed/file.ts';
 import { Refused } from '../../src/emulator/answers/refused.ts';
 import { SinkBusy } from '../../src/logs/sinks/sink.ts';
+import { RedisAway } from '../../src/daemon/replicas/redis.ts';
+import { NoRegularFile } from '../../src/logs/sinks/regular-file.ts';
 import { NoAnswer } from '../../src/logs/clock.ts';
 import { NewerSpool, SpoolInUse, UnreadableSpool } from '../../src/logs/spool/spool-file.ts';
 import { EpochOver } from '../../src/logs/spool/spool.ts';
@@ -60,6 +62,9 @@ const ERRORS: readonly PilotlightError[] = [
   new SinkBusy('busy', { retryAfterMs: undefined, advice: undefined }),
   new NewerSpool(3),
   new NoAnswer('no answer'),
+  new NoRegularFile('a pipe'),
+  new RedisAway('away'),
+  new UnreadableState(1, new Error('no JSON')),
   new SpoolInUse('in use'),
   new UnreadableSpool('unreadable'),
   new EpochOver(2),

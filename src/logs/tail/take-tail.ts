@@ -90,9 +90,18 @@ export function takeTail(stream: Stream, reading: Reading): Taken | Held | Insuf
   }
 }
 
-/** The tail has little or nothing in common with the lines taken. */
+/** The tail has little or nothing in common with the lines taken, or lacks the last of them. */
 function isUncertain(verdict: Verdict): boolean {
-  return verdict.kind === 'broke' || (verdict.kind === 'appended' && verdict.doubt > 0);
+  switch (verdict.kind) {
+    case 'appended':
+      return verdict.doubt > 0;
+    case 'merged':
+      return verdict.gone > 0;
+    case 'stale':
+      return false;
+    case 'broke':
+      return true;
+  }
 }
 
 function hold(stream: Stream, held: Hold | undefined): Held {

@@ -19,6 +19,7 @@ const SCHEDULES = RUNS > 10_000 ? RUNS : RUNS / 5;
 const RECORDED: readonly Schedule[] = [
   { faults: ['stale', 'merged'], seed: 69 },
   { faults: ['stale', 'restarted'], seed: 75 },
+  { faults: ['stale', 'restarted'], seed: 87 },
   { faults: ['stale', 'restarted'], seed: 151 },
   { faults: ['merged', 'byte-limited'], seed: 102 },
   { faults: ['byte-limited', 'joined'], seed: 40 },
