@@ -228,7 +228,8 @@ describe('the file sink', () => {
     await sink.write(batchOf(recordsFrom(1, 3)), NEVER);
     renameSync(path, `${path}.1`);
     await sink.write(batchOf(recordsFrom(4, 3)), NEVER);
-    await tidied(sink, path);
+    // Whether it is compressed by now is chance: the first tidying may have looked before it was there.
+    await sink.close();
     expect(seqs(readLogFiles(path))).toEqual(upTo(6));
   });
 
