@@ -13,14 +13,8 @@ import { connectRedis } from './redis.ts';
 import { ReplicaMemory } from './replica-memory.ts';
 import { createReplicatedLogs, type StartFollowing } from './replicated-logs.ts';
 import { SharedSpool } from './shared-spool.ts';
-import {
-  LeaseLost,
-  NOTHING,
-  SharedKeys,
-  SharedStore,
-  UnreadableState,
-  type SharedState,
-} from './shared-store.ts';
+import { SharedKeys } from './shared-keys.ts';
+import { LeaseLost, NOTHING, SharedStore, UnreadableState, type SharedState } from './shared-store.ts';
 
 export interface ReplicasOptions {
   readonly redisUrl: string;

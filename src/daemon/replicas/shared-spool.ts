@@ -10,12 +10,12 @@ import type { GroupProgress } from '../../logs/tail/group.ts';
 import { RecordQueue } from '../../logs/spool/record-queue.ts';
 import type { LogRecord } from '../../logs/record.ts';
 import { bytesOf, MEBIBYTE, type Dropped, type SinkStanding, type Spool } from '../../logs/spool/spool.ts';
+import { type SharedKeys } from './shared-keys.ts';
 import {
   LeaseLost,
   progressCommands,
   pushCommands,
   type Command,
-  type SharedKeys,
   type SharedState,
   type SharedStore,
 } from './shared-store.ts';

@@ -9,46 +9,7 @@ import type { LogRecord } from '../../logs/record.ts';
 import type { Stream } from '../../logs/tail/stream.ts';
 import { nextPlace, restoredWindow, windowLines } from '../../logs/tail/window.ts';
 import type { Redis } from './redis.ts';
-
-/** The keys of one set of replicas. The braces keep them on one node of a cluster. */
-export class SharedKeys {
-  readonly #scope: string;
-
-  /** @param scope What the replicas have in common and others have not. */
-  constructor(scope: string) {
-    this.#scope = `pilotlight:{${scope}}`;
-  }
-
-  get lease(): string {
-    return `${this.#scope}:lease`;
-  }
-  get version(): string {
-    return `${this.#scope}:version`;
-  }
-  /** List of JSON records; the first one has the position under `first`. */
-  get records(): string {
-    return `${this.#scope}:records`;
-  }
-  get first(): string {
-    return `${this.#scope}:first`;
-  }
-  /** Hash: sink → position that it has acknowledged. */
-  get acknowledged(): string {
-    return `${this.#scope}:acknowledged`;
-  }
-  /** Hash: worker group → its progress as JSON, without the lines of the windows. */
-  get progress(): string {
-    return `${this.#scope}:progress`;
-  }
-  /** What the keys of all windows begin with. */
-  get windows(): string {
-    return `${this.#scope}:window:`;
-  }
-  /** List of the lines of one window. */
-  window(workergroupId: number, level: string): string {
-    return `${this.windows}${workergroupId}:${level}`;
-  }
-}
+import type { SharedKeys } from './shared-keys.ts';
 
 export type Command = readonly string[];
 

@@ -2,12 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startLease } from '../../../src/daemon/replicas/lease.ts';
 import { connectRedis, type Redis } from '../../../src/daemon/replicas/redis.ts';
 import { SharedSpool } from '../../../src/daemon/replicas/shared-spool.ts';
-import {
-  LeaseLost,
-  SharedKeys,
-  SharedStore,
-  type SharedState,
-} from '../../../src/daemon/replicas/shared-store.ts';
+import { SharedKeys } from '../../../src/daemon/replicas/shared-keys.ts';
+import { LeaseLost, SharedStore, type SharedState } from '../../../src/daemon/replicas/shared-store.ts';
 import type { GroupProgress } from '../../../src/logs/tail/group.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { until } from '../../support/daemon.ts';
