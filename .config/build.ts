@@ -23,10 +23,14 @@ const DEFINITIONS = {
   PILOTLIGHT_REVISION: JSON.stringify(process.env['REVISION'] ?? 'unknown'),
 };
 
-/** One file, as src/cli/heart.ts loads it. */
+/**
+ * One file, as src/cli/heart.ts loads it. To keep a function's name where it has to be changed, esbuild writes it down
+ * for every function at the start: half a megabyte of the heart. Only a class that shares its name with another needs it.
+ */
 const HEART: BuildOptions = {
   entryPoints: { heart: 'src/heartbeat/process/main.ts' },
   format: 'cjs',
+  keepNames: false,
   outExtension: { '.js': '.cjs' },
   // CommonJS has no import.meta.
   banner: { js: "const __moduleUrl=require('node:url').pathToFileURL(__filename).href;" },
@@ -42,6 +46,8 @@ const MODULES: BuildOptions = {
   },
   format: 'esm',
   splitting: true,
+  // Packages share names, and an error's name is what a user reads.
+  keepNames: true,
   chunkNames: '[name]-[hash]',
   // CommonJS packages in a bundle of ES modules call require for Node's own modules.
   banner: {
@@ -63,7 +69,6 @@ async function bundle(options: BuildOptions) {
     target: 'node22.19',
     minifySyntax: true,
     minifyWhitespace: true,
-    keepNames: true,
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',

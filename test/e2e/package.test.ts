@@ -51,6 +51,14 @@ describe('the packed library', () => {
       expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\S+ \\(\\S+\\)\\n\\n.*(licen[cs]e|copyright)`, 'im'));
   });
 
+  test('calls the errors of the heart by their names, though others in the bundle share some', () => {
+    const text = readFileSync(join(root, 'dist/heart.cjs'), 'utf8');
+    const ours = /\b(\w+)=class extends (?:PilotlightError|CallError|ApiError)\b/g;
+    const names = Array.from(text.matchAll(ours), ([, name]) => name ?? '');
+    expect(names).toContain('ResponseError');
+    expect(names.filter((name) => !name.endsWith('Error'))).toEqual([]);
+  });
+
   test('contains the bundle, its types, and the papers', () => {
     const { output } = run('tar', ['-tzf', tarball], root);
     const names = output.trim().split('\n');
