@@ -17,7 +17,7 @@ export function opsCommand(console: Console): Command {
         return { id, command: commandOf(id), method, path, base, origin, source, summary, deprecated };
       });
       if (options.json) return printLine(console, JSON.stringify(rows, null, 2));
-      const { table } = await import('../operations/table.ts');
+      const { table } = await import('../operations/answer/table.ts');
       const cells = rows.map(({ id, command, summary, source }) => [id, command, summary, source]);
       for (const line of table(['operation', 'command', 'does', 'source'], cells, console)) {
         printLine(console, line);

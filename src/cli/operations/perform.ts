@@ -16,7 +16,7 @@ import { completeInput } from './ask-codes.ts';
 import { flagsOf } from './flags.ts';
 import { describeInputProblem, type Input } from './input.ts';
 import { curlLine, httpText, KEY_MARK, previewRequest } from './preview.ts';
-import { printAnswer, printResult } from './print-answer.ts';
+import { printAnswer, printResult } from './answer/print-answer.ts';
 import { commandOf } from './names.ts';
 import { isUnresolved, namedField, resolveNames } from './subjects.ts';
 

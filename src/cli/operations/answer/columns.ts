@@ -1,5 +1,5 @@
 /** Which columns of a long row a person wants to see, in this order; `--json` has them all. */
-import type { OperationId } from '../../contract/operations.ts';
+import type { OperationId } from '../../../contract/operations.ts';
 
 const WORKER = ['id', 'status', 'cur_load', 'perf', 'measured_perf', 'reqs_working', 'gpu_name', 'loaded_at'];
 

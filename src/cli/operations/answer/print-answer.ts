@@ -1,8 +1,8 @@
 /** Prints an answer, of which nothing that is shown once is lost: not to a full disk, nor to its own depth. */
-import { operationOf, type OperationId } from '../../contract/operations.ts';
-import { shownOncePaths } from '../../wire/reading.ts';
-import type { Console } from '../console.ts';
-import { legibleJson } from '../legible.ts';
+import { operationOf, type OperationId } from '../../../contract/operations.ts';
+import { shownOncePaths } from '../../../wire/reading.ts';
+import type { Console } from '../../console.ts';
+import { legibleJson } from '../../legible.ts';
 import { columnsOf } from './columns.ts';
 import { renderAnswer } from './render.ts';
 
