@@ -31,6 +31,7 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=5s CMD ["/nodejs/bin/node
 # less in the heart.
 ENV MALLOC_ARENA_MAX=1
 # V8 lets its nursery grow to 48 MiB, three semi-spaces, and keeps it: with the smallest the heart takes 3 MB less. And it
-# would compile the HTTP parser, which is WebAssembly, twice: 9 MB. The daemon has the same flags: the heart starts it so.
-ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=1", "--liftoff-only", "/app/pilotlight.js"]
+# would compile the HTTP parser, which is WebAssembly, twice: 9 MB. Both go for the daemon too: the heart starts it so. And
+# the heap is collected when it has grown by half: with 1,000 deployments the heart takes 49 MB, and 81 without.
+ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=1", "--heap-growing-percent=50", "--liftoff-only", "/app/pilotlight.js"]
 CMD ["run"]
