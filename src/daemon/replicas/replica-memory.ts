@@ -8,8 +8,8 @@ import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { GroupProgress } from '../../logs/tail/group.ts';
 import type { SharedState } from './shared-store.ts';
 
-/** How long the last holder is waited for, ms. */
-const PATIENCE_MS = 5_000;
+/** How long the last holder is waited for, ms: on a busy machine it takes seconds to stop, to reach Redis and to begin. */
+const PATIENCE_MS = 15_000;
 /** No holder commits as often, so one that begins later has the higher version, whatever it knows. */
 const VERSIONS_PER_MS = 1_000;
 
