@@ -44,11 +44,27 @@ function drawAll() {
     `${status.service.base_url} · version ${status.version} · up ${seconds(now() - status.started_at)}` +
     (restarts > 0 ? `, after ${plural(restarts, 'restart')}` : '');
   drawDeployments(status.deployments);
+  drawFleet(status.fleet);
   drawGroups(status.worker_groups, status.replica);
   drawSinks(status);
   drawEndpointGroups(status.endpoint_groups);
   drawWatches(status, now());
   drawMoving();
+}
+
+let endpoints;
+
+/** What draws endpoints is loaded with the first of them. */
+function drawFleet(fleet) {
+  byId('endpoints-shown').hidden = fleet.endpoints.length === 0;
+  if (fleet.endpoints.length === 0 && !endpoints) return;
+  endpoints ??= import('./fleet/endpoints.js');
+  endpoints.then(
+    ({ drawEndpoints }) => drawEndpoints(status.fleet, now()),
+    () => {
+      endpoints = undefined; // The daemon has just gone: it is tried again.
+    },
+  );
 }
 
 /** Touched only when it changes: a screen reader says it again each time it is. */
