@@ -22,7 +22,7 @@ const row = z.object({
   length_seconds: z
     .number()
     .min(0)
-    .describe('0: one sample; else 60 or 3600. A stretch without samples has no row'),
+    .describe('0: one sample; else whole minutes, hours or days. A stretch without samples has no row'),
   samples: count,
   load: measured('load'),
   load_average: measured('load_average'),

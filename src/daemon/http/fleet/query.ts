@@ -33,6 +33,8 @@ type Field = (typeof FIELDS)[number];
 
 const DEFAULT_FROM = '-6h';
 const DEFAULT_ROWS = 500;
+/** The history folds to no fewer. */
+const LEAST_ROWS = 16;
 const MOST_ROWS = 5_000;
 /** Of all endpoints together: what an answer may take of memory and time is bounded, however many there are. */
 const MOST_ROWS_IN_ALL = 20_000;
@@ -76,15 +78,15 @@ export function readFleetQuery(
     wrong('from', one('from') ?? DEFAULT_FROM, 'a time before `to`');
   const rowsText = one('rows') ?? String(DEFAULT_ROWS);
   const rows = Number(rowsText);
-  if (!/^\d+$/.test(rowsText) || rows < 1 || rows > MOST_ROWS)
-    wrong('rows', rowsText, `a whole number from 1 to ${MOST_ROWS}`);
+  if (!/^\d+$/.test(rowsText) || rows < LEAST_ROWS || rows > MOST_ROWS)
+    wrong('rows', rowsText, `a whole number from ${LEAST_ROWS} to ${MOST_ROWS}`);
   const formatText = one('format');
   const format = FORMATS.find((name) => name === formatText);
   if (formatText !== undefined && format === undefined) wrong('format', formatText, FORMATS.join(', '));
 
   if (problems.length > 0 || fromMs === undefined || toMs === undefined) return { problems };
   const wanted = endpoint === undefined ? endpoints : [endpoint];
-  const share = Math.max(1, Math.floor(MOST_ROWS_IN_ALL / Math.max(1, wanted.length)));
+  const share = Math.max(LEAST_ROWS, Math.floor(MOST_ROWS_IN_ALL / Math.max(1, wanted.length)));
   return { endpoints: wanted, fromMs, toMs, rows: Math.min(rows, share), format };
 }
 

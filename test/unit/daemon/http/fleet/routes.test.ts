@@ -69,8 +69,8 @@ test('asks the history for what was asked, and for no more than its bound', asyn
       return Promise.resolve([]);
     },
   });
-  await fetch(`${listener.url}/api/fleet?endpoint=code&${RANGE}&rows=7`);
-  expect(asked).toEqual([{ endpoint: 'code', fromMs: AT, toMs: AT + 3_600_000, maxRows: 7 }]);
+  await fetch(`${listener.url}/api/fleet?endpoint=code&${RANGE}&rows=17`);
+  expect(asked).toEqual([{ endpoint: 'code', fromMs: AT, toMs: AT + 3_600_000, maxRows: 17 }]);
 });
 
 test.each([
@@ -145,10 +145,10 @@ test('a bad query is a 400 that says everything at once, for people and for prog
   expect(answer.headers.get('content-type')).toBe('application/json');
   expect(await answer.json()).toEqual({
     error: 'bad_request',
-    msg: 'endpoint: got "no"; allowed: chat\nrows: got "x"; allowed: a whole number from 1 to 5000',
+    msg: 'endpoint: got "no"; allowed: chat\nrows: got "x"; allowed: a whole number from 16 to 5000',
     problems: [
       { field: 'endpoint', got: '"no"', allowed: 'chat' },
-      { field: 'rows', got: '"x"', allowed: 'a whole number from 1 to 5000' },
+      { field: 'rows', got: '"x"', allowed: 'a whole number from 16 to 5000' },
     ],
   });
 });
