@@ -33,8 +33,8 @@ export function stretchOf(atMs: number, lengthMs: number): number {
   return Math.floor(atMs / lengthMs) * lengthMs;
 }
 
-/** Both as one row of such a length, where the first of them is. */
-export function added(a: StepRow, b: StepRow, lengthMs: number): StepRow {
+/** Both of one stretch, as one row of it. */
+export function added(a: StepRow, b: StepRow): StepRow {
   const measures = MEASURE_NAMES.map((name) => [name, both(a.measures[name], b.measures[name])]);
   const samples = a.samples + b.samples;
   const statuses = new Set([...Object.keys(a.workers), ...Object.keys(b.workers)]);
@@ -44,8 +44,8 @@ export function added(a: StepRow, b: StepRow, lengthMs: number): StepRow {
     return [status, { count: samples, sum, peak }];
   });
   return {
-    fromMs: stretchOf(a.fromMs, lengthMs),
-    lengthMs,
+    fromMs: a.fromMs,
+    lengthMs: a.lengthMs,
     samples,
     measures: Object.fromEntries(measures) as Record<Measure, Aggregate>,
     workers: Object.fromEntries(workers) as Record<string, Aggregate>,
@@ -61,9 +61,9 @@ export function stretched(row: StepRow, lengthMs: number): StepRow {
 export function folded(rows: readonly StepRow[], lengthMs: number): StepRow[] {
   const byStretch = new Map<number, StepRow>();
   for (const row of rows) {
-    const from = stretchOf(row.fromMs, lengthMs);
-    const before = byStretch.get(from);
-    byStretch.set(from, before ? added(before, row, lengthMs) : stretched(row, lengthMs));
+    const next = stretched(row, lengthMs);
+    const before = byStretch.get(next.fromMs);
+    byStretch.set(next.fromMs, before ? added(before, next) : next);
   }
   return [...byStretch.values()].sort((a, b) => a.fromMs - b.fromMs);
 }

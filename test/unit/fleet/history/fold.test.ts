@@ -102,7 +102,7 @@ describe('folding', () => {
   test('of what is unknown counts nothing: its mean is that of what is known', () => {
     const known = rowOf({ ...EMPTY, measures: { ...EMPTY.measures, load: 6 } });
     const unknown = rowOf({ ...EMPTY, measures: { ...EMPTY.measures, load: null } });
-    const row = inUnits(added(known, unknown, MINUTE));
+    const row = inUnits(added(known, unknown));
     expect(row.measures.load).toEqual({ count: 1, sum: 6, peak: 6 });
     expect(row.samples).toBe(2);
   });
