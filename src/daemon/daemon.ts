@@ -91,7 +91,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onStop: onEnd,
   });
   const client = createDaemonClient({ settings, apiKey, metrics, clock });
-  const work = await startSharedWork({ id: randomUUID(), client, settings, logger, stdout, restarts });
+  const work = await startSharedWork({
+    id: randomUUID(),
+    client,
+    settings,
+    logger,
+    stdout,
+    restarts,
+    // Nobody counts them yet.
+    onFleetEvent() {},
+  });
 
   const fleet = NO_FLEET;
 

@@ -12,7 +12,7 @@ export interface Aggregate {
 export interface HistoryRow {
   /** Unix milliseconds. */
   readonly fromMs: number;
-  /** 0: one sample, at `fromMs`. Else a minute or an hour. A stretch without any sample has no row. */
+  /** 0: one sample, at `fromMs`. Else whole minutes, hours or days. A stretch without any sample has no row. */
   readonly lengthMs: number;
   readonly samples: number;
   readonly measures: Readonly<Record<Measure, Aggregate>>;
@@ -23,9 +23,9 @@ export interface HistoryRow {
 export interface HistoryQuery {
   /** The endpoint's label, as metrics have it. */
   readonly endpoint: string;
-  /** Unix milliseconds; from the first on, before the second. */
+  /** Unix milliseconds; from the first on, before the second. A stretch that has the first is answered as a whole. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** The most rows to answer with: rows are folded to minutes or hours until they are no more. */
+  /** The most rows to answer with, 16 or more: rows are folded to minutes, hours or days until they are no more. */
   readonly maxRows: number;
 }
