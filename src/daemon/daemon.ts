@@ -11,7 +11,6 @@ import { FEATURES } from '../config/options/features.ts';
 import { SECRET_KEYS, type Settings } from '../config/options/options.ts';
 import { isError } from '../config/problem.ts';
 import type { LogLevel } from '../config/types/log-levels.ts';
-import type { Fleet } from '../fleet/view.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link/link.ts';
 import type { LineOutput } from '../logs/sinks/line-output.ts';
 import { adminRoutes } from './http/admin.ts';
@@ -61,12 +60,6 @@ export interface Daemon {
   stop(withinMs: number): Promise<void>;
 }
 
-/** Until the watch is part of the shared work. */
-const NO_FLEET: Fleet = {
-  view: () => ({ endpoints: [], history: 'memory', historyTrouble: undefined, samples: true }),
-  history: () => Promise.resolve([]),
-};
-
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, loadConfig, heart, stdout, restarts, onEnd } = options;
   const { settings } = config;
@@ -98,15 +91,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     logger,
     stdout,
     restarts,
-    // Nobody counts them yet.
-    onFleetEvent() {},
+    onFleetEvent: metrics.fleet,
   });
-
-  const fleet = NO_FLEET;
 
   const build = buildInfo();
   const status = (): Status =>
-    statusSnapshot({ build, startedAt, restarts, inForce, lifecycle, clock, heartbeats, work, fleet });
+    statusSnapshot({ build, startedAt, restarts, inForce, lifecycle, clock, heartbeats, work });
   const reloading = new Reloading({
     loadConfig,
     inForce,
@@ -122,7 +112,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   work.stopWith(lifecycle);
   lifecycle.onStop('connections', () => client[Symbol.asyncDispose]());
   const listeners = await openListeners(settings, lifecycle, logger, {
-    main: publicRoutes({ status, fleet, lifecycle, heartbeats, metrics, inForce }),
+    main: publicRoutes({ status, fleet: work.fleet, lifecycle, heartbeats, metrics, inForce }),
     admin: adminRoutes({ reloading, heart, logger, inForce }),
   });
 

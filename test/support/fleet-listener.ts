@@ -15,7 +15,7 @@ export interface FleetListener extends AsyncDisposable {
 
 export async function listenWithFleet(
   fleet: Fleet,
-  settings: FleetSettings = { fleetInterval: 15_000 },
+  settings: FleetSettings = { fleetInterval: 15_000, budgetPerHour: undefined },
 ): Promise<FleetListener> {
   const errors: unknown[] = [];
   const status = (): Status => ({

@@ -9,6 +9,8 @@ import { age, fleetNotes, notesOf, numberOr, workersInWords } from './words.ts';
 
 export interface Seen {
   readonly fleet: FleetStatus;
+  /** What to say where there is no endpoint. */
+  readonly none: string;
   /** Of the last hour; undefined while it is not known. */
   readonly history: FleetHistory | undefined;
   /** The daemon's clock, Unix seconds. */

@@ -10,7 +10,7 @@ import { legible } from '../legible.ts';
 import { fetchHistory, fetchStatus, NoAnswer } from './daemon.ts';
 import { createLiveScreen } from './screen.ts';
 import { fleetTable, type Seen } from './table.ts';
-import { endpointInWords, fleetNotes } from './words.ts';
+import { endpointInWords, fleetNotes, noEndpoints } from './words.ts';
 
 export interface FleetFlags {
   readonly json?: boolean;
@@ -18,7 +18,6 @@ export interface FleetFlags {
 }
 
 const ASK_EVERY_MS = 2_000;
-const NOTHING_WATCHED = 'the daemon watches no endpoint (PILOTLIGHT_ENDPOINTS)';
 
 /** Prints once, or until it is interrupted; the exit code. */
 export async function watchFleet(
@@ -72,11 +71,12 @@ async function look(
   const only = wanted === undefined ? undefined : endpoints[0]?.endpoint_group;
   const history: FleetHistory | undefined =
     isBrief || endpoints.length === 0 ? undefined : await fetchHistory(url, only, signal);
-  return { fleet, history, now: status.now };
+  return { fleet, none: noEndpoints(status), history, now: status.now };
 }
 
 /** By label or id. */
-function chosen({ fleet: { endpoints } }: Status, wanted: string | undefined): readonly EndpointStatus[] {
+function chosen(status: Status, wanted: string | undefined): readonly EndpointStatus[] {
+  const { endpoints } = status.fleet;
   if (wanted === undefined) return endpoints;
   const found = endpoints.find(
     ({ endpoint_group: name, endpoint_id: id }) => name === wanted || String(id) === wanted,
@@ -84,7 +84,9 @@ function chosen({ fleet: { endpoints } }: Status, wanted: string | undefined): r
   if (found) return [found];
   const names = endpoints.map(({ endpoint_group: name }) => name).join(', ');
   throw new InputError(
-    names === '' ? `no endpoint ${wanted}: ${NOTHING_WATCHED}` : `no endpoint ${wanted}; there is: ${names}`,
+    names === ''
+      ? `no endpoint ${wanted}: ${noEndpoints(status)}`
+      : `no endpoint ${wanted}; there is: ${names}`,
   );
 }
 
@@ -99,13 +101,13 @@ function linePrinter(console: Console): Printer {
   const news = newSamples();
   let said = '';
   return {
-    seen({ fleet, now }) {
+    seen({ fleet, none, now }) {
       const time = new Date(now * 1000).toISOString();
       const lines = news(fleet.endpoints).map(
         (endpoint) => `${time} ${endpoint.endpoint_group}: ${endpointInWords(endpoint, fleet, now)}`,
       );
       for (const line of lines) printLine(console, legible(line));
-      const notes = (fleet.endpoints.length === 0 ? [NOTHING_WATCHED] : fleetNotes(fleet)).join('; ');
+      const notes = (fleet.endpoints.length === 0 ? [none] : fleetNotes(fleet)).join('; ');
       if (notes !== said && notes !== '') printLine(console, legible(`${time} ${notes}`));
       said = notes;
     },
@@ -145,8 +147,7 @@ function tablePrinter(console: Console, once: boolean): Printer {
   let last: Seen | undefined;
   function draw(seen: Seen, below: readonly string[]): void {
     const { columns = 80, rows = 24, hasColours } = console;
-    const table =
-      seen.fleet.endpoints.length === 0 ? [NOTHING_WATCHED] : fleetTable(seen, { columns, hasColours });
+    const table = seen.fleet.endpoints.length === 0 ? [seen.none] : fleetTable(seen, { columns, hasColours });
     const lines = [...table, ...below.map((line) => legible(line).slice(0, columns))];
     console.out(once ? lines.map((line) => `${line}\n`).join('') : screen.frame(lines, { columns, rows }));
   }

@@ -1,5 +1,5 @@
 /** An endpoint in words, for a line of `status`, `fleet` without a terminal, and the notes below its table. Pure. */
-import type { EndpointStatus, FleetStatus } from '../../daemon/status/schema.ts';
+import type { EndpointStatus, FleetStatus, Status } from '../../daemon/status/schema.ts';
 import { money, number, percent } from '../numbers.ts';
 
 /** `now` in Unix seconds. */
@@ -70,6 +70,14 @@ function count(workers: number): string {
   return `${workers} worker${workers === 1 ? '' : 's'}`;
 }
 
+/** Why there are none. */
+export function noEndpoints({ fleet, replica: { role } }: Pick<Status, 'fleet' | 'replica'>): string {
+  if (role === 'standby') return 'another replica watches the endpoints: ask that one';
+  return fleet.samples
+    ? 'no endpoint of PILOTLIGHT_ENDPOINTS is found'
+    : 'the daemon watches no endpoint (PILOTLIGHT_ENDPOINTS)';
+}
+
 /** Of all endpoints together. */
 export function fleetNotes({ endpoints, budget_per_hour: budget, ...fleet }: FleetStatus): string[] {
   if (endpoints.length === 0) return [];
@@ -79,6 +87,5 @@ export function fleetNotes({ endpoints, budget_per_hour: budget, ...fleet }: Fle
       ? [`together ${money(cost)} an hour, above PILOTLIGHT_BUDGET_PER_HOUR (${money(budget)})`]
       : []),
     ...(fleet.history_trouble === null ? [] : [`nothing is being recorded: ${fleet.history_trouble}`]),
-    ...(fleet.samples ? [] : ['another replica looks at the endpoints; this one shows what it saw last']),
   ];
 }

@@ -1,20 +1,13 @@
 /** The endpoints as the status has them, from the view that the fleet watch keeps. */
+import type { Settings } from '../../config/options/options.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
 import type { EndpointStatus, FleetStatus } from './schema.ts';
 
-/** What the configuration says of the fleet. */
-export interface FleetSettings {
-  /** Between two looks, ms. */
-  readonly fleetInterval?: number;
-  readonly budgetPerHour?: number | undefined;
-}
-
-/** Without a setting, ms. */
-const FLEET_INTERVAL_MS = 15_000;
+export type FleetSettings = Pick<Settings, 'fleetInterval' | 'budgetPerHour'>;
 
 /** In seconds and by the published names; what is not known is null. */
 export function fleetStatus(view: FleetView, settings: FleetSettings): FleetStatus {
-  const { fleetInterval = FLEET_INTERVAL_MS, budgetPerHour } = settings;
+  const { fleetInterval, budgetPerHour } = settings;
   return {
     samples: view.samples,
     sample_interval_seconds: fleetInterval / 1000,

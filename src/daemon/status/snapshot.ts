@@ -1,13 +1,12 @@
 /** The status at a moment, put together from what each part of the daemon tells. */
 import type { BuildInfo } from '../../build-info.ts';
 import { describeProblem, isError } from '../../config/problem.ts';
-import type { Fleet } from '../../fleet/view.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { SharedWork } from '../replicas/shared-work.ts';
 import type { Heartbeats } from '../services/heartbeats.ts';
 import type { InForce } from '../services/reloading.ts';
 import type { ServiceClock } from '../services/service-clock.ts';
-import { fleetStatus, type FleetSettings } from './fleet.ts';
+import { fleetStatus } from './fleet.ts';
 import type { Status } from './schema.ts';
 
 export interface StatusSources {
@@ -20,8 +19,7 @@ export interface StatusSources {
   readonly lifecycle: Pick<Lifecycle, 'state'>;
   readonly clock: Pick<ServiceClock, 'skewSeconds'>;
   readonly heartbeats: Pick<Heartbeats, 'status' | 'openConnections'>;
-  readonly work: Pick<SharedWork, 'status'>;
-  readonly fleet: Pick<Fleet, 'view'>;
+  readonly work: Pick<SharedWork, 'status' | 'fleet'>;
 }
 
 export function statusSnapshot(sources: StatusSources): Status {
@@ -55,7 +53,7 @@ export function statusSnapshot(sources: StatusSources): Status {
       parameters: { ...parameters },
       findings,
     })),
-    fleet: fleetStatus(sources.fleet.view(), settings as FleetSettings),
+    fleet: fleetStatus(sources.work.fleet.view(), settings),
     instances: work.instances,
     maintenance_windows: work.maintenance_windows,
     account: work.account,

@@ -35,7 +35,7 @@ const row = z.object({
 
 const endpoint = z.object({
   endpoint_group: z.string().describe('As metrics and status name it'),
-  endpoint_id: count,
+  endpoint_id: count.nullable().describe('Null from a replica that does not look at it'),
   rows: z.array(row).describe('Oldest first'),
 });
 

@@ -13,18 +13,19 @@ export function fleetRoutes(fleet: Fleet): Routes {
 }
 
 async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<Reply> {
-  const known = fleet.view().endpoints;
+  const { endpoints: known, history } = fleet.view();
+  const isShared = history === 'redis';
   const read = readFleetQuery(query, {
-    endpoints: known.map(({ endpoint }) => endpoint),
+    endpoints: isShared && known.length === 0 ? undefined : known.map(({ endpoint }) => endpoint),
     nowMs: Date.now(),
   });
   if ('problems' in read) return refused(read.problems);
   const { fromMs, toMs, rows: maxRows, format } = read;
-  const wanted = known.filter(({ endpoint }) => read.endpoints.includes(endpoint));
   const endpoints: FleetHistory['endpoints'] = [];
   // One after the other: the rows of one are gone before those of the next are read.
-  for (const { endpoint, id } of wanted) {
+  for (const endpoint of read.endpoints) {
     const rows = await fleet.history({ endpoint, fromMs, toMs, maxRows });
+    const id = known.find((each) => each.endpoint === endpoint)?.id ?? null;
     endpoints.push({ endpoint_group: endpoint, endpoint_id: id, rows: rows.map((row) => fleetRow(row)) });
   }
   const found: FleetHistory = { from: fromMs / 1000, to: toMs / 1000, endpoints };

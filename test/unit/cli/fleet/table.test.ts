@@ -19,6 +19,7 @@ function seen(endpoints: readonly Partial<EndpointView>[], budgetPerHour?: numbe
   return {
     fleet: fleetStatus(fleetView(views), { fleetInterval: 15_000, budgetPerHour }),
     history: { from: NOW - 3600, to: NOW, endpoints: [{ endpoint_group: 'chat', endpoint_id: 31, rows }] },
+    none: '',
     now: NOW,
   };
 }

@@ -11,10 +11,10 @@ export function drawEndpoints(fleet, now) {
     key: (endpoint) => endpoint.endpoint_group,
     label: (endpoint) => printable(`Endpoint ${endpoint.endpoint_group}`),
     tone: (endpoint) => `endpoint ${endpointTone(endpoint, fleet, now)}`,
-    draw: (endpoint) => [about(endpoint, endpointTone(endpoint, fleet, now), fleet)],
+    draw: (endpoint) => [about(endpoint, endpointTone(endpoint, fleet, now))],
     // Loads and prices may be small: what is shown of them decides whether a card has changed.
     state: (endpoint) => [endpoint, figures(endpoint), endpointTone(endpoint, fleet, now)],
-    none: fleet.samples ? 'None is found (PILOTLIGHT_ENDPOINTS).' : 'Another replica looks at the endpoints.',
+    none: '',
   });
   for (const [index, card] of shown.entries()) {
     if (card.querySelector('[data-keep]')) continue;
@@ -26,7 +26,7 @@ export function drawEndpoints(fleet, now) {
   follow(fleet);
 }
 
-function about(endpoint, tone, { samples }) {
+function about(endpoint, tone) {
   const { drift, findings, last_error: error } = endpoint;
   const spoken = findings.filter(({ severity }) => severity !== 'note');
   return element(
@@ -49,7 +49,6 @@ function about(endpoint, tone, { samples }) {
       element('small', {}, ` asked of ${short(endpoint.capacity_hot)} ready, units/s`),
     ),
     facts(...figures(endpoint), ['Seen', ago(endpoint.last_sample_at)]),
-    ...(samples ? [] : [element('p', { class: 'note' }, 'Another replica looks at it.')]),
     ...(error === null ? [] : [element('p', { class: 'note warn' }, printable(error))]),
     ...list(
       'Not as configured',

@@ -24,12 +24,11 @@ export function fleetTroubles({ fleet }, now) {
 }
 
 /** `[tone, text]`, the text beginning after the endpoint's name. */
-export function endpointTroubles(endpoint, { sample_interval_seconds: interval, samples }, now) {
+export function endpointTroubles(endpoint, { sample_interval_seconds: interval }, now) {
   const found = [];
   const { load_average: average, load: last, capacity_hot: ready, parameters } = endpoint;
   const load = average ?? last;
   const age = endpoint.last_sample_at === null ? null : now - endpoint.last_sample_at;
-  if (!samples) return found;
   if (endpoint.last_error !== null) found.push(['warn', ` cannot be seen: ${endpoint.last_error}`]);
   else if (age !== null && age > STALE_AFTER_INTERVALS * interval)
     found.push(['warn', ` was last seen ${seconds(age)} ago`]);
