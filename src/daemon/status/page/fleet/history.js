@@ -78,7 +78,7 @@ function plotting() {
 function createPanel(box, name) {
   const load = createPlot({
     label: `Load and capacity of ${printable(name)}`,
-    caption: 'Load and capacity, units of work a second',
+    caption: 'Load and capacity, units/s',
   });
   const workers = createPlot({
     label: `Workers of ${printable(name)} by status`,

@@ -83,6 +83,7 @@ export function createPlot({ label, caption, isStacked = false }) {
       {
         width: area.clientWidth,
         height: HEIGHT,
+        padding: [8, 12, 0, 0],
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false }, points: { size: 6, show: !isStacked } },
         scales: {
