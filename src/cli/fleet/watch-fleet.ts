@@ -26,6 +26,7 @@ export async function watchFleet(
   flags: FleetFlags,
   console: Console,
 ): Promise<number> {
+  const hasBars = !flags.json && console.columns !== undefined;
   const print = flags.json
     ? jsonPrinter(console)
     : console.columns === undefined
@@ -36,14 +37,15 @@ export async function watchFleet(
     try {
       for (;;) {
         try {
-          const seen = await look(url, wanted, signal, flags.json ?? false);
+          const seen = await look(url, wanted, signal, hasBars);
           hasAnswered = true;
           print.seen(seen);
         } catch (error) {
-          if (!(error instanceof NoAnswer)) throw error;
-          // It may be restarting: what is live goes on.
+          // It may be restarting, and know no endpoint yet: what is live goes on.
           if (!hasAnswered || flags.once) throw error;
-          print.trouble(error.message);
+          if (error instanceof NoAnswer) print.trouble(`the daemon does not answer: ${error.message}`);
+          else if (error instanceof InputError) print.trouble(error.message);
+          else throw error;
         }
         if (flags.once) return EXIT.ok;
         await sleep(ASK_EVERY_MS, undefined, { signal });
@@ -63,14 +65,14 @@ async function look(
   url: string,
   wanted: string | undefined,
   signal: AbortSignal,
-  isBrief: boolean,
+  hasBars: boolean,
 ): Promise<Seen> {
   const status = await fetchStatus(url, signal);
   const endpoints = chosen(status, wanted);
   const fleet = { ...status.fleet, endpoints };
   const only = wanted === undefined ? undefined : endpoints[0]?.endpoint_group;
   const history: FleetHistory | undefined =
-    isBrief || endpoints.length === 0 ? undefined : await fetchHistory(url, only, signal);
+    hasBars && endpoints.length > 0 ? await fetchHistory(url, only, signal) : undefined;
   return { fleet, none: noEndpoints(status), history, now: status.now };
 }
 
@@ -157,7 +159,7 @@ function tablePrinter(console: Console, once: boolean): Printer {
       draw(seen, []);
     },
     trouble(message) {
-      if (last) draw(last, ['', `the daemon does not answer: ${message}`]);
+      if (last) draw(last, ['', message]);
     },
     end: () => console.out(screen.end()),
   };

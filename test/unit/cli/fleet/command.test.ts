@@ -106,8 +106,7 @@ test('goes on until Ctrl-C, and says each sample once', async () => {
   const view = fleetView([endpointView({ sample: sampleAt(0), sampledAtMs: 1_000_000 })]);
   listener = await listenWithFleet(
     recordedFleet(() => {
-      // Each of its looks asks for the status and for the history.
-      if (++looks === 4) stop.abort();
+      if (++looks === 3) stop.abort();
       return view;
     }),
   );
@@ -132,4 +131,23 @@ test('draws again in place at a terminal, and shows the cursor at the end', asyn
   expect(code).toBe(130);
   expect(stdout.startsWith('\u001B[?25lENDPOINT')).toBe(true);
   expect(stdout.endsWith('\u001B[?25h')).toBe(true);
+});
+
+test('goes on while the daemon is away, or has only begun, and says so below what it saw last', async () => {
+  const stop = new AbortController();
+  let looks = 0;
+  listener = await listenWithFleet(
+    recordedFleet(() => {
+      if (++looks === 4) stop.abort();
+      return fleetView(looks < 3 ? [endpointView()] : []);
+    }),
+  );
+  const { code, stdout } = await pilotlight(['fleet', 'chat', '--url', listener.url], {
+    signal: stop.signal,
+    columns: 100,
+  });
+  expect(code).toBe(130);
+  const last = stdout.split('ENDPOINT  ').at(-1) ?? '';
+  expect(last).toMatch(/\nchat +/);
+  expect(last).toContain('no endpoint chat: no endpoint of PILOTLIGHT_ENDPOINTS is found');
 });
