@@ -11,6 +11,7 @@ import { FEATURES } from '../config/options/features.ts';
 import { SECRET_KEYS, type Settings } from '../config/options/options.ts';
 import { isError } from '../config/problem.ts';
 import type { LogLevel } from '../config/types/log-levels.ts';
+import type { Fleet } from '../fleet/view.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link/link.ts';
 import type { LineOutput } from '../logs/sinks/line-output.ts';
 import { adminRoutes } from './http/admin.ts';
@@ -54,6 +55,7 @@ export interface Daemon {
   readonly url: string | undefined;
   readonly adminUrl: string | undefined;
   readonly logger: Logger;
+  readonly fleet: Fleet;
   status(): Status;
   reload(): Promise<ReloadResult>;
   /** Stops within so many ms: not ready any more, polling ends, sinks are flushed, listeners close. Idempotent. */
@@ -127,6 +129,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       return listeners.admin?.url;
     },
     logger,
+    fleet: work.fleet,
     status,
     reload: () => reloading.reload(),
     stop: (withinMs) => lifecycle.stop(withinMs),

@@ -56,7 +56,7 @@ export class SharedHistory implements HistoryStore {
 
   async open(): Promise<StoredState> {
     const { redis, keys } = this.#options;
-    const version = Number((await redis.command('GET', keys.fleetVersion)) ?? 0);
+    const version = Number((await redis.command('GET', keys.fleetCommits)) ?? 0);
     const endpoints = await this.#entries(keys.fleetEndpoints);
     const lives = await this.#entries(keys.fleetWorkers);
     const known = (await redis.command('GET', keys.fleetKnown)) as string | null;
@@ -80,7 +80,7 @@ export class SharedHistory implements HistoryStore {
     const from = this.#version;
     if (from === undefined) throw new LeaseLost('what Redis has is not known');
     const commands = writes.flatMap((write) => this.#commands(write, nowMs));
-    const fence = { lease: keys.lease, token, version: keys.fleetVersion, from, to: from + 1 };
+    const fence = { lease: keys.lease, token, version: keys.fleetCommits, from, to: from + 1 };
     try {
       await commitFenced(redis, fence, commands);
     } catch (error) {

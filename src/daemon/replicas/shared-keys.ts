@@ -33,8 +33,8 @@ export class SharedKeys {
     return `${this.#scope}:window:`;
   }
   /** Of the history of endpoints: counts the commits. */
-  get fleetVersion(): string {
-    return `${this.#scope}:fleet:version`;
+  get fleetCommits(): string {
+    return `${this.#scope}:fleet:commits`;
   }
   /** Hash: label of an endpoint → its state as JSON. */
   get fleetEndpoints(): string {

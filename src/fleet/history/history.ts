@@ -61,6 +61,8 @@ export class History {
   #isBehind = false;
   #trouble: string | undefined;
   #storing: Promise<void> | undefined;
+  /** Settles when one write has ended, however. */
+  #writing: Promise<unknown> | undefined;
 
   constructor(options: HistoryOptions) {
     this.#options = options;
@@ -159,7 +161,8 @@ export class History {
 
   async #rows(label: string, tier: Tier, fromMs: number, toMs: number): Promise<readonly StepRow[]> {
     const { store, clock } = this.#options;
-    const stored = await store.read(label, tier, fromMs, toMs);
+    // What is on its way would be counted twice, or not at all.
+    while (this.#writing) await this.#writing;
     const keptFromMs = clock.now() - store.keptMs[tier];
     const held = [...this.#batch, ...this.#held].flatMap((write) =>
       write.label === label ? write.rows : [],
@@ -167,6 +170,7 @@ export class History {
     const later = [...held, ...(this.#states.get(label)?.open ?? [])].filter(
       (row) => tierOf(row) === tier && row.fromMs >= Math.max(fromMs, keptFromMs) && row.fromMs < toMs,
     );
+    const stored = await store.read(label, tier, fromMs, toMs);
     if (later.length === 0) return stored;
     return tier === 'sample'
       ? [...stored, ...later].sort((a, b) => a.fromMs - b.fromMs)
@@ -179,9 +183,7 @@ export class History {
       this.#held.shift();
       this.#isBehind = true;
     }
-    this.#storing ??= this.#storeAll().finally(() => {
-      this.#storing = undefined;
-    });
+    this.#storing ??= this.#storeAll();
   }
 
   async #storeAll(): Promise<void> {
@@ -189,11 +191,19 @@ export class History {
     const { signal } = this.#stopping;
     for (;;) {
       if (this.#batch.length === 0) [this.#batch, this.#held] = [this.#held, []];
-      if (this.#batch.length === 0) return;
-      if (await this.#store()) this.#batch = [];
-      else if (signal.aborted) return;
-      else await clock.sleep(TRY_AGAIN_MS, signal).catch(() => {});
+      if (this.#batch.length === 0) break;
+      const writing = this.#store().then((isStored) => {
+        if (isStored) this.#batch = [];
+        this.#writing = undefined;
+        return isStored;
+      });
+      this.#writing = writing;
+      if (await writing) continue;
+      if (signal.aborted) break;
+      await clock.sleep(TRY_AGAIN_MS, signal).catch(() => {});
     }
+    // At once: what is held from here on begins it again.
+    this.#storing = undefined;
   }
 
   async #store(): Promise<boolean> {
