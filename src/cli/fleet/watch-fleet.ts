@@ -15,9 +15,9 @@ import { endpointInWords, fleetNotes, noEndpoints } from './words.ts';
 export interface FleetFlags {
   readonly json?: boolean;
   readonly once?: boolean;
+  /** Between two looks, ms. */
+  readonly every: number;
 }
-
-const ASK_EVERY_MS = 2_000;
 
 /** Prints once, or until it is interrupted; the exit code. */
 export async function watchFleet(
@@ -48,7 +48,7 @@ export async function watchFleet(
           else throw error;
         }
         if (flags.once) return EXIT.ok;
-        await sleep(ASK_EVERY_MS, undefined, { signal });
+        await sleep(flags.every, undefined, { signal });
       }
     } catch (error) {
       if (signal.aborted) return signal.reason === READER_LEFT ? EXIT.ok : EXIT.interrupted;

@@ -91,7 +91,9 @@ test('a look that is refused, cut or nonsense is a missing sample, and told once
   await until(() => endpoint(daemon)?.sample !== undefined);
   expect(endpoint(daemon)?.lastError).toBeUndefined();
   expect(await historyOf(daemon)).toHaveLength(1);
-  const told = daemon.messages.filter(({ msg, level }) => level !== 'debug' && String(msg).includes('looked at'));
+  const told = daemon.messages.filter(
+    ({ msg, level }) => level !== 'debug' && String(msg).includes('looked at'),
+  );
   expect(told.map(({ level }) => level)).toEqual(['warn', 'info']);
 });
 

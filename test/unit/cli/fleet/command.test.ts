@@ -94,6 +94,12 @@ test('a daemon that watches no endpoint, or finds none, says so', async () => {
   });
 });
 
+test.each(['0s', 'soon', '25h'])('refuses to look every %s', async (every) => {
+  const { code, stderr } = await pilotlight(['fleet', '--every', every]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('a duration such as 500ms, 20s, 5m or 1h, more than zero, at most 24h');
+});
+
 test('a daemon that does not answer is exit code 3', async () => {
   const { code, stdout, stderr } = await pilotlight(['fleet', '--url', 'http://127.0.0.1:1']);
   expect([code, stdout]).toEqual([3, '']);
@@ -106,11 +112,13 @@ test('goes on until Ctrl-C, and says each sample once', async () => {
   const view = fleetView([endpointView({ sample: sampleAt(0), sampledAtMs: 1_000_000 })]);
   listener = await listenWithFleet(
     recordedFleet(() => {
-      if (++looks === 3) stop.abort();
+      if (++looks === 20) stop.abort();
       return view;
     }),
   );
-  const lines = await pilotlight(['fleet', '--url', listener.url], { signal: stop.signal });
+  const lines = await pilotlight(['fleet', '--every', '10ms', '--url', listener.url], {
+    signal: stop.signal,
+  });
   expect(lines.code).toBe(130);
   expect(lines.stdout.trim().split('\n')).toHaveLength(1);
 });
@@ -120,11 +128,11 @@ test('draws again in place at a terminal, and shows the cursor at the end', asyn
   let looks = 0;
   listener = await listenWithFleet(
     recordedFleet(() => {
-      if (++looks === 4) stop.abort();
+      if (++looks === 20) stop.abort();
       return fleetView([endpointView()]);
     }),
   );
-  const { code, stdout } = await pilotlight(['fleet', '--url', listener.url], {
+  const { code, stdout } = await pilotlight(['fleet', '--every', '10ms', '--url', listener.url], {
     signal: stop.signal,
     columns: 100,
   });
@@ -138,11 +146,11 @@ test('goes on while the daemon is away, or has only begun, and says so below wha
   let looks = 0;
   listener = await listenWithFleet(
     recordedFleet(() => {
-      if (++looks === 4) stop.abort();
+      if (++looks === 20) stop.abort();
       return fleetView(looks < 3 ? [endpointView()] : []);
     }),
   );
-  const { code, stdout } = await pilotlight(['fleet', 'chat', '--url', listener.url], {
+  const { code, stdout } = await pilotlight(['fleet', 'chat', '--every', '10ms', '--url', listener.url], {
     signal: stop.signal,
     columns: 100,
   });
