@@ -91,7 +91,7 @@ describeWith(
       '3.20 an hour',
       '6 idle, 2 model loading, 10 stopped',
       '<img src=x onerror="window.hacked = true">',
-      'target_util is 0.8, and 0.9 in PILOTLIGHT_ENDPOINT_GROUPS',
+      'is not as PILOTLIGHT_ENDPOINT_GROUPS says: target_util is 0.8, not 0.9',
       'cold_mult: a burst waits for new workers',
       ': 2 workers err again and again',
       ': 1 worker has been loading far longer than the others',

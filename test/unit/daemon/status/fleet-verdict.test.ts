@@ -74,9 +74,14 @@ test.each([
   ],
   [
     'drift',
-    { drift: [{ parameter: 'max_workers', actual: null, wanted: 5 }] },
+    {
+      drift: [
+        { parameter: 'max_workers', actual: null, wanted: 5 },
+        { parameter: 'target_util', actual: 0.8, wanted: 0.9 },
+      ],
+    },
     'warn',
-    'Endpoint chat: max_workers is not set, and 5 in PILOTLIGHT_ENDPOINT_GROUPS',
+    'Endpoint chat is not as PILOTLIGHT_ENDPOINT_GROUPS says: max_workers is not set, not 5; target_util is 0.8, not 0.9',
   ],
 ])('%s is said', (_, over, tone, words) => {
   expect(judge(over)).toMatchObject({ tone, troubles: [words] });

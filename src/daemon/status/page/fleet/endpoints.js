@@ -46,7 +46,7 @@ function about(endpoint, tone) {
       'p',
       { class: 'large' },
       short(endpoint.load),
-      element('small', {}, ` asked of ${short(endpoint.capacity_hot)} ready, units/s`),
+      element('small', {}, ` asked of ${short(endpoint.capacity_hot)} units/s`),
     ),
     facts(...figures(endpoint), ['Seen', ago(endpoint.last_sample_at)]),
     ...(error === null ? [] : [element('p', { class: 'note warn' }, printable(error))]),

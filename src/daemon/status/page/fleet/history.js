@@ -117,11 +117,12 @@ function createPanel(box, name) {
       for (const { figure } of [load, workers]) figure.hidden = isEmpty;
       figures.hidden = isEmpty;
       if (isEmpty) return cost.replaceChildren(nothing);
-      const window = { from, to, at: points.map(({ at }) => at) };
+      // What was not recorded yet takes no room.
+      const window = { from: Math.max(from, rows[0].from), to, at: points.map(({ at }) => at) };
       load.draw({ ...window, series: loadSeries(points) });
       workers.draw({ ...window, series: workerSeries(points) });
       cost.textContent = costInWords(rows, interval);
-      table.replaceChildren(...tableRows(rows, to - from));
+      table.replaceChildren(...tableRows(rows, window.to - window.from));
     },
   };
 }

@@ -50,7 +50,10 @@ export function endpointTroubles(endpoint, { sample_interval_seconds: interval }
       `: ${plural(endpoint.stuck_workers, 'worker')} ${have} been loading far longer than the others`,
     ]);
   }
-  for (const drift of endpoint.drift) found.push(['warn', `: ${driftInWords(drift)}`]);
+  if (endpoint.drift.length > 0) {
+    const differences = endpoint.drift.map((drift) => driftInWords(drift)).join('; ');
+    found.push(['warn', ` is not as PILOTLIGHT_ENDPOINT_GROUPS says: ${differences}`]);
+  }
   const violations = findingsInWords(endpoint.findings);
   if (violations) {
     const isError = endpoint.findings.some(({ severity }) => severity === 'error');
@@ -67,7 +70,7 @@ function atMaximum({ workers }, { max_workers: most }) {
 }
 
 export function driftInWords({ parameter, actual, wanted }) {
-  return `${parameter} is ${actual ?? 'not set'}, and ${wanted} in PILOTLIGHT_ENDPOINT_GROUPS`;
+  return `${parameter} is ${actual ?? 'not set'}, not ${wanted}`;
 }
 
 export function endpointTone(endpoint, fleet, now) {
