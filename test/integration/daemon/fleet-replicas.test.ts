@@ -7,7 +7,6 @@ import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { History } from '../../../src/fleet/history/history.ts';
 import type { FleetSample } from '../../../src/fleet/sample.ts';
 import type { WorkerLife } from '../../../src/fleet/workers/lives.ts';
-import { systemClock } from '../../../src/time/clock.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
 import { settled, VirtualClock } from '../../support/log-time.ts';
@@ -84,7 +83,13 @@ describeWith(
   }, 120_000);
 
   const sampleOf = (atMs: number, load: number): FleetSample => {
-    const rest = { load_average: 0, capacity_hot: 0, capacity_cold: 0, requests_working: 0, cost_per_hour: 0 };
+    const rest = {
+      load_average: 0,
+      capacity_hot: 0,
+      capacity_cold: 0,
+      requests_working: 0,
+      cost_per_hour: 0,
+    };
     return { atMs, measures: { load, ...rest }, workers: { idle: load } };
   };
   const life: WorkerLife = {
@@ -120,7 +125,8 @@ describeWith(
     const first = await open('first');
     for (let load = 1; load <= 30; load += 1) {
       await clock.advance(15_000);
-      const events = load === 1 ? [{ kind: 'started', workerId: 7, from: 'cold', seconds: 4, perf: 3 } as const] : [];
+      const events =
+        load === 1 ? [{ kind: 'started', workerId: 7, from: 'cold', seconds: 4, perf: 3 } as const] : [];
       const changed = load === 1 ? [life] : [];
       first.history.record({ label: 'chat', sample: sampleOf(clock.now(), load), changed, gone: [], events });
     }
@@ -143,7 +149,13 @@ describeWith(
     expect(minutes.reduce((sum, row) => sum + row.measures.load.sum, 0)).toBe((30 * 31) / 2);
     // What the first still writes is refused, and changes nothing.
     await clock.advance(15_000);
-    first.history.record({ label: 'chat', sample: sampleOf(clock.now(), 99), changed: [], gone: [], events: [] });
+    first.history.record({
+      label: 'chat',
+      sample: sampleOf(clock.now(), 99),
+      changed: [],
+      gone: [],
+      events: [],
+    });
     await until(() => first.troubles.length > 0);
     expect(await second.history.query(query)).toHaveLength(30);
     await first.history.stop();
@@ -159,14 +171,20 @@ describeWith(
     const virtual = new VirtualClock();
     const history = new History({
       store,
-      clock: { now: systemClock.now, sleep: (ms, signal) => virtual.sleep(ms, signal) },
+      clock: { now: () => Date.now(), sleep: (ms, signal) => virtual.sleep(ms, signal) },
       lives: () => [life],
       onTrouble() {},
       onStored() {},
     });
     await history.open();
     const record = (load: number) =>
-      history.record({ label: 'chat', sample: sampleOf(Date.now(), load), changed: [], gone: [], events: [] });
+      history.record({
+        label: 'chat',
+        sample: sampleOf(Date.now(), load),
+        changed: [],
+        gone: [],
+        events: [],
+      });
     record(1);
     const stored = async () => Number(await redis.command('HEXISTS', keys.fleetEndpoints, 'chat')) === 1;
     await until(stored);

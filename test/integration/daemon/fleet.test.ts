@@ -83,15 +83,17 @@ test('the next daemon goes on with what the one before has kept in STATE_DIR', a
 test('a look that is refused, cut or nonsense is a missing sample, and told once', async () => {
   await using emulator = await startEmulator({ dialect: 'public', seed: SEED });
   const operation = 'endpointGroups.workers';
-  emulator.faults.add({ kind: 'truncated', operation, nth: 1 });
-  emulator.faults.add({ kind: 'throttled', operation, nth: 2, thresholdSeconds: 0.1 });
+  await emulator.faults.add({ kind: 'truncated', operation, nth: 1 });
+  await emulator.faults.add({ kind: 'throttled', operation, nth: 2, thresholdSeconds: 0.1 });
   await using daemon = await start(emulator);
   await until(() => endpoint(daemon)?.lastError !== undefined);
   expect(endpoint(daemon)?.sample).toBeUndefined();
   await until(() => endpoint(daemon)?.sample !== undefined);
   expect(endpoint(daemon)?.lastError).toBeUndefined();
   expect(await historyOf(daemon)).toHaveLength(1);
-  const told = daemon.messages.filter(({ msg, level }) => level !== 'debug' && String(msg).includes('looked at'));
+  const told = daemon.messages.filter(
+    ({ msg, level }) => level !== 'debug' && String(msg).includes('looked at'),
+  );
   expect(told.map(({ level }) => level)).toEqual(['warn', 'info']);
 });
 
