@@ -54,8 +54,7 @@ for (let fromMs = BEGIN_MS; fromMs < END_MS; fromMs += HOUR_MS) {
   const isFine = fromMs >= END_MS - FINE_DAYS * DAY_MS;
   const writes = Array.from({ length: ENDPOINTS }, (_, endpoint) => {
     const samples = hourOf(endpoint, fromMs);
-    const minutes =
-      fromMs >= END_MS - 60 * DAY_MS || fromMs < BEGIN_MS + DAY_MS ? folded(samples, 60_000) : [];
+    const minutes = fromMs >= END_MS - 100 * DAY_MS ? folded(samples, 60_000) : [];
     const rows = [...(isFine ? samples : []), ...minutes, ...folded(samples, HOUR_MS)];
     const state = { label: `endpoint-${endpoint}`, sinceMs: BEGIN_MS, lastMs: fromMs, open: [] };
     return { ...NO_WRITE, label: `endpoint-${endpoint}`, rows, state };

@@ -15,15 +15,14 @@ export const MEASURE_NAMES = Object.keys(MEASURES) as Measure[];
 const NOTHING: Aggregate = { count: 0, sum: 0, peak: 0 };
 
 export function rowOf({ atMs, measures, workers }: FleetSample): StepRow {
-  const steps = MEASURE_NAMES.map((name): [Measure, Aggregate] => {
-    const value = measures[name];
-    return [name, value === null ? NOTHING : once(Math.round(value * STEPS[name]))];
-  });
   return {
     fromMs: atMs,
     lengthMs: 0,
     samples: 1,
-    measures: Object.fromEntries(steps) as Record<Measure, Aggregate>,
+    measures: eachMeasure((name) => {
+      const value = measures[name];
+      return value === null ? NOTHING : once(Math.round(value * STEPS[name]));
+    }),
     workers: Object.fromEntries(Object.entries(workers).map(([status, count]) => [status, once(count)])),
   };
 }
@@ -35,20 +34,19 @@ export function stretchOf(atMs: number, lengthMs: number): number {
 
 /** Both of one stretch, as one row of it. */
 export function added(a: StepRow, b: StepRow): StepRow {
-  const measures = MEASURE_NAMES.map((name) => [name, both(a.measures[name], b.measures[name])]);
   const samples = a.samples + b.samples;
-  const statuses = new Set([...Object.keys(a.workers), ...Object.keys(b.workers)]);
-  const workers = Array.from(statuses, (status) => {
+  const workers: Record<string, Aggregate> = {};
+  for (const status of [...Object.keys(a.workers), ...Object.keys(b.workers)]) {
     // A status that a row does not have had no workers in any of its samples.
     const { sum, peak } = both(a.workers[status] ?? NOTHING, b.workers[status] ?? NOTHING);
-    return [status, { count: samples, sum, peak }];
-  });
+    workers[status] = { count: samples, sum, peak };
+  }
   return {
     fromMs: a.fromMs,
     lengthMs: a.lengthMs,
     samples,
-    measures: Object.fromEntries(measures) as Record<Measure, Aggregate>,
-    workers: Object.fromEntries(workers) as Record<string, Aggregate>,
+    measures: eachMeasure((name) => both(a.measures[name], b.measures[name])),
+    workers,
   };
 }
 
@@ -70,11 +68,17 @@ export function folded(rows: readonly StepRow[], lengthMs: number): StepRow[] {
 
 /** For whoever reads it: in units, not in steps. */
 export function inUnits(row: StepRow): HistoryRow {
-  const measures = MEASURE_NAMES.map((name) => {
+  const measures = eachMeasure((name) => {
     const { count, sum, peak } = row.measures[name];
-    return [name, { count, sum: sum / STEPS[name], peak: peak / STEPS[name] }];
+    return { count, sum: sum / STEPS[name], peak: peak / STEPS[name] };
   });
-  return { ...row, measures: Object.fromEntries(measures) as Record<Measure, Aggregate> };
+  return { ...row, measures };
+}
+
+function eachMeasure(aggregate: (name: Measure) => Aggregate): Record<Measure, Aggregate> {
+  const measures: Partial<Record<Measure, Aggregate>> = {};
+  for (const name of MEASURE_NAMES) measures[name] = aggregate(name);
+  return measures as Record<Measure, Aggregate>;
 }
 
 function once(value: number): Aggregate {

@@ -73,25 +73,23 @@ export function unpacked(bytes: Uint8Array, fromMs: number, lengthMs: number): S
   const samples = reader.next();
   const isOne = samples === 1;
   const mask = reader.next();
-  const measures = MEASURE_ORDER.map((name, place): [Measure, Aggregate] => {
-    if (Math.floor(mask / 2 ** place) % 2 === 0) return [name, NOTHING];
+  const measures: Partial<Record<Measure, Aggregate>> = {};
+  for (const [place, name] of MEASURE_ORDER.entries()) {
+    if (Math.floor(mask / 2 ** place) % 2 === 0) {
+      measures[name] = NOTHING;
+      continue;
+    }
     const count = isOne ? 1 : reader.next();
     const sum = reader.next();
-    return [name, { count, sum, peak: isOne ? sum : reader.next() }];
-  });
-  const statuses = reader.next();
-  const workers = Array.from({ length: statuses }, (): [string, Aggregate] => {
+    measures[name] = { count, sum, peak: isOne ? sum : reader.next() };
+  }
+  const workers: Record<string, Aggregate> = {};
+  for (let rest = reader.next(); rest > 0; rest -= 1) {
     const status = STATUS_ORDER[reader.next()] ?? 'unknown';
     const sum = reader.next();
-    return [status, { count: samples, sum, peak: isOne ? sum : reader.next() }];
-  });
-  return {
-    fromMs,
-    lengthMs,
-    samples,
-    measures: Object.fromEntries(measures) as Record<Measure, Aggregate>,
-    workers: Object.fromEntries(workers),
-  };
+    workers[status] = { count: samples, sum, peak: isOne ? sum : reader.next() };
+  }
+  return { fromMs, lengthMs, samples, measures: measures as Record<Measure, Aggregate>, workers };
 }
 
 /** More than 2^53 steps is nothing that a worker does. */

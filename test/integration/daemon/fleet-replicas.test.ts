@@ -7,7 +7,6 @@ import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { History } from '../../../src/fleet/history/history.ts';
 import type { FleetSample } from '../../../src/fleet/sample.ts';
 import type { WorkerLife } from '../../../src/fleet/workers/lives.ts';
-import { systemClock } from '../../../src/time/clock.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
 import { settled, VirtualClock } from '../../support/log-time.ts';
@@ -172,7 +171,7 @@ describeWith(
     const virtual = new VirtualClock();
     const history = new History({
       store,
-      clock: { now: systemClock.now, sleep: (ms, signal) => virtual.sleep(ms, signal) },
+      clock: { now: () => Date.now(), sleep: (ms, signal) => virtual.sleep(ms, signal) },
       lives: () => [life],
       onTrouble() {},
       onStored() {},

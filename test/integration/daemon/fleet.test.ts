@@ -83,8 +83,8 @@ test('the next daemon goes on with what the one before has kept in STATE_DIR', a
 test('a look that is refused, cut or nonsense is a missing sample, and told once', async () => {
   await using emulator = await startEmulator({ dialect: 'public', seed: SEED });
   const operation = 'endpointGroups.workers';
-  emulator.faults.add({ kind: 'truncated', operation, nth: 1 });
-  emulator.faults.add({ kind: 'throttled', operation, nth: 2, thresholdSeconds: 0.1 });
+  await emulator.faults.add({ kind: 'truncated', operation, nth: 1 });
+  await emulator.faults.add({ kind: 'throttled', operation, nth: 2, thresholdSeconds: 0.1 });
   await using daemon = await start(emulator);
   await until(() => endpoint(daemon)?.lastError !== undefined);
   expect(endpoint(daemon)?.sample).toBeUndefined();

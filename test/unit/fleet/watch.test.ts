@@ -182,6 +182,18 @@ describe('a look', () => {
     expect(world.asked.length - before).toBeGreaterThanOrEqual(8);
     expect(world.asked.length - before).toBeLessThanOrEqual(9);
   });
+
+  test('during which the clock is set back is followed by the next after an interval', async () => {
+    const clock = new SteppedClock();
+    const world = new World(clock);
+    world.workers = () => {
+      if (world.asked.length === 3) clock.shiftMs = -3_600_000;
+      return [idle(1)];
+    };
+    await world.start();
+    await world.pass(120);
+    expect(world.asked).toHaveLength(8);
+  });
 });
 
 class SteppedClock extends VirtualClock {

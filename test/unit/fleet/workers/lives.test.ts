@@ -100,6 +100,9 @@ describe('a start', () => {
     expect(hole.look({ 2: 'idle' })).toEqual([]);
     hole.look({ 2: 'stopped' });
     expect(hole.look({ 2: 'idle' }, 10 * INTERVAL)).toEqual([]);
+    hole.look({ 2: 'stopped' });
+    hole.look({ 2: 'starting' }, 10 * INTERVAL);
+    expect(hole.look({ 2: 'idle' })).toEqual([]);
   });
 
   test('that ends in a hole is not timed; one that a hole lies within is', () => {
