@@ -9,7 +9,7 @@
  * once it has started it needs no file any more, which may be replaced by then.
  */
 import { build, type BuildOptions } from 'esbuild';
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { licences } from './licences.ts';
@@ -78,8 +78,7 @@ async function bundle(options: BuildOptions) {
 
 // What is read as a file: the status page, the emulator's documentation, and the parts of a plan's page.
 for (const folder of ['src/daemon/status/page', 'src/emulator/docs', 'src/cli/plan/report']) {
-  for (const name of readdirSync(join(root, folder)))
-    if (!name.endsWith('.ts')) copyFileSync(join(root, folder, name), join(out, name));
+  cpSync(join(root, folder), out, { recursive: true, filter: (name) => !name.endsWith('.ts') });
 }
 for (const name of ['uPlot.iife.min.js', 'uPlot.min.css'])
   copyFileSync(join(root, 'node_modules/uplot/dist', name), join(out, name));

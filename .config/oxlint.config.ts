@@ -132,12 +132,20 @@ const LAYERS: Record<string, readonly string[]> = {
   'heartbeat/discovery': ['contract', 'client', 'heartbeat/driver', 'heartbeat/engine'],
   'heartbeat/process': ['contract', 'client', 'config', 'heartbeat'],
 
+  time: ['contract'],
+  storage: ['contract'],
+
   logs: ['contract'],
-  'logs/lookup': [],
-  'logs/tail': ['contract'],
-  'logs/spool': ['contract', 'logs/tail'],
-  'logs/sinks': ['contract', 'wire', 'client', 'logs/spool'],
-  'logs/follow': ['contract', 'client', 'logs/sinks', 'logs/spool', 'logs/tail'],
+  'logs/lookup': ['time'],
+  'logs/tail': ['contract', 'time'],
+  'logs/spool': ['contract', 'storage', 'time', 'logs/tail'],
+  'logs/sinks': ['contract', 'wire', 'client', 'time', 'logs/spool'],
+  'logs/follow': ['contract', 'client', 'time', 'logs/sinks', 'logs/spool', 'logs/tail'],
+
+  fleet: ['contract', 'scaling/rules', 'storage', 'time', 'fleet'],
+  'fleet/workers': ['contract', 'fleet/*'],
+  'fleet/discovery': ['contract', 'scaling/rules', 'fleet/*'],
+  'fleet/history': ['contract', 'storage', 'time', 'fleet/*', 'fleet/discovery', 'fleet/workers'],
 
   watch: ['contract', 'client'],
   config: [
@@ -146,6 +154,7 @@ const LAYERS: Record<string, readonly string[]> = {
     'scaling/rules',
     'heartbeat/discovery',
     'heartbeat/engine',
+    'fleet/discovery',
     'logs/lookup',
     'watch',
   ],
@@ -159,7 +168,10 @@ const LAYERS: Record<string, readonly string[]> = {
     'heartbeat/*',
     'heartbeat/process',
     'heartbeat/view',
+    'fleet',
     'logs',
+    'storage',
+    'time',
     'watch',
   ],
 };
@@ -186,6 +198,8 @@ const PURE = new Set([
   'heartbeat/discovery',
   'logs/lookup',
   'logs/tail',
+  'fleet/workers',
+  'fleet/discovery',
 ]);
 /** What a pure one may use all the same: compressing is arithmetic. */
 const PURE_MODULES: Record<string, readonly string[]> = { 'logs/tail': ['node:zlib'] };

@@ -14,6 +14,8 @@ export interface Console {
   readonly environment: Environment | undefined;
   /** Width of the terminal that results go to; undefined when they go to a file or a pipe. */
   readonly columns: number | undefined;
+  /** Height of that terminal; undefined as above. */
+  readonly rows: number | undefined;
   /** Width of the terminal that everything else goes to; undefined when it goes to a file or a pipe. */
   readonly errColumns: number | undefined;
   /** Whether results go to a terminal that shows colours. */
@@ -56,6 +58,9 @@ export function processConsole(): Console {
     environment: undefined,
     get columns() {
       return stdout.isTTY ? stdout.columns : undefined;
+    },
+    get rows() {
+      return stdout.isTTY ? stdout.rows : undefined;
     },
     get errColumns() {
       return stderr.isTTY ? stderr.columns : undefined;

@@ -6,6 +6,7 @@ import { checkCommand } from './commands/check.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
 import { demoCommand } from './commands/demo.ts';
 import { emulatorCommand } from './commands/emulator.ts';
+import { fleetCommand } from './commands/fleet.ts';
 import { healthcheckCommand } from './commands/healthcheck.ts';
 import { logsCommand } from './commands/logs.ts';
 import { openapiCommand } from './commands/openapi.ts';
@@ -50,6 +51,7 @@ export async function createProgram(console: Console, first: string | undefined)
     planCommand(console),
     logsCommand(console),
     statusCommand(console),
+    fleetCommand(console),
     healthcheckCommand(console),
     callCommand(console),
     opsCommand(console),

@@ -11,6 +11,7 @@ import { FEATURES } from '../config/options/features.ts';
 import { SECRET_KEYS, type Settings } from '../config/options/options.ts';
 import { isError } from '../config/problem.ts';
 import type { LogLevel } from '../config/types/log-levels.ts';
+import type { Fleet } from '../fleet/view.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link/link.ts';
 import type { LineOutput } from '../logs/sinks/line-output.ts';
 import { adminRoutes } from './http/admin.ts';
@@ -54,6 +55,7 @@ export interface Daemon {
   readonly url: string | undefined;
   readonly adminUrl: string | undefined;
   readonly logger: Logger;
+  readonly fleet: Fleet;
   status(): Status;
   reload(): Promise<ReloadResult>;
   /** Stops within so many ms: not ready any more, polling ends, sinks are flushed, listeners close. Idempotent. */
@@ -84,7 +86,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onStop: onEnd,
   });
   const client = createDaemonClient({ settings, apiKey, metrics, clock });
-  const work = await startSharedWork({ id: randomUUID(), client, settings, logger, stdout, restarts });
+  const work = await startSharedWork({
+    id: randomUUID(),
+    client,
+    settings,
+    logger,
+    stdout,
+    restarts,
+    onFleetEvent: metrics.fleet,
+  });
 
   const build = buildInfo();
   const status = (): Status =>
@@ -104,7 +114,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   work.stopWith(lifecycle);
   lifecycle.onStop('connections', () => client[Symbol.asyncDispose]());
   const listeners = await openListeners(settings, lifecycle, logger, {
-    main: publicRoutes({ status, lifecycle, heartbeats, metrics, inForce }),
+    main: publicRoutes({ status, fleet: work.fleet, lifecycle, heartbeats, metrics, inForce }),
     admin: adminRoutes({ reloading, heart, logger, inForce }),
   });
 
@@ -119,6 +129,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       return listeners.admin?.url;
     },
     logger,
+    fleet: work.fleet,
     status,
     reload: () => reloading.reload(),
     stop: (withinMs) => lifecycle.stop(withinMs),

@@ -6,8 +6,17 @@ import {
   type Instance,
 } from '../contract/operations/instances/instance-list.ts';
 
+/** Of an instance, an hour; undefined where the service does not say. */
+export interface InstancePrice {
+  /** While it runs, storage included. */
+  readonly running: number | undefined;
+  readonly storage: number | undefined;
+}
+
 export interface InstancesWatch {
   run(signal: AbortSignal): Promise<void>;
+  /** By instance id, as of the last successful run. */
+  prices(): ReadonlyMap<number, InstancePrice>;
   /** Status → count: `stopped` and every status that the interface names, at zero too, and any other that was seen. */
   view(): ReadonlyMap<string, number>;
 }
@@ -24,6 +33,7 @@ export function createInstancesWatch(
 ): InstancesWatch {
   let counts = countStatuses([]);
   let unhealthy: ReadonlySet<number> = new Set();
+  let prices: ReadonlyMap<number, InstancePrice> = new Map();
   return {
     async run(signal) {
       const { instances } = await client.instances.list({}, { signal });
@@ -32,7 +42,9 @@ export function createInstancesWatch(
       const failed = statuses.filter(({ status }) => isFinal(status));
       for (const instance of failed) if (!unhealthy.has(instance.id)) onUnhealthy(instance);
       unhealthy = new Set(failed.map(({ id }) => id));
+      prices = new Map(instances.map((instance) => [instance.id, priceOf(instance)]));
     },
+    prices: () => prices,
     view: () => counts,
   };
 }
@@ -41,6 +53,10 @@ export function createInstancesWatch(
 function statusOf({ actual_status: actual, intended_status: intended }: Instance): string {
   const status = actual?.toLowerCase() ?? 'created';
   return isFinal(status) && intended?.toLowerCase() === STOPPED ? STOPPED : status;
+}
+
+function priceOf({ dph_total: running, storage_total_cost: storage }: Instance): InstancePrice {
+  return { running: running ?? undefined, storage: storage ?? undefined };
 }
 
 function isFinal(status: string): boolean {

@@ -1,32 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
+import { axeViolations } from '../support/axe.ts';
 import { hasBrowser, launchBrowser } from '../support/browser.ts';
 import { startTestDaemon, until } from '../support/daemon.ts';
 import { describeWith } from '../support/optional.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface AxeResults {
-  readonly violations: readonly {
-    readonly id: string;
-    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
-  }[];
-}
-
-/** What the accessibility rules of WCAG 2.2 AA and axe's best practices find wrong. */
-async function axeViolations(page: Page): Promise<string[]> {
-  // As evaluated code and not as a script element: the page's policy lets nothing foreign in.
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate<AxeResults>('axe.run()');
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`),
-  );
-}
 
 const HOSTILE = [
   '<script>window.hacked = true</script><img src=x onerror="window.hacked = true">',

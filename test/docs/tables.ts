@@ -1,6 +1,6 @@
 /**
- * The tables of the documents that have a source in the code, and the published schema of the status: `npm run readme`
- * writes them, and tests check that they are what the code says.
+ * The tables of the documents that have a source in the code, and the published schemas: `npm run readme` writes them,
+ * and tests check that they are what the code says.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
@@ -19,6 +19,7 @@ import { FEATURES } from '../../src/config/options/features.ts';
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/config/options/options.ts';
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
 import { EMPTY_STATUS } from '../support/empty-status.ts';
+import { fleetJsonSchema } from '../../src/daemon/http/fleet/answer.ts';
 import { statusJsonSchema } from '../../src/daemon/status/schema.ts';
 import type { AdminParts } from '../../src/emulator/admin/route.ts';
 import { adminRoutes } from '../../src/emulator/admin/routes.ts';
@@ -30,7 +31,7 @@ import { RULES } from '../../src/scaling/rules/rules.ts';
 import { benchTable, keyFigures, readResults } from '../bench/results.ts';
 import { DOCUMENTS, textOf, urlOf } from './documents.ts';
 
-const statusSchemaFile = new URL('../../deploy/status.schema.json', import.meta.url);
+const PUBLISHED_SCHEMAS = { status: statusJsonSchema, fleet: fleetJsonSchema };
 
 function line(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
@@ -236,5 +237,6 @@ if (import.meta.main) {
     const written = withTables(text, tables);
     if (written !== text) writeFileSync(urlOf(path), written);
   }
-  writeFileSync(statusSchemaFile, `${JSON.stringify(statusJsonSchema(), null, 2)}\n`);
+  for (const [name, schema] of Object.entries(PUBLISHED_SCHEMAS))
+    writeFileSync(urlOf(`deploy/${name}.schema.json`), `${JSON.stringify(schema(), null, 2)}\n`);
 }

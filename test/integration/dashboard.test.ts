@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { startTestDaemon, until } from '../support/daemon.ts';
+import { listenWithFleet } from '../support/fleet-listener.ts';
 import { describeWith, hasCommand, root } from '../support/optional.ts';
 import { freePort } from '../support/ports.ts';
 import { startProgram } from '../support/process.ts';
+import { endpointView, fleetView, recordedFleet } from '../support/recorded-fleet.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 interface Panel {
@@ -46,12 +48,22 @@ describeWith(
       ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
     });
     await until(async () => daemon.daemon.status().account !== null && daemon.lines(7).length > 0);
+    await using fleet = await listenWithFleet(
+      recordedFleet(() => fleetView([endpointView({ stuckWorkers: 1 })])),
+      { fleetInterval: 15_000, budgetPerHour: 3 },
+    );
+    // Each scrape has one more.
+    const starts = setInterval(() => {
+      for (const from of ['new', 'cold'] as const)
+        fleet.observe({ kind: 'worker started', endpoint: 'chat', from, seconds: 90 });
+    }, 500);
+    using _ = { [Symbol.dispose]: () => clearInterval(starts) };
     const config = join(folder.path, 'prometheus.yml');
-    const target = daemon.url.replace('http://', '');
+    const addresses = [daemon.url, fleet.url].map((url) => `'${url.replace('http://', '')}'`).join(', ');
     writeFileSync(
       config,
       `rule_files: ['${root}deploy/prometheus/pilotlight.rules.yml']\n` +
-        `scrape_configs: [{ job_name: pilotlight, scrape_interval: 1s, static_configs: [{ targets: ['${target}'] }] }]\n`,
+        `scrape_configs: [{ job_name: pilotlight, scrape_interval: 1s, static_configs: [{ targets: [${addresses}] }] }]\n`,
     );
     const port = await freePort();
     await using prometheus = startProgram('prometheus', [

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { startTestDaemon, until } from '../support/daemon.ts';
+import { listenWithFleet, type FleetListener } from '../support/fleet-listener.ts';
 import { describeWith, hasCommand } from '../support/optional.ts';
 import { freePort } from '../support/ports.ts';
 import { startProgram } from '../support/process.ts';
+import { endpointView, fleetView, recordedFleet, UNSEEN } from '../support/recorded-fleet.ts';
 
 async function daemonWithEverything(url: string) {
   return startTestDaemon({
@@ -18,6 +20,21 @@ async function daemonWithEverything(url: string) {
     MACHINES: '11,12',
     ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97},{}]',
   });
+}
+
+/** A name that would end a label, a line or a comment, were it not escaped. */
+const HOSTILE = 'a"b\\c\nd{e="f"} 1 # HELP';
+
+async function fleetWithEverything(): Promise<FleetListener> {
+  const drift = [{ parameter: 'target_util', actual: 0.8, wanted: 0.9 }];
+  const endpoints = [{}, { endpoint: HOSTILE, id: 32, drift }, { endpoint: 'new', id: 33, ...UNSEEN }];
+  const fleet = await listenWithFleet(
+    recordedFleet(() => fleetView(endpoints.map((over) => endpointView(over)))),
+    { fleetInterval: 15_000, budgetPerHour: 3 },
+  );
+  fleet.observe({ kind: 'worker started', endpoint: 'chat', from: 'cold', seconds: 90 });
+  fleet.observe({ kind: 'worker failed', endpoint: HOSTILE, workerId: 9 });
+  return fleet;
 }
 
 describeWith(
@@ -36,16 +53,27 @@ describeWith(
     expect([stdout, stderr, status]).toEqual(['', '', 0]);
   });
 
-  test('a real Prometheus scrapes the daemon and knows its deployments', async () => {
+  test('promtool check metrics has nothing to say of endpoints either, whatever they are called', async () => {
+    await using fleet = await fleetWithEverything();
+    const input = await (await fetch(`${fleet.url}/metrics`)).text();
+    const { stdout, stderr, status } = spawnSync('promtool', ['check', 'metrics'], {
+      input,
+      encoding: 'utf8',
+    });
+    expect([stdout, stderr, status]).toEqual(['', '', 0]);
+  });
+
+  test('a real Prometheus scrapes the daemon and knows its deployments and endpoints', async () => {
     await using emulator = await startEmulator();
     await using daemon = await daemonWithEverything(emulator.url);
+    await using fleet = await fleetWithEverything();
     const folder = mkdtempSync(join(tmpdir(), 'pilotlight-prometheus-'));
     const port = await freePort();
     const config = join(folder, 'prometheus.yml');
-    const target = daemon.url.replace('http://', '');
+    const targets = [daemon.url, fleet.url].map((url) => `'${url.replace('http://', '')}'`).join(', ');
     writeFileSync(
       config,
-      `scrape_configs: [{ job_name: pilotlight, scrape_interval: 1s, static_configs: [{ targets: ['${target}'] }] }]\n`,
+      `scrape_configs: [{ job_name: pilotlight, scrape_interval: 1s, static_configs: [{ targets: [${targets}] }] }]\n`,
     );
     try {
       await using prometheus = startProgram('prometheus', [
@@ -71,7 +99,18 @@ describeWith(
         'pilotlight_deployment_expiry_timestamp_seconds{deployment_id="42"} - time()',
       );
       expect(Number(left?.value[1])).toBeGreaterThan(200);
-      expect(await query('up{job="pilotlight"} == 1')).toHaveLength(1);
+      await until(async () => (await query('up{job="pilotlight"} == 1')).length === 2);
+      const [use] = await query(
+        'pilotlight_endpoint_load / on (endpoint_group) pilotlight_endpoint_capacity{state="hot",endpoint_group="chat"}',
+      );
+      expect([use?.metric, use?.value[1]]).toEqual([{ endpoint_group: 'chat' }, '0.7']);
+      const [failed] = await query('pilotlight_endpoint_worker_errors_total > 0');
+      expect(failed?.metric['endpoint_group']).toBe(HOSTILE);
+      const [drifting] = await query('pilotlight_endpoint_parameter_drift');
+      expect(drifting?.metric).toMatchObject({ endpoint_group: HOSTILE, parameter: 'target_util' });
+      const seen = await query('time() - (pilotlight_endpoint_last_sample_timestamp_seconds > 0)');
+      expect(seen).toHaveLength(2);
+      expect(await query('pilotlight_endpoint_last_sample_timestamp_seconds == 0')).toHaveLength(1);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

@@ -35,6 +35,7 @@ export async function pilotlight(words: readonly string[], around: Around = {}):
       Object.entries(env).map(([name, value]) => [`PILOTLIGHT_${name}`, value]),
     ),
     columns,
+    rows: undefined,
     errColumns: undefined,
     hasColours: false,
     out: (text) => (printed.stdout += text),

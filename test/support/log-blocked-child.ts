@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { standardOutput } from '../../src/daemon/process/standard-output.ts';
-import { systemClock } from '../../src/logs/clock.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { MemorySpool } from '../../src/logs/spool/memory-spool.ts';
 import { startPump } from '../../src/logs/sinks/pump.ts';
 import { stdoutSink } from '../../src/logs/sinks/stdout.ts';

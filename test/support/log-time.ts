@@ -1,5 +1,5 @@
 /** Time that passes only when told to, and then wakes sleepers in the order of their times. */
-import type { Clock } from '../../src/logs/clock.ts';
+import type { Clock } from '../../src/time/clock.ts';
 
 interface Sleeper {
   readonly at: number;

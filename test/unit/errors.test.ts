@@ -20,14 +20,15 @@ import { UploadError } from '../../src/client/flows/upload.ts';
 import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
 import { FlagError } from '../../src/contract/text/shell-words.ts';
 import { WaitingForLastHolder } from '../../src/daemon/replicas/replica-memory.ts';
-import { LeaseLost, UnreadableState } from '../../src/daemon/replicas/shared-store.ts';
+import { LeaseLost } from '../../src/daemon/replicas/fenced-commit.ts';
+import { UnreadableState } from '../../src/daemon/replicas/shared-store.ts';
 import { SeedError } from '../../src/emulator/seed/file.ts';
 import { Refused } from '../../src/emulator/answers/refused.ts';
 import { SinkBusy } from '../../src/logs/sinks/sink.ts';
 import { RedisAway } from '../../src/daemon/replicas/redis.ts';
 import { NoRegularFile } from '../../src/logs/sinks/regular-file.ts';
-import { NoAnswer } from '../../src/logs/clock.ts';
-import { NewerSpool, SpoolInUse, UnreadableSpool } from '../../src/logs/spool/spool-file.ts';
+import { NoAnswer } from '../../src/time/clock.ts';
+import { FileInUse, NewerFile, UnreadableFile } from '../../src/storage/database-file.ts';
 import { EpochOver } from '../../src/logs/spool/spool.ts';
 import type { Refusal } from '../../src/wire/response.ts';
 import { root } from '../support/optional.ts';
@@ -60,13 +61,13 @@ const ERRORS: readonly PilotlightError[] = [
   new SeedError('seed'),
   new Refused('not_found', 'no such thing'),
   new SinkBusy('busy', { retryAfterMs: undefined, advice: undefined }),
-  new NewerSpool(3),
+  new NewerFile(3, 2),
   new NoAnswer('no answer'),
   new NoRegularFile('a pipe'),
   new RedisAway('away'),
   new UnreadableState(1, new Error('no JSON')),
-  new SpoolInUse('in use'),
-  new UnreadableSpool('unreadable'),
+  new FileInUse('in use'),
+  new UnreadableFile('unreadable'),
   new EpochOver(2),
   new LeaseLost('lost'),
   new WaitingForLastHolder(),

@@ -3,6 +3,8 @@ import { EXIT } from '../../config/exit-codes.ts';
 import { localDaemonUrl } from '../../config/local-daemon.ts';
 import type { Status, WorkerGroupStatus } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
+import { endpointInWords, fleetNotes } from '../fleet/words.ts';
+import { legible } from '../legible.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -18,7 +20,7 @@ export function statusCommand(console: Console): Command {
         if (!response.ok) throw new Error(`status ${response.status}`);
         const status = (await response.json()) as Status;
         if (options.json) printJson(console, status);
-        else for (const line of describeStatus(status)) printLine(console, line);
+        else for (const line of describeStatus(status)) printLine(console, legible(line));
       } catch (error) {
         const { message, cause } = error as Error;
         printError(console, `${url}: ${cause instanceof Error ? cause.message : message}`);
@@ -54,6 +56,11 @@ export function describeStatus(status: Status): string[] {
     ...(status.spool_durable === false
       ? ['log records are in memory alone: PILOTLIGHT_STATE_DIR cannot be used, and is tried again']
       : []),
+    ...status.fleet.endpoints.map(
+      (endpoint) =>
+        `endpoint ${endpoint.endpoint_group}: ${endpointInWords(endpoint, status.fleet, status.now)}`,
+    ),
+    ...fleetNotes(status.fleet).map((note) => `endpoints: ${note}`),
     ...status.maintenance_windows.map(
       (window) =>
         `machine ${window.machine_id}: ${window.category} maintenance at ${new Date(window.starts_at * 1000).toISOString()}`,

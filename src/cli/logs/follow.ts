@@ -3,7 +3,7 @@ import { createClient, type ClientOptions } from '../../client/client.ts';
 import type { ClientOf } from '../../client/partial-client.ts';
 import { ApiError } from '../../client/errors.ts';
 import { EXIT } from '../../config/exit-codes.ts';
-import { systemClock } from '../../logs/clock.ts';
+import { systemClock } from '../../time/clock.ts';
 import { createTailFetcher } from '../../logs/follow/fetch-tail.ts';
 import { startLogPipeline } from '../../logs/follow/pipeline.ts';
 import { MemorySpool } from '../../logs/spool/memory-spool.ts';

@@ -6,11 +6,14 @@ import { isSchedule } from '../../watch/job.ts';
 import type { DaemonVariable } from './daemon-variables.ts';
 import { endpointGroupList } from '../types/endpoint-groups.ts';
 import { headerList } from '../types/header-list.ts';
+import { endpointList } from '../types/endpoint-list.ts';
 import type { Option, ValuesOf } from './option.ts';
 import { groupList } from '../types/group-list.ts';
 import {
   byteSize,
+  amount,
   count,
+  durationFrom,
   idList,
   listOf,
   listenAddress,
@@ -29,6 +32,8 @@ export type Feature =
   | 'fileSink'
   | 'otlpSink'
   | 'endpointGroups'
+  | 'fleet'
+  | 'budget'
   | 'maintenance'
   | 'instances'
   | 'account'
@@ -135,14 +140,35 @@ export const DAEMON_OPTIONS = {
     type: path,
     fallback: undefined,
     restart: true,
-    doc: 'folder for the log spool; without it a restart may repeat or lose log lines',
+    doc: 'folder for the log spool and the history of endpoints; without it a restart may repeat or lose log lines, and forgets the history',
   },
   endpointGroups: {
     variable: 'ENDPOINT_GROUPS',
     feature: 'endpointGroups',
     type: endpointGroupList,
     fallback: '[]',
-    doc: 'JSON array of endpoint-group parameter objects to check',
+    doc: 'JSON array of endpoint-group parameter objects to check, and to compare with what the service has',
+  },
+  endpoints: {
+    variable: 'ENDPOINTS',
+    feature: 'fleet',
+    type: endpointList,
+    fallback: '',
+    doc: 'endpoints whose workers, load and cost to watch: by id, by name, or all',
+  },
+  fleetInterval: {
+    variable: 'FLEET_INTERVAL',
+    feature: 'fleet',
+    type: durationFrom('5s'),
+    fallback: '15s',
+    doc: 'time between two looks at the workers of an endpoint',
+  },
+  budgetPerHour: {
+    variable: 'BUDGET_PER_HOUR',
+    feature: 'budget',
+    type: amount,
+    fallback: undefined,
+    doc: 'what the workers of all watched endpoints together may cost an hour, in the currency of their prices',
   },
   machines: {
     variable: 'MACHINES',
@@ -179,7 +205,7 @@ export const DAEMON_OPTIONS = {
     fallback: undefined,
     secret: true,
     restart: true,
-    doc: 'Redis of several replicas: one at a time follows the logs and runs the watches, all send heartbeats; the spool is there and not in STATE_DIR',
+    doc: 'Redis of several replicas: one at a time follows the logs, watches endpoints and runs the other watches, all send heartbeats; the spool and the history of endpoints are there and not in STATE_DIR',
   },
   listen: {
     variable: 'LISTEN',

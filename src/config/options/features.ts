@@ -19,6 +19,11 @@ export const FEATURES: Readonly<Record<Feature, SwitchedOff>> = {
   fileSink: { words: 'the file sink is off', settings: (settings) => withoutSink(settings, 'file') },
   otlpSink: { words: 'the OTLP sink is off', settings: (settings) => withoutSink(settings, 'otlp') },
   endpointGroups: { words: 'no endpoint group is checked', settings: () => ({ endpointGroups: [] }) },
+  fleet: { words: 'no endpoint is watched', settings: () => ({ endpoints: [] }) },
+  budget: {
+    words: 'the cost of endpoints is watched without a budget',
+    settings: () => ({ budgetPerHour: undefined }),
+  },
   maintenance: {
     words: 'maintenance windows are not watched',
     settings: () => ({ maintenanceSchedule: 'off', machines: [] }),
@@ -27,7 +32,7 @@ export const FEATURES: Readonly<Record<Feature, SwitchedOff>> = {
   account: { words: 'the account is not watched', settings: () => ({ accountSchedule: 'off' }) },
   replicas: {
     words: 'no worker group is followed and nothing is watched, for another replica may do it',
-    settings: () => ({ redisUrl: undefined, workerGroups: [], ...NO_WATCHES }),
+    settings: () => ({ redisUrl: undefined, workerGroups: [], endpoints: [], ...NO_WATCHES }),
   },
   listener: {
     words: 'metrics, probes and status page are not served',

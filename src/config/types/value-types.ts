@@ -121,6 +121,9 @@ export const duration: ValueType<number> = {
   },
 };
 
+/** Node's timers take no more. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** For what a timer waits for: Node's timers take no more than 2^31 - 1 ms, and fire at once above that. */
 export function durationUpTo(maximum: string): ValueType<number> {
   const limit = parseDuration(maximum) ?? 0;
@@ -130,6 +133,19 @@ export function durationUpTo(maximum: string): ValueType<number> {
       const ms = parseDuration(value);
       const inRange = ms !== undefined && ms > 0 && ms <= limit;
       return inRange ? fine(ms) : wrong(value, `${DURATION_ALLOWED}, at most ${maximum}`);
+    },
+  };
+}
+
+/** For what must not happen more often. */
+export function durationFrom(minimum: string): ValueType<number> {
+  const limit = parseDuration(minimum) ?? 0;
+  return {
+    name: `duration from ${minimum}`,
+    parse(value) {
+      const ms = parseDuration(value);
+      const inRange = ms !== undefined && ms >= limit && ms <= LONGEST_TIMER_MS;
+      return inRange ? fine(ms) : wrong(value, `a duration such as 15s or 1m, at least ${minimum}`);
     },
   };
 }
@@ -164,6 +180,16 @@ export const count: ValueType<number> = {
     const number = Number(value);
     const valid = /^\d+$/.test(value) && number >= 1 && Number.isSafeInteger(number);
     return valid ? fine(number) : wrong(value, 'a whole number from 1 on, such as 10');
+  },
+};
+
+/** Of money: a number above 0, written without a currency. */
+export const amount: ValueType<number> = {
+  name: 'number',
+  parse(value) {
+    const number = Number(value);
+    const valid = /^\d+(\.\d+)?$/.test(value) && number > 0 && Number.isFinite(number);
+    return valid ? fine(number) : wrong(value, 'a number above 0, such as 12.50');
   },
 };
 

@@ -22,6 +22,7 @@ export interface Reply {
 
 export interface RouteRequest {
   readonly headers: IncomingMessage['headers'];
+  readonly query: URLSearchParams;
   /** Body of a POST or PUT, at most BODY_LIMIT bytes. */
   readonly body: string;
 }
@@ -91,12 +92,13 @@ async function handle(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const path = (request.url ?? '/').split('?')[0] ?? '/';
+  const url = request.url ?? '/';
+  const path = url.split('?')[0] ?? '/';
   const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET');
   const key = `${method} ${path}`;
   let reply: Reply;
   try {
-    reply = await answer(options, key, path, request);
+    reply = await answer(options, key, path, new URLSearchParams(url.slice(path.length)), request);
   } catch (error) {
     options.onError(error, key);
     reply = plain(500, 'internal error; the daemon log says more\n');
@@ -114,6 +116,7 @@ async function answer(
   options: ListenerOptions,
   key: string,
   path: string,
+  query: URLSearchParams,
   request: IncomingMessage,
 ): Promise<Reply> {
   if (options.loopbackHostsOnly && !isLoopbackHost(request.headers.host)) {
@@ -123,7 +126,7 @@ async function answer(
   if (!route) return notFound(options.routes, path);
   const { bytes, complete } = await readBody(request as AsyncIterable<Buffer>, BODY_LIMIT);
   if (!complete) return plain(413, `the body is larger than ${BODY_LIMIT} bytes\n`);
-  return route({ headers: request.headers, body: bytes.toString('utf8') });
+  return route({ headers: request.headers, query, body: bytes.toString('utf8') });
 }
 
 function notFound(routes: Routes, path: string): Reply {

@@ -3,21 +3,24 @@
  * somebody else's API takes the app down with it.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Settings } from '../../config/options/options.ts';
+import type { Fleet } from '../../fleet/view.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { Heartbeats } from '../services/heartbeats.ts';
-import type { InForce } from '../services/reloading.ts';
 import { statusPageRoutes } from '../status/page/assets.ts';
 import { statusJsonSchema, type Status } from '../status/schema.ts';
+import { fleetRoutes } from './fleet/routes.ts';
 import { json, plain, type Routes } from './listener.ts';
 
 export interface PublicRouteSources {
   readonly status: () => Status;
+  readonly fleet: Fleet;
   readonly lifecycle: Pick<Lifecycle, 'state'>;
   readonly heartbeats: Pick<Heartbeats, 'lateMs'>;
   readonly metrics: Pick<Metrics, 'exposition' | 'contentType'>;
   /** The metrics token: without one /metrics is open. */
-  readonly inForce: InForce;
+  readonly inForce: { readonly settings: Pick<Settings, 'metricsToken'> };
 }
 
 /** A heartbeat scheduler later than this is stuck. /livez fails, so that whoever runs the program restarts all of it. */
@@ -32,6 +35,7 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
       ...json(200, statusJsonSchema()),
       type: 'application/schema+json',
     }),
+    ...fleetRoutes(sources.fleet),
     async 'GET /metrics'({ headers }) {
       const token = inForce.settings.metricsToken;
       if (token !== undefined && !bearerMatches(headers.authorization, token)) {

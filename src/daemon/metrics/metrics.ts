@@ -3,9 +3,11 @@ import { Registry } from 'prom-client';
 import type { ClientObserver } from '../../client/caller.ts';
 import type { LogLevel } from '../../config/types/log-levels.ts';
 import type { OperationId } from '../../contract/operations.ts';
+import type { FleetEvent } from '../../fleet/view.ts';
 import type { Status } from '../status/schema.ts';
 import { deploymentMetrics } from './families/deployments.ts';
 import { logMessageMetric, reloadMetrics, requestMetrics, schedulingLagMetric } from './families/events.ts';
+import { fleetEventMetrics, fleetFamilies } from './families/fleet.ts';
 import { logFamilies } from './families/logs.ts';
 import { processFamilies } from './families/process.ts';
 import { watchFamilies } from './families/watches.ts';
@@ -18,6 +20,8 @@ export interface Metrics {
   readonly client: ClientObserver;
   readonly logMessages: (level: LogLevel, count: number) => void;
   readonly reloaded: (successful: boolean, atSeconds: number) => void;
+  /** What happens to workers between two scrapes. */
+  readonly fleet: (event: FleetEvent) => void;
   /** Time between when a heartbeat was due and when it was sent, in ms. */
   readonly schedulingLag: (ms: number) => void;
 }
@@ -26,8 +30,9 @@ export interface Metrics {
 export function createMetrics(status: () => Status, operations: readonly OperationId[]): Metrics {
   const registry = new Registry();
   let scraped: Status | undefined;
-  for (const family of [...processFamilies, ...logFamilies, ...watchFamilies])
-    registerFamily(family, registry, () => (scraped ??= status()));
+  const shown = (): Status => (scraped ??= status());
+  for (const family of [...processFamilies, ...logFamilies, ...watchFamilies, ...fleetFamilies])
+    registerFamily(family, registry, shown);
 
   return {
     async exposition() {
@@ -42,6 +47,7 @@ export function createMetrics(status: () => Status, operations: readonly Operati
     client: requestMetrics(registry, operations),
     logMessages: logMessageMetric(registry),
     reloaded: reloadMetrics(registry),
+    fleet: fleetEventMetrics(registry, shown),
     schedulingLag: schedulingLagMetric(registry),
   };
 }

@@ -1,6 +1,6 @@
 /** What goes wrong with Redis, in words for whoever can mend it. */
 import type { Logger } from 'pino';
-import { LeaseLost } from './shared-store.ts';
+import { LeaseLost } from './fenced-commit.ts';
 import { RedisAway } from './redis.ts';
 import { WaitingForLastHolder } from './replica-memory.ts';
 

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options/options.ts';
+import type { HistoryStore } from '../../fleet/history/store.ts';
 import type { LogFollowing } from '../services/log-following.ts';
 import type { Status } from '../status/schema.ts';
 import { startLease } from './lease.ts';
@@ -12,9 +13,11 @@ import { RedisTrouble } from './redis-trouble.ts';
 import { connectRedis } from './redis.ts';
 import { ReplicaMemory } from './replica-memory.ts';
 import { createReplicatedLogs, type StartFollowing } from './replicated-logs.ts';
+import { SharedHistory } from './shared-history.ts';
 import { SharedSpool } from './shared-spool.ts';
 import { SharedKeys } from './shared-keys.ts';
-import { LeaseLost, NOTHING, SharedStore, UnreadableState, type SharedState } from './shared-store.ts';
+import { LeaseLost } from './fenced-commit.ts';
+import { NOTHING, SharedStore, UnreadableState, type SharedState } from './shared-store.ts';
 
 export interface ReplicasOptions {
   readonly redisUrl: string;
@@ -24,6 +27,8 @@ export interface ReplicasOptions {
   readonly startFollowing: StartFollowing;
   /** The watches are this replica's now. */
   readonly onTaken: () => void;
+  /** They are no longer; awaited before the lease is tried again. */
+  readonly onLost: () => Promise<void>;
 }
 
 export interface Replicas {
@@ -31,6 +36,8 @@ export interface Replicas {
   status(): Status['replica'];
   /** Whether this replica may act for all. */
   readonly held: () => boolean;
+  /** The history of endpoints that the replicas share. */
+  history(): HistoryStore;
   /** Lets another replica take over at once; after the logs have stopped. */
   leave(): Promise<void>;
 }
@@ -100,6 +107,7 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
     },
     async onLost() {
       logger.warn({ replica: id }, 'the lease is gone; another replica may follow the logs');
+      await options.onLost();
       const spool = await logs.standDown();
       if (spool) memory.held(spool.version, spool.snapshot());
     },
@@ -109,6 +117,7 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
     logs,
     status: () => ({ id, role: lease.held() ? 'holder' : 'standby' }),
     held: () => lease.held(),
+    history: () => new SharedHistory({ redis, keys, token: id, now: Date.now }),
     async leave() {
       await lease.release();
       redis.close();

@@ -11,14 +11,8 @@ import { RecordQueue } from '../../logs/spool/record-queue.ts';
 import type { LogRecord } from '../../logs/record.ts';
 import { bytesOf, MEBIBYTE, type Dropped, type SinkStanding, type Spool } from '../../logs/spool/spool.ts';
 import { type SharedKeys } from './shared-keys.ts';
-import {
-  LeaseLost,
-  progressCommands,
-  pushCommands,
-  type Command,
-  type SharedState,
-  type SharedStore,
-} from './shared-store.ts';
+import { LeaseLost, type Command } from './fenced-commit.ts';
+import { progressCommands, pushCommands, type SharedState, type SharedStore } from './shared-store.ts';
 
 export interface SharedSpoolOptions {
   readonly store: SharedStore;

@@ -9,29 +9,8 @@ import type { LogRecord } from '../../logs/record.ts';
 import type { Stream } from '../../logs/tail/stream.ts';
 import { nextPlace, restoredWindow, windowLines } from '../../logs/tail/window.ts';
 import type { Redis } from './redis.ts';
+import { commitFenced, LeaseLost, type Command } from './fenced-commit.ts';
 import type { SharedKeys } from './shared-keys.ts';
-
-export type Command = readonly string[];
-
-const COMMIT = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return -1 end
-local version = redis.call('GET', KEYS[2]) or '0'
-if version == ARGV[3] then return 1 end
-if version ~= ARGV[2] then return -2 end
-local at = 4
-while at <= #ARGV do
-  local count = tonumber(ARGV[at])
-  redis.call(unpack(ARGV, at + 1, at + count))
-  at = at + count + 1
-end
-redis.call('SET', KEYS[2], ARGV[3])
-return 1`;
-
-/** The lease is another's, or Redis has not the version that was written last: nothing was changed. */
-export class LeaseLost extends PilotlightError {
-  readonly code = 'lease_lost';
-  readonly actor = 'service';
-}
 
 /** What Redis has cannot be read: it is not what a replica wrote. */
 export class UnreadableState extends PilotlightError {
@@ -129,12 +108,8 @@ export class SharedStore {
    * @throws LeaseLost; any other error leaves open whether it was applied: then commit the same again.
    */
   async commit(from: number, to: number, commands: readonly Command[]): Promise<void> {
-    const flat = commands.flatMap((command) => [String(command.length), ...command]);
     const { lease, version } = this.#keys;
-    const fence = [this.#token, String(from), String(to)];
-    const answer = await this.#redis.command('EVAL', COMMIT, '2', lease, version, ...fence, ...flat);
-    if (answer === -1) throw new LeaseLost('the lease has gone to another replica');
-    if (answer === -2) throw new LeaseLost('Redis has not what was written to it last');
+    await commitFenced(this.#redis, { lease, version, token: this.#token, from, to }, commands);
   }
 
   /** Begins a holding: with what Redis has, at a version above all before. */

@@ -1,5 +1,5 @@
 /**
- * The work that is done once, however many replicas there are: following the logs, and the watches. A daemon without
+ * The work that is done once, however many replicas there are: following the logs, watching endpoints, and the watches. A daemon without
  * replicas does it itself; with them, the one that holds the lease does.
  */
 import type { Logger } from 'pino';
@@ -8,6 +8,8 @@ import type { LineOutput } from '../../logs/sinks/line-output.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { DaemonClient } from '../services/client.ts';
 import { startLogFollowing } from '../services/log-following.ts';
+import type { Fleet, FleetEvent } from '../../fleet/view.ts';
+import { startFleet } from '../services/fleet.ts';
 import { startWatches } from '../services/watches.ts';
 import type { Status } from '../status/schema.ts';
 import { joinReplicas } from './replicas.ts';
@@ -22,6 +24,8 @@ export interface SharedWorkOptions {
   readonly stdout: LineOutput;
   /** How many daemons of this heart there were before. */
   readonly restarts: number;
+  /** What happens to workers of watched endpoints. */
+  readonly onFleetEvent: (event: FleetEvent) => void;
 }
 
 export type SharedWorkStatus = Pick<
@@ -37,6 +41,7 @@ export type SharedWorkStatus = Pick<
 >;
 
 export interface SharedWork {
+  readonly fleet: Fleet;
   status(): SharedWorkStatus;
   apply(settings: Settings): Promise<void>;
   /** Adds what ends the work to the clean-ups. */
@@ -46,7 +51,7 @@ export interface SharedWork {
 const NOTHING_SEEN = { instances: {}, maintenance_windows: [], account: null } as const;
 
 export async function startSharedWork(options: SharedWorkOptions): Promise<SharedWork> {
-  const { id, client, settings, logger, stdout, restarts } = options;
+  const { id, client, settings, logger, stdout, restarts, onFleetEvent } = options;
   const following = { client, logger, stdout, isRestart: restarts > 0 };
   const replicas =
     settings.redisUrl === undefined
@@ -57,12 +62,25 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
           settings,
           logger,
           startFollowing: (now, openSpool) => startLogFollowing({ ...following, settings: now, openSpool }),
-          onTaken: () => watches.runNow(),
+          onTaken() {
+            watches.runNow();
+            void fleet.takeOver();
+          },
+          onLost: () => fleet.standDown(),
         });
   const logs = replicas?.logs ?? (await startLogFollowing({ ...following, settings }));
   const watches = startWatches(client, settings, logger, replicas?.held);
+  const fleet = startFleet({
+    client,
+    settings,
+    logger,
+    prices: watches.prices,
+    onEvent: onFleetEvent,
+    replicas: replicas && { held: replicas.held, history: () => replicas.history() },
+  });
 
   return {
+    fleet,
     status: () => ({
       replica: replicas?.status() ?? { id, role: 'alone' },
       ...logs.status(),
@@ -73,8 +91,10 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
     async apply(next) {
       await logs.apply(next);
       await watches.apply(next);
+      await fleet.apply(next);
     },
     stopWith(lifecycle) {
+      lifecycle.onStop('fleet', () => fleet.stop());
       lifecycle.onStop('watches', () => watches.stop());
       lifecycle.onStop('log polling', (remainingMs) =>
         logs.beginStop(AbortSignal.timeout(Math.floor(remainingMs / 2))),

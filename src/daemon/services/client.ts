@@ -4,8 +4,10 @@ import { createPartialClient, type ClientOf } from '../../client/partial-client.
 import type { Settings } from '../../config/options/options.ts';
 import { instanceListOperations } from '../../contract/operations/instances/instance-list.ts';
 import { machineOperations } from '../../contract/operations/machines.ts';
+import { endpointGroupOperations } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { serverlessOperations } from '../../contract/operations/serverless/serverless.ts';
 import { workerGroupListOperations } from '../../contract/operations/serverless/worker-group-list.ts';
+import { endpointWorkerOperations } from '../../contract/operations/serverless/workers.ts';
 import { tfaStatusOperations } from '../../contract/operations/tfa/tfa-status.ts';
 import { userOperations } from '../../contract/operations/users.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -14,6 +16,8 @@ import type { ServiceClock } from './service-clock.ts';
 const OPERATIONS = {
   ...serverlessOperations,
   ...workerGroupListOperations,
+  'endpointGroups.list': endpointGroupOperations['endpointGroups.list'],
+  'endpointGroups.workers': endpointWorkerOperations['endpointGroups.workers'],
   ...machineOperations,
   ...instanceListOperations,
   ...userOperations,

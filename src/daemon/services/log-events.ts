@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { LogEvent } from '../../logs/events.ts';
-import { NewerSpool } from '../../logs/spool/spool-file.ts';
+import { NewerFile } from '../../storage/database-file.ts';
 
 /** After so long without, records that are dropped are a new trouble, ms. */
 const QUIET_MS = 600_000;
@@ -99,7 +99,7 @@ function logEvent(logger: Logger, event: Exclude<LogEvent, { kind: 'dropped' }>)
       const fields = { err: event.error, setAside: event.path };
       logger.error(
         fields,
-        event.error instanceof NewerSpool
+        event.error instanceof NewerFile
           ? 'the log spool is of a newer Pilotlight: it is whole, and set aside until that runs again; a new epoch begins'
           : 'the log spool was unreadable and set aside; a new epoch begins',
       );

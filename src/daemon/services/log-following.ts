@@ -1,7 +1,7 @@
 /** The log pipeline in the daemon: started from the settings, changed by a reload, stopped in two steps. */
 import type { Logger } from 'pino';
 import type { DaemonClient } from './client.ts';
-import { systemClock } from '../../logs/clock.ts';
+import { systemClock } from '../../time/clock.ts';
 import type { LogEvent } from '../../logs/events.ts';
 import { createTailFetcher } from '../../logs/follow/fetch-tail.ts';
 import { startLogPipeline } from '../../logs/follow/pipeline.ts';

@@ -1,10 +1,10 @@
 /** The spool that the settings ask for: on disk, in memory, or in memory until the disk can be used. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemClock } from '../../logs/clock.ts';
+import { FileInUse } from '../../storage/database-file.ts';
+import { systemClock } from '../../time/clock.ts';
 import type { LogEvent } from '../../logs/events.ts';
 import { FallbackSpool } from '../../logs/spool/fallback-spool.ts';
 import { MemorySpool } from '../../logs/spool/memory-spool.ts';
-import { SpoolInUse } from '../../logs/spool/spool-file.ts';
 import { epochOfNow, type Spool } from '../../logs/spool/spool.ts';
 import {
   mayHaveSpool,
@@ -63,7 +63,7 @@ async function openOnceFree(open: OpenSqliteSpool): Promise<SqliteSpool> {
     try {
       return open();
     } catch (error) {
-      if (!(error instanceof SpoolInUse) || performance.now() > deadline) throw error;
+      if (!(error instanceof FileInUse) || performance.now() > deadline) throw error;
     }
   }
 }

@@ -1,6 +1,7 @@
 /** The three scheduled watches in the daemon: started from the settings, replaced at a reload. */
 import type { Logger } from 'pino';
 import { createAccountWatch, type AccountView } from '../../watch/account.ts';
+import type { PriceSource } from '../../fleet/service.ts';
 import { createInstancesWatch } from '../../watch/instances.ts';
 import { startJob, type Job, type JobView } from '../../watch/job.ts';
 import { createMaintenanceWatch, type MaintenanceView } from '../../watch/maintenance.ts';
@@ -10,9 +11,16 @@ import type { JobStatus, MaintenanceWindowStatus, Status } from '../status/schem
 
 /** What the watches are started with. */
 const KEYS = ['machines', 'maintenanceSchedule', 'instancesSchedule', 'accountSchedule'] as const;
+
+/** Where the schedule does not list instances often enough for whoever wants their prices, ms. */
+const PRICES_EVERY_MS = 600_000;
+/** And where a price is lacking. */
+const PRICES_AT_MOST_EVERY_MS = 60_000;
 type WatchSettings = Pick<Settings, (typeof KEYS)[number]>;
 
 export interface Watches {
+  /** Prices of the instances that were listed last. */
+  readonly prices: PriceSource;
   status(): Pick<Status, 'instances' | 'maintenance_windows' | 'account' | 'jobs'>;
   /** Replaces the jobs by those of new settings, unless nothing that concerns them changed. */
   apply(settings: WatchSettings): Promise<void>;
@@ -60,7 +68,23 @@ export function startWatches(
     await Promise.all(jobs.map((job) => job.stop()));
   }
 
+  /** When the fleet made the instances be listed last, or a list was last there, Unix ms. */
+  let pricedAtMs = -Infinity;
+  function refreshPrices(isLacking: boolean): void {
+    const listedAtMs = Math.max(pricedAtMs, instancesJob().view().lastSuccessAt ?? -Infinity);
+    const leastMs = isLacking ? PRICES_AT_MOST_EVERY_MS : PRICES_EVERY_MS;
+    if (Date.now() - listedAtMs < leastMs) return;
+    pricedAtMs = Date.now();
+    void instancesJob().runNow();
+  }
+  function instancesJob(): Job {
+    const found = jobs.find((job) => job.view().name === 'instances');
+    if (!found) throw new Error('there is no job that lists instances');
+    return found;
+  }
+
   return {
+    prices: { known: () => instances.prices(), refresh: refreshPrices },
     status() {
       const seen = account.view();
       return {

@@ -4,6 +4,7 @@
  * is not known is null. No secret is ever in it.
  */
 import * as z from 'zod';
+import { MEASURES, type Measure } from '../../fleet/sample.ts';
 import { SEVERITIES } from '../../scaling/rules/findings.ts';
 import { LIFECYCLE_STATES } from '../process/lifecycle.ts';
 
@@ -108,6 +109,51 @@ const endpointGroup = z.object({
   findings: z.array(finding),
 });
 
+/** Of its last sample. */
+function measured(measure: Measure) {
+  return z.number().nullable().describe(MEASURES[measure]);
+}
+
+const drift = z.object({
+  parameter: z.string(),
+  actual: z.union([z.number(), z.string()]).nullable().describe('As the service has it'),
+  wanted: z.union([z.number(), z.string()]).describe('As PILOTLIGHT_ENDPOINT_GROUPS has it'),
+});
+
+const endpoint = z.object({
+  endpoint_group: z
+    .string()
+    .describe('Its name; name#2 for the second that shares it; #ID where it has none'),
+  endpoint_id: count,
+  state: z.string().nullable().describe('active, suspended or stopped'),
+  last_sample_at: time.nullable().describe('When the last look at its workers succeeded'),
+  last_error: z.string().nullable().describe('Why the last look failed; null when it did not'),
+  load: measured('load'),
+  load_average: measured('load_average'),
+  capacity_hot: measured('capacity_hot'),
+  capacity_cold: measured('capacity_cold'),
+  requests_working: measured('requests_working'),
+  cost_per_hour: measured('cost_per_hour'),
+  workers: z
+    .record(z.string(), count)
+    .nullable()
+    .describe('Status to count, of its last sample; a status that nobody knows counts as unknown'),
+  parameters: z.record(z.string(), z.number()).describe('As the service has them; empty until it was asked'),
+  drift: z.array(drift),
+  findings: z.array(finding).describe('Of the rules, on the parameters that the service has'),
+  stuck_workers: count.describe('That have been loading far longer than their like'),
+  failing_workers: count.describe('That err again and again'),
+});
+
+const fleet = z.object({
+  samples: z.boolean().describe('Whether this replica looks at the endpoints; another may'),
+  sample_interval_seconds: seconds,
+  budget_per_hour: z.number().nullable().describe('PILOTLIGHT_BUDGET_PER_HOUR, for all endpoints together'),
+  history: z.enum(['disk', 'redis', 'memory']).describe('memory: gone at the end of the process'),
+  history_trouble: z.string().nullable().describe('Why it takes nothing just now; null when it does'),
+  endpoints: z.array(endpoint),
+});
+
 const maintenanceWindow = z.object({
   machine_id: count,
   category: z.string(),
@@ -151,6 +197,7 @@ export const statusSchema = z.object({
     .nullable()
     .describe('Whether log records survive this process; null where neither STATE_DIR nor REDIS_URL is set'),
   endpoint_groups: z.array(endpointGroup),
+  fleet,
   instances: z
     .record(z.string(), count)
     .describe('Status to count; stopped: not running, as they are meant to'),
@@ -181,5 +228,7 @@ export type Status = Of<typeof statusSchema>;
 export type DeploymentStatus = Of<typeof deployment>;
 export type WorkerGroupStatus = Of<typeof workerGroup>;
 export type SinkStatus = Of<typeof sink>;
+export type FleetStatus = Of<typeof fleet>;
+export type EndpointStatus = Of<typeof endpoint>;
 export type MaintenanceWindowStatus = Of<typeof maintenanceWindow>;
 export type JobStatus = Of<typeof job>;

@@ -6,6 +6,7 @@ import type { SharedWork } from '../replicas/shared-work.ts';
 import type { Heartbeats } from '../services/heartbeats.ts';
 import type { InForce } from '../services/reloading.ts';
 import type { ServiceClock } from '../services/service-clock.ts';
+import { fleetStatus } from './fleet.ts';
 import type { Status } from './schema.ts';
 
 export interface StatusSources {
@@ -18,7 +19,7 @@ export interface StatusSources {
   readonly lifecycle: Pick<Lifecycle, 'state'>;
   readonly clock: Pick<ServiceClock, 'skewSeconds'>;
   readonly heartbeats: Pick<Heartbeats, 'status' | 'openConnections'>;
-  readonly work: Pick<SharedWork, 'status'>;
+  readonly work: Pick<SharedWork, 'status' | 'fleet'>;
 }
 
 export function statusSnapshot(sources: StatusSources): Status {
@@ -52,6 +53,7 @@ export function statusSnapshot(sources: StatusSources): Status {
       parameters: { ...parameters },
       findings,
     })),
+    fleet: fleetStatus(sources.work.fleet.view(), settings),
     instances: work.instances,
     maintenance_windows: work.maintenance_windows,
     account: work.account,

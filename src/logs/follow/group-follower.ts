@@ -3,7 +3,7 @@
  * around the state machine. One poll at a time, so polls never overlap.
  */
 import type { TailAnswer } from '../tail/answer.ts';
-import { NoAnswer, within, type Clock } from '../clock.ts';
+import { NoAnswer, within, type Clock } from '../../time/clock.ts';
 import type { LogListener } from '../events.ts';
 import {
   advance,

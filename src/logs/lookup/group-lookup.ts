@@ -2,8 +2,8 @@
  * Keeps the set of followed groups what WORKER_GROUPS says, `all` and `endpoint:NAME` included: asks the service for
  * its groups at the start and every minute. What it does not know it leaves as it was.
  */
-import { backoffMs } from '../backoff.ts';
-import { within, type Clock } from '../clock.ts';
+import { backoffMs } from '../../time/backoff.ts';
+import { within, type Clock } from '../../time/clock.ts';
 import type { LogListener } from '../events.ts';
 import {
   afterList,

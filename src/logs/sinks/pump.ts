@@ -1,7 +1,7 @@
 /** Moves records from the spool to one sink, at the sink's own speed. */
-import { backoffMs } from '../backoff.ts';
+import { backoffMs } from '../../time/backoff.ts';
 import type { Batch } from '../spool/batch.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../time/clock.ts';
 import type { LogListener } from '../events.ts';
 import type { Spool } from '../spool/spool.ts';
 import { SinkBusy, type Acceptance, type Sink } from './sink.ts';

@@ -7,7 +7,7 @@ import type { GroupProgress } from '../tail/group.ts';
 import type { LogListener } from '../events.ts';
 import { MemorySpool, type Waiting } from './memory-spool.ts';
 import type { LogRecord } from '../record.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../time/clock.ts';
 import { EpochOver, epochOfNow, type Dropped, type SinkStanding, type Spool } from './spool.ts';
 
 export interface DiskSpool extends Spool {

@@ -7,21 +7,21 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Batch } from './batch.ts';
-import type { Clock } from '../clock.ts';
+import {
+  isUnreadable,
+  removeFile,
+  setAside,
+  UnreadableFile,
+  type Sqlite,
+} from '../../storage/database-file.ts';
+import type { Clock } from '../../time/clock.ts';
 import type { LogListener } from '../events.ts';
 import type { GroupProgress } from '../tail/group.ts';
 import type { DiskSpool } from './fallback-spool.ts';
 import type { Waiting } from './memory-spool.ts';
 import { SinkPositions } from './sink-positions.ts';
 import type { LogRecord } from '../record.ts';
-import {
-  isUnreadable,
-  removeSpool,
-  setAside,
-  SpoolFile,
-  UnreadableSpool,
-  type Sqlite,
-} from './spool-file.ts';
+import { SpoolFile } from './spool-file.ts';
 import { BATCH_BYTES, bytesOf, epochOfNow, MEBIBYTE, type Dropped, type SinkStanding } from './spool.ts';
 
 const DEFAULT_BYTES = 256 * MEBIBYTE;
@@ -41,7 +41,7 @@ export interface SqliteSpoolOptions {
 export type OpenSqliteSpool = () => SqliteSpool;
 
 /**
- * The returned function throws SpoolInUse, or what the file system says. A database that cannot be read is set aside
+ * The returned function throws FileInUse, or what the file system says. A database that cannot be read is set aside
  * instead.
  */
 export async function sqliteSpools(options: SqliteSpoolOptions): Promise<OpenSqliteSpool> {
@@ -160,7 +160,7 @@ export class SqliteSpool implements DiskSpool {
 
   check(): void {
     if (this.#unreadable === undefined && !this.#file.isInPlace())
-      this.#lose(new UnreadableSpool(`${this.#path} is gone, or another file`));
+      this.#lose(new UnreadableFile(`${this.#path} is gone, or another file`));
     if (this.#unreadable !== undefined) throw this.#unreadable;
   }
 
@@ -275,7 +275,7 @@ export class SqliteSpool implements DiskSpool {
     if (mayHaveSpool(directory)) {
       const path = setAside(this.#path, error, clock.now());
       observe({ kind: 'spool set aside', path, error });
-    } else removeSpool(this.#path);
+    } else removeFile(this.#path);
     const file = new SpoolFile(this.#sqlite, this.#path);
     file.epochAfterLoss = epochOfNow(clock);
     return file;

@@ -6,7 +6,7 @@
  * records, in one transaction; the rest is only about when to ask next, and is learned again after a restart.
  */
 import type { Refusal } from './answer.ts';
-import { backoffMs } from '../backoff.ts';
+import { backoffMs } from '../../time/backoff.ts';
 import { isAwaited, restoredPending } from './last-line.ts';
 import { numberRecords, PLAIN } from './numbering.ts';
 import { answerSize, USUAL_LINE, widestTail, type Bodies } from './poll/answer-size.ts';

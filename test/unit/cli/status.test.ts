@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { describeStatus } from '../../../src/cli/commands/status.ts';
 import type { SinkStatus, WorkerGroupStatus } from '../../../src/daemon/status/schema.ts';
+import { fleetStatus } from '../../../src/daemon/status/fleet.ts';
 import { EMPTY_STATUS } from '../../support/empty-status.ts';
+import { endpointView, fleetView, UNSEEN } from '../../support/recorded-fleet.ts';
 
 const GROUP: WorkerGroupStatus = {
   workergroup_id: 7,
@@ -43,5 +45,27 @@ test('the status in words: gaps of each log, and what waits for each sink', () =
     'worker group 7: 120 lines, 2.0 lines/s, gaps: 2 overrun, 1 reset, about 350 lines lost',
     'log sink otlp: 100 delivered, 20 waiting, 3 rejected dropped, last failure: connect ECONNREFUSED',
     'log records are in memory alone: PILOTLIGHT_STATE_DIR cannot be used, and is tried again',
+  ]);
+});
+
+test('endpoints in words: load, capacity, workers, price, how old that is, and what is wrong', () => {
+  const view = fleetView(
+    [
+      endpointView({}, 996_000),
+      endpointView({
+        ...UNSEEN,
+        endpoint: 'new',
+        lastError: 'no answer in time',
+        drift: [{ parameter: 'max_workers', actual: 20, wanted: 5 }],
+      }),
+    ],
+    { historyTrouble: 'no space left on the device' },
+  );
+  const fleet = fleetStatus(view, { fleetInterval: 15_000, budgetPerHour: 3 });
+  expect(describeStatus({ ...EMPTY_STATUS, now: 1_000, fleet }).slice(1)).toEqual([
+    'endpoint chat: active, load 42 of 60 ready (70%), 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 4 s ago',
+    'endpoint new: state not known, load ? of ? ready, workers not known, price not known, never seen, last failure: no answer in time, max_workers is 20, configured 5',
+    'endpoints: together 3.20 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (3.00)',
+    'endpoints: nothing is being recorded: no space left on the device',
   ]);
 });

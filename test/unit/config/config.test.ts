@@ -153,6 +153,14 @@ describe('configuration from the environment', () => {
     ['WORKER_GROUPS', '7,seven'],
     ['WORKER_GROUPS', 'endpoint:'],
     ['WORKER_GROUPS', 'endpoint:chat,endpoint: chat'],
+    ['ENDPOINTS', 'chat,31,chat'],
+    ['ENDPOINTS', 'chat,,draw'],
+    ['FLEET_INTERVAL', '4s'],
+    ['FLEET_INTERVAL', '15'],
+    ['FLEET_INTERVAL', '1000h'],
+    ['BUDGET_PER_HOUR', '0'],
+    ['BUDGET_PER_HOUR', '-1'],
+    ['BUDGET_PER_HOUR', '12 EUR'],
   ])('refuses %s=%s', (variable, value) => {
     const name = `PILOTLIGHT_${variable}`;
     const errors = errorsOf({ ...MINIMAL, [name]: value });
@@ -168,6 +176,20 @@ describe('configuration from the environment', () => {
       { by: 'endpoint', name: 'chat: v2' },
     ]);
     expect(groups('all')).toEqual([{ by: 'all' }]);
+  });
+
+  test('reads endpoints by id, by name, and all, how often to look, and what they may cost', () => {
+    const endpoints = (value: string) =>
+      load({ ...MINIMAL, PILOTLIGHT_ENDPOINTS: value }).settings?.endpoints;
+    expect(endpoints('31, chat: v2')).toEqual([
+      { by: 'id', id: 31 },
+      { by: 'name', name: 'chat: v2' },
+    ]);
+    expect(endpoints('all')).toEqual([{ by: 'all' }]);
+    expect(load(MINIMAL).settings).toMatchObject({ endpoints: [], fleetInterval: 15_000 });
+    expect(load(MINIMAL).settings?.budgetPerHour).toBeUndefined();
+    const often = { ...MINIMAL, PILOTLIGHT_FLEET_INTERVAL: '5s', PILOTLIGHT_BUDGET_PER_HOUR: '12.50' };
+    expect(load(often).settings).toMatchObject({ fleetInterval: 5_000, budgetPerHour: 12.5 });
   });
 
   test('reads sizes in bytes, decimal and binary', () => {
@@ -263,6 +285,20 @@ describe('what a malformed value switches off', () => {
     expect(settings).toMatchObject({ workerGroups: [], redisUrl: undefined, listen: undefined });
     expect(settings?.deployments).toMatchObject([{ by: 'id', id: 42 }]);
     expect(daemonProblems).toHaveLength(3);
+  });
+
+  test('is the watch of endpoints where it is not known which, how often, or by which replica', () => {
+    const watched = { PILOTLIGHT_ENDPOINTS: 'all', PILOTLIGHT_BUDGET_PER_HOUR: '5' };
+    const on = off(watched);
+    expect(on.settings).toMatchObject({ endpoints: [{ by: 'all' }], budgetPerHour: 5 });
+    const wrong = [{ FLEET_INTERVAL: '1s' }, { ENDPOINTS: 'a,a' }, { REDIS_URL: 'redis://h/notanumber' }];
+    for (const one of wrong) {
+      const [name, value] = Object.entries(one)[0] ?? [];
+      const { settings } = off({ ...watched, [`PILOTLIGHT_${name}`]: value });
+      expect(settings).toMatchObject({ endpoints: [], fleetInterval: 15_000, budgetPerHour: 5 });
+    }
+    const { settings } = off({ ...watched, PILOTLIGHT_BUDGET_PER_HOUR: 'much' });
+    expect(settings).toMatchObject({ endpoints: [{ by: 'all' }], budgetPerHour: undefined });
   });
 
   test('never opens what was to be closed: a token that cannot be read is one that nobody knows', () => {

@@ -27,6 +27,7 @@ export const instance = z.looseObject({
   gpu_name: z.string().nullish(),
   num_gpus: z.number().nullish(),
   dph_total: z.number().nullish().describe('price in $/h'),
+  storage_total_cost: z.number().nullish().describe('of that for storage, in $/h'),
   start_date: timestamp.nullish(),
 });
 export type Instance = z.output<typeof instance>;

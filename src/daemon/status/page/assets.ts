@@ -1,5 +1,9 @@
-/** The files of the status page, read once at start. The build copies them beside the bundle. */
+/**
+ * The files of the status page, read once at start; those of the plots, which only the page of a daemon that watches
+ * endpoints loads, when they are asked for. The build copies them beside the bundle.
+ */
 import { readFileSync } from 'node:fs';
+import { plotFile, type PlotFile } from '../../../plot-files.ts';
 import { plain, type Reply, type Routes } from '../../http/listener.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -19,22 +23,36 @@ const FILES = [
   'status-deployments.js',
   'status-logs.js',
   'status-watches.js',
+  'fleet/verdict.js',
 ] as const;
+const LATER = [
+  'fleet/endpoints.js',
+  'fleet/history.js',
+  'fleet/plot.js',
+  'fleet/time.js',
+  'fleet/fleet.css',
+] as const;
+const PLOT_FILES = ['uPlot.iife.min.js', 'uPlot.min.css'] as const satisfies readonly PlotFile[];
 
 export function statusPageRoutes(): Routes {
-  const page = reply('status.html');
+  const page = reply('status.html', beside);
   return {
     'GET /': () => page,
     ...Object.fromEntries(
       FILES.map((name) => {
-        const file = reply(name);
+        const file = reply(name, beside);
         return [`GET /${name}`, () => file];
       }),
     ),
+    ...Object.fromEntries(LATER.map((name) => [`GET /${name}`, () => reply(name, beside)])),
+    ...Object.fromEntries(PLOT_FILES.map((name) => [`GET /${name}`, () => reply(name, plotFile)])),
   };
 }
 
-function reply(name: string): Reply {
-  const body = readFileSync(new URL(name, import.meta.url), 'utf8');
-  return { ...plain(200, body), type: TYPES[name.split('.').at(-1) ?? ''] ?? 'text/plain' };
+function reply<Name extends string>(name: Name, read: (name: Name) => string): Reply {
+  return { ...plain(200, read(name)), type: TYPES[name.split('.').at(-1) ?? ''] ?? 'text/plain' };
+}
+
+function beside(name: string): string {
+  return readFileSync(new URL(name, import.meta.url), 'utf8');
 }

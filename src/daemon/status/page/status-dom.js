@@ -15,13 +15,16 @@ export function byId(id) {
 
 /**
  * One card for each item. A card whose item is as it was stays untouched, so that a reader keeps focus, selection
- * and place; `draw` gives the new children of one that changed. Elements under `data-keep` survive even that.
+ * and place; `draw` gives the new children of one that changed. Elements under `data-keep` survive even that. `state`
+ * is what of an item is shown, where that is not all of it.
  */
-export function cards(container, items, { key, label, tone, draw, none }) {
+export function cards(container, items, { key, label, tone, draw, none, state: stateOf = (item) => item }) {
   const before = new Map([...container.children].map((card) => [card.dataset.key, card]));
   const wanted = items.map((item) => {
     const card = before.get(String(key(item))) ?? element('article', { 'data-key': String(key(item)) });
-    const state = JSON.stringify(item, (_, value) => (typeof value === 'number' ? Math.round(value) : value));
+    const state = JSON.stringify(stateOf(item), (_, value) =>
+      typeof value === 'number' ? Math.round(value) : value,
+    );
     if (card.dataset.state !== state) {
       card.dataset.state = state;
       card.className = `card ${tone(item)}`;

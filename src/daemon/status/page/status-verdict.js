@@ -1,4 +1,5 @@
 // The verdict: one sentence, and what needs a person, worst first.
+import { fleetTroubles } from './fleet/verdict.js';
 import { counted, findingsInWords, plural, seconds } from './status-words.js';
 
 const TROUBLED = new Set(['urgent', 'lapsed', 'gone', 'unauthorized']);
@@ -61,6 +62,7 @@ function troubles(status, now) {
     if (tone !== 'good')
       found.push([tone, `Endpoint group ${group.endpoint_group}: ${findingsInWords(group.findings)}`]);
   }
+  found.push(...fleetTroubles(status, now));
   for (const { job, last_error: error } of status.jobs) {
     if (error) found.push(['warn', `Job ${job} failed: ${error}`]);
   }

@@ -10,6 +10,13 @@ export function seconds(value) {
   return `${Math.round(value / 86_400)} days`;
 }
 
+/** Three digits, or all before the point: 0.0354, 1.23, 45.6, 19,366. */
+export function short(value) {
+  if (value === null || value === undefined) return '—';
+  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en');
+  return String(Number(value.toPrecision(3)));
+}
+
 export function plural(count, noun) {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -44,11 +44,33 @@ function drawAll() {
     `${status.service.base_url} · version ${status.version} · up ${seconds(now() - status.started_at)}` +
     (restarts > 0 ? `, after ${plural(restarts, 'restart')}` : '');
   drawDeployments(status.deployments);
+  drawFleet(status);
   drawGroups(status.worker_groups, status.replica);
   drawSinks(status);
   drawEndpointGroups(status.endpoint_groups);
   drawWatches(status, now());
   drawMoving();
+}
+
+let endpoints;
+
+/** What draws endpoints is loaded with the first of them. */
+function drawFleet({ fleet, replica: { role } }) {
+  byId('endpoints-shown').hidden = fleet.endpoints.length === 0;
+  if (fleet.endpoints.length === 0) {
+    const none =
+      role === 'standby' ? 'Another replica watches them.' : fleet.samples ? 'None found' : 'None configured';
+    const variable = role === 'standby' ? '' : ' (PILOTLIGHT_ENDPOINTS).';
+    byId('endpoints').replaceChildren(element('p', { class: 'quiet' }, none + variable));
+    return;
+  }
+  endpoints ??= import('./fleet/endpoints.js');
+  endpoints.then(
+    ({ drawEndpoints }) => drawEndpoints(status.fleet, now()),
+    () => {
+      endpoints = undefined; // The daemon has just gone: it is tried again.
+    },
+  );
 }
 
 /** Touched only when it changes: a screen reader says it again each time it is. */

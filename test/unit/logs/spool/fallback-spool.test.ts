@@ -16,7 +16,7 @@ import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../../src/logs/events.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { FallbackSpool } from '../../../../src/logs/spool/fallback-spool.ts';
-import { NewerSpool } from '../../../../src/logs/spool/spool-file.ts';
+import { NewerFile } from '../../../../src/storage/database-file.ts';
 import { EpochOver, type Spool } from '../../../../src/logs/spool/spool.ts';
 import {
   mayHaveSpool,
@@ -220,7 +220,7 @@ describe('a spool on disk', () => {
     using folder = temporaryFolder();
     const { spool: other } = await open(folder.path);
     const { spool, events } = await open(folder.path);
-    expect(events).toMatchObject([{ kind: 'spool in memory', error: { code: 'spool_in_use' } }]);
+    expect(events).toMatchObject([{ kind: 'spool in memory', error: { code: 'file_in_use' } }]);
     const progress = { ...progressAt(2, ['one', 'two']), epoch: EPOCH };
     spool.append(7, recordsFrom(1, 2), progress);
     expect(take(spool)).toEqual([1, 2]);
@@ -240,8 +240,8 @@ describe('a spool on disk', () => {
     setVersion(path, 3);
     const { spool, events } = await open(folder.path);
     const aside = `${path}.version-3-2025-01-01T000000.000Z`;
-    expect(events).toMatchObject([{ kind: 'spool set aside', path: aside, error: { code: 'newer_spool' } }]);
-    expect(events.every((event) => 'error' in event && event.error instanceof NewerSpool)).toBe(true);
+    expect(events).toMatchObject([{ kind: 'spool set aside', path: aside, error: { code: 'newer_file' } }]);
+    expect(events.every((event) => 'error' in event && event.error instanceof NewerFile)).toBe(true);
     expect([spool.durable, spool.epochAfterLoss, spool.progress(7)]).toEqual([true, EPOCH, undefined]);
     spool.close();
     // Nothing of it is lost.

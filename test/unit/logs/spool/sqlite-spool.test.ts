@@ -179,7 +179,7 @@ describe('a spool on disk, opened again', () => {
   test('is refused to a second process', async () => {
     using folder = temporaryFolder();
     const first = await open(folder.path);
-    await expect(open(folder.path)).rejects.toMatchObject({ code: 'spool_in_use' });
+    await expect(open(folder.path)).rejects.toMatchObject({ code: 'file_in_use' });
     first.close();
   });
 

@@ -1,0 +1,34 @@
+/** How wide a text is on a terminal. Pure. */
+
+/** A text in exactly so many cells: filled up with spaces, or cut with an ellipsis. */
+export function pad(text: string, width: number): string {
+  const space = width - widthOf(text);
+  if (space >= 0) return text + ' '.repeat(space);
+  let cut = '';
+  let left = width - 1;
+  for (const character of charactersOf(text)) {
+    left -= cellsOf(character);
+    if (left < 0) return `${cut}…${' '.repeat(left + cellsOf(character))}`;
+    cut += character;
+  }
+  return `${cut}…`;
+}
+
+export function widthOf(text: string): number {
+  return charactersOf(text).reduce((sum, character) => sum + cellsOf(character), 0);
+}
+
+/** What terminals show two cells wide: East Asian scripts, full-width forms and emoji (Unicode, UAX #11). Node has no such function. */
+const WIDE =
+  /(?![\uFF61-\uFFDC])[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Bopomofo}\u3000-\u303E\u30FB\u30FC\uFF01-\uFF60\uFFE0-\uFFE6]|\uFE0F/u;
+
+function cellsOf(character: string): number {
+  return WIDE.test(character) ? 2 : 1;
+}
+
+const SEGMENTER = new Intl.Segmenter();
+
+/** As a person counts them. */
+function charactersOf(text: string): string[] {
+  return Array.from(SEGMENTER.segment(text), ({ segment }) => segment);
+}

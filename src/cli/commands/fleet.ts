@@ -1,0 +1,41 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
+import { localDaemonUrl } from '../../config/local-daemon.ts';
+import { durationUpTo } from '../../config/types/value-types.ts';
+import type { Console } from '../console.ts';
+import type { FleetFlags } from '../fleet/watch-fleet.ts';
+
+const PACE = durationUpTo('24h');
+
+export function fleetCommand(console: Console): Command {
+  return new Command('fleet')
+    .description('endpoints as a running daemon sees them: load, workers, cost; live, until Ctrl-C')
+    .argument('[endpoint]', 'name or id of one of them; default: all')
+    .option('--url <url>', 'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN')
+    .addOption(
+      new Option('--every <duration>', 'time between two looks at the daemon')
+        .argParser(parsePace)
+        .default(2_000, '2s'),
+    )
+    .option('--json', 'one JSON object a sample')
+    .option('--once', 'print what there is now, and end')
+    .addHelpText(
+      'after',
+      '\nAt a terminal a table that is drawn again in place, as wide as there is room; elsewhere a line for each sample.' +
+        "\nLOAD / READY is what is asked of the endpoint's workers and what its ready ones can do, in units of work a second." +
+        '\nWhat is not known is a question mark.' +
+        `\n\n${exitCodesText()}`,
+    )
+    .action(async (endpoint: string | undefined, { url, ...flags }: FleetFlags & { url?: string }) => {
+      const { watchFleet } = await import('../fleet/watch-fleet.ts');
+      const code = await watchFleet(url ?? localDaemonUrl(console.environment), endpoint, flags, console);
+      if (code !== EXIT.ok) console.exit(code);
+    });
+}
+
+/** In ms. */
+function parsePace(text: string): number {
+  const { value, problems } = PACE.parse(text);
+  if (value === undefined) throw new InvalidArgumentError(problems[0]?.allowed ?? '');
+  return value;
+}

@@ -1,0 +1,38 @@
+/** What a running daemon says of its endpoints. */
+import type { FleetHistory } from '../../daemon/http/fleet/answer.ts';
+import type { Status } from '../../daemon/status/schema.ts';
+
+const TIMEOUT_MS = 5_000;
+
+/** Why the daemon could not be asked; `message` is for a person. */
+export class NoAnswer extends Error {}
+
+export function fetchStatus(url: string, signal: AbortSignal): Promise<Status> {
+  return fetchJson(`${url}/api/status`, signal);
+}
+
+/** The last hour, of one endpoint or of all. */
+export function fetchHistory(
+  url: string,
+  endpoint: string | undefined,
+  signal: AbortSignal,
+): Promise<FleetHistory> {
+  const query = new URLSearchParams({
+    from: '-1h',
+    rows: '240',
+    ...(endpoint !== undefined && { endpoint }),
+  });
+  return fetchJson(`${url}/api/fleet?${query.toString()}`, signal);
+}
+
+async function fetchJson<T>(url: string, signal: AbortSignal): Promise<T> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) });
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    return (await response.json()) as T;
+  } catch (error) {
+    signal.throwIfAborted();
+    const { message, cause } = error as Error;
+    throw new NoAnswer(`${url}: ${cause instanceof Error ? cause.message : message}`);
+  }
+}

@@ -1,0 +1,91 @@
+/** An endpoint in words, for a line of `status`, `fleet` without a terminal, and the notes below its table. Pure. */
+import type { EndpointStatus, FleetStatus, Status } from '../../daemon/status/schema.ts';
+import { money, number, percent } from '../numbers.ts';
+
+/** `now` in Unix seconds. */
+export function endpointInWords(endpoint: EndpointStatus, fleet: FleetStatus, now: number): string {
+  return [...figuresInWords(endpoint), sampledInWords(endpoint, now), ...notesOf(endpoint, fleet, now)].join(
+    ', ',
+  );
+}
+
+function figuresInWords(endpoint: EndpointStatus): string[] {
+  const { state, load, capacity_hot: hot, capacity_cold: cold, workers, cost_per_hour: cost } = endpoint;
+  return [
+    state ?? 'state not known',
+    `load ${numberOr(load)} of ${numberOr(hot)} ready${load !== null && hot ? ` (${percent(load / hot)})` : ''}`,
+    ...(cold === null ? [] : [`${number(cold)} cold`]),
+    workers === null ? 'workers not known' : workersInWords(workers) || 'no workers',
+    cost === null ? 'price not known' : `${money(cost)} an hour`,
+  ];
+}
+
+export function numberOr(value: number | null): string {
+  return value === null ? '?' : number(value);
+}
+
+/** `6 idle, 2 loading`; empty without workers. */
+export function workersInWords(workers: Readonly<Record<string, number>>): string {
+  return Object.entries(workers)
+    .filter(([, many]) => many > 0)
+    .map(([status, many]) => `${many} ${status}`)
+    .join(', ');
+}
+
+function sampledInWords({ last_sample_at: at }: EndpointStatus, now: number): string {
+  return at === null ? 'never seen' : `seen ${age(now - at)} ago`;
+}
+
+/** Of so many seconds, in one unit. */
+export function age(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 120) return `${whole} s`;
+  if (whole < 7200) return `${Math.round(whole / 60)} min`;
+  return whole < 172_800 ? `${Math.round(whole / 3600)} h` : `${Math.round(whole / 86_400)} days`;
+}
+
+/** A sample that is older than this many intervals says little of now. */
+const STALE_AFTER_INTERVALS = 4;
+
+/** What of it needs a person; mostly nothing. */
+export function notesOf(endpoint: EndpointStatus, fleet: FleetStatus, now: number): string[] {
+  const { last_sample_at: at, last_error: error, findings } = endpoint;
+  const isOld = at !== null && now - at > STALE_AFTER_INTERVALS * fleet.sample_interval_seconds;
+  const loud = findings.filter(({ severity }) => severity !== 'note');
+  return [
+    ...(error === null ? [] : [`last failure: ${error}`]),
+    ...(error === null && isOld ? [`what is shown is ${age(now - at)} old`] : []),
+    ...(endpoint.failing_workers > 0 ? [`err again and again: ${count(endpoint.failing_workers)}`] : []),
+    ...(endpoint.stuck_workers > 0
+      ? [`loading far longer than the others: ${count(endpoint.stuck_workers)}`]
+      : []),
+    ...endpoint.drift.map(
+      ({ parameter, actual, wanted }) => `${parameter} is ${actual ?? 'not set'}, configured ${wanted}`,
+    ),
+    ...loud.map(({ severity, parameter, message }) => `${severity}: ${parameter}: ${message}`),
+  ];
+}
+
+function count(workers: number): string {
+  return `${workers} worker${workers === 1 ? '' : 's'}`;
+}
+
+/** Why there are none. */
+export function noEndpoints({ fleet, replica: { role } }: Pick<Status, 'fleet' | 'replica'>): string {
+  if (role === 'standby') return 'another replica watches the endpoints: ask that one';
+  return fleet.samples
+    ? 'no endpoint of PILOTLIGHT_ENDPOINTS is found'
+    : 'the daemon watches no endpoint (PILOTLIGHT_ENDPOINTS)';
+}
+
+/** Of all endpoints together. */
+export function fleetNotes({ endpoints, budget_per_hour: budget, ...fleet }: FleetStatus): string[] {
+  if (endpoints.length === 0) return [];
+  const cost = endpoints.reduce((sum, endpoint) => sum + (endpoint.cost_per_hour ?? 0), 0);
+  return [
+    ...(budget !== null && cost > budget
+      ? [`together ${money(cost)} an hour, above PILOTLIGHT_BUDGET_PER_HOUR (${money(budget)})`]
+      : []),
+    ...(fleet.history_trouble === null ? [] : [`nothing is being recorded: ${fleet.history_trouble}`]),
+  ];
+}

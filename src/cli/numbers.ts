@@ -1,0 +1,28 @@
+/** Numbers as people read them. */
+
+const thousands = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+
+/** Three digits, or all before the point: 0.0354, 1.23, 45.6, 19,366. */
+export function number(value: number): string {
+  if (!Number.isFinite(value)) return value > 0 ? 'never' : '—';
+  if (Math.abs(value) >= 1000) return thousands.format(value);
+  return String(Number(value.toPrecision(3)));
+}
+
+export function seconds(value: number): string {
+  if (!Number.isFinite(value)) return 'never';
+  if (value > 0 && value < 0.1) return `${number(value * 1000)} ms`;
+  if (value < 120) return `${number(value)} s`;
+  if (value < 7200) return `${number(value / 60)} min`;
+  return `${number(value / 3600)} h`;
+}
+
+export function percent(share: number): string {
+  if (share > 0 && share < 0.0001) return '< 0.01%';
+  return `${Number((share * 100).toPrecision(3))}%`;
+}
+
+/** Prices have no currency: they are in the one in which the price per hour was given. */
+export function money(value: number): string {
+  return value >= 1000 ? thousands.format(value) : value.toFixed(value < 0.1 && value > 0 ? 4 : 2);
+}

@@ -1,0 +1,77 @@
+/** What /api/fleet answers: the recorded rows of each endpoint. Times are Unix seconds; what is not known is null. */
+import * as z from 'zod';
+import type { Aggregate, HistoryRow } from '../../../fleet/history/row.ts';
+import { MEASURES, type Measure } from '../../../fleet/sample.ts';
+
+const time = z.number().describe('Unix seconds');
+const count = z.int().min(0);
+
+const stretch = z.object({
+  mean: z.number(),
+  peak: z.number().describe('The largest'),
+  samples: count.describe('In which it was known; mean times this is the exact sum'),
+});
+
+/** Over the stretch of its row. */
+function measured(measure: Measure) {
+  return stretch.nullable().describe(MEASURES[measure]);
+}
+
+const row = z.object({
+  from: time,
+  length_seconds: z
+    .number()
+    .min(0)
+    .describe('0: one sample; else whole minutes, hours or days. A stretch without samples has no row'),
+  samples: count,
+  load: measured('load'),
+  load_average: measured('load_average'),
+  capacity_hot: measured('capacity_hot'),
+  capacity_cold: measured('capacity_cold'),
+  requests_working: measured('requests_working'),
+  cost_per_hour: measured('cost_per_hour'),
+  workers: z.record(z.string(), stretch).describe('By status; none where there were no workers of it'),
+});
+
+const endpoint = z.object({
+  endpoint_group: z.string().describe('As metrics and status name it'),
+  endpoint_id: count.nullable().describe('Null from a replica that does not look at it'),
+  rows: z.array(row).describe('Oldest first'),
+});
+
+const fleetHistorySchema = z.object({ from: time, to: time, endpoints: z.array(endpoint) });
+
+export type FleetHistory = z.infer<typeof fleetHistorySchema>;
+type FleetHistoryRow = z.infer<typeof row>;
+
+/** The published JSON Schema: served at /api/fleet/schema, and in the tree as deploy/fleet.schema.json. */
+export function fleetJsonSchema(): Record<string, unknown> {
+  return {
+    title: 'What a Pilotlight daemon recorded of its endpoints',
+    ...z.toJSONSchema(fleetHistorySchema, { io: 'input', target: 'draft-2020-12' }),
+  };
+}
+
+export function fleetRow({ fromMs, lengthMs, samples, measures, workers }: HistoryRow): FleetHistoryRow {
+  return {
+    from: fromMs / 1000,
+    length_seconds: lengthMs / 1000,
+    samples,
+    load: stretchOf(measures.load),
+    load_average: stretchOf(measures.load_average),
+    capacity_hot: stretchOf(measures.capacity_hot),
+    capacity_cold: stretchOf(measures.capacity_cold),
+    requests_working: stretchOf(measures.requests_working),
+    cost_per_hour: stretchOf(measures.cost_per_hour),
+    workers: Object.fromEntries(
+      Object.entries(workers).flatMap(([status, workersOfIt]) => {
+        const value = stretchOf(workersOfIt);
+        return value === null ? [] : [[status, value]];
+      }),
+    ),
+  };
+}
+
+function stretchOf({ count: known, sum, peak }: Aggregate): z.infer<typeof stretch> | null {
+  return known === 0 ? null : { mean: sum / known, peak, samples: known };
+}

@@ -1,0 +1,118 @@
+/** The query of /api/fleet: all of it is understood, or everything that is wrong with it is told at once. Pure. */
+
+export interface FleetQuery {
+  /** Labels of the endpoints to tell of. */
+  readonly endpoints: readonly string[];
+  /** Unix milliseconds; from the first on, before the second. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** The most rows of each endpoint. */
+  readonly rows: number;
+  /** Undefined: the Accept header decides. */
+  readonly format: Format | undefined;
+}
+
+const FORMATS = ['json', 'csv'] as const;
+type Format = (typeof FORMATS)[number];
+
+export interface QueryProblem {
+  readonly field: string;
+  readonly got: string;
+  readonly allowed: string;
+}
+
+export interface QueryContext {
+  /** Those that are known, by their labels; undefined where another replica knows them, and any name may be one. */
+  readonly endpoints: readonly string[] | undefined;
+  /** Unix milliseconds. */
+  readonly nowMs: number;
+}
+
+export const FIELDS = ['endpoint', 'from', 'to', 'rows', 'format'] as const;
+type Field = (typeof FIELDS)[number];
+
+const DEFAULT_FROM = '-6h';
+const DEFAULT_ROWS = 500;
+/** The history folds to no fewer. */
+const LEAST_ROWS = 16;
+const MOST_ROWS = 5_000;
+/** Of all endpoints together: what an answer may take of memory and time is bounded, however many there are. */
+const MOST_ROWS_IN_ALL = 20_000;
+/** Of what a caller sent, in a message. */
+const SHOWN_CHARACTERS = 60;
+/** Of the endpoints that a message names. */
+const NAMED_ENDPOINTS = 50;
+
+const TIME_ALLOWED =
+  'now, -6h (s, m, h or d before now), Unix seconds, or ISO 8601 with its zone such as 2026-11-22T06:00:00Z';
+
+export function readFleetQuery(
+  query: URLSearchParams,
+  { endpoints, nowMs }: QueryContext,
+): FleetQuery | { readonly problems: readonly QueryProblem[] } {
+  const problems: QueryProblem[] = [];
+  const wrong = (field: string, got: string, allowed: string): undefined => {
+    problems.push({ field, got: JSON.stringify(got.slice(0, SHOWN_CHARACTERS)), allowed });
+    return undefined;
+  };
+
+  function one(field: Field): string | undefined {
+    const values = query.getAll(field);
+    if (values.length > 1) return wrong(field, values.join(', '), 'at most one');
+    // Left empty, as a form leaves it, is not given.
+    return values[0] || undefined;
+  }
+  function time(field: Field, fallback: string): number | undefined {
+    const text = one(field) ?? fallback;
+    return parseTime(text, nowMs) ?? wrong(field, text, TIME_ALLOWED);
+  }
+
+  for (const field of new Set(query.keys()))
+    if (!FIELDS.some((known) => known === field)) wrong(field, query.get(field) ?? '', FIELDS.join(', '));
+  const endpoint = one('endpoint');
+  if (endpoint !== undefined && endpoints?.includes(endpoint) === false)
+    wrong('endpoint', endpoint, knownInWords(endpoints));
+  const fromMs = time('from', DEFAULT_FROM);
+  const toMs = time('to', 'now');
+  if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs)
+    wrong('from', one('from') ?? DEFAULT_FROM, 'a time before `to`');
+  const rowsText = one('rows') ?? String(DEFAULT_ROWS);
+  const rows = Number(rowsText);
+  if (!/^\d+$/.test(rowsText) || rows < LEAST_ROWS || rows > MOST_ROWS)
+    wrong('rows', rowsText, `a whole number from ${LEAST_ROWS} to ${MOST_ROWS}`);
+  const formatText = one('format');
+  const format = FORMATS.find((name) => name === formatText);
+  if (formatText !== undefined && format === undefined) wrong('format', formatText, FORMATS.join(', '));
+
+  if (problems.length > 0 || fromMs === undefined || toMs === undefined) return { problems };
+  const wanted = endpoint === undefined ? (endpoints ?? []) : [endpoint];
+  const share = Math.max(LEAST_ROWS, Math.floor(MOST_ROWS_IN_ALL / Math.max(1, wanted.length)));
+  return { endpoints: wanted, fromMs, toMs, rows: Math.min(rows, share), format };
+}
+
+const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+/** With a zone, so that nobody has to guess which one is meant; a day alone is that of UTC. */
+const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
+/** What a Date can hold, ms. */
+const LAST_MS = 8.64e15;
+
+/** Unix milliseconds; undefined for what is no time. */
+function parseTime(text: string, nowMs: number): number | undefined {
+  if (text === 'now') return nowMs;
+  const [, count, unit] = /^-(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? [];
+  const ms =
+    count !== undefined
+      ? nowMs - Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS]
+      : /^\d+(?:\.\d+)?$/.test(text)
+        ? Number(text) * 1000
+        : ISO.test(text)
+          ? Date.parse(text)
+          : Number.NaN;
+  return Math.abs(ms) <= LAST_MS ? ms : undefined;
+}
+
+function knownInWords(endpoints: readonly string[]): string {
+  if (endpoints.length === 0) return 'none: this daemon watches no endpoint (PILOTLIGHT_ENDPOINTS)';
+  const named = endpoints.slice(0, NAMED_ENDPOINTS).join(', ');
+  return endpoints.length > NAMED_ENDPOINTS ? `${named}, …` : named;
+}

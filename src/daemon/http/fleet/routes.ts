@@ -1,0 +1,44 @@
+/** /api/fleet: what was recorded of the endpoints, as JSON or CSV. */
+import type { Fleet } from '../../../fleet/view.ts';
+import { json, type Reply, type RouteRequest, type Routes } from '../listener.ts';
+import { fleetJsonSchema, fleetRow, type FleetHistory } from './answer.ts';
+import { fleetCsv } from './csv.ts';
+import { readFleetQuery, type QueryProblem } from './query.ts';
+
+export function fleetRoutes(fleet: Fleet): Routes {
+  return {
+    'GET /api/fleet': (request) => answer(fleet, request),
+    'GET /api/fleet/schema': () => ({ ...json(200, fleetJsonSchema()), type: 'application/schema+json' }),
+  };
+}
+
+async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<Reply> {
+  const { endpoints: known, history } = fleet.view();
+  const isShared = history === 'redis';
+  const read = readFleetQuery(query, {
+    endpoints: isShared && known.length === 0 ? undefined : known.map(({ endpoint }) => endpoint),
+    nowMs: Date.now(),
+  });
+  if ('problems' in read) return refused(read.problems);
+  const { fromMs, toMs, rows: maxRows, format } = read;
+  const endpoints: FleetHistory['endpoints'] = [];
+  // One after the other: the rows of one are gone before those of the next are read.
+  for (const endpoint of read.endpoints) {
+    const rows = await fleet.history({ endpoint, fromMs, toMs, maxRows });
+    const id = known.find((each) => each.endpoint === endpoint)?.id ?? null;
+    endpoints.push({ endpoint_group: endpoint, endpoint_id: id, rows: rows.map((row) => fleetRow(row)) });
+  }
+  const found: FleetHistory = { from: fromMs / 1000, to: toMs / 1000, endpoints };
+  const isCsv = (format ?? preferred(headers.accept)) === 'csv';
+  const reply: Reply = isCsv ? { status: 200, type: 'text/csv', body: fleetCsv(found) } : json(200, found);
+  return { ...reply, headers: { vary: 'accept' } };
+}
+
+function preferred(accept = ''): 'csv' | 'json' {
+  return accept.includes('text/csv') && !accept.includes('application/json') ? 'csv' : 'json';
+}
+
+function refused(problems: readonly QueryProblem[]): Reply {
+  const words = problems.map(({ field, got, allowed }) => `${field}: got ${got}; allowed: ${allowed}`);
+  return json(400, { error: 'bad_request', msg: words.join('\n'), problems });
+}

@@ -1,0 +1,156 @@
+/**
+ * The history of endpoints in Redis, shared by the replicas: the holder of the lease writes, all read. Rows of a stretch
+ * of time are lines of one string, to which Redis appends and which it drops by itself when it is too old: a year of ten
+ * endpoints is some 80 MB of its memory.
+ */
+import { added, type StepRow } from '../../fleet/history/fold.ts';
+import {
+  KEPT_MS,
+  STARTS_KEPT,
+  tierOf,
+  TIER_MS,
+  type HistoryStore,
+  type StartRecord,
+  type StoredEndpoint,
+  type StoredState,
+  type Tier,
+  type Write,
+} from '../../fleet/history/store.ts';
+import { base64Row, endpointFrom, endpointText, rowFromBase64 } from '../../fleet/history/stored-text.ts';
+import type { WorkerLife } from '../../fleet/workers/lives.ts';
+import { commitFenced, LeaseLost, type Command } from './fenced-commit.ts';
+import type { Redis } from './redis.ts';
+import type { SharedKeys } from './shared-keys.ts';
+
+const HOUR_MS = 3_600_000;
+/** What the rows of one key cover, ms: some ten to hundred kilobytes. */
+const STRETCH_MS: Readonly<Record<Tier, number>> = {
+  sample: HOUR_MS,
+  minute: 24 * HOUR_MS,
+  hour: 30 * 24 * HOUR_MS,
+};
+
+export interface SharedHistoryOptions {
+  readonly redis: Redis;
+  readonly keys: SharedKeys;
+  /** What this replica puts under the lease. */
+  readonly token: string;
+  /** Unix ms. */
+  readonly now: () => number;
+}
+
+export class SharedHistory implements HistoryStore {
+  readonly kind = 'redis';
+  readonly keptMs = KEPT_MS;
+  readonly #options: SharedHistoryOptions;
+  /** Of the last commit; undefined: what Redis has is not known. */
+  #version: number | undefined;
+
+  constructor(options: SharedHistoryOptions) {
+    this.#options = options;
+  }
+
+  get isOpen(): boolean {
+    return this.#version !== undefined;
+  }
+
+  async open(): Promise<StoredState> {
+    const { redis, keys } = this.#options;
+    const version = Number((await redis.command('GET', keys.fleetCommits)) ?? 0);
+    const endpoints = await this.#entries(keys.fleetEndpoints);
+    const lives = await this.#entries(keys.fleetWorkers);
+    const known = (await redis.command('GET', keys.fleetKnown)) as string | null;
+    const starts: StartRecord[] = [];
+    for (const [label] of endpoints) {
+      const texts = (await redis.command('LRANGE', keys.fleetStarts(label), '0', '-1')) as string[];
+      for (const text of texts) starts.push(JSON.parse(text) as StartRecord);
+    }
+    const state = {
+      endpoints: endpoints.map(([label, text]) => endpointFrom(label, text)),
+      lives: lives.map(([, text]) => JSON.parse(text) as WorkerLife),
+      starts,
+      known: known === null ? [] : (JSON.parse(known) as StoredEndpoint[]),
+    };
+    this.#version = version;
+    return state;
+  }
+
+  async write(writes: readonly Write[], nowMs: number): Promise<void> {
+    const { redis, keys, token } = this.#options;
+    const from = this.#version;
+    if (from === undefined) throw new LeaseLost('what Redis has is not known');
+    const commands = writes.flatMap((write) => this.#commands(write, nowMs));
+    const fence = { lease: keys.lease, token, version: keys.fleetCommits, from, to: from + 1 };
+    try {
+      await commitFenced(redis, fence, commands);
+    } catch (error) {
+      // It is another's now, or Redis has lost what it had: either way it is read again before the next write.
+      if (error instanceof LeaseLost) this.#version = undefined;
+      throw error;
+    }
+    this.#version = from + 1;
+  }
+
+  async read(label: string, tier: Tier, fromMs: number, toMs: number): Promise<readonly StepRow[]> {
+    const { redis, keys, now } = this.#options;
+    const stretchMs = STRETCH_MS[tier];
+    const first = Math.floor(Math.max(fromMs, now() - this.keptMs[tier]) / stretchMs);
+    const last = Math.floor(Math.min(toMs, now() + stretchMs) / stretchMs);
+    if (last < first) return [];
+    const stretches = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    const names = stretches.map((stretch) => keys.fleetRows(label, tier, stretch));
+    const texts = (await redis.command('MGET', ...names)) as (string | null)[];
+    const rows = new Map<number, StepRow>();
+    for (const line of texts.flatMap((text) => text?.split('\n').slice(0, -1) ?? [])) {
+      const [at = '', body = ''] = line.split(' ');
+      const row = rowFromBase64(body, Number(at), TIER_MS[tier]);
+      const before = rows.get(row.fromMs);
+      if (row.fromMs >= fromMs && row.fromMs < toMs) rows.set(row.fromMs, before ? added(before, row) : row);
+    }
+    return [...rows.values()].sort((a, b) => a.fromMs - b.fromMs);
+  }
+
+  close(): void {
+    this.#version = undefined;
+  }
+
+  /** Names and values of a hash. */
+  async #entries(key: string): Promise<[string, string][]> {
+    const flat = (await this.#options.redis.command('HGETALL', key)) as string[];
+    return Array.from({ length: flat.length / 2 }, (_, index) => [
+      flat[2 * index] ?? '',
+      flat[2 * index + 1] ?? '',
+    ]);
+  }
+
+  #commands({ rows, state, label, lives, gone, starts, known }: Write, nowMs: number): Command[] {
+    const { keys } = this.#options;
+    const commands = rows.flatMap((row) => this.#rowCommands(label, row, nowMs));
+    if (state) commands.push(['HSET', keys.fleetEndpoints, label, endpointText(state)]);
+    if (gone === 'all') commands.push(['DEL', keys.fleetWorkers]);
+    else for (const id of gone) commands.push(['HDEL', keys.fleetWorkers, String(id)]);
+    for (const life of lives)
+      commands.push(['HSET', keys.fleetWorkers, String(life.id), JSON.stringify(life)]);
+    for (const start of starts) {
+      const key = keys.fleetStarts(start.endpoint);
+      commands.push(
+        ['RPUSH', key, JSON.stringify(start)],
+        ['LTRIM', key, String(-STARTS_KEPT), '-1'],
+        ['PEXPIRE', key, String(KEPT_MS.hour)],
+      );
+    }
+    if (known) commands.push(['SET', keys.fleetKnown, JSON.stringify(known)]);
+    return commands;
+  }
+
+  #rowCommands(label: string, row: StepRow, nowMs: number): Command[] {
+    const tier = tierOf(row);
+    const stretch = Math.floor(row.fromMs / STRETCH_MS[tier]);
+    const key = this.#options.keys.fleetRows(label, tier, stretch);
+    const endMs = (stretch + 1) * STRETCH_MS[tier] + this.keptMs[tier];
+    return [
+      ['APPEND', key, `${row.fromMs} ${base64Row(row)}\n`],
+      ['PEXPIRE', key, String(Math.max(1, endMs - nowMs))],
+    ];
+  }
+}

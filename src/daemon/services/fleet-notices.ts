@@ -1,0 +1,67 @@
+/** What the watch of endpoints says in the daemon's own log. */
+import type { Logger } from 'pino';
+import type { FleetNotice } from '../../fleet/notices.ts';
+import { NewerFile } from '../../storage/database-file.ts';
+
+/** Of a list: a line of the log is for people. */
+const MOST_NAMES = 20;
+
+/** A trouble is logged when it begins, and at level debug while it lasts. */
+export function fleetNoticesTo(logger: Logger): (notice: FleetNotice) => void {
+  return (notice) => {
+    switch (notice.kind) {
+      case 'endpoints changed': {
+        const { begun, left } = notice;
+        const shown = { begun: begun.slice(0, MOST_NAMES), left: left.slice(0, MOST_NAMES) };
+        logger.info(
+          { ...shown, begunCount: begun.length, leftCount: left.length },
+          'watched endpoints changed',
+        );
+        return;
+      }
+      case 'endpoints not listed': {
+        const { error, failures } = notice;
+        logger[failures === 1 ? 'warn' : 'debug'](
+          { err: error, failures },
+          'the endpoints could not be listed; it is tried again',
+        );
+        return;
+      }
+      case 'endpoints listed again':
+        logger.info({ failures: notice.failures }, 'the endpoints could be listed again');
+        return;
+      case 'endpoints unknown':
+        logger.warn(
+          { endpoints: notice.names.slice(0, MOST_NAMES) },
+          'PILOTLIGHT_ENDPOINTS names what no endpoint is called; it is watched as soon as there is one',
+        );
+        return;
+      case 'look failed': {
+        const { endpoint, error, failures } = notice;
+        logger[failures === 1 ? 'warn' : 'debug'](
+          { endpoint, err: error, failures },
+          'the workers of an endpoint could not be looked at; that sample is missing',
+        );
+        return;
+      }
+      case 'look succeeded again': {
+        const { endpoint, failures } = notice;
+        logger.info({ endpoint, failures }, 'the workers of an endpoint could be looked at again');
+        return;
+      }
+      case 'history not stored': {
+        const { error } = notice;
+        logger.error(
+          { err: error },
+          error instanceof NewerFile
+            ? 'the history of endpoints is of a newer Pilotlight: it is left as it is, and nothing is added to it'
+            : 'the history of endpoints cannot be stored; the last minutes of it are held, and it is tried again',
+        );
+        return;
+      }
+      case 'history stored again':
+        logger.info('the history of endpoints can be stored again');
+        return;
+    }
+  };
+}

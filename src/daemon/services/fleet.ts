@@ -1,0 +1,172 @@
+/** The watch of endpoints in the daemon: started from the settings, changed by a reload, one replica's at a time. */
+import type { Logger } from 'pino';
+import { ApiError } from '../../client/errors.ts';
+import type { Settings } from '../../config/options/options.ts';
+import type { HistoryQuery, HistoryRow } from '../../fleet/history/row.ts';
+import type { HistoryStore } from '../../fleet/history/store.ts';
+import type { FleetService, PriceSource } from '../../fleet/service.ts';
+import type { Fleet, FleetEvent, FleetView } from '../../fleet/view.ts';
+import type { FleetSettings, FleetWatch } from '../../fleet/watch.ts';
+import { systemClock } from '../../time/clock.ts';
+import { rowsLeftOut } from '../../wire/reading.ts';
+import type { DaemonClient } from './client.ts';
+import { fleetNoticesTo } from './fleet-notices.ts';
+
+type WatchedSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'endpointGroups' | 'stateDir'>;
+
+export interface FleetOptions {
+  readonly client: Pick<DaemonClient, 'endpointGroups'>;
+  readonly settings: WatchedSettings;
+  readonly logger: Logger;
+  readonly prices: PriceSource;
+  readonly onEvent: (event: FleetEvent) => void;
+  /** Where there are several: only the one that may act watches, and what it sees is kept for all. */
+  readonly replicas: { readonly held: () => boolean; readonly history: () => HistoryStore } | undefined;
+}
+
+export interface FleetWatching extends Fleet {
+  apply(settings: WatchedSettings): Promise<void>;
+  /** This replica is the one that watches now. */
+  takeOver(): Promise<void>;
+  /** It is no longer. */
+  standDown(): Promise<void>;
+  /** Parameters of an endpoint were changed: they are asked for anew. */
+  lookAgain(): void;
+  stop(): Promise<void>;
+}
+
+/** Where no endpoint is named, nothing of it is even loaded. */
+export function startFleet(options: FleetOptions): FleetWatching {
+  const { logger, replicas } = options;
+  let settings = options.settings;
+  /** Whether this replica watches, if there is anything to watch. */
+  let isOurs = replicas === undefined;
+  let isStopping = false;
+  let watch: FleetWatch | undefined;
+  let turn: Promise<void> = Promise.resolve();
+
+  /** Begins, changes or ends the watch, one change after the other, as the settings and the replicas have it then. */
+  function adjust(): Promise<void> {
+    turn = turn.then(change).catch((error: unknown) => {
+      logger.error({ err: error }, 'the watch of endpoints could not be changed');
+    });
+    return turn;
+  }
+
+  async function change(): Promise<void> {
+    const isWanted = isOurs && !isStopping && settings.endpoints.length > 0;
+    if (isWanted && watch) watch.apply(fleetSettings(settings));
+    else if (isWanted) await begin();
+    else if (watch) await end(watch);
+  }
+
+  async function begin(): Promise<void> {
+    const { FleetWatch: Watch } = await import('../../fleet/watch.ts');
+    const begun = new Watch({
+      ...fleetSettings(settings),
+      service: fleetService(options),
+      store: await openStore(options),
+      onEvent: options.onEvent,
+      notice: fleetNoticesTo(logger),
+      clock: systemClock,
+      random: Math.random,
+    });
+    await begun.start();
+    watch = begun;
+  }
+
+  async function end(ending: FleetWatch): Promise<void> {
+    watch = undefined;
+    await ending.stop();
+  }
+
+  void adjust();
+  return {
+    view: () => watch?.view() ?? nothingSeen(options),
+    history: (query) => watch?.history(query) ?? sharedHistory(options, query),
+    apply(next) {
+      settings = { ...next, stateDir: settings.stateDir };
+      return adjust();
+    },
+    takeOver() {
+      isOurs = true;
+      return adjust();
+    },
+    standDown() {
+      isOurs = replicas === undefined;
+      return adjust();
+    },
+    lookAgain: () => watch?.lookAgain(),
+    stop() {
+      isStopping = true;
+      return adjust();
+    },
+  };
+}
+
+function fleetSettings({ endpoints, fleetInterval, endpointGroups }: WatchedSettings): FleetSettings {
+  return { wanted: endpoints, intervalMs: fleetInterval, groups: endpointGroups };
+}
+
+/** One attempt for each look: what is missed stays missed. */
+function fleetService({ client, prices }: FleetOptions): FleetService {
+  return {
+    prices,
+    async endpoints(signal) {
+      return (await client.endpointGroups.list({}, { signal, retry: false })).results;
+    },
+    async workers(id, signal) {
+      const answer = await client.endpointGroups.workers({ id }, { signal, retry: false });
+      return { workers: answer.workers, unreadable: rowsLeftOut(answer) };
+    },
+    throttleOf: (error) =>
+      error instanceof ApiError && error.meaning === 'throttled'
+        ? { waitMs: error.waitMs, thresholdMs: error.thresholdMs }
+        : undefined,
+  };
+}
+
+async function openStore({ settings, logger, replicas }: FleetOptions): Promise<HistoryStore> {
+  if (replicas) return replicas.history();
+  const { stateDir: directory } = settings;
+  if (directory === undefined) {
+    logger.info(
+      'no PILOTLIGHT_STATE_DIR: the history of endpoints is kept in memory, and ends with the process',
+    );
+    const { MemoryHistory } = await import('../../fleet/history/memory-history.ts');
+    return new MemoryHistory();
+  }
+  const { SqliteHistory } = await import('../../fleet/history/sqlite-history.ts');
+  return new SqliteHistory({
+    directory,
+    now: Date.now,
+    onSetAside: (path, error) =>
+      logger.error(
+        { err: error, setAside: path },
+        'the history of endpoints could not be read: it is set aside, and begins anew',
+      ),
+  });
+}
+
+function nothingSeen({ settings, replicas }: FleetOptions): FleetView {
+  const history = replicas ? 'redis' : settings.stateDir === undefined ? 'memory' : 'disk';
+  return { endpoints: [], history, historyTrouble: undefined, samples: false };
+}
+
+/** For a replica that does not watch: what the one that does has kept. */
+async function sharedHistory(
+  { replicas }: FleetOptions,
+  query: HistoryQuery,
+): Promise<readonly HistoryRow[]> {
+  if (!replicas) return [];
+  const { History } = await import('../../fleet/history/history.ts');
+  const history = new History({
+    store: replicas.history(),
+    clock: systemClock,
+    lives: () => [],
+    onTrouble() {},
+    onStored() {},
+  });
+  await history.open();
+  return history.query(query);
+}

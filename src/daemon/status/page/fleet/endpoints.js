@@ -1,0 +1,87 @@
+// Endpoints: what is asked of each, what its workers can do, what they cost; and two plots of the last hours.
+import { ago, byId, cards, element, facts } from '../status-dom.js';
+import { findingsInWords, plural, printable, short } from '../status-words.js';
+import { followHistory } from './history.js';
+import { driftInWords, endpointTone } from './verdict.js';
+
+let follow;
+
+export function drawEndpoints(fleet, now) {
+  const shown = cards(byId('endpoints'), fleet.endpoints, {
+    key: (endpoint) => endpoint.endpoint_group,
+    label: (endpoint) => printable(`Endpoint ${endpoint.endpoint_group}`),
+    tone: (endpoint) => `endpoint ${endpointTone(endpoint, fleet, now)}`,
+    draw: (endpoint) => [about(endpoint, endpointTone(endpoint, fleet, now))],
+    // Loads and prices may be small: what is shown of them decides whether a card has changed.
+    state: (endpoint) => [endpoint, figures(endpoint), endpointTone(endpoint, fleet, now)],
+    none: '',
+  });
+  for (const [index, card] of shown.entries()) {
+    if (card.querySelector('[data-keep]')) continue;
+    card.append(element('div', { class: 'plots', 'data-keep': '' }));
+    const { endpoint_group: name } = fleet.endpoints[index];
+    card.dataset.endpoint = name;
+  }
+  follow ??= followHistory(byId('endpoints'), byId('endpoints-range'));
+  follow(fleet);
+}
+
+function about(endpoint, tone) {
+  const { drift, findings, last_error: error } = endpoint;
+  const spoken = findings.filter(({ severity }) => severity !== 'note');
+  return element(
+    'div',
+    { class: 'about' },
+    element(
+      'div',
+      { class: 'row' },
+      element('span', { class: 'name' }, printable(endpoint.endpoint_group)),
+      element(
+        'span',
+        { class: `pill ${endpoint.state === null ? 'quiet' : tone}` },
+        printable(endpoint.state ?? 'not seen yet'),
+      ),
+    ),
+    element(
+      'p',
+      { class: 'large' },
+      short(endpoint.load),
+      element('small', {}, ` asked of ${short(endpoint.capacity_hot)} units/s`),
+    ),
+    facts(...figures(endpoint), ['Seen', ago(endpoint.last_sample_at)]),
+    ...(error === null ? [] : [element('p', { class: 'note warn' }, printable(error))]),
+    ...list(
+      'Not as configured',
+      drift.map((each) => printable(driftInWords(each))),
+    ),
+    ...list(
+      `Its parameters: ${findingsInWords(findings)}`,
+      spoken.map(({ parameter, message }) => `${parameter}: ${message}`),
+    ),
+  );
+}
+
+function figures({ workers, capacity_cold: cold, requests_working: requests, cost_per_hour: cost }) {
+  return [
+    ['Price', cost === null ? 'not known' : `${cost.toFixed(2)} an hour`],
+    ['Workers', workers === null ? 'not known' : (workersInWords(workers) ?? 'none')],
+    ['Stopped ones', cold === null ? 'not known' : `${short(cold)} units/s more`],
+    ['Requests', requests === null ? 'not known' : `${plural(requests, 'request')} at work`],
+  ];
+}
+
+function list(title, lines) {
+  if (lines.length === 0) return [];
+  return [
+    element('p', { class: 'note warn' }, title),
+    element('ul', { class: 'plain' }, ...lines.map((line) => element('li', {}, line))),
+  ];
+}
+
+/** `6 idle, 2 loading`; undefined: none. */
+function workersInWords(workers) {
+  const present = Object.entries(workers).filter(([, count]) => count > 0);
+  return present.length === 0
+    ? undefined
+    : present.map(([status, count]) => `${count} ${status.replaceAll('_', ' ')}`).join(', ');
+}

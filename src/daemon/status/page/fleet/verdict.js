@@ -1,0 +1,79 @@
+// What of the endpoints needs a person.
+import { findingsInWords, plural, printable, seconds, short } from '../status-words.js';
+
+const STALE_AFTER_INTERVALS = 4;
+
+/** @returns `[tone, text]` of each trouble. */
+export function fleetTroubles({ fleet }, now) {
+  const found = fleet.endpoints.flatMap((endpoint) =>
+    endpointTroubles(endpoint, fleet, now).map(([tone, text]) => [
+      tone,
+      printable(`Endpoint ${endpoint.endpoint_group}${text}`),
+    ]),
+  );
+  const cost = fleet.endpoints.reduce((sum, { cost_per_hour: each }) => sum + (each ?? 0), 0);
+  if (fleet.budget_per_hour !== null && cost > fleet.budget_per_hour) {
+    found.push([
+      'warn',
+      `The endpoints cost ${cost.toFixed(2)} an hour, above PILOTLIGHT_BUDGET_PER_HOUR (${fleet.budget_per_hour})`,
+    ]);
+  }
+  if (fleet.endpoints.length > 0 && fleet.history_trouble !== null)
+    found.push(['warn', `What the endpoints do is not being recorded: ${printable(fleet.history_trouble)}`]);
+  return found;
+}
+
+/** `[tone, text]`, the text beginning after the endpoint's name. */
+export function endpointTroubles(endpoint, { sample_interval_seconds: interval }, now) {
+  const found = [];
+  const { load_average: average, load: last, capacity_hot: ready, parameters } = endpoint;
+  const load = average ?? last;
+  const age = endpoint.last_sample_at === null ? null : now - endpoint.last_sample_at;
+  if (endpoint.last_error !== null) found.push(['warn', ` cannot be seen: ${endpoint.last_error}`]);
+  else if (age !== null && age > STALE_AFTER_INTERVALS * interval)
+    found.push(['warn', ` was last seen ${seconds(age)} ago`]);
+  if (load > 0 && ready === 0)
+    found.push(['bad', ` has load and no ready worker${atMaximum(endpoint, parameters)}`]);
+  else if (load !== null && ready !== null && load > ready) {
+    const words = ` is asked for more than its ready workers can do: ${short(load)} of ${short(ready)}`;
+    found.push(['warn', words + atMaximum(endpoint, parameters)]);
+  }
+  if (endpoint.failing_workers > 0)
+    found.push([
+      'warn',
+      `: ${plural(endpoint.failing_workers, 'worker')} err${endpoint.failing_workers === 1 ? 's' : ''} again and again`,
+    ]);
+  if (endpoint.stuck_workers > 0) {
+    const have = endpoint.stuck_workers === 1 ? 'has' : 'have';
+    found.push([
+      'warn',
+      `: ${plural(endpoint.stuck_workers, 'worker')} ${have} been loading far longer than the others`,
+    ]);
+  }
+  if (endpoint.drift.length > 0) {
+    const differences = endpoint.drift.map((drift) => driftInWords(drift)).join('; ');
+    found.push(['warn', ` is not as PILOTLIGHT_ENDPOINT_GROUPS says: ${differences}`]);
+  }
+  const violations = findingsInWords(endpoint.findings);
+  if (violations) {
+    const isError = endpoint.findings.some(({ severity }) => severity === 'error');
+    found.push([isError ? 'bad' : 'warn', `, as the service has it: ${violations}`]);
+  }
+  return found;
+}
+
+function atMaximum({ workers }, { max_workers: most }) {
+  if (workers === null || most === undefined) return '';
+  const { destroying: _, ...here } = workers;
+  const count = Object.values(here).reduce((sum, each) => sum + each, 0);
+  return count >= most ? `, and has its max_workers (${most})` : '';
+}
+
+export function driftInWords({ parameter, actual, wanted }) {
+  return `${parameter} is ${actual ?? 'not set'}, not ${wanted}`;
+}
+
+export function endpointTone(endpoint, fleet, now) {
+  const tones = endpointTroubles(endpoint, fleet, now).map(([tone]) => tone);
+  return tones.includes('bad') ? 'bad' : tones.length > 0 ? 'warn' : 'good';
+}

@@ -1,0 +1,63 @@
+/**
+ * The parameters that an endpoint really has: with defaults, what the rules say of them, and where they differ from
+ * PILOTLIGHT_ENDPOINT_GROUPS. Pure.
+ */
+import {
+  ENDPOINT_GROUP_DEFAULTS,
+  ENDPOINT_GROUP_PARAMETERS,
+  type EndpointGroupParameter,
+} from '../../contract/operations/serverless/endpoint-groups.ts';
+import { checkEndpointGroup, DEFAULT_FILLED_IN, type CheckedGroup } from '../../scaling/rules/check.ts';
+import type { Finding, WorkerFacts } from '../../scaling/rules/findings.ts';
+import type { Drift } from '../view.ts';
+import type { ListedEndpoint } from './knowledge.ts';
+
+type NumericParameter = Exclude<EndpointGroupParameter, 'endpoint_name'>;
+
+const NUMERIC_PARAMETERS = ENDPOINT_GROUP_PARAMETERS.filter((name) => name !== 'endpoint_name');
+const DEFAULTS: Partial<Readonly<Record<NumericParameter, number>>> = ENDPOINT_GROUP_DEFAULTS;
+
+/** Those that have a number, defaults filled in. */
+export function numericParameters(row: ListedEndpoint): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    NUMERIC_PARAMETERS.flatMap((name) => {
+      const value = numberOf(row[name]) ?? DEFAULTS[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+/**
+ * Null is unset, so that the default counts, on both sides. A parameter that the list does not have at all is not
+ * compared: nobody knows it.
+ */
+export function driftOf(row: ListedEndpoint, { parameters: wanted }: CheckedGroup): readonly Drift[] {
+  if (wanted === undefined) return [];
+  return NUMERIC_PARAMETERS.flatMap((parameter): Drift[] => {
+    const should = wanted[parameter];
+    const has = row[parameter];
+    if (should === undefined || has === undefined) return [];
+    const actual = numberOf(has) ?? (typeof has === 'string' ? has : (DEFAULTS[parameter] ?? null));
+    return actual === should ? [] : [{ parameter, actual, wanted: should }];
+  });
+}
+
+/** Without the notes on defaults: what the service has, somebody may well have chosen. */
+export function findingsOf(row: ListedEndpoint, facts: WorkerFacts): readonly Finding[] {
+  const group = Object.fromEntries(
+    ENDPOINT_GROUP_PARAMETERS.flatMap((name) => {
+      const value = row[name];
+      return value === undefined || value === null ? [] : [[name, numberOf(value) ?? value]];
+    }),
+  );
+  const { findings } = checkEndpointGroup(group, facts);
+  return findings.filter(({ rule }) => rule !== DEFAULT_FILLED_IN);
+}
+
+/** Text may stand for a number, as anywhere in an answer. */
+function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (typeof value !== 'string' || value.trim() === '') return undefined;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : undefined;
+}

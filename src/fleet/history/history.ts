@@ -1,0 +1,269 @@
+/**
+ * The history of endpoints: takes what each look brings, folds it into minutes and hours, and answers what was when. It
+ * never waits for where it is kept, and what cannot be stored just now is held, up to a bound, until it can be.
+ */
+import { FileInUse } from '../../storage/database-file.ts';
+import type { Clock } from '../../time/clock.ts';
+import type { FleetSample } from '../sample.ts';
+import type { LifeEvent, WorkerLife } from '../workers/lives.ts';
+import { added, folded, inUnits, rowOf, stretched, stretchOf, type StepRow } from './fold.ts';
+import { resolutions } from './resolution.ts';
+import type { HistoryQuery, HistoryRow } from './row.ts';
+import {
+  NO_WRITE,
+  tierOf,
+  TIER_MS,
+  type EndpointState,
+  type HistoryStore,
+  type StartRecord,
+  type StoredEndpoint,
+  type StoredState,
+  type Tier,
+  type Write,
+} from './store.ts';
+
+/** Between two tries to store what could not be stored, ms. */
+const TRY_AGAIN_MS = 5_000;
+/** How long to wait for another process that has the file, ms: the daemon before this one may still end. */
+const IN_USE_MS = 5_000;
+const IN_USE_LOOK_MS = 200;
+/** Writes that are held meanwhile: for ten endpoints and the usual interval, what twenty minutes bring. */
+const MOST_HELD = 800;
+
+export interface HistoryOptions {
+  readonly store: HistoryStore;
+  readonly clock: Clock;
+  /** All workers that are known, for a store that has lost what it had of them. */
+  readonly lives: () => Iterable<WorkerLife>;
+  /** Nothing can be stored any more, or something can again. */
+  readonly onTrouble: (error: unknown) => void;
+  readonly onStored: () => void;
+}
+
+/** What a look found, to be kept. */
+export interface LookRecord {
+  readonly label: string;
+  readonly sample: FleetSample;
+  readonly changed: readonly WorkerLife[];
+  readonly gone: readonly number[];
+  readonly events: readonly LifeEvent[];
+}
+
+export class History {
+  readonly #options: HistoryOptions;
+  readonly #states = new Map<string, EndpointState>();
+  readonly #stopping = new AbortController();
+  #known: readonly StoredEndpoint[] | undefined;
+  #held: Write[] = [];
+  /** What is being stored, or could not be: always tried again as it is, for it may have arrived. */
+  #batch: readonly Write[] = [];
+  /** Something that was held is lost: what is stored of the workers is to be replaced. */
+  #isBehind = false;
+  #trouble: string | undefined;
+  #storing: Promise<void> | undefined;
+  /** Settles when one write has ended, however. */
+  #writing: Promise<unknown> | undefined;
+
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+  }
+
+  get kind(): HistoryStore['kind'] {
+    return this.#options.store.kind;
+  }
+
+  /** Why nothing is stored just now. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** What was stored before, or why there is none just now: then it is tried again with each look. */
+  async open(): Promise<StoredState | undefined> {
+    try {
+      const stored = await this.#openOnceFree();
+      for (const state of stored.endpoints) this.#states.set(state.label, state);
+      return stored;
+    } catch (error) {
+      this.#isBehind = true;
+      this.#fail(error);
+      return undefined;
+    }
+  }
+
+  async #openOnceFree(): Promise<StoredState> {
+    const { store, clock } = this.#options;
+    for (let waitedMs = 0; ; waitedMs += IN_USE_LOOK_MS) {
+      try {
+        return await store.open();
+      } catch (error) {
+        if (!(error instanceof FileInUse) || waitedMs >= IN_USE_MS) throw error;
+      }
+      await clock.sleep(IN_USE_LOOK_MS, this.#stopping.signal);
+    }
+  }
+
+  lastMs(label: string): number | undefined {
+    return this.#states.get(label)?.lastMs;
+  }
+
+  record({ label, sample, changed, gone, events }: LookRecord): void {
+    const { state, closed, row } = afterSample(this.#states.get(label), label, sample);
+    this.#states.set(label, state);
+    this.#hold({
+      ...NO_WRITE,
+      label,
+      state,
+      rows: [row, ...closed],
+      lives: changed,
+      gone,
+      starts: events.flatMap((event) => startOf(event, label, sample.atMs) ?? []),
+    });
+  }
+
+  /** Workers that are no longer anybody's. */
+  recordGone(gone: readonly number[]): void {
+    if (gone.length > 0) this.#hold({ ...NO_WRITE, gone });
+  }
+
+  recordKnown(known: readonly StoredEndpoint[]): void {
+    if (JSON.stringify(known) === JSON.stringify(this.#known)) return;
+    this.#known = known;
+    this.#hold({ ...NO_WRITE, known });
+  }
+
+  async query({ endpoint, fromMs, toMs, maxRows }: HistoryQuery): Promise<readonly HistoryRow[]> {
+    const since = this.#states.get(endpoint)?.sinceMs ?? 0;
+    const nowMs = this.#options.clock.now();
+    const { keptMs } = this.#options.store;
+    for (const { tier, lengthMs, isLast } of resolutions({
+      fromMs,
+      toMs,
+      maxRows,
+      sinceMs: since,
+      nowMs,
+      keptMs,
+    })) {
+      // The stretch that has the first moment is asked for as a whole.
+      const beginMs = lengthMs === 0 ? fromMs : stretchOf(fromMs, lengthMs);
+      const rows = await this.#rows(endpoint, tier, beginMs, toMs);
+      const wanted = lengthMs === TIER_MS[tier] ? rows : folded(rows, lengthMs);
+      if (wanted.length <= maxRows || isLast) return wanted.map((row) => inUnits(row));
+    }
+    return [];
+  }
+
+  /** What cannot be stored now is lost. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('stopping'));
+    await this.#storing;
+    this.#options.store.close();
+  }
+
+  async #rows(label: string, tier: Tier, fromMs: number, toMs: number): Promise<readonly StepRow[]> {
+    const { store, clock } = this.#options;
+    // What is on its way would be counted twice, or not at all.
+    while (this.#writing) await this.#writing;
+    const keptFromMs = clock.now() - store.keptMs[tier];
+    const held = [...this.#batch, ...this.#held].flatMap((write) =>
+      write.label === label ? write.rows : [],
+    );
+    const later = [...held, ...(this.#states.get(label)?.open ?? [])].filter(
+      (row) => tierOf(row) === tier && row.fromMs >= Math.max(fromMs, keptFromMs) && row.fromMs < toMs,
+    );
+    const stored = await store.read(label, tier, fromMs, toMs);
+    if (later.length === 0) return stored;
+    return tier === 'sample'
+      ? [...stored, ...later].sort((a, b) => a.fromMs - b.fromMs)
+      : folded([...stored, ...later], TIER_MS[tier]);
+  }
+
+  #hold(write: Write): void {
+    this.#held.push(write);
+    if (this.#held.length > MOST_HELD) {
+      this.#held.shift();
+      this.#isBehind = true;
+    }
+    this.#storing ??= this.#storeAll();
+  }
+
+  async #storeAll(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#stopping;
+    for (;;) {
+      if (this.#batch.length === 0) [this.#batch, this.#held] = [this.#held, []];
+      if (this.#batch.length === 0) break;
+      const writing = this.#store().then((isStored) => {
+        if (isStored) this.#batch = [];
+        this.#writing = undefined;
+        return isStored;
+      });
+      this.#writing = writing;
+      if (await writing) continue;
+      if (signal.aborted) break;
+      await clock.sleep(TRY_AGAIN_MS, signal).catch(() => {});
+    }
+    // At once: what is held from here on begins it again.
+    this.#storing = undefined;
+  }
+
+  async #store(): Promise<boolean> {
+    const { store, clock } = this.#options;
+    try {
+      if (!store.isOpen) this.#adopt(await store.open());
+      const isBehind = this.#isBehind;
+      const first = isBehind ? [this.#everything()] : [];
+      await store.write([...first, ...this.#batch], clock.now());
+      if (isBehind) this.#isBehind = false;
+      if (this.#trouble !== undefined) this.#options.onStored();
+      this.#trouble = undefined;
+      return true;
+    } catch (error) {
+      this.#isBehind ||= !store.isOpen;
+      this.#fail(error);
+      return false;
+    }
+  }
+
+  /** Of workers and endpoints, as they are now: later ones of what is held say the same again. */
+  #everything(): Write {
+    return { ...NO_WRITE, gone: 'all', lives: [...this.#options.lives()], known: this.#known };
+  }
+
+  /** What an earlier process left open has no end of its own any more, and becomes rows, where this one has begun its own. */
+  #adopt({ endpoints }: StoredState): void {
+    this.#isBehind = true;
+    for (const stored of endpoints) {
+      const own = this.#states.get(stored.label);
+      const state = own ? { ...own, sinceMs: Math.min(own.sinceMs, stored.sinceMs) } : stored;
+      this.#states.set(stored.label, state);
+      if (own) this.#held.push({ ...NO_WRITE, label: stored.label, state, rows: stored.open });
+    }
+  }
+
+  #fail(error: unknown): void {
+    const words = error instanceof Error ? error.message : String(error);
+    if (this.#trouble === undefined) this.#options.onTrouble(error);
+    this.#trouble = words;
+  }
+}
+
+/** Minutes and hours that are over become rows; those that have begun are open. */
+function afterSample(before: EndpointState | undefined, label: string, sample: FleetSample) {
+  const row = rowOf(sample);
+  const closed: StepRow[] = [];
+  const open = (['minute', 'hour'] as const).map((tier) => {
+    const next = stretched(row, TIER_MS[tier]);
+    const last = before?.open.find(({ lengthMs }) => lengthMs === next.lengthMs);
+    if (last?.fromMs === next.fromMs) return added(last, next);
+    if (last) closed.push(last);
+    return next;
+  });
+  const state = { label, sinceMs: before?.sinceMs ?? sample.atMs, lastMs: sample.atMs, open };
+  return { row, closed, state };
+}
+
+function startOf(event: LifeEvent, endpoint: string, atMs: number): StartRecord | undefined {
+  if (event.kind !== 'started') return undefined;
+  const { from, seconds, perf } = event;
+  return { endpoint, atMs, from, seconds, perf };
+}

@@ -1,0 +1,99 @@
+/** What is known of one endpoint from looking at it, and how others see that. */
+import { PilotlightError } from '../contract/pilotlight-error.ts';
+import type { CheckedGroup } from '../scaling/rules/check.ts';
+import type { WorkerFacts } from '../scaling/rules/findings.ts';
+import type { ListedEndpoint } from './discovery/knowledge.ts';
+import { driftOf, findingsOf, numericParameters } from './discovery/parameters.ts';
+import type { StartRecord } from './history/store.ts';
+import type { FleetSample } from './sample.ts';
+import type { EndpointView } from './view.ts';
+import { isPresent, type LifeEvent, type WorkerLife } from './workers/lives.ts';
+import type { WorkersAnswer } from './workers/measure.ts';
+import { isFailing, isStuck, NO_STARTS, quantile, withStart, type StartTimes } from './workers/trouble.ts';
+
+/** The list of workers is empty where there were some: that is a fault more often than the end of all of them. */
+export class EmptyList extends PilotlightError {
+  readonly code = 'empty_list';
+  readonly actor = 'service';
+}
+
+export interface Surroundings {
+  /** Of the last list that had it. */
+  readonly row: ListedEndpoint | undefined;
+  /** What it should be. */
+  readonly group: CheckedGroup | undefined;
+  readonly sampledAtMs: number | undefined;
+  readonly lives: Iterable<WorkerLife>;
+  readonly nowMs: number;
+}
+
+export class Observation {
+  readonly id: number;
+  readonly label: string;
+  #starts: StartTimes;
+  #sample: FleetSample | undefined;
+  #lastError: string | undefined;
+  /** In a row. */
+  #failures = 0;
+  #empties = 0;
+
+  /** @param starts Of earlier processes. */
+  constructor(id: number, label: string, starts: readonly StartRecord[]) {
+    this.id = id;
+    this.label = label;
+    this.#starts = starts.reduce((times, { from, seconds }) => withStart(times, from, seconds), NO_STARTS);
+  }
+
+  /** @throws EmptyList where it takes a second answer to believe that there are no workers. */
+  believe({ workers, unreadable }: WorkersAnswer, lives: Iterable<WorkerLife>): void {
+    this.#empties = workers.length + unreadable === 0 ? this.#empties + 1 : 0;
+    if (this.#empties !== 1) return;
+    for (const life of lives) {
+      if (life.endpoint === this.label && isPresent(life))
+        throw new EmptyList('the list of workers is empty, and was not before');
+    }
+  }
+
+  /** @returns How many looks had failed before. */
+  succeeded(sample: FleetSample, events: readonly LifeEvent[]): number {
+    const failures = this.#failures;
+    for (const event of events) {
+      if (event.kind === 'started') this.#starts = withStart(this.#starts, event.from, event.seconds);
+    }
+    this.#sample = sample;
+    this.#lastError = undefined;
+    this.#failures = 0;
+    return failures;
+  }
+
+  failed(error: unknown): void {
+    this.#lastError = error instanceof Error ? error.message : String(error);
+    this.#failures += 1;
+  }
+
+  view({ row, group, sampledAtMs, lives, nowMs }: Surroundings): EndpointView {
+    const own = [...lives].filter((life) => life.endpoint === this.label);
+    return {
+      endpoint: this.label,
+      id: this.id,
+      state: row?.endpoint_state?.toLowerCase() || undefined,
+      sample: this.#sample,
+      sampledAtMs: this.#sample?.atMs ?? sampledAtMs,
+      lastError: this.#lastError,
+      parameters: row ? numericParameters(row) : {},
+      drift: row && group ? driftOf(row, group) : [],
+      findings: row ? findingsOf(row, this.#facts(own)) : [],
+      stuckWorkers: own.filter((life) => isStuck(life, this.#starts, nowMs)).length,
+      failingWorkers: own.filter((life) => isFailing(life, nowMs)).length,
+    };
+  }
+
+  /** What was measured of its workers: the middle of it. */
+  #facts(lives: readonly WorkerLife[]): WorkerFacts {
+    const perfs = lives.flatMap((life) => (isPresent(life) ? (life.perf ?? []) : []));
+    return {
+      ...(perfs.length > 0 && { workerPerformance: quantile(perfs, 0.5) }),
+      ...(this.#starts.cold.length > 0 && { coldStartSeconds: quantile(this.#starts.cold, 0.5) }),
+    };
+  }
+}

@@ -1,0 +1,21 @@
+/** One look at the workers of an endpoint: what was asked of them, what they could do, and what they cost just then. */
+
+/** What is measured at each look, in the order in which it is kept and shown. Field names of `/api/fleet`. */
+export const MEASURES = {
+  load: 'work asked of its workers, units a second (sum of cur_load)',
+  load_average: 'the same, as the service averages it (sum of cur_load_rolling_avg)',
+  capacity_hot: 'what its ready workers can do, units a second (sum of perf)',
+  capacity_cold: 'what its stopped workers could do, units a second (sum of perf)',
+  requests_working: 'requests in its workers (sum of reqs_working)',
+  cost_per_hour: 'what its workers cost an hour, by the price of their instances and their status',
+} as const;
+export type Measure = keyof typeof MEASURES;
+
+export interface FleetSample {
+  /** Unix milliseconds at which the answer came. */
+  readonly atMs: number;
+  /** null: the service did not say, which is no zero. */
+  readonly measures: Readonly<Record<Measure, number | null>>;
+  /** By status in lower case; a status that the interface does not know counts as `unknown`. None that has no workers. */
+  readonly workers: Readonly<Record<string, number>>;
+}

@@ -1,0 +1,63 @@
+/** What metrics, status page, command line and `/api/fleet` see of the fleet. Plain data, as of one moment. */
+import type { Finding } from '../scaling/rules/findings.ts';
+import type { HistoryQuery, HistoryRow } from './history/row.ts';
+import type { FleetSample } from './sample.ts';
+
+/** A parameter that is not what it should be. */
+export interface Drift {
+  readonly parameter: string;
+  /** As the service has it; null: it has none. */
+  readonly actual: number | string | null;
+  /** As PILOTLIGHT_ENDPOINT_GROUPS has it. */
+  readonly wanted: number | string;
+}
+
+export interface EndpointView {
+  /** Its name; `name#2` for the second that shares it; `#ID` without one. The label of its metrics. */
+  readonly endpoint: string;
+  readonly id: number;
+  /** `active`, `suspended`, `stopped`; undefined while the service has not said. */
+  readonly state: string | undefined;
+  /** The last look; undefined before the first. */
+  readonly sample: FleetSample | undefined;
+  /** When the last look succeeded, Unix ms; undefined: never in this process, nor in what the history keeps. */
+  readonly sampledAtMs: number | undefined;
+  /** Why the last look failed; undefined where it did not. */
+  readonly lastError: string | undefined;
+  /** Numeric parameters as the service has them, defaults filled in; empty while unknown. */
+  readonly parameters: Readonly<Record<string, number>>;
+  readonly drift: readonly Drift[];
+  /** Of the rules, run on what the service has. */
+  readonly findings: readonly Finding[];
+  /** Workers that have been loading far longer than their like, and those that err again and again. */
+  readonly stuckWorkers: number;
+  readonly failingWorkers: number;
+}
+
+export interface FleetView {
+  /** Empty where no endpoint is named, or none is found. */
+  readonly endpoints: readonly EndpointView[];
+  /** Where the history is kept: `memory` is gone at the end of the process. */
+  readonly history: 'disk' | 'redis' | 'memory';
+  /** Why the history takes nothing just now; undefined where it does. */
+  readonly historyTrouble: string | undefined;
+  /** Whether this replica does the looking. */
+  readonly samples: boolean;
+}
+
+/** What happens between two scrapes and is counted. */
+export type FleetEvent =
+  | {
+      readonly kind: 'worker started';
+      readonly endpoint: string;
+      /** From nothing, or from stopped. */
+      readonly from: 'new' | 'cold';
+      readonly seconds: number;
+    }
+  | { readonly kind: 'worker failed'; readonly endpoint: string; readonly workerId: number };
+
+/** The fleet watch as the rest of the daemon has it. */
+export interface Fleet {
+  view(): FleetView;
+  history(query: HistoryQuery): Promise<readonly HistoryRow[]>;
+}

@@ -1,0 +1,251 @@
+/**
+ * The watch of endpoints: looks at the workers of each, keeps their lives and the history, and says what is seen. A
+ * failure concerns the look, or the endpoint, that it is of; what was not seen stays unseen.
+ */
+import type { Clock } from '../time/clock.ts';
+import type { CheckedGroup } from '../scaling/rules/check.ts';
+import { EndpointList } from './endpoint-list.ts';
+import { EndpointWatch } from './endpoint-watch.ts';
+import { unknownNames, watchedEndpoints, type Knowledge } from './discovery/knowledge.ts';
+import type { WantedEndpoint } from './discovery/wanted.ts';
+import { History } from './history/history.ts';
+import type { HistoryQuery, HistoryRow } from './history/row.ts';
+import type { HistoryStore, StoredState } from './history/store.ts';
+import type { FleetNotice } from './notices.ts';
+import { Observation } from './observation.ts';
+import { afterAnswer, afterThrottle, FREE, takeTurn } from './pace.ts';
+import type { FleetService } from './service.ts';
+import type { Fleet, FleetEvent, FleetView } from './view.ts';
+import { afterLook, type WorkerLife } from './workers/lives.ts';
+import { measure, type WorkersAnswer } from './workers/measure.ts';
+import { billingOf, statusOf } from './workers/status.ts';
+
+export interface FleetSettings {
+  readonly wanted: readonly WantedEndpoint[];
+  readonly intervalMs: number;
+  /** As PILOTLIGHT_ENDPOINT_GROUPS has them. */
+  readonly groups: readonly CheckedGroup[];
+}
+
+export interface FleetWatchOptions extends FleetSettings {
+  readonly service: FleetService;
+  readonly store: HistoryStore;
+  readonly onEvent: (event: FleetEvent) => void;
+  readonly notice: (notice: FleetNotice) => void;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+interface Watched {
+  readonly observation: Observation;
+  readonly watch: EndpointWatch;
+}
+
+/** Looks that are further apart leave a hole: so many intervals. */
+const MOST_GAP = 3;
+/** The first looks after a start are this far apart at most, so that what goes on goes on soon, ms. */
+const FIRST_LOOKS_MS = 2_000;
+/** Fractions of its multiples lie as evenly as can be, however many there are. */
+const GOLDEN = 0.618_033_988_75;
+
+export class FleetWatch implements Fleet {
+  readonly #options: FleetWatchOptions;
+  readonly #history: History;
+  readonly #lives = new Map<number, WorkerLife>();
+  readonly #watched = new Map<string, Watched>();
+  #settings: FleetSettings;
+  #stored: StoredState | undefined;
+  #list: EndpointList | undefined;
+  #pace = FREE;
+  #begun = 0;
+  #unknown: readonly string[] = [];
+  #leaving: Promise<unknown> = Promise.resolve();
+
+  constructor(options: FleetWatchOptions) {
+    const { store, clock, notice } = options;
+    this.#options = options;
+    this.#settings = options;
+    this.#history = new History({
+      store,
+      clock,
+      lives: () => this.#lives.values(),
+      onTrouble: (error) => notice({ kind: 'history not stored', error }),
+      onStored: () => notice({ kind: 'history stored again' }),
+    });
+  }
+
+  /** Goes on from what is stored, or without where that cannot be read just now. */
+  async start(): Promise<void> {
+    const { service, clock, random, notice } = this.#options;
+    this.#stored = await this.#history.open();
+    for (const life of this.#stored?.lives ?? []) this.#lives.set(life.id, life);
+    const known: Knowledge = this.#stored?.known.map((one) => ({ ...one, row: undefined, missed: 0 })) ?? [];
+    if (known.length > 0) this.#follow(known);
+    this.#list = new EndpointList({
+      known,
+      list: (signal) => service.endpoints(signal),
+      onKnown: (now) => this.#follow(now),
+      onFailure: (error, failures) => notice({ kind: 'endpoints not listed', error, failures }),
+      onSuccess: (failures) => {
+        if (failures > 0) notice({ kind: 'endpoints listed again', failures });
+        this.#sayUnknown();
+      },
+      clock,
+      random,
+    });
+  }
+
+  /** From now on. */
+  apply(settings: FleetSettings): void {
+    const { intervalMs } = this.#settings;
+    this.#settings = settings;
+    this.#follow(this.#known);
+    this.#sayUnknown();
+    if (settings.intervalMs !== intervalMs) for (const { watch } of this.#watched.values()) watch.wake();
+  }
+
+  /** Parameters of an endpoint were changed: they are asked for anew. */
+  lookAgain(): void {
+    this.#list?.lookAgain();
+  }
+
+  view(): FleetView {
+    const { groups } = this.#settings;
+    const nowMs = this.#options.clock.now();
+    const rows = new Map(this.#known.map(({ id, row }) => [id, row]));
+    return {
+      endpoints: Array.from(this.#watched.values(), ({ observation }) =>
+        observation.view({
+          row: rows.get(observation.id),
+          group: groups.find(({ label }) => label === observation.label),
+          sampledAtMs: this.#history.lastMs(observation.label),
+          lives: this.#lives.values(),
+          nowMs,
+        }),
+      ),
+      history: this.#history.kind,
+      historyTrouble: this.#history.trouble,
+      samples: true,
+    };
+  }
+
+  history(query: HistoryQuery): Promise<readonly HistoryRow[]> {
+    return this.#history.query(query);
+  }
+
+  /** Nothing is asked any more; what was seen is stored if it can be. */
+  async stop(): Promise<void> {
+    await this.#list?.stop();
+    await Promise.all(Array.from(this.#watched.values(), ({ watch }) => watch.stop()));
+    await this.#leaving;
+    await this.#history.stop();
+  }
+
+  get #known(): Knowledge {
+    return this.#list?.known ?? [];
+  }
+
+  /** Watches what is wanted of the endpoints that are known, and no other. */
+  #follow(known: Knowledge): void {
+    const { notice } = this.#options;
+    const wanted = watchedEndpoints(this.#settings.wanted, known);
+    const stays = (label: string, id: number) => wanted.some((one) => one.label === label && one.id === id);
+    const ended = [...this.#watched].filter(([label, { observation }]) => !stays(label, observation.id));
+    const before = new Set(this.#watched.keys());
+    for (const [label] of ended) this.#watched.delete(label);
+    // One that was deployed anew is not left: it goes on under another id.
+    for (const { id, label } of wanted) if (!this.#watched.has(label)) this.#begin(id, label);
+    const begun = [...this.#watched.keys()].filter((label) => !before.has(label));
+    const left = [...before].filter((label) => !this.#watched.has(label));
+    this.#leaving = Promise.all([this.#leaving, ...ended.map(([, { watch }]) => watch.stop())]);
+    if (begun.length > 0 || left.length > 0) notice({ kind: 'endpoints changed', begun, left });
+    this.#forgetWorkers();
+    this.#history.recordKnown(known.map(({ id, name, label }) => ({ id, name, label })));
+  }
+
+  #begin(id: number, label: string): void {
+    const { clock, random } = this.#options;
+    const starts = this.#stored?.starts.filter(({ endpoint }) => endpoint === label) ?? [];
+    const observation = new Observation(id, label, starts);
+    const watch = new EndpointWatch({
+      ask: (signal) => this.#options.service.workers(id, signal),
+      turn: (signal) => this.#turn(signal),
+      onAnswer: (answer) => this.#look(observation, answer),
+      onFailure: (error, failures) => this.#fail(observation, error, failures),
+      intervalMs: () => this.#settings.intervalMs,
+      firstInMs: this.#firstInMs(),
+      clock,
+      random,
+    });
+    this.#watched.set(label, { observation, watch });
+  }
+
+  /** Endpoints are looked at one after the other, however many there are. */
+  #firstInMs(): number {
+    this.#begun += 1;
+    const place = (this.#begun * GOLDEN + this.#options.random() / 10) % 1;
+    return place * Math.min(FIRST_LOOKS_MS, this.#settings.intervalMs);
+  }
+
+  async #turn(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const { at, pace } = takeTurn(this.#pace, clock.now());
+    this.#pace = pace;
+    const waitMs = at - clock.now();
+    if (waitMs > 0) await clock.sleep(waitMs, signal);
+  }
+
+  #look(observation: Observation, answer: WorkersAnswer): void {
+    const { clock, service, notice, onEvent } = this.#options;
+    const { label } = observation;
+    this.#pace = afterAnswer(this.#pace);
+    observation.believe(answer, this.#lives.values());
+    // Whole ones: the history goes by them.
+    const atMs = Math.floor(clock.now());
+    const prices = service.prices.known();
+    service.prices.refresh(
+      answer.workers.some(
+        (worker) => billingOf(statusOf(worker)) === 'compute' && prices.get(worker.id)?.running === undefined,
+      ),
+    );
+    const sample = measure(answer, prices, atMs);
+    const look = { endpoint: label, atMs, previousMs: this.#history.lastMs(label), workers: answer.workers };
+    const { changed, gone, events } = afterLook(this.#lives, look, MOST_GAP * this.#settings.intervalMs);
+    for (const life of changed) this.#lives.set(life.id, life);
+    for (const id of gone) this.#lives.delete(id);
+    this.#history.record({ label, sample, changed, gone, events });
+    const failures = observation.succeeded(sample, events);
+    if (failures > 0) notice({ kind: 'look succeeded again', endpoint: label, failures });
+    for (const event of events) onEvent(fleetEvent(event, label));
+  }
+
+  #fail(observation: Observation, error: unknown, failures: number): number {
+    const { clock, service, notice } = this.#options;
+    observation.failed(error);
+    notice({ kind: 'look failed', endpoint: observation.label, error, failures });
+    const throttle = service.throttleOf(error);
+    if (throttle) this.#pace = afterThrottle(this.#pace, throttle, clock.now());
+    return 0;
+  }
+
+  /** Of endpoints that are not watched any more. */
+  #forgetWorkers(): void {
+    const gone = [...this.#lives.values()].filter(({ endpoint }) => !this.#watched.has(endpoint));
+    for (const { id } of gone) this.#lives.delete(id);
+    this.#history.recordGone(gone.map(({ id }) => id));
+  }
+
+  /** Each name once, until there is an endpoint of it. */
+  #sayUnknown(): void {
+    const names = unknownNames(this.#settings.wanted, this.#known);
+    const news = names.filter((name) => !this.#unknown.includes(name));
+    this.#unknown = names;
+    if (news.length > 0) this.#options.notice({ kind: 'endpoints unknown', names: news });
+  }
+}
+
+function fleetEvent(event: ReturnType<typeof afterLook>['events'][number], endpoint: string): FleetEvent {
+  if (event.kind === 'failed') return { kind: 'worker failed', endpoint, workerId: event.workerId };
+  return { kind: 'worker started', endpoint, from: event.from, seconds: event.seconds };
+}

@@ -1,0 +1,181 @@
+/**
+ * The lives of workers, as one look after the other tells them: when each was first seen, each change of its status,
+ * what it can do. From them come start times, failures, and those that hang. Pure.
+ *
+ * A look sees a state and never the moment of a change, so a time is as good as the looks are dense: a change that fell
+ * into a hole between looks gives none.
+ */
+import type { Worker } from '../../contract/operations/serverless/workers.ts';
+import { eachOnce } from './measure.ts';
+import { phaseOf, statusOf, UNKNOWN } from './status.ts';
+
+export type Origin = 'new' | 'cold';
+
+/** A start that is under way. */
+export interface Start {
+  readonly from: Origin;
+  /** When it was first seen, Unix ms. */
+  readonly sinceMs: number;
+  /** Whether that is when it began: not where the worker was there already, or began out of another state. */
+  readonly timed: boolean;
+}
+
+export interface WorkerLife {
+  readonly id: number;
+  /** Label of the endpoint that it was last seen at: a worker may be given to another. */
+  readonly endpoint: string;
+  /** Unix ms. */
+  readonly firstSeenMs: number;
+  /** Its last statuses and when each was first seen, Unix ms; the present one is the last. Never empty. */
+  readonly changes: readonly (readonly [status: string, atMs: number])[];
+  readonly start: Start | undefined;
+  /** What its own benchmark found, units a second; undefined until it has been ready. */
+  readonly perf: number | undefined;
+  /** Looks in a row that did not have it, no more than two are counted, and since when, Unix ms. */
+  readonly missed: number;
+  readonly missingSinceMs: number | undefined;
+}
+
+/** One answer about the workers of an endpoint. */
+export interface Look {
+  readonly endpoint: string;
+  readonly atMs: number;
+  /** When the look before this one was answered, Unix ms; undefined: this is the first. */
+  readonly previousMs: number | undefined;
+  readonly workers: readonly Worker[];
+}
+
+export type LifeEvent =
+  | {
+      readonly kind: 'started';
+      readonly workerId: number;
+      readonly from: Origin;
+      readonly seconds: number;
+      /** What its own benchmark found, units a second. */
+      readonly perf: number | undefined;
+    }
+  | { readonly kind: 'failed'; readonly workerId: number };
+
+/** What a look changes. */
+export interface LivesAfter {
+  readonly changed: readonly WorkerLife[];
+  readonly gone: readonly number[];
+  readonly events: readonly LifeEvent[];
+}
+
+/** Statuses that are remembered of each worker. */
+const CHANGES_KEPT = 20;
+/** A worker that so many looks have not had is counted no more. */
+const LOOKS_TO_BE_GONE = 2;
+/** And is forgotten after so long: until then it may come back, at this endpoint or another, as the same. */
+const FORGET_AFTER_MS = 600_000;
+/** A measured performance that differs by less is the same. */
+const SAME_PERF = 0.01;
+
+/** @param mostGapMs Between two looks that leave no hole: what happened between them happened then. */
+export function afterLook(lives: ReadonlyMap<number, WorkerLife>, look: Look, mostGapMs: number): LivesAfter {
+  const changed: WorkerLife[] = [];
+  const gone: number[] = [];
+  const events: LifeEvent[] = [];
+  const gapMs = look.previousMs === undefined ? Infinity : look.atMs - look.previousMs;
+  const isDense = gapMs >= 0 && gapMs <= mostGapMs;
+  const seen = new Set<number>();
+  for (const worker of eachOnce(look.workers)) {
+    seen.add(worker.id);
+    const before = lives.get(worker.id);
+    const after = before ? goOn(before, worker, look, isDense) : begin(worker, look, isDense);
+    if (after !== before) changed.push(after);
+    events.push(...eventsOf(before, after, look, isDense));
+  }
+  for (const life of lives.values()) {
+    if (life.endpoint !== look.endpoint || seen.has(life.id)) continue;
+    const after = miss(life, look.atMs);
+    if (after === undefined) gone.push(life.id);
+    else if (after !== life) changed.push(after);
+  }
+  return { changed, gone, events };
+}
+
+/** As it was at the last look. */
+export function presentStatus({ changes }: WorkerLife): string {
+  return changes.at(-1)?.[0] ?? UNKNOWN;
+}
+
+/** Whether the last look of its endpoint counts it. */
+export function isPresent({ missed }: WorkerLife): boolean {
+  return missed < LOOKS_TO_BE_GONE;
+}
+
+function begin(worker: Worker, { endpoint, atMs }: Look, isDense: boolean): WorkerLife {
+  const status = statusOf(worker);
+  return {
+    id: worker.id,
+    endpoint,
+    firstSeenMs: atMs,
+    changes: [[status, atMs]],
+    start: phaseOf(status) === 'starting' ? { from: 'new', sinceMs: atMs, timed: isDense } : undefined,
+    perf: measuredPerf(undefined, worker),
+    missed: 0,
+    missingSinceMs: undefined,
+  };
+}
+
+function goOn(life: WorkerLife, worker: Worker, { endpoint, atMs }: Look, isDense: boolean): WorkerLife {
+  const status = statusOf(worker);
+  const perf = measuredPerf(life.perf, worker);
+  const isSame =
+    status === presentStatus(life) && endpoint === life.endpoint && perf === life.perf && life.missed === 0;
+  if (isSame) return life;
+  const isChanged = status !== presentStatus(life);
+  return {
+    ...life,
+    endpoint,
+    changes: isChanged ? [...life.changes, [status, atMs] as const].slice(-CHANGES_KEPT) : life.changes,
+    start: isChanged ? startAfter(life, status, atMs, isDense) : life.start,
+    perf,
+    missed: 0,
+    missingSinceMs: undefined,
+  };
+}
+
+function startAfter(life: WorkerLife, status: string, atMs: number, isDense: boolean): Start | undefined {
+  // What nobody knows the meaning of ends nothing.
+  if (status === UNKNOWN) return life.start;
+  if (phaseOf(status) !== 'starting') return undefined;
+  const wasCold = phaseOf(presentStatus(life)) === 'cold';
+  return life.start ?? { from: 'cold', sinceMs: atMs, timed: wasCold && isDense };
+}
+
+function miss(life: WorkerLife, atMs: number): WorkerLife | undefined {
+  const missingSinceMs = life.missingSinceMs ?? atMs;
+  if (life.missed < LOOKS_TO_BE_GONE) return { ...life, missed: life.missed + 1, missingSinceMs };
+  return atMs - missingSinceMs < FORGET_AFTER_MS ? life : undefined;
+}
+
+function eventsOf(
+  before: WorkerLife | undefined,
+  after: WorkerLife,
+  { atMs, previousMs = atMs }: Look,
+  isDense: boolean,
+): LifeEvent[] {
+  const status = presentStatus(after);
+  if (before && presentStatus(before) === status) return [];
+  // One that has failed before anybody looked may have done so days ago.
+  if (status === 'error') return before || isDense ? [{ kind: 'failed', workerId: after.id }] : [];
+  if (before === undefined || phaseOf(status) !== 'ready' || !isDense) return [];
+  const { id: workerId, perf } = after;
+  const { start } = before;
+  if (start?.timed) {
+    return [{ kind: 'started', workerId, from: start.from, seconds: (atMs - start.sinceMs) / 1000, perf }];
+  }
+  if (start || phaseOf(presentStatus(before)) !== 'cold' || before.missed > 0) return [];
+  // It was cold at the last look and is ready at this one: it took between nothing and all of the time between.
+  return [{ kind: 'started', workerId, from: 'cold', seconds: (atMs - previousMs) / 2000, perf }];
+}
+
+/** Before a worker has been ready, what it says of itself is a guess. */
+function measuredPerf(known: number | undefined, worker: Worker): number | undefined {
+  const { measured_perf: measured } = worker;
+  if (phaseOf(statusOf(worker)) !== 'ready' || !measured || !(measured > 0)) return known;
+  return known !== undefined && Math.abs(measured / known - 1) < SAME_PERF ? known : measured;
+}

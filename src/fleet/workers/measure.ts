@@ -1,0 +1,125 @@
+/** The workers that an answer lists → the sample of an endpoint. Pure. */
+import type { Worker } from '../../contract/operations/serverless/workers.ts';
+import type { FleetSample, Measure } from '../sample.ts';
+import { billingOf, phaseOf, statusOf, UNKNOWN } from './status.ts';
+
+/** Of an instance, an hour. */
+export interface Price {
+  /** While it runs, storage included. */
+  readonly running: number | undefined;
+  /** Of its storage alone, which is all that a stopped one costs. */
+  readonly storage: number | undefined;
+}
+
+export type Prices = ReadonlyMap<number, Price>;
+
+export interface WorkersAnswer {
+  readonly workers: readonly Worker[];
+  /** Rows that the service sent and nobody could read. */
+  readonly unreadable: number;
+}
+
+/**
+ * How finely each measure is kept, in steps a unit. The history adds whole steps, so that its sums are exact in
+ * whatever order they are made, and a sample has no more digits than that.
+ */
+export const STEPS: Readonly<Record<Measure, number>> = {
+  load: 1_000,
+  load_average: 1_000,
+  capacity_hot: 1_000,
+  capacity_cold: 1_000,
+  requests_working: 1_000,
+  cost_per_hour: 1_000_000,
+};
+
+/**
+ * A sum is what all say together. It is unknown, and not too small, where a worker that counts for it does not say:
+ * whoever reads it must not take silence for idleness.
+ */
+export function measure(
+  { workers: rows, unreadable }: WorkersAnswer,
+  prices: Prices,
+  atMs: number,
+): FleetSample {
+  const workers = eachOnce(rows);
+  const ready = workers.filter((worker) => phaseOf(statusOf(worker)) === 'ready');
+  const cold = workers.filter((worker) => phaseOf(statusOf(worker)) === 'cold');
+  const sums = {
+    load: sumOfAll(workers, ready, ({ cur_load }) => cur_load),
+    load_average: sumOfAll(workers, ready, ({ cur_load_rolling_avg }) => cur_load_rolling_avg),
+    capacity_hot: sum(ready.map(performance)),
+    capacity_cold: sum(cold.map(performance)),
+    requests_working: sumOfAll(workers, ready, ({ reqs_working }) => reqs_working),
+    cost_per_hour: sum(workers.map((worker) => cost(worker, prices))),
+  };
+  const measures = Object.fromEntries(
+    Object.entries(sums).map(([name, value]) => [
+      name,
+      unreadable > 0 || value === undefined ? null : inSteps(value, STEPS[name as Measure]),
+    ]),
+  ) as Record<Measure, number | null>;
+  return { atMs, measures, workers: countStatuses(workers, unreadable) };
+}
+
+/** A worker that the answer has twice is one worker: the row that came last. */
+export function eachOnce(rows: readonly Worker[]): readonly Worker[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return byId.size === rows.length ? rows : [...byId.values()];
+}
+
+function countStatuses(workers: readonly Worker[], unreadable: number): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const worker of workers) {
+    const status = statusOf(worker);
+    counts[status] = (counts[status] ?? 0) + 1;
+  }
+  if (unreadable > 0) counts[UNKNOWN] = (counts[UNKNOWN] ?? 0) + unreadable;
+  return counts;
+}
+
+/** Every worker may have a part in it; ready ones must say theirs, and where there are workers, one must. */
+function sumOfAll(
+  workers: readonly Worker[],
+  ready: readonly Worker[],
+  part: (worker: Worker) => number | null | undefined,
+): number | undefined {
+  if (ready.some((worker) => amount(part(worker)) === undefined)) return undefined;
+  const parts = workers.flatMap((worker) => amount(part(worker)) ?? []);
+  return parts.length === 0 && workers.length > 0 ? undefined : sum(parts);
+}
+
+function sum(parts: readonly (number | undefined)[]): number | undefined {
+  let total = 0;
+  for (const part of parts) {
+    if (part === undefined) return undefined;
+    total += part;
+  }
+  return total;
+}
+
+/** What the service takes it to be able to do; else what its own benchmark found. */
+function performance({ perf, measured_perf }: Worker): number | undefined {
+  return amount(perf) ?? amount(measured_perf);
+}
+
+/** Storage whose price nobody knows counts as nothing: it is small, and few services tell it. */
+function cost(worker: Worker, prices: Prices): number | undefined {
+  const price = prices.get(worker.id);
+  switch (billingOf(statusOf(worker))) {
+    case 'compute':
+      return price?.running;
+    case 'storage':
+      return price?.storage ?? 0;
+    case 'nothing':
+      return 0;
+  }
+}
+
+/** Nothing here can be less than nothing: what is, says nothing. */
+function amount(value: number | null | undefined): number | undefined {
+  return value === null || value === undefined || !(value >= 0) || value === Infinity ? undefined : value;
+}
+
+function inSteps(value: number, steps: number): number {
+  return Math.round(value * steps) / steps;
+}

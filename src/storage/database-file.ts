@@ -1,0 +1,179 @@
+/**
+ * A SQLite file that one process has to itself: opened, checked, brought up to date, and set aside when it cannot be
+ * read. What is in it is its owner's.
+ */
+import { existsSync, renameSync, rmSync, statSync, type Stats } from 'node:fs';
+import type * as sqlite from 'node:sqlite';
+import { PilotlightError } from '../contract/pilotlight-error.ts';
+
+/**
+ * `node:sqlite`, imported only where something is kept on disk: some versions of Node warn as soon as it loads.
+ */
+export type Sqlite = typeof sqlite;
+
+/** What is in the file, as SQL. */
+export interface DatabaseFormat {
+  /** From 1. */
+  readonly version: number;
+  /** Makes the tables of that version. */
+  readonly schema: string;
+  /** An earlier version → what makes of it the one after it. A version that is not here cannot be read. */
+  readonly upgrades: Readonly<Record<number, string>>;
+  /**
+   * `FULL`: what is committed survives a loss of power too, at the price of a write to the disk for each commit.
+   * `NORMAL`: it survives the end of this process, and after a loss of power the last commits may be gone.
+   */
+  readonly synchronous: 'FULL' | 'NORMAL';
+}
+
+/** The database, and the files that SQLite keeps beside it. */
+const FILES = ['', '-wal', '-shm'];
+
+/** Result codes of SQLite. */
+const SQLITE_BUSY = 5;
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+/** The file is none of ours, or no longer. */
+export class UnreadableFile extends PilotlightError {
+  readonly code = 'unreadable_file';
+  readonly actor = 'user';
+}
+
+/** A newer Pilotlight has written the file, and this one would not know what it breaks. */
+export class NewerFile extends PilotlightError {
+  readonly code = 'newer_file';
+  readonly actor = 'user';
+  readonly version: number;
+
+  constructor(version: number, known: number) {
+    super(`it is of a newer Pilotlight: its version is ${version}, and this one knows those up to ${known}`);
+    this.version = version;
+  }
+}
+
+/** Another process has the file open: two on one STATE_DIR would each do the same work. */
+export class FileInUse extends PilotlightError {
+  readonly code = 'file_in_use';
+  readonly actor = 'user';
+}
+
+export class DatabaseFile {
+  readonly db: sqlite.DatabaseSync;
+  readonly #path: string;
+  readonly #opened: Stats;
+
+  /** @throws UnreadableFile, NewerFile, FileInUse, or what SQLite says: the disk may be full. */
+  constructor({ DatabaseSync }: Sqlite, path: string, format: DatabaseFormat) {
+    const isNew = !existsSync(path);
+    this.#path = path;
+    this.db = new DatabaseSync(path);
+    try {
+      prepare(this.db, format);
+      this.#opened = statSync(path);
+    } catch (error) {
+      this.db.close();
+      // What could not be made is not there: an empty file would be one that lost what it had.
+      if (isNew) removeFile(path);
+      if (errcodeOf(error) !== SQLITE_BUSY) throw error;
+      throw new FileInUse(`${path} is in use by another process`, { cause: error });
+    }
+  }
+
+  /**
+   * Whether this is the file that has its name. SQLite itself goes on with one that was removed, and nobody would find
+   * what it wrote.
+   */
+  isInPlace(): boolean {
+    try {
+      const { dev, ino, size } = statSync(this.#path);
+      return dev === this.#opened.dev && ino === this.#opened.ino && size > 0;
+    } catch {
+      return false;
+    }
+  }
+
+  /** All of it is stored, or nothing. */
+  transaction<Result>(run: () => Result): Result {
+    this.db.exec('BEGIN IMMEDIATE');
+    try {
+      const result = run();
+      this.db.exec('COMMIT');
+      return result;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  close(): void {
+    if (this.db.isOpen) this.db.close();
+  }
+
+  #rollBack(): void {
+    try {
+      if (this.db.isTransaction) this.db.exec('ROLLBACK');
+    } catch {
+      // What made it necessary says more.
+    }
+  }
+}
+
+function prepare(db: sqlite.DatabaseSync, { version, schema, upgrades, synchronous }: DatabaseFormat): void {
+  db.exec(`PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous};`);
+  const found = Number(pragma(db, 'user_version'));
+  if (found === 0 && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) {
+    db.exec(versioned(schema, version));
+    return;
+  }
+  if (found > version) throw new NewerFile(found, version);
+  if (found !== version && !(found in upgrades))
+    throw new UnreadableFile(`its version is ${found}, not ${version}`);
+  if (pragma(db, 'quick_check') !== 'ok') throw new UnreadableFile('the integrity check failed');
+  for (let from = found; from < version; from += 1) db.exec(versioned(upgrades[from] ?? '', from + 1));
+}
+
+function versioned(statements: string, version: number): string {
+  return `BEGIN; ${statements} PRAGMA user_version = ${version}; COMMIT;`;
+}
+
+/** A stored text that is no JSON counts too, and what only a newer Pilotlight can read. */
+export function isUnreadable(error: unknown): boolean {
+  if (error instanceof NewerFile) return true;
+  const errcode = errcodeOf(error);
+  const corrupt = errcode === SQLITE_CORRUPT || errcode === SQLITE_NOTADB;
+  return corrupt || error instanceof UnreadableFile || error instanceof SyntaxError;
+}
+
+/**
+ * Renames the database and the files that SQLite keeps beside it. The name says why: one of a newer Pilotlight is whole,
+ * and can be put back under its own name once that runs again.
+ *
+ * @returns The new path.
+ */
+export function setAside(path: string, why: unknown, now: number): string {
+  const word = why instanceof NewerFile ? `version-${why.version}` : 'corrupt';
+  const aside = `${path}.${word}-${new Date(now).toISOString().replaceAll(':', '')}`;
+  for (const suffix of FILES) {
+    try {
+      renameSync(path + suffix, aside + suffix);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    }
+  }
+  return aside;
+}
+
+export function removeFile(path: string): void {
+  for (const suffix of FILES) rmSync(path + suffix, { force: true });
+}
+
+function errcodeOf(error: unknown): number | undefined {
+  const errcode = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
+  // The low byte: the others say more precisely what went wrong.
+  return typeof errcode === 'number' ? errcode & 0xff : undefined;
+}
+
+function pragma(db: sqlite.DatabaseSync, name: string): unknown {
+  return Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+}

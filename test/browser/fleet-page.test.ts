@@ -1,0 +1,190 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { FleetView } from '../../src/fleet/view.ts';
+import { axeViolations } from '../support/axe.ts';
+import { hasBrowser, launchBrowser } from '../support/browser.ts';
+import { until } from '../support/daemon.ts';
+import { listenWithFleet } from '../support/fleet-listener.ts';
+import { describeWith } from '../support/optional.ts';
+import {
+  endpointView,
+  fleetView,
+  morning,
+  recordedFleet,
+  sampleAt,
+  UNSEEN,
+} from '../support/recorded-fleet.ts';
+
+const HOSTILE = '<img src=x onerror="window.hacked = true">\u001B[31m\u202Eevil';
+const MINUTES = 360;
+
+function troubled(nowMs: number): FleetView {
+  return fleetView([
+    endpointView({}, nowMs),
+    endpointView({
+      endpoint: HOSTILE,
+      id: 32,
+      sample: sampleAt(nowMs, { load: 130, load_average: 128 }),
+      drift: [{ parameter: 'target_util', actual: 0.8, wanted: 0.9 }],
+      findings: [
+        {
+          rule: 'a-rule',
+          severity: 'warning',
+          parameter: 'cold_mult',
+          got: 1,
+          allowed: 'more',
+          message: 'a burst waits for new workers',
+        },
+      ],
+      stuckWorkers: 1,
+      failingWorkers: 2,
+    }),
+    endpointView({ endpoint: 'new', id: 33, ...UNSEEN }),
+  ]);
+}
+
+/** Each with its six hours, half a minute of which is yet to come: the first row stays within what the page asks for. */
+function serve(view: () => FleetView) {
+  const rows = morning(Date.now() - MINUTES * 60_000 + 30_000, MINUTES);
+  return listenWithFleet(recordedFleet(view, { chat: rows, [HOSTILE]: rows }), {
+    fleetInterval: 15_000,
+    budgetPerHour: 5,
+  });
+}
+
+/** How many of the pixels of a plot are drawn upon. */
+function inked(page: Page, label: string): Promise<number> {
+  const canvas = `document.querySelector('[aria-label="${label}"] canvas')`;
+  return page.evaluate<number>(
+    `(({ width, height }, context) => { const { data } = context.getImageData(0, 0, width, height);
+      return data.filter((value, index) => index % 4 === 3 && value > 0).length / (width * height); })
+      (${canvas}, ${canvas}.getContext('2d'))`,
+  );
+}
+
+describeWith(
+  'a browser',
+  hasBrowser,
+  'apt-get install chromium, or set CHROMIUM to its path',
+)('endpoints on the status page, in a real browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  test.each([
+    [375, 'dark'],
+    [375, 'light'],
+    [1440, 'dark'],
+    [1440, 'light'],
+  ] as const)('at %d px, %s: shows each with its plots, and is accessible', async (width, colorScheme) => {
+    await using listener = await serve(() => troubled(Date.now()));
+    await using page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+    const problems: string[] = [];
+    page.on('pageerror', (error) => problems.push(error.message));
+    page.on('console', (message) => problems.push(message.text()));
+    await page.goto(listener.url);
+    await page.locator('.plot canvas').nth(3).waitFor();
+    const text = await page.locator('body').innerText();
+    for (const part of [
+      '3.20 an hour',
+      '6 idle, 2 model loading, 10 stopped',
+      '<img src=x onerror="window.hacked = true">',
+      'is not as PILOTLIGHT_ENDPOINT_GROUPS says: target_util is 0.8, not 0.9',
+      'cold_mult: a burst waits for new workers',
+      ': 2 workers err again and again',
+      ': 1 worker has been loading far longer than the others',
+      'is asked for more than its ready workers can do: 128 of 60',
+      'The endpoints cost 6.40 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (5)',
+      'Nothing is recorded of these hours yet.',
+    ]) {
+      expect(text).toContain(part);
+    }
+    for (const control of ['\u001B', '\u202E']) expect(text).not.toContain(control);
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+    expect(await inked(page, 'Load and capacity of chat: time')).toBeGreaterThan(0.1);
+    expect(await inked(page, 'Workers of chat by status: time')).toBeGreaterThan(0.3);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    await page.getByText('The same as figures').first().click();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    expect(await axeViolations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  test('the arrow keys choose a moment, and a screen reader hears its figures', async () => {
+    await using listener = await serve(() => troubled(Date.now()));
+    await using page = await browser.newPage();
+    await page.goto(listener.url);
+    const plot = page.getByRole('slider', { name: 'Load and capacity of chat: time' });
+    await plot.focus();
+    const said = (): Promise<string | null> => plot.getAttribute('aria-valuetext');
+    const chosen = async (): Promise<number> => Number(await plot.getAttribute('aria-valuenow'));
+    const last = Number(await plot.getAttribute('aria-valuemax'));
+    expect(await chosen()).toBe(last);
+    expect(await said()).toMatch(
+      /^\d\d:\d\d: asked [\d.]+, ready workers can do \d+, with the stopped ones \d+$/,
+    );
+    await page.keyboard.press('ArrowLeft');
+    expect(await chosen()).toBe(last - 1);
+    await page.keyboard.press('PageDown');
+    expect(await chosen()).toBe(last - 11);
+    await page.keyboard.press('End');
+    expect(await chosen()).toBe(last);
+    await page.keyboard.press('Home');
+    expect(await chosen()).toBe(0);
+    await page.keyboard.press('ArrowLeft');
+    expect(await chosen()).toBe(0);
+    const legend = page.locator('figure', { has: plot }).locator('.legend');
+    const figures = (await legend.innerText()).replaceAll(/\s+/g, ' ');
+    expect(await said()).toContain(`asked ${/asked ([\d.]+)/.exec(figures)?.[1]},`);
+  });
+
+  test('a hole in what was recorded stays a hole, and says that nothing is known of it', async () => {
+    await using listener = await serve(() => troubled(Date.now()));
+    await using page = await browser.newPage();
+    await page.goto(listener.url);
+    const plot = page.getByRole('slider', { name: 'Load and capacity of chat: time' });
+    await plot.focus();
+    await page.keyboard.press('Home');
+    // Fifteen minutes are missing after 55 of a hundred.
+    const hole = Math.ceil(MINUTES * 0.55);
+    for (let pages = 0; pages < Math.floor(hole / 10); pages++) await page.keyboard.press('PageUp');
+    for (let rest = 0; rest < hole % 10; rest++) await page.keyboard.press('ArrowRight');
+    expect(await plot.getAttribute('aria-valuetext')).toMatch(
+      /: asked not known, ready workers can do not known/,
+    );
+  });
+
+  test('what a reader has focused and chosen stays through new samples, and the hours can be chosen', async () => {
+    let price = 3.2;
+    await using listener = await serve(() => {
+      const sample = sampleAt(Date.now(), { cost_per_hour: price });
+      return fleetView([endpointView({ sample })]);
+    });
+    await using page = await browser.newPage();
+    await page.goto(listener.url);
+    const plot = page.getByRole('slider', { name: 'Workers of chat by status: time' });
+    await plot.focus();
+    await page.keyboard.press('Home');
+    price = 7;
+    await page.getByText('7.00 an hour', { exact: true }).waitFor();
+    expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe('slider');
+    expect(await plot.getAttribute('aria-valuenow')).toBe('0');
+    await page.getByLabel('Plots of the last').selectOption('hour');
+    await until(async () => Number(await plot.getAttribute('aria-valuemax')) < 60);
+  });
+
+  test('without an endpoint nothing of it is loaded', async () => {
+    await using listener = await listenWithFleet(recordedFleet(() => fleetView([], { samples: false })));
+    await using page = await browser.newPage();
+    const loaded: string[] = [];
+    page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
+    await page.goto(listener.url);
+    await page.getByText('all is well').waitFor();
+    await page.getByText('None configured (PILOTLIGHT_ENDPOINTS).').waitFor();
+    expect(loaded).toContain('/fleet/verdict.js');
+    expect(loaded.filter((path) => /plot|history|endpoints|fleet\.css|api\/fleet/i.test(path))).toEqual([]);
+    expect(await page.getByLabel('Plots of the last').isVisible()).toBe(false);
+  });
+});

@@ -1,0 +1,78 @@
+/**
+ * A process that keeps a history and kills itself at the nth statement that its database executes. Sample i has the load
+ * i and worker i % 5, whose performance is i. Arguments: STATE_DIR, n (0: never), before or after, samples in all.
+ */
+import { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
+import { History } from '../../src/fleet/history/history.ts';
+import { SqliteHistory } from '../../src/fleet/history/sqlite-history.ts';
+import type { WorkerLife } from '../../src/fleet/workers/lives.ts';
+import { systemClock } from '../../src/time/clock.ts';
+
+const [directory = '', statement = '0', when = 'before', samples = '0'] = process.argv.slice(2);
+/** Of the first sample: the last begin of an hour. */
+const BEGIN_MS = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 3 * 3_600_000;
+const INTERVAL_MS = 15_000;
+
+let statements = 0;
+function kill(moment: string): void {
+  if (when === moment && statements === Number(statement)) process.kill(process.pid, 'SIGKILL');
+}
+for (const [prototype, name] of [
+  [DatabaseSync.prototype, 'exec'],
+  [StatementSync.prototype, 'run'],
+] as const) {
+  const original = Reflect.get(prototype, name);
+  Reflect.set(prototype, name, function execute(this: unknown, ...args: unknown[]): unknown {
+    statements += 1;
+    kill('before');
+    const result: unknown = Reflect.apply(original, this, args);
+    kill('after');
+    return result;
+  });
+}
+
+const fail = (error: unknown): never => {
+  process.stderr.write(`${String(error)}\n`);
+  process.exit(3);
+};
+const history = new History({
+  store: new SqliteHistory({ directory, now: Date.now, onSetAside: fail }),
+  clock: systemClock,
+  lives: () => [],
+  onTrouble: fail,
+  onStored() {},
+});
+await history.open();
+const last = history.lastMs('chat');
+const first = last === undefined ? 0 : (last - BEGIN_MS) / INTERVAL_MS + 1;
+for (let index = first; index < Number(samples); index += 1) {
+  const id = index % 5;
+  const life: WorkerLife = {
+    id,
+    endpoint: 'chat',
+    firstSeenMs: BEGIN_MS,
+    changes: [['idle', BEGIN_MS]],
+    start: undefined,
+    perf: index,
+    missed: 0,
+    missingSinceMs: undefined,
+  };
+  const rest = { load_average: 0, capacity_hot: 0, capacity_cold: 0, requests_working: 0, cost_per_hour: 0 };
+  const sample = {
+    atMs: BEGIN_MS + index * INTERVAL_MS,
+    measures: { load: index, ...rest },
+    workers: { idle: 5 },
+  };
+  history.record({
+    label: 'chat',
+    sample,
+    changed: [life],
+    gone: [],
+    events: [{ kind: 'started', workerId: id, from: 'cold', seconds: index, perf: undefined }],
+  });
+  process.stdout.write(`${index}\n`);
+  // Until then it is being stored.
+  await setImmediate();
+}
+await history.stop();

@@ -1,0 +1,128 @@
+/** A fleet as it was recorded: what an endpoint under a morning's load looks like, as plain data. */
+import type { Aggregate, HistoryRow } from '../../src/fleet/history/row.ts';
+import type { FleetSample, Measure } from '../../src/fleet/sample.ts';
+import type { EndpointView, Fleet, FleetView } from '../../src/fleet/view.ts';
+
+const MEASURED: Readonly<Record<Measure, number | null>> = {
+  load: 42,
+  load_average: 40,
+  capacity_hot: 60,
+  capacity_cold: 100,
+  requests_working: 12,
+  cost_per_hour: 3.2,
+};
+
+export function sampleAt(
+  atMs: number,
+  measures: Partial<FleetSample['measures']> = {},
+  workers: FleetSample['workers'] = { idle: 6, model_loading: 2, stopped: 10 },
+): FleetSample {
+  return { atMs, measures: { ...MEASURED, ...measures }, workers };
+}
+
+/** An endpoint that fares well, seen just now, but for what is named. */
+export function endpointView(over: Partial<EndpointView> = {}, nowMs = Date.now()): EndpointView {
+  return {
+    endpoint: 'chat',
+    id: 31,
+    state: 'active',
+    sample: sampleAt(nowMs),
+    sampledAtMs: nowMs,
+    lastError: undefined,
+    parameters: { target_util: 0.9, cold_mult: 2.5, cold_workers: 5, max_workers: 20, min_load: 0 },
+    drift: [],
+    findings: [],
+    stuckWorkers: 0,
+    failingWorkers: 0,
+    ...over,
+  };
+}
+
+export function fleetView(endpoints: readonly EndpointView[], over: Partial<FleetView> = {}): FleetView {
+  return { endpoints, history: 'disk', historyTrouble: undefined, samples: true, ...over };
+}
+
+/** One that was never seen. */
+export const UNSEEN = {
+  state: undefined,
+  sample: undefined,
+  sampledAtMs: undefined,
+  parameters: {},
+} as const satisfies Partial<EndpointView>;
+
+function aggregate(value: number | null, samples: number): Aggregate {
+  return value === null
+    ? { count: 0, sum: 0, peak: 0 }
+    : { count: samples, sum: value * samples, peak: value };
+}
+
+/** A minute of four samples. */
+export function minuteRow(
+  fromMs: number,
+  measures: Partial<FleetSample['measures']> = {},
+  workers: FleetSample['workers'] = { idle: 6, stopped: 10 },
+): HistoryRow {
+  const all = { ...MEASURED, ...measures };
+  return {
+    fromMs,
+    lengthMs: 60_000,
+    samples: 4,
+    measures: {
+      load: aggregate(all.load, 4),
+      load_average: aggregate(all.load_average, 4),
+      capacity_hot: aggregate(all.capacity_hot, 4),
+      capacity_cold: aggregate(all.capacity_cold, 4),
+      requests_working: aggregate(all.requests_working, 4),
+      cost_per_hour: aggregate(all.cost_per_hour, 4),
+    },
+    workers: Object.fromEntries(
+      Object.entries(workers).map(([status, count]) => [status, aggregate(count, 4)]),
+    ),
+  };
+}
+
+/** A quiet night, a burst with cold starts, and a quarter of an hour without samples. */
+export function morning(fromMs: number, minutes: number): HistoryRow[] {
+  return Array.from({ length: minutes }, (_, minute) => {
+    const wave = Math.max(0, Math.sin((minute / minutes) * Math.PI * 3)) ** 2;
+    const noise = ((minute * 7919) % 13) / 13;
+    const load = 5 + 90 * wave + 12 * noise;
+    const ready = Math.max(
+      1,
+      Math.round((5 + 90 * Math.max(0, Math.sin(((minute - 8) / minutes) * Math.PI * 3)) ** 2) / 8),
+    );
+    const starting = Math.max(0, Math.round(load / 9) - ready);
+    return minuteRow(
+      fromMs + minute * 60_000,
+      {
+        load,
+        load_average: load,
+        capacity_hot: ready * 10,
+        capacity_cold: Math.max(0, 12 - ready - starting) * 10,
+        requests_working: Math.round(load / 4),
+        cost_per_hour: (ready + starting) * 0.42 + 0.3,
+      },
+      {
+        idle: ready,
+        loading: Math.floor(starting / 2),
+        model_loading: Math.ceil(starting / 2),
+        stopped: Math.max(0, 12 - ready - starting),
+        ...(minute % 97 === 3 ? { error: 1 } : {}),
+      },
+    );
+  }).filter((_, minute) => minute < minutes * 0.55 || minute > minutes * 0.55 + 15);
+}
+
+/** `rows` of each endpoint, by its label. */
+export function recordedFleet(
+  view: () => FleetView,
+  rows: Readonly<Record<string, readonly HistoryRow[]>> = {},
+): Fleet {
+  return {
+    view,
+    history: ({ endpoint, fromMs, toMs, maxRows }) =>
+      Promise.resolve(
+        (rows[endpoint] ?? []).filter(({ fromMs: at }) => at >= fromMs && at < toMs).slice(-maxRows),
+      ),
+  };
+}

@@ -1,0 +1,161 @@
+import { afterEach, expect, test } from 'vitest';
+import type { EndpointView, FleetView } from '../../../../src/fleet/view.ts';
+import { pilotlight, type Around } from '../../../support/console.ts';
+import { listenWithFleet, type FleetListener } from '../../../support/fleet-listener.ts';
+import {
+  endpointView,
+  fleetView,
+  minuteRow,
+  recordedFleet,
+  sampleAt,
+} from '../../../support/recorded-fleet.ts';
+
+let listener: FleetListener | undefined;
+afterEach(async () => {
+  await listener?.[Symbol.asyncDispose]();
+});
+
+async function fleetOf(
+  words: readonly string[],
+  endpoints: readonly Partial<EndpointView>[],
+  around?: Around,
+  over?: Partial<FleetView>,
+) {
+  const rows = { chat: [minuteRow(Date.now() - 600_000)] };
+  listener = await listenWithFleet(
+    recordedFleet(
+      () =>
+        fleetView(
+          endpoints.map((each) => endpointView(each)),
+          over,
+        ),
+      rows,
+    ),
+    { fleetInterval: 15_000, budgetPerHour: 5 },
+  );
+  return pilotlight(['fleet', ...words, '--url', listener.url], around);
+}
+
+test('prints a table at a terminal, with the last hour of its load', async () => {
+  const { code, stdout, stderr } = await fleetOf(['--once'], [{}], { columns: 160 });
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^ENDPOINT {2}STATE .*\nchat +active +42 \/ 60 .*█.* {2}0 s\n/);
+  expect(stdout).not.toContain('\u001B');
+});
+
+test('prints a line for each where there is no terminal', async () => {
+  const { code, stdout } = await fleetOf(['--once'], [{}, { endpoint: 'a\u001B[2Jb', id: 32 }]);
+  expect(code).toBe(0);
+  expect(stdout.replaceAll(/^\S+Z /gm, '')).toBe(
+    'chat: active, load 42 of 60 ready (70%), 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0 s ago\n' +
+      'ab: active, load 42 of 60 ready (70%), 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0 s ago\n' +
+      'together 6.40 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (5.00)\n',
+  );
+});
+
+test.each(['code', '32'])('shows one alone, by name or id: %s', async (wanted) => {
+  const { code, stdout } = await fleetOf([wanted, '--once'], [{}, { endpoint: 'code', id: 32 }]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^\S+ code: active/);
+  expect(stdout.trim().split('\n')).toHaveLength(1);
+});
+
+test('prints what the status has of them as JSON', async () => {
+  const { stdout } = await fleetOf(['chat', '--once', '--json'], [{}, { endpoint: 'code', id: 32 }]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    now: expect.any(Number),
+    samples: true,
+    budget_per_hour: 5,
+    endpoints: [{ endpoint_group: 'chat', endpoint_id: 31, load: 42, workers: { idle: 6 } }],
+  });
+  expect(stdout.trim().split('\n')).toHaveLength(1);
+});
+
+test('an endpoint that is not known is an error that names those that are', async () => {
+  expect(await fleetOf(['caht', '--once'], [{}, { endpoint: 'code', id: 32 }])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'error: no endpoint caht; there is: chat, code\n',
+  });
+  expect(await fleetOf(['chat', '--once'], [])).toMatchObject({
+    code: 2,
+    stderr: 'error: no endpoint chat: no endpoint of PILOTLIGHT_ENDPOINTS is found\n',
+  });
+});
+
+test('a daemon that watches no endpoint, or finds none, says so', async () => {
+  expect(await fleetOf(['--once'], [], {}, { samples: false })).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^\S+ the daemon watches no endpoint \(PILOTLIGHT_ENDPOINTS\)\n$/),
+  });
+  expect(await fleetOf(['--once'], [], { columns: 80 })).toMatchObject({
+    code: 0,
+    stdout: 'no endpoint of PILOTLIGHT_ENDPOINTS is found\n',
+  });
+});
+
+test.each(['0s', 'soon', '25h'])('refuses to look every %s', async (every) => {
+  const { code, stderr } = await pilotlight(['fleet', '--every', every]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('a duration such as 500ms, 20s, 5m or 1h, more than zero, at most 24h');
+});
+
+test('a daemon that does not answer is exit code 3', async () => {
+  const { code, stdout, stderr } = await pilotlight(['fleet', '--url', 'http://127.0.0.1:1']);
+  expect([code, stdout]).toEqual([3, '']);
+  expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1\/api\/status: /);
+});
+
+test('goes on until Ctrl-C, and says each sample once', async () => {
+  const stop = new AbortController();
+  let looks = 0;
+  const view = fleetView([endpointView({ sample: sampleAt(0), sampledAtMs: 1_000_000 })]);
+  listener = await listenWithFleet(
+    recordedFleet(() => {
+      if (++looks === 20) stop.abort();
+      return view;
+    }),
+  );
+  const lines = await pilotlight(['fleet', '--every', '10ms', '--url', listener.url], {
+    signal: stop.signal,
+  });
+  expect(lines.code).toBe(130);
+  expect(lines.stdout.trim().split('\n')).toHaveLength(1);
+});
+
+test('draws again in place at a terminal, and shows the cursor at the end', async () => {
+  const stop = new AbortController();
+  let looks = 0;
+  listener = await listenWithFleet(
+    recordedFleet(() => {
+      if (++looks === 20) stop.abort();
+      return fleetView([endpointView()]);
+    }),
+  );
+  const { code, stdout } = await pilotlight(['fleet', '--every', '10ms', '--url', listener.url], {
+    signal: stop.signal,
+    columns: 100,
+  });
+  expect(code).toBe(130);
+  expect(stdout.startsWith('\u001B[?25lENDPOINT')).toBe(true);
+  expect(stdout.endsWith('\u001B[?25h')).toBe(true);
+});
+
+test('goes on while the daemon is away, or has only begun, and says so below what it saw last', async () => {
+  const stop = new AbortController();
+  let looks = 0;
+  listener = await listenWithFleet(
+    recordedFleet(() => {
+      if (++looks === 20) stop.abort();
+      return fleetView(looks < 3 ? [endpointView()] : []);
+    }),
+  );
+  const { code, stdout } = await pilotlight(['fleet', 'chat', '--every', '10ms', '--url', listener.url], {
+    signal: stop.signal,
+    columns: 100,
+  });
+  expect(code).toBe(130);
+  const last = stdout.split('ENDPOINT  ').at(-1) ?? '';
+  expect(last).toMatch(/\nchat +/);
+  expect(last).toContain('no endpoint chat: no endpoint of PILOTLIGHT_ENDPOINTS is found');
+});

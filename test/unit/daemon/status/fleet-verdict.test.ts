@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { WORKER_STATUSES } from '../../../../src/contract/operations/serverless/workers.ts';
+import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
+import type { Status } from '../../../../src/daemon/status/schema.ts';
+import type { EndpointView, FleetView } from '../../../../src/fleet/view.ts';
+import { EMPTY_STATUS } from '../../../support/empty-status.ts';
+import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';
+
+const page = new URL('../../../../src/daemon/status/page/', import.meta.url);
+// The page's scripts are served as they are, and have no types.
+const { verdict } = (await import(new URL('status-verdict.js', page).href)) as {
+  verdict: (
+    status: Status,
+    now: number,
+  ) => { readonly tone: string; readonly sentence: string; readonly troubles: readonly string[] };
+};
+
+const NOW = 1_000_000;
+
+function judge(over: Partial<EndpointView>, view: Partial<FleetView> = {}, budgetPerHour?: number) {
+  const endpoint = endpointView({ sample: sampleAt(NOW * 1000), sampledAtMs: NOW * 1000, ...over });
+  const fleet = fleetStatus(fleetView([endpoint], view), { fleetInterval: 15_000, budgetPerHour });
+  return verdict({ ...EMPTY_STATUS, now: NOW, fleet }, NOW);
+}
+
+function loaded(measures: Parameters<typeof sampleAt>[1], workers?: Parameters<typeof sampleAt>[2]) {
+  return { sample: sampleAt(NOW * 1000, measures, workers) };
+}
+
+test.each([
+  ['fares well', {}],
+  ['has neither load nor workers', loaded({ load: 0, load_average: 0, capacity_hot: 0 }, {})],
+  ['was never seen', UNSEEN],
+  ['does not say its load', loaded({ load: null, load_average: null, capacity_hot: 0 })],
+  ['is asked for more in one sample, and not on average', loaded({ load: 80, load_average: 50 })],
+  ['was seen four intervals ago', { sampledAtMs: (NOW - 60) * 1000 }],
+])('an endpoint that %s is no trouble', (_, over) => {
+  expect(judge(over)).toMatchObject({ tone: 'good', troubles: [] });
+});
+
+test.each([
+  [
+    'load and no worker',
+    loaded({ load_average: 5, capacity_hot: 0 }),
+    'bad',
+    'Endpoint chat has load and no ready worker',
+  ],
+  [
+    'load, no worker, and no room for more',
+    loaded({ load_average: 5, capacity_hot: 0 }, { loading: 20, destroying: 3 }),
+    'bad',
+    'Endpoint chat has load and no ready worker, and has its max_workers (20)',
+  ],
+  [
+    'more load than capacity',
+    loaded({ load_average: 80 }),
+    'warn',
+    'Endpoint chat is asked for more than its ready workers can do: 80 of 60',
+  ],
+  ['an old sample', { sampledAtMs: (NOW - 61) * 1000 }, 'warn', 'Endpoint chat was last seen 61 s ago'],
+  [
+    'a failed look',
+    { lastError: 'no answer in time' },
+    'warn',
+    'Endpoint chat cannot be seen: no answer in time',
+  ],
+  ['a worker that errs', { failingWorkers: 1 }, 'warn', 'Endpoint chat: 1 worker errs again and again'],
+  [
+    'workers that load for ever',
+    { stuckWorkers: 2 },
+    'warn',
+    'Endpoint chat: 2 workers have been loading far longer than the others',
+  ],
+  [
+    'drift',
+    {
+      drift: [
+        { parameter: 'max_workers', actual: null, wanted: 5 },
+        { parameter: 'target_util', actual: 0.8, wanted: 0.9 },
+      ],
+    },
+    'warn',
+    'Endpoint chat is not as PILOTLIGHT_ENDPOINT_GROUPS says: max_workers is not set, not 5; target_util is 0.8, not 0.9',
+  ],
+])('%s is said', (_, over, tone, words) => {
+  expect(judge(over)).toMatchObject({ tone, troubles: [words] });
+});
+
+test('a price above the budget is said of all endpoints together', () => {
+  expect(judge({}, {}, 3.2).troubles).toEqual([]);
+  expect(judge({}, {}, 3).troubles).toEqual([
+    'The endpoints cost 3.20 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (3)',
+  ]);
+});
+
+test('a history that takes nothing is said', () => {
+  expect(judge({}, { historyTrouble: 'no space left' }).troubles).toEqual([
+    'What the endpoints do is not being recorded: no space left',
+  ]);
+});
+
+test('the plot of workers has a place and a colour for each status', () => {
+  const script = readFileSync(new URL('fleet/history.js', page), 'utf8');
+  const styles = readFileSync(new URL('fleet/fleet.css', page), 'utf8');
+  for (const status of [...WORKER_STATUSES, 'unknown']) {
+    expect(script).toContain(`\n  '${status}',\n`);
+    expect(styles).toContain(`--worker-${status}: `);
+  }
+});

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import {
+  afterList,
+  unknownNames,
+  watchedEndpoints,
+  type Knowledge,
+  type ListedEndpoint,
+} from '../../../../src/fleet/discovery/knowledge.ts';
+
+const chat = (id: number): ListedEndpoint => ({ id, endpoint_name: 'chat' });
+
+function after(...lists: readonly (readonly ListedEndpoint[])[]): Knowledge {
+  return lists.reduce<Knowledge>((known, listed) => afterList(known, listed), []);
+}
+function labels(known: Knowledge): Record<number, string> {
+  return Object.fromEntries(known.map(({ id, label }) => [id, label]));
+}
+
+describe('labels', () => {
+  test('are names, numbered where one is shared, ids where there is none', () => {
+    const list = [
+      chat(35),
+      chat(31),
+      { id: 7 },
+      { id: 8, endpoint_name: '' },
+      { id: 9, endpoint_name: null },
+    ];
+    expect(labels(after(list))).toEqual({ 31: 'chat', 35: 'chat#2', 7: '#7', 8: '#8', 9: '#9' });
+  });
+
+  test('are each one endpoint, whatever the endpoints are called', () => {
+    const list = [chat(1), chat(2), { id: 3, endpoint_name: 'chat#2' }];
+    const names = Object.values(labels(after(list)));
+    expect(new Set(names).size).toBe(3);
+  });
+
+  test('stay, in whatever order the list comes, and whichever id is added', () => {
+    expect(labels(after([chat(31), chat(35)], [chat(12), chat(35), chat(31)]))).toEqual({
+      31: 'chat',
+      35: 'chat#2',
+      12: 'chat#3',
+    });
+  });
+
+  test('go over to what is deployed anew under the same name', () => {
+    expect(labels(after([chat(31)], [chat(40)]))).toEqual({ 40: 'chat' });
+    expect(labels(after([chat(31), chat(35)], [chat(35), chat(40)]))).toEqual({ 40: 'chat', 35: 'chat#2' });
+  });
+
+  test('move up where the new one was there before the old one went', () => {
+    expect(labels(after([chat(31)], [chat(31), chat(40)], [chat(40)], [chat(40)]))).toEqual({ 40: 'chat' });
+  });
+
+  test('of one whose name a list leaves out are what they were', () => {
+    expect(labels(after([chat(31)], [{ id: 31 }]))).toEqual({ 31: 'chat' });
+  });
+
+  test('follow a name that is changed', () => {
+    expect(labels(after([chat(31)], [{ id: 31, endpoint_name: 'draw' }]))).toEqual({ 31: 'draw' });
+  });
+});
+
+describe('a list', () => {
+  test('that is empty once, or lacks one once, is a fault', () => {
+    expect(labels(after([chat(31), { id: 32, endpoint_name: 'draw' }], []))).toEqual({
+      31: 'chat',
+      32: 'draw',
+    });
+    expect(after([chat(31)], [], [chat(31)])).toEqual(after([chat(31)]));
+  });
+
+  test('that lacks one twice in a row means it', () => {
+    expect(after([chat(31)], [], [])).toEqual([]);
+    expect(labels(after([chat(31)], [], [chat(31)], []))).toEqual({ 31: 'chat' });
+  });
+});
+
+describe('watched', () => {
+  const known = after([chat(31), chat(35), { id: 32, endpoint_name: 'draw' }]);
+
+  test('are all, those of a name, or one by its id', () => {
+    expect(watchedEndpoints([{ by: 'all' }], known)).toHaveLength(3);
+    expect(watchedEndpoints([{ by: 'name', name: 'chat' }], known).map(({ label }) => label)).toEqual([
+      'chat',
+      'chat#2',
+    ]);
+    expect(watchedEndpoints([{ by: 'id', id: 35 }], known)).toEqual([{ id: 35, label: 'chat#2' }]);
+  });
+
+  test('is one that no list has, by its id; by a name there is nothing to watch', () => {
+    expect(watchedEndpoints([{ by: 'id', id: 99 }], known)).toEqual([{ id: 99, label: '#99' }]);
+    expect(watchedEndpoints([{ by: 'name', name: 'gone' }], known)).toEqual([]);
+    expect(
+      unknownNames([{ by: 'name', name: 'gone' }, { by: 'name', name: 'chat' }, { by: 'all' }], known),
+    ).toEqual(['gone']);
+  });
+
+  test('is each once, however often it is wanted', () => {
+    expect(
+      watchedEndpoints([{ by: 'all' }, { by: 'id', id: 31 }, { by: 'name', name: 'chat' }], known),
+    ).toHaveLength(3);
+  });
+});

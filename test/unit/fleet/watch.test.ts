@@ -1,0 +1,473 @@
+/** The watch on virtual time, against a service that answers as a test says. */
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Worker } from '../../../src/contract/operations/serverless/workers.ts';
+import type { ListedEndpoint } from '../../../src/fleet/discovery/knowledge.ts';
+import { MemoryHistory } from '../../../src/fleet/history/memory-history.ts';
+import { SqliteHistory } from '../../../src/fleet/history/sqlite-history.ts';
+import type { HistoryStore } from '../../../src/fleet/history/store.ts';
+import type { FleetNotice } from '../../../src/fleet/notices.ts';
+import type { Throttle } from '../../../src/fleet/pace.ts';
+import type { FleetEvent } from '../../../src/fleet/view.ts';
+import { FleetWatch, type FleetWatchOptions } from '../../../src/fleet/watch.ts';
+import type { Price } from '../../../src/fleet/workers/measure.ts';
+import { checkEndpointGroups } from '../../../src/scaling/rules/check.ts';
+import { settled, VirtualClock } from '../../support/log-time.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const SECOND = 1_000;
+const CHAT: ListedEndpoint = { id: 31, endpoint_name: 'chat', endpoint_state: 'Active', target_util: 0.9 };
+const DRAW: ListedEndpoint = { id: 32, endpoint_name: 'draw' };
+
+class Throttled extends Error {
+  readonly throttle: Throttle;
+  constructor(throttle: Partial<Throttle>) {
+    super('too frequent');
+    this.throttle = { waitMs: undefined, thresholdMs: undefined, ...throttle };
+  }
+}
+
+/** A service, and a watch of it. */
+class World {
+  readonly clock: VirtualClock;
+  endpoints: () => readonly ListedEndpoint[] | Promise<never> = () => [CHAT];
+  workers: (id: number) => readonly Worker[] | Promise<readonly Worker[]> = () => [];
+  readonly prices = new Map<number, Price>();
+  readonly lacking: boolean[] = [];
+  readonly asked: { readonly id: number; readonly atMs: number }[] = [];
+  lists = 0;
+  readonly events: FleetEvent[] = [];
+  readonly notices: FleetNotice[] = [];
+  watch!: FleetWatch;
+
+  constructor(clock = new VirtualClock()) {
+    this.clock = clock;
+  }
+
+  async start(
+    options: Partial<FleetWatchOptions> = {},
+    store: HistoryStore = new MemoryHistory(),
+  ): Promise<this> {
+    this.watch = new FleetWatch({
+      wanted: [{ by: 'all' }],
+      intervalMs: 15 * SECOND,
+      groups: [],
+      service: {
+        endpoints: async () => {
+          this.lists += 1;
+          return this.endpoints();
+        },
+        workers: async (id) => {
+          this.asked.push({ id, atMs: this.clock.now() });
+          return { workers: await this.workers(id), unreadable: 0 };
+        },
+        throttleOf: (error) => (error instanceof Throttled ? error.throttle : undefined),
+        prices: { known: () => this.prices, refresh: (isLacking) => this.lacking.push(isLacking) },
+      },
+      store,
+      onEvent: (event) => this.events.push(event),
+      notice: (notice) => this.notices.push(notice),
+      clock: this.clock,
+      random: () => 0.5,
+      ...options,
+    });
+    await this.watch.start();
+    started.push(this);
+    return this;
+  }
+
+  pass(seconds: number): Promise<void> {
+    return this.clock.advance(seconds * SECOND);
+  }
+
+  one(label = 'chat') {
+    const found = this.watch.view().endpoints.find(({ endpoint }) => endpoint === label);
+    if (!found) throw new Error(`${label} is not watched`);
+    return found;
+  }
+
+  labels(): string[] {
+    return this.watch.view().endpoints.map(({ endpoint }) => endpoint);
+  }
+
+  /** Seconds between looks at an endpoint. */
+  gaps(id = 31): number[] {
+    const times = this.asked.filter((one) => one.id === id).map(({ atMs }) => atMs);
+    return times.slice(1).map((at, index) => (at - (times[index] ?? 0)) / SECOND);
+  }
+}
+
+const started: World[] = [];
+afterEach(async () => {
+  for (const { watch } of started.splice(0)) await watch.stop();
+});
+
+const idle = (id: number, more: Partial<Worker> = {}): Worker => ({
+  id,
+  status: 'idle',
+  cur_load: 5,
+  cur_load_rolling_avg: 4,
+  perf: 10,
+  measured_perf: 10,
+  reqs_working: 1,
+  ...more,
+});
+
+describe('a look', () => {
+  test('comes every interval, and what it saw is in view and history', async () => {
+    const world = new World();
+    world.workers = () => [idle(1), idle(2, { status: 'stopped', cur_load: 0 })];
+    world.prices.set(1, { running: 0.5, storage: undefined });
+    await world.start();
+    await world.pass(300);
+    expect(world.asked).toHaveLength(20);
+    expect(new Set(world.gaps())).toEqual(new Set([15]));
+    expect(world.one()).toMatchObject({
+      id: 31,
+      state: 'active',
+      lastError: undefined,
+      sample: {
+        measures: { load: 5, capacity_hot: 10, capacity_cold: 10, requests_working: 2, cost_per_hour: 0.5 },
+        workers: { idle: 1, stopped: 1 },
+      },
+    });
+    const toMs = world.clock.now() + 1;
+    const rows = await world.watch.history({ endpoint: 'chat', fromMs: 0, toMs, maxRows: 100 });
+    expect(rows).toHaveLength(20);
+    expect(rows[0]?.measures.load).toEqual({ count: 1, sum: 5, peak: 5 });
+    expect(world.watch.view()).toMatchObject({ history: 'memory', historyTrouble: undefined, samples: true });
+  });
+
+  test('that fails leaves a hole, keeps the last sample, and is told', async () => {
+    const world = new World();
+    world.workers = () => [idle(1)];
+    await world.start();
+    await world.pass(20);
+    const seen = world.one().sampledAtMs;
+    world.workers = () => Promise.reject(new Error('no connection'));
+    await world.pass(300);
+    expect(world.one()).toMatchObject({ sampledAtMs: seen, lastError: 'no connection' });
+    expect(world.notices.find(({ kind }) => kind === 'look failed')).toMatchObject({ failures: 1 });
+    expect(Math.max(...world.gaps())).toBeLessThanOrEqual(45);
+    world.workers = () => [idle(1)];
+    await world.pass(60);
+    expect(world.one().lastError).toBeUndefined();
+    expect(world.notices.at(-1)).toMatchObject({ kind: 'look succeeded again', endpoint: 'chat' });
+    const rows = await world.watch.history({ endpoint: 'chat', fromMs: 0, toMs: Infinity, maxRows: 100 });
+    expect(rows.length).toBeLessThan(8);
+  });
+
+  test('that is never answered ends after its time, and disturbs no other endpoint', async () => {
+    const world = new World();
+    world.endpoints = () => [CHAT, DRAW];
+    world.workers = (id) => (id === 31 ? new Promise(() => {}) : [idle(1)]);
+    await world.start();
+    await world.pass(300);
+    expect(new Set(world.gaps(32))).toEqual(new Set([15]));
+    expect(world.one('chat').lastError).toContain('no answer within');
+    // One question at a time: the next leaves when the one before has ended.
+    expect(Math.min(...world.gaps(31))).toBeGreaterThanOrEqual(15);
+    expect(world.one('draw').lastError).toBeUndefined();
+  });
+
+  test('goes on where the clock is set back or ahead', async () => {
+    const clock = new SteppedClock();
+    const world = await new World(clock).start();
+    await world.pass(60);
+    const before = world.asked.length;
+    clock.shiftMs = -3_600_000;
+    await world.pass(60);
+    expect(world.asked.length - before).toBe(4);
+    clock.shiftMs = 3_600_000;
+    await world.pass(60);
+    expect(world.asked.length - before).toBeGreaterThanOrEqual(8);
+    expect(world.asked.length - before).toBeLessThanOrEqual(9);
+  });
+
+  test('during which the clock is set back is followed by the next after an interval', async () => {
+    const clock = new SteppedClock();
+    const world = new World(clock);
+    world.workers = () => {
+      if (world.asked.length === 3) clock.shiftMs = -3_600_000;
+      return [idle(1)];
+    };
+    await world.start();
+    await world.pass(120);
+    expect(world.asked).toHaveLength(8);
+  });
+});
+
+class SteppedClock extends VirtualClock {
+  shiftMs = 0;
+  override now(): number {
+    return super.now() + this.shiftMs;
+  }
+}
+
+test('looks at many endpoints are spread over time', async () => {
+  const world = new World();
+  const many = Array.from({ length: 10 }, (_, index) => ({ id: index, endpoint_name: `e${index}` }));
+  world.endpoints = () => many;
+  await world.start();
+  await world.pass(14);
+  const times = world.asked.map(({ atMs }) => atMs).sort((a, b) => a - b);
+  expect(times).toHaveLength(10);
+  const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+  expect(Math.min(...gaps)).toBeGreaterThan(50);
+});
+
+describe('a list of workers that is empty', () => {
+  test('for one answer is a fault: no sample, no worker lost', async () => {
+    const world = new World();
+    world.workers = () => [idle(1)];
+    await world.start();
+    await world.pass(31);
+    const before = world.one().sample;
+    world.workers = () => [];
+    await world.pass(15);
+    expect(world.one().sample).toEqual(before);
+    expect(world.one().lastError).toContain('empty');
+    world.workers = () => [idle(1)];
+    await world.pass(15);
+    expect(world.one()).toMatchObject({ lastError: undefined, sample: { workers: { idle: 1 } } });
+  });
+
+  test('for two is believed, and so is the first where there were none', async () => {
+    const world = new World();
+    world.workers = () => [idle(1)];
+    await world.start();
+    await world.pass(16);
+    world.workers = () => [];
+    await world.pass(31);
+    expect(world.one()).toMatchObject({ lastError: undefined, sample: { workers: {} } });
+    const none = await new World().start();
+    await none.pass(16);
+    expect(none.one()).toMatchObject({ sample: { workers: {}, measures: { load: 0, cost_per_hour: 0 } } });
+  });
+});
+
+describe('workers', () => {
+  test('that start and fail are told, with the endpoint that they are of', async () => {
+    const world = new World();
+    await world.start();
+    await world.pass(16);
+    world.workers = () => [idle(1, { status: 'loading' })];
+    await world.pass(30);
+    world.workers = () => [idle(1)];
+    await world.pass(15);
+    world.workers = () => [idle(1, { status: 'error' })];
+    await world.pass(15);
+    expect(world.events).toEqual([
+      { kind: 'worker started', endpoint: 'chat', from: 'new', seconds: 30 },
+      { kind: 'worker failed', endpoint: 'chat', workerId: 1 },
+    ]);
+  });
+
+  test('that hang or fail again and again are counted', async () => {
+    const world = new World();
+    let turn = 0;
+    world.workers = () => {
+      turn += 1;
+      return [
+        idle(1, { status: 'model_loading' }),
+        idle(2, { status: turn % 2 ? 'loading' : 'error' }),
+        idle(3),
+      ];
+    };
+    await world.start();
+    await world.pass(120);
+    expect(world.one()).toMatchObject({ stuckWorkers: 0, failingWorkers: 1 });
+    await world.pass(1_800);
+    expect(world.one()).toMatchObject({ stuckWorkers: 1, failingWorkers: 1 });
+  });
+
+  test('without a known price leave the cost unknown, and prices are asked for', async () => {
+    const world = new World();
+    world.workers = () => [idle(1), idle(2)];
+    world.prices.set(1, { running: 0.5, storage: undefined });
+    await world.start();
+    await world.pass(16);
+    expect(world.one().sample?.measures.cost_per_hour).toBeNull();
+    expect(world.lacking.at(-1)).toBe(true);
+    world.prices.set(2, { running: 0.25, storage: undefined });
+    await world.pass(15);
+    expect(world.one().sample?.measures.cost_per_hour).toBe(0.75);
+    expect(world.lacking.at(-1)).toBe(false);
+  });
+});
+
+describe('endpoints', () => {
+  test('are found by name, and one that is deployed anew goes on as itself', async () => {
+    const world = new World();
+    world.endpoints = () => [CHAT, DRAW];
+    world.workers = () => [idle(1)];
+    await world.start({ wanted: [{ by: 'name', name: 'chat' }] });
+    await world.pass(16);
+    expect(world.labels()).toEqual(['chat']);
+    world.endpoints = () => [DRAW, { ...CHAT, id: 77 }];
+    await world.pass(300);
+    expect(world.one().id).toBe(77);
+    expect(world.asked.at(-1)?.id).toBe(77);
+    const rows = await world.watch.history({ endpoint: 'chat', fromMs: 0, toMs: Infinity, maxRows: 100 });
+    expect(rows.length).toBeGreaterThan(18);
+    expect(world.notices.filter(({ kind }) => kind === 'endpoints changed')).toHaveLength(1);
+  });
+
+  test('that a list lacks once stay; that it lacks twice are left, and asked about no more', async () => {
+    const world = new World();
+    world.workers = () => [idle(1)];
+    await world.start();
+    await world.pass(16);
+    world.endpoints = () => [];
+    world.watch.lookAgain();
+    await world.pass(16);
+    expect(world.labels()).toEqual(['chat']);
+    // Whether it is gone is asked soon, and not only after five minutes.
+    await world.pass(30);
+    expect(world.labels()).toEqual([]);
+    const asked = world.asked.length;
+    await world.pass(60);
+    expect(world.asked).toHaveLength(asked);
+    expect(world.notices.at(-1)).toEqual({ kind: 'endpoints changed', begun: [], left: ['chat'] });
+  });
+
+  test('that are wanted by id need no list; of others that is said', async () => {
+    const world = new World();
+    world.endpoints = () => Promise.reject(new Error('forbidden'));
+    await world.start({
+      wanted: [
+        { by: 'id', id: 31 },
+        { by: 'name', name: 'chat' },
+      ],
+    });
+    await world.pass(100);
+    expect(world.labels()).toEqual(['#31']);
+    expect(world.one('#31')).toMatchObject({ parameters: {}, drift: [], findings: [] });
+    expect(world.notices[0]).toMatchObject({ kind: 'endpoints not listed', failures: 1 });
+    world.endpoints = () => [DRAW];
+    await world.pass(60);
+    expect(world.notices).toContainEqual({ kind: 'endpoints unknown', names: ['chat'] });
+    expect(world.lists).toBeLessThan(12);
+  });
+
+  test('are listed every five minutes, and at once after a change', async () => {
+    const world = await new World().start();
+    await world.pass(299);
+    expect(world.lists).toBe(1);
+    world.watch.lookAgain();
+    await settled();
+    expect(world.lists).toBe(2);
+    await world.pass(301);
+    expect(world.lists).toBe(3);
+  });
+
+  test('have the parameters that the service has, their drift, and what the rules say of them', async () => {
+    const world = new World();
+    world.endpoints = () => [{ ...CHAT, target_util: 0.99, max_workers: '16', min_load: 5_000 }];
+    world.workers = () => [idle(1)];
+    await world.start({
+      groups: checkEndpointGroups([{ endpoint_name: 'chat', target_util: 0.8, min_load: 5_000 }]),
+    });
+    await world.pass(16);
+    expect(world.one()).toMatchObject({
+      parameters: { target_util: 0.99, max_workers: 16, cold_mult: 2.5 },
+      drift: [
+        { parameter: 'target_util', actual: 0.99, wanted: 0.8 },
+        { parameter: 'max_workers', actual: 16, wanted: 20 },
+      ],
+    });
+    // Of the workers it is known what they can do: 16 of them do not carry 5,000.
+    expect(world.one().findings.map(({ rule }) => rule)).toEqual([
+      'target-util-no-headroom',
+      'floor-above-capacity',
+    ]);
+  });
+
+  test('and the interval change with the settings', async () => {
+    const world = new World();
+    world.endpoints = () => [CHAT, DRAW];
+    await world.start();
+    await world.pass(31);
+    world.watch.apply({ wanted: [{ by: 'name', name: 'draw' }], intervalMs: 60 * SECOND, groups: [] });
+    await world.pass(1);
+    expect(world.labels()).toEqual(['draw']);
+    const before = world.asked.length;
+    await world.pass(180);
+    expect(world.asked.slice(before).map(({ id }) => id)).toEqual([32, 32, 32]);
+    world.watch.apply({ wanted: [{ by: 'all' }], intervalMs: 5 * SECOND, groups: [] });
+    await world.pass(60);
+    expect(world.labels()).toEqual(['draw', 'chat']);
+    expect(world.gaps(32).slice(-5)).toEqual([5, 5, 5, 5, 5]);
+  });
+});
+
+describe('a limit of the service', () => {
+  test('that a 429 names is kept from then on, for all endpoints together', async () => {
+    const world = new World();
+    const many = Array.from({ length: 10 }, (_, index) => ({ id: index, endpoint_name: `e${index}` }));
+    world.endpoints = () => many;
+    let last = -Infinity;
+    let refused = 0;
+    world.workers = () => {
+      const tooSoon = world.clock.now() - last < 3 * SECOND;
+      last = world.clock.now();
+      if (!tooSoon) return [idle(1)];
+      refused += 1;
+      return Promise.reject(new Throttled({ thresholdMs: 3_000 }));
+    };
+    await world.start();
+    await world.pass(60);
+    const early = refused;
+    await world.pass(600);
+    expect(refused - early).toBe(0);
+    // All have their turn: ten endpoints, one every 3 s.
+    for (const { id } of many)
+      expect(
+        world
+          .gaps(id)
+          .slice(-3)
+          .every((gap) => gap <= 45),
+      ).toBe(true);
+  });
+
+  test('that asks to wait is waited for', async () => {
+    const world = await new World().start();
+    await world.pass(16);
+    world.workers = () => Promise.reject(new Throttled({ waitMs: 120_000 }));
+    await world.pass(15);
+    world.workers = () => [];
+    await world.pass(200);
+    expect(Math.max(...world.gaps())).toBeGreaterThanOrEqual(120);
+  });
+});
+
+describe('the next process', () => {
+  const open = (directory: string) =>
+    new SqliteHistory({ directory, now: () => 0, onSetAside: () => expect.unreachable() });
+
+  test('knows the endpoints, goes on with the lives of workers, and looks soon', async () => {
+    using folder = temporaryFolder();
+    const first = new World();
+    first.workers = () => [idle(1, { status: 'loading' }), idle(2)];
+    await first.start({}, open(folder.path));
+    await first.pass(16);
+    first.workers = () => [idle(1, { status: 'loading' }), idle(2), idle(3, { status: 'loading' })];
+    await first.pass(15);
+    await first.watch.stop();
+    started.pop();
+
+    const second = new World(first.clock);
+    // The service does not even list them any more.
+    second.endpoints = () => Promise.reject(new Error('away'));
+    second.workers = () => [idle(1), idle(2, { status: 'error' }), idle(3)];
+    await second.pass(5);
+    await second.start({}, open(folder.path));
+    expect(second.one().sampledAtMs).toBeLessThan(second.clock.now());
+    await second.pass(3);
+    expect(second.asked).toHaveLength(1);
+    // Worker 1 was there before anybody looked; nobody knows when its start began.
+    expect(second.events).toEqual([
+      { kind: 'worker failed', endpoint: 'chat', workerId: 2 },
+      expect.objectContaining({ kind: 'worker started', from: 'new' }) as FleetEvent,
+    ]);
+  });
+});

@@ -1,0 +1,237 @@
+import { describe, expect, test } from 'vitest';
+import type { Worker } from '../../../../src/contract/operations/serverless/workers.ts';
+import {
+  afterLook,
+  isPresent,
+  presentStatus,
+  type LifeEvent,
+  type WorkerLife,
+} from '../../../../src/fleet/workers/lives.ts';
+
+const INTERVAL = 15_000;
+const BEGIN = 1_790_000_000_000;
+
+/** Looks at endpoints, one after the other, that never forget what they saw. */
+class Watcher {
+  readonly lives = new Map<number, WorkerLife>();
+  readonly #lastMs = new Map<string, number>();
+  readonly changed: number[] = [];
+  now = BEGIN;
+
+  /** A look at `chat` after one interval, or after so long. Statuses by worker id, or whole rows. */
+  look(
+    workers: Readonly<Record<number, string>> | readonly Worker[],
+    afterMs = INTERVAL,
+    endpoint = 'chat',
+  ): readonly LifeEvent[] {
+    this.now += afterMs;
+    const rows = Array.isArray(workers)
+      ? (workers as readonly Worker[])
+      : Object.entries(workers).map(([id, status]) => ({ id: Number(id), status: status as string }));
+    const look = { endpoint, atMs: this.now, previousMs: this.#lastMs.get(endpoint), workers: rows };
+    const { changed, gone, events } = afterLook(this.lives, look, 3 * INTERVAL);
+    for (const life of changed) this.lives.set(life.id, life);
+    for (const id of gone) this.lives.delete(id);
+    this.changed.push(changed.length);
+    this.#lastMs.set(endpoint, this.now);
+    return events;
+  }
+
+  life(id: number): WorkerLife {
+    const life = this.lives.get(id);
+    if (!life) throw new Error(`nobody knows worker ${id}`);
+    return life;
+  }
+}
+
+function watching(): Watcher {
+  const watcher = new Watcher();
+  watcher.look({});
+  return watcher;
+}
+
+describe('a start', () => {
+  test('from nothing takes from when the worker is first seen until it is ready', () => {
+    const watcher = watching();
+    expect(watcher.look({ 1: 'creating' })).toEqual([]);
+    expect(watcher.look({ 1: 'loading' })).toEqual([]);
+    expect(watcher.look({ 1: 'model_loading' })).toEqual([]);
+    expect(watcher.look([{ id: 1, status: 'idle', measured_perf: 250 }])).toEqual([
+      { kind: 'started', workerId: 1, from: 'new', seconds: 45, perf: 250 },
+    ]);
+    expect(watcher.look({ 1: 'idle' })).toEqual([]);
+    expect(watcher.life(1).changes.map(([status]) => status)).toEqual([
+      'creating',
+      'loading',
+      'model_loading',
+      'idle',
+    ]);
+    expect(watcher.life(1).firstSeenMs).toBe(BEGIN + 2 * INTERVAL);
+  });
+
+  test('from cold takes from when the worker is no longer stopped', () => {
+    const watcher = watching();
+    watcher.look({ 1: 'stopped' });
+    watcher.look({ 1: 'STARTING' });
+    expect(watcher.look({ 1: 'Idle' })).toMatchObject([{ kind: 'started', from: 'cold', seconds: 15 }]);
+  });
+
+  test('from cold that no look saw took about half the time between two looks', () => {
+    const watcher = watching();
+    watcher.look({ 1: 'stopped' });
+    expect(watcher.look({ 1: 'idle' })).toMatchObject([{ kind: 'started', from: 'cold', seconds: 7.5 }]);
+  });
+
+  test('goes on through a status that nobody knows', () => {
+    const watcher = watching();
+    watcher.look({ 1: 'loading' });
+    watcher.look({ 1: 'thinking' });
+    watcher.look({ 1: 'loading' });
+    expect(watcher.look({ 1: 'idle' })).toMatchObject([{ from: 'new', seconds: 45 }]);
+  });
+
+  test('is not timed where nobody saw it begin: at the first look, or in a hole', () => {
+    const first = new Watcher();
+    first.look({ 1: 'loading' });
+    expect(first.look({ 1: 'idle' })).toEqual([]);
+
+    const hole = watching();
+    hole.look({ 2: 'loading' }, 10 * INTERVAL);
+    expect(hole.look({ 2: 'idle' })).toEqual([]);
+    hole.look({ 2: 'stopped' });
+    expect(hole.look({ 2: 'idle' }, 10 * INTERVAL)).toEqual([]);
+    hole.look({ 2: 'stopped' });
+    hole.look({ 2: 'starting' }, 10 * INTERVAL);
+    expect(hole.look({ 2: 'idle' })).toEqual([]);
+  });
+
+  test('that ends in a hole is not timed; one that a hole lies within is', () => {
+    const watcher = watching();
+    watcher.look({ 1: 'loading', 2: 'loading' });
+    watcher.look({ 1: 'idle', 2: 'loading' }, 600_000);
+    expect(watcher.look({ 1: 'idle', 2: 'idle' })).toMatchObject([{ workerId: 2, seconds: 615 }]);
+  });
+
+  test('is none where a worker is seen ready at once: it may be an old one', () => {
+    expect(watching().look({ 1: 'idle' })).toEqual([]);
+  });
+
+  test('that fails, or ends cold, is none', () => {
+    const watcher = watching();
+    watcher.look({ 1: 'loading', 2: 'loading' });
+    watcher.look({ 1: 'error', 2: 'stopped' });
+    watcher.look({ 1: 'loading', 2: 'stopped' });
+    expect(watcher.look({ 1: 'idle', 2: 'stopped' })).toEqual([]);
+    expect(watcher.life(2).start).toBeUndefined();
+  });
+
+  test('is none where a ready worker is rebooted or updated', () => {
+    const watcher = watching();
+    watcher.look({ 1: 'idle' });
+    watcher.look({ 1: 'update_ready' });
+    watcher.look({ 1: 'update_rebooting' });
+    watcher.look({ 1: 'update_starting' });
+    expect(watcher.look({ 1: 'idle' })).toEqual([]);
+  });
+});
+
+describe('a failure', () => {
+  test('is counted each time a worker falls into it, and once while it lasts', () => {
+    const watcher = watching();
+    watcher.look({ 1: 'loading' });
+    expect(watcher.look({ 1: 'error' })).toEqual([{ kind: 'failed', workerId: 1 }]);
+    expect(watcher.look({ 1: 'error' })).toEqual([]);
+    watcher.look({ 1: 'loading' });
+    expect(watcher.look({ 1: 'error' })).toEqual([{ kind: 'failed', workerId: 1 }]);
+  });
+
+  test('of a worker that is new is one, and of one that was there before anybody looked is not', () => {
+    expect(watching().look({ 1: 'error' })).toHaveLength(1);
+    expect(new Watcher().look({ 1: 'error' })).toEqual([]);
+  });
+});
+
+describe('a worker that is missing', () => {
+  test('from one answer is the same when it is back, and its start goes on', () => {
+    const watcher = watching();
+    watcher.look({ 1: 'loading' });
+    watcher.look({});
+    expect(isPresent(watcher.life(1))).toBe(true);
+    expect(watcher.look({ 1: 'idle' })).toMatchObject([{ from: 'new', seconds: 30 }]);
+    expect(watcher.life(1).firstSeenMs).toBe(BEGIN + 2 * INTERVAL);
+    expect(watcher.life(1).missed).toBe(0);
+  });
+
+  test('from two counts no more, is remembered for ten minutes, and then is forgotten', () => {
+    const watcher = watching();
+    watcher.look({ 1: 'idle' });
+    watcher.look({});
+    watcher.look({});
+    expect(isPresent(watcher.life(1))).toBe(false);
+    for (let looks = 0; looks < 38; looks += 1) watcher.look({});
+    expect(watcher.lives.has(1)).toBe(true);
+    watcher.look({});
+    expect(watcher.lives.has(1)).toBe(false);
+  });
+
+  test('changes nothing that would have to be stored at each look', () => {
+    const watcher = watching();
+    watcher.look({ 1: 'idle' });
+    for (let looks = 0; looks < 5; looks += 1) watcher.look({});
+    expect(watcher.changed.slice(-5)).toEqual([1, 1, 0, 0, 0]);
+  });
+
+  test('here and there at another endpoint has moved, and is no new one', () => {
+    const watcher = watching();
+    watcher.look({}, INTERVAL, 'draw');
+    watcher.look({ 1: 'loading' });
+    watcher.look({});
+    expect(watcher.look({ 1: 'idle' }, 1_000, 'draw')).toMatchObject([{ from: 'new', seconds: 16 }]);
+    expect(watcher.life(1)).toMatchObject({ endpoint: 'draw', firstSeenMs: BEGIN + 3 * INTERVAL });
+    // Nobody misses it where it was.
+    watcher.look({});
+    watcher.look({});
+    expect(isPresent(watcher.life(1))).toBe(true);
+  });
+});
+
+test('timestamps of 0, missing fields and null tell nothing, and break nothing', () => {
+  const watcher = watching();
+  const row = { id: 1, status: 'loading', started_at: 0, loaded_at: 0, measured_perf: 0, perf: null };
+  watcher.look([row]);
+  expect(watcher.life(1)).toMatchObject({ perf: undefined, start: { from: 'new', timed: true } });
+  watcher.look([{ id: 1 }]);
+  expect(presentStatus(watcher.life(1))).toBe('unknown');
+});
+
+test('what a worker says of its performance counts once it has been ready, and small changes are none', () => {
+  const watcher = watching();
+  watcher.look([{ id: 1, status: 'loading', measured_perf: 900 }]);
+  expect(watcher.life(1).perf).toBeUndefined();
+  watcher.look([{ id: 1, status: 'idle', measured_perf: 100 }]);
+  watcher.look([{ id: 1, status: 'idle', measured_perf: 100.5 }]);
+  expect(watcher.life(1).perf).toBe(100);
+  expect(watcher.changed.at(-1)).toBe(0);
+  watcher.look([{ id: 1, status: 'idle', measured_perf: 120 }]);
+  watcher.look([{ id: 1, status: 'stopped', measured_perf: 0 }]);
+  expect(watcher.life(1).perf).toBe(120);
+});
+
+test('a look at an endpoint says nothing of the workers of others', () => {
+  const watcher = watching();
+  watcher.look({ 1: 'idle' });
+  for (let looks = 0; looks < 50; looks += 1) watcher.look({ 2: 'idle' }, INTERVAL, 'draw');
+  expect(watcher.lives.has(1)).toBe(true);
+});
+
+test('a worker that changes without end is remembered by its last twenty statuses', () => {
+  const watcher = watching();
+  for (let turn = 0; turn < 50; turn += 1) watcher.look({ 1: turn % 2 ? 'idle' : 'stopped' });
+  expect(watcher.life(1).changes).toHaveLength(20);
+});
+
+test('a clock that is set back leaves a hole, and no time that is less than nothing', () => {
+  const watcher = watching();
+  watcher.look({ 1: 'loading', 2: 'stopped' });
+  expect(watcher.look({ 1: 'idle', 2: 'idle' }, -3_600_000)).toEqual([]);
+});

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import type { Worker } from '../../../../src/contract/operations/serverless/workers.ts';
+import { WORKER_STATUSES } from '../../../../src/contract/operations/serverless/workers.ts';
+import { measure, type Price } from '../../../../src/fleet/workers/measure.ts';
+import { billingOf, phaseOf } from '../../../../src/fleet/workers/status.ts';
+
+const AT = 1_790_000_000_000;
+const FULL = { cur_load: 10, cur_load_rolling_avg: 8, perf: 100, reqs_working: 2 };
+
+function sample(workers: readonly Worker[], prices: readonly [number, Price][] = [], unreadable = 0) {
+  return measure({ workers, unreadable }, new Map(prices), AT);
+}
+const running = (price: number, storage?: number): Price => ({ running: price, storage });
+
+test('what an endpoint is asked, can do, and costs', () => {
+  const workers: Worker[] = [
+    { id: 1, status: 'idle', ...FULL },
+    { id: 2, status: 'IDLE', ...FULL, cur_load: 20.0005 },
+    { id: 3, status: 'Loading', ...FULL, cur_load: 0, reqs_working: 0 },
+    { id: 4, status: 'stopped', ...FULL, cur_load: 0, reqs_working: 0 },
+  ];
+  const prices: [number, Price][] = [
+    [1, running(0.4)],
+    [2, running(0.3)],
+    [3, running(0.2)],
+    [4, running(0.4, 0.01)],
+  ];
+  expect(sample(workers, prices)).toEqual({
+    atMs: AT,
+    measures: {
+      load: 30.001,
+      load_average: 32,
+      capacity_hot: 200,
+      capacity_cold: 100,
+      requests_working: 4,
+      cost_per_hour: 0.91,
+    },
+    workers: { idle: 2, loading: 1, stopped: 1 },
+  });
+});
+
+test('an endpoint without workers is asked nothing and costs nothing, which is known', () => {
+  const { measures, workers } = sample([]);
+  expect(Object.values(measures)).toEqual([0, 0, 0, 0, 0, 0]);
+  expect(workers).toEqual({});
+});
+
+describe('what a worker does not say', () => {
+  test('is no zero where it is ready', () => {
+    const { measures } = sample(
+      [
+        { id: 1, status: 'idle', ...FULL },
+        { id: 2, status: 'idle', cur_load: null, reqs_working: 0 },
+      ],
+      [
+        [1, running(1)],
+        [2, running(1)],
+      ],
+    );
+    expect(measures).toEqual({
+      load: null,
+      load_average: null,
+      capacity_hot: null,
+      capacity_cold: 0,
+      requests_working: 2,
+      cost_per_hour: 2,
+    });
+  });
+
+  test('is nothing where it does not work, as long as another one says', () => {
+    const { measures } = sample([
+      { id: 1, status: 'idle', ...FULL },
+      { id: 2, status: 'creating' },
+    ]);
+    expect(measures).toMatchObject({ load: 10, load_average: 8, capacity_hot: 100, requests_working: 2 });
+    expect(sample([{ id: 2, status: 'creating' }]).measures).toMatchObject({ load: null, capacity_hot: 0 });
+  });
+
+  test('of its performance, its own benchmark may say', () => {
+    const workers: Worker[] = [{ id: 1, status: 'idle', ...FULL, perf: null, measured_perf: 70 }];
+    expect(sample(workers).measures.capacity_hot).toBe(70);
+  });
+
+  test.each([-1, Number.NaN, Infinity])('is not %d either', (cur_load) => {
+    expect(sample([{ id: 1, status: 'idle', ...FULL, cur_load }]).measures.load).toBeNull();
+  });
+});
+
+test('a status that nobody knows, or none at all, is unknown; its load counts, its capacity does not', () => {
+  const workers: Worker[] = [
+    { id: 1, status: 'hibernating', ...FULL },
+    { id: 2, status: null, ...FULL },
+    { id: 3, ...FULL },
+    { id: 4, status: ' Idle ', ...FULL },
+  ];
+  expect(sample(workers)).toMatchObject({
+    workers: { unknown: 3, idle: 1 },
+    measures: { load: 40, capacity_hot: 100, capacity_cold: 0 },
+  });
+});
+
+test('a row that nobody could read is an unknown worker, and leaves no sum known', () => {
+  const { measures, workers } = sample([{ id: 1, status: 'idle', ...FULL }], [[1, running(1)]], 2);
+  expect(workers).toEqual({ idle: 1, unknown: 2 });
+  expect(new Set(Object.values(measures))).toEqual(new Set([null]));
+});
+
+test('a worker that is listed twice is one: as it is listed last', () => {
+  const { measures, workers } = sample([
+    { id: 1, status: 'loading', ...FULL },
+    { id: 1, status: 'idle', ...FULL },
+  ]);
+  expect(workers).toEqual({ idle: 1 });
+  expect(measures.load).toBe(10);
+});
+
+describe('the cost', () => {
+  const price: [number, Price][] = [[1, running(2, 0.1)]];
+  test.each([
+    ['idle', 2],
+    ['loading', 2],
+    ['model_loading', 2],
+    ['starting', 2],
+    ['creating', 0.1],
+    ['stopped', 0.1],
+    ['destroying', 0],
+    ['error', 0],
+    ['of some new kind', 2],
+  ])('of a worker that is %s', (status, cost) => {
+    expect(sample([{ id: 1, status }], price).measures.cost_per_hour).toBe(cost);
+  });
+
+  test('is unknown where the price of one that runs is, and not where one that costs storage only has none', () => {
+    const cost = (status: string) => sample([{ id: 2, status }], price).measures.cost_per_hour;
+    expect(cost('idle')).toBeNull();
+    expect(cost('stopped')).toBe(0);
+    expect(cost('error')).toBe(0);
+    const unpriced: [number, Price][] = [[2, { running: undefined, storage: undefined }]];
+    expect(sample([{ id: 2, status: 'idle' }], unpriced).measures.cost_per_hour).toBeNull();
+  });
+
+  test('has no more digits than the history keeps', () => {
+    const thirds: [number, Price][] = [1, 2, 3].map((id) => [id, running(1 / 3)]);
+    const workers = [1, 2, 3].map((id) => ({ id, status: 'idle' }));
+    expect(sample(workers, thirds.slice(0, 1)).measures.cost_per_hour).toBeNull();
+    expect(sample(workers.slice(0, 1), thirds).measures.cost_per_hour).toBe(0.333333);
+  });
+});
+
+test('every status of the interface has a phase and a billing', () => {
+  for (const status of WORKER_STATUSES) {
+    expect(phaseOf(status)).toBeDefined();
+    expect(['compute', 'storage', 'nothing']).toContain(billingOf(status));
+  }
+});
