@@ -1,12 +1,13 @@
 /** What a plan counts while it runs: requests, work, queue times, and workers over time. */
 import type { ResolvedParameters } from '../../rules/findings.ts';
-import type { Fleet } from './fleet.ts';
+import type { FleetTotals } from './fleet.ts';
+import type { GroupObserver } from './observer.ts';
 import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from './queue-times.ts';
 import type { PlanResult } from '../result.ts';
 import type { PlanSettings } from '../settings.ts';
 import { TimeSeries, type WorkerCounts } from './time-series.ts';
 
-export class PlanStats {
+export class PlanStats implements GroupObserver {
   readonly #parameters: ResolvedParameters;
   readonly #settings: PlanSettings;
   readonly #series: TimeSeries | undefined;
@@ -58,12 +59,12 @@ export class PlanStats {
     this.#until = toSeconds;
   }
 
-  result(fleet: Fleet): PlanResult {
+  result({ served: servedBy, starts, peak }: FleetTotals): PlanResult {
     const [times, { hot, cold, starting, capacity }] = [this.#queueTimes, this.#workers];
     const { priceHot, priceCold, priceStarting } = this.#settings;
     const prices = { hot: priceHot, cold: priceCold, starting: priceStarting };
     const [requests, seconds] = [times.count, this.#until];
-    const served = fleet.served.reduce((sum, work) => sum + work, 0);
+    const served = servedBy.reduce((sum, work) => sum + work, 0);
     const cost = (hot * priceHot + cold * priceCold + starting * priceStarting) / 3600;
     return {
       parameters: this.#parameters,
@@ -86,8 +87,8 @@ export class PlanStats {
         abandoned: ratio(this.#abandoned.requests, requests),
       },
       workerHours: { hot: hot / 3600, cold: cold / 3600, starting: starting / 3600 },
-      peakWorkers: { ...fleet.peak },
-      starts: { ...fleet.starts },
+      peakWorkers: { ...peak },
+      starts: { ...starts },
       utilisation: ratio(served, capacity),
       cost: {
         total: cost,
