@@ -293,6 +293,7 @@ export class GroupModel {
       this.#queue.shift();
     }
     const observed = this.#observe(this.#load.add(this.#workSinceDecision / controlSeconds));
+    this.#observer.looked?.(observed, this.#now);
     const wanted = demandFor(this.#parameters, this.#settings, observed);
     const kept: Demand = {
       ...wanted,

@@ -29,6 +29,8 @@ export interface GroupObserver {
   waits?(request: number, atSeconds: number): boolean;
   /** The worker at that place is another one after it was `none`. */
   moved?(place: number, from: State, to: State, atSeconds: number): void;
+  /** At each decision that is due, also of a group that carries none out. */
+  looked?(observed: Observation, atSeconds: number): void;
   /** Before the moves that follow from it. */
   decided?(decision: Decision, atSeconds: number): void;
   /** After them. */
