@@ -33,6 +33,8 @@ export interface EndpointActivity extends EndpointLoadView {
   /** Requests: taken by a worker, in the global queue, gone before one took them, lost with one, refused. */
   readonly taken: number;
   readonly waiting: number;
+  /** Requests that came over /route/ and that a worker answers just now. */
+  readonly working: number;
   readonly abandoned: number;
   readonly lost: number;
   readonly refused: number;
@@ -84,6 +86,7 @@ export function endpointActivity(
     workers: countBy(workers.map((worker) => workerStatus(worker, state, nowMs))),
     taken: (result?.requests ?? 0) - abandoned,
     waiting: engine?.waiting ?? 0,
+    working: engine?.working ?? 0,
     abandoned,
     ...(engine?.counts ?? { lost: 0, refused: 0, deaths: 0, errors: 0 }),
     queueTime: result?.queueTime ?? NO_QUEUE_TIME,

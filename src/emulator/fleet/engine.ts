@@ -76,6 +76,8 @@ interface Asked {
   rate: number;
   /** As the engine estimates it, units/s. */
   average: number;
+  /** Whether there ever was a load. */
+  ever: boolean;
 }
 
 const PHASES: Readonly<Record<Exclude<ModelState, 0>, WorkerPhase>> = {
@@ -125,7 +127,7 @@ export class Engine implements GroupObserver {
     this.#tickets = new Tickets(saved?.tickets);
     this.#working = new Working(saved?.working);
     this.#counts = { lost: 0, refused: 0, deaths: 0, errors: 0, ...saved?.counts };
-    this.#asked = { work: 0, rate: 0, average: 0, ...saved?.asked };
+    this.#asked = { work: 0, rate: 0, average: 0, ever: false, ...saved?.asked };
     this.#stats = new PlanStats(this.#parameters, this.settings, false, saved?.stats);
     const mostWaiting = state.settings.requestsWaitingMost;
     const model = { parameters: this.#parameters, settings: this.settings, observer: this, mostWaiting };
@@ -197,6 +199,11 @@ export class Engine implements GroupObserver {
   /** Requests that wait for a worker. */
   get waiting(): number {
     return this.#group.waiting;
+  }
+
+  /** Requests of /route/ that workers answer just now. */
+  get working(): number {
+    return this.#tickets.working;
   }
 
   get counts(): Readonly<EngineCounts> {
@@ -303,7 +310,7 @@ export class Engine implements GroupObserver {
     }
     if (from === STATE.hot) this.#due.cancel(worker.id);
     if (to === STATE.hot) this.#drawFailure(worker.id, atSeconds);
-    if (before) this.#tellMove(worker, before, atMs);
+    if (before && from !== STATE.none) this.#tellMove(worker, before, atMs);
   }
 
   /** A move in words; with it, what the worker writes to its log. */
@@ -412,6 +419,7 @@ export class Engine implements GroupObserver {
     this.#group.setState(endpoint.state);
     if (endpoint.load?.revision !== this.#load?.record.revision) {
       this.#load = endpoint.load ? new LoadSource(endpoint.load, this.epochMs) : undefined;
+      this.#asked.ever ||= endpoint.load !== null;
     }
   }
 
@@ -550,9 +558,9 @@ export class Engine implements GroupObserver {
     this.#due.add({ at, kind, worker });
   }
 
-  /** The logs of its worker groups grow as fast as their workers serve; without a load they are left alone. */
+  /** The logs of its worker groups grow as fast as their workers serve; where there never was a load they are left alone. */
   #followWork(busy: boolean, atSeconds: number): void {
-    if (!this.#load) return;
+    if (!this.#asked.ever) return;
     const serving = new Map<number, number>();
     for (const [place, id] of this.#places) {
       const state = this.#group.stateOf(place);

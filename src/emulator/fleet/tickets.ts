@@ -1,7 +1,10 @@
 /** Requests that came over /route/: who takes each, and until when its client waits. Seconds since the engine began. */
 
-/** `lost`: its worker died; `gone`: its client did not ask again in time; `refused`: too many waited. */
-export type TicketState = 'waiting' | 'taken' | 'used' | 'lost' | 'gone' | 'refused';
+/**
+ * `taken`: by a worker; `working`: the worker was asked and has not answered yet; `used`: it has. `lost`: its worker has
+ * failed; `gone`: its client did not ask again in time; `refused`: too many waited.
+ */
+export type TicketState = 'waiting' | 'taken' | 'working' | 'used' | 'lost' | 'gone' | 'refused';
 
 export interface Ticket {
   readonly request: number;
@@ -59,6 +62,13 @@ export class Tickets {
   taken(request: number, worker: number, beginsAt: number, takesSeconds: number): void {
     const ticket = this.#tickets.get(request);
     if (ticket) Object.assign(ticket, { state: 'taken', worker, beginsAt, takesSeconds });
+  }
+
+  /** Those that a worker answers just now. */
+  get working(): number {
+    let count = 0;
+    for (const { state } of this.#tickets.values()) if (state === 'working') count += 1;
+    return count;
   }
 
   ended(request: number, state: 'lost' | 'gone' | 'refused'): void {

@@ -69,26 +69,30 @@ export function beginWork(id: number, body: unknown, context: WorkerCallContext)
   const ticket = engine.ticket(route.reqnum);
   const problem = problemWith(ticket, id);
   if (!ticket || problem !== undefined) return { status: 410, reason: `auth_data.reqnum: ${problem}` };
-  ticket.state = 'used';
   const { takesSeconds } = ticket;
   // It may come later than the worker expected it, and takes as long all the same.
   const beginsMs = Math.max(nowMs, engine.epochMs + ticket.beginsAt * 1000);
   const endsMs = Math.ceil(beginsMs + takesSeconds * 1000);
+  ticket.state = 'working';
+  // It is not forgotten before it is answered.
+  ticket.expiresAt = Math.max(ticket.expiresAt, (endsMs - engine.epochMs) / 1000);
   const { endpointId } = engine;
   return { endpointId, worker: id, request: ticket.request, endsMs, takesSeconds, payload };
 }
 
-/** When its time has come: undefined where the worker has lived to see it, else what became of it. */
-export function whyUnfinished(call: WorkerCall, { state, fleets }: WorkerCallContext): string | undefined {
+/** Its time has come, or its client has left. Undefined where the worker has lived to see it, else what became of it. */
+export function endWork(call: WorkerCall, { state, fleets }: WorkerCallContext): string | undefined {
   const worker = state.workers.get(call.worker);
   const ticket = fleets.of(call.endpointId)?.ticket(call.request);
-  if (!worker) return `worker ${call.worker} is gone`;
-  return ticket?.state === 'lost' ? `worker ${call.worker} has lost the request` : undefined;
+  if (ticket?.state === 'working') ticket.state = 'used';
+  if (ticket?.state === 'lost') return `worker ${call.worker} has lost the request`;
+  return worker ? undefined : `worker ${call.worker} is gone`;
 }
 
 function problemWith(ticket: Ticket | undefined, worker: number): string | undefined {
   if (!ticket) return 'unknown, or its replay_timeout has passed: ask /route/ again';
-  if (ticket.state === 'used') return 'used already: a route is good for one request';
+  if (ticket.state === 'used' || ticket.state === 'working')
+    return 'used already: a route is good for one request';
   if (ticket.state !== 'taken') return `${ticket.state}: ask /route/ again`;
   return ticket.worker === worker ? undefined : `worker ${ticket.worker} has taken it`;
 }
