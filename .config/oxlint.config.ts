@@ -28,10 +28,21 @@ const LAYERS: Record<string, readonly string[]> = {
   'emulator/worker-log': ['emulator/state'],
   'emulator/tfa': ['contract', 'emulator/answers', 'emulator/state'],
   'emulator/resources': ['contract', 'scaling', 'emulator/answers', 'emulator/state', 'emulator/tfa'],
-  'emulator/serverless': [
+  // One model, used twice: what the planner runs through in no time, the emulator runs on its clock.
+  'emulator/fleet': [
     'contract',
     'scaling',
+    'scaling/planner',
+    'emulator/resources',
+    'emulator/state',
+    'emulator/worker-log',
+  ],
+  'emulator/serverless': [
+    'contract',
+    'wire',
+    'scaling',
     'emulator/answers',
+    'emulator/fleet',
     'emulator/resources',
     'emulator/state',
     'emulator/worker-log',
@@ -55,6 +66,7 @@ const LAYERS: Record<string, readonly string[]> = {
     'emulator/state',
     'emulator/tfa',
     'emulator/worker-log',
+    'emulator/fleet',
   ],
   'emulator/faults': ['contract', 'emulator/answers', 'emulator/state'],
   'emulator/journal': ['contract', 'emulator/calls'],
@@ -66,6 +78,7 @@ const LAYERS: Record<string, readonly string[]> = {
     'emulator/state',
     'emulator/tfa',
     'emulator/worker-log',
+    'emulator/fleet',
   ],
   'emulator/service': [
     'contract',
@@ -82,6 +95,7 @@ const LAYERS: Record<string, readonly string[]> = {
     'emulator/state',
     'emulator/tfa',
     'emulator/worker-log',
+    'emulator/fleet',
   ],
   'emulator/inspect': [
     'contract',
@@ -92,6 +106,7 @@ const LAYERS: Record<string, readonly string[]> = {
     'emulator/state',
     'emulator/tfa',
     'emulator/worker-log',
+    'emulator/fleet',
   ],
   'emulator/admin': [
     'contract',
@@ -103,6 +118,8 @@ const LAYERS: Record<string, readonly string[]> = {
     'emulator/journal',
     'emulator/seed',
     'emulator/service',
+    'emulator/fleet',
+    'emulator/state',
   ],
   'emulator/docs': ['openapi', 'emulator/answers'],
   'emulator/http': [
@@ -115,6 +132,7 @@ const LAYERS: Record<string, readonly string[]> = {
     'emulator/journal',
     'emulator/serverless',
     'emulator/service',
+    'emulator/fleet',
   ],
 
   // The heart as a process is configured; what it is made of is not.

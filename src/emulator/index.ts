@@ -11,9 +11,16 @@ import { createClock, type Clock, type ClockStart } from './clock.ts';
 import { createControl, type Control } from './service/control.ts';
 import type { DialectName } from './dialect/dialect.ts';
 import { createFaultInjector, type Faults } from './faults/injector.ts';
+import { createFleets } from './fleet/fleets.ts';
 import { createInferenceLog } from './worker-log/inference-log.ts';
 import { inspectApiKeys, type ApiKeys } from './inspect/api-keys.ts';
 import { inspectDeployments, type Deployments } from './inspect/deployments.ts';
+import {
+  inspectEndpointGroups,
+  inspectLoads,
+  type EndpointGroups,
+  type Loads,
+} from './inspect/endpoint-groups.ts';
 import { inspectInstances, type Instances } from './inspect/instances.ts';
 import { inspectMachines, type Machines } from './inspect/machines.ts';
 import { inspectWorkerGroups, type WorkerGroups } from './inspect/worker-groups.ts';
@@ -50,15 +57,10 @@ export type { DeploymentChanges, Deployments } from './inspect/deployments.ts';
 export type { InstanceView, Instances } from './inspect/instances.ts';
 export type { Machines } from './inspect/machines.ts';
 export type { WorkerGroupView, WorkerGroups } from './inspect/worker-groups.ts';
-export type {
-  EndpointGroupView,
-  EndpointGroups,
-  Offers,
-  TeamRoleView,
-  TeamRoles,
-  TemplateView,
-  Templates,
-} from './inspect/resources.ts';
+export type { Offers, TeamRoleView, TeamRoles, TemplateView, Templates } from './inspect/resources.ts';
+export type { EndpointGroupView, EndpointGroups, Loads } from './inspect/endpoint-groups.ts';
+export type { EndpointActivity, EndpointLoadView } from './fleet/engine-view.ts';
+export type { LoadInput } from './state/loads.ts';
 export type { OfferView } from './resources/offers.ts';
 export type { JournalEntry, JournalExpectation, JournalFilter } from './journal/entry.ts';
 export type { Journal, Verification, WaitOptions } from './journal/journal.ts';
@@ -101,6 +103,9 @@ export interface Emulator extends Control, Resources, AsyncDisposable {
   readonly workergroups: WorkerGroups;
   readonly instances: Instances;
   readonly machines: Machines;
+  readonly endpointGroups: EndpointGroups;
+  /** Requests that come to endpoints by themselves. */
+  readonly load: Loads;
   /** Codes that were sent by SMS and e-mail. */
   readonly outbox: Outbox;
   readonly totp: TotpHelper;
@@ -118,7 +123,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   checkSeed(options.seed ?? {});
   const seed = await withReplayFiles(options.seed ?? {});
 
-  const clock = createClock(options.clock, (beforeMs) => settle(world.state, beforeMs));
+  const clock = createClock(options.clock, (beforeMs) => settle(world, beforeMs));
   const state = buildState(seed, settings, clock.now());
   const world: World = {
     state,
@@ -127,7 +132,9 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     random: createRandom(state.settings.randomSeed),
     inferenceLog: createInferenceLog(),
     signer: createSigner(),
+    fleets: createFleets(),
   };
+  world.fleets.settle(state, clock.now());
 
   const journal = createJournal(
     () => world.state.settings.journalEntries,
@@ -144,6 +151,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const closing = new AbortController();
   const server = await createServer({
     world,
+    clock,
     service: createService(world),
     faults,
     journal,
@@ -188,6 +196,8 @@ function inspect(world: World) {
     workergroups: inspectWorkerGroups(world),
     instances: inspectInstances(world),
     machines: inspectMachines(world),
+    endpointGroups: inspectEndpointGroups(world),
+    load: inspectLoads(world),
     ...inspectResources(world),
     outbox: inspectOutbox(world),
     totp: totpHelper(world),

@@ -10,6 +10,7 @@ import { createService, type World } from '../../src/emulator/service/service.ts
 import { settle } from '../../src/emulator/service/settle.ts';
 import { inspectOutbox, inspectTwoFactor, totpHelper } from '../../src/emulator/inspect/two-factor.ts';
 import { createSigner } from '../../src/emulator/serverless/signature.ts';
+import { createFleets } from '../../src/emulator/fleet/fleets.ts';
 import { createInferenceLog } from '../../src/emulator/worker-log/inference-log.ts';
 
 export const MINUTE = 60_000;
@@ -111,6 +112,7 @@ export function createLab(settings: SettingsInput = {}, dialect: Dialect = specD
     random: createRandom(1),
     signer: createSigner(),
     inferenceLog: createInferenceLog(),
+    fleets: createFleets(),
   };
   const service = createService(world);
   const outbox = inspectOutbox(world);
@@ -162,7 +164,7 @@ export function createLab(settings: SettingsInput = {}, dialect: Dialect = specD
     now: () => nowMs,
     /** Moves the clock, back too, as the emulator's own does. */
     advance(ms: number) {
-      settle(world.state, nowMs);
+      settle(world, nowMs);
       nowMs += ms;
     },
   };

@@ -24,6 +24,7 @@ const REFUSED = [
   ['emulator/state', '../resources/deployments.ts'],
   ['emulator/answers', '../calls/call.ts'],
   ['emulator/worker-log', '../seed/schema.ts'],
+  ['emulator/fleet', '../serverless/endpoints.ts'],
   ['emulator/tfa/account', '../../handlers/define.ts'],
   ['emulator/resources', '../http/server.ts'],
   ['emulator/resources', '../admin/route.ts'],

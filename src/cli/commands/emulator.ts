@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printError, type Console } from '../console.ts';
+import { InputError } from '../input-error.ts';
 import { untilAborted } from '../interrupts.ts';
 
 interface EmulatorFlags {
@@ -8,6 +9,7 @@ interface EmulatorFlags {
   readonly port: number;
   readonly seed?: string;
   readonly dialect: 'spec' | 'public';
+  readonly load?: readonly string[];
 }
 
 export function emulatorCommand(console: Console): Command {
@@ -27,24 +29,33 @@ export function emulatorCommand(console: Console): Command {
         .choices(['spec', 'public'])
         .default('spec'),
     )
+    .option(
+      '--load <endpoint=load>',
+      'requests that come to an endpoint by themselves: chat=diurnal:500, or chat=trace:requests.csv; with fields of the seed behind it (,request_work=200); repeat it for several endpoints',
+      (text: string, before: readonly string[] = []) => [...before, text],
+    )
     .action(async (flags: EmulatorFlags) => {
       const { SeedError } = await import('../../emulator/index.ts');
       try {
         await console.interruptible((signal) => serve(flags, console, signal));
       } catch (error) {
         printError(console, `error: ${(error as Error).message}`);
-        console.exit(error instanceof SeedError ? EXIT.usage : EXIT.failed);
+        const isUsage = error instanceof SeedError || error instanceof InputError;
+        console.exit(isUsage ? EXIT.usage : EXIT.failed);
       }
     });
 }
 
 async function serve(
-  { host, port, dialect, seed }: EmulatorFlags,
+  { host, port, dialect, seed: file, load: flags = [] }: EmulatorFlags,
   { out }: Console,
   signal: AbortSignal,
 ): Promise<void> {
   const { readSeedFile, startEmulator } = await import('../../emulator/index.ts');
-  const options = { host, port, dialect, ...(seed !== undefined && { seed: await readSeedFile(seed) }) };
+  const { readLoadFlag, withLoads } = await import('../loads/load-flag.ts');
+  const loads = await Promise.all(flags.map(readLoadFlag));
+  const seed = withLoads(file === undefined ? {} : await readSeedFile(file), loads);
+  const options = { host, port, dialect, seed };
   await using emulator = await startEmulator(options);
   // At once: a reader that leaves after the first line, as `head -1` does, must not end the emulator now and then.
   out(

@@ -6,6 +6,7 @@ import type { DialectName } from '../dialect/dialect.ts';
 import type { Faults } from '../faults/injector.ts';
 import type { ApiKeys } from '../inspect/api-keys.ts';
 import type { Deployments } from '../inspect/deployments.ts';
+import type { EndpointGroups, Loads } from '../inspect/endpoint-groups.ts';
 import type { Instances } from '../inspect/instances.ts';
 import type { Machines } from '../inspect/machines.ts';
 import type { WorkerGroups } from '../inspect/worker-groups.ts';
@@ -42,6 +43,8 @@ export interface AdminParts extends Resources {
   readonly workergroups: WorkerGroups;
   readonly instances: Instances;
   readonly machines: Machines;
+  readonly endpointGroups: EndpointGroups;
+  readonly load: Loads;
   readonly outbox: Outbox;
   readonly totp: TotpHelper;
   readonly tfa: TwoFactor;

@@ -1,4 +1,5 @@
 import { controlRoutes } from './controls.ts';
+import { fleetRoutes } from './fleet.ts';
 import { lifecycleRoutes } from './lifecycle.ts';
 import { resourceRoutes } from './resources.ts';
 import type { AdminParts, AdminRoute } from './route.ts';
@@ -10,6 +11,7 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
     ...lifecycleRoutes(parts),
     ...controlRoutes(parts),
     ...resourceRoutes(parts),
+    ...fleetRoutes(parts),
     ...twoFactorRoutes(parts),
   ];
 }

@@ -1,5 +1,6 @@
 /** What a handler is: the behaviour of one operation, as a transition of the state. */
 import type { Fields, OperationId, Output } from '../../contract/operations.ts';
+import type { Fleets } from '../fleet/fleets.ts';
 import type { InferenceLog } from '../worker-log/inference-log.ts';
 import type { Random } from '../random.ts';
 import type { Identity } from '../calls/identity.ts';
@@ -11,6 +12,7 @@ export interface HandlerContext extends Identity {
   readonly nowMs: number;
   readonly random: Random;
   readonly inferenceLog: InferenceLog;
+  readonly fleets: Fleets;
   /** Address that the client sees the emulator at, without a slash at its end. */
   readonly origin: string;
   /** base64 of the service's signature of a text. */

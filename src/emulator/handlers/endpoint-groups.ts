@@ -4,9 +4,9 @@ import { Refused } from '../answers/refused.ts';
 import { viewDeployment } from '../resources/deployments.ts';
 import { createGroup, groupView } from '../resources/endpoint-groups.ts';
 import { deleteEndpoint, endpointWorkers, moveEndpoint } from '../serverless/endpoints.ts';
-import { eventText, noteEvent } from '../serverless/events.ts';
+import { eventText, noteEvent } from '../fleet/events.ts';
 import { routeRequest } from '../serverless/route.ts';
-import { workerView } from '../serverless/worker-view.ts';
+import { shownWorkers } from './workers.ts';
 import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
 import type { HandlerContext, HandlersOf } from './define.ts';
 
@@ -46,20 +46,21 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
   },
 
   'endpointGroups.logs': ({ id, tail = LIMITS.logTailMax }, context) => {
-    const text = eventText(ownGroup(id, context), tail);
-    return { info0: text, info1: text, trace: '', debug: '' };
+    const group = ownGroup(id, context);
+    const text = (level: 'info0' | 'info1') => eventText(group, level, tail);
+    return { info0: text('info0'), info1: text('info1'), trace: '', debug: '' };
   },
 
   'endpointGroups.workers': ({ id }, context) => {
-    const { state, nowMs, origin } = context;
+    const { state, fleets } = context;
     const workers = endpointWorkers(state, ownGroup(id, context).id);
-    return { workers: workers.map((worker) => workerView(worker, state, nowMs, origin)) };
+    return { workers: shownWorkers(workers, fleets.of(id), context) };
   },
 
   'endpointGroups.route': (request, context) => {
     const { endpoint: name } = request;
     const group = ownGroups(context).find(({ parameters }) => parameters.endpoint_name === name);
-    if (group) return routeRequest(group, request, context);
+    if (group) return routeRequest(group, request, { ...context, engine: context.fleets.of(group.id) });
     throw new Refused('not_found', `no endpoint ${name}`, {
       reason: `endpoint: this account has no endpoint ${name}`,
     });

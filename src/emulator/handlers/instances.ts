@@ -4,7 +4,7 @@ import { instanceRow } from '../resources/instance-view.ts';
 import { pageOf } from '../resources/instance-page.ts';
 import { startInstance, stopInstance } from '../resources/instances.ts';
 import { rentOffer } from '../resources/rent.ts';
-import { deleteInstance } from '../serverless/workers.ts';
+import { deleteInstance } from '../fleet/workers.ts';
 import type { InstanceRecord } from '../state/instances.ts';
 import type { HandlerContext, HandlersOf } from './define.ts';
 

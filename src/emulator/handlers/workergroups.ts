@@ -3,15 +3,15 @@ import type { WorkerGroupRequest } from '../../contract/operations/serverless/wo
 import { Refused } from '../answers/refused.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
 import { createWorkerGroup, deleteWorkerGroup, workerImage } from '../serverless/worker-groups.ts';
-import { noteEvent } from '../serverless/events.ts';
-import { workerView } from '../serverless/worker-view.ts';
-import { cancelRoll, rollWorkers, workersOf } from '../serverless/workers.ts';
+import { noteEvent } from '../fleet/events.ts';
+import { cancelRoll, rollWorkers, workersOf } from '../fleet/workers.ts';
 import { findTemplate, visibleTo } from '../resources/templates.ts';
 import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
 import type { TemplateRecord } from '../state/templates.ts';
 import type { WorkerGroupRecord, WorkerGroupTraits } from '../state/worker-groups.ts';
 import { tailText } from '../worker-log/group-log.ts';
 import type { HandlerContext, HandlersOf } from './define.ts';
+import { shownWorkers } from './workers.ts';
 
 export const workerGroupHandlers: HandlersOf<'workergroups'> = {
   'workergroups.logs': ({ id, tail }, context) => {
@@ -57,9 +57,9 @@ export const workerGroupHandlers: HandlersOf<'workergroups'> = {
   },
 
   'workergroups.workers': ({ id }, context) => {
-    const { state, nowMs, origin } = context;
+    const { state, fleets } = context;
     const workers = workersOf(state, ownGroup(id, context, 'not_found').id);
-    return { workers: workers.map((worker) => workerView(worker, state, nowMs, origin)) };
+    return { workers: shownWorkers(workers, fleets.ofGroup(state, id), context) };
   },
 
   'workergroups.updateWorkers': ({ workergroup_id: id, cancel_update: cancels }, context) => {

@@ -2,10 +2,13 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AdminApi } from '../admin/api.ts';
+import type { ScheduledClock } from '../clock.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import { docsAnswer } from '../docs/routes.ts';
 import { UPLOAD_FOLDER } from '../serverless/upload.ts';
+import { WORKER_FOLDER } from '../serverless/worker-call.ts';
 import { takeUpload } from './upload.ts';
+import { answerAsWorker } from './worker.ts';
 import { exchangeWithFaults } from '../faults/exchange.ts';
 import type { FaultInjector } from '../faults/injector.ts';
 import type { Strikes } from '../faults/faults.ts';
@@ -15,6 +18,7 @@ import type { Service, World } from '../service/service.ts';
 
 export interface ServerParts {
   readonly world: World;
+  readonly clock: ScheduledClock;
   readonly service: Service;
   readonly faults: FaultInjector;
   readonly journal: JournalWriter;
@@ -57,7 +61,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
 type Send = (reply: FastifyReply, answer: Answer) => void;
 
 /** What answers a request: the admin API, the documentation, or the emulated service with its faults. */
-function createHandler({ world, service, faults, journal, admin, closing }: ServerParts, send: Send) {
+function createHandler({ world, clock, service, faults, journal, admin, closing }: ServerParts, send: Send) {
   return handle;
 
   function handle(request: FastifyRequest, reply: FastifyReply): void {
@@ -72,6 +76,13 @@ function createHandler({ world, service, faults, journal, admin, closing }: Serv
     if (url.startsWith(UPLOAD_FOLDER) && method === 'POST') {
       const bytes = Buffer.isBuffer(body) ? body : Buffer.from(bodyText);
       void takeUpload(world, new Uint8Array(bytes), contentType).then((answer) => send(reply, answer));
+      return;
+    }
+    if (url.startsWith(WORKER_FOLDER)) {
+      const call = { text: bodyText, origin: `http://${host}` };
+      void answerAsWorker(request.raw, call, { world, clock }).then((answer) =>
+        answer ? send(reply, answer) : reply.hijack(),
+      );
       return;
     }
     const page = docsAnswer(method ?? 'GET', url, host);

@@ -7,7 +7,7 @@ import { deploymentChanges, deploymentEntry } from '../seed/schema.ts';
 import { deleteDeployment, endpointOf, moveEndpoint } from '../serverless/endpoints.ts';
 import type { World } from '../service/service.ts';
 import { nextId } from '../state/next-id.ts';
-import { existing, firstUser } from './existing.ts';
+import { existing, firstUser, settledState } from './existing.ts';
 
 export interface Deployments {
   /** @throws RangeError for an id that does not exist; so do all methods here that take one */
@@ -42,7 +42,7 @@ export function inspectDeployments(world: World): Deployments {
       ...(endpointState !== undefined && { endpointState }),
       ...(ttl !== undefined && { ttlMs: ttl === null ? null : ttl * 1000 }),
     };
-    const { state } = world;
+    const state = settledState(world);
     changeDeployment(existing(state.deployments, id, 'deployment'), traits, world.now());
     const endpoint = endpointOf(state, id);
     const next = ENDPOINT_STATES.find((one) => one === endpointState);
@@ -56,7 +56,7 @@ export function inspectDeployments(world: World): Deployments {
     change,
     stop: (id) => change(id, { endpoint_state: 'stopped' }),
     redeploy(id) {
-      const { state } = world;
+      const state = settledState(world);
       const before = existing(state.deployments, id, 'deployment');
       const { name, tag, endpointState, ttlMs, versions } = before;
       const newId = nextId(state, 'deployment', state.deployments.keys());
@@ -69,8 +69,9 @@ export function inspectDeployments(world: World): Deployments {
       return newId;
     },
     remove(id) {
-      const deployment = world.state.deployments.get(id);
-      if (deployment) deleteDeployment(world.state, deployment);
+      const state = settledState(world);
+      const deployment = state.deployments.get(id);
+      if (deployment) deleteDeployment(state, deployment);
     },
   };
 }

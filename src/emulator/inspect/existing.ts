@@ -1,5 +1,5 @@
-import { settleEndpoints } from '../serverless/endpoints.ts';
 import type { World } from '../service/service.ts';
+import { settle } from '../service/settle.ts';
 import type { State } from '../state/state.ts';
 
 /** @throws RangeError for an id that does not exist, which is a mistake of the test that asks */
@@ -14,8 +14,8 @@ export function firstUser(state: State): number {
   return state.users.keys().next().value ?? 0;
 }
 
-/** The state of this moment: what ended with a deployment that has expired is not in it. */
+/** The state of this moment: everything that was due by now has happened, as it has to before a change too. */
 export function settledState(world: World): State {
-  settleEndpoints(world.state, world.now());
+  settle(world, world.now());
   return world.state;
 }

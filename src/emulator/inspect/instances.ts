@@ -28,6 +28,6 @@ export function inspectInstances(world: World): Instances {
         registryLogin: instance.launch?.login ?? null,
       })),
     setStatus: (id, status) =>
-      setInstanceStatus(existing(world.state.instances, id, 'instance'), status, world.now()),
+      setInstanceStatus(existing(settledState(world).instances, id, 'instance'), status, world.now()),
   };
 }

@@ -1,15 +1,12 @@
 /** What a test may see and change of what users create or rent: `emulator.teamRoles.list()`. */
 import type { z } from 'zod';
-import { groupView } from '../resources/endpoint-groups.ts';
 import { viewOffer, type OfferView } from '../resources/offers.ts';
 import { offerOf, templateOf } from '../seed/build-resources.ts';
 import { offerEntry, templateEntry } from '../seed/resource-schema.ts';
-import { settledState } from './existing.ts';
 import type { World } from '../service/service.ts';
 import { templateView } from '../resources/templates.ts';
 
 export type TemplateView = ReturnType<typeof templateView>;
-export type EndpointGroupView = ReturnType<typeof groupView>;
 
 /** A role of a team; `created_at` in Unix seconds. */
 export interface TeamRoleView {
@@ -33,11 +30,6 @@ export interface Offers {
   add(offer: z.input<typeof offerEntry>): void;
 }
 
-export interface EndpointGroups {
-  /** With all defaults filled in. */
-  list(): EndpointGroupView[];
-}
-
 export interface TeamRoles {
   list(): TeamRoleView[];
 }
@@ -45,7 +37,6 @@ export interface TeamRoles {
 export interface Resources {
   readonly templates: Templates;
   readonly offers: Offers;
-  readonly endpointGroups: EndpointGroups;
   readonly teamRoles: TeamRoles;
 }
 
@@ -67,7 +58,6 @@ export function inspectResources(world: World): Resources {
         world.state.offers.set(offer.id, offer);
       },
     },
-    endpointGroups: { list: () => [...settledState(world).endpointGroups.values()].map(groupView) },
     teamRoles: {
       list: () =>
         [...world.state.teamRoles.values()].map(({ id, teamId, name, permissions, createdMs }) => ({

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { workerGroupOf } from '../seed/build.ts';
 import { workerGroupEntry } from '../seed/schema.ts';
 import { deleteWorkerGroup } from '../serverless/worker-groups.ts';
-import { newWorker } from '../serverless/workers.ts';
+import { newWorker } from '../fleet/workers.ts';
 import type { World } from '../service/service.ts';
 import {
   appendLines,
@@ -44,7 +44,8 @@ export interface WorkerGroups {
 }
 
 export function inspectWorkerGroups(world: World): WorkerGroups {
-  const logOfGroup = (id: number) => existing(world.state.workerGroups, id, 'worker group').log;
+  const groupOf = (id: number) => existing(settledState(world).workerGroups, id, 'worker group');
+  const logOfGroup = (id: number) => groupOf(id).log;
   function get(id: number): WorkerGroupView {
     const log = logOfGroup(id);
     const nowMs = world.now();
@@ -60,15 +61,19 @@ export function inspectWorkerGroups(world: World): WorkerGroups {
     list: () => [...settledState(world).workerGroups.keys()].map(get),
     add(entry) {
       const parsed = workerGroupEntry.parse(entry);
-      const { state } = world;
+      const state = settledState(world);
       const owner = firstUser(state);
       state.workerGroups.set(parsed.id, workerGroupOf(parsed, owner, state.settings, world.now()));
       for (const worker of parsed.workers) state.workers.set(worker, newWorker(worker, parsed.id));
     },
-    remove: (id) => void deleteWorkerGroup(world.state, id),
+    remove: (id) => void deleteWorkerGroup(settledState(world), id),
     append: (id, lines) => appendLines(logOfGroup(id), lines, world.now()),
     write: (id, text) => writeText(logOfGroup(id), text, world.now()),
-    setRate: (id, linesPerSecond) => setGrowthRate(logOfGroup(id), linesPerSecond, world.now()),
+    setRate(id, linesPerSecond) {
+      const group = groupOf(id);
+      group.linesPerSecond = linesPerSecond;
+      setGrowthRate(group.log, linesPerSecond, world.now());
+    },
     lines: (id, from = 0, to = Infinity) =>
       linesBetween(logOfGroup(id), from, to, world.now(), world.inferenceLog),
     clear: (id) => clearLog(logOfGroup(id), world.now()),

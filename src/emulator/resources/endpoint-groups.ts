@@ -23,10 +23,11 @@ export function refuseBadGroup(given: unknown): void {
 }
 
 type NewGroup = Pick<EndpointGroupRecord, 'id' | 'userId' | 'createdMs' | 'parameters'> &
-  Partial<Pick<EndpointGroupRecord, 'state' | 'deploymentId'>>;
+  Partial<Pick<EndpointGroupRecord, 'state' | 'deploymentId' | 'load' | 'established'>>;
 
-export function newGroup({ state = 'active', deploymentId = null, ...group }: NewGroup): EndpointGroupRecord {
-  return { ...group, state, deploymentId, apiKey: keyOf(group.id), events: [], requests: 0 };
+export function newGroup(group: NewGroup): EndpointGroupRecord {
+  const begun = { apiKey: keyOf(group.id), events: [], details: [], requests: 0 };
+  return { state: 'active', deploymentId: null, load: null, established: false, ...group, ...begun };
 }
 
 export function createGroup(state: State, group: Omit<NewGroup, 'id'>): EndpointGroupRecord {

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { TEMPLATE_DEFAULTS } from '../../contract/operations/templates.ts';
 import { newGroup } from '../resources/endpoint-groups.ts';
 import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
+import { loadRecord } from '../state/loads.ts';
 import type { InstanceStep } from '../state/instances.ts';
 import type { OfferRecord } from '../state/machines.ts';
 import { contentOf, templateHash } from '../resources/templates.ts';
@@ -52,13 +53,24 @@ export function offerOf(entry: z.output<typeof offerEntry>): OfferRecord {
   };
 }
 
+/** `seed`: of the random numbers of its load. */
 export function endpointGroupOf(
   entry: z.output<typeof endpointGroupEntry>,
   userId: number,
-  nowMs: number,
+  { nowMs, seed }: { readonly nowMs: number; readonly seed: number },
 ): EndpointGroupRecord {
-  const { id, endpoint_state: state, deployment_id: deploymentId = null, ...parameters } = entry;
-  return newGroup({ id, userId, createdMs: nowMs, parameters, state, deploymentId });
+  const { id, endpoint_state: state, deployment_id: deploymentId = null, load, ...parameters } = entry;
+  const record = load ? loadRecord(load, { sinceMs: nowMs, revision: 1, seed }) : null;
+  return newGroup({
+    id,
+    userId,
+    createdMs: nowMs,
+    parameters,
+    state,
+    deploymentId,
+    load: record,
+    established: true,
+  });
 }
 
 export function stepsOf(statuses: z.output<typeof statusSteps>): InstanceStep[] | null {

@@ -2,8 +2,8 @@
 import { createDeployment } from '../resources/deployments.ts';
 import { createGroupLog } from '../worker-log/group-log.ts';
 import type { LineSource, WorkerGroupRecord } from '../state/worker-groups.ts';
-import { NO_TRAITS } from '../serverless/worker-groups.ts';
-import { newWorker } from '../serverless/workers.ts';
+import { DEFAULT_IMAGE, NO_TRAITS } from '../serverless/worker-groups.ts';
+import { newWorker } from '../fleet/workers.ts';
 import { startingSteps } from '../resources/instances.ts';
 import type { InstanceRecord } from '../state/instances.ts';
 import { endpointGroupOf, offerOf, stepsOf, templateOf } from './build-resources.ts';
@@ -50,7 +50,9 @@ export function buildState(seed: Seed, overrides: SettingsInput, nowMs: number):
     instances: byId(instances.map((entry) => instanceOf(entry, owner, settings, nowMs))),
     templates: byId(templates.map((entry) => templateOf(entry, owner, nowMs))),
     offers: byId(offers.map(offerOf)),
-    endpointGroups: byId(endpointGroups.map((entry) => endpointGroupOf(entry, owner, nowMs))),
+    endpointGroups: byId(
+      endpointGroups.map((entry) => endpointGroupOf(entry, owner, { nowMs, seed: settings.randomSeed })),
+    ),
     teamRoles: new Map(),
     lastIds: lastIdsOf({
       deployment: deployments,
@@ -128,7 +130,16 @@ export function workerGroupOf(
   nowMs: number,
 ): WorkerGroupRecord {
   const { id, endpoint_id: endpointId = null } = entry;
-  return { id, userId, endpointId, createdMs: nowMs, traits: NO_TRAITS, log: logOf(entry, settings, nowMs) };
+  return {
+    id,
+    userId,
+    endpointId,
+    createdMs: nowMs,
+    traits: NO_TRAITS,
+    image: DEFAULT_IMAGE,
+    linesPerSecond: entry.lines_per_second ?? settings.logLinesPerSecond,
+    log: logOf(entry, settings, nowMs),
+  };
 }
 
 function logOf(entry: Entry<'workergroups'>, settings: Settings, nowMs: number) {

@@ -103,5 +103,16 @@ export const DEFAULT_SEED: Seed = {
       ],
     },
   ],
-  endpoint_groups: [{ id: 31, endpoint_name: 'chat', target_util: 0.9, max_workers: 20 }],
+  endpoint_groups: [
+    {
+      id: 31,
+      endpoint_name: 'chat',
+      target_util: 0.9,
+      max_workers: 20,
+      // Without a load it keeps the two workers that it has, and recruits none.
+      min_load: 1_500,
+      cold_mult: 1,
+      cold_workers: 2,
+    },
+  ],
 };

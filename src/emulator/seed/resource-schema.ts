@@ -6,6 +6,7 @@ import {
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
 import { id } from '../../contract/schemas.ts';
+import { loadSchema } from '../state/loads.ts';
 import { templateBody } from '../../contract/operations/templates.ts';
 
 const seconds = z.number().nonnegative();
@@ -55,4 +56,5 @@ export const endpointGroupEntry = z.strictObject({
   ...endpointGroupParameters.shape,
   endpoint_state: z.enum(ENDPOINT_STATES).default('active'),
   deployment_id: id.optional().describe('the deployment whose endpoint it is, and with which it ends'),
+  load: loadSchema.optional().describe('requests that come by themselves from the start on; absent: none'),
 });

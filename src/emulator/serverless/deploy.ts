@@ -12,9 +12,9 @@ import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
 import { nextId } from '../state/next-id.ts';
 import type { State } from '../state/state.ts';
 import { endpointOf, endpointWorkers } from './endpoints.ts';
-import { noteEvent } from './events.ts';
+import { noteEvent } from '../fleet/events.ts';
 import { createWorkerGroup } from './worker-groups.ts';
-import { rollWorkers } from './workers.ts';
+import { rollWorkers } from '../fleet/workers.ts';
 
 export interface Deployed {
   readonly action: DeployAction;

@@ -5,9 +5,9 @@ import type { DeploymentRecord } from '../state/deployments.ts';
 import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
 import type { State } from '../state/state.ts';
 import type { WorkerRecord } from '../state/workers.ts';
-import { noteEvent } from './events.ts';
+import { noteEvent } from '../fleet/events.ts';
 import { deleteWorkerGroup, groupsOf } from './worker-groups.ts';
-import { startWorkers, stopWorkers, workersOf } from './workers.ts';
+import { workersOf } from '../fleet/workers.ts';
 
 export function endpointOf(state: State, deploymentId: number): EndpointGroupRecord | undefined {
   for (const endpoint of state.endpointGroups.values())
@@ -19,7 +19,7 @@ export function endpointWorkers(state: State, endpointId: number): WorkerRecord[
   return groupsOf(state, endpointId).flatMap(({ id }) => workersOf(state, id));
 }
 
-/** Active again, its workers start; stopped, they stop; suspended, they go on as they are. */
+/** Its engine moves the workers: stopped, they stop; active again, those start that are wanted; suspended, they go on. */
 export function moveEndpoint(
   state: State,
   endpoint: EndpointGroupRecord,
@@ -32,8 +32,6 @@ export function moveEndpoint(
   if (endpoint.state === next) return;
   endpoint.state = next;
   const workers = endpointWorkers(state, endpoint.id);
-  if (next === 'stopped') stopWorkers(state, workers, nowMs);
-  if (next === 'active') startWorkers(state, workers, nowMs);
   noteEvent(endpoint, `the endpoint is ${next}, with ${workers.length} workers`, nowMs);
 }
 

@@ -1,9 +1,11 @@
 /** The service's own key, with which it signs where a request may go. */
-import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createSign, createVerify, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
 export interface Signer {
   /** base64 of RSA PKCS#1 v1.5 with SHA-256. */
   sign(text: string): string;
+  /** Whether that is a signature of this text. */
+  verify(text: string, signature: string): boolean;
   /** For those who check signatures, PEM. */
   publicKey(): string;
 }
@@ -16,6 +18,8 @@ export function createSigner(): Signer {
   const keys = () => (pair ??= generateKeyPairSync('rsa', { modulusLength: MODULUS_BITS }));
   return {
     sign: (text) => createSign('sha256').update(text).sign(keys().privateKey, 'base64'),
+    verify: (text, signature) =>
+      createVerify('sha256').update(text).verify(keys().publicKey, signature, 'base64'),
     publicKey: () => keys().publicKey.export({ type: 'spki', format: 'pem' }).toString(),
   };
 }

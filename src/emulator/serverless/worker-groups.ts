@@ -6,8 +6,10 @@ import type { State } from '../state/state.ts';
 import type { TemplateRecord } from '../state/templates.ts';
 import type { WorkerGroupRecord, WorkerGroupTraits } from '../state/worker-groups.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
-import { noteEvent } from './events.ts';
-import { destroyWorkers, recruitWorkers, workersOf } from './workers.ts';
+import { noteEvent } from '../fleet/events.ts';
+import { destroyWorkers, recruitWorker, workersOf } from '../fleet/workers.ts';
+
+export const DEFAULT_IMAGE = 'vllm/vllm-openai:latest';
 
 export const NO_TRAITS: WorkerGroupTraits = {
   templateHash: null,
@@ -39,6 +41,8 @@ export function createWorkerGroup(
     endpointId: endpoint.id,
     createdMs: nowMs,
     traits: { ...NO_TRAITS, ...traits },
+    image,
+    linesPerSecond: settings.logLinesPerSecond,
     log: createGroupLog({
       source: { kind: 'generated', seed: id + settings.randomSeed },
       linesPerSecond: settings.logLinesPerSecond,
@@ -50,7 +54,7 @@ export function createWorkerGroup(
   noteEvent(endpoint, `worker group ${id} is there`, nowMs);
   const room = roomFor(state, endpoint);
   const count = Math.min(room, traits.testWorkers ?? settings.workersRecruited);
-  const recruited = recruitWorkers(state, { groupId: id, userId, image, count }, nowMs);
+  const recruited = Array.from({ length: count }, () => recruitWorker(state, group, nowMs));
   if (count > 0) {
     const ids = recruited.map((worker) => worker.id).join(', ');
     noteEvent(endpoint, `recruited ${count} for worker group ${id}, to measure them: ${ids}`, nowMs);
@@ -75,7 +79,7 @@ export function deleteWorkerGroup(state: State, id: number): number[] {
 
 /** What the workers of a template run; without one, what `launch_args` say is not read. */
 export function workerImage(template: TemplateRecord | undefined): string {
-  if (!template) return 'vllm/vllm-openai:latest';
+  if (!template) return DEFAULT_IMAGE;
   const { image, tag } = template.content;
   return `${image}:${tag ?? template.defaultTag}`;
 }

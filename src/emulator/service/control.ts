@@ -1,6 +1,7 @@
 /** The whole emulator at once: reset, seed, snapshot and restore. Each is one synchronous swap of the state. */
 import { buildState } from '../seed/build.ts';
 import type { Reading, ScheduledClock } from '../clock.ts';
+import type { SavedEngine } from '../fleet/engine.ts';
 import type { Faults } from '../faults/injector.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createRandom } from '../random.ts';
@@ -13,6 +14,8 @@ import type { State } from '../state/state.ts';
 /** The state of one moment. A frozen clock is part of it; a running one keeps running. */
 export interface Snapshot {
   readonly state: State;
+  /** Engines of the endpoints, which belong to the state. */
+  readonly fleets: readonly SavedEngine[];
   readonly clock: Reading;
 }
 
@@ -42,6 +45,8 @@ export function createControl({ world, clock, faults, journal, settings, seed }:
     clock.reset();
     world.state = buildState(current, settings, clock.now());
     world.random = createRandom(world.state.settings.randomSeed);
+    world.fleets.clear();
+    world.fleets.settle(world.state, clock.now());
     journal.clear();
     await faults.clear();
   }
@@ -53,10 +58,15 @@ export function createControl({ world, clock, faults, journal, settings, seed }:
       current = await withReplayFiles(next);
       await reset();
     },
-    snapshot: () => ({ state: structuredClone(world.state), clock: clock.save() }),
+    snapshot() {
+      world.fleets.settle(world.state, clock.now());
+      return structuredClone({ state: world.state, fleets: world.fleets.save(), clock: clock.save() });
+    },
     restore(snapshot) {
       clock.restore(snapshot.clock);
-      world.state = structuredClone(snapshot.state);
+      const { state, fleets } = structuredClone({ state: snapshot.state, fleets: snapshot.fleets });
+      world.state = state;
+      world.fleets.restore(state, fleets);
     },
   };
 }

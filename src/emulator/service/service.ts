@@ -9,6 +9,7 @@ import { readCall, type Call, type IncomingRequest } from '../calls/call.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import type { Target } from '../calls/call.ts';
 import type { HandlerContext } from '../handlers/define.ts';
+import type { Fleets } from '../fleet/fleets.ts';
 import { HANDLERS } from '../handlers/index.ts';
 import type { InferenceLog } from '../worker-log/inference-log.ts';
 import type { Random } from '../random.ts';
@@ -28,6 +29,7 @@ export interface World {
   random: Random;
   readonly inferenceLog: InferenceLog;
   readonly signer: Signer;
+  readonly fleets: Fleets;
 }
 
 export interface Service {
@@ -60,7 +62,7 @@ export function createService(world: World): Service {
   }
 
   function run(call: Call, target: Target, headers: Record<string, string>): unknown {
-    const { state, random, inferenceLog, signer } = world;
+    const { state, random, inferenceLog, signer, fleets } = world;
     const operation = operationOf(target.id);
     const nowMs = world.now();
     const caller = identify(state, operation, call, nowMs);
@@ -69,17 +71,21 @@ export function createService(world: World): Service {
     keepInterval(target.id, key.id, nowMs);
     const input = validate(call, target, state, nowMs);
     settleEndpoints(state, nowMs);
+    const movesWorkers = moves(target.id);
+    if (movesWorkers) fleets.settle(state, nowMs);
     const handler = HANDLERS[target.id] as AnyHandler;
     const body = handler(input, {
       state,
       nowMs,
       random,
       inferenceLog,
+      fleets,
       origin: call.origin,
       sign: (text) => signer.sign(text),
       headers,
       ...caller,
     });
+    if (movesWorkers && operation.method !== 'GET') fleets.settle(state, nowMs);
     const checked = operation.response.safeParse(body);
     if (checked.success) return body;
     const [first] = problemsOf(checked.error, body);
@@ -103,6 +109,13 @@ export function createService(world: World): Service {
   }
 
   return { read: (request) => readCall(request, dialect, world.state), perform };
+}
+
+/** Whether an operation may look at workers or move them. Heartbeats do not, and there are thousands a second. */
+function moves(id: OperationId): boolean {
+  return (
+    /^(?:deployments|endpointGroups|instances|workergroups)\./.test(id) && id !== 'deployments.heartbeat'
+  );
 }
 
 /**

@@ -2,6 +2,7 @@ import type {
   EndpointGroupParameters,
   EndpointState,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
+import type { LoadRecord } from './loads.ts';
 
 export interface EndpointGroupRecord {
   readonly id: number;
@@ -17,6 +18,12 @@ export interface EndpointGroupRecord {
   deploymentId: number | null;
   /** What happened to it and why, oldest first. */
   readonly events: EndpointEvent[];
+  /** The same with most detail: each look at the load that found another one. */
+  readonly details: EndpointEvent[];
+  /** What is asked of it; null: nothing but the requests that come over /route/. */
+  load: LoadRecord | null;
+  /** Its engine begins with the workers that the parameters keep, as if it had always been there. */
+  readonly established: boolean;
   /** Requests that asked it for a worker so far. */
   requests: number;
 }

@@ -51,6 +51,102 @@ const tfaSettings = {
     .describe('how long the session_key of a 2FA login is good; then auth_error'),
 };
 
+/** Numbers of the fleet: how workers perform, start and fail, and how the engine decides. */
+const fleetSettings = {
+  workersRecruited: z
+    .int()
+    .nonnegative()
+    .default(3)
+    .describe('workers that a new worker group begins with, where its creation names no test_workers'),
+  workersMost: z
+    .int()
+    .positive()
+    .default(500)
+    .describe('workers that an endpoint gets at most, whatever its max_workers: there are no more machines'),
+  workerUpdateSeconds: z
+    .number()
+    .nonnegative()
+    .default(60)
+    .describe('how long a rolling update takes for each worker, one after the other'),
+  workerPerformanceLeast: z
+    .number()
+    .positive()
+    .default(900)
+    .describe('work units a second that a worker can do; each is drawn evenly from here …'),
+  workerPerformanceMost: z.number().positive().default(1100).describe('… to here'),
+  workerSlots: z
+    .int()
+    .positive()
+    .default(1)
+    .describe('requests that a worker works on side by side, each at its share of the performance'),
+  workerPriceLeast: z
+    .number()
+    .nonnegative()
+    .default(0.36)
+    .describe('price in $/h of a worker that the engine recruits; each is drawn evenly from here …'),
+  workerPriceMost: z.number().nonnegative().default(0.44).describe('… to here'),
+  workerModelLoadingSeconds: z
+    .number()
+    .nonnegative()
+    .default(30)
+    .describe('how long a new worker loads its model once its instance runs (model_loading)'),
+  workerColdStartSeconds: z
+    .number()
+    .nonnegative()
+    .default(20)
+    .describe('how long a stopped worker takes to be ready again (starting)'),
+  workerDeathsPerHour: z
+    .number()
+    .nonnegative()
+    .default(0)
+    .describe('how often a ready worker dies, in the mean: its machine is gone, and another is recruited'),
+  workerErrorsPerHour: z
+    .number()
+    .nonnegative()
+    .default(0)
+    .describe('how often a ready worker errs, in the mean: it loses its requests and starts again'),
+  workerErrorSeconds: z
+    .number()
+    .nonnegative()
+    .default(60)
+    .describe('how long a worker stays in `error` before it reboots, or is destroyed where it has died'),
+  workerDestroyingSeconds: z
+    .number()
+    .nonnegative()
+    .default(5)
+    .describe('how long a worker that is given up stays `destroying`'),
+  engineDecisionSeconds: z
+    .number()
+    .positive()
+    .default(5)
+    .describe('how often the engine of an endpoint looks at its load and decides'),
+  engineLoadWindowSeconds: z
+    .number()
+    .positive()
+    .default(60)
+    .describe('its estimate of the load is the mean of the work that arrived in this time'),
+  engineScaleDownSeconds: z
+    .number()
+    .nonnegative()
+    .default(60)
+    .describe('it stops a ready worker once it has not wanted it for this time'),
+  engineDestroySeconds: z
+    .number()
+    .nonnegative()
+    .default(1800)
+    .describe('it destroys a stopped worker once it has not wanted it at all for this time'),
+  requestGiveUpSeconds: z
+    .number()
+    .positive()
+    .default(600)
+    .describe('how long the clients of a load wait for a worker before they go away'),
+  requestsWaitingMost: z
+    .int()
+    .positive()
+    .default(100_000)
+    .describe('requests that may wait for a worker of an endpoint; further ones are refused'),
+};
+
 export const settingsSchema = z.strictObject({
   randomSeed: z.int().default(1).describe('seed of all random choices: log lines, probabilities of faults'),
   deploymentTtlSeconds: z
@@ -92,16 +188,7 @@ export const settingsSchema = z.strictObject({
     .positive()
     .default(10)
     .describe('disk of an instance for which neither the request nor a template says, in GB'),
-  workersRecruited: z
-    .int()
-    .nonnegative()
-    .default(3)
-    .describe('workers that a new worker group begins with, where its creation names no test_workers'),
-  workerUpdateSeconds: z
-    .number()
-    .nonnegative()
-    .default(60)
-    .describe('how long a rolling update takes for each worker, one after the other'),
+  ...fleetSettings,
   deploymentVersionsKept: z
     .int()
     .positive()

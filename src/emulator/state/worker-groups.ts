@@ -21,11 +21,19 @@ export interface WorkerGroupRecord {
   /** Unix time in ms. */
   readonly createdMs: number;
   traits: WorkerGroupTraits;
+  /** What its workers run. */
+  readonly image: string;
+  /** Lines a second that its log grows by; of an endpoint with a load, those of each worker that serves. */
+  linesPerSecond: number;
   readonly log: GroupLog;
 }
 
+/** Which scenes of an inference server's life a generated log is made of. */
+export type Scenery = 'all' | 'busy' | 'idle';
+
 export type LineSource =
-  | { readonly kind: 'generated'; readonly seed: number }
+  /** Without scenes: all of them. */
+  | { readonly kind: 'generated'; readonly seed: number; readonly scenes?: Scenery }
   /** Given lines; with `loop` from the start again when they are all written, else the log stops there. */
   | { readonly kind: 'replay'; readonly lines: readonly string[]; readonly loop: boolean };
 

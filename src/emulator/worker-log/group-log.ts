@@ -3,7 +3,7 @@
  * segments: lines that were handed over, and stretches that grow by themselves at a rate. Nothing runs in
  * between; a line once written never changes, whatever rate is set later.
  */
-import type { GroupLog, Growth, LineSource, Literal } from '../state/worker-groups.ts';
+import type { GroupLog, Growth, LineSource, Literal, Scenery } from '../state/worker-groups.ts';
 import { TIME_MARK, type InferenceLog } from './inference-log.ts';
 
 export function createGroupLog(options: {
@@ -95,6 +95,20 @@ export function setGrowthRate(log: GroupLog, linesPerSecond: number, nowMs: numb
   dropOld(log, nowMs);
 }
 
+/** The same with other scenes, where its lines are made up; those that are replayed stay what they are. */
+export function setGrowth(
+  log: GroupLog,
+  { linesPerSecond, scenes }: { readonly linesPerSecond: number; readonly scenes: Scenery },
+  nowMs: number,
+): void {
+  const { source } = openGrowth(log);
+  if (source.kind !== 'generated') return;
+  if (growthRate(log) === linesPerSecond && (source.scenes ?? 'all') === scenes) return;
+  const growth = closeGrowth(log, nowMs);
+  log.segments.push({ ...growth, sinceMs: nowMs, linesPerSecond, source: { ...source, scenes } });
+  dropOld(log, nowMs);
+}
+
 /** Throws away all lines written so far, as a worker that was replaced does; the log goes on after them. */
 export function clearLog(log: GroupLog, nowMs: number): void {
   log.clearedBefore = lineCount(log, nowMs);
@@ -140,7 +154,7 @@ function lineOf(segment: Literal | Growth, index: number, inferenceLog: Inferenc
   const { source } = segment;
   const sourceIndex = segment.sourceFirst + offset;
   if (source.kind === 'replay') return source.lines[sourceIndex % source.lines.length] ?? '';
-  const line = inferenceLog.line(source.seed, sourceIndex);
+  const line = inferenceLog.line(source.seed, sourceIndex, source.scenes);
   if (!line.includes(TIME_MARK)) return line;
   return line.replaceAll(
     TIME_MARK,
@@ -149,7 +163,7 @@ function lineOf(segment: Literal | Growth, index: number, inferenceLog: Inferenc
 }
 
 /** `10-08 09:15:02`, UTC, as vLLM prints it. */
-function clockText(atMs: number): string {
+export function clockText(atMs: number): string {
   const iso = new Date(atMs).toISOString();
   return `${iso.slice(5, 10)} ${iso.slice(11, 19)}`;
 }

@@ -4,7 +4,8 @@
  * log can be asked for without the lines before it, so a log grows by looking at the clock.
  */
 import { createRandom, mixSeeds, type Random } from '../random.ts';
-import { SCENES, startup } from './scenes.ts';
+import type { Scenery } from '../state/worker-groups.ts';
+import { SCENERIES, startup, type Scene } from './scenes.ts';
 
 /** Stands in a line for the time at which it is written, which the log knows and the scenes do not. */
 export const TIME_MARK = '\u0001';
@@ -16,18 +17,18 @@ const CACHED_BLOCKS = 512;
 
 export interface InferenceLog {
   /** Line `index` (from 0) of the log of that seed, with TIME_MARK where its time belongs. */
-  line(seed: number, index: number): string;
+  line(seed: number, index: number, scenes?: Scenery): string;
 }
 
 export function createInferenceLog(): InferenceLog {
   const blocks = new Map<string, readonly string[]>();
   return {
-    line(seed, index) {
+    line(seed, index, scenes = 'all') {
       const number = Math.floor(index / BLOCK);
-      const name = `${seed}:${number}`;
+      const name = `${seed}:${number}:${scenes}`;
       let block = blocks.get(name);
       if (!block) {
-        block = makeBlock(seed, number);
+        block = makeBlock(seed, number, scenes);
         blocks.set(name, block);
         for (const oldest of blocks.keys()) {
           if (blocks.size <= CACHED_BLOCKS) break;
@@ -39,18 +40,17 @@ export function createInferenceLog(): InferenceLog {
   };
 }
 
-function makeBlock(seed: number, number: number): string[] {
+function makeBlock(seed: number, number: number, scenes: Scenery): string[] {
   const random = createRandom(mixSeeds(seed, number));
-  const lines: string[] = number === 0 ? startup(random) : [];
-  while (lines.length < BLOCK) lines.push(...pickScene(random)(random));
+  // Where an engine starts workers, their starts are written when they happen.
+  const lines: string[] = number === 0 && scenes === 'all' ? startup(random) : [];
+  while (lines.length < BLOCK) lines.push(...pickScene(SCENERIES[scenes], random)(random));
   return lines.slice(0, BLOCK);
 }
 
-const TOTAL_WEIGHT = SCENES.reduce((sum, { weight }) => sum + weight, 0);
-
-function pickScene(random: Random): (random: Random) => string[] {
-  let left = random() * TOTAL_WEIGHT;
-  for (const { weight, scene } of SCENES) {
+function pickScene(scenes: readonly Scene[], random: Random): Scene['scene'] {
+  let left = random() * scenes.reduce((sum, { weight }) => sum + weight, 0);
+  for (const { weight, scene } of scenes) {
     left -= weight;
     if (left < 0) return scene;
   }

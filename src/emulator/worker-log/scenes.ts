@@ -3,6 +3,7 @@
  * uvicorn print; \u0001 is where the time goes (see inference-log.ts).
  */
 import type { Random } from '../random.ts';
+import type { Scenery } from '../state/worker-groups.ts';
 
 const INFO = 'INFO \u0001';
 const WARNING = 'WARNING \u0001';
@@ -111,7 +112,7 @@ function batchProgress(random: Random): string[] {
   return [progressBar('Processed prompts', integer(random, 4, 16), 'it', random)];
 }
 
-function traceback(random: Random): string[] {
+export function traceback(random: Random): string[] {
   const wanted = decimal(random, 0.2, 9, 2);
   return [
     `${ERROR} [serving_chat.py:201] Error in preprocessing prompt inputs`,
@@ -126,8 +127,13 @@ function traceback(random: Random): string[] {
   ];
 }
 
-/** How often each scene is played, as a share of the sum of all weights. */
-export const SCENES: readonly { readonly weight: number; readonly scene: (random: Random) => string[] }[] = [
+export interface Scene {
+  /** How often it is played, as a share of the sum of all weights. */
+  readonly weight: number;
+  readonly scene: (random: Random) => string[];
+}
+
+const ALL: readonly Scene[] = [
   { weight: 45, scene: request },
   { weight: 18, scene: busyStatistics },
   { weight: 15, scene: healthChecks },
@@ -136,3 +142,19 @@ export const SCENES: readonly { readonly weight: number; readonly scene: (random
   { weight: 4, scene: batchProgress },
   { weight: 2, scene: traceback },
 ];
+
+/** Of a server that works, and of one that waits for work; what goes wrong in them is written when it does. */
+export const SCENERIES: Readonly<Record<Scenery, readonly Scene[]>> = {
+  all: ALL,
+  busy: [
+    { weight: 60, scene: request },
+    { weight: 20, scene: busyStatistics },
+    { weight: 10, scene: healthChecks },
+    { weight: 5, scene: warning },
+    { weight: 5, scene: batchProgress },
+  ],
+  idle: [
+    { weight: 1, scene: idleStatistics },
+    { weight: 2, scene: healthChecks },
+  ],
+};

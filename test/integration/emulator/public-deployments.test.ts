@@ -194,7 +194,8 @@ describe('stopping and starting', () => {
     ['an empty object', {}],
     ['no body', undefined],
   ])('with %s move endpoint and workers', async (_, body) => {
-    await make();
+    // So much that all of its workers stay ready.
+    await make({ min_load: 2_000, cold_mult: 1, cold_workers: 3 });
     await service.emulator.clock.advance(60_000);
     expect(instanceStates()).toEqual(['running', 'running', 'running']);
     const stopped = await service.send('POST', '/api/v0/deployment/44/stop/', body);

@@ -64,7 +64,7 @@ describe('states', () => {
     expect(await statuses()).toEqual(['stopped', 'stopped']);
     expect(await endpoint()).toMatchObject({ endpoint_state: 'stopped', max_workers: 20 });
     await put('active');
-    expect(await statuses()).toEqual(['loading', 'loading']);
+    expect(await statuses()).toEqual(['starting', 'starting']);
     await service.emulator.clock.advance(25_000);
     expect(await statuses()).toEqual(['idle', 'idle']);
   });
@@ -107,14 +107,16 @@ test('deletion takes worker groups and workers along, and says which', async () 
 describe('workers', () => {
   test('come as a list, each what its instance is', async () => {
     expect(await workers()).toMatchObject([
-      { id: 501, status: 'idle', cur_load: 0, perf: 1000, measured_perf: 1000, gpu_name: 'RTX 4090' },
-      { id: 502, status: 'created', loaded_at: 0, started_at: 0, measured_perf: 0 },
+      { id: 501, status: 'idle', cur_load: 0, reqs_working: 0, gpu_name: 'RTX 4090' },
+      // What it can do is a guess until it has measured itself.
+      { id: 502, status: 'created', loaded_at: 0, started_at: 0, perf: 1000, measured_perf: 1000 },
     ]);
     service.emulator.instances.setStatus(501, 'offline');
     await service.emulator.clock.advance(5_000);
-    expect(await statuses()).toEqual(['error', 'loading']);
+    // The engine has seen it, and recruits another one.
+    expect(await statuses()).toEqual(['error', 'loading', 'created']);
     await service.send('DELETE', '/api/v0/instances/501/', {});
-    expect(await statuses()).toEqual(['loading']);
+    expect(await statuses()).toEqual(['loading', 'created']);
   });
 
   test('are read by our client, wrapped', async () => {

@@ -58,7 +58,7 @@ describe.each(['/api/v0/workergroups', '/api/v0/autojobs'])('at %s', (path) => {
       gpu_ram: 24,
       test_workers: 2,
       target_util: 0.9,
-      cold_mult: 2.5,
+      cold_mult: 1,
       api_key: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
     });
     expect((await workers(9)).map(({ id }) => id)).toEqual([505, 506]);

@@ -40,11 +40,29 @@ export function bucketOfQuantile(
   return -1;
 }
 
+export interface SavedQueueTimes {
+  readonly counts: Float64Array;
+  readonly count: number;
+  readonly sum: number;
+  readonly max: number;
+}
+
 export class QueueTimes {
-  readonly #counts = new Float64Array(QUEUE_TIME_BUCKETS);
-  #count = 0;
-  #sum = 0;
-  #max = 0;
+  readonly #counts: Float64Array;
+  #count: number;
+  #sum: number;
+  #max: number;
+
+  constructor(saved?: SavedQueueTimes) {
+    this.#counts = saved?.counts.slice() ?? new Float64Array(QUEUE_TIME_BUCKETS);
+    this.#count = saved?.count ?? 0;
+    this.#sum = saved?.sum ?? 0;
+    this.#max = saved?.max ?? 0;
+  }
+
+  save(): SavedQueueTimes {
+    return { counts: this.#counts.slice(), count: this.#count, sum: this.#sum, max: this.#max };
+  }
 
   get count(): number {
     return this.#count;

@@ -1,16 +1,29 @@
 /** What a plan counts while it runs: requests, work, queue times, and workers over time. */
 import type { ResolvedParameters } from '../../rules/findings.ts';
-import type { Fleet } from './fleet.ts';
-import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from './queue-times.ts';
+import type { FleetTotals } from './fleet.ts';
+import type { GroupObserver } from './observer.ts';
+import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes, type SavedQueueTimes } from './queue-times.ts';
 import type { PlanResult } from '../result.ts';
 import type { PlanSettings } from '../settings.ts';
 import { TimeSeries, type WorkerCounts } from './time-series.ts';
 
-export class PlanStats {
-  readonly #parameters: ResolvedParameters;
+/** Without the series, which only a plan has. */
+export interface SavedStats {
+  readonly parameters: ResolvedParameters;
+  readonly queueTimes: SavedQueueTimes;
+  readonly late: { target: number; max: number };
+  readonly abandoned: { requests: number; work: number };
+  readonly workers: { hot: number; cold: number; starting: number; capacity: number };
+  readonly arrivedWork: number;
+  readonly lastArrival: number;
+  readonly until: number;
+}
+
+export class PlanStats implements GroupObserver {
+  #parameters: ResolvedParameters;
   readonly #settings: PlanSettings;
   readonly #series: TimeSeries | undefined;
-  readonly #queueTimes = new QueueTimes();
+  readonly #queueTimes: QueueTimes;
   readonly #late = { target: 0, max: 0 };
   readonly #abandoned = { requests: 0, work: 0 };
   /** Integrals over time: worker seconds, and units that hot workers could have done. */
@@ -19,10 +32,36 @@ export class PlanStats {
   #lastArrival = 0;
   #until = 0;
 
-  constructor(parameters: ResolvedParameters, settings: PlanSettings, series: boolean) {
-    this.#parameters = parameters;
+  constructor(parameters: ResolvedParameters, settings: PlanSettings, series: boolean, saved?: SavedStats) {
+    this.#parameters = saved?.parameters ?? parameters;
     this.#settings = settings;
     this.#series = series ? new TimeSeries() : undefined;
+    this.#queueTimes = new QueueTimes(saved?.queueTimes);
+    if (!saved) return;
+    Object.assign(this.#late, saved.late);
+    Object.assign(this.#abandoned, saved.abandoned);
+    Object.assign(this.#workers, saved.workers);
+    this.#arrivedWork = saved.arrivedWork;
+    this.#lastArrival = saved.lastArrival;
+    this.#until = saved.until;
+  }
+
+  save(): SavedStats {
+    return {
+      parameters: this.#parameters,
+      queueTimes: this.#queueTimes.save(),
+      late: { ...this.#late },
+      abandoned: { ...this.#abandoned },
+      workers: { ...this.#workers },
+      arrivedWork: this.#arrivedWork,
+      lastArrival: this.#lastArrival,
+      until: this.#until,
+    };
+  }
+
+  /** What counts as late from now on. */
+  setParameters(parameters: ResolvedParameters): void {
+    this.#parameters = parameters;
   }
 
   arrived(atSeconds: number, work: number): void {
@@ -58,12 +97,12 @@ export class PlanStats {
     this.#until = toSeconds;
   }
 
-  result(fleet: Fleet): PlanResult {
+  result({ served: servedBy, starts, peak }: FleetTotals): PlanResult {
     const [times, { hot, cold, starting, capacity }] = [this.#queueTimes, this.#workers];
     const { priceHot, priceCold, priceStarting } = this.#settings;
     const prices = { hot: priceHot, cold: priceCold, starting: priceStarting };
     const [requests, seconds] = [times.count, this.#until];
-    const served = fleet.served.reduce((sum, work) => sum + work, 0);
+    const served = servedBy.reduce((sum, work) => sum + work, 0);
     const cost = (hot * priceHot + cold * priceCold + starting * priceStarting) / 3600;
     return {
       parameters: this.#parameters,
@@ -86,8 +125,8 @@ export class PlanStats {
         abandoned: ratio(this.#abandoned.requests, requests),
       },
       workerHours: { hot: hot / 3600, cold: cold / 3600, starting: starting / 3600 },
-      peakWorkers: { ...fleet.peak },
-      starts: { ...fleet.starts },
+      peakWorkers: { ...peak },
+      starts: { ...starts },
       utilisation: ratio(served, capacity),
       cost: {
         total: cost,

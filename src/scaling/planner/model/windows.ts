@@ -1,14 +1,33 @@
 /** Mean and maximum over the last decisions of the group. */
 
 /** Mean over a sliding window; while it is still filling, over what there is. */
+export interface SavedMean {
+  readonly values: Float64Array;
+  readonly next: number;
+  readonly filled: number;
+  readonly sum: number;
+}
+
 export class SlidingMean {
   readonly #values: Float64Array;
-  #next = 0;
-  #filled = 0;
-  #sum = 0;
+  #next: number;
+  #filled: number;
+  #sum: number;
 
-  constructor(length: number) {
-    this.#values = new Float64Array(Math.max(1, length));
+  constructor(length: number, saved?: SavedMean) {
+    this.#values = saved?.values.slice() ?? new Float64Array(Math.max(1, length));
+    this.#next = saved?.next ?? 0;
+    this.#filled = saved?.filled ?? 0;
+    this.#sum = saved?.sum ?? 0;
+  }
+
+  save(): SavedMean {
+    return { values: this.#values.slice(), next: this.#next, filled: this.#filled, sum: this.#sum };
+  }
+
+  /** The mean of what was added; 0 of nothing. */
+  get mean(): number {
+    return this.#filled === 0 ? 0 : Math.max(0, this.#sum) / this.#filled;
   }
 
   /** Adds a value and returns the mean. */
@@ -19,7 +38,7 @@ export class SlidingMean {
     this.#next = (this.#next + 1) % this.#values.length;
     // Once a round, sum afresh: adding and taking away fractions would drift.
     if (this.#next === 0) this.#sum = this.#values.reduce((sum, each) => sum + each, 0);
-    return Math.max(0, this.#sum) / this.#filled;
+    return this.mean;
   }
 }
 
@@ -27,16 +46,29 @@ export class SlidingMean {
  * Maximum over a sliding window, of any length, in amortized constant time: a queue that holds only values
  * which may still become the maximum (the "ascending minima" trick). An infinite window keeps one value.
  */
+export interface SavedMaximum {
+  readonly values: readonly number[];
+  readonly times: readonly number[];
+  readonly now: number;
+}
+
 export class SlidingMaximum {
   readonly #length: number;
-  #values: number[] = [];
-  #times: number[] = [];
+  #values: number[];
+  #times: number[];
   #head = 0;
-  #now = 0;
+  #now: number;
 
   /** `length` counts values, the newest among them; at least 1, may be Infinity. */
-  constructor(length: number) {
+  constructor(length: number, saved?: SavedMaximum) {
     this.#length = Math.max(1, length);
+    this.#values = [...(saved?.values ?? [])];
+    this.#times = [...(saved?.times ?? [])];
+    this.#now = saved?.now ?? 0;
+  }
+
+  save(): SavedMaximum {
+    return { values: this.#values.slice(this.#head), times: this.#times.slice(this.#head), now: this.#now };
   }
 
   /** Adds a value and returns the maximum. */

@@ -14,22 +14,72 @@ export function isShort(capacity: number, workers: number, ofCapacity: number, o
   return workers < ofWorkers || capacity < ofCapacity * ALMOST;
 }
 
-export class WorkerPool {
+export interface SavedPool {
   readonly max: number;
-  readonly #performance: Performance;
-  readonly #state: Uint8Array;
-  /** Units/s of each worker, from when it first appears. */
-  readonly speed: Float64Array;
-  readonly #workers = new Int32Array(STATES);
-  readonly #capacity = new Float64Array(STATES);
-  #total = 0;
-  #totalCapacity = 0;
+  /** By place. */
+  readonly states: Uint8Array;
+  readonly speeds: Float64Array;
+  /** By state. Sums of fractions, which adding up anew would round otherwise. */
+  readonly workers: Int32Array;
+  readonly capacities: Float64Array;
+  readonly total: number;
+  readonly totalCapacity: number;
+}
 
-  constructor(max: number, performance: Performance) {
-    this.max = max;
+export class WorkerPool {
+  /** Workers to have at most; may change, and there may be more for a while. */
+  max: number;
+  readonly #performance: Performance;
+  #state: Uint8Array;
+  #speed: Float64Array;
+  readonly #workers: Int32Array;
+  readonly #capacity: Float64Array;
+  #total: number;
+  #totalCapacity: number;
+
+  constructor(max: number, performance: Performance, saved?: SavedPool) {
+    this.max = saved?.max ?? max;
     this.#performance = performance;
-    this.#state = new Uint8Array(max);
-    this.speed = new Float64Array(max);
+    this.#state = saved?.states.slice() ?? new Uint8Array(max);
+    this.#speed = saved?.speeds.slice() ?? new Float64Array(max);
+    this.#workers = saved?.workers.slice() ?? new Int32Array(STATES);
+    this.#capacity = saved?.capacities.slice() ?? new Float64Array(STATES);
+    this.#total = saved?.total ?? 0;
+    this.#totalCapacity = saved?.totalCapacity ?? 0;
+  }
+
+  save(): SavedPool {
+    return {
+      max: this.max,
+      states: this.#state.slice(),
+      speeds: this.#speed.slice(),
+      workers: this.#workers.slice(),
+      capacities: this.#capacity.slice(),
+      total: this.#total,
+      totalCapacity: this.#totalCapacity,
+    };
+  }
+
+  /** How many places there are, taken or not. */
+  get places(): number {
+    return this.#state.length;
+  }
+
+  /** Makes room for more workers. */
+  grow(places: number): void {
+    const [states, speeds] = [new Uint8Array(places), new Float64Array(places)];
+    states.set(this.#state);
+    speeds.set(this.#speed);
+    [this.#state, this.#speed] = [states, speeds];
+  }
+
+  /** Units/s of a worker, from when it first appears. */
+  speedOf(worker: number): number {
+    return this.#speed[worker] as number;
+  }
+
+  setSpeed(worker: number, speed: number): void {
+    this.#speed[worker] = speed;
   }
 
   /** Workers in any state but none. */
@@ -75,7 +125,7 @@ export class WorkerPool {
     if (state === STATE.none) return;
     this.#total += by;
     const workers = this.workersIn(state) + by;
-    const speed = by * (this.speed[worker] as number);
+    const speed = by * this.speedOf(worker);
     this.#workers[state] = workers;
     this.#capacity[state] = this.#exact(workers, this.capacityIn(state) + speed);
     this.#totalCapacity = this.#exact(this.#total, this.#totalCapacity + speed);

@@ -1,0 +1,99 @@
+/**
+ * What `--load` of the emulator says: `chat=diurnal:500,request_work=200`, or `chat=trace:requests.csv,loop=no`. The
+ * fields are those of a load in a seed.
+ */
+import { problemsOf } from '../../wire/request.ts';
+import { DEFAULT_SEED } from '../../emulator/seed/default.ts';
+import type { Seed } from '../../emulator/seed/schema.ts';
+import { loadSchema, type LoadInput } from '../../emulator/state/loads.ts';
+import { RecordedLoad } from '../../scaling/planner/load/load.ts';
+import { InputError } from '../input-error.ts';
+import { openTrace } from '../plan/trace/trace.ts';
+
+export interface EndpointLoad {
+  readonly endpoint: string;
+  readonly load: LoadInput;
+}
+
+const SYNTAX =
+  'ENDPOINT=SHAPE:RATE or ENDPOINT=trace:FILE, then fields as ,name=value; SHAPE is constant, poisson, diurnal or bursts';
+/** Of a trace, what its reader takes; the rest is the load's own. */
+const WEIGHT = 'weight.';
+
+/** Reads the file of a trace. @throws InputError that names field, what it got, and what is allowed */
+export async function readLoadFlag(text: string): Promise<EndpointLoad> {
+  const [, endpoint, shape = '', main, rest = ''] = /^([^=]+)=([^:,]+):([^,]+)(?:,(.*))?$/s.exec(text) ?? [];
+  if (endpoint === undefined || main === undefined) throw wrong(text, 'the load', text, SYNTAX);
+  const fields = fieldsOf(text, rest);
+  const load =
+    shape === 'trace' ? await traced(text, main, fields) : { shape, rate: valueOf(main), ...fields };
+  const parsed = loadSchema.safeParse(load);
+  if (parsed.success) return { endpoint, load: load as LoadInput };
+  const [first] = problemsOf(parsed.error, load);
+  const field = first?.field || 'the load';
+  throw wrong(text, field, first && 'value' in first ? first.value : undefined, first?.message ?? SYNTAX);
+}
+
+/** The seed with these loads; each in place of the one that its endpoint has. @throws InputError for an unknown endpoint */
+export function withLoads(seed: Seed, loads: readonly EndpointLoad[]): Seed {
+  if (loads.length === 0) return seed;
+  const groups = seed.endpoint_groups ?? DEFAULT_SEED.endpoint_groups ?? [];
+  const names = groups.map(({ endpoint_name: name }) => name);
+  for (const { endpoint } of loads) {
+    if (names.includes(endpoint)) continue;
+    const known = names.filter((name) => name !== undefined).join(', ') || 'none: the seed has no endpoint';
+    throw new InputError(`--load: endpoint: got ${JSON.stringify(endpoint)}; allowed: ${known}`);
+  }
+  const loadOf = (name: string | undefined) => loads.findLast(({ endpoint }) => endpoint === name)?.load;
+  return {
+    ...seed,
+    endpoint_groups: groups.map((group) => {
+      const load = loadOf(group.endpoint_name);
+      return load ? Object.assign({}, group, { load }) : group;
+    }),
+  };
+}
+
+async function traced(
+  text: string,
+  path: string,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
+  const weights = new Map<string, number>();
+  const own: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (!name.startsWith(WEIGHT)) own[name] = value;
+    else if (typeof value === 'number' && value >= 0) weights.set(name.slice(WEIGHT.length), value);
+    else throw wrong(text, name, value, 'units of work for each of that column, a number of at least 0');
+  }
+  const { arrivals } = await openTrace(path, { weights, requestWork: undefined });
+  const requests = [...(await RecordedLoad.from(arrivals))];
+  return {
+    shape: 'trace',
+    at_seconds: requests.map(({ atSeconds }) => atSeconds),
+    work: requests.map(({ work }) => work),
+    ...own,
+  };
+}
+
+function fieldsOf(text: string, rest: string): Record<string, unknown> {
+  if (rest === '') return {};
+  return Object.fromEntries(
+    rest.split(',').map((field): [string, unknown] => {
+      const at = field.indexOf('=');
+      if (at < 1) throw wrong(text, 'a field', field, 'name=value');
+      return [field.slice(0, at), valueOf(field.slice(at + 1))];
+    }),
+  );
+}
+
+function valueOf(text: string): unknown {
+  if (text === 'yes' || text === 'no') return text === 'yes';
+  const number = Number(text);
+  return text.trim() === '' || Number.isNaN(number) ? text : number;
+}
+
+function wrong(text: string, field: string, got: unknown, allowed: string): InputError {
+  const shown = got === undefined ? 'nothing' : JSON.stringify(got);
+  return new InputError(`--load ${text}: ${field}: got ${shown}; allowed: ${allowed}`);
+}

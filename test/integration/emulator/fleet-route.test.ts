@@ -1,0 +1,188 @@
+/** A request from beginning to end, as existing clients make one: a worker is asked for, and then asked itself. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startPublic, type PublicClient } from '../../support/public-client.ts';
+
+let service: PublicClient;
+beforeEach(async () => {
+  service = await startPublic({
+    settings: { workerPerformanceLeast: 100, workerPerformanceMost: 100 },
+    seed: {
+      instances: [],
+      workergroups: [{ id: 7, endpoint_id: 31 }],
+      endpoint_groups: [
+        {
+          id: 31,
+          endpoint_name: 'chat',
+          min_load: 90,
+          max_queue_time: 5,
+          cold_mult: 1,
+          cold_workers: 1,
+          max_workers: 1,
+        },
+      ],
+    },
+  });
+});
+afterEach(() => service[Symbol.asyncDispose]());
+
+const advance = (seconds: number) => service.emulator.clock.advance(seconds * 1000);
+
+type Route = Record<string, unknown>;
+
+async function route(cost: number, more: object = {}): Promise<Route> {
+  const asked = { endpoint: 'chat', cost, request_idx: 0, replay_timeout: 60, ...more };
+  return (await service.send('POST', '/route/', asked)).body;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly reason: string | null;
+  readonly body: Record<string, unknown>;
+}
+
+/** Without a key: a worker knows the service's signature alone. */
+async function work(
+  auth_data: Route,
+  payload: object = { prompt: 'hello' },
+  signal?: AbortSignal,
+): Promise<Answer> {
+  const answer = await fetch(`${String(auth_data['url'])}/v1/completions`, {
+    method: 'POST',
+    body: JSON.stringify({ auth_data, session_id: 'me', payload }),
+    ...(signal && { signal }),
+  });
+  const body = (await answer.json()) as Record<string, unknown>;
+  return { status: answer.status, reason: answer.headers.get('x-emulator-reason'), body };
+}
+
+/** Lets a request reach the emulator, whose clock stands still. */
+async function arrived(count: number): Promise<void> {
+  const { endpointGroups } = service.emulator;
+  while (endpointGroups.get('chat').working < count) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('a request', () => {
+  test('takes as long as its cost over what the worker can do, and comes back', async () => {
+    const asked = await route(250);
+    expect(asked).toMatchObject({ cost: 250, endpoint: 'chat', reqnum: 1, request_idx: 1 });
+    let answered = false;
+    const answer = work(asked, { prompt: 'hello' }).finally(() => (answered = true));
+    await arrived(1);
+    await advance(2.499);
+    await service.send('GET', '/api/v0/instances/');
+    expect(answered).toBe(false);
+    await advance(0.001);
+    expect(await answer).toMatchObject({
+      status: 200,
+      body: { reqnum: 1, seconds: 2.5, payload: { prompt: 'hello' } },
+    });
+  });
+
+  test('waits behind those before it, and is given its worker when that has room', async () => {
+    expect(await route(1000)).toHaveProperty('url');
+    const waiting = await route(100);
+    expect(waiting).toEqual({
+      success: true,
+      request_idx: 2,
+      endpoint: 'chat',
+      status: 'all workers are busy, and 1 requests wait: 1 idle',
+    });
+    await advance(4.9);
+    expect(await route(100, { request_idx: 2 })).not.toHaveProperty('url');
+    // max_queue_time is 5 s: then it is taken, and begins when the worker is free.
+    await advance(0.1);
+    const taken = await route(100, { request_idx: 2 });
+    expect(taken).toMatchObject({ request_idx: 2, reqnum: 2, cost: 100 });
+    const answer = work(taken);
+    await arrived(1);
+    await advance(6);
+    expect((await answer).status).toBe(200);
+  });
+
+  test('of a load and of clients stand in one queue', async () => {
+    service.emulator.load.set('chat', { shape: 'constant', rate: 300, request_work: 100 });
+    await advance(30);
+    expect((await route(10))['status']).toMatch(/^all workers are busy, and \d+ requests wait/);
+  });
+
+  test('whose client does not ask again in time is not served', async () => {
+    await route(1000);
+    await route(100, { replay_timeout: 3 });
+    const patient = await route(100, { replay_timeout: 30 });
+    await advance(20);
+    const { abandoned, taken } = service.emulator.endpointGroups.get('chat');
+    expect({ abandoned, taken }).toEqual({ abandoned: 1, taken: 2 });
+    expect(await route(100, { request_idx: 3 })).toMatchObject({ reqnum: patient['request_idx'] });
+    // The one that has gone begins anew.
+    expect(await route(100, { request_idx: 2 })).toMatchObject({ reqnum: 4 });
+  });
+
+  test('whose route is not used in time has to ask for another one', async () => {
+    const asked = await route(10, { replay_timeout: 5 });
+    await advance(6);
+    expect(await work(asked)).toMatchObject({
+      status: 410,
+      reason: 'auth_data.reqnum: unknown, or its replay_timeout has passed: ask /route/ again',
+    });
+  });
+
+  test('whose worker dies meanwhile gets an error, and another worker when it asks again', async () => {
+    const asked = await route(500);
+    const answer = work(asked);
+    await arrived(1);
+    await advance(1);
+    const [worker] = service.emulator.instances.list();
+    service.emulator.instances.setStatus(worker?.id ?? 0, 'offline');
+    await advance(60);
+    expect(await answer).toMatchObject({
+      status: 500,
+      body: { error: expect.stringContaining('lost') as unknown },
+    });
+    expect(service.emulator.endpointGroups.get('chat')).toMatchObject({ lost: 1, deaths: 1 });
+    await advance(60);
+    const again = await route(500, { request_idx: 1 });
+    expect(again).toMatchObject({ reqnum: 2 });
+    expect(again['url']).not.toBe(asked['url']);
+  });
+
+  test('whose client hangs up leaves nothing behind', async () => {
+    const leaving = new AbortController();
+    const answer = work(await route(500), {}, leaving.signal);
+    await arrived(1);
+    leaving.abort();
+    await expect(answer).rejects.toThrow('abort');
+    while (service.emulator.endpointGroups.get('chat').working > 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  });
+});
+
+describe('a worker refuses', () => {
+  test.each([
+    ['a route with a signature of nobody', { signature: 'AAAA' }, 401, 'signature'],
+    ['a route without a signature', { signature: undefined }, 400, 'signature'],
+    ['a request that no one has asked for', { reqnum: 99 }, 410, 'reqnum'],
+  ])('%s', async (_, change, status, reason) => {
+    const answer = await work({ ...(await route(10)), ...change });
+    expect(answer.status).toBe(status);
+    expect(answer.reason).toContain(reason);
+  });
+
+  test('a route that was used', async () => {
+    const asked = await route(0);
+    expect((await work(asked)).status).toBe(200);
+    expect(await work(asked)).toMatchObject({
+      status: 410,
+      reason: expect.stringContaining('used') as unknown,
+    });
+  });
+
+  test('what is not for it, and what is no request', async () => {
+    const asked = await route(10);
+    const other = { ...asked, url: String(asked['url']).replace(/\d+$/, '999') };
+    expect((await work(other)).status).toBe(404);
+    const answer = await fetch(String(asked['url']), { method: 'POST', body: '{' });
+    expect(answer.status).toBe(400);
+    expect((await fetch(String(asked['url']))).status).toBe(404);
+  });
+});
