@@ -9,7 +9,10 @@ export function demoCommand(console: Console): Command {
       new Option('--for <duration>', 'end by itself after a duration such as 20s').argParser(parseLength),
     )
     .addOption(
-      new Option('--day', 'a day of an endpoint in a minute instead: its load, its workers, its price').conflicts('for'),
+      new Option(
+        '--day',
+        'a day of an endpoint in a minute instead: its load, its workers, its price',
+      ).conflicts('for'),
     )
     .addHelpText('after', '\nExit codes: 0 no deployment expired, 1 one did.')
     .action(async (options: { for?: number; day?: true }) => {

@@ -27,6 +27,8 @@ const FRAME_MS = 100;
 /** Prices of instances are read once in so many looks. */
 const PRICES_EVERY = 10;
 const DECISIONS_SHOWN = 6;
+/** Answers come from this process, at once: an interrupt ends the day between two of them. */
+const NEVER = new AbortController().signal;
 
 function seed(): Seed {
   return {
@@ -80,30 +82,27 @@ async function passDay(
   let figures = NO_FIGURES;
   for (let step = 0; figures.seconds < DAY_SECONDS && !signal.aborted; step += 1) {
     await emulator.clock.advance(STEP_SECONDS * 1000);
-    if (step % PRICES_EVERY === 0) await instances.run(signal);
-    const sample = await look(emulator, client, instances, signal);
+    if (step % PRICES_EVERY === 0) await instances.run(NEVER);
+    const sample = await look(emulator, client, instances);
     figures = withSample(figures, sample, { seconds: STEP_SECONDS, cellSeconds: CELL_SECONDS });
-    if (view.wants(figures)) view.show(figures, await decisionsOf(client, signal));
+    if (view.wants(figures)) view.show(figures, await decisionsOf(client));
     const aheadMs = startedAt + (figures.seconds / DAY_SECONDS) * LENGTH_MS - performance.now();
     if (aheadMs > FRAME_MS / 2) await delay(aheadMs, signal).catch(() => {});
   }
   return figures;
 }
 
-async function look(
-  emulator: Emulator,
-  client: Client,
-  instances: InstancesWatch,
-  signal: AbortSignal,
-): Promise<FleetSample> {
-  const { workers } = await client.endpointGroups.workers({ id: ENDPOINT }, { signal });
-  if (workers.some(({ id }) => !instances.prices().has(id))) await instances.run(signal);
+async function look(emulator: Emulator, client: Client, instances: InstancesWatch): Promise<FleetSample> {
+  const { workers } = await client.endpointGroups.workers({ id: ENDPOINT });
+  if (workers.some(({ id }) => !instances.prices().has(id))) await instances.run(NEVER);
   return measure({ workers, unreadable: 0 }, instances.prices(), emulator.clock.now());
 }
 
-async function decisionsOf(client: Client, signal: AbortSignal): Promise<string[]> {
-  const { info1 } = await client.endpointGroups.logs({ id: ENDPOINT, tail: DECISIONS_SHOWN }, { signal });
-  return (info1 ?? '').split('\n').filter((line) => line !== '');
+/** With the time of day alone. */
+async function decisionsOf(client: Client): Promise<string[]> {
+  const { info1 } = await client.endpointGroups.logs({ id: ENDPOINT, tail: DECISIONS_SHOWN });
+  const lines = (info1 ?? '').split('\n').filter((line) => line !== '');
+  return lines.map((line) => line.replace(/^[\d-]+T([\d:]+)\S*/, '$1'));
 }
 
 function pictures(console: Console): View {

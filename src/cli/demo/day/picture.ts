@@ -30,7 +30,10 @@ export function dayPicture(
     drawn([
       ...plain('A day of an endpoint, in a minute', 'quiet'),
       ...plain(`   ${clock(figures.seconds)}   `),
-      ...useBar(figures.seconds / DAY_SECONDS, BAR_CELLS).map(({ text }) => ({ text, tone: 'quiet' as const })),
+      ...useBar(figures.seconds / DAY_SECONDS, BAR_CELLS).map(({ text }) => ({
+        text,
+        tone: 'quiet' as const,
+      })),
     ]),
     '',
     ...nowLines(figures).map(drawn),
@@ -77,8 +80,12 @@ function dayLines(cells: readonly Cell[]): Span[][] {
   const bar = (values: readonly number[]) => historyBar([...values, most]).slice(0, values.length);
   return [
     [...plain(pad('', LABEL_WIDTH)), ...plain(hours(), 'quiet')],
-    [...label('load'), ...plain(bar(cells.map(({ load }) => load)), 'warn'), ...plain(`  at most ${number(most)}`, 'quiet')],
-    [...label('ready'), ...plain(bar(cells.map(({ ready }) => ready)), 'good')],
+    [...label('load'), ...plain(bar(cells.map(({ load }) => load)), 'warn')],
+    [
+      ...label('ready'),
+      ...plain(bar(cells.map(({ ready }) => ready)), 'good'),
+      ...plain(`  █ ${number(most)}`, 'quiet'),
+    ],
     [...label('price'), ...plain(historyBar(cells.map(({ costPerHour }) => costPerHour)))],
   ];
 }
@@ -110,7 +117,7 @@ function clock(seconds: number): string {
 function drawnWithin(spans: readonly Span[], columns: number, hasColours: boolean): string {
   let left = columns;
   const parts = spans.map(({ text, tone }) => {
-    const shown = widthOf(text) <= left ? text : pad(text, Math.max(0, left));
+    const shown = widthOf(text) <= left ? text : left > 0 ? pad(text, left) : '';
     left -= widthOf(shown);
     return coloured(shown, tone, hasColours);
   });

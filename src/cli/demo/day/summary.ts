@@ -16,7 +16,10 @@ export function summarizeDay(
     `${whole}:`,
     row('requests', `${number(requests)}, ${number(taken)} taken by a worker`),
     row('waited', `${seconds(queueTime.p50)} in the middle, ${seconds(queueTime.p99)} at most for 99%`),
-    row('workers', `at most ${mostReady} ready; ${starts.fromNothing} made, ${starts.fromCold} started from cold`),
+    row(
+      'workers',
+      `at most ${mostReady} ready; ${starts.fromNothing} made, ${starts.fromCold} started from cold`,
+    ),
     row('worker hours', `${number(ready)} ready, ${number(starting)} starting, ${number(cold)} cold`),
     row('cost', `${money(cost)}, ${requests > 0 ? money((cost * 1000) / requests) : '—'} for 1,000 requests`),
   ];
