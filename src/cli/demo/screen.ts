@@ -2,8 +2,7 @@
 import type { LogRecord } from '../../logs/record.ts';
 import { printLine, type Console } from '../console.ts';
 import { describeGap, displayed } from '../logs/format.ts';
-
-export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'quiet';
+import { coloured, type Tone } from '../tones.ts';
 
 export interface Screen {
   heading(line: string): void;
@@ -12,14 +11,6 @@ export interface Screen {
   record(record: LogRecord): void;
 }
 
-const COLOURS: Record<Tone, string> = {
-  plain: '',
-  good: '\u001B[32m',
-  warn: '\u001B[33m',
-  bad: '\u001B[31m',
-  quiet: '\u001B[2m',
-};
-const RESET = '\u001B[0m';
 const SUBJECT_WIDTH = 16;
 const WIDTH_WITHOUT_TERMINAL = 110;
 
@@ -31,7 +22,7 @@ export function createScreen(console: Console): Screen {
     const clock = `${String(Math.floor(elapsed / 60)).padStart(2, '0')}:${String(elapsed % 60).padStart(2, '0')}`;
     const width = console.columns ?? WIDTH_WITHOUT_TERMINAL;
     const line = clip(`${clock}  ${subject.padEnd(SUBJECT_WIDTH)}${text}`, width);
-    printLine(console, console.hasColours && tone !== 'plain' ? COLOURS[tone] + line + RESET : line);
+    printLine(console, coloured(line, tone, console.hasColours));
   }
 
   return {

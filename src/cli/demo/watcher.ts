@@ -1,6 +1,7 @@
 /** Tells what changed between two looks at the daemon's status. */
 import type { DeploymentStatus, Status } from '../../daemon/status/schema.ts';
-import type { Screen, Tone } from './screen.ts';
+import type { Tone } from '../tones.ts';
+import type { Screen } from './screen.ts';
 
 export interface Watcher {
   look(status: Status): void;

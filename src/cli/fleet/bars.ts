@@ -1,13 +1,6 @@
 /** Small bars of characters; each tells its parts apart without colours too. Pure. */
 import type { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
-
-export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'quiet';
-
-/** A text of one colour. */
-export interface Span {
-  readonly text: string;
-  readonly tone: Tone;
-}
+import type { Span } from '../tones.ts';
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 

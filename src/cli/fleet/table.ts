@@ -4,7 +4,8 @@ import type { EndpointStatus, FleetStatus } from '../../daemon/status/schema.ts'
 import { pad, widthOf } from '../cell-width.ts';
 import { legible } from '../legible.ts';
 import { money, percent } from '../numbers.ts';
-import { historyBar, meansOver, STAGES_IN_WORDS, useBar, workersBar, type Span, type Tone } from './bars.ts';
+import { coloured, plain, type Span, type Tone } from '../tones.ts';
+import { historyBar, meansOver, STAGES_IN_WORDS, useBar, workersBar } from './bars.ts';
 import { age, fleetNotes, notesOf, numberOr, workersInWords } from './words.ts';
 
 export interface Seen {
@@ -136,22 +137,6 @@ function drawn(spans: readonly Span[], width: number, { hasColours }: Frame): st
   if (only) return coloured(pad(only.text, width), only.tone, hasColours);
   const fill = ' '.repeat(Math.max(0, width - widthOfAll(spans)));
   return spans.map(({ text, tone }) => coloured(text, tone, hasColours)).join('') + fill;
-}
-
-const COLOURS: Readonly<Record<Tone, string>> = {
-  plain: '',
-  good: '\u001B[32m',
-  warn: '\u001B[33m',
-  bad: '\u001B[31m',
-  quiet: '\u001B[2m',
-};
-
-function coloured(text: string, tone: Tone, hasColours: boolean): string {
-  return hasColours && tone !== 'plain' && text.trim() !== '' ? `${COLOURS[tone]}${text}\u001B[0m` : text;
-}
-
-function plain(text: string, tone: Tone = 'plain'): Span[] {
-  return [{ text, tone }];
 }
 
 function use(load: number | null, ready: number | null): Span[] {

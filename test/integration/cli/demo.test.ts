@@ -63,3 +63,24 @@ test('runs from a folder with a space in its name', { timeout: 120_000 }, async 
   await using demo = startProgram(process.execPath, [join(dist, 'pilotlight.js'), 'demo', '--for', '1s']);
   expect([await demo.exit, demo.stderr()]).toEqual([0, '']);
 });
+
+test('a day in lines, one an hour, ends with a summary of what has passed', async () => {
+  await using day = startProgram(process.execPath, [join(root, 'src/cli/main.ts'), 'demo', '--day']);
+  await day.seen(/^01:00 {2}load 0 of 0 units\/s ready; 0 ready, 0 starting, 2 cold; /m);
+  day.child.kill('SIGINT');
+  expect(await day.exit).toBe(0);
+  expect(day.stdout()).toMatch(/\n\nAfter \S+ (min|h) of the day:\n {2}requests +0, 0 taken by a worker\n/);
+  expect(day.stderr()).toBe('');
+});
+
+test('a day and a length exclude one another', async () => {
+  await using day = startProgram(process.execPath, [
+    join(root, 'src/cli/main.ts'),
+    'demo',
+    '--day',
+    '--for',
+    '5s',
+  ]);
+  expect(await day.exit).toBe(2);
+  expect(day.stderr()).toMatch(/--day.*--for|--for.*--day/);
+});
