@@ -266,11 +266,17 @@ function closedTo(layer: string, folder: string): string[] {
   return allowed.has(`${folder}/*`) ? closed : closed.concat(`${folder}/*.ts`);
 }
 
-/** Specifiers of the imports that a layer refuses, from whatever depth of it they start. */
+/**
+ * Specifiers of the imports that a layer refuses, from whatever depth of it they start. A room may have the name of a
+ * folder of src/ (emulator/fleet, fleet): that folder is at least as many steps up as the layer is deep.
+ */
 function forbiddenImports(layer: string): string[] {
   const heights = ['./', '../', '../../', '../../../', '../../../../'];
-  const closed = folders.flatMap((folder) => closedTo(layer, folder));
-  return closed.flatMap((place) => heights.map((up) => up + place));
+  const depth = layer === '.' ? 0 : layer.split('/').length;
+  return folders.flatMap((folder) => {
+    const from = folder === topOf(layer) ? heights : heights.slice(depth);
+    return closedTo(layer, folder).flatMap((place) => from.map((up) => up + place));
+  });
 }
 
 function layerOverride(layer: string): OxlintOverride {

@@ -101,8 +101,8 @@ async function look(emulator: Emulator, client: Client, instances: InstancesWatc
 /** With the time of day alone. */
 async function decisionsOf(client: Client): Promise<string[]> {
   const { info1 } = await client.endpointGroups.logs({ id: ENDPOINT, tail: DECISIONS_SHOWN });
-  const lines = (info1 ?? '').split('\n').filter((line) => line !== '');
-  return lines.map((line) => line.replace(/^[\d-]+T([\d:]+)\S*/, '$1'));
+  const decisions = (info1 ?? '').split('\n').filter((line) => line !== '');
+  return decisions.map((line) => line.replace(/^[\d-]+T([\d:]+)\S*/, '$1'));
 }
 
 function pictures(console: Console): View {
