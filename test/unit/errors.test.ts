@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
+import { DaemonAway } from '../../src/cli/fleet/daemon.ts';
 import { InputError } from '../../src/cli/input-error.ts';
 import {
   AbortedError,
@@ -72,6 +73,7 @@ const ERRORS: readonly PilotlightError[] = [
   new LeaseLost('lost'),
   new WaitingForLastHolder(),
   new InputError('input'),
+  new DaemonAway('away'),
 ];
 
 /** Name and base of each class of src/ that is an error, by its declaration. */

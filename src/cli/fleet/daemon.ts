@@ -1,11 +1,15 @@
 /** What a running daemon says of its endpoints. */
+import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { FleetHistory } from '../../daemon/http/fleet/answer.ts';
 import type { Status } from '../../daemon/status/schema.ts';
 
 const TIMEOUT_MS = 5_000;
 
 /** Why the daemon could not be asked; `message` is for a person. */
-export class NoAnswer extends Error {}
+export class DaemonAway extends PilotlightError {
+  readonly code = 'daemon_away';
+  readonly actor = 'user';
+}
 
 export function fetchStatus(url: string, signal: AbortSignal): Promise<Status> {
   return fetchJson(`${url}/api/status`, signal);
@@ -33,6 +37,6 @@ async function fetchJson<T>(url: string, signal: AbortSignal): Promise<T> {
   } catch (error) {
     signal.throwIfAborted();
     const { message, cause } = error as Error;
-    throw new NoAnswer(`${url}: ${cause instanceof Error ? cause.message : message}`);
+    throw new DaemonAway(`${url}: ${cause instanceof Error ? cause.message : message}`, { cause: error });
   }
 }

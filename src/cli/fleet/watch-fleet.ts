@@ -7,7 +7,7 @@ import { printError, printJson, printLine, type Console } from '../console.ts';
 import { InputError } from '../input-error.ts';
 import { READER_LEFT } from '../interrupts.ts';
 import { legible } from '../legible.ts';
-import { fetchHistory, fetchStatus, NoAnswer } from './daemon.ts';
+import { fetchHistory, fetchStatus, DaemonAway } from './daemon.ts';
 import { createLiveScreen } from './screen.ts';
 import { fleetTable, type Seen } from './table.ts';
 import { endpointInWords, fleetNotes, noEndpoints } from './words.ts';
@@ -43,7 +43,7 @@ export async function watchFleet(
         } catch (error) {
           // It may be restarting, and know no endpoint yet: what is live goes on.
           if (!hasAnswered || flags.once) throw error;
-          if (error instanceof NoAnswer) print.trouble(`the daemon does not answer: ${error.message}`);
+          if (error instanceof DaemonAway) print.trouble(`the daemon does not answer: ${error.message}`);
           else if (error instanceof InputError) print.trouble(error.message);
           else throw error;
         }
@@ -52,7 +52,7 @@ export async function watchFleet(
       }
     } catch (error) {
       if (signal.aborted) return signal.reason === READER_LEFT ? EXIT.ok : EXIT.interrupted;
-      if (!(error instanceof NoAnswer)) throw error;
+      if (!(error instanceof DaemonAway)) throw error;
       printError(console, error.message);
       return EXIT.unreachable;
     } finally {
