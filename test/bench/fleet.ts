@@ -16,7 +16,7 @@ const WORKERS = 100;
 const endpoints = Array.from({ length: ENDPOINTS }, (_, index) => 31 + index);
 const workersOf = (endpoint: number) =>
   Array.from({ length: WORKERS }, (_, index) => endpoint * 1_000 + index);
-await using emulator = await startEmulatorProcess({
+const seed = {
   machines: [{ id: 11 }],
   instances: endpoints.flatMap(workersOf).map((id) => ({ id, machine_id: 11, dph_total: 0.4 })),
   endpoint_groups: endpoints.map((id) => ({ id, endpoint_name: `endpoint-${id}`, max_workers: WORKERS })),
@@ -26,7 +26,8 @@ await using emulator = await startEmulatorProcess({
     lines_per_second: 0,
     workers: workersOf(id),
   })),
-});
+};
+await using emulator = await startEmulatorProcess(seed, 'public');
 
 using node = copyProgram(process.execPath);
 using folder = temporaryFolder();
@@ -36,7 +37,7 @@ const watching = { ...settings, STATE_DIR: `${folder.path}/with`, ENDPOINTS: 'al
 const with_ = await measure(await startProgram(node, watching));
 process.stdout.write(
   `${ENDPOINTS} endpoints of ${WORKERS} workers: ${(with_.cpu - without.cpu).toFixed(2)}% of a core and ${(with_.mb - without.mb).toFixed(1)} MB ` +
-    `(with ${with_.cpu.toFixed(2)}% and ${with_.mb.toFixed(1)} MB, without ${without.cpu.toFixed(2)}% and ${without.mb.toFixed(1)} MB)\n`,
+    `(with ${with_.cpu.toFixed(2)}% and ${with_.mb.toFixed(1)} MB, without ${without.cpu.toFixed(2)}% and ${without.mb.toFixed(1)} MB; ${with_.looks} looks)\n`,
 );
 
 async function measure(started: BenchProgram) {
@@ -44,10 +45,14 @@ async function measure(started: BenchProgram) {
   await delay(SETTLE_MS);
   const cpuBefore = program.cpuSeconds();
   const from = performance.now();
+  let metrics = '';
   while (performance.now() - from < SECONDS * 1_000) {
-    await (await fetch(`${program.url}/metrics`)).text();
+    metrics = await (await fetch(`${program.url}/metrics`)).text();
     await delay(SCRAPE_MS);
   }
+  const looks = Number(
+    /requests_total\{operation="endpointGroups.workers",code="200"\} (\d+)/.exec(metrics)?.[1] ?? 0,
+  );
   const cpu = ((program.cpuSeconds() - cpuBefore) / (performance.now() - from)) * 100_000;
-  return { cpu, mb: program.memory().anonymousMb };
+  return { cpu, looks, mb: program.memory().anonymousMb };
 }

@@ -57,13 +57,20 @@ export function measured(child: ChildProcess): Measured {
   };
 }
 
-export async function startEmulatorProcess(seed: Seed): Promise<EmulatorProcess> {
+export async function startEmulatorProcess(
+  seed: Seed,
+  dialect: 'spec' | 'public' = 'spec',
+): Promise<EmulatorProcess> {
   using folder = temporaryFolder();
   const file = join(folder.path, 'seed.json');
   writeFileSync(file, JSON.stringify(seed));
-  const child = spawn(process.execPath, [BUNDLE, 'emulator', '--port', '0', '--seed', file], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [BUNDLE, 'emulator', '--port', '0', '--seed', file, '--dialect', dialect],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   for await (const line of createInterface(child.stdout)) {
     const match = /listening on (\S+) \(API key: ([^;)]+)/.exec(line);
     if (match) return Object.assign(measured(child), { url: match[1] ?? '', apiKey: match[2] ?? '' });

@@ -29,6 +29,7 @@ import { SinkBusy } from '../../src/logs/sinks/sink.ts';
 import { RedisAway } from '../../src/daemon/replicas/redis.ts';
 import { NoRegularFile } from '../../src/logs/sinks/regular-file.ts';
 import { NoAnswer } from '../../src/time/clock.ts';
+import { EmptyList } from '../../src/fleet/observation.ts';
 import { FileInUse, NewerFile, UnreadableFile } from '../../src/storage/database-file.ts';
 import { EpochOver } from '../../src/logs/spool/spool.ts';
 import type { Refusal } from '../../src/wire/response.ts';
@@ -67,6 +68,7 @@ const ERRORS: readonly PilotlightError[] = [
   new NoRegularFile('a pipe'),
   new RedisAway('away'),
   new UnreadableState(1, new Error('no JSON')),
+  new EmptyList('empty'),
   new FileInUse('in use'),
   new UnreadableFile('unreadable'),
   new EpochOver(2),
