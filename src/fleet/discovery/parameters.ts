@@ -28,15 +28,21 @@ export function numericParameters(row: ListedEndpoint): Readonly<Record<string, 
 }
 
 /**
- * Null is unset, so that the default counts, on both sides. A parameter that the list does not have at all is not
- * compared: nobody knows it.
+ * Only what somebody has written is wanted: a default that was filled in is nobody's wish, and services have others.
+ * Where the endpoint has null, its default counts. A parameter that the list does not have at all is not compared.
  */
-export function driftOf(row: ListedEndpoint, { parameters: wanted }: CheckedGroup): readonly Drift[] {
+export function driftOf(
+  row: ListedEndpoint,
+  { parameters: wanted, findings }: CheckedGroup,
+): readonly Drift[] {
   if (wanted === undefined) return [];
+  const filledIn = new Set(
+    findings.filter(({ rule }) => rule === DEFAULT_FILLED_IN).map(({ parameter }) => parameter),
+  );
   return NUMERIC_PARAMETERS.flatMap((parameter): Drift[] => {
     const should = wanted[parameter];
     const has = row[parameter];
-    if (should === undefined || has === undefined) return [];
+    if (should === undefined || has === undefined || filledIn.has(parameter)) return [];
     const actual = numberOf(has) ?? (typeof has === 'string' ? has : (DEFAULTS[parameter] ?? null));
     return actual === should ? [] : [{ parameter, actual, wanted: should }];
   });

@@ -31,7 +31,7 @@ test('parameters are numbers, text that stands for one included, and defaults wh
 });
 
 describe('drift', () => {
-  test('is what differs from what is configured, with its defaults', () => {
+  test('is what differs from what is written, not from a default that was filled in', () => {
     const row = {
       id: 31,
       target_util: 0.9,
@@ -42,7 +42,10 @@ describe('drift', () => {
     };
     expect(driftOf(row, wanted({ endpoint_name: 'chat', target_util: 0.8, cold_mult: 3 }))).toEqual([
       { parameter: 'target_util', actual: 0.9, wanted: 0.8 },
-      { parameter: 'max_workers', actual: 16, wanted: 20 },
+    ]);
+    // The endpoint's own default counts where it has nothing.
+    expect(driftOf(row, wanted({ endpoint_name: 'chat', min_load: 5, max_workers: 16 }))).toEqual([
+      { parameter: 'min_load', actual: 0, wanted: 5 },
     ]);
   });
 
@@ -54,7 +57,7 @@ describe('drift', () => {
 
   test('names what is unset and has no default, and what is no number', () => {
     const row = { id: 31, inactivity_timeout: null, max_workers: 'many' };
-    expect(driftOf(row, wanted({ inactivity_timeout: 60 }))).toEqual([
+    expect(driftOf(row, wanted({ inactivity_timeout: 60, max_workers: 20 }))).toEqual([
       { parameter: 'max_workers', actual: 'many', wanted: 20 },
       { parameter: 'inactivity_timeout', actual: null, wanted: 60 },
     ]);
