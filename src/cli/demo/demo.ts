@@ -1,7 +1,7 @@
 /**
  * The demo: the emulator in this process and `pilotlight run` beside it, over real sockets. Two deployments with a short
- * TTL, one of which is made anew under another id, two worker groups, machines with maintenance windows, and every so
- * often a fault that is survived.
+ * TTL, one of which is made anew under another id, two worker groups, an endpoint whose load comes and goes within a
+ * minute, machines with maintenance windows, and every so often a fault that is survived.
  */
 import { startEmulator, type Emulator, type Seed } from '../../emulator/index.ts';
 import { delay } from '../../client/delay.ts';
@@ -19,6 +19,8 @@ import { createWatcher, type Watcher } from './watcher.ts';
 const BY_ID = 42;
 /** Kept alive by its name, whatever its id is. */
 const NAME = 'square';
+/** Whose workers are watched. */
+const ENDPOINT = 'chat';
 const SEED: Seed = {
   deployments: [
     { id: BY_ID, name: 'circle', ttl: 12 },
@@ -27,8 +29,31 @@ const SEED: Seed = {
   workergroups: [
     { id: 7, lines_per_second: 1.2 },
     { id: 8, lines_per_second: 0.4 },
+    { id: 9, lines_per_second: 0, endpoint_id: 31 },
   ],
+  endpoint_groups: [
+    {
+      id: 31,
+      endpoint_name: ENDPOINT,
+      target_util: 0.9,
+      max_workers: 6,
+      cold_mult: 1,
+      cold_workers: 3,
+      load: { shape: 'diurnal', rate: 1_600, peak_ratio: 12, period_seconds: 60 },
+    },
+  ],
+  // A day of an endpoint within a minute: so must everything be that its engine waits for.
+  settings: {
+    engineLoadWindowSeconds: 10,
+    engineScaleDownSeconds: 10,
+    workerColdStartSeconds: 3,
+    workerModelLoadingSeconds: 2,
+    instanceCreatedSeconds: 1,
+    instanceLoadingSeconds: 2,
+  },
 };
+/** Whose logs are followed. */
+const GROUPS: readonly number[] = [7, 8];
 
 /** How often the demo looks at the daemon, in ms. */
 const LOOK_MS = 250;
@@ -98,7 +123,7 @@ interface Ending {
 async function finish(ending: Ending): Promise<number> {
   const { daemon, emulator, faults, redeployments, watcher, console, screen, ranForMs, isRead } = ending;
   // The logs stop growing, so that the counts of both sides can be compared.
-  for (const { id } of emulator.workergroups.list()) emulator.workergroups.setRate(id, 0);
+  for (const id of GROUPS) emulator.workergroups.setRate(id, 0);
   if (isRead) await delivered(daemon, emulator);
   // First what the service took, then what was sent: the other way round, one beat could be taken and not sent.
   const deployments = [...redeployments.replaced(), ...emulator.deployments.list()];
@@ -123,7 +148,7 @@ async function finish(ending: Ending): Promise<number> {
 }
 
 function writtenLines(emulator: Emulator): number {
-  return emulator.workergroups.list().reduce((sum, { lineCount }) => sum + lineCount, 0);
+  return GROUPS.reduce((sum, id) => sum + emulator.workergroups.get(id).lineCount, 0);
 }
 
 /** Waits, for as long as a quiet group's slowest poll takes, until every written line has been delivered. */
@@ -147,9 +172,11 @@ function startDaemon(
       PILOTLIGHT_API_KEY: emulator.apiKey,
       PILOTLIGHT_BASE_URL: emulator.url,
       PILOTLIGHT_DEPLOYMENTS: `${BY_ID}@12s,name:${NAME}@30s`,
-      PILOTLIGHT_WORKER_GROUPS: '7,8',
+      PILOTLIGHT_WORKER_GROUPS: GROUPS.join(','),
+      PILOTLIGHT_ENDPOINTS: ENDPOINT,
+      PILOTLIGHT_FLEET_INTERVAL: '5s',
       PILOTLIGHT_MACHINES: '11,12',
-      PILOTLIGHT_ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97,"max_workers":8}]',
+      PILOTLIGHT_ENDPOINT_GROUPS: `[{"endpoint_name":"${ENDPOINT}","target_util":0.97,"max_workers":6}]`,
       PILOTLIGHT_LISTEN: '127.0.0.1:0',
       PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
     },

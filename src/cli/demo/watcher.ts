@@ -1,5 +1,8 @@
 /** Tells what changed between two looks at the daemon's status. */
-import type { DeploymentStatus, Status } from '../../daemon/status/schema.ts';
+import type { DeploymentStatus, EndpointStatus, Status } from '../../daemon/status/schema.ts';
+import { useBar } from '../fleet/bars.ts';
+import { workersInWords } from '../fleet/words.ts';
+import { money, number } from '../numbers.ts';
 import type { Tone } from '../tones.ts';
 import type { Screen } from './screen.ts';
 
@@ -16,6 +19,7 @@ export interface Wanted {
 }
 
 const BAR_WIDTH = 20;
+const USE_WIDTH = 12;
 
 export function createWatcher(screen: Screen, wanted: Wanted): Watcher {
   const deployments = new Map<number, DeploymentStatus>();
@@ -41,9 +45,24 @@ export function createWatcher(screen: Screen, wanted: Wanted): Watcher {
     }
   }
 
+  function lookAtEndpoint(endpoint: EndpointStatus): void {
+    const { endpoint_group: name, last_sample_at: at, load, capacity_hot: ready } = endpoint;
+    const subject = `endpoint ${name}`;
+    for (const { parameter, actual, wanted: should } of endpoint.drift)
+      once(`${name} ${parameter} ${actual}`, () =>
+        screen.event(subject, `${parameter} is ${actual ?? 'not set'}, configured ${should}`, 'warn'),
+      );
+    if (at === null || load === null || ready === null) return;
+    once(`${name} ${at}`, () => {
+      const isOver = load > ready;
+      screen.event(subject, endpointText(endpoint, load, ready), isOver ? 'warn' : 'plain');
+    });
+  }
+
   return {
     look(status) {
       for (const deployment of status.deployments) lookAtDeployment(deployment, status.now);
+      for (const endpoint of status.fleet.endpoints) lookAtEndpoint(endpoint);
       for (const { machine_id, category, starts_at } of status.maintenance_windows) {
         once(`machine ${machine_id} ${starts_at}`, () => {
           const hours = ((starts_at - status.now) / 3600).toFixed(1);
@@ -61,6 +80,13 @@ export function createWatcher(screen: Screen, wanted: Wanted): Watcher {
     },
     heartbeats: () => deployments.values().reduce((sum, { heartbeats }) => sum + heartbeats, 0),
   };
+}
+
+function endpointText({ workers, cost_per_hour: cost }: EndpointStatus, load: number, ready: number): string {
+  const use = useBar(ready > 0 ? load / ready : 0, USE_WIDTH).map(({ text }) => text);
+  const price = cost === null ? [] : [`${money(cost)} an hour`];
+  const words = [`${number(load)} of ${number(ready)} units/s`, workersInWords(workers ?? {}), ...price];
+  return `load ${use.join('')} ${words.filter((word) => word !== '').join(', ')}`;
 }
 
 /** What a deployment became. One that is gone while its name lives on has been made anew, and that is no harm. */

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { summarize } from '../../../../src/cli/demo/summary.ts';
 import { createWatcher } from '../../../../src/cli/demo/watcher.ts';
-import type { DeploymentStatus, Status } from '../../../../src/daemon/status/schema.ts';
+import type { DeploymentStatus, EndpointStatus, Status } from '../../../../src/daemon/status/schema.ts';
 import type { DeploymentView } from '../../../../src/emulator/index.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 
@@ -53,6 +53,44 @@ test('a deployment of another id is said to be found by its name, and that it go
     'warn: deployment 43 healthy → gone: its name is looked up again',
     'good: deployment 44 found by its name, square',
     expect.stringMatching(/^plain: deployment 44 heartbeat accepted/),
+  ]);
+});
+
+function endpointAt(at: number, load: number): EndpointStatus {
+  return {
+    endpoint_group: 'chat',
+    endpoint_id: 31,
+    state: 'active',
+    last_sample_at: at,
+    last_error: null,
+    load,
+    load_average: load,
+    capacity_hot: 2_000,
+    capacity_cold: 1_000,
+    requests_working: 1,
+    cost_per_hour: 0.8,
+    workers: { idle: 2, stopped: 1 },
+    parameters: {},
+    drift: [{ parameter: 'target_util', actual: 0.9, wanted: 0.97 }],
+    findings: [],
+    stuck_workers: 0,
+    failing_workers: 0,
+  };
+}
+
+test('an endpoint is told of once for each look at it, and of its drift once', () => {
+  const { watcher, told } = watched();
+  const withEndpoint = (at: number, load: number): Status => {
+    const seen = status();
+    return { ...seen, fleet: { ...seen.fleet, endpoints: [endpointAt(at, load)] } };
+  };
+  watcher.look(withEndpoint(100, 1_000));
+  watcher.look(withEndpoint(100, 1_000));
+  watcher.look(withEndpoint(105, 3_000));
+  expect(told).toEqual([
+    'warn: endpoint chat target_util is 0.9, configured 0.97',
+    'plain: endpoint chat load ██████░░░░░░ 1,000 of 2,000 units/s, 2 idle, 1 stopped, 0.80 an hour',
+    'warn: endpoint chat load ████████████ 3,000 of 2,000 units/s, 2 idle, 1 stopped, 0.80 an hour',
   ]);
 });
 
