@@ -32,7 +32,7 @@ export function emulatorCommand(console: Console): Command {
     .option(
       '--load <endpoint=load>',
       'requests that come to an endpoint by themselves: chat=diurnal:500, or chat=trace:requests.csv; with fields of the seed behind it (,request_work=200); repeat it for several endpoints',
-      (text: string, before: readonly string[] | undefined) => [...(before ?? []), text],
+      (text: string, before?: readonly string[]) => [...(before ?? []), text],
     )
     .action(async (flags: EmulatorFlags) => {
       const { SeedError } = await import('../../emulator/index.ts');

@@ -89,7 +89,7 @@ const PHASES: Readonly<Record<Exclude<ModelState, 0>, WorkerPhase>> = {
 };
 
 /** Why a worker moves that the model does not move by itself. */
-type Cause = 'died' | 'gone' | 'erred' | null;
+type Cause = 'died' | 'gone' | 'erred' | 'halted' | null;
 
 export class Engine implements GroupObserver {
   readonly endpointId: number;
@@ -306,7 +306,9 @@ export class Engine implements GroupObserver {
     const isNew = from === STATE.none && this.#adopting === undefined && to === STATE.creating;
     if (from !== STATE.none || isNew) {
       const phase = this.#cause === 'erred' ? 'rebooting' : PHASES[to];
-      movePhase(this.#around.state, worker, phase, atMs);
+      // One that came from nothing is measured when its start is over, wanted or not.
+      const measured = to === STATE.hot || (from === STATE.creating && this.#cause === null);
+      movePhase(this.#around.state, worker, { phase, measured }, atMs);
     }
     if (from === STATE.hot) this.#due.cancel(worker.id);
     if (to === STATE.hot) this.#drawFailure(worker.id, atSeconds);
@@ -319,14 +321,15 @@ export class Engine implements GroupObserver {
     const started =
       before.phase === 'creating' || before.phase === 'starting' || before.phase === 'rebooting';
     const seconds = (atMs - before.sinceMs) / 1000;
+    const isIdleAtOnce = life?.phase === 'cold' && before.phase === 'creating' && this.#cause === null;
     if (life?.phase === 'ready' && before.phase === 'draining') this.#say(`calls ${id} back`, atMs);
     else if (life?.phase === 'ready') this.#say(`${id} is ready after ${seconds} s (${before.phase})`, atMs);
     else if (life?.phase === 'starting') this.#say(`starts ${id} from cold`, atMs);
     else if (life?.phase === 'draining') this.#say(`stops ${id} once it has done what it has`, atMs);
-    else if (life?.phase === 'cold' && before.phase === 'creating') {
+    else if (isIdleAtOnce) {
       this.#say(`${id} is there after ${seconds} s and not wanted now: it stops`, atMs);
     } else if (life?.phase === 'cold') this.#say(`stops ${id}`, atMs);
-    const isUp = life?.phase === 'ready' || (life?.phase === 'cold' && before.phase === 'creating');
+    const isUp = life?.phase === 'ready' || isIdleAtOnce;
     const group = this.#around.state.workerGroups.get(worker.groupId);
     if (group && started && isUp) writeStart(group, id, before.sinceMs, atMs);
   }
@@ -391,7 +394,7 @@ export class Engine implements GroupObserver {
     const { state } = this.#around;
     const atMs = this.#msOf(atSeconds);
     if (this.#cause === 'died') {
-      movePhase(state, worker, 'error', atMs);
+      movePhase(state, worker, { phase: 'error', measured: false }, atMs);
       this.#due.add({ at: atSeconds + state.settings.workerErrorSeconds, kind: 'destroy', worker: id });
       return;
     }
@@ -401,7 +404,7 @@ export class Engine implements GroupObserver {
 
   #destroy(worker: WorkerRecord, atSeconds: number): void {
     const { state } = this.#around;
-    movePhase(state, worker, 'destroying', this.#msOf(atSeconds));
+    movePhase(state, worker, { phase: 'destroying', measured: false }, this.#msOf(atSeconds));
     const at = atSeconds + state.settings.workerDestroyingSeconds;
     this.#due.add({ at, kind: 'leave', worker: worker.id });
   }
@@ -416,7 +419,8 @@ export class Engine implements GroupObserver {
     }
     this.#forgetWorkers();
     for (const worker of this.#around.workers) this.#adjustWorker(worker);
-    this.#group.setState(endpoint.state);
+    if (endpoint.state === 'stopped') this.#because('halted', () => this.#group.setState('stopped'));
+    else this.#group.setState(endpoint.state);
     if (endpoint.load?.revision !== this.#load?.record.revision) {
       this.#load = endpoint.load ? new LoadSource(endpoint.load, this.epochMs) : undefined;
       this.#asked.ever ||= endpoint.load !== null;
@@ -448,7 +452,7 @@ export class Engine implements GroupObserver {
     const stopped = instance.intendedStatus === 'stopped';
     if (stopped && phase !== 'cold') {
       this.#lose(place);
-      this.#group.halt(place);
+      this.#because('halted', () => this.#group.halt(place));
     } else if (!stopped && phase === 'cold') this.#group.start(place);
     else if (!stopped && isBroken(statusAt(instance, this.#msOf(this.#group.now)))) this.#die(worker.id);
   }

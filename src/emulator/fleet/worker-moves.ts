@@ -5,13 +5,17 @@ import type { State } from '../state/state.ts';
 import type { WorkerPhase, WorkerRecord } from '../state/workers.ts';
 
 /** Its instance follows: stopped with it, started with it, gone when it is dead. */
-export function movePhase(state: State, worker: WorkerRecord, phase: WorkerPhase, atMs: number): void {
+export function movePhase(
+  state: State,
+  worker: WorkerRecord,
+  { phase, measured }: { readonly phase: WorkerPhase; readonly measured: boolean },
+  atMs: number,
+): void {
   const before = worker.life;
   worker.life = {
     phase,
     sinceMs: atMs,
-    // One that came from nothing is measured when its start is over, wanted or not.
-    readyMs: phase === 'ready' || before?.phase === 'creating' ? atMs : (before?.readyMs ?? null),
+    readyMs: measured ? atMs : (before?.readyMs ?? null),
     startedMs: phase === 'creating' || phase === 'starting' ? atMs : (before?.startedMs ?? atMs),
   };
   // Called back before it had stopped.

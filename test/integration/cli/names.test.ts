@@ -119,7 +119,7 @@ describe('tables', () => {
     await run('endpoint-group update 31 --endpoint-state active');
     const { stdout } = await run('endpoint-group logs chat');
     expect(stdout).toMatch(
-      /info1:\n {2}\S+ the endpoint is stopped, with 2 workers\n {2}\S+ the endpoint is active/,
+      /info1:\n {2}\S+ the endpoint is stopped, with 2 workers\n {2}\S+ stops 501\n {2}\S+ stops 502\n {2}\S+ the endpoint is active/,
     );
   });
 });

@@ -48,16 +48,17 @@ export interface SavedQueueTimes {
 }
 
 export class QueueTimes {
-  readonly #counts: Float64Array;
-  #count: number;
-  #sum: number;
-  #max: number;
+  readonly #counts = new Float64Array(QUEUE_TIME_BUCKETS);
+  #count = 0;
+  #sum = 0;
+  #max = 0;
 
   constructor(saved?: SavedQueueTimes) {
-    this.#counts = saved?.counts.slice() ?? new Float64Array(QUEUE_TIME_BUCKETS);
-    this.#count = saved?.count ?? 0;
-    this.#sum = saved?.sum ?? 0;
-    this.#max = saved?.max ?? 0;
+    if (!saved) return;
+    this.#counts.set(saved.counts);
+    this.#count = saved.count;
+    this.#sum = saved.sum;
+    this.#max = saved.max;
   }
 
   save(): SavedQueueTimes {

@@ -118,9 +118,11 @@ describe('max_workers', () => {
   test('lowered, those beyond it go: idle ones at the next decision, busy ones once they are done', () => {
     const { model } = modelOf(fixedPool(4, 10), { controlSeconds: 5 });
     model.place();
-    for (let count = 0; count < 3; count += 1) model.arrive(0, 120);
+    // All four were wanted not long ago, which would keep them.
+    model.advance(6);
+    for (let count = 0; count < 3; count += 1) model.arrive(6, 120);
     model.setParameters(resolveDefaults(fixedPool(2, 10)));
-    model.advance(5);
+    model.advance(10);
     // The idle one is gone, one of the three busy ones drains: it takes nothing new.
     expect([0, 1, 2, 3].map((place) => model.stateOf(place)).toSorted((one, other) => one - other)).toEqual([
       STATE.none,
@@ -128,15 +130,16 @@ describe('max_workers', () => {
       STATE.hot,
       STATE.draining,
     ]);
-    model.advance(15);
+    model.advance(20);
     expect(model.workers).toMatchObject({ hot: 2, cold: 0, starting: 0 });
   });
 
   test('of 0 leaves none', () => {
     const { model } = modelOf(fixedPool(3, 10));
     model.place();
+    model.advance(6);
     model.setParameters({ ...resolveDefaults(fixedPool(3, 10)), max_workers: 0 });
-    model.advance(10);
+    model.advance(15);
     expect(model.workers).toEqual({ hot: 0, cold: 0, starting: 0, capacity: 0 });
   });
 });
