@@ -121,7 +121,10 @@ describe('a loss is counted', () => {
         follow(log, polls);
         log.writeLines(distinct(MAX_TAIL + surplus, 300));
         const records = polls.poll((tail) => log.answer(tail)).slice(options.endsLines ? 0 : 1);
-        expect(records[0]).toMatchObject({ epoch: 1, gap: { reason: 'overrun', lost_min: 1 } });
+        // The first line of a tail may be cut: what is left of it may be the end of the last line known.
+        const [first = ''] = log.tail(MAX_TAIL).split('\n');
+        const lost_min = log.lines[299]?.endsWith(first) ? 0 : 1;
+        expect(records[0]).toMatchObject({ epoch: 1, gap: { reason: 'overrun', lost_min } });
         expect(polls.gaps).toHaveLength(1);
         finish(log, polls);
         expect(polls.gaps).toHaveLength(1);
