@@ -50,7 +50,7 @@ test('what a daemon sees of an endpoint is in its status, metrics, history and o
   expect(metrics).toContain(
     'pilotlight_endpoint_parameter_drift{endpoint_group="chat",parameter="target_util"} 1\n',
   );
-  expect(metrics).toMatch(/^pilotlight_endpoint_capacity\{endpoint_group="chat",state="hot"\} \d+$/m);
+  expect(metrics).toMatch(/^pilotlight_endpoint_capacity\{endpoint_group="chat",state="hot"\} [\d.]+$/m);
 
   const history = (await (
     await fetch(`${daemon.url}/api/fleet?endpoint=chat&from=-1m`)

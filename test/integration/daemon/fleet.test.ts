@@ -47,7 +47,7 @@ test('workers, prices, parameters and drift are those of the service', async () 
     state: 'stopped',
     lastError: undefined,
     sample: { measures: { capacity_hot: 0, load: 0 } },
-    parameters: { target_util: 0.97, cold_mult: 2.5 },
+    parameters: { target_util: 0.97, cold_mult: 1 },
     drift: [{ parameter: 'target_util', actual: 0.97, wanted: 0.8 }],
   });
   expect(Object.keys(seen?.sample?.workers ?? {})).toEqual(['stopped']);

@@ -5,7 +5,10 @@
  * to know what happens observes it.
  *
  * A request's queue time is known as soon as a worker takes it, because the worker's queue is; so requests that
- * wait on a worker need no event, which is most of why this is fast.
+ * wait on a worker need no event, which is most of why this is fast. And a group that nothing happens to decides the same
+ * again and again: those decisions are passed over, so that a night costs nothing.
+ *
+ * Above 300 lines because its short methods share one state.
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import { randomFrom, seededState, type Random, type RandomState } from '../load/random.ts';
@@ -62,6 +65,10 @@ export class GroupModel {
   #decisions: number;
   #lastArrival: number;
   #workSinceDecision: number;
+  /** What was wanted at the last decision; undefined where something has happened since. */
+  #last: { readonly wanted: Demand; readonly kept: Demand } | undefined;
+  /** The last decision had nothing to go by, and was the one before. */
+  #isAtRest = false;
 
   /** Begins without workers, or goes on where another left off. */
   constructor(options: GroupOptions, saved?: SavedGroup) {
@@ -168,6 +175,7 @@ export class GroupModel {
     }
     if (!(work >= 0 && work < Infinity)) throw new RangeError(`request at ${atSeconds} s: work of ${work}`);
     this.advance(atSeconds);
+    this.#stir();
     this.#lastArrival = atSeconds;
     this.#workSinceDecision += work;
     this.#observer.arrived(atSeconds, work);
@@ -185,6 +193,7 @@ export class GroupModel {
   /** Everything that happens up to and at `to`. */
   advance(to: number): void {
     for (;;) {
+      if (this.#isAtRest) this.#rest(to);
       const taken = this.#nextTaken();
       const at = Math.min(this.#fleet.nextChange, taken, this.nextDecision);
       if (at > to) break;
@@ -192,15 +201,37 @@ export class GroupModel {
       if (taken === at) this.#takeFromQueue();
       else {
         this.#observer.workersUntil(at, this.#fleet.workers);
-        if (this.#fleet.nextChange <= at) this.#fleet.change(at);
-        else this.#decide();
+        if (this.#fleet.nextChange <= at) {
+          this.#stir();
+          this.#fleet.change(at);
+        } else this.#decide();
       }
     }
     this.#now = to;
   }
 
+  /** Something happens: what was decided last says nothing of what will be. */
+  #stir(): void {
+    this.#last = undefined;
+    this.#isAtRest = false;
+  }
+
+  /** Passes over the decisions that would be the last one again; one that is due by then is left to be made. */
+  #rest(to: number): void {
+    const { inactivity_timeout: timeout = 0 } = this.#parameters;
+    const awakeUntil = this.#lastArrival + timeout;
+    const until = Math.min(to, this.#fleet.nextChange, awakeUntil > this.#now ? awakeUntil : Infinity);
+    const passed = Math.floor(until / this.#settings.controlSeconds) - this.#decisions - 1;
+    if (!(passed > 0)) return;
+    this.#decisions += passed;
+    this.#load.addZeros(passed);
+    this.#keptHot.addSame(passed);
+    this.#keptTotal.addSame(passed);
+  }
+
   /** From now on; what is there beyond a lower max_workers goes at the next decision, with work once it is done. */
   setParameters(parameters: ResolvedParameters): void {
+    this.#stir();
     this.#parameters = parameters;
     this.#fleet.setMaximum(parameters.max_workers);
   }
@@ -208,6 +239,7 @@ export class GroupModel {
   /** Stopped, its workers are cold at once, or when they have done what they have. Active again, it decides at once. */
   setState(state: GroupState): void {
     if (state === this.#state) return;
+    this.#stir();
     this.#state = state;
     this.#observer.workersUntil(this.#now, this.#fleet.workers);
     if (state === 'stopped') this.#fleet.stopAll(this.#now);
@@ -216,30 +248,35 @@ export class GroupModel {
 
   /** Takes in a worker that is there already; one that is creating is ready at `readyAt`. Returns its place. */
   adopt(state: 'hot' | 'cold' | 'creating', readyAt = this.#now): number {
+    this.#stir();
     this.#observer.workersUntil(this.#now, this.#fleet.workers);
     return this.#fleet.adopt(state, readyAt);
   }
 
   /** The worker at that place dies, and what it had not done yet is lost. */
   drop(place: number): void {
+    this.#stir();
     this.#observer.workersUntil(this.#now, this.#fleet.workers);
     this.#fleet.drop(place, this.#now);
   }
 
   /** It breaks, loses what it had not done yet, and is ready again after `seconds`. */
   restart(place: number, seconds: number): void {
+    this.#stir();
     this.#observer.workersUntil(this.#now, this.#fleet.workers);
     this.#fleet.restart(place, this.#now, seconds);
   }
 
   /** Somebody else than the group stops it; what it had not done yet is lost. */
   halt(place: number): void {
+    this.#stir();
     this.#observer.workersUntil(this.#now, this.#fleet.workers);
     this.#fleet.halt(place, this.#now);
   }
 
   /** Somebody else than the group starts it from cold. */
   start(place: number): void {
+    this.#stir();
     this.#observer.workersUntil(this.#now, this.#fleet.workers);
     this.#fleet.start(place, this.#now);
   }
@@ -301,6 +338,15 @@ export class GroupModel {
       totalCapacity: this.#keptTotal.add(wanted.totalCapacity),
     };
     if (this.#state === 'active') this.#carryOut(observed, wanted, kept);
+    this.#isAtRest =
+      isIdle(observed) &&
+      this.#last !== undefined &&
+      isSame(wanted, this.#last.wanted) &&
+      isSame(kept, this.#last.kept) &&
+      this.#load.isZero &&
+      this.#keptHot.isSettled &&
+      this.#keptTotal.isSettled;
+    this.#last = { wanted, kept };
     this.#workSinceDecision = 0;
     this.#decisions += 1;
   }
@@ -336,4 +382,17 @@ export class GroupModel {
     if (slots.size === 0) return Infinity;
     return Math.max(0, slots.minKey - this.#now) + this.#queue.work / hotCapacity;
   }
+}
+
+function isIdle({ load, waitingRequests, unfinishedWork }: Observation): boolean {
+  return load === 0 && waitingRequests === 0 && unfinishedWork === 0;
+}
+
+function isSame(one: Demand, other: Demand): boolean {
+  return (
+    one.hotCapacity === other.hotCapacity &&
+    one.hotWorkers === other.hotWorkers &&
+    one.totalCapacity === other.totalCapacity &&
+    one.totalWorkers === other.totalWorkers
+  );
 }

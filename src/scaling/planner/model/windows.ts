@@ -30,6 +30,17 @@ export class SlidingMean {
     return this.#filled === 0 ? 0 : Math.max(0, this.#sum) / this.#filled;
   }
 
+  /** Whether all that was added lately is nothing, so that more of it changes nothing. */
+  get isZero(): boolean {
+    return this.#sum === 0 && this.#values.every((value) => value === 0);
+  }
+
+  /** As if 0 were added so often, where isZero. */
+  addZeros(count: number): void {
+    this.#filled = Math.min(this.#filled + count, this.#values.length);
+    this.#next = (this.#next + count) % this.#values.length;
+  }
+
   /** Adds a value and returns the mean. */
   add(value: number): number {
     this.#sum += value - (this.#values[this.#next] as number);
@@ -69,6 +80,17 @@ export class SlidingMaximum {
 
   save(): SavedMaximum {
     return { values: this.#values.slice(this.#head), times: this.#times.slice(this.#head), now: this.#now };
+  }
+
+  /** Whether nothing larger than the last value is left, so that the same again changes nothing. */
+  get isSettled(): boolean {
+    return this.#values.length - this.#head === 1;
+  }
+
+  /** As if the last value were added so often, where isSettled. */
+  addSame(count: number): void {
+    this.#now += count;
+    if (this.#length !== Infinity) this.#times[this.#head] = this.#now;
   }
 
   /** Adds a value and returns the maximum. */
