@@ -100,7 +100,11 @@ export class GroupFollower {
         fetchTail({ workergroupId, tail, signal: limited }),
       );
     } catch (error) {
-      return { kind: 'error', reason: messageOf(error), tooLarge: error instanceof NoAnswer };
+      return {
+        kind: 'error',
+        reason: messageOf(error),
+        ...(error instanceof NoAnswer && { tooLarge: 'perhaps' }),
+      };
     }
   }
 
