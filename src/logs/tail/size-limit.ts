@@ -36,10 +36,14 @@ export function isDue(limit: SizeLimit | undefined, now: number): boolean {
   return limit === undefined || hasPassed(limit, now, limit.waitMs);
 }
 
-/** Before lines are given up: sooner, and at once where it was not tried again yet. */
+/** Before lines are given up it is due sooner. */
 export function isDueBeforeLoss(limit: SizeLimit | undefined, now: number): boolean {
-  if (limit === undefined || limit.waitMs === FIRST_WAIT_MS) return true;
-  return hasPassed(limit, now, Math.min(limit.waitMs, LONGEST_WAIT_BEFORE_LOSS_MS));
+  return limit === undefined || hasPassed(limit, now, Math.min(limit.waitMs, LONGEST_WAIT_BEFORE_LOSS_MS));
+}
+
+/** What failed was not asked for again since the limit was found. */
+export function isUntried(limit: SizeLimit | undefined): boolean {
+  return limit?.waitMs === FIRST_WAIT_MS;
 }
 
 function hasPassed({ failedAt }: SizeLimit, now: number, ms: number): boolean {

@@ -1,7 +1,7 @@
 /** How many lines to ask for, as far as the size of an answer bounds it. */
-import { isDue, isDueBeforeLoss, limitAfterAnswer, mostLines } from '../size-limit.ts';
+import { isDue, isDueBeforeLoss, isUntried, limitAfterAnswer, mostLines } from '../size-limit.ts';
 import { isFull, type TailText } from '../tail-text.ts';
-import type { GroupProgress, GroupState, PollResult } from './group-state.ts';
+import type { GroupProgress, GroupState, NextPoll, PollResult } from './group-state.ts';
 
 /** Characters, where no line has been seen yet. */
 export const USUAL_LINE = 100;
@@ -33,6 +33,11 @@ export function answered(state: GroupState, { tail }: PollResult, bodies: Bodies
   };
 }
 
+/** Characters that a poll may bring, as far as lines are as long as they were. */
+export function expectedLength({ progress }: GroupState, { tail }: NextPoll): number {
+  return tail * (progress.bytesPerLine ?? USUAL_LINE);
+}
+
 /** The most to ask for, without a try of what did not come through. */
 export function fittingTail({ sizeLimit, bytesPerLine = USUAL_LINE }: GroupProgress): number {
   return mostLines(sizeLimit, bytesPerLine, false);
@@ -52,7 +57,9 @@ export function recoveringTail(state: GroupState, { tail, now }: PollResult): nu
 }
 
 /** The most to ask for at once when a tail tells too little. What failed just now is tried again first. */
-export function widerTail({ progress, suspectedTail = Infinity }: GroupState, now: number): number {
+export function widerTail(state: GroupState, now: number): number {
+  const { progress, failures, suspectedTail = Infinity } = state;
   const { sizeLimit, bytesPerLine = USUAL_LINE } = progress;
-  return Math.min(suspectedTail, mostLines(sizeLimit, bytesPerLine, isDueBeforeLoss(sizeLimit, now)));
+  const isTrying = isUntried(sizeLimit) || (failures === 0 && isDueBeforeLoss(sizeLimit, now));
+  return Math.min(suspectedTail, mostLines(sizeLimit, bytesPerLine, isTrying));
 }
