@@ -28,6 +28,8 @@ export type {
   Step,
 } from './poll/group-state.ts';
 
+export { expectedLength } from './poll/answer-size.ts';
+
 /** Milliseconds. A log that is not read for longer is likely to lose lines. */
 const LONGEST_RETRY_AFTER_MS = 120_000;
 
