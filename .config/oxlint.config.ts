@@ -21,6 +21,7 @@ const LAYERS: Record<string, readonly string[]> = {
   scaling: ['contract', 'scaling'],
   'scaling/rules': ['contract'],
   'scaling/planner': ['contract', 'scaling/rules'],
+  'scaling/advice': ['contract', 'scaling/planner', 'scaling/rules'],
 
   emulator: ['contract', 'emulator'],
   'emulator/state': ['contract'],
@@ -164,6 +165,7 @@ const LAYERS: Record<string, readonly string[]> = {
   'fleet/workers': ['contract', 'fleet/*'],
   'fleet/discovery': ['contract', 'scaling/rules', 'fleet/*'],
   'fleet/history': ['contract', 'storage', 'time', 'fleet/*', 'fleet/discovery', 'fleet/workers'],
+  'fleet/advice': ['scaling/advice', 'scaling/rules', 'fleet/*', 'fleet/history', 'fleet/workers'],
 
   watch: ['contract', 'client'],
   config: [
@@ -204,6 +206,7 @@ const PURE = new Set([
   'scaling',
   'scaling/rules',
   'scaling/planner',
+  'scaling/advice',
   'emulator/state',
   'emulator/answers',
   'emulator/worker-log',
@@ -218,6 +221,7 @@ const PURE = new Set([
   'logs/tail',
   'fleet/workers',
   'fleet/discovery',
+  'fleet/advice',
 ]);
 /** What a pure one may use all the same: compressing is arithmetic. */
 const PURE_MODULES: Record<string, readonly string[]> = { 'logs/tail': ['node:zlib'] };

@@ -85,15 +85,20 @@ export class Observation {
       findings: row ? findingsOf(row, this.#facts(own)) : [],
       stuckWorkers: own.filter((life) => isStuck(life, this.#starts, nowMs)).length,
       failingWorkers: own.filter((life) => isFailing(life, nowMs)).length,
+      measured: { performances: performancesOf(own), startSeconds: this.#starts },
     };
   }
 
   /** What was measured of its workers: the middle of it. */
   #facts(lives: readonly WorkerLife[]): WorkerFacts {
-    const perfs = lives.flatMap((life) => (isPresent(life) ? (life.perf ?? []) : []));
+    const perfs = performancesOf(lives);
     return {
       ...(perfs.length > 0 && { workerPerformance: quantile(perfs, 0.5) }),
       ...(this.#starts.cold.length > 0 && { coldStartSeconds: quantile(this.#starts.cold, 0.5) }),
     };
   }
+}
+
+function performancesOf(lives: readonly WorkerLife[]): number[] {
+  return lives.flatMap((life) => (isPresent(life) ? (life.perf ?? []) : []));
 }

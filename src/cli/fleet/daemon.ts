@@ -27,12 +27,15 @@ export function fetchHistory(
   endpoint: string | undefined,
   signal: AbortSignal,
 ): Promise<FleetHistory> {
-  const query = new URLSearchParams({
-    from: '-1h',
-    rows: '240',
-    ...(endpoint !== undefined && { endpoint }),
-  });
-  return fetchJson(`${url}/api/fleet?${query.toString()}`, signal);
+  return fetchFleet(url, { from: '-1h', rows: '240', ...(endpoint !== undefined && { endpoint }) }, signal);
+}
+
+export function fetchFleet(
+  url: string,
+  query: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<FleetHistory> {
+  return fetchJson(`${url}/api/fleet?${new URLSearchParams(query).toString()}`, signal);
 }
 
 async function fetchJson<T>(url: string, signal: AbortSignal): Promise<T> {

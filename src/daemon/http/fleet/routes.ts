@@ -1,7 +1,7 @@
 /** /api/fleet: what was recorded of the endpoints, as JSON or CSV. */
 import type { Fleet } from '../../../fleet/view.ts';
 import { json, type Reply, type RouteRequest, type Routes } from '../listener.ts';
-import { fleetJsonSchema, fleetRow, type FleetHistory } from './answer.ts';
+import { fleetJsonSchema, fleetRow, measuredWorkers, type FleetHistory } from './answer.ts';
 import { fleetCsv } from './csv.ts';
 import { readFleetQuery, type QueryProblem } from './query.ts';
 
@@ -25,8 +25,13 @@ async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<R
   // One after the other: the rows of one are gone before those of the next are read.
   for (const endpoint of read.endpoints) {
     const rows = await fleet.history({ endpoint, fromMs, toMs, maxRows });
-    const id = known.find((each) => each.endpoint === endpoint)?.id ?? null;
-    endpoints.push({ endpoint_group: endpoint, endpoint_id: id, rows: rows.map((row) => fleetRow(row)) });
+    const seen = known.find((each) => each.endpoint === endpoint);
+    endpoints.push({
+      endpoint_group: endpoint,
+      endpoint_id: seen?.id ?? null,
+      measured: seen ? measuredWorkers(seen.measured) : null,
+      rows: rows.map((row) => fleetRow(row)),
+    });
   }
   const found: FleetHistory = { from: fromMs / 1000, to: toMs / 1000, endpoints };
   const isCsv = (format ?? preferred(headers.accept)) === 'csv';
