@@ -74,10 +74,6 @@ export class Fleet {
     return { served: this.work.served, starts: this.#starts, peak: this.#peak };
   }
 
-  get places(): number {
-    return this.#pool.places;
-  }
-
   stateOf(place: number): State {
     return this.#pool.stateOf(place);
   }
