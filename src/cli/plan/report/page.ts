@@ -3,7 +3,9 @@
  * the scripts and styles in it by their hashes, and no address at all.
  */
 import { createHash } from 'node:crypto';
-import { spreadOver, type Candidate, type SearchResult } from '../../../scaling/planner/search/search.ts';
+import type { Candidate } from '../../../scaling/planner/search/candidate.ts';
+import { spreadOver } from '../../../scaling/planner/search/search-space.ts';
+import type { SearchResult } from '../../../scaling/planner/search/search.ts';
 import { money, percent, seconds } from '../../text/numbers.ts';
 import type { LabelledPlan, PlanReport } from '../plan-report.ts';
 import { adviceOf, RESULT_ROWS, loadSentence, parameterRows, type Row } from '../rows.ts';
