@@ -1,6 +1,7 @@
 /** The command line: a file for each command in commands/, which loads what it needs when it runs. */
 import { Command, CommanderError } from 'commander';
 import { buildInfo } from '../build-info.ts';
+import { adviseCommand } from './commands/advise.ts';
 import { callCommand, opsCommand } from './commands/call.ts';
 import { checkCommand } from './commands/check.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
@@ -52,6 +53,7 @@ export async function createProgram(console: Console, first: string | undefined)
     logsCommand(console),
     statusCommand(console),
     fleetCommand(console),
+    adviseCommand(console),
     healthcheckCommand(console),
     callCommand(console),
     opsCommand(console),

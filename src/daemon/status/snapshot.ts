@@ -19,7 +19,7 @@ export interface StatusSources {
   readonly lifecycle: Pick<Lifecycle, 'state'>;
   readonly clock: Pick<ServiceClock, 'skewSeconds'>;
   readonly heartbeats: Pick<Heartbeats, 'status' | 'openConnections'>;
-  readonly work: Pick<SharedWork, 'status' | 'fleet'>;
+  readonly work: Pick<SharedWork, 'status' | 'fleet' | 'advice'>;
 }
 
 export function statusSnapshot(sources: StatusSources): Status {
@@ -53,7 +53,7 @@ export function statusSnapshot(sources: StatusSources): Status {
       parameters: { ...parameters },
       findings,
     })),
-    fleet: fleetStatus(sources.work.fleet.view(), settings),
+    fleet: fleetStatus(sources.work.fleet.view(), settings, sources.work.advice.latest),
     instances: work.instances,
     maintenance_windows: work.maintenance_windows,
     account: work.account,

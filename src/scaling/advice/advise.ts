@@ -1,22 +1,24 @@
 /**
  * Advice on the parameters of an endpoint, from what was recorded of it: first the parameters that were set, run over the
- * recorded load, beside what really was; then a search for a cheaper set. Pure, and long: one step at a time.
+ * recorded load, beside what really was; then a search for a cheaper set. Pure, and long.
  */
+import { estimateOf } from '../planner/estimate.ts';
 import type { RecordedLoad } from '../planner/load/load.ts';
 import { Simulation } from '../planner/model/simulation.ts';
 import type { PlanSeries } from '../planner/model/time-series.ts';
+import type { OpenRunner } from '../planner/search/runner.ts';
+import type { SearchBounds } from '../planner/search/search-space.ts';
 import type { ResolvedParameters } from '../rules/findings.ts';
 import { knownOf, REQUEST_SIZE, type Known } from './assumptions.ts';
 import { backtest, type DetailedBacktest } from './backtest.ts';
-import { finals } from './choice.ts';
 import { rateOf, type RecordedRate } from './load/rate.ts';
-import { estimateOf, outcomeOf, predictionOf, type Scene } from './prediction.ts';
+import { outcomeOf, predictionOf } from './prediction.ts';
 import type { Recorded, Wishes } from './recorded.ts';
 import type { AdviceReport } from './report.ts';
 import { fittingSize, sceneOf, type SceneSource } from './scenes.ts';
+import { select } from './selection.ts';
 import { mostMoving, sensitivityOf } from './sensitivity.ts';
 import * as sentence from './sentence.ts';
-import { decide } from './verdict.ts';
 
 export interface AdviceStep {
   readonly doing: 'backtest' | 'search' | 'comparison';
@@ -24,20 +26,33 @@ export interface AdviceStep {
   readonly share: number;
 }
 
+export interface AdviceOptions {
+  /** Instead of the recorded load: requests as they really came. */
+  readonly trace?: RecordedLoad | undefined;
+  /** Of what may be advised. */
+  readonly bounds?: SearchBounds | undefined;
+  /** Who runs the trials of the search; without it this thread. */
+  readonly openRunner?: OpenRunner | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly progress?: (step: AdviceStep) => void;
+}
+
 /** Less than that was not seen for long enough to say anything. */
 const LEAST_SECONDS = 3600;
-/** Seeds of the backtest and of what finalists meet, and of the two sets side by side. */
+/** Seeds of the backtest, and of the two sets side by side. */
 const SEEDS = [1, 2, 3];
 const MORE_SEEDS = [1, 2, 3, 4, 5];
 /** Where each part begins, of the whole. */
 const SEARCH_FROM = 0.05;
 const COMPARISON_FROM = 0.85;
 
-export function* adviseSteps(
+/** @throws the signal's reason once it is aborted */
+export async function advise(
   recorded: Recorded,
   wishes: Wishes,
-  trace?: RecordedLoad,
-): Generator<AdviceStep, AdviceReport> {
+  options: AdviceOptions = {},
+): Promise<AdviceReport> {
+  const { trace, bounds, openRunner, signal, progress } = options;
   const rate = rateOf(recorded.stretches);
   const nothing = nothingSaid(recorded, wishes, rate);
   const declined = (why: string, more: Partial<AdviceReport> = {}): AdviceReport => ({
@@ -53,7 +68,7 @@ export function* adviseSteps(
   const { assumptions } = known;
   const source = sourceOf(known, rate);
 
-  yield { doing: 'backtest', share: 0 };
+  progress?.({ doing: 'backtest', share: 0 });
   const tested = testBack(recorded, source);
   if (!tested)
     return declined('the parameters that are set now were set less than an hour ago', { assumptions });
@@ -63,36 +78,33 @@ export function* adviseSteps(
   const searched = { ...source, trace };
   const { limitSeconds } = nothing;
   const { parameters } = recorded;
-  const searching = finals({
-    parameters,
-    limitSeconds,
-    scene: sceneOf(searched, 1),
-    scenes: scenesOf(searched),
-  });
-  let step = searching.next();
-  for (; !step.done; step = searching.next()) {
-    yield { doing: 'search', share: SEARCH_FROM + step.value * (COMPARISON_FROM - SEARCH_FROM) };
-  }
-  const found = step.value;
   const {
     verdict,
     best: chosen,
     because,
-  } = decide(found, limitSeconds, {
-    likely: SEEDS.map((_, index) => index),
-    otherwise: trace ? [] : [SEEDS.length, SEEDS.length + 1],
+    tried,
+  } = await select({
+    parameters,
+    limitSeconds,
+    source: searched,
+    bounds,
+    openRunner,
+    signal,
+    progress: (share) =>
+      progress?.({ doing: 'search', share: SEARCH_FROM + share * (COMPARISON_FROM - SEARCH_FROM) }),
   });
   const requests = sceneOf(searched, 1).load.length;
-  const shown = { ...sized, tried: found.tried, load: { ...nothing.load, requests } };
+  const shown = { ...sized, tried, load: { ...nothing.load, requests } };
   if (!chosen) {
     const size = assumptions.find(({ name }) => name === REQUEST_SIZE)?.value ?? '';
-    return declined(sentence.sizeSentence(size), { ...shown, tried: found.tried });
+    return declined(sentence.sizeSentence(size), shown);
   }
 
-  yield { doing: 'comparison', share: COMPARISON_FROM };
+  progress?.({ doing: 'comparison', share: COMPARISON_FROM });
   const sets = [parameters, chosen.parameters] as const;
   const { today, best, gain } = sideBySide(sets, searched);
-  yield { doing: 'comparison', share: (1 + COMPARISON_FROM) / 2 };
+  signal?.throwIfAborted();
+  progress?.({ doing: 'comparison', share: (1 + COMPARISON_FROM) / 2 });
   const sensitivity = sensitivityOf(sets, searched);
   const hangsOn = mostMoving(sensitivity, verdict === 'keep' ? 'todayPerHour' : 'gain');
   const facts = { today, best, gain, limitSeconds, backtest: tested, hangsOn };
@@ -102,7 +114,7 @@ export function* adviseSteps(
   return {
     ...shown,
     verdict: final,
-    sentence: inWords(final, about, found.tried),
+    sentence: inWords(final, about, tried),
     today,
     best: about.best,
     gain: final === 'keep' ? undefined : gain,
@@ -114,14 +126,6 @@ export function* adviseSteps(
     },
     nothingKeeps: because === 'none keeps',
   };
-}
-
-/** All of it at once. */
-export function advise(recorded: Recorded, wishes: Wishes, trace?: RecordedLoad): AdviceReport {
-  const steps = adviseSteps(recorded, wishes, trace);
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  return step.value;
 }
 
 function inWords(verdict: AdviceReport['verdict'], facts: sentence.Facts, tried: number): string {
@@ -193,14 +197,6 @@ function testBack(
 
 function* loadsOf(source: SceneSource): Generator<RecordedLoad> {
   for (const seed of SEEDS) yield sceneOf(source, seed).load;
-}
-
-/** Several seeds, then half and double the size of a request. */
-function* scenesOf(source: SceneSource): Generator<Scene> {
-  for (const seed of SEEDS) yield sceneOf(source, seed);
-  if (source.trace) return;
-  yield sceneOf(source, 1, { sizeFactor: 0.5 });
-  yield sceneOf(source, 1, { sizeFactor: 2 });
 }
 
 function sideBySide(sets: readonly [ResolvedParameters, ResolvedParameters], source: SceneSource) {

@@ -39,6 +39,8 @@ export interface BacktestHour {
 export interface DetailedBacktest extends Backtest {
   /** Shares by which each is off over the whole: 0.1 is a tenth too much. */
   readonly errors: { readonly hot: number; readonly workers: number; readonly cost: number };
+  /** How far the worse half of it is off: what was too little at first and too much later has not held. */
+  readonly halfErrorRatio: number;
   /** Oldest first; at most an hour each, none over a hole. */
   readonly hours: readonly BacktestHour[];
 }
@@ -78,8 +80,9 @@ export function backtest(options: BacktestOptions): DetailedBacktest | undefined
   });
   if (hours.length === 0) return undefined;
   const errors = errorsOver(hours);
-  const held = [hours, ...halvesOf(hours)].every((some) => largest(errorsOver(some)) <= MOST_ERROR);
-  return { errorRatio: largest(errors), held, errors, hours };
+  const errorRatio = largest(errors);
+  const halfErrorRatio = Math.max(errorRatio, ...halvesOf(hours).map((half) => largest(errorsOver(half))));
+  return { errorRatio, held: halfErrorRatio <= MOST_ERROR, errors, halfErrorRatio, hours };
 }
 
 function largest(errors: DetailedBacktest['errors']): number {

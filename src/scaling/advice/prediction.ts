@@ -1,10 +1,11 @@
 /** What sets of parameters would do under the recorded load: side by side, over several seeds, with intervals. */
 import { Simulation } from '../planner/model/simulation.ts';
+import { estimateOf } from '../planner/estimate.ts';
 import type { RecordedLoad } from '../planner/load/load.ts';
 import type { PlanResult } from '../planner/result.ts';
 import type { PlanSettings } from '../planner/settings.ts';
 import type { ResolvedParameters } from '../rules/findings.ts';
-import { ADVISED_PARAMETERS, type AdvisedSet, type Estimate, type SetPrediction } from './advice.ts';
+import { ADVISED_PARAMETERS, type AdvisedSet, type SetPrediction } from './advice.ts';
 
 /** The recorded load with one seed, and the workers that it meets. */
 export interface Scene {
@@ -35,18 +36,6 @@ export function predictionOf(results: readonly PlanResult[]): SetPrediction {
     peakHotWorkers: Math.max(...results.map(({ peakWorkers }) => peakWorkers.hot)),
     meanHotWorkers: meanOf(results.map(({ workerHours, seconds }) => (workerHours.hot * 3600) / seconds)),
   };
-}
-
-/** Of Student's distribution, 0.975, by degrees of freedom from 1 on. */
-const STUDENT = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
-const STUDENT_ELSE = 2.23;
-
-export function estimateOf(values: readonly number[]): Estimate {
-  const mean = meanOf(values);
-  if (values.length < 2) return { mean, low: mean, high: mean };
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1);
-  const half = (STUDENT[values.length - 2] ?? STUDENT_ELSE) * Math.sqrt(variance / values.length);
-  return { mean, low: mean - half, high: mean + half };
 }
 
 export function meanOf(values: readonly number[]): number {

@@ -40,7 +40,8 @@ export function dearerSentence(facts: Facts): string {
   );
 }
 
-export function backtestSentence({ errorRatio, errors, hours }: DetailedBacktest): string {
+export function backtestSentence(backtest: DetailedBacktest): string {
+  const { errorRatio, halfErrorRatio, errors, hours } = backtest;
   const worst = hours.toSorted((a, b) => Math.abs(offBy(b)) - Math.abs(offBy(a)))[0];
   const parts = (['hot', 'workers', 'cost'] as const).map(
     (name) => `${WORDS[name]} by ${signed(errors[name])}`,
@@ -49,9 +50,10 @@ export function backtestSentence({ errorRatio, errors, hours }: DetailedBacktest
     ? `; they part most in the hour from ${new Date(worst.fromMs).toISOString().slice(0, 16)}Z: ` +
       `${short(worst.predicted.hot)} hot workers predicted, ${short(worst.recorded.hot)} recorded`
     : '';
+  const halves = halfErrorRatio > errorRatio ? `, by ${percent(halfErrorRatio)} in one half of the time` : '';
   return (
     `declined: with the parameters that were set, the model does not do what the endpoint did (off by ` +
-    `${percent(errorRatio)}: ${parts.join(', ')}; more than 25% is too much)${where}`
+    `${percent(errorRatio)}${halves}: ${parts.join(', ')}; more than 25% is too much)${where}`
   );
 }
 

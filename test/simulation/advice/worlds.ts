@@ -21,12 +21,12 @@ const AS_AT_FIRST: Phase = { fromSeconds: 0, performance: 1, prices: 1, starts: 
 
 export function worldOf(kind: Kind, seed: number): World {
   const random = new Random(seed);
-  const hours = random.pick([5, 6, 8]);
-  const middle = random.between(5, 14);
+  const hours = random.pick([3, 4, 5]);
+  const middle = random.between(4, 10);
   const spread = random.pick([0, 0, 0.1, 0.25]);
   const performance = 100;
   const shape = random.pick(['poisson', 'diurnal', 'diurnal', 'bursts']);
-  const unitsPerRequest = performance * random.between(0.5, 5);
+  const unitsPerRequest = performance * random.between(1, 6);
   const seconds = hours * 3600;
   const max_workers = Math.ceil(middle * 2);
   const world: World = {

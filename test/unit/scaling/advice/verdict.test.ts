@@ -16,7 +16,7 @@ function set(target_util: number, costPerHour: number | number[], p99Seconds: nu
 }
 
 function decided(today: Finalist, ...finalists: Finalist[]) {
-  const finals: Finals = { today, finalists, tried: 100 };
+  const finals: Finals = { today, finalists };
   const { verdict, best, because } = decide(finals, LIMIT, KINDS);
   return { verdict, best: best?.parameters.target_util, because };
 }
@@ -83,6 +83,6 @@ describe('today misses the limit', () => {
 
 test('of a load that is exact nothing turns on a size', () => {
   const today = set(0.5, 10, 2);
-  const finals = { today, finalists: [set(0.9, 6, [4, 4, 3, 9])], tried: 1 };
+  const finals = { today, finalists: [set(0.9, 6, [4, 4, 3, 9])] };
   expect(decide(finals, LIMIT, { likely: [0, 1], otherwise: [] }).verdict).toBe('change');
 });
