@@ -20,6 +20,7 @@ import { LaunchError } from '../../src/client/flows/launch.ts';
 import { UploadError } from '../../src/client/flows/upload.ts';
 import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
 import { FlagError } from '../../src/contract/text/shell-words.ts';
+import { AdviceLost } from '../../src/daemon/advice/compute.ts';
 import { WaitingForLastHolder } from '../../src/daemon/replicas/replica-memory.ts';
 import { LeaseLost } from '../../src/daemon/replicas/fenced-commit.ts';
 import { UnreadableState } from '../../src/daemon/replicas/shared-store.ts';
@@ -69,6 +70,7 @@ const ERRORS: readonly PilotlightError[] = [
   new RedisAway('away'),
   new UnreadableState(1, new Error('no JSON')),
   new EmptyList('empty'),
+  new AdviceLost('killed'),
   new FileInUse('in use'),
   new UnreadableFile('unreadable'),
   new EpochOver(2),

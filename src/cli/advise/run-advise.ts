@@ -3,16 +3,16 @@ import { writeFileSync } from 'node:fs';
 import { EXIT } from '../../config/exit-codes.ts';
 import type { EndpointStatus } from '../../daemon/status/schema.ts';
 import { resolvedParameters } from '../../fleet/advice/parameters.ts';
-import { advise, type AdviceStep } from '../../scaling/advice/advise.ts';
+import { advise } from '../../scaling/advice/advise.ts';
 import type { AdviceReport } from '../../scaling/advice/report.ts';
 import { RecordedLoad } from '../../scaling/planner/load/load.ts';
-import { printError, type Console } from '../console.ts';
+import { printError, printLine, type Console } from '../console.ts';
 import { DaemonAway, fetchStatus } from '../fleet/daemon.ts';
 import { noEndpoints } from '../fleet/words.ts';
 import { chosenEndpoints } from '../fleet/chosen.ts';
 import { InputError } from '../input-error.ts';
 import { READER_LEFT } from '../interrupts.ts';
-import { ProgressBar } from '../plan/progress.ts';
+import { ProgressBar, progressScreen } from '../plan/progress.ts';
 import { openTrace } from '../plan/trace/trace.ts';
 import { fetchRecorded } from './history.ts';
 
@@ -32,12 +32,6 @@ export interface Advised {
   readonly reports: readonly AdviceReport[];
 }
 
-const WORDS: Readonly<Record<AdviceStep['doing'], string>> = {
-  backtest: 'backtest',
-  search: 'search',
-  comparison: 'comparison',
-};
-
 /** @throws InputError for what the user can change */
 export function runAdvise(
   url: string,
@@ -49,7 +43,10 @@ export function runAdvise(
     try {
       const status = await fetchStatus(url, signal);
       const endpoints = chosenEndpoints(status, wanted);
-      if (endpoints.length === 0) throw new InputError(noEndpoints(status));
+      if (endpoints.length === 0) {
+        if (!flags.json) printLine(console, noEndpoints(status));
+        return { code: EXIT.ok, reports: [] };
+      }
       if (flags.html !== undefined && endpoints.length > 1) {
         const names = endpoints.map(({ endpoint_group: name }) => name).join(', ');
         throw new InputError(`--html is a page of one endpoint; which? There is: ${names}`);
@@ -99,17 +96,12 @@ async function adviseOn({
     { url, endpoint: name, parameters, from: now - flags.since, to: now },
     signal,
   );
-  const bar = new ProgressBar({
-    isTTY: console.errColumns !== undefined,
-    write: console.err,
-    now: () => performance.now(),
-    columns: () => console.errColumns ?? 80,
-  });
+  const bar = new ProgressBar(progressScreen(console));
   try {
     return await advise(
       recorded,
       { nowMs: Math.round(now * 1000), limitSeconds: flags.p99, requestSize: flags.requestSize },
-      { trace, signal, progress: ({ doing, share }) => bar.update(share, `${name}: ${WORDS[doing]}`, '') },
+      { trace, signal, progress: ({ doing, share }) => bar.update(share, `${name}: ${doing}`, '') },
     );
   } finally {
     bar.end();

@@ -63,9 +63,9 @@ export const computeInChild: ComputeAdvice = (question, signal) =>
     child.on('message', (answer) => resolve(answer as AdviceAnswer));
     child.on('close', (code, name) => {
       signal.removeEventListener('abort', kill);
-      if (signal.aborted) reject(signal.reason as Error);
+      const how = `${name ?? `exit code ${code}`} ${output}`.trim();
       // Of no effect after an answer.
-      reject(new AdviceLost(`it ended without an answer: ${name ?? `exit code ${code}`} ${output}`.trim()));
+      reject(signal.aborted ? signal.reason : new AdviceLost(`it ended without an answer: ${how}`));
     });
     child.send(question, (error) => {
       if (error) kill();

@@ -53,7 +53,9 @@ export function statusSnapshot(sources: StatusSources): Status {
       parameters: { ...parameters },
       findings,
     })),
-    fleet: fleetStatus(sources.work.fleet.view(), settings, sources.work.advice.latest),
+    fleet: fleetStatus(sources.work.fleet.view(), settings, (endpoint) =>
+      sources.work.advice.latest(endpoint),
+    ),
     instances: work.instances,
     maintenance_windows: work.maintenance_windows,
     account: work.account,

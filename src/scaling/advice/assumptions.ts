@@ -5,7 +5,7 @@ import { requestSize, type RequestSize } from './load/request-size.ts';
 import type { Recorded, Wishes } from './recorded.ts';
 import type { Assumption } from './report.ts';
 import { performanceOf, startsOf } from './workers/measured.ts';
-import { pricesOf } from './workers/prices.ts';
+import { lateCostRatio, pricesOf } from './workers/prices.ts';
 
 export interface Known {
   readonly settings: PlanSettings;
@@ -23,12 +23,19 @@ export const VARIED = {
   destroySeconds: 'delay until a cold worker is destroyed',
 } as const satisfies Partial<Record<keyof PlanSettings, string>>;
 
+/** What workers cost just now against the mean of all the time: more, and no price is that of the next days. */
+const MOST_PRICE_CHANGE = 1.2;
+
 /** @returns in words, what is lacking to advise anything */
 export function knownOf(recorded: Recorded, wishes: Wishes): Known | string {
   const performance = performanceOf(recorded);
   if (!performance) return 'no worker was ever ready, so nobody knows what one can do';
   const prices = pricesOf(recorded.stretches);
   if (!prices) return 'no price of a worker was ever known';
+  const ratio = lateCostRatio(recorded.stretches, prices) ?? 1;
+  if (Math.max(ratio, 1 / ratio) > MOST_PRICE_CHANGE) {
+    return `workers cost ${short(ratio)} times lately what they did before: it takes some time at one price`;
+  }
   const size = requestSize(recorded.stretches, wishes.requestSize);
   if (!size) return 'nothing tells how large requests are: name it with --request-size';
   const { startSeconds, coldStartSeconds, seen } = startsOf(recorded);

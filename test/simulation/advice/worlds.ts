@@ -21,12 +21,12 @@ const AS_AT_FIRST: Phase = { fromSeconds: 0, performance: 1, prices: 1, starts: 
 
 export function worldOf(kind: Kind, seed: number): World {
   const random = new Random(seed);
-  const hours = random.pick([3, 4, 5]);
-  const middle = random.between(4, 10);
+  const hours = random.pick([2, 3]);
+  const middle = random.between(4, 8);
   const spread = random.pick([0, 0, 0.1, 0.25]);
   const performance = 100;
   const shape = random.pick(['poisson', 'diurnal', 'diurnal', 'bursts']);
-  const unitsPerRequest = performance * random.between(1, 6);
+  const unitsPerRequest = performance * random.between(2, 6);
   const seconds = hours * 3600;
   const max_workers = Math.ceil(middle * 2);
   const world: World = {
@@ -91,11 +91,11 @@ const OTHERWISE: Readonly<Record<Kind, (world: World, random: Random, seconds: n
     ],
   }),
   'holes of hours'({ hours }, random) {
-    const longer = hours + 6;
-    const from = random.between(1, hours - 2) * 3600;
+    const longer = hours + 4;
+    const from = random.between(0.5, hours - 1) * 3600;
     const hole = [from, from + random.between(1.5, 3.5) * 3600] as const;
-    const other = hole[1] + random.between(0.5, 2) * 3600;
-    return { hours: longer, holes: [hole, [other, other + 3600 * random.between(0.5, 2)]] };
+    const other = hole[1] + random.between(0.5, 1) * 3600;
+    return { hours: longer, holes: [hole, [other, other + 3600 * random.between(0.5, 1)]] };
   },
   'ten minutes': () => ({ hours: 1 / 6 }),
   'no load': ({ load }) => ({ load: { ...load, unitsPerSecond: 0 } }),

@@ -3,7 +3,7 @@ import { ADVISED_PARAMETERS, type SetPrediction } from '../../../scaling/advice/
 import type { AdviceReport } from '../../../scaling/advice/report.ts';
 import { NOT_MODELLED } from '../../../scaling/planner/settings.ts';
 import type { ReportAssets } from '../../plan/report/assets.ts';
-import { html, Markup } from '../../plan/report/markup.ts';
+import { html, type Markup } from '../../plan/report/markup.ts';
 import { embeddedJson, pageOf, plotBox } from '../../plan/report/shell.ts';
 import { money, number, percent, seconds } from '../../text/numbers.ts';
 import { goneBy } from '../lines.ts';

@@ -46,6 +46,7 @@ function axes(unit, isLog) {
 }
 
 /** Lines over time: each `{ label, values, at, colour, dash, fill }`. `spanGaps`: over what is not known. */
+// oxlint-disable-next-line no-unused-vars -- called by the script of a page, which comes after this one
 function overTime(unit, lines, spanGaps = true) {
   // Plans that end at different times do not share their last points.
   const joined = uPlot.join(lines.map(({ at, values }) => [at, values]));
@@ -91,7 +92,7 @@ function draw(box, plots) {
 }
 
 /** Each box of the page by its name in `plots`: what uPlot is given, made of the data. */
-// oxlint-disable-next-line no-unused-vars -- called by the script of the page, which comes after this one
+// oxlint-disable-next-line no-unused-vars -- as above
 function drawAll(plots) {
   const boxes = [...document.querySelectorAll('[data-plot]')];
   for (const box of boxes) {

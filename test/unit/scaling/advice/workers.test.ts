@@ -1,7 +1,7 @@
 /** What workers cost, can do, and how long they start, told from what was recorded. */
 import { describe, expect, test } from 'vitest';
 import { performanceOf, startsOf } from '../../../../src/scaling/advice/workers/measured.ts';
-import { pricesOf } from '../../../../src/scaling/advice/workers/prices.ts';
+import { lateCostRatio, pricesOf } from '../../../../src/scaling/advice/workers/prices.ts';
 import { SETTING_DEFAULTS } from '../../../../src/scaling/planner/settings.ts';
 import { stretches } from './stretches.ts';
 
@@ -82,4 +82,19 @@ test('starts take as long as they did, or as the planner takes it where none was
     startSeconds: SETTING_DEFAULTS.startSeconds,
     seen: { new: 0, cold: 2 },
   });
+});
+
+test('what workers cost lately is told from what they cost before', () => {
+  const recorded = (late: number) =>
+    stretches(960, (index) => ({ hot: 2, cold: 0, costPerHour: index < 840 ? 1 : late }));
+  const prices = { hot: 0.5, cold: 0, starting: 0.5 };
+  expect(lateCostRatio(recorded(1), prices)).toBeCloseTo(1);
+  expect(lateCostRatio(recorded(2), prices)).toBeCloseTo(2);
+  expect(lateCostRatio([], prices)).toBeUndefined();
+  expect(
+    lateCostRatio(
+      stretches(10, () => ({ costPerHour: null })),
+      prices,
+    ),
+  ).toBeUndefined();
 });
