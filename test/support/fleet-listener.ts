@@ -5,6 +5,7 @@ import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
 import { fleetStatus, type FleetSettings } from '../../src/daemon/status/fleet.ts';
 import type { Status } from '../../src/daemon/status/schema.ts';
 import type { Fleet, FleetEvent } from '../../src/fleet/view.ts';
+import type { Advice } from '../../src/scaling/advice/advice.ts';
 import { EMPTY_STATUS } from './empty-status.ts';
 
 export interface FleetListener extends AsyncDisposable {
@@ -16,6 +17,7 @@ export interface FleetListener extends AsyncDisposable {
 export async function listenWithFleet(
   fleet: Fleet,
   settings: FleetSettings = { fleetInterval: 15_000, budgetPerHour: undefined },
+  latest?: (endpoint: string) => Advice | undefined,
 ): Promise<FleetListener> {
   const errors: unknown[] = [];
   const status = (): Status => ({
@@ -24,7 +26,7 @@ export async function listenWithFleet(
     now: Date.now() / 1000,
     started_at: Date.now() / 1000 - 3600,
     service: { ...EMPTY_STATUS.service, base_url: 'https://console.example.com' },
-    fleet: fleetStatus(fleet.view(), settings),
+    fleet: fleetStatus(fleet.view(), settings, latest),
   });
   const metrics = createMetrics(status, []);
   const listener = await listen({

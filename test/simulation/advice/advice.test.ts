@@ -4,11 +4,12 @@
  * worlds here, a thousand in `npm run test:long`; their seeds are in the names.
  */
 import { afterAll, describe, expect, test } from 'vitest';
+import { RUNS } from '../prove.ts';
 import { AdviceTable, MOST_WRONG, savingOffBy, wrongBy } from './table.ts';
 import { trialOf } from './trial.ts';
 import { KINDS, worldOf } from './worlds.ts';
 
-const WORLDS = process.env['SIMULATION_RUNS'] === undefined ? 20 : 1_000;
+const WORLDS = process.env['SIMULATION_RUNS'] === undefined ? 20 : Math.min(1_000, RUNS);
 const FIRST_SEED = 1_000;
 /** A small world is a few hours: chance alone moves its workers by some percent. */
 const MOST_BACKTEST_ERROR = 0.1;

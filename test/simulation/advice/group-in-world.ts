@@ -82,8 +82,13 @@ export class GroupInWorld implements GroupObserver {
     };
   }
 
-  end(): { readonly costPerHour: number; readonly p99Seconds: number } {
-    return { costPerHour: (this.#cost * 3600) / this.#until, p99Seconds: this.#waits.quantile(0.99) };
+  /** So far. */
+  get cost(): number {
+    return this.#cost;
+  }
+
+  get p99Seconds(): number {
+    return this.#waits.quantile(0.99);
   }
 
   // What the model tells.

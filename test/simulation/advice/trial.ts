@@ -27,7 +27,7 @@ export async function trialOf(world: World): Promise<AdviceTrial> {
     { nowMs: was.stretches.at(-1)?.toMs ?? 0 },
     { bounds: boundsIn(world) },
   );
-  const after = { ...world, phases: [{ ...(world.phases.at(-1) as Phase), fromSeconds: 0 }], holes: [] };
+  const after = { ...world, phases: [{ ...(world.phases.at(-1) as Phase), fromSeconds: 0 }] };
   const today = live(after, arrivals, world.parameters);
   const best = report.best
     ? live(after, arrivals, { ...world.parameters, ...report.best.parameters })

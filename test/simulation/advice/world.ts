@@ -10,6 +10,7 @@ import { GroupInWorld, type Seen } from './group-in-world.ts';
 import { LOOK_SECONDS, type World } from './spec.ts';
 
 export interface Outcome {
+  /** Of the time that was looked at: of what nobody saw nothing is promised. */
   readonly costPerHour: number;
   readonly p99Seconds: number;
   readonly stretches: readonly RecordedStretch[];
@@ -31,18 +32,23 @@ export function live(world: World, arrivals: readonly Arrival[], parameters: Res
   const toGroup = chooser(world);
   let next = 0;
   const stretches: RecordedStretch[] = [];
+  let [cost, before] = [0, 0];
   for (let at = LOOK_SECONDS; at <= world.hours * 3600; at += LOOK_SECONDS) {
     for (; next < arrivals.length && (arrivals[next] as Arrival).atSeconds <= at; next += 1) {
       const arrival = arrivals[next] as Arrival;
       groups[toGroup(next)]?.arrive(arrival);
     }
     const looks = groups.map((group) => group.look(at));
-    if (!world.holes.some(([from, to]) => at > from && at <= to)) stretches.push(stretchOf(looks, at));
+    const spent = groups.reduce((sum, group) => sum + group.cost, 0);
+    if (!world.holes.some(([from, to]) => at > from && at <= to)) {
+      stretches.push(stretchOf(looks, at));
+      cost += spent - before;
+    }
+    before = spent;
   }
-  const ends = groups.map((group) => group.end());
   return {
-    costPerHour: ends.reduce((sum, { costPerHour }) => sum + costPerHour, 0),
-    p99Seconds: Math.max(...ends.map(({ p99Seconds }) => p99Seconds)),
+    costPerHour: (cost * 3600) / (stretches.length * LOOK_SECONDS),
+    p99Seconds: Math.max(...groups.map((group) => group.p99Seconds)),
     stretches,
     starts: groups.flatMap((group) => group.starts),
     performances: groups.flatMap((group) => group.performances),

@@ -42,7 +42,12 @@ test('tells the recorded rows of each endpoint, null where nothing is known', as
   expect(answer.headers.get('content-type')).toBe('application/json');
   const found = (await answer.json()) as FleetHistory;
   expect(found).toMatchObject({ from: AT / 1000, to: AT / 1000 + 3600 });
-  expect(found.endpoints[1]).toEqual({ endpoint_group: 'code', endpoint_id: 32, rows: [] });
+  expect(found.endpoints[1]).toEqual({
+    endpoint_group: 'code',
+    endpoint_id: 32,
+    measured: { performance: [], start_seconds: { new: [], cold: [] } },
+    rows: [],
+  });
   expect(found.endpoints[0]?.rows).toEqual([
     {
       from: AT / 1000,
