@@ -39,8 +39,7 @@ export class GroupInWorld implements GroupObserver {
   #cost = 0;
 
   constructor(world: World, index: number, parameters: ResolvedParameters) {
-    const { speed } = world.groups[index] ?? { speed: 1 };
-    const count = world.groups.length;
+    const { speed, share } = world.groups[index] ?? { speed: 1, share: 1 };
     this.#phases = world.phases;
     const { performance } = world.settings;
     this.#settings = {
@@ -48,7 +47,14 @@ export class GroupInWorld implements GroupObserver {
       seed: world.seed + index,
       performance: { least: performance.least * speed, most: performance.most * speed },
     };
-    this.#parameters = { ...parameters, max_workers: Math.ceil(parameters.max_workers / count) };
+    // What is the endpoint's is shared out among its groups.
+    this.#parameters = {
+      ...parameters,
+      min_load: parameters.min_load * share,
+      min_cold_load: parameters.min_cold_load * share,
+      cold_workers: Math.ceil(parameters.cold_workers * share),
+      max_workers: Math.ceil(parameters.max_workers * share),
+    };
     this.#model = this.#modelIn(this.#phases[0] as Phase);
     this.#model.place();
   }
