@@ -18,7 +18,7 @@ function metricsOf(view: FleetView, budgetPerHour?: number) {
     observe: metrics.fleet,
     show: (next: FleetView) => (shown.view = next),
     series: async (name: string): Promise<string[]> => {
-      const text = await metrics.exposition();
+      const text = String(await metrics.exposition());
       return text
         .split('\n')
         .filter((line) => line.startsWith(`pilotlight_${name}`))
