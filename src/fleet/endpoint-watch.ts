@@ -1,18 +1,11 @@
-/** Looks at the workers of one endpoint, again and again, one look at a time. */
+/** When one endpoint is looked at: again and again, one look at a time, on a beat of its own. */
 import { backoffMs } from '../time/backoff.ts';
-import { within, type Clock } from '../time/clock.ts';
+import type { Clock } from '../time/clock.ts';
 import { Repeating } from '../time/repeating.ts';
-import type { WorkersAnswer } from './workers/measure.ts';
 
 export interface EndpointWatchOptions {
-  /** Asks once; may wait for its turn before. */
-  readonly ask: (signal: AbortSignal) => Promise<WorkersAnswer>;
-  /** Waits for the turn of a question. */
-  readonly turn: (signal: AbortSignal) => Promise<void>;
-  /** @throws Where the answer cannot be believed. */
-  readonly onAnswer: (answer: WorkersAnswer) => void;
-  /** @returns How long the service wants to be left alone, ms. */
-  readonly onFailure: (error: unknown, failures: number) => number;
+  /** Looks once; may wait for its turn before. */
+  readonly look: (signal: AbortSignal) => Promise<Looked>;
   readonly intervalMs: () => number;
   /** Until the first look, ms. */
   readonly firstInMs: number;
@@ -21,8 +14,8 @@ export interface EndpointWatchOptions {
   readonly random: () => number;
 }
 
-/** A look that takes longer has failed, ms. */
-const TIMEOUT_MS = 15_000;
+/** How a look ended. One that is `deferred` came too soon, and is made up for at once, in its turn. */
+export type Looked = 'seen' | 'deferred' | { readonly failedForMs: number };
 
 export class EndpointWatch {
   readonly #options: EndpointWatchOptions;
@@ -55,25 +48,14 @@ export class EndpointWatch {
     const begun = clock.now();
     // Woken early, or the clock was set: looks go on from now.
     if (begun < this.#due || begun - this.#due > intervalMs()) this.#due = begun;
-    const restMs = await this.#look(signal);
-    this.#failures = restMs === undefined ? 0 : this.#failures + 1;
-    const leastMs = restMs === undefined ? 0 : Math.max(restMs, backoffMs(this.#failures, random()));
+    const looked = await this.#options.look(signal);
+    if (looked === 'deferred') return 0;
+    this.#failures = looked === 'seen' ? 0 : this.#failures + 1;
+    const leastMs = looked === 'seen' ? 0 : Math.max(looked.failedForMs, backoffMs(this.#failures, random()));
     const ended = clock.now();
     this.#due = nextAfter(this.#due, intervalMs(), ended + leastMs);
     // A clock that is set back makes no hole.
     return Math.min(this.#due - ended, leastMs + intervalMs());
-  }
-
-  /** @returns undefined where it succeeded; else how long the service wants to be left alone, ms. */
-  async #look(signal: AbortSignal): Promise<number | undefined> {
-    const { ask, turn, onAnswer, onFailure, clock } = this.#options;
-    try {
-      await turn(signal);
-      onAnswer(await within(clock, TIMEOUT_MS, signal, ask));
-      return undefined;
-    } catch (error) {
-      return signal.aborted ? 0 : onFailure(error, this.#failures + 1);
-    }
   }
 }
 

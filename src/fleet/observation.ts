@@ -66,9 +66,11 @@ export class Observation {
     return failures;
   }
 
-  failed(error: unknown): void {
+  /** @returns How many looks in a row have failed. */
+  failed(error: unknown): number {
     this.#lastError = error instanceof Error ? error.message : String(error);
     this.#failures += 1;
+    return this.#failures;
   }
 
   view({ row, group, sampledAtMs, lives, nowMs }: Surroundings): EndpointView {

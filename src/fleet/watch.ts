@@ -2,10 +2,10 @@
  * The watch of endpoints: looks at the workers of each, keeps their lives and the history, and says what is seen. A
  * failure concerns the look, or the endpoint, that it is of; what was not seen stays unseen.
  */
-import type { Clock } from '../time/clock.ts';
+import { within, type Clock } from '../time/clock.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
 import { EndpointList } from './endpoint-list.ts';
-import { EndpointWatch } from './endpoint-watch.ts';
+import { EndpointWatch, type Looked } from './endpoint-watch.ts';
 import { unknownNames, watchedEndpoints, type Knowledge } from './discovery/knowledge.ts';
 import type { WantedEndpoint } from './discovery/wanted.ts';
 import { History } from './history/history.ts';
@@ -13,8 +13,8 @@ import type { HistoryQuery, HistoryRow } from './history/row.ts';
 import type { HistoryStore, StoredState } from './history/store.ts';
 import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
-import { afterAnswer, afterThrottle, FREE, takeTurn } from './pace.ts';
 import type { FleetService } from './service.ts';
+import { Turns, type Turn } from './turns.ts';
 import type { Fleet, FleetEvent, FleetView } from './view.ts';
 import { afterLook, type WorkerLife } from './workers/lives.ts';
 import { measure, type WorkersAnswer } from './workers/measure.ts';
@@ -46,6 +46,8 @@ interface Watched {
 const MOST_GAP = 3;
 /** The first looks after a start are this far apart at most, so that what goes on goes on soon, ms. */
 const FIRST_LOOKS_MS = 2_000;
+/** A look that takes longer has failed, ms. */
+const TIMEOUT_MS = 15_000;
 /** Fractions of its multiples lie as evenly as can be, however many there are. */
 const GOLDEN = 0.618_033_988_75;
 
@@ -54,10 +56,10 @@ export class FleetWatch implements Fleet {
   readonly #history: History;
   readonly #lives = new Map<number, WorkerLife>();
   readonly #watched = new Map<string, Watched>();
+  readonly #turns: Turns;
   #settings: FleetSettings;
   #stored: StoredState | undefined;
   #list: EndpointList | undefined;
-  #pace = FREE;
   #begun = 0;
   #unknown: readonly string[] = [];
   #leaving: Promise<unknown> = Promise.resolve();
@@ -66,6 +68,7 @@ export class FleetWatch implements Fleet {
     const { store, clock, notice } = options;
     this.#options = options;
     this.#settings = options;
+    this.#turns = new Turns(clock);
     this.#history = new History({
       store,
       clock,
@@ -153,7 +156,10 @@ export class FleetWatch implements Fleet {
     const stays = (label: string, id: number) => wanted.some((one) => one.label === label && one.id === id);
     const ended = [...this.#watched].filter(([label, { observation }]) => !stays(label, observation.id));
     const before = new Set(this.#watched.keys());
-    for (const [label] of ended) this.#watched.delete(label);
+    for (const [label] of ended) {
+      this.#watched.delete(label);
+      this.#turns.forget(label);
+    }
     // One that was deployed anew is not left: it goes on under another id.
     for (const { id, label } of wanted) if (!this.#watched.has(label)) this.#begin(id, label);
     const begun = [...this.#watched.keys()].filter((label) => !before.has(label));
@@ -169,10 +175,7 @@ export class FleetWatch implements Fleet {
     const starts = this.#stored?.starts.filter(({ endpoint }) => endpoint === label) ?? [];
     const observation = new Observation(id, label, starts);
     const watch = new EndpointWatch({
-      ask: (signal) => this.#options.service.workers(id, signal),
-      turn: (signal) => this.#turn(signal),
-      onAnswer: (answer) => this.#look(observation, answer),
-      onFailure: (error, failures) => this.#fail(observation, error, failures),
+      look: (signal) => this.#look(observation, signal),
       intervalMs: () => this.#settings.intervalMs,
       firstInMs: this.#firstInMs(),
       clock,
@@ -188,18 +191,23 @@ export class FleetWatch implements Fleet {
     return place * Math.min(FIRST_LOOKS_MS, this.#settings.intervalMs);
   }
 
-  async #turn(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    const { at, pace } = takeTurn(this.#pace, clock.now());
-    this.#pace = pace;
-    const waitMs = at - clock.now();
-    if (waitMs > 0) await clock.sleep(waitMs, signal);
+  async #look(observation: Observation, signal: AbortSignal): Promise<Looked> {
+    const { service, clock } = this.#options;
+    let turn: Turn | undefined;
+    try {
+      turn = await this.#turns.take(observation.label, signal);
+      const answer = await within(clock, TIMEOUT_MS, signal, (ends) => service.workers(observation.id, ends));
+      turn.answered();
+      this.#take(observation, answer);
+      return 'seen';
+    } catch (error) {
+      return signal.aborted ? 'seen' : this.#fail(observation, error, turn);
+    }
   }
 
-  #look(observation: Observation, answer: WorkersAnswer): void {
+  #take(observation: Observation, answer: WorkersAnswer): void {
     const { clock, service, notice, onEvent } = this.#options;
     const { label } = observation;
-    this.#pace = afterAnswer(this.#pace);
     observation.believe(answer, this.#lives.values());
     // Whole ones: the history goes by them.
     const atMs = Math.floor(clock.now());
@@ -220,13 +228,13 @@ export class FleetWatch implements Fleet {
     for (const event of events) onEvent(fleetEvent(event, label));
   }
 
-  #fail(observation: Observation, error: unknown, failures: number): number {
-    const { clock, service, notice } = this.#options;
-    observation.failed(error);
-    notice({ kind: 'look failed', endpoint: observation.label, error, failures });
+  #fail(observation: Observation, error: unknown, turn: Turn | undefined): Looked {
+    const { service, notice } = this.#options;
     const throttle = service.throttleOf(error);
-    if (throttle) this.#pace = afterThrottle(this.#pace, throttle, clock.now());
-    return 0;
+    const failures = observation.failed(error);
+    notice({ kind: 'look failed', endpoint: observation.label, error, failures });
+    if (throttle && turn?.refused(throttle)) return 'deferred';
+    return { failedForMs: throttle?.waitMs ?? 0 };
   }
 
   /** Of endpoints that are not watched any more. */

@@ -6,7 +6,6 @@ import { MemoryHistory } from '../../../src/fleet/history/memory-history.ts';
 import { SqliteHistory } from '../../../src/fleet/history/sqlite-history.ts';
 import type { HistoryStore } from '../../../src/fleet/history/store.ts';
 import type { FleetNotice } from '../../../src/fleet/notices.ts';
-import type { Throttle } from '../../../src/fleet/pace.ts';
 import type { FleetEvent } from '../../../src/fleet/view.ts';
 import { FleetWatch, type FleetWatchOptions } from '../../../src/fleet/watch.ts';
 import type { Price } from '../../../src/fleet/workers/measure.ts';
@@ -17,14 +16,6 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const SECOND = 1_000;
 const CHAT: ListedEndpoint = { id: 31, endpoint_name: 'chat', endpoint_state: 'Active', target_util: 0.9 };
 const DRAW: ListedEndpoint = { id: 32, endpoint_name: 'draw' };
-
-class Throttled extends Error {
-  readonly throttle: Throttle;
-  constructor(throttle: Partial<Throttle>) {
-    super('too frequent');
-    this.throttle = { waitMs: undefined, thresholdMs: undefined, ...throttle };
-  }
-}
 
 /** A service, and a watch of it. */
 class World {
@@ -60,7 +51,7 @@ class World {
           this.asked.push({ id, atMs: this.clock.now() });
           return { workers: await this.workers(id), unreadable: 0 };
         },
-        throttleOf: (error) => (error instanceof Throttled ? error.throttle : undefined),
+        throttleOf: () => undefined,
         prices: { known: () => this.prices, refresh: (isLacking) => this.lacking.push(isLacking) },
       },
       store,
@@ -394,46 +385,6 @@ describe('endpoints', () => {
     await world.pass(60);
     expect(world.labels()).toEqual(['draw', 'chat']);
     expect(world.gaps(32).slice(-5)).toEqual([5, 5, 5, 5, 5]);
-  });
-});
-
-describe('a limit of the service', () => {
-  test('that a 429 names is kept from then on, for all endpoints together', async () => {
-    const world = new World();
-    const many = Array.from({ length: 10 }, (_, index) => ({ id: index, endpoint_name: `e${index}` }));
-    world.endpoints = () => many;
-    let last = -Infinity;
-    let refused = 0;
-    world.workers = () => {
-      const tooSoon = world.clock.now() - last < 3 * SECOND;
-      last = world.clock.now();
-      if (!tooSoon) return [idle(1)];
-      refused += 1;
-      return Promise.reject(new Throttled({ thresholdMs: 3_000 }));
-    };
-    await world.start();
-    await world.pass(60);
-    const early = refused;
-    await world.pass(600);
-    expect(refused - early).toBe(0);
-    // All have their turn: ten endpoints, one every 3 s.
-    for (const { id } of many)
-      expect(
-        world
-          .gaps(id)
-          .slice(-3)
-          .every((gap) => gap <= 45),
-      ).toBe(true);
-  });
-
-  test('that asks to wait is waited for', async () => {
-    const world = await new World().start();
-    await world.pass(16);
-    world.workers = () => Promise.reject(new Throttled({ waitMs: 120_000 }));
-    await world.pass(15);
-    world.workers = () => [];
-    await world.pass(200);
-    expect(Math.max(...world.gaps())).toBeGreaterThanOrEqual(120);
   });
 });
 
