@@ -1,5 +1,6 @@
 /** /api/fleet: what was recorded of the endpoints, as JSON or CSV. */
 import type { Fleet } from '../../../fleet/view.ts';
+import { RedisAway, RedisSilent } from '../../replicas/redis.ts';
 import { json, type Reply, type RouteRequest, type Routes } from '../listener.ts';
 import { fleetJsonSchema, fleetRow, type FleetHistory } from './answer.ts';
 import { fleetCsv } from './csv.ts';
@@ -7,7 +8,7 @@ import { readFleetQuery, type QueryProblem } from './query.ts';
 
 export function fleetRoutes(fleet: Fleet): Routes {
   return {
-    'GET /api/fleet': (request) => answer(fleet, request),
+    'GET /api/fleet': (request) => answer(fleet, request).catch(redisAway),
     'GET /api/fleet/schema': () => ({ ...json(200, fleetJsonSchema()), type: 'application/schema+json' }),
   };
 }
@@ -32,6 +33,13 @@ async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<R
   const isCsv = (format ?? preferred(headers.accept)) === 'csv';
   const reply: Reply = isCsv ? { status: 200, type: 'text/csv', body: fleetCsv(found) } : json(200, found);
   return { ...reply, headers: { vary: 'accept' } };
+}
+
+/** @throws What it is not about. */
+function redisAway(error: unknown): Reply {
+  if (!(error instanceof RedisAway || error instanceof RedisSilent)) throw error;
+  const msg = `Redis is away, and the history of endpoints is kept in it: ${error.message}`;
+  return json(503, { error: 'redis_away', msg });
 }
 
 function preferred(accept = ''): 'csv' | 'json' {
