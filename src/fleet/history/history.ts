@@ -6,14 +6,14 @@ import { FileInUse } from '../../storage/database-file.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { FleetSample } from '../sample.ts';
 import type { LifeEvent, WorkerLife } from '../workers/lives.ts';
-import { added, folded, inUnits, rowOf, stretched, stretchOf, unstored, type StepRow } from './fold.ts';
+import { afterSample, startOf } from './after-sample.ts';
+import { folded, inUnits, stretchOf, unstored, type StepRow } from './fold.ts';
 import { resolutions } from './resolution.ts';
 import type { HistoryQuery, HistoryRow } from './row.ts';
 import {
   NO_WRITE,
   type EndpointState,
   type HistoryStore,
-  type StartRecord,
   type StoredEndpoint,
   type StoredState,
   type Write,
@@ -252,7 +252,7 @@ export class History {
   /** Another has looked meanwhile: what it stored is gone on from, with what was seen here before it began. */
   async #giveWay(): Promise<void> {
     const unstoredRows = await this.#unstored();
-    this.#batch = unstoredRows.map(([label, rows]) => ({ ...NO_WRITE, label, rows }));
+    this.#batch = Array.from(unstoredRows, ([label, rows]) => ({ ...NO_WRITE, label, rows }));
     this.#held = [];
     this.#states.clear();
   }
@@ -262,8 +262,9 @@ export class History {
     const { store } = this.#options;
     const samples = new Map<string, StepRow[]>();
     for (const { label, rows } of [...this.#batch, ...this.#held]) {
-      const own = rows.filter((row) => tierOf(row) === 'sample');
-      if (own.length > 0) samples.set(label, [...(samples.get(label) ?? []), ...own]);
+      const own = samples.get(label) ?? [];
+      for (const row of rows) if (tierOf(row) === 'sample') own.push(row);
+      if (own.length > 0) samples.set(label, own);
     }
     const found: (readonly [string, readonly StepRow[]])[] = [];
     for (const [label, held] of samples) {
@@ -296,25 +297,4 @@ export class History {
     if (this.#trouble === undefined) this.#options.onTrouble(error);
     this.#trouble = words;
   }
-}
-
-/** Minutes and hours that are over become rows; those that have begun are open. */
-function afterSample(before: EndpointState | undefined, label: string, sample: FleetSample) {
-  const row = rowOf(sample);
-  const closed: StepRow[] = [];
-  const open = (['minute', 'hour'] as const).map((tier) => {
-    const next = stretched(row, TIER_MS[tier]);
-    const last = before?.open.find(({ lengthMs }) => lengthMs === next.lengthMs);
-    if (last?.fromMs === next.fromMs) return added(last, next);
-    if (last) closed.push(last);
-    return next;
-  });
-  const state = { label, sinceMs: before?.sinceMs ?? sample.atMs, lastMs: sample.atMs, open };
-  return { row, closed, state };
-}
-
-function startOf(event: LifeEvent, endpoint: string, atMs: number): StartRecord | undefined {
-  if (event.kind !== 'started') return undefined;
-  const { from, seconds, perf } = event;
-  return { endpoint, atMs, from, seconds, perf };
 }

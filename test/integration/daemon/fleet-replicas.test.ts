@@ -7,7 +7,7 @@ import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { History } from '../../../src/fleet/history/history.ts';
 import type { HistoryRow } from '../../../src/fleet/history/row.ts';
 import type { FleetSample } from '../../../src/fleet/sample.ts';
-import type { WorkerLife } from '../../../src/fleet/workers/lives.ts';
+import type { LifeEvent, WorkerLife } from '../../../src/fleet/workers/lives.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
 import { settled, VirtualClock } from '../../support/log-time.ts';
@@ -237,14 +237,8 @@ describeWith(
       history,
       faults,
       leaseTo,
-      record: (load: number) =>
-        history.record({
-          label: 'chat',
-          sample: sampleOf(Date.now(), load),
-          changed: [],
-          gone: [],
-          events: [],
-        }),
+      record: (load: number, events: readonly LifeEvent[] = []) =>
+        history.record({ label: 'chat', sample: sampleOf(Date.now(), load), changed: [], gone: [], events }),
       /** Time passes until it is so. */
       passUntil: (condition: () => boolean) =>
         until(async () => {
@@ -279,11 +273,12 @@ describeWith(
     record(2);
     await until(() => history.trouble !== undefined);
     await world.leaseTo('another');
-    record(4);
+    record(4, [{ kind: 'started', workerId: 7, from: 'cold', seconds: 4, perf: 3 }]);
     await world.passUntil(() => history.trouble?.includes('lease') ?? false);
     await world.leaseTo(TOKEN);
     await world.passUntil(() => history.trouble === undefined);
     expect(await world.loads(3)).toEqual({ samples: [1, 2, 4], inHours: 7 });
+    expect(await world.redis.command('LLEN', world.keys.fleetStarts('chat'))).toBe(1);
   });
 
   test('where another has looked meanwhile, its looks are kept, and those that were held from before', async () => {
