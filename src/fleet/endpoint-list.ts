@@ -2,13 +2,13 @@
 import { backoffMs } from '../time/backoff.ts';
 import { within, type Clock } from '../time/clock.ts';
 import { Repeating } from '../time/repeating.ts';
-import { afterList, type Knowledge, type ListedEndpoint } from './discovery/knowledge.ts';
+import { afterList, type EndpointsAnswer, type Knowledge } from './discovery/knowledge.ts';
 
 export interface EndpointListOptions {
   /** What an earlier process knew. */
   readonly known: Knowledge;
   /** Asks once. */
-  readonly list: (signal: AbortSignal) => Promise<readonly ListedEndpoint[]>;
+  readonly list: (signal: AbortSignal) => Promise<EndpointsAnswer>;
   /** After each list, and after the first that failed. */
   readonly onKnown: (known: Knowledge) => void;
   readonly onFailure: (error: unknown, failures: number) => void;

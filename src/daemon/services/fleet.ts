@@ -128,7 +128,8 @@ function fleetService({ client, prices }: FleetOptions): FleetService {
   return {
     prices,
     async endpoints(signal) {
-      return (await client.endpointGroups.list({}, { signal, retry: false })).results;
+      const answer = await client.endpointGroups.list({}, { signal, retry: false });
+      return { endpoints: answer.results, unreadable: rowsLeftOut(answer) };
     },
     async workers(id, signal) {
       const answer = await client.endpointGroups.workers({ id }, { signal, retry: false });

@@ -48,7 +48,11 @@ class World {
       intervalMs: 15 * SECOND,
       groups: [],
       service: {
-        endpoints: () => Promise.resolve(ids.map((id) => ({ id, endpoint_name: `e${id}` }))),
+        endpoints: () =>
+          Promise.resolve({
+            endpoints: ids.map((id) => ({ id, endpoint_name: `e${id}` })),
+            unreadable: 0,
+          }),
         workers: (id) => this.#answer(id),
         throttleOf: (error) => (error instanceof Throttled ? error.throttle : undefined),
         prices: { known: () => new Map(), refresh() {} },

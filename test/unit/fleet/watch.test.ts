@@ -26,6 +26,8 @@ class World {
   readonly lacking: boolean[] = [];
   readonly asked: { readonly id: number; readonly atMs: number }[] = [];
   lists = 0;
+  /** Rows of the list of endpoints. */
+  unreadable = 0;
   readonly events: FleetEvent[] = [];
   readonly notices: FleetNotice[] = [];
   watch!: FleetWatch;
@@ -45,7 +47,7 @@ class World {
       service: {
         endpoints: async () => {
           this.lists += 1;
-          return this.endpoints();
+          return { endpoints: await this.endpoints(), unreadable: this.unreadable };
         },
         workers: async (id) => {
           this.asked.push({ id, atMs: this.clock.now() });
@@ -319,6 +321,22 @@ describe('endpoints', () => {
     await world.pass(60);
     expect(world.asked).toHaveLength(asked);
     expect(world.notices.at(-1)).toEqual({ kind: 'endpoints changed', begun: [], left: ['chat'] });
+  });
+
+  test('that a list lacks while a row of it cannot be read stay, however often', async () => {
+    const world = new World();
+    world.endpoints = () => [CHAT, DRAW];
+    await world.start();
+    await world.pass(16);
+    world.endpoints = () => [DRAW];
+    world.unreadable = 1;
+    await world.pass(1_200);
+    expect(world.lists).toBeGreaterThan(3);
+    expect(world.labels()).toEqual(['chat', 'draw']);
+    expect(world.asked.filter(({ id }) => id === 31).length).toBeGreaterThan(75);
+    world.unreadable = 0;
+    await world.pass(340);
+    expect(world.labels()).toEqual(['draw']);
   });
 
   test('that are wanted by id need no list; of others that is said', async () => {
