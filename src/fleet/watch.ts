@@ -16,7 +16,8 @@ import { Observation } from './observation.ts';
 import type { FleetService } from './service.ts';
 import { Turns, type Turn } from './turns.ts';
 import type { Fleet, FleetEvent, FleetView } from './view.ts';
-import { afterLook, type WorkerLife } from './workers/lives.ts';
+import { afterLook } from './workers/lives.ts';
+import { LivesByEndpoint } from './workers/lives-by-endpoint.ts';
 import { measure, type WorkersAnswer } from './workers/measure.ts';
 import { billingOf, statusOf } from './workers/status.ts';
 
@@ -54,7 +55,7 @@ const GOLDEN = 0.618_033_988_75;
 export class FleetWatch implements Fleet {
   readonly #options: FleetWatchOptions;
   readonly #history: History;
-  readonly #lives = new Map<number, WorkerLife>();
+  readonly #lives = new LivesByEndpoint();
   readonly #watched = new Map<string, Watched>();
   readonly #turns: Turns;
   #settings: FleetSettings;
@@ -72,7 +73,7 @@ export class FleetWatch implements Fleet {
     this.#history = new History({
       store,
       clock,
-      lives: () => this.#lives.values(),
+      lives: () => this.#lives.all(),
       onTrouble: (error) => notice({ kind: 'history not stored', error }),
       onStored: () => notice({ kind: 'history stored again' }),
     });
@@ -82,7 +83,7 @@ export class FleetWatch implements Fleet {
   async start(): Promise<void> {
     const { service, clock, random, notice } = this.#options;
     this.#stored = await this.#history.open();
-    for (const life of this.#stored?.lives ?? []) this.#lives.set(life.id, life);
+    for (const life of this.#stored?.lives ?? []) this.#lives.put(life);
     const known: Knowledge = this.#stored?.known.map((one) => ({ ...one, row: undefined, missed: 0 })) ?? [];
     if (known.length > 0) this.#follow(known);
     this.#list = new EndpointList({
@@ -123,7 +124,7 @@ export class FleetWatch implements Fleet {
           row: rows.get(observation.id),
           group: groups.find(({ label }) => label === observation.label),
           sampledAtMs: this.#history.lastMs(observation.label),
-          lives: this.#lives.values(),
+          lives: [...this.#lives.of(observation.label)],
           nowMs,
         }),
       ),
@@ -208,7 +209,7 @@ export class FleetWatch implements Fleet {
   #take(observation: Observation, answer: WorkersAnswer): void {
     const { clock, service, notice, onEvent } = this.#options;
     const { label } = observation;
-    observation.believe(answer, this.#lives.values());
+    observation.believe(answer, this.#lives.of(observation.label));
     // Whole ones: the history goes by them.
     const atMs = Math.floor(clock.now());
     const prices = service.prices.known();
@@ -220,8 +221,8 @@ export class FleetWatch implements Fleet {
     const sample = measure(answer, prices, atMs);
     const look = { endpoint: label, atMs, previousMs: this.#history.lastMs(label), workers: answer.workers };
     const { changed, gone, events } = afterLook(this.#lives, look, MOST_GAP * this.#settings.intervalMs);
-    for (const life of changed) this.#lives.set(life.id, life);
-    for (const id of gone) this.#lives.delete(id);
+    for (const life of changed) this.#lives.put(life);
+    for (const id of gone) this.#lives.remove(id);
     this.#history.record({ label, sample, changed, gone, events });
     const failures = observation.succeeded(sample, events);
     if (failures > 0) notice({ kind: 'look succeeded again', endpoint: label, failures });
@@ -239,9 +240,7 @@ export class FleetWatch implements Fleet {
 
   /** Of endpoints that are not watched any more. */
   #forgetWorkers(): void {
-    const gone = [...this.#lives.values()].filter(({ endpoint }) => !this.#watched.has(endpoint));
-    for (const { id } of gone) this.#lives.delete(id);
-    this.#history.recordGone(gone.map(({ id }) => id));
+    this.#history.recordGone(this.#lives.keepOnly((endpoint) => this.#watched.has(endpoint)));
   }
 
   /** Each name once, until there is an endpoint of it. */

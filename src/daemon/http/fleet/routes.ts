@@ -1,4 +1,5 @@
 /** /api/fleet: what was recorded of the endpoints, as JSON or CSV. */
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Fleet } from '../../../fleet/view.ts';
 import { RedisAway, RedisSilent } from '../../replicas/redis.ts';
 import { json, type Reply, type RouteRequest, type Routes } from '../listener.ts';
@@ -23,8 +24,9 @@ async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<R
   if ('problems' in read) return refused(read.problems);
   const { fromMs, toMs, rows: maxRows, format } = read;
   const endpoints: FleetHistory['endpoints'] = [];
-  // One after the other: the rows of one are gone before those of the next are read.
+  // One after the other: the rows of one are gone before those of the next are read, and others have their turn between.
   for (const endpoint of read.endpoints) {
+    await othersTurn();
     const rows = await fleet.history({ endpoint, fromMs, toMs, maxRows });
     const id = known.find((each) => each.endpoint === endpoint)?.id ?? null;
     endpoints.push({ endpoint_group: endpoint, endpoint_id: id, rows: rows.map((row) => fleetRow(row)) });
