@@ -12,6 +12,8 @@ export interface Option<T = unknown> {
   readonly required?: true;
   /** Never shown anywhere. */
   readonly secret?: true;
+  /** How a value is shown that may hold credentials. */
+  readonly shown?: (value: string) => string;
   /** A reload cannot change it; the process must restart. */
   readonly restart?: true;
   readonly doc: string;

@@ -10,8 +10,9 @@ import type { HeartSettings } from '../../config/options/heart-options.ts';
 import type { LoadedHeart } from '../../config/load-heart.ts';
 import { LOG_LEVELS, type LogLevel } from '../../config/types/log-levels.ts';
 import type { ServiceManagerSettings } from '../../config/service-manager.ts';
-import { Heart, type HeartListener } from '../heart.ts';
+import { Heart, type AppChoice, type HeartListener } from '../heart.ts';
 import { Announcer } from './log/announcer.ts';
+import { AppLines } from './log/app-lines.ts';
 import type { StartDaemon } from './supervision/daemon-child.ts';
 import { createHeartLog, type HeartLog } from './log/log.ts';
 import { attemptsAtOnce } from './open-files.ts';
@@ -82,6 +83,7 @@ export class HeartService {
       deploymentIds: () => this.#heart.deploymentIds(),
       lastTickAt: () => this.#heart.lastTickAt(),
       openConnections: () => this.#heart.openConnections(),
+      app: () => this.#heart.app(),
     });
     this.#announcer = new Announcer(this.#log, () => this.#heart.sharedLimit());
     this.#heart = new Heart({
@@ -90,6 +92,7 @@ export class HeartService {
       listener: this.#listener(exchanged),
       deployments: settings.deployments,
       settings,
+      app: appOf(settings),
       attemptsAtOnce: attemptsAtOnce(),
     });
     this.#sayProblems(problems);
@@ -173,6 +176,7 @@ export class HeartService {
 
   #listener(exchanged: () => void): HeartListener {
     const [reports, announcer] = [this.#reports, this.#announcer];
+    const appLines = new AppLines(this.#log);
     return {
       notice(id, notice) {
         if (notice.type === 'sent') reports.lag(notice.lagMs);
@@ -190,6 +194,7 @@ export class HeartService {
       remark: (remark) => announcer.remark(remark),
       keyUnreadable: (why) =>
         announcer.rarely('the API key could not be read again; the old one stays', { why }),
+      app: (news) => appLines.news(news),
     };
   }
 
@@ -234,7 +239,7 @@ export class HeartService {
     this.#apiKey.replace(next.apiKey, files.get('apiKey'));
     this.#unwatchKey();
     this.#unwatchKey = this.#watchKeyFile(files.get('apiKey'));
-    this.#heart.reload(next.deployments, next);
+    this.#heart.reload(next.deployments, next, appOf(next));
     await this.#heart.keyChanged();
     this.#log.info({ deployments: next.deployments.length }, 'heartbeats reloaded');
     return { ok: true, problems: [] };
@@ -263,4 +268,8 @@ export class HeartService {
       'no last heartbeat reached these deployments',
     );
   }
+}
+
+function appOf({ appHealth, appGrace }: HeartSettings): AppChoice | undefined {
+  return appHealth === undefined ? undefined : { address: appHealth, grace: appGrace };
 }
