@@ -14,6 +14,7 @@ import {
   durationOrAuto,
   durationUpTo,
   oneOf,
+  path,
   url,
   withoutCredentials,
 } from '../types/value-types.ts';
@@ -77,6 +78,13 @@ export const HEART_OPTIONS = {
     type: durationFrom('5s'),
     fallback: '10m',
     doc: 'how long the app of APP_HEALTH may not be well; then no heartbeat is sent, the TTL ends the deployments, and one is sent at once when it is well again',
+  },
+  envFile: {
+    variable: 'ENV_FILE',
+    type: path,
+    fallback: undefined,
+    noFile: true,
+    doc: 'file of NAME=value lines that win over the environment and are read again at a reload; only given in the environment',
   },
   logLevel: {
     variable: 'LOG_LEVEL',

@@ -64,7 +64,7 @@ export class HeartService {
   #stopping = false;
 
   constructor(options: HeartServiceOptions) {
-    const { settings, stderr, files, problems, ignoredNames } = options;
+    const { settings, stderr, files, problems, ignoredNames, overriddenNames } = options;
     const { promise: firstExchange, resolve: exchanged } = Promise.withResolvers<void>();
     this.firstExchange = firstExchange;
     this.#options = options;
@@ -98,6 +98,7 @@ export class HeartService {
     this.#sayProblems(problems);
     if (ignoredNames.length > 0)
       this.#log.info({ names: ignoredNames }, 'variables that Kubernetes made for a Service are ignored');
+    this.#sayOverridden(overriddenNames);
     this.#unwatchKey = this.#watchKeyFile(files.get('apiKey'));
   }
 
@@ -208,6 +209,15 @@ export class HeartService {
     }
   }
 
+  /** Whoever changes the environment and sees nothing happen finds it here. */
+  #sayOverridden(names: readonly string[]): void {
+    if (names.length === 0) return;
+    this.#log.info(
+      { names },
+      'variables that are set in the environment too: those of PILOTLIGHT_ENV_FILE rule',
+    );
+  }
+
   #watchKeyFile(path: string | undefined): () => void {
     if (path === undefined) return () => {};
     const look = (): void => void this.#heart.keyChanged();
@@ -224,7 +234,7 @@ export class HeartService {
 
   /** All of the heart's part, or nothing. What only a restart can change stays, and the daemon says so. */
   async #loadAgain(): Promise<ReloadResult> {
-    const { settings: next, problems, files } = this.#options.loadConfig();
+    const { settings: next, problems, files, overriddenNames } = this.#options.loadConfig();
     if (next === undefined || problems.some(isError)) {
       const words = problems.filter(isError).map((problem) => describeProblem(problem));
       this.#log.error(
@@ -233,6 +243,7 @@ export class HeartService {
       );
       return { ok: false, problems: words };
     }
+    this.#sayOverridden(overriddenNames);
     const { logLevel, baseUrl, logFormat } = this.#settings;
     if (next.logLevel !== logLevel) this.#level = next.logLevel;
     this.#settings = { ...next, baseUrl, logFormat };
