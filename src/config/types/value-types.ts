@@ -76,7 +76,7 @@ export const url: ValueType<string> = {
 };
 
 /** An address without what may hold credentials: what stands before an @, and a query. */
-function withoutCredentials(value: string): string {
+export function withoutCredentials(value: string): string {
   return value.replace(/[^/\s]*@/g, '…@').replace(/[?#].*$/s, '?…');
 }
 
@@ -92,7 +92,7 @@ export const redisUrl: ValueType<string> = {
 };
 
 /** User and password are percent-encoded, and a percent sign that encodes nothing cannot be decoded. */
-function canDecode({ username, password }: URL): boolean {
+export function canDecode({ username, password }: URL): boolean {
   try {
     return decodeURIComponent(username + password) !== undefined;
   } catch {

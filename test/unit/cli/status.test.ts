@@ -48,6 +48,17 @@ test('the status in words: gaps of each log, and what waits for each sink', () =
   ]);
 });
 
+test.each([
+  ['unknown', 'not answered yet'],
+  ['well', 'well'],
+  ['unwell', 'not well for 130 of 600 s, then the deployments are released: status 503'],
+  ['released', 'not well for 130 s, the deployments are released, and no heartbeat is sent: status 503'],
+] as const)('an app that is %s, in words', (state, words) => {
+  const times = { unwell_seconds: 130, grace_seconds: 600 };
+  const app = { address: 'tcp://127.0.0.1:80', state, ...times, last_error: 'status 503' };
+  expect(describeStatus({ ...EMPTY_STATUS, app }).slice(1)).toEqual([`app tcp://127.0.0.1:80: ${words}`]);
+});
+
 test('endpoints in words: load, capacity, workers, price, how old that is, and what is wrong', () => {
   const view = fleetView(
     [

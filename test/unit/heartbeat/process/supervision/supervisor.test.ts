@@ -61,6 +61,7 @@ class Scene {
     deploymentIds: () => [],
     lastTickAt: () => Date.now(),
     openConnections: () => 0,
+    app: () => undefined,
   });
   readonly supervisor: Supervisor;
 
