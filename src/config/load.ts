@@ -176,11 +176,11 @@ function listenerProblems({ adminListen, listen }: Partial<DaemonSettings>): Fea
     feature: 'adminListener',
     problem: configError(`${PREFIX}ADMIN_LISTEN`, got, allowed, message),
   });
-  if (!adminListen) return [];
+  if (!adminListen || 'path' in adminListen) return [];
   const found: FeatureProblem[] = [];
   if (!LOOPBACK.has(adminListen.host)) {
     const why = 'the admin routes have no authentication, so they never leave the machine';
-    found.push(problem(adminListen.host, '127.0.0.1, ::1 or localhost', why));
+    found.push(problem(adminListen.host, '127.0.0.1, ::1 or localhost, or unix:PATH', why));
   }
   if (listen && listen.port !== 0 && listen.port === adminListen.port)
     found.push(problem(String(adminListen.port), 'a port of its own', 'LISTEN has the same port'));

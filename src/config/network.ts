@@ -5,7 +5,7 @@
 import type { ConfigProblem } from './problem.ts';
 import type { Environment } from './values.ts';
 
-const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'] as const;
+export const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'] as const;
 const PROXY_PROTOCOLS = new Set(['http:', 'https:', 'socks5:']);
 const CERTIFICATES = 'NODE_EXTRA_CA_CERTS';
 

@@ -178,6 +178,8 @@ function startDaemon(
       PILOTLIGHT_MACHINES: '11,12',
       PILOTLIGHT_ENDPOINT_GROUPS: `[{"endpoint_name":"${ENDPOINT}","target_util":0.97,"max_workers":6}]`,
       PILOTLIGHT_LISTEN: '127.0.0.1:0',
+      // What is printed here anyway may be on the page too.
+      PILOTLIGHT_PUBLIC_STATUS: 'true',
       PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
     },
     onRecord: (record) => screen.record(record),

@@ -1,6 +1,6 @@
 /** /api/fleet: what was recorded of the endpoints, as JSON or CSV. */
 import type { Fleet } from '../../../fleet/view.ts';
-import { json, type Reply, type RouteRequest, type Routes } from '../listener.ts';
+import { json, type Reply, type RouteRequest, type Routes } from '../reply.ts';
 import { fleetJsonSchema, fleetRow, type FleetHistory } from './answer.ts';
 import { fleetCsv } from './csv.ts';
 import { readFleetQuery, type QueryProblem } from './query.ts';
