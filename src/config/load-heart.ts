@@ -3,7 +3,7 @@ import { labelOf } from '../heartbeat/discovery/wanted.ts';
 import { checkTiming } from '../heartbeat/engine/timing-check.ts';
 import { HEART_OPTIONS, type HeartOptionKey, type HeartSettings } from './options/heart-options.ts';
 import { foreignNames } from './options/names.ts';
-import { networkProblems } from './network.ts';
+import { networkProblems, plainHttpProblems } from './network.ts';
 import { PREFIX } from './options/option.ts';
 import { configError, isError, type ConfigProblem } from './problem.ts';
 import { loadValues, readText, type Environment, type ReadFile } from './values.ts';
@@ -32,6 +32,7 @@ export function loadHeartConfig(
     ...own,
     ...timingProblems(values as Partial<HeartSettings>),
     ...networkProblems(environment, readFile),
+    ...plainHttpProblems(HEART_OPTIONS.baseUrl.variable, values.baseUrl),
   ];
   const fatal = problems.some((problem) => isError(problem) && !isKeyAwaited(problem));
   const settings = fatal ? undefined : Object.freeze({ apiKey: '', ...values } as HeartSettings);

@@ -9,7 +9,7 @@ import { parseGroupArray } from './types/endpoint-groups.ts';
 import { switchOff } from './options/features.ts';
 import { HEART_OPTIONS } from './options/heart-options.ts';
 import { loadHeartConfig } from './load-heart.ts';
-import { networkProblems } from './network.ts';
+import { networkProblems, plainHttpProblems } from './network.ts';
 import {
   OPTIONS,
   PREFIX,
@@ -54,7 +54,11 @@ export function loadConfig(
   const secrets: Secrets = Object.fromEntries(
     SECRET_KEYS.flatMap((key) => (known[key] ? [[key, known[key]]] : [])),
   );
-  const daemonProblems = [...daemon.problems, ...cross.map(({ problem }) => problem)];
+  const daemonProblems = [
+    ...daemon.problems,
+    ...cross.map(({ problem }) => problem),
+    ...plainHttpProblems(DAEMON_OPTIONS.serverlessUrl.variable, values.serverlessUrl),
+  ];
   return {
     settings,
     secrets,

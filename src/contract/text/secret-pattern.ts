@@ -1,7 +1,7 @@
 /** How a secret may be written: as it is, in JSON, which may be text in JSON again, and percent-encoded. Pure. */
 
 /** What no way of writing changes. */
-const UNCHANGED = /[\w.~-]+/g;
+const UNCHANGED = /\w+/g;
 
 /** A secret, ready to be looked for. */
 export interface SecretPattern {
@@ -24,13 +24,16 @@ export function secretPattern(secret: string): SecretPattern {
   return { value: secret, head: secret.slice(0, HEAD), core, pattern: new RegExp(written, 'g') };
 }
 
+/** What JSON has before a character, which may be percent-encoded with it. */
+const ESCAPE = String.raw`(?:\\|%(?:25)*5[Cc])`;
+
 /** One character, or several backslashes: of these any way of writing has at least as many. */
 function writtenAs(token: string): string {
-  if (token.startsWith('\\')) return `(?:\\\\{${token.length},}|(?:%(?:25)*5[Cc]){${token.length},})`;
-  if (/^[\w.~-]$/.test(token)) return literal(token);
-  const ways = [`\\\\*${literal(token)}`, percentEncoded(token), unicodeEscapes(token)];
+  if (token.startsWith('\\')) return String.raw`(?:${ESCAPE}+u005[cC]|${ESCAPE}){${token.length},}`;
+  if (/^\w$/.test(token)) return token;
+  const ways = [`${ESCAPE}*${literal(token)}`, `${ESCAPE}*${percentEncoded(token)}`, unicodeEscapes(token)];
   const short = SHORT_ESCAPES[token];
-  if (short !== undefined) ways.push(`\\\\+${short}`);
+  if (short !== undefined) ways.push(`${ESCAPE}+${short}`);
   if (token === ' ') ways.push('\\+');
   return `(?:${ways.join('|')})`;
 }
@@ -56,7 +59,7 @@ function percentEncoded(character: string): string {
 
 function unicodeEscapes(character: string): string {
   const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
-  return units.map((unit) => String.raw`\\+u${digits(unit.toString(16).padStart(4, '0'))}`).join('');
+  return units.map((unit) => `${ESCAPE}+u${digits(unit.toString(16).padStart(4, '0'))}`).join('');
 }
 
 function digits(hexadecimal: string): string {
