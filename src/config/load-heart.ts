@@ -4,7 +4,7 @@ import { checkTiming } from '../heartbeat/engine/timing-check.ts';
 import { HEART_OPTIONS, type HeartOptionKey, type HeartSettings } from './options/heart-options.ts';
 import { foreignNames } from './options/names.ts';
 import { exposedSecrets, placed, withEnvFile, type EffectiveEnvironment } from './env-file/effective.ts';
-import { networkProblems } from './network.ts';
+import { networkProblems, plainHttpProblems } from './network.ts';
 import { PREFIX } from './options/option.ts';
 import { configError, isError, type ConfigProblem } from './problem.ts';
 import { loadValues, readText, type Environment, type ReadFile } from './values.ts';
@@ -43,6 +43,7 @@ export function loadHeartFrom(effective: EffectiveEnvironment, readFile: ReadFil
     ...own,
     ...timingProblems(values as Partial<HeartSettings>),
     ...networkProblems(environment, readFile),
+    ...plainHttpProblems(HEART_OPTIONS.baseUrl.variable, values.baseUrl),
   ];
   const problems = [...ofFile, ...placed(found, effective), ...exposedSecrets(HEART_OPTIONS, effective)];
   const fatal = problems.some((problem) => isError(problem) && !isKeyAwaited(problem));

@@ -10,7 +10,7 @@ import { switchOff } from './options/features.ts';
 import { HEART_OPTIONS } from './options/heart-options.ts';
 import { exposedSecrets, placed, withEnvFile } from './env-file/effective.ts';
 import { loadHeartFrom } from './load-heart.ts';
-import { networkProblems } from './network.ts';
+import { networkProblems, plainHttpProblems } from './network.ts';
 import {
   OPTIONS,
   PREFIX,
@@ -56,7 +56,11 @@ export function loadConfig(
   const secrets: Secrets = Object.fromEntries(
     SECRET_KEYS.flatMap((key) => (known[key] ? [[key, known[key]]] : [])),
   );
-  const found = [...daemon.problems, ...cross.map(({ problem }) => problem)];
+  const found = [
+    ...daemon.problems,
+    ...cross.map(({ problem }) => problem),
+    ...plainHttpProblems(DAEMON_OPTIONS.serverlessUrl.variable, values.serverlessUrl),
+  ];
   // What the file says may be what is missing.
   const daemonProblems = effective.isAwaited
     ? []
@@ -185,11 +189,11 @@ function listenerProblems({ adminListen, listen }: Partial<DaemonSettings>): Fea
     feature: 'adminListener',
     problem: configError(`${PREFIX}ADMIN_LISTEN`, got, allowed, message),
   });
-  if (!adminListen) return [];
+  if (!adminListen || 'path' in adminListen) return [];
   const found: FeatureProblem[] = [];
   if (!LOOPBACK.has(adminListen.host)) {
     const why = 'the admin routes have no authentication, so they never leave the machine';
-    found.push(problem(adminListen.host, '127.0.0.1, ::1 or localhost', why));
+    found.push(problem(adminListen.host, '127.0.0.1, ::1 or localhost, or unix:PATH', why));
   }
   if (listen && listen.port !== 0 && listen.port === adminListen.port)
     found.push(problem(String(adminListen.port), 'a port of its own', 'LISTEN has the same port'));

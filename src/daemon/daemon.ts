@@ -6,11 +6,13 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { buildInfo } from '../build-info.ts';
 import { createApiKey } from '../client/api-key.ts';
+import { credentialsOf } from '../config/credentials.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { FEATURES } from '../config/options/features.ts';
 import { SECRET_KEYS, type Settings } from '../config/options/options.ts';
 import { isError } from '../config/problem.ts';
 import type { LogLevel } from '../config/types/log-levels.ts';
+import { Redaction } from '../contract/text/redaction.ts';
 import type { Fleet } from '../fleet/view.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link/link.ts';
 import type { LineOutput } from '../logs/sinks/line-output.ts';
@@ -19,7 +21,6 @@ import { openListeners, type Listeners } from './http/listeners.ts';
 import { publicRoutes } from './http/routes.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { Lifecycle } from './process/lifecycle.ts';
-import { secretsOf } from './process/secrets.ts';
 import { startSharedWork } from './replicas/shared-work.ts';
 import { awaitFiles } from './services/awaited-files.ts';
 import { createDaemonClient, DAEMON_OPERATION_IDS } from './services/client.ts';
@@ -46,7 +47,7 @@ export interface DaemonOptions {
 }
 
 export interface LoggerHooks {
-  readonly secrets: () => readonly string[];
+  readonly redaction: Redaction;
   readonly onMessage: (level: LogLevel) => void;
 }
 
@@ -71,8 +72,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
   const metrics = createMetrics(() => status(), DAEMON_OPERATION_IDS);
   metrics.reloaded(true, startedAt);
+  const redaction = new Redaction(() => credentialsOf(inForce.settings, apiKey.current()));
   const logger = await options.createLogger({
-    secrets: () => secretsOf(inForce.settings, apiKey.current()),
+    redaction,
     onMessage: (level) => metrics.logMessages(level, 1),
   });
   const lifecycle = new Lifecycle(logger);
@@ -120,6 +122,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const listeners = await openListeners(settings, lifecycle, logger, {
     main: publicRoutes({ status, fleet: work.fleet, lifecycle, heartbeats, metrics, inForce }),
     admin: adminRoutes({ reloading, heart, logger, inForce }),
+    redaction,
   });
 
   lifecycle.begin();

@@ -15,6 +15,7 @@ export const EMPTY_STATUS: Status = {
   service: { base_url: '', serverless_url: '', clock_skew_seconds: null },
   deployments: [],
   worker_groups: [],
+  log_lines_shown: true,
   sinks: [],
   spool_durable: null,
   endpoint_groups: [],

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { DaemonAway } from '../../src/cli/fleet/daemon.ts';
+import { DaemonAway, DaemonClosed } from '../../src/cli/fleet/daemon.ts';
 import { InputError } from '../../src/cli/input-error.ts';
 import {
   AbortedError,
@@ -20,6 +20,7 @@ import { LaunchError } from '../../src/client/flows/launch.ts';
 import { UploadError } from '../../src/client/flows/upload.ts';
 import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
 import { FlagError } from '../../src/contract/text/shell-words.ts';
+import { SocketFileError } from '../../src/daemon/http/socket-file.ts';
 import { WaitingForLastHolder } from '../../src/daemon/replicas/replica-memory.ts';
 import { LeaseLost, StaleVersion } from '../../src/daemon/replicas/fenced-commit.ts';
 import { UnreadableState } from '../../src/daemon/replicas/shared-store.ts';
@@ -78,6 +79,8 @@ const ERRORS: readonly PilotlightError[] = [
   new WaitingForLastHolder(),
   new InputError('input'),
   new DaemonAway('away'),
+  new DaemonClosed('closed'),
+  new SocketFileError('socket'),
 ];
 
 /** Name and base of each class of src/ that is an error, by its declaration. */

@@ -1,12 +1,10 @@
 import { Command } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
-import { localDaemonUrl } from '../../config/local-daemon.ts';
+import { localDaemonUrl, localToken } from '../../config/local-daemon.ts';
 import type { AppStatus, Status, WorkerGroupStatus } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { endpointInWords, fleetNotes } from '../fleet/words.ts';
 import { legible } from '../text/legible.ts';
-
-const TIMEOUT_MS = 5_000;
 
 export function statusCommand(console: Console): Command {
   return new Command('status')
@@ -14,17 +12,20 @@ export function statusCommand(console: Console): Command {
     .option('--url <url>', 'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN')
     .option('--json', 'the whole status as JSON')
     .action(async (options: { url?: string; json?: boolean }) => {
-      const url = `${options.url ?? localDaemonUrl(console.environment)}/api/status`;
+      const { environment } = console;
+      const daemon = {
+        url: options.url ?? localDaemonUrl(environment),
+        token: localToken(environment),
+      };
+      const { fetchJson, DaemonAway, DaemonClosed } = await import('../fleet/daemon.ts');
       try {
-        const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-        if (!response.ok) throw new Error(`status ${response.status}`);
-        const status = (await response.json()) as Status;
+        const status = await fetchJson<Status>(daemon, '/api/status', new AbortController().signal);
         if (options.json) printJson(console, status);
         else for (const line of describeStatus(status)) printLine(console, legible(line));
       } catch (error) {
-        const { message, cause } = error as Error;
-        printError(console, `${url}: ${cause instanceof Error ? cause.message : message}`);
-        console.exit(EXIT.unreachable);
+        if (!(error instanceof DaemonAway || error instanceof DaemonClosed)) throw error;
+        printError(console, error.message);
+        console.exit(error instanceof DaemonClosed ? EXIT.unauthorized : EXIT.unreachable);
       }
     });
 }

@@ -190,6 +190,8 @@ function startDaemon(
       // As short as it may be, for a minute of demo.
       PILOTLIGHT_APP_GRACE: '5s',
       PILOTLIGHT_LISTEN: '127.0.0.1:0',
+      // What is printed here anyway may be on the page too.
+      PILOTLIGHT_PUBLIC_STATUS: 'true',
       PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
     },
     onRecord: (record) => screen.record(record),

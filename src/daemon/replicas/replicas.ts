@@ -44,7 +44,7 @@ export interface Replicas {
 
 export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> {
   const { id, redisUrl, settings, logger } = options;
-  const keys = new SharedKeys(scopeOf(settings));
+  const keys = new SharedKeys(settings.redisPrefix, scopeOf(settings));
   const memory = new ReplicaMemory(Date.now);
   const nobody = 'heartbeats go on, nobody follows logs until it is mended';
   const away = new RedisTrouble(logger, 'Redis is away', nobody);
@@ -140,7 +140,10 @@ async function loadedState(
   }
 }
 
-/** Worker groups are numbered by the service, so its address is what replicas have in common. */
+/**
+ * Worker groups are numbered by the service, so its address is what replicas have in common. Never the key: a key that
+ * was rotated would find nothing of what they know.
+ */
 function scopeOf({ baseUrl, serverlessUrl }: Settings): string {
   return createHash('sha256')
     .update(`${baseUrl} ${serverlessUrl ?? baseUrl}`)

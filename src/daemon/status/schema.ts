@@ -204,6 +204,9 @@ export const statusSchema = z.object({
   service,
   deployments: z.array(deployment),
   worker_groups: z.array(workerGroup),
+  log_lines_shown: z
+    .boolean()
+    .describe('Whether last_lines has lines: without METRICS_TOKEN or PUBLIC_STATUS it has none'),
   sinks: z.array(sink),
   spool_durable: z
     .boolean()

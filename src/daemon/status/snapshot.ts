@@ -27,6 +27,8 @@ export function statusSnapshot(sources: StatusSources): Status {
   const { build, startedAt, restarts, inForce, lifecycle, clock, heartbeats } = sources;
   const { settings, problems } = inForce;
   const work = sources.work.status();
+  // What workers print is for those who are known, or for all if somebody has said so.
+  const shown = settings.publicStatus || settings.metricsToken !== undefined;
   return {
     version: build.version,
     revision: build.revision,
@@ -47,7 +49,10 @@ export function statusSnapshot(sources: StatusSources): Status {
       clock_skew_seconds: clock.skewSeconds,
     },
     deployments: heartbeats.status(),
-    worker_groups: work.worker_groups,
+    worker_groups: shown
+      ? work.worker_groups
+      : work.worker_groups.map((group) => ({ ...group, last_lines: [] })),
+    log_lines_shown: shown,
     sinks: work.sinks,
     spool_durable: work.spool_durable,
     endpoint_groups: settings.endpointGroups.map(({ label, parameters, findings }) => ({

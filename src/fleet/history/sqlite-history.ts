@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import {
   isUnreadable,
   NewerFile,
+  PRIVATE_FOLDER,
   setAside,
   UnreadableFile,
   type Sqlite,
@@ -51,7 +52,7 @@ export class SqliteHistory implements HistoryStore {
   async open(): Promise<StoredState> {
     // Imported here: most users watch no endpoint, or have no STATE_DIR.
     this.#sqlite ??= await import('node:sqlite');
-    mkdirSync(this.#options.directory, { recursive: true });
+    mkdirSync(this.#options.directory, PRIVATE_FOLDER);
     try {
       return this.#openAndRead(this.#sqlite);
     } catch (error) {

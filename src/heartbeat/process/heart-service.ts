@@ -6,9 +6,11 @@ import { unwatchFile, watchFile } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApiKey, type ApiKey } from '../../client/api-key.ts';
 import { type ConfigProblem, describeProblem, isError } from '../../config/problem.ts';
+import { credentialsOf } from '../../config/credentials.ts';
 import type { HeartSettings } from '../../config/options/heart-options.ts';
 import type { LoadedHeart } from '../../config/load-heart.ts';
 import { LOG_LEVELS, type LogLevel } from '../../config/types/log-levels.ts';
+import { Redaction } from '../../contract/text/redaction.ts';
 import type { ServiceManagerSettings } from '../../config/service-manager.ts';
 import { Heart, type AppChoice, type HeartListener } from '../heart.ts';
 import { Announcer } from './log/announcer.ts';
@@ -75,7 +77,7 @@ export class HeartService {
       stderr,
       level: () => this.#level,
       format: settings.logFormat,
-      secret: () => this.#apiKey.current(),
+      redaction: new Redaction(() => credentialsOf(this.#settings, this.#apiKey.current())),
       onMessage: (level) => this.#reports.message(level),
     });
     this.#reports = new Reports({

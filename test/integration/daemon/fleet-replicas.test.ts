@@ -72,7 +72,12 @@ describeWith(
       const redis = await connect(1);
       const names = (await redis.command('KEYS', '*:fleet:endpoints')) as string[];
       const scope = /\{(.*)\}/.exec(names[0] ?? '')?.[1] ?? '';
-      const store = new SharedHistory({ redis, keys: new SharedKeys(scope), token: TOKEN, now: Date.now });
+      const store = new SharedHistory({
+        redis,
+        keys: new SharedKeys('pilotlight', scope),
+        token: TOKEN,
+        now: Date.now,
+      });
       const { endpoints, known } = await store.open();
       expect(endpoints.map(({ label }) => label)).toEqual(['chat']);
       expect(known).toEqual([{ id: 31, name: 'chat', label: 'chat' }]);
@@ -106,7 +111,7 @@ describeWith(
 
   test('the history is one: rows, the minute that is open, workers and starts go over to the next holder', async () => {
     const redis = await connect(2);
-    const keys = new SharedKeys('test');
+    const keys = new SharedKeys('pilotlight', 'test');
     const clock = new VirtualClock();
     await clock.advance(Date.now() - clock.now() - 3_600_000);
     const open = async (token: string) => {
@@ -166,7 +171,7 @@ describeWith(
 
   test('a Redis that has lost everything is given the workers and endpoints again', async () => {
     const redis = await connect(3);
-    const keys = new SharedKeys('test');
+    const keys = new SharedKeys('pilotlight', 'test');
     await redis.command('SET', keys.lease, TOKEN);
     const store = new SharedHistory({ redis, keys, token: TOKEN, now: Date.now });
     const virtual = new VirtualClock();
@@ -204,7 +209,7 @@ describeWith(
   /** A history of this replica, on a Redis whose next answer can be lost, and with a lease that can be another's. */
   async function lonelyHistory(database: number) {
     const redis = await connect(database);
-    const keys = new SharedKeys('test');
+    const keys = new SharedKeys('pilotlight', 'test');
     const virtual = new VirtualClock();
     const faults = { answersLost: 0 };
     const store = new SharedHistory({

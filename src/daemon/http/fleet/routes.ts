@@ -2,7 +2,7 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Fleet } from '../../../fleet/view.ts';
 import { RedisAway, RedisSilent } from '../../replicas/redis.ts';
-import { json, type Reply, type RouteRequest, type Routes } from '../listener.ts';
+import { json, type Reply, type RouteRequest, type Routes } from '../reply.ts';
 import { fleetJsonSchema, fleetRow, type FleetHistory } from './answer.ts';
 import { fleetCsv } from './csv.ts';
 import { readFleetQuery, type QueryProblem } from './query.ts';

@@ -153,5 +153,5 @@ test('who looks, and whether the history takes what is seen, is told by each rep
   expect(await series('fleet_samples')).toEqual(['fleet_samples 0']);
   expect(await series('fleet_history_stored')).toEqual([]);
   const metrics = createMetrics(() => EMPTY_STATUS, []);
-  expect(await metrics.exposition()).not.toMatch(/^pilotlight_fleet_(?:samples|history_stored)/m);
+  expect(String(await metrics.exposition())).not.toMatch(/^pilotlight_fleet_(?:samples|history_stored)/m);
 });

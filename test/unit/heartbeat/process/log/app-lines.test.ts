@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Redaction } from '../../../../../src/contract/text/redaction.ts';
 import { AppLines } from '../../../../../src/heartbeat/process/log/app-lines.ts';
 import { createHeartLog } from '../../../../../src/heartbeat/process/log/log.ts';
 
@@ -15,7 +16,12 @@ beforeEach(() => {
   lines = [];
   const write = (line: string): void => void lines.push(JSON.parse(line) as Line);
   const stderr = { write, flush: () => Promise.resolve() };
-  const log = { stderr, level: () => 'info' as const, format: 'json' as const, secret: () => '' };
+  const log = {
+    stderr,
+    level: () => 'info' as const,
+    format: 'json' as const,
+    redaction: new Redaction(() => []),
+  };
   app = new AppLines(createHeartLog({ ...log, onMessage() {} }));
 });
 afterEach(() => void vi.useRealTimers());

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Redaction } from '../../../../../src/contract/text/redaction.ts';
 import type { DaemonChild } from '../../../../../src/heartbeat/process/supervision/daemon-child.ts';
 import type { DaemonMessage, HeartMessage } from '../../../../../src/heartbeat/process/link/link.ts';
 import { createHeartLog } from '../../../../../src/heartbeat/process/log/log.ts';
@@ -83,7 +84,7 @@ class Scene {
         },
         level: () => 'info',
         format: 'json',
-        secret: () => '',
+        redaction: new Redaction(() => []),
         onMessage() {},
       }),
       memoryOf: () => Promise.resolve(this.memory),
