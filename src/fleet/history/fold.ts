@@ -37,11 +37,13 @@ export function stretchOf(atMs: number, lengthMs: number): number {
 export function added(a: StepRow, b: StepRow): StepRow {
   const samples = a.samples + b.samples;
   const workers: Record<string, Aggregate> = {};
-  for (const status of [...Object.keys(a.workers), ...Object.keys(b.workers)]) {
-    // A status that a row does not have had no workers in any of its samples.
-    const { sum, peak } = both(a.workers[status] ?? NOTHING, b.workers[status] ?? NOTHING);
+  // A status that a row does not have had no workers in any of its samples.
+  for (const [status, own] of Object.entries(a.workers)) {
+    const { sum, peak } = both(own, b.workers[status] ?? NOTHING);
     workers[status] = { count: samples, sum, peak };
   }
+  for (const [status, { sum, peak }] of Object.entries(b.workers))
+    workers[status] ??= { count: samples, sum, peak };
   return {
     fromMs: a.fromMs,
     lengthMs: a.lengthMs,
@@ -60,9 +62,9 @@ export function stretched(row: StepRow, lengthMs: number): StepRow {
 export function folded(rows: readonly StepRow[], lengthMs: number): StepRow[] {
   const byStretch = new Map<number, StepRow>();
   for (const row of rows) {
-    const next = stretched(row, lengthMs);
-    const before = byStretch.get(next.fromMs);
-    byStretch.set(next.fromMs, before ? added(before, next) : next);
+    const fromMs = stretchOf(row.fromMs, lengthMs);
+    const before = byStretch.get(fromMs);
+    byStretch.set(fromMs, before ? added(before, row) : stretched(row, lengthMs));
   }
   return [...byStretch.values()].sort((a, b) => a.fromMs - b.fromMs);
 }

@@ -39,9 +39,8 @@ export class LivesByEndpoint implements KnownLives {
 
   /** @returns The workers that are forgotten: those of all other endpoints. */
   keepOnly(isKept: (endpoint: string) => boolean): readonly number[] {
-    const gone = [...this.#byEndpoint].flatMap(([endpoint, own]) =>
-      isKept(endpoint) ? [] : [...own.keys()],
-    );
+    const gone: number[] = [];
+    for (const [endpoint, own] of this.#byEndpoint) if (!isKept(endpoint)) gone.push(...own.keys());
     for (const id of gone) this.remove(id);
     return gone;
   }

@@ -47,7 +47,11 @@ test('an endpoint without workers is asked nothing and costs nothing, which is k
 
 test('a sum that is more than can be kept is unknown, as is one that overflows', () => {
   for (const cur_load of [1e13, 1e308]) {
-    const { measures } = sample([1, 2].map((id) => ({ id, status: 'idle', ...FULL, cur_load })));
+    const large = { status: 'idle', ...FULL, cur_load };
+    const { measures } = sample([
+      { id: 1, ...large },
+      { id: 2, ...large },
+    ]);
     expect(measures).toMatchObject({ load: null, load_average: 16, capacity_hot: 200 });
   }
 });
