@@ -1,6 +1,6 @@
 /**
- * Metrics of each deployment's heartbeat, 33 series each, as text. prom-client's registry takes about 100 ms to write
- * 33,000 series, half of it for collecting the garbage of a cache that has an entry for each; this takes a tenth of it.
+ * Metrics of each deployment's heartbeat, 34 series each, as text. prom-client's registry takes about 100 ms to write
+ * 34,000 series, half of it for collecting the garbage of a cache that has an entry for each; this takes a tenth of it.
  */
 import { HEARTBEAT_STATES } from '../../../heartbeat/view/snapshot.ts';
 import type { DeploymentStatus, Status } from '../../status/schema.ts';
