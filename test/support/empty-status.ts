@@ -19,6 +19,7 @@ export const EMPTY_STATUS: Status = {
   spool_durable: null,
   endpoint_groups: [],
   fleet: {
+    configured: false,
     samples: true,
     sample_interval_seconds: 15,
     budget_per_hour: null,

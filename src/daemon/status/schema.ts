@@ -157,6 +157,7 @@ const endpoint = z.object({
 });
 
 const fleet = z.object({
+  configured: z.boolean().describe('Whether PILOTLIGHT_ENDPOINTS names any'),
   samples: z.boolean().describe('Whether this replica looks at the endpoints; another may'),
   sample_interval_seconds: seconds,
   budget_per_hour: z.number().nullable().describe('PILOTLIGHT_BUDGET_PER_HOUR, for all endpoints together'),

@@ -6,6 +6,7 @@
 import { MEASURES, type FleetSample, type Measure } from '../sample.ts';
 import { STEPS } from '../workers/measure.ts';
 import type { Aggregate, HistoryRow } from './row.ts';
+import { TIER_MS } from './tiers.ts';
 
 /** A row whose numbers are whole steps. */
 export type StepRow = HistoryRow;
@@ -64,6 +65,18 @@ export function folded(rows: readonly StepRow[], lengthMs: number): StepRow[] {
     byStretch.set(next.fromMs, before ? added(before, next) : next);
   }
   return [...byStretch.values()].sort((a, b) => a.fromMs - b.fromMs);
+}
+
+/**
+ * What one process saw and could not store, as rows that are added to those of another that has looked since: what it saw
+ * until the other began. From there on both looked, and a stretch that was looked at twice would count twice.
+ */
+export function unstored(held: readonly StepRow[], stored: readonly StepRow[]): StepRow[] {
+  const ours = new Set(held.map(({ fromMs }) => fromMs));
+  const theirs = stored.map(({ fromMs }) => fromMs);
+  const begunMs = Math.min(...theirs.filter((atMs) => !ours.has(atMs)));
+  const samples = held.filter(({ fromMs }) => fromMs < begunMs && !theirs.includes(fromMs));
+  return [...samples, ...folded(samples, TIER_MS.minute), ...folded(samples, TIER_MS.hour)];
 }
 
 /** For whoever reads it: in units, not in steps. */

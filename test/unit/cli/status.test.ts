@@ -72,7 +72,11 @@ test('endpoints in words: load, capacity, workers, price, how old that is, and w
     ],
     { historyTrouble: 'no space left on the device' },
   );
-  const fleet = fleetStatus(view, { fleetInterval: 15_000, budgetPerHour: 3 });
+  const fleet = fleetStatus(view, {
+    endpoints: [{ by: 'all' as const }],
+    fleetInterval: 15_000,
+    budgetPerHour: 3,
+  });
   expect(describeStatus({ ...EMPTY_STATUS, now: 1_000, fleet }).slice(1)).toEqual([
     'endpoint chat: active, load 42 of 60 ready (70%), 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 4 s ago',
     'endpoint new: state not known, load ? of ? ready, workers not known, price not known, never seen, last failure: no answer in time, max_workers is 20, configured 5',
