@@ -8,6 +8,7 @@ const CREDENTIAL = /auth|cookie|token|key|secret|password|passwd|credential|sess
 
 /** What of the settings may hold some. */
 export type CredentialSettings = Pick<HeartSettings, 'apiKey'> & {
+  readonly appHealth?: string | undefined;
   readonly metricsToken?: string | undefined;
   readonly redisUrl?: string | undefined;
   readonly otlpHeaders?: Readonly<Record<string, string>> | undefined;
@@ -15,7 +16,7 @@ export type CredentialSettings = Pick<HeartSettings, 'apiKey'> & {
 
 /** `currentKey`: the file of the key may have been read again since. */
 export function credentialsOf(
-  { apiKey, metricsToken, redisUrl, otlpHeaders = {} }: CredentialSettings,
+  { apiKey, appHealth, metricsToken, redisUrl, otlpHeaders = {} }: CredentialSettings,
   currentKey: string,
   environment: Environment = process.env,
 ): string[] {
@@ -26,7 +27,7 @@ export function credentialsOf(
     apiKey,
     metricsToken,
     redisUrl,
-    ...[redisUrl, ...proxies].flatMap((url) => passwordOf(url)),
+    ...[appHealth, redisUrl, ...proxies].flatMap((url) => passwordOf(url)),
     ...headers.flatMap(([, value]) => [value].concat(schemeless(value))),
   ];
   return [...new Set(found.filter((value) => value !== undefined && value !== ''))] as string[];
