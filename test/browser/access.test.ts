@@ -97,6 +97,7 @@ describeWith(
         `{ const target = ${JSON.stringify(target)}; ${ATTACKS[attack as keyof typeof ATTACKS]} }`,
       );
       expect(await tried).toBe(403);
+      expect((await fetch(`${daemon.url}/livez`)).status).toBe(200);
     });
 
     test('learns nothing of its configuration', async () => {
