@@ -5,7 +5,10 @@ import { tryNeighbours } from './neighbours.ts';
 import { P99_LATE, type Race } from './race.ts';
 import { pointOf, spreadOver, type SearchPoint, type SearchSpace } from './search-space.ts';
 
-const GRAIN: Grain = { utils: 8, mults: 4, workers: 6 };
+/** Every value: a line is cheap, and a coarser look has missed the best by a twentieth on a real trace. */
+const GRAIN: Grain = { utils: Infinity, mults: Infinity, workers: Infinity };
+/** Where each trial takes a good part of a second. */
+const LONG_GRAIN: Grain = { utils: Infinity, mults: 4, workers: 8 };
 const FRONTIER_GRAIN: Grain = { utils: 5, mults: 3, workers: 4 };
 /** Lines that are tried before all others: the sooner some set keeps the limit, the more of the rest is too dear. */
 const SCOUTS = 4;
@@ -53,9 +56,9 @@ export class SearchPlan {
     this.#told(this.#share);
   }
 
-  async findBest(race: Race, limitSeconds: number, mostLateShare = P99_LATE): Promise<void> {
+  async findBest(race: Race, limitSeconds: number, grain = GRAIN, mostLateShare = P99_LATE): Promise<void> {
     race.setLimit(limitSeconds, mostLateShare);
-    const lines = linesOf(this.space, GRAIN, this.given);
+    const lines = linesOf(this.space, grain, this.given);
     await tryLines(race, spreadOver(lines, SCOUTS), this.space.min_load, this.#upTo(LINES_END / 10));
     await tryLines(race, lines, this.space.min_load, this.#upTo(LINES_END));
     await tryNeighbours(race, this.#base, this.space, this.#upTo(NEIGHBOURS_END));
@@ -69,7 +72,7 @@ export class SearchPlan {
     let allowed = P99_LATE;
     let holds = false;
     for (let round = 0; round < ROUNDS; round += 1) {
-      await this.findBest(sampled, limitSeconds, allowed);
+      await this.findBest(sampled, limitSeconds, LONG_GRAIN, allowed);
       if (!sampled.best) break;
       whole.setLimit(limitSeconds, FOLLOWED_LATE);
       await whole.run([pointOf(sampled.best)]);
@@ -84,7 +87,7 @@ export class SearchPlan {
     }
     whole.setLimit(limitSeconds);
     // Where the sample knew of nothing, or was wrong to the end, only the whole tells.
-    if (!holds) await this.findBest(whole, limitSeconds);
+    if (!holds) await this.findBest(whole, limitSeconds, LONG_GRAIN);
   }
 
   /** The cheapest sets of other limits, so that cost can be drawn against waiting. */
