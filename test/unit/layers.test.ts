@@ -20,6 +20,7 @@ const REFUSED = [
   ['scaling', '../daemon/daemon.ts'],
   ['scaling/rules', '../planner/plan.ts'],
   ['scaling/planner/model', '../../../wire/match.ts'],
+  ['scaling/parallel', '../rules/check.ts'],
   ['emulator', '../client/client.ts'],
   ['emulator/state', '../resources/deployments.ts'],
   ['emulator/answers', '../calls/call.ts'],
