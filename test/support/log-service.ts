@@ -100,7 +100,7 @@ export class LogService {
     const text = this.tail(count);
     if (text.length > (this.#options.byteLimit ?? Infinity)) {
       this.shown = [];
-      return { kind: 'error', reason: 'the answer is too large', tooLarge: true };
+      return { kind: 'error', reason: 'the answer is too large', tooLarge: 'surely' };
     }
     return { kind: 'text', text };
   }

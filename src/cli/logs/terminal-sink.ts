@@ -5,33 +5,30 @@ import { ALL_ACCEPTED, type Sink } from '../../logs/sinks/sink.ts';
 import type { Console } from '../console.ts';
 
 export interface TerminalSinkOptions {
-  readonly console: Console;
+  readonly console: Pick<Console, 'out' | 'taken'>;
   /** How many of the lines that the first poll brings are shown. */
   readonly tail: number;
   readonly format: (record: LogRecord) => string;
 }
 
-/** A sink that also hears the follower's events, to know how many lines the first poll brought. */
+/**
+ * A sink that also hears the follower's events, to know how many lines the first poll brought: they are the first
+ * records. Some may have been dropped before they came here, so what is hidden is told by its number.
+ */
 export function terminalSink({
   console,
   tail,
   format,
 }: TerminalSinkOptions): Sink & { observe(event: LogEvent): void } {
-  let toSkip: number | undefined;
-
-  function isShown(): boolean {
-    if (toSkip === undefined || toSkip === 0) return true;
-    toSkip -= 1;
-    return false;
-  }
+  let hiddenTo: number | undefined;
 
   return {
     name: 'terminal',
     observe(event) {
-      if (event.kind === 'lines') toSkip ??= Math.max(0, event.lines - tail);
+      if (event.kind === 'lines') hiddenTo ??= event.lines - tail;
     },
     async write({ records }) {
-      const shown = records.filter((record) => 'gap' in record || isShown());
+      const shown = records.filter((record) => 'gap' in record || record.seq > (hiddenTo ?? 0));
       console.out(shown.map(format).join(''));
       await console.taken();
       return ALL_ACCEPTED;

@@ -70,7 +70,8 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     wanted: settings.workerGroups,
     list: async (signal) => (await client.workergroups.list({}, { signal })).results,
     onChange(ids) {
-      const left = followed.filter((id) => !ids.includes(id));
+      const wanted = new Set(ids);
+      const left = followed.filter((id) => !wanted.has(id));
       followed = ids;
       leaving = Promise.all(left.map((id) => pipeline.remove(id)));
       for (const id of ids) pipeline.add(id);

@@ -1,7 +1,13 @@
 /** One poll over the client, and what its answer means to the follower. */
 import type { ClientOf } from '../../client/partial-client.ts';
-import { ApiError, ResponseError, TimeoutError, TransportError } from '../../client/errors.ts';
-import { recogniseAnswer } from '../tail/answer.ts';
+import {
+  ApiError,
+  ResponseError,
+  TimeoutError,
+  TransportError,
+  type TransportReason,
+} from '../../client/errors.ts';
+import { recogniseAnswer, type Refusal } from '../tail/answer.ts';
 import type { FetchTail } from './group-follower.ts';
 
 /** When to ask again is the follower's decision, so the client makes one attempt. */
@@ -15,19 +21,38 @@ export function createTailFetcher(client: Pick<ClientOf<'workergroups.logs'>, 'w
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       const retryAfterMs = error instanceof ApiError ? error.waitMs : undefined;
+      const tooLarge = whetherTooLarge(error);
       return {
         kind: 'error',
         reason: error.message,
         ...(retryAfterMs !== undefined && { retryAfterMs }),
-        ...(mayBeTooLarge(error) && { tooLarge: true }),
+        ...(tooLarge && { tooLarge }),
       };
     }
   };
 }
 
-/** Too slow, cut, or larger than what the client, a proxy or the service lets through. */
-function mayBeTooLarge(error: Error): boolean {
-  if (error instanceof ApiError) return error.status === 413 || error.status === 504;
-  if (error instanceof TransportError) return error.reason === 'reset' || error.reason === 'other';
-  return error instanceof TimeoutError || error instanceof ResponseError;
+function whetherTooLarge(error: Error): Refusal['tooLarge'] {
+  if (error instanceof ApiError && error.status === 413) return 'surely';
+  if (error instanceof TransportError) return whetherCut(error.reason);
+  // Too slow for us or for a gateway, or cut in the middle.
+  const isLikely = error instanceof TimeoutError || error instanceof ResponseError;
+  return isLikely || (error instanceof ApiError && error.status === 504) ? 'perhaps' : undefined;
+}
+
+/** Every reason is named here, so that a new one must be. */
+function whetherCut(reason: TransportReason): Refusal['tooLarge'] {
+  switch (reason) {
+    case 'too-large':
+      return 'surely';
+    case 'reset':
+    case 'other':
+      return 'perhaps';
+    case 'refused':
+    case 'dns':
+    case 'tls':
+    case 'unreachable':
+    case 'proxy':
+      return undefined;
+  }
 }

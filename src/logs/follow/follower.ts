@@ -1,6 +1,7 @@
-/** Follows any number of worker groups, each on its own: none waits for another. */
+/** Follows any number of worker groups, each on its own: only what is long waits for others to have come. */
 import type { GroupView } from './group-stats.ts';
 import { GroupFollower, type FollowOptions } from './group-follower.ts';
+import { PollsUnderWay } from './polls-under-way.ts';
 
 export interface Follower {
   /** Follows one more group; does nothing when it is followed already. */
@@ -19,6 +20,7 @@ interface Following {
 
 export function createFollower(options: FollowOptions): Follower {
   const followed = new Map<number, Following>();
+  const underWay = new PollsUnderWay(options.clock);
 
   async function remove(workergroupId: number): Promise<void> {
     const following = followed.get(workergroupId);
@@ -30,7 +32,7 @@ export function createFollower(options: FollowOptions): Follower {
   return {
     add(workergroupId) {
       if (followed.has(workergroupId)) return;
-      const group = new GroupFollower(workergroupId, options);
+      const group = new GroupFollower(workergroupId, options, underWay);
       const halt = new AbortController();
       followed.set(workergroupId, { group, halt, done: group.run(halt.signal) });
     },

@@ -8,6 +8,7 @@ import type { LogListener } from '../events.ts';
 import {
   advance,
   beginGroup,
+  expectedLength,
   firstPoll,
   type GroupState,
   type LogStart,
@@ -16,6 +17,7 @@ import {
   type Step,
 } from '../tail/group.ts';
 import { GroupStats, type GroupView } from './group-stats.ts';
+import type { PollsUnderWay } from './polls-under-way.ts';
 import { EpochOver, type Spool } from '../spool/spool.ts';
 
 export interface TailRequest {
@@ -46,13 +48,15 @@ const POLL_TIMEOUT_MS = 60_000;
 
 export class GroupFollower {
   readonly #options: FollowOptions;
+  readonly #underWay: PollsUnderWay;
   readonly #stats = new GroupStats();
   #state: GroupState;
   #next: NextPoll;
 
-  constructor(workergroupId: number, options: FollowOptions) {
+  constructor(workergroupId: number, options: FollowOptions, underWay: PollsUnderWay) {
     const { spool, start } = options;
     this.#options = options;
+    this.#underWay = underWay;
     this.#state = beginGroup({
       workergroupId,
       start,
@@ -67,7 +71,10 @@ export class GroupFollower {
     const { clock } = this.#options;
     while (!signal.aborted) {
       if (this.#next.delayMs > 0) await clock.sleep(this.#next.delayMs, signal).catch(() => {});
+      if (signal.aborted) return;
+      const leave = await this.#underWay.enter(expectedLength(this.#state, this.#next), signal);
       if (!signal.aborted) await this.#poll(signal);
+      leave();
     }
   }
 
@@ -100,7 +107,11 @@ export class GroupFollower {
         fetchTail({ workergroupId, tail, signal: limited }),
       );
     } catch (error) {
-      return { kind: 'error', reason: messageOf(error), tooLarge: error instanceof NoAnswer };
+      return {
+        kind: 'error',
+        reason: messageOf(error),
+        ...(error instanceof NoAnswer && { tooLarge: 'perhaps' }),
+      };
     }
   }
 

@@ -95,8 +95,8 @@ export class GroupLookup {
   #tell(): void {
     const { onChange, observe } = this.#options;
     const [before, now] = [this.#followed, followedGroups(this.#wanted, this.#known)];
-    const begun = now.filter((id) => !before.includes(id));
-    const left = before.filter((id) => !now.includes(id));
+    const begun = without(now, before);
+    const left = without(before, now);
     if (begun.length === 0 && left.length === 0) return;
     this.#followed = now;
     observe({ kind: 'groups changed', begun, left });
@@ -110,4 +110,9 @@ export class GroupLookup {
     this.#unserved = unserved;
     if (news.length > 0) this.#options.observe({ kind: 'endpoints unserved', names: news });
   }
+}
+
+function without(ids: readonly number[], others: readonly number[]): number[] {
+  const known = new Set(others);
+  return ids.filter((id) => !known.has(id));
 }

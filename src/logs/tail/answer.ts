@@ -21,8 +21,11 @@ export interface Refusal {
   readonly reason: string;
   /** How long the service asked to be left alone, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** The answer was too large, too slow, or cut: fewer lines may come through. */
-  readonly tooLarge?: boolean;
+  /**
+   * The answer was too large, and fewer lines come through; or it was too slow, or cut, as one that is too large is,
+   * and one of a service in trouble.
+   */
+  readonly tooLarge?: 'surely' | 'perhaps';
 }
 
 /** Level names of the public dialect and their kin. `error` is left out: it is how an error body begins. */

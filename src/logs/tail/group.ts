@@ -9,12 +9,12 @@ import type { Refusal } from './answer.ts';
 import { backoffMs } from '../../time/backoff.ts';
 import { isAwaited, restoredPending } from './last-line.ts';
 import { numberRecords, PLAIN } from './numbering.ts';
-import { answerSize, USUAL_LINE, widestTail, type Bodies } from './poll/answer-size.ts';
+import { answered, fittingTail, recoveringTail, type Bodies } from './poll/answer-size.ts';
 import type { Beginning, GroupProgress, GroupState, NextPoll, PollResult, Step } from './poll/group-state.ts';
 import { pacedBy, pollAfter } from './poll/pacing.ts';
 import { readTexts, type Readings } from './poll/reading.ts';
+import { afterTooLarge } from './poll/too-large.ts';
 import { FIRST_PACE, MAX_TAIL, MIN_INTERVAL_MS, quietInterval } from './rate.ts';
-import { LEAST_TAIL, roomAfterFailure } from './room.ts';
 import type { Stream } from './stream.ts';
 import { readText } from './tail-text.ts';
 
@@ -27,6 +27,8 @@ export type {
   PollResult,
   Step,
 } from './poll/group-state.ts';
+
+export { expectedLength } from './poll/answer-size.ts';
 
 /** Milliseconds. A log that is not read for longer is likely to lose lines. */
 const LONGEST_RETRY_AFTER_MS = 120_000;
@@ -55,7 +57,7 @@ export function advance(state: GroupState, result: PollResult): Step {
 
 /** The first poll is as wide as can be: nothing is known of the rate, and everything is wanted. */
 export function firstPoll({ progress }: GroupState): NextPoll {
-  return { tail: widestTail(progress), delayMs: 0 };
+  return { tail: fittingTail(progress), delayMs: 0 };
 }
 
 function restored(streams: GroupProgress['streams']): GroupProgress['streams'] {
@@ -70,19 +72,14 @@ function restored(streams: GroupProgress['streams']): GroupProgress['streams'] {
 /** An error moves nothing but the next poll, which asks for as much more as the wait lets come. */
 function refused(state: GroupState, { tail, now, random }: PollResult, error: Refusal): Step {
   const failures = state.failures + 1;
-  const { retryAfterMs = 0, tooLarge = false } = error;
-  const isLeast = tail <= LEAST_TAIL;
-  const waitMs = tooLarge && !isLeast ? MIN_INTERVAL_MS : backoffMs(failures, random);
+  const { retryAfterMs = 0, tooLarge } = error;
+  const narrowed = tooLarge && afterTooLarge(state, { tail, now }, tooLarge);
+  const waitMs = narrowed?.isSoon ? MIN_INTERVAL_MS : backoffMs(failures, random);
   const delayMs = Math.max(waitMs, Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS));
-  const { room, bytesPerLine = USUAL_LINE } = state.progress;
-  const progress = tooLarge
-    ? { ...state.progress, room: roomAfterFailure(room, { tail, bytesPerLine, now }) }
-    : state.progress;
-  const { widened, ...rest } = state;
-  const next: GroupState = tooLarge ? { ...rest, progress, failures } : { ...state, failures };
+  const next: GroupState = { ...(narrowed?.state ?? state), failures };
   const { tail: usual } = pollAfter(next, now, delayMs);
-  const asked = tooLarge ? undefined : widened?.tail;
-  return { state: next, records: [], moved: false, next: { delayMs, tail: asked ?? usual } };
+  const asked = narrowed?.tail ?? state.widened?.tail ?? usual;
+  return { state: next, records: [], moved: false, next: { delayMs, tail: asked } };
 }
 
 /** Empty text: a log in which nothing was written yet, or one that the service cannot find for now. */
@@ -97,20 +94,27 @@ function quiet(state: GroupState, { now }: PollResult): Step {
   return { state: next, records: [], moved: false, next: pollAfter(next, now, delayMs) };
 }
 
-function read(state: GroupState, result: PollResult, bodies: Bodies): Step {
+function read(before: GroupState, result: PollResult, bodies: Bodies): Step {
   const texts = bodies.map(([level, body]) => [level, readText(body)] as const);
-  const progress = { ...state.progress, ...answerSize(state.progress, result, bodies, texts) };
-  const readings = readTexts(state, progress, result, texts);
-  if (readings.kind === 'read') return take(state, progress, result, readings);
+  const state = answered(before, result, bodies, texts);
+  const recovering = recoveringTail(state, result);
+  if (recovering > result.tail) return again(state, recovering);
+  const readings = readTexts(state, result, texts);
+  if (readings.kind === 'read') return take(state, result, readings);
   const { tail, isNeeded } = readings;
-  const next: GroupState = { ...state, progress, failures: 0, widened: { tail, isNeeded } };
-  return { state: next, records: [], moved: false, next: { tail, delayMs: 0 } };
+  return again({ ...state, widened: { tail, isNeeded } }, tail);
 }
 
-function take(state: GroupState, known: GroupProgress, result: PollResult, readings: Readings): Step {
+/** At once, and for more. */
+function again(state: GroupState, tail: number): Step {
+  return { state: { ...state, failures: 0 }, records: [], moved: false, next: { tail, delayMs: 0 } };
+}
+
+function take(state: GroupState, result: PollResult, readings: Readings): Step {
   const { taken, held } = readings;
   const { now } = result;
   const { widened: _, ...rest } = state;
+  const known = state.progress;
   const streams = {
     ...known.streams,
     ...Object.fromEntries(held),

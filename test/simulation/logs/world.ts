@@ -4,11 +4,21 @@
  */
 import { advance, beginGroup, firstPoll, type GroupProgress } from '../../../src/logs/tail/group.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
+import type { TailAnswer } from '../../../src/logs/tail/answer.ts';
 import { LogService, type WrittenLine } from '../../support/log-service.ts';
 import { readRealLog, REAL_LOGS, type RealLog } from '../../support/real-logs.ts';
 import { Random } from '../random.ts';
 
-export const FAULTS = ['stale', 'merged', 'byte-limited', 'slow-ended', 'joined', 'restarted'] as const;
+export const FAULTS = [
+  'stale',
+  'merged',
+  'byte-limited',
+  'slow-ended',
+  'joined',
+  'restarted',
+  // Polls fail as those for too much do, whatever they are for; then nothing says for certain what was too much.
+  'flaky',
+] as const;
 export type Fault = (typeof FAULTS)[number];
 
 export interface Schedule {
@@ -37,6 +47,9 @@ const POLLS = 60;
  */
 const MOST_LAG = 12_000;
 const MOST_SHORT_LAG = 1_500;
+const CUT: TailAnswer = { kind: 'error', reason: 'the connection was reset', tooLarge: 'perhaps' };
+/** Answers that fail in a row, at most. */
+const MOST_CUT = 8;
 const BOOT = Array.from({ length: 8 }, (_, step) => `INFO starting, step ${step} of 8`);
 
 export function play({ seed, faults }: Schedule): Outcome {
@@ -67,6 +80,7 @@ export function play({ seed, faults }: Schedule): Outcome {
   const trace: string[] = [];
   let [rest, isOpen] = ['', false];
   let restartedAt = now;
+  let toCut = 0;
 
   function writeFor(): void {
     if (isOpen) {
@@ -88,6 +102,17 @@ export function play({ seed, faults }: Schedule): Outcome {
   function nextLine(): string {
     const { value } = lines.next();
     return typeof value === 'string' && value !== '' ? value : `line ${service.written.length} of the rest`;
+  }
+
+  function ask(tail: number): TailAnswer {
+    if (!has('flaky')) return service.answer(tail);
+    if (toCut === 0 && isFaulty.now && random.chance(0.1))
+      toCut = Math.floor(random.between(1, MOST_CUT + 1));
+    const answer = service.answer(tail);
+    if (toCut === 0 && answer.kind !== 'error') return answer;
+    toCut = Math.max(0, toCut - 1);
+    service.shown = [];
+    return CUT;
   }
 
   for (let poll = 0; poll < POLLS; poll++) {
@@ -114,7 +139,7 @@ export function play({ seed, faults }: Schedule): Outcome {
       service.writeLines(Array.from({ length: 3 }, nextLine));
     }
     do {
-      const answer = service.answer(next.tail);
+      const answer = ask(next.tail);
       const step = advance(state, { answer, tail: next.tail, now, roundTripMs: 20, random: 0.5 });
       // An answer that makes it ask again at once is not taken, and its lines are seen in the next one.
       if (step.next.delayMs > 0) {

@@ -1,8 +1,7 @@
 /** How many lines to ask for, as far as the size of an answer bounds it. */
-import { MAX_TAIL } from '../rate.ts';
-import { mostLines, roomAfterAnswer } from '../room.ts';
+import { isDue, isDueBeforeLoss, isUntried, limitAfterAnswer, mostLines } from '../size-limit.ts';
 import { isFull, type TailText } from '../tail-text.ts';
-import type { GroupProgress, PollResult } from './group-state.ts';
+import type { GroupProgress, GroupState, NextPoll, PollResult } from './group-state.ts';
 
 /** Characters, where no line has been seen yet. */
 export const USUAL_LINE = 100;
@@ -13,33 +12,54 @@ export type Bodies = readonly (readonly [level: string, text: string])[];
 /** The same as lines. */
 export type Texts = readonly (readonly [level: string, text: TailText])[];
 
-/** What the answer says of how much one may hold. */
-export function answerSize(
-  { room, bytesPerLine }: GroupProgress,
-  { tail, now }: PollResult,
-  bodies: Bodies,
-  texts: Texts,
-): Pick<GroupProgress, 'room' | 'bytesPerLine'> {
-  if (room === undefined) return {};
+/** What is known of the size of answers, after one that came through. */
+export function answered(state: GroupState, { tail }: PollResult, bodies: Bodies, texts: Texts): GroupState {
+  const { answeredTail: _, suspectedTail, progress, ...rest } = state;
   const bytes = bodies.reduce((sum, [, body]) => sum + body.length, 0);
   const lines = texts.reduce((sum, [, text]) => sum + text.lines.length + (text.unended ? 1 : 0), 0);
-  const full = texts.some(([, text]) => isFull(text, tail));
+  // A whole log is all that a longer tail would have brought.
+  const answeredTail = texts.some(([, text]) => isFull(text, tail)) ? tail : Infinity;
+  const { sizeLimit: limit, bytesPerLine } = progress;
+  const isLimited = limit !== undefined && answeredTail === tail;
   return {
-    bytesPerLine: lines === 0 ? bytesPerLine : bytes / lines,
-    room: roomAfterAnswer(room, { tail, bytes, full, now }),
+    ...rest,
+    answeredTail,
+    ...(suspectedTail !== undefined && answeredTail < suspectedTail && { suspectedTail }),
+    progress: {
+      ...progress,
+      bytesPerLine: lines === 0 ? bytesPerLine : bytes / lines,
+      sizeLimit: isLimited ? limitAfterAnswer(limit, { tail, bytes }) : limit,
+    },
   };
 }
 
-/** The most to ask for. */
-export function widestTail({ room, bytesPerLine = USUAL_LINE }: GroupProgress): number {
-  return mostLines(room, bytesPerLine);
+/** Characters that a poll may bring, as far as lines are as long as they were. */
+export function expectedLength({ progress }: GroupState, { tail }: NextPoll): number {
+  return tail * (progress.bytesPerLine ?? USUAL_LINE);
 }
 
-/**
- * What to ask for at once when a tail tells too little. Where size and outage are not told apart yet, one step at a
- * time; where they are, what came through: trying more now and then is for the polls in between, which lose nothing.
- */
-export function widerTail(progress: GroupProgress, tail: number): number {
-  const isGuess = progress.room?.confirmed === false;
-  return isGuess ? Math.min(MAX_TAIL, 2 * tail) : widestTail(progress);
+/** The most to ask for, without a try of what did not come through. */
+export function fittingTail({ sizeLimit, bytesPerLine = USUAL_LINE }: GroupProgress): number {
+  return mostLines(sizeLimit, bytesPerLine, false);
+}
+
+/** The most to ask for, at a time. While polls fail, nothing larger is tried. */
+export function widestTail({ progress, failures }: GroupState, at: number): number {
+  const { sizeLimit, bytesPerLine = USUAL_LINE } = progress;
+  return mostLines(sizeLimit, bytesPerLine, failures === 0 && isDue(sizeLimit, at));
+}
+
+/** After a question for less than is wanted: what to ask for at once, or as much as it was. */
+export function recoveringTail(state: GroupState, { tail, now }: PollResult): number {
+  const { widened, answeredTail, suspectedTail = Infinity } = state;
+  if (answeredTail !== tail || widened === undefined) return tail;
+  return Math.max(tail, Math.min(suspectedTail, widened.tail, widestTail(state, now)));
+}
+
+/** The most to ask for at once when a tail tells too little. What failed just now is tried again first. */
+export function widerTail(state: GroupState, now: number): number {
+  const { progress, failures, suspectedTail = Infinity } = state;
+  const { sizeLimit, bytesPerLine = USUAL_LINE } = progress;
+  const isTrying = isUntried(sizeLimit) || (failures === 0 && isDueBeforeLoss(sizeLimit, now));
+  return Math.min(suspectedTail, mostLines(sizeLimit, bytesPerLine, isTrying));
 }

@@ -3,7 +3,7 @@ import type { TailAnswer } from '../answer.ts';
 import type { RecordNumbers } from '../numbering.ts';
 import type { Pace } from '../rate.ts';
 import type { LogRecord } from '../../record.ts';
-import type { Room } from '../room.ts';
+import type { SizeLimit } from '../size-limit.ts';
 import type { Stream } from '../stream.ts';
 
 /** all: everything that the service still has when the group is first seen. end: only what comes after. */
@@ -16,14 +16,14 @@ export interface GroupProgress extends RecordNumbers {
   /** Lately: what a gap is estimated from. 0 until it is known. */
   readonly linesPerSecond: number;
   /** How much one answer may hold, where the service has been found to have a limit. */
-  readonly room?: Room | undefined;
-  /** Characters, of the last answer; only where there is such a limit. */
+  readonly sizeLimit?: SizeLimit | undefined;
+  /** Characters, of the last answer. */
   readonly bytesPerLine?: number | undefined;
   /** By level; the one stream of a plain text is PLAIN. */
   readonly streams: Readonly<Record<string, Stream>>;
 }
 
-/** Asked again, and for more. */
+/** What is wanted, where less is asked for at first. */
 export interface Widened {
   readonly tail: number;
   /** So long a tail is needed; not where a shorter one only showed an older view of the log. */
@@ -41,8 +41,12 @@ export interface GroupState {
   readonly pace: Pace;
   /** Unix milliseconds of the last answer that was a log; undefined until there is one in this process. */
   readonly takenAt?: number;
-  /** The tail that is asked for now, where the last answer was too small to tell. */
+  /** The last answer was too small to tell, or polls fail and less than this comes through. */
   readonly widened?: Widened;
+  /** Lines that the last answer was asked for; Infinity where it was the whole log. */
+  readonly answeredTail?: number;
+  /** The shortest that failed since as long a one came through, as one that is too large may. */
+  readonly suspectedTail?: number;
   /** Errors in a row. */
   readonly failures: number;
 }

@@ -48,8 +48,8 @@ export function pacedBy(
 
 /** @param delayMs From now. */
 export function pollAfter(state: GroupState, now: number, delayMs: number): NextPoll {
-  const { progress, pace, takenAt } = state;
-  const widest = widestTail(progress);
+  const { pace, takenAt } = state;
+  const widest = widestTail(state, now + delayMs);
   // Without a poll to measure from, ask for all there is.
   const isMeasured = takenAt !== undefined && now >= takenAt;
   return { delayMs, tail: isMeasured ? Math.min(widest, tailFor(pace, now - takenAt + delayMs)) : widest };

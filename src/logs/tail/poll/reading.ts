@@ -3,7 +3,7 @@ import type { TakenByLevel } from '../numbering.ts';
 import { EMPTY_STREAM, type Insufficient, type Reading, type Stream } from '../stream.ts';
 import { beginStream, takeTail } from '../take-tail.ts';
 import { widerTail, type Texts } from './answer-size.ts';
-import type { GroupProgress, GroupState, PollResult } from './group-state.ts';
+import type { GroupState, PollResult } from './group-state.ts';
 import { expectedLines } from './pacing.ts';
 
 export interface Readings {
@@ -15,16 +15,14 @@ export interface Readings {
 
 export function readTexts(
   state: GroupState,
-  { ceiling, bytesPerLine }: GroupProgress,
   { tail, now }: PollResult,
   texts: Texts,
 ): Readings | Insufficient {
   const { progress, pace, begun } = state;
   const common = {
     tail,
-    // As far as answers came through before this one: more is for the next poll to try.
-    widest: widerTail({ ...progress, bytesPerLine }, tail),
-    ceiling,
+    widest: widerTail(state, now),
+    ceiling: progress.ceiling,
     now,
     intervalMs: pace.intervalMs,
     expected: expectedLines(state, now),

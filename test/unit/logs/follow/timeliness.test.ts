@@ -1,5 +1,6 @@
 /** How soon a line comes after the service has it, and what a group costs that has none. On virtual time. */
 import { describe, expect, test } from 'vitest';
+import { PollsUnderWay } from '../../../../src/logs/follow/polls-under-way.ts';
 import { GroupFollower, type FetchTail } from '../../../../src/logs/follow/group-follower.ts';
 import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
 import { MAX_INTERVAL_MS, MIN_INTERVAL_MS } from '../../../../src/logs/tail/rate.ts';
@@ -29,7 +30,7 @@ function follow(options: LogServiceOptions = {}) {
     return append(group, records, progress);
   };
   const settings = { fetchTail, spool, start: 'all', clock, random: () => 0.5, observe() {} } as const;
-  const done = new GroupFollower(7, settings).run(halt.signal);
+  const done = new GroupFollower(7, settings, new PollsUnderWay(clock)).run(halt.signal);
   return {
     log,
     clock,

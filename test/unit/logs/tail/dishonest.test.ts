@@ -187,12 +187,96 @@ describe('an answer that is too large', () => {
     follow(log, polls);
     log.writeLines(numbered(2_000, 3_000));
     for (let poll = 0; poll < 12; poll++) {
-      polls.poll(() => ({ kind: 'error', reason: 'no complete answer within 30000 ms', tooLarge: true }));
+      polls.poll(() => ({
+        kind: 'error',
+        reason: 'no complete answer within 30000 ms',
+        tooLarge: 'perhaps',
+      }));
     }
     expect(polls.next.tail).toBeLessThan(200);
     for (let poll = 0; poll < 12; poll++) follow(log, polls);
     expect(polls.lines).toEqual(log.lines);
     expect(polls.gaps).toEqual([]);
+  });
+
+  const CUT = { kind: 'error', reason: 'connection failed (reset)', tooLarge: 'perhaps' } as const;
+
+  test('two resets, half an hour apart, are no limit: a burst of 5,000 lines lost 4,611', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    for (let second = 0; second < 3_600; second++) {
+      log.writeLines(numbered(10, log.lines.length));
+      polls.poll((tail) => (second % 1_800 === 900 ? CUT : log.answer(tail)), 1_000);
+    }
+    log.writeLines(numbered(5_000, log.lines.length));
+    follow(log, polls, 1_000);
+    expect(polls.lines).toEqual(log.lines);
+    expect(polls.gaps).toEqual([]);
+  });
+
+  test('every tenth poll is cut, at 100 lines/s: of 90,011 lines 72,849 were lost', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    // No two in a row, and often enough one that asks for what the one before did not bring.
+    const isCut = (poll: number): boolean => poll % 10 === 3 || poll % 70 === 4 || poll % 210 === 5;
+    let [written, poll] = [0, 0];
+    const from = polls.now;
+    while (polls.now - from < 900_000) {
+      const due = Math.ceil((polls.now - from + polls.next.delayMs) / 10);
+      log.writeLines(numbered(due - written, written));
+      written = due;
+      poll += 1;
+      polls.poll((tail) => (isCut(poll) ? CUT : log.answer(tail)));
+    }
+    follow(log, polls);
+    expect(polls.lines).toEqual(log.lines);
+    expect(polls.gaps).toEqual([]);
+  });
+
+  test('two minutes without an answer leave what is known of the size as it was: the tail fell to 3 lines', () => {
+    const [log, polls] = [new LogService({ byteLimit: 2 ** 20 }), new LogPolls()];
+    const write = (count: number) =>
+      log.writeLines(numbered(count, log.lines.length).map((line) => line.padEnd(8_192, '.')));
+    for (let second = 0; second < 120; second++) {
+      write(5);
+      follow(log, polls, 1_000);
+    }
+    const before = polls.next.tail;
+    for (const end = polls.now + 120_000; polls.now < end;) polls.poll(() => CUT);
+    write(600);
+    for (let poll = 0; poll < 5; poll++) follow(log, polls, 1_000);
+    expect(polls.next.tail).toBeGreaterThanOrEqual(before);
+    const delivered = polls.lines.length;
+    for (let second = 0; second < 120; second++) {
+      write(5);
+      follow(log, polls, 1_000);
+    }
+    expect(polls.lines.length - delivered).toBe(600);
+    expect(polls.gaps).toMatchObject([{ reason: 'overrun' }]);
+  });
+
+  test('what is first seen at the end of an outage is the whole log', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.writeLines(numbered(9_000));
+    for (let poll = 0; poll < 20; poll++) polls.poll(() => CUT);
+    expect(polls.next.tail).toBe(3);
+    follow(log, polls);
+    expect(polls.lines).toEqual(log.lines);
+  });
+
+  test('an answer that does not come in time is no sure sign, and a limit is found all the same', () => {
+    const [log, polls] = [new LogService({ byteLimit: 2 ** 20 }), new LogPolls()];
+    let cut = 0;
+    for (let second = 0; second < 600; second++) {
+      log.writeLines(numbered(5, log.lines.length).map((line) => line.padEnd(8_192, '.')));
+      polls.poll((tail) => {
+        const answer = log.answer(tail);
+        if (answer.kind !== 'error') return answer;
+        cut += 1;
+        return CUT;
+      }, 1_000);
+    }
+    expect(polls.lines).toEqual(log.lines.slice(-polls.lines.length));
+    expect(polls.lines.length).toBeGreaterThan(2_900);
+    expect(cut).toBeLessThan(25);
   });
 
   test('how much fits is known after a restart', () => {

@@ -482,14 +482,14 @@ describe('where following begins', () => {
   test('all: also with what is left of a first line that is cut, which a wider tail does not show again', () => {
     const [log, polls] = [new LogService({ cut: 3 }), new LogPolls()];
     const answer = (tail: number): TailAnswer =>
-      tail > 1_250 ? { kind: 'error', reason: 'status 413', tooLarge: true } : log.answer(tail);
+      tail > 1_250 ? { kind: 'error', reason: 'status 413', tooLarge: 'surely' } : log.answer(tail);
     log.writeLines(distinct(MAX_TAIL + 500));
     while (polls.lines.length === 0) polls.poll(answer);
     const whole = distinct(1_249, 9_251);
     expect(polls.lines).toEqual(['e 9250', ...whole]);
     expect(windowLines(polls.state.progress.streams[PLAIN]?.window ?? EMPTY_WINDOW)).toEqual(whole);
     // Whatever was too large has gone.
-    const { room: _, ...progress } = polls.state.progress;
+    const { sizeLimit: _, ...progress } = polls.state.progress;
     const again = new LogPolls({ progress });
     expect(again.next.tail).toBe(MAX_TAIL);
     log.writeLines(['next']);

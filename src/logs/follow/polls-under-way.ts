@@ -1,0 +1,77 @@
+/**
+ * How much may be under way at once, over all groups of a follower. Hundreds of whole logs that arrive together block
+ * the event loop for many seconds, and the heart takes the process for dead; and each is held several times over.
+ */
+import type { Clock } from '../clock.ts';
+
+/** Characters of answers. */
+const MOST = 8 * 2 ** 20;
+/** A short answer neither waits nor counts: a group keeps its pace while others are read from their beginning. */
+const SHORT = 64 * 2 ** 10;
+/** What takes longer no longer counts, ms: a service that does not answer for some groups must not hold up the others. */
+const LONGEST_MS = 5_000;
+
+interface Waiting {
+  readonly chars: number;
+  readonly start: () => void;
+}
+
+export class PollsUnderWay {
+  readonly #clock: Clock;
+  /** In the order they came. */
+  #waiting: Waiting[] = [];
+  #chars = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Waits for room, or until the signal aborts.
+   *
+   * @param chars That the answer is expected to have.
+   * @returns What gives the room back.
+   */
+  async enter(chars: number, signal: AbortSignal): Promise<() => void> {
+    if (chars <= SHORT) return () => {};
+    const turn = Promise.withResolvers<void>();
+    let hasRoom = false;
+    const start = (): void => {
+      hasRoom = true;
+      turn.resolve();
+    };
+    const mine = { chars, start };
+    this.#waiting.push(mine);
+    this.#startNext();
+    const leave = (): void => {
+      this.#waiting = this.#waiting.filter((one) => one !== mine);
+      turn.resolve();
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    await turn.promise;
+    signal.removeEventListener('abort', leave);
+    return hasRoom ? this.#held(chars) : () => {};
+  }
+
+  #held(chars: number): () => void {
+    const over = new AbortController();
+    const release = (): void => {
+      if (over.signal.aborted) return;
+      over.abort();
+      this.#chars -= chars;
+      this.#startNext();
+    };
+    this.#clock.sleep(LONGEST_MS, over.signal).then(release, () => {});
+    return release;
+  }
+
+  /** One alone may be as long as it is. */
+  #startNext(): void {
+    const [next] = this.#waiting;
+    if (next === undefined || (this.#chars > 0 && this.#chars + next.chars > MOST)) return;
+    this.#waiting.shift();
+    this.#chars += next.chars;
+    next.start();
+    this.#startNext();
+  }
+}

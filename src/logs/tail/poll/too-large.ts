@@ -1,0 +1,66 @@
+/**
+ * What to ask for after a poll that failed as one for too much does: a deadline passed, the connection was reset, what
+ * came was cut. Most of these are of an outage, and say nothing of size; to ask for less from then on would lose lines.
+ *
+ * It is the size when it fails, a shorter one comes through, and it fails again. Until then a shorter tail is but a
+ * question whether any comes through: the first answer is followed by one for as much as before.
+ */
+import type { Refusal } from '../answer.ts';
+import { LEAST_TAIL, limitAfterFailure } from '../size-limit.ts';
+import { USUAL_LINE } from './answer-size.ts';
+import type { GroupState, PollResult } from './group-state.ts';
+
+export interface Narrowed {
+  readonly state: GroupState;
+  /** To ask for next; undefined: as much as without the failure. */
+  readonly tail?: number;
+  /** At once, as far as the polls of a group may follow each other; else as after any error. */
+  readonly isSoon: boolean;
+}
+
+/** So many errors in a row, and less is asked for than came through before. */
+const ERRORS_TO_NARROW = 3;
+
+export function afterTooLarge(
+  state: GroupState,
+  { tail, now }: Pick<PollResult, 'tail' | 'now'>,
+  tooLarge: NonNullable<Refusal['tooLarge']>,
+): Narrowed {
+  const { answeredTail = 0, failures } = state;
+  const isSure = tooLarge === 'surely' || isRepeated(state, tail);
+  const next = isSure ? limited(state, tail, now) : suspecting(state, tail);
+  const isUnknown = tail > answeredTail;
+  if (!isUnknown && tooLarge !== 'surely' && failures + 1 < ERRORS_TO_NARROW)
+    return { state: next, isSoon: false };
+  const half = Math.max(LEAST_TAIL, Math.floor(tail / 2));
+  return {
+    state: { ...next, widened: state.widened ?? { tail, isNeeded: false } },
+    tail: isUnknown ? Math.max(half, answeredTail) : half,
+    isSoon: tail > half && (isUnknown || tooLarge === 'surely'),
+  };
+}
+
+/** Right after an answer, and of a size that failed before. */
+function isRepeated(state: GroupState, tail: number): boolean {
+  const { suspectedTail = Infinity, failures, progress } = state;
+  return (
+    failures === 0 && (tail >= suspectedTail || bytesOf(state, tail) > (progress.sizeLimit?.fits ?? Infinity))
+  );
+}
+
+function suspecting(state: GroupState, tail: number): GroupState {
+  return { ...state, suspectedTail: Math.min(tail, state.suspectedTail ?? tail) };
+}
+
+/** It is the size. */
+function limited(state: GroupState, tail: number, now: number): GroupState {
+  const { suspectedTail: _, ...rest } = state;
+  const { progress, answeredTail = 0 } = rest;
+  const answered = answeredTail < tail ? bytesOf(state, answeredTail) : 0;
+  const sizeLimit = limitAfterFailure(progress.sizeLimit, { bytes: bytesOf(state, tail), answered, now });
+  return { ...rest, progress: { ...progress, sizeLimit } };
+}
+
+function bytesOf({ progress: { bytesPerLine = USUAL_LINE } }: GroupState, tail: number): number {
+  return tail * bytesPerLine;
+}
