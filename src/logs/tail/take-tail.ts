@@ -72,8 +72,8 @@ export function takeTail(stream: Stream, reading: Reading): Taken | Held | Insuf
     case 'merged':
       return merged(stream, reading, seen, verdict);
     case 'stale': {
-      const held = verdict.gone > 0 ? heldOnce(stream.held, now) : undefined;
-      const isLast = held !== undefined && isOver(held, now);
+      const held = heldOnce(stream.held, now);
+      const isLast = isOver(held, now);
       // A log that repeats itself looks like its own past, where little of it is seen.
       if ((stream.held === undefined || isLast) && widerTellsMore)
         return { kind: 'insufficient', tail: widest, isNeeded: false };
@@ -104,9 +104,8 @@ function isUncertain(verdict: Verdict): boolean {
   }
 }
 
-function hold(stream: Stream, held: Hold | undefined): Held {
-  const { held: _, ...rest } = stream;
-  return { kind: 'held', stream: { ...rest, ...(held && { held }) } };
+function hold(stream: Stream, held: Hold): Held {
+  return { kind: 'held', stream: { ...stream, held } };
 }
 
 function continued(stream: Stream, reading: Reading, fresh: HashedLines): Taken {

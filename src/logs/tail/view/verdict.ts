@@ -117,7 +117,12 @@ function judgeDifference(
   const inserted = fresh.filter((index) => index < seenLast).length;
   // Chance finds some lines of any log in any other; of the same log, most are found.
   if (hasAll ? inserted > known : 2 * (inserted + missing) > known) return undefined;
-  if (fresh.length === 0) return { known, verdict: { kind: 'stale', left, gone, forked: false } };
+  if (fresh.length === 0) {
+    // With the window's last line at its own end, it is as new as the window is, and lacks lines that have vanished.
+    if (gone === 0)
+      return { known, verdict: { kind: 'appended', at: tail.lines.length, doubt: merge.doubt } };
+    return { known, verdict: { kind: 'stale', left, gone, forked: false } };
+  }
   const forked = gone > 0 && fresh.length > inserted && !full;
   // More is gone than is left: that is another log, which begins as the one before did.
   if (forked && gone > known) return undefined;
