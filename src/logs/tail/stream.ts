@@ -20,7 +20,7 @@ export interface Stream {
    * missing one means that the line is still being written.
    */
   readonly endsLines: boolean;
-  /** The last answers were older views of the log. */
+  /** Of the last answers nothing was taken. */
   readonly held?: Hold;
   /** Lines repeat so much that new ones may have been taken for old ones: it was told of, and goes on. */
   readonly doubted?: boolean;
@@ -90,6 +90,11 @@ export function linesFrom({ lines, hashes }: HashedLines, at: number): HashedLin
 export function withPending(stream: Stream, pending: PendingLine | undefined): Stream {
   const { pending: _, ...rest } = stream;
   return { ...rest, ...(pending !== undefined && { pending }) };
+}
+
+export function withoutFormer(stream: Stream): Stream {
+  const { former: _, ...rest } = stream;
+  return rest;
 }
 
 /** The stream after `fresh` lines and whatever the text ends with. */

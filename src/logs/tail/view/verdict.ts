@@ -27,8 +27,8 @@ export type Verdict =
       /** Lines of the window that it still has, and those after them, which it has not. */
       readonly left: number;
       readonly gone: number;
-      /** After the lines that are left it has others: if it is no passing view, the log began anew. */
-      readonly forked: boolean;
+      /** How many others it has after those that are left: if it is no passing view, the log began anew. */
+      readonly fresh: number;
     }
   /** Most of it is known, and some lines between known ones are not. */
   | {
@@ -55,7 +55,7 @@ export function judge(window: LineWindow, tail: HashedLines, facts: ViewFacts): 
     return { kind: 'appended', at: found.at, doubt: found.doubt };
   }
   const left = endWithin(window.hashes, facts.full ? tail.hashes.subarray(1) : tail.hashes, isWhole);
-  if (left !== undefined) return { kind: 'stale', left, gone: window.hashes.length - left, forked: false };
+  if (left !== undefined) return { kind: 'stale', left, gone: window.hashes.length - left, fresh: 0 };
   const merged = judgeDifference(window, tail, facts, isWhole);
   if (merged !== undefined && (found.kind === 'none' || explainsMore(merged, found.at, window, isWhole)))
     return merged.verdict;
@@ -84,6 +84,20 @@ function isPlain(at: number, { hashes }: LineWindow, tail: HashedLines, isWhole:
   )
     return false;
   return 2 * at >= tail.lines.length || isEvident(tail.hashes, Math.max(1, at - hashes.length), at);
+}
+
+/** How many lines of the tail the verdict takes for known. */
+export function explainedLines(verdict: Verdict, { hashes }: LineWindow, tail: HashedLines): number {
+  switch (verdict.kind) {
+    case 'appended':
+      return Math.min(verdict.at, hashes.length);
+    case 'stale':
+      return tail.lines.length - verdict.fresh;
+    case 'merged':
+      return tail.lines.length - verdict.fresh.length;
+    case 'broke':
+      return 0;
+  }
 }
 
 interface Explained {
@@ -121,12 +135,13 @@ function judgeDifference(
     // With the window's last line at its own end, it is as new as the window is, and lacks lines that have vanished.
     if (gone === 0)
       return { known, verdict: { kind: 'appended', at: tail.lines.length, doubt: merge.doubt } };
-    return { known, verdict: { kind: 'stale', left, gone, forked: false } };
+    return { known, verdict: { kind: 'stale', left, gone, fresh: 0 } };
   }
-  const forked = gone > 0 && fresh.length > inserted && !full;
-  // More is gone than is left: that is another log, which begins as the one before did.
-  if (forked && gone > known) return undefined;
-  if (forked) return { known, verdict: { kind: 'stale', left, gone, forked } };
+  // Late lines in a view that lacks the greater part of the log are told of by newer ones.
+  const forked = !full && gone > 0 && (fresh.length > inserted || gone > known);
+  // More is gone than is left, or has come than is known: that is another log, which begins as the one before did.
+  if (forked && fresh.length > inserted && Math.max(gone, fresh.length) > known) return undefined;
+  if (forked) return { known, verdict: { kind: 'stale', left, gone, fresh: fresh.length } };
   const isAppended = inserted + missing + gone === 0 && merge.cut === hashes.length;
   return {
     known,
