@@ -59,7 +59,9 @@ export function judge(window: LineWindow, tail: HashedLines, facts: ViewFacts): 
   const merged = judgeDifference(window, tail, facts, isWhole);
   if (merged !== undefined && (found.kind === 'none' || explainsMore(merged, found.at, window, isWhole)))
     return merged.verdict;
-  return found.kind === 'found' ? { kind: 'appended', at: found.at, doubt: found.doubt } : { kind: 'broke' };
+  const skipsLines = found.kind === 'found' && isWhole && found.at > window.hashes.length;
+  if (found.kind === 'none' || skipsLines) return { kind: 'broke' };
+  return { kind: 'appended', at: found.at, doubt: found.doubt };
 }
 
 /** Of the whole log, where it has fewer lines than it had, what little it has in common with the window is chance. */
@@ -121,7 +123,8 @@ function judgeDifference(
   const left = last + 1;
   const hasAll = isWhole && left === known && left === hashes.length;
   const evidence = Float64Array.from(matched, (index) => hashes[index] ?? 0);
-  if (!hasAll && !isEvident(evidence, 0, known)) return undefined;
+  const evident = isEvident(evidence, 0, known);
+  if (!hasAll && !evident) return undefined;
 
   // The first line of a full tail may be cut: where it is not known, it is not new either.
   const from = isWhole ? 0 : Math.max(comparison.from, full && partners[0] === -1 ? 1 : 0);
@@ -130,7 +133,7 @@ function judgeDifference(
   const seenLast = partners.lastIndexOf(last);
   const inserted = fresh.filter((index) => index < seenLast).length;
   // Chance finds some lines of any log in any other; of the same log, most are found.
-  if (hasAll ? inserted > known : 2 * (inserted + missing) > known) return undefined;
+  if (hasAll ? !evident && inserted > known : 2 * (inserted + missing) > known) return undefined;
   if (fresh.length === 0) {
     // With the window's last line at its own end, it is as new as the window is, and lacks lines that have vanished.
     if (gone === 0)
