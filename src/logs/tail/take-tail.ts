@@ -95,7 +95,7 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       // What was left of it is the lesser part: not the log cut short, but another one that begins like it.
       const least = held.least ?? verdict.left;
       const isAnother = !full && (isFork || window.hashes.length - least > least);
-      return isAnother ? reset(stream, reading, seen) : truncated(stream, now, verdict.left);
+      return isAnother ? reset(stream, reading, seen) : truncated(stream, reading, verdict.left);
     }
     case 'broke': {
       // Straight to the widest: each doubling is a round trip in which the log moves on.

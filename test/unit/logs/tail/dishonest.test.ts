@@ -98,6 +98,18 @@ describe('a view that is no pure append', () => {
     expect(polls.records.at(-1)).toMatchObject({ epoch: 2 });
   });
 
+  test('from a service that joins its lines: what was said last is delivered, and what is left is not again', () => {
+    const polls = new LogPolls();
+    const joined = (lines: readonly string[]) => () => ({ kind: 'text', text: lines.join('\n') }) as const;
+    const lines = numbered(30);
+    for (let poll = 0; poll < 3; poll++) polls.poll(joined(lines), 1_000);
+    const cut = lines.slice(0, 25);
+    for (let poll = 0; poll < 100; poll++) polls.poll(joined(cut), 1_000);
+    for (let poll = 0; poll < 10; poll++) polls.poll(joined([...cut, 'next', 'after']), 1_000);
+    expect(polls.lines).toEqual([...lines, 'next', 'after']);
+    expect(polls.gaps).toMatchObject([{ reason: 'reset' }]);
+  });
+
   test('a short log that began anew is seen, although its few lines stand at the end of the one before', () => {
     const [log, polls] = [new LogService(), new LogPolls()];
     log.writeLines([...numbered(100), 'login', 'login']);
