@@ -68,7 +68,7 @@ export function truncated(stream: Stream, { text, now }: Reading, left: number):
 }
 
 function restarted(
-  { window, endsLines, former: before }: Stream,
+  { window, endsLines, former: before, cutAt }: Stream,
   { text, now }: Reading,
   fresh: HashedLines,
   {
@@ -78,7 +78,13 @@ function restarted(
   }: { readonly gap: Gap; readonly parting: string | undefined; readonly whole: boolean },
 ): Taken {
   const former = formerOf(window.hashes, now, whole ? undefined : before);
-  const emptied = { endsLines, whole, former, window: emptyWindow(nextPlace(window)) };
+  const emptied = {
+    endsLines,
+    whole,
+    former,
+    window: emptyWindow(nextPlace(window)),
+    ...(!whole && cutAt !== undefined && { cutAt }),
+  };
   const stream = extended(emptied, fresh, text, now);
   return { kind: 'taken', stream, ...(parting !== undefined && { parting }), gap, lines: fresh.lines };
 }

@@ -4,7 +4,7 @@ import { pendingLine, type PendingLine } from './last-line.ts';
 import { hashed, type HashedLines } from './line-hash.ts';
 import { MAX_TAIL } from './rate.ts';
 import type { Gap } from '../record.ts';
-import { standalone, type TailText } from './tail-text.ts';
+import { standalone, textSize, type TailText } from './tail-text.ts';
 import { EMPTY_WINDOW, extendedBy, type LineWindow } from './window.ts';
 
 export interface Stream {
@@ -12,8 +12,13 @@ export interface Stream {
   readonly window: LineWindow;
   /** The window begins where the log does. */
   readonly whole?: boolean;
-  /** Lines of the last answer that was taken. */
+  /** Characters of the last answer that was taken. */
   readonly shown?: number;
+  /**
+   * Characters of an answer that had fewer lines than were asked for, and yet not the log's beginning:
+   * the service gives no more. One that is half as large or more counts as full.
+   */
+  readonly cutAt?: number;
   readonly pending?: PendingLine;
   /**
    * The text has been seen to end with a line's end, so a
@@ -103,9 +108,10 @@ export function extended(stream: Stream, fresh: HashedLines, text: TailText, now
   const window = fresh.lines.length > 0 ? extendedBy(stream.window, fresh) : stream.window;
   return {
     window,
-    shown: text.lines.length,
+    shown: textSize(text),
     endsLines: stream.endsLines || (text.unended === undefined && text.lines.length > 0),
     ...(stream.whole === true && window.hashes.length < MAX_TAIL && { whole: true }),
+    ...(stream.cutAt !== undefined && { cutAt: stream.cutAt }),
     ...(former !== undefined && isRemembered(former, now) && { former }),
     ...(text.unended !== undefined && { pending: pendingLine(text.unended, now) }),
   };

@@ -2,6 +2,7 @@
  * A pure transition of a stream from one tail of it to the next.
  * A worker group has one stream, or one for each level where the service answers with a map of levels.
  */
+import { EVIDENT_LINES } from './align.ts';
 import { overrun, reset, truncated } from './breaks.ts';
 import { heldOnce, isDoubtful, isOneLog, isOver } from './hold.ts';
 import { afterPending, restingLine, type Delivered } from './last-line.ts';
@@ -19,7 +20,7 @@ import {
   type Stream,
   type Taken,
 } from './stream.ts';
-import { isFull, standalone, type TailText } from './tail-text.ts';
+import { hasShrunk, isFull, standalone, textSize, type TailText } from './tail-text.ts';
 import { isFormerView } from './view/former.ts';
 import { explainedLines, judge, type Verdict } from './view/verdict.ts';
 import { lineReader, rewrittenFrom } from './window.ts';
@@ -43,11 +44,12 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
   const { text, tail, ceiling, widest, now } = reading;
   const { window, pending } = known;
   const seen = hashed(text.lines);
-  const full = isFull(text, Math.min(tail, ceiling));
+  const size = textSize(text);
+  const full = isFull(text, Math.min(tail, ceiling)) || 2 * size >= (known.cutAt ?? Infinity);
   const facts = {
     full,
     whole: known.whole === true,
-    shown: known.shown ?? 0,
+    shrunk: hasShrunk(text, known.shown ?? 0),
     pending: pending?.text,
     unended: text.unended,
   };
@@ -73,14 +75,17 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       const isNewDoubt = verdict.doubt > 0 && stream.doubted !== true;
       if (isNewDoubt && widerTellsMore)
         return { kind: 'insufficient', tail: Math.min(widest, 2 * tail), isNeeded: true };
-      const vanished = !full && at < window.hashes.length;
+      const vanished = !full && verdict.older > 0;
+      const taken = doubting(continued(stream, reading, linesFrom(seen, at)), before, reading, doubt);
       return {
-        ...doubting(continued(stream, reading, linesFrom(seen, at)), before, reading, doubt),
+        ...(vanished && doubt === 0 ? cutOff(taken, size, verdict.older) : taken),
         ...((vanished ? doubt === 0 : text.lines.length > ceiling) && { ceiling: text.lines.length }),
       };
     }
-    case 'merged':
-      return merged(stream, reading, seen, verdict);
+    case 'merged': {
+      const taken = merged(stream, reading, seen, verdict);
+      return full || verdict.gone > 0 ? taken : cutOff(taken, size, verdict.older);
+    }
     case 'stale': {
       const isFork = verdict.fresh > 0;
       const other = stream.held?.other;
@@ -137,6 +142,13 @@ function continued(stream: Stream, reading: Reading, fresh: HashedLines): Taken 
 function rested({ pending: before }: Stream, next: Stream, { text, now, intervalMs }: Reading): Taken {
   const { pending, ...delivered } = restingLine(before, text, { endsLines: next.endsLines, now, intervalMs });
   return { kind: 'taken', stream: withPending(next, pending), ...delivered };
+}
+
+/** The beginning of the log is gone from an answer that could have held it: the service gives no more. */
+function cutOff({ stream, ...taken }: Taken, size: number, older: number): Taken {
+  // A few lines may as well have vanished.
+  if (older < EVIDENT_LINES) return { ...taken, stream };
+  return { ...taken, stream: { ...stream, whole: false, cutAt: size } };
 }
 
 /** Lines that came late stand between known ones; what else is new is at the end. */

@@ -24,11 +24,17 @@ const NONE = new Int32Array();
 const TOP: Anchor = { known: -1, seen: -1 };
 
 /**
- * @param isWhole Both begin where the log does.
+ * @param mayBeWhole Both begin where the log does, unless the first line that both have says otherwise: late lines may
+ * stand above it in the tail, but none go missing from the top of a log, save where an answer is cut there.
  * @returns undefined when they have nothing certain in common, or differ too much.
  */
-export function compare(known: Float64Array, seen: Float64Array, isWhole: boolean): Comparison | undefined {
+export function compare(
+  known: Float64Array,
+  seen: Float64Array,
+  mayBeWhole: boolean,
+): Comparison | undefined {
   const chain = anchors(known, seen);
+  const isWhole = mayBeWhole && !(chain[0] !== undefined && chain[0].known > chain[0].seen);
   const [first = isWhole ? TOP : undefined, last = first] = [chain[0], chain.at(-1)];
   if (first === undefined || last === undefined) return undefined;
   const partners = new Int32Array(seen.length).fill(-1);

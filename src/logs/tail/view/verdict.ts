@@ -14,13 +14,19 @@ import { endWithin } from './stale.ts';
 export interface ViewFacts extends TailFacts {
   /** The window begins where the log does. */
   readonly whole: boolean;
-  /** Lines of the log that an answer has shown: it cannot have fewer, unless it began anew. */
-  readonly shown: number;
+  /** The answer before it was larger by more than a line: all of a log cannot become less, unless it began anew. */
+  readonly shrunk: boolean;
 }
 
 export type Verdict =
   /** The lines from `at` on are new; `doubt` is the most lines before it that may be new as well. */
-  | { readonly kind: 'appended'; readonly at: number; readonly doubt: number }
+  | {
+      readonly kind: 'appended';
+      readonly at: number;
+      readonly doubt: number;
+      /** Lines of the window that are older than the tail. */
+      readonly older: number;
+    }
   /** An older view: nothing new is in it. */
   | {
       readonly kind: 'stale';
@@ -39,6 +45,8 @@ export type Verdict =
       readonly doubt: number;
       /** Lines at the window's end that the tail has not: it is an older view too. */
       readonly gone: number;
+      /** Lines of the window that are older than the tail. */
+      readonly older: number;
       /** The window's lines from here on are to be replaced … */
       readonly cut: number;
       /** … by these: of the tail where 0 or more, else of the window, at −1 − index. */
@@ -48,12 +56,10 @@ export type Verdict =
 
 export function judge(window: LineWindow, tail: HashedLines, facts: ViewFacts): Verdict {
   if (!facts.full && beginsWith(tail, window))
-    return { kind: 'appended', at: window.hashes.length, doubt: 0 };
+    return { kind: 'appended', at: window.hashes.length, doubt: 0, older: 0 };
   const isWhole = !facts.full && facts.whole;
   const found = alignment(window, tail, facts);
-  if (found.kind === 'found' && isPlain(found.at, window, tail, isWhole)) {
-    return { kind: 'appended', at: found.at, doubt: found.doubt };
-  }
+  if (found.kind === 'found' && isPlain(found.at, window, tail, isWhole)) return appendedAt(found, window);
   const left = endWithin(window.hashes, facts.full ? tail.hashes.subarray(1) : tail.hashes, isWhole);
   if (left !== undefined) return { kind: 'stale', left, gone: window.hashes.length - left, fresh: 0 };
   const merged = judgeDifference(window, tail, facts, isWhole);
@@ -61,14 +67,17 @@ export function judge(window: LineWindow, tail: HashedLines, facts: ViewFacts): 
     return merged.verdict;
   const skipsLines = found.kind === 'found' && isWhole && found.at > window.hashes.length;
   if (found.kind === 'none' || skipsLines) return { kind: 'broke' };
-  return { kind: 'appended', at: found.at, doubt: found.doubt };
+  return appendedAt(found, window);
 }
 
-/** Of the whole log, where it has fewer lines than it had, what little it has in common with the window is chance. */
+function appendedAt({ at, doubt }: Found, { hashes }: LineWindow): Verdict {
+  return { kind: 'appended', at, doubt, older: Math.max(0, hashes.length - at) };
+}
+
+/** Of the whole log, where it is less than it was, what little it has in common with the window is chance. */
 function alignment(window: LineWindow, tail: HashedLines, facts: ViewFacts): Alignment {
   const found = align(window, tail, facts);
-  const hasShrunk = !facts.full && tail.lines.length + 1 < facts.shown;
-  return hasShrunk && found.kind === 'found' && found.doubt > 0 ? { kind: 'none' } : found;
+  return facts.shrunk && !facts.full && found.kind === 'found' && found.doubt > 0 ? { kind: 'none' } : found;
 }
 
 /** Lines above the beginning of the log are late ones, and the alignment has no word for them. */
@@ -87,6 +96,8 @@ function isPlain(at: number, { hashes }: LineWindow, tail: HashedLines, isWhole:
     return false;
   return 2 * at >= tail.lines.length || isEvident(tail.hashes, Math.max(1, at - hashes.length), at);
 }
+
+type Found = Extract<Alignment, { kind: 'found' }>;
 
 /** How many lines of the tail the verdict takes for known. */
 export function explainedLines(verdict: Verdict, { hashes }: LineWindow, tail: HashedLines): number {
@@ -127,7 +138,7 @@ function judgeDifference(
   if (!hasAll && !evident) return undefined;
 
   // The first line of a full tail may be cut: where it is not known, it is not new either.
-  const from = isWhole ? 0 : Math.max(comparison.from, full && partners[0] === -1 ? 1 : 0);
+  const from = Math.max(comparison.from, full && partners[0] === -1 ? 1 : 0);
   const merge = mergeViews(hashes, tail.hashes, comparison, from);
   const { fresh, gone } = merge;
   const seenLast = partners.lastIndexOf(last);
@@ -137,7 +148,10 @@ function judgeDifference(
   if (fresh.length === 0) {
     // With the window's last line at its own end, it is as new as the window is, and lacks lines that have vanished.
     if (gone === 0)
-      return { known, verdict: { kind: 'appended', at: tail.lines.length, doubt: merge.doubt } };
+      return {
+        known,
+        verdict: { kind: 'appended', at: tail.lines.length, doubt: merge.doubt, older: first },
+      };
     return { known, verdict: { kind: 'stale', left, gone, fresh: 0 } };
   }
   // Late lines in a view that lacks the greater part of the log are told of by newer ones.
@@ -148,6 +162,8 @@ function judgeDifference(
   const isAppended = inserted + missing + gone === 0 && merge.cut === hashes.length;
   return {
     known,
-    verdict: isAppended ? { kind: 'appended', at: seenLast + 1, doubt: 0 } : { kind: 'merged', ...merge },
+    verdict: isAppended
+      ? { kind: 'appended', at: seenLast + 1, doubt: 0, older: first }
+      : { kind: 'merged', ...merge, older: first },
   };
 }
