@@ -50,6 +50,7 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
     full,
     whole: known.whole === true,
     shrunk: hasShrunk(text, known.shown ?? 0),
+    expected: reading.expected ?? 0,
     pending: pending?.text,
     unended: text.unended,
   };

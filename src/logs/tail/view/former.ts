@@ -20,7 +20,7 @@ export function isFormerView(
   const hashes = Float64Array.from(former.hashes);
   if (!isEvident(hashes, 0, hashes.length)) return false;
   const window = { ...EMPTY_WINDOW, hashes };
-  const verdict = judge(window, seen, { full, whole: false, shrunk: false });
+  const verdict = judge(window, seen, { full, whole: false, shrunk: false, expected: Infinity });
   const explained = explainedLines(verdict, window, seen);
   return explained > known && 2 * explained >= seen.lines.length;
 }

@@ -3,7 +3,7 @@
  * began anew, or more came than a tail holds. Between the two there is the inconsistent view, of a service that
  * answers from several backends, or that puts late lines where they belong. README.md has the pictures.
  */
-import { align, beginsWith, isEvident, type Alignment, type TailFacts } from '../align.ts';
+import { align, beginsWith, EVIDENT_LINES, isEvident, type Alignment, type TailFacts } from '../align.ts';
 import type { HashedLines } from '../line-hash.ts';
 import type { LineWindow } from '../window.ts';
 import { compare } from './comparison.ts';
@@ -16,6 +16,8 @@ export interface ViewFacts extends TailFacts {
   readonly whole: boolean;
   /** The answer before it was larger by more than a line: all of a log cannot become less, unless it began anew. */
   readonly shrunk: boolean;
+  /** New lines that the rate lets expect. */
+  readonly expected: number;
 }
 
 export type Verdict =
@@ -59,12 +61,21 @@ export function judge(window: LineWindow, tail: HashedLines, facts: ViewFacts): 
     return { kind: 'appended', at: window.hashes.length, doubt: 0, older: 0 };
   const isWhole = !facts.full && facts.whole;
   const found = alignment(window, tail, facts);
-  if (found.kind === 'found' && isPlain(found.at, window, tail, isWhole)) return appendedAt(found, window);
-  const left = endWithin(window.hashes, facts.full ? tail.hashes.subarray(1) : tail.hashes, isWhole);
-  if (left !== undefined) return { kind: 'stale', left, gone: window.hashes.length - left, fresh: 0 };
+  const isPlain = found.kind === 'found' && isEvidentAt(found.at, window, tail, isWhole);
+  const likely = Math.max(EVIDENT_LINES, 2 * facts.expected);
+  // Where that leaves more new lines than can be expected, they may be known, and come after a late one.
+  const mayBeKnown = isPlain && tail.lines.length - found.at > likely && hasLate(found.at, window, tail);
+  if (isPlain && !mayBeKnown) return appendedAt(found, window);
+  if (!isPlain) {
+    const left = endWithin(window.hashes, facts.full ? tail.hashes.subarray(1) : tail.hashes, isWhole);
+    if (left !== undefined) return { kind: 'stale', left, gone: window.hashes.length - left, fresh: 0 };
+  }
   const merged = judgeDifference(window, tail, facts, isWhole);
-  if (merged !== undefined && (found.kind === 'none' || explainsMore(merged, found.at, window, isWhole)))
-    return merged.verdict;
+  const isBetter =
+    merged !== undefined &&
+    (found.kind === 'none' || explainsMore(merged, found.at, window, isWhole)) &&
+    (!isPlain || merged.differences <= likely);
+  if (isBetter) return merged.verdict;
   const skipsLines = found.kind === 'found' && isWhole && found.at > window.hashes.length;
   if (found.kind === 'none' || skipsLines) return { kind: 'broke' };
   return appendedAt(found, window);
@@ -86,7 +97,7 @@ function explainsMore({ known }: Explained, at: number, { hashes }: LineWindow, 
 }
 
 /** The tail continues the window, with more in common than chance explains: another view would have to explain it away. */
-function isPlain(at: number, { hashes }: LineWindow, tail: HashedLines, isWhole: boolean): boolean {
+function isEvidentAt(at: number, { hashes }: LineWindow, tail: HashedLines, isWhole: boolean): boolean {
   // All of the log, and yet it begins otherwise than it did: late lines stand at its top.
   if (
     isWhole &&
@@ -95,6 +106,13 @@ function isPlain(at: number, { hashes }: LineWindow, tail: HashedLines, isWhole:
   )
     return false;
   return 2 * at >= tail.lines.length || isEvident(tail.hashes, Math.max(1, at - hashes.length), at);
+}
+
+/** Whether known lines follow one that is not known. */
+function hasLate(at: number, { hashes }: LineWindow, tail: HashedLines): boolean {
+  const known = new Set(hashes);
+  const late = tail.hashes.findIndex((hash, index) => index >= at && !known.has(hash));
+  return late >= 0 && tail.hashes.subarray(late).some((hash) => known.has(hash));
 }
 
 type Found = Extract<Alignment, { kind: 'found' }>;
@@ -117,6 +135,8 @@ interface Explained {
   readonly verdict: Verdict;
   /** Lines of the tail that it takes for known. */
   readonly known: number;
+  /** Lines that it takes for new, or for missing. */
+  readonly differences: number;
 }
 
 function judgeDifference(
@@ -143,6 +163,7 @@ function judgeDifference(
   const { fresh, gone } = merge;
   const seenLast = partners.lastIndexOf(last);
   const inserted = fresh.filter((index) => index < seenLast).length;
+  const differences = fresh.length + missing;
   // Chance finds some lines of any log in any other; of the same log, most are found.
   if (hasAll ? !evident && inserted > known : 2 * (inserted + missing) > known) return undefined;
   if (fresh.length === 0) {
@@ -150,18 +171,20 @@ function judgeDifference(
     if (gone === 0)
       return {
         known,
+        differences,
         verdict: { kind: 'appended', at: tail.lines.length, doubt: merge.doubt, older: first },
       };
-    return { known, verdict: { kind: 'stale', left, gone, fresh: 0 } };
+    return { known, differences, verdict: { kind: 'stale', left, gone, fresh: 0 } };
   }
   // Late lines in a view that lacks the greater part of the log are told of by newer ones.
   const forked = !full && gone > 0 && (fresh.length > inserted || gone > known);
   // More is gone than is left, or has come than is known: that is another log, which begins as the one before did.
   if (forked && fresh.length > inserted && Math.max(gone, fresh.length) > known) return undefined;
-  if (forked) return { known, verdict: { kind: 'stale', left, gone, fresh: fresh.length } };
+  if (forked) return { known, differences, verdict: { kind: 'stale', left, gone, fresh: fresh.length } };
   const isAppended = inserted + missing + gone === 0 && merge.cut === hashes.length;
   return {
     known,
+    differences,
     verdict: isAppended
       ? { kind: 'appended', at: seenLast + 1, doubt: 0, older: first }
       : { kind: 'merged', ...merge, older: first },

@@ -248,6 +248,26 @@ describe('lines that repeat', () => {
     expect(polls.gaps.length - before).toBeLessThanOrEqual(1);
     for (const { lost_estimate } of polls.gaps) expect(lost_estimate).toBeLessThanOrEqual(80);
   });
+
+  test('a late line among them: what follows it is known, 48,916 duplicates', () => {
+    for (const size of [2_000, 12_000]) {
+      const polls = new LogPolls();
+      const step = (index: number) => `step ${index % 20}`;
+      const lines = Array.from({ length: size }, (_, index) => step(index));
+      polls.poll((tail) => text(lines, tail));
+      const before = polls.lines.length;
+      for (let poll = 1; poll <= 60; poll++) {
+        for (let index = 0; index < 10; index++) lines.push(step(size + 10 * (poll - 1) + index));
+        if (poll % 20 === 0) lines.splice(-25, 0, `late ${poll}`);
+        polls.poll((tail) => text(lines, tail), 1_000);
+      }
+      const lost = before + 603 - polls.lines.length;
+      expect(polls.lines.filter((line) => line.startsWith('late'))).toHaveLength(3);
+      expect(lost).toBeGreaterThanOrEqual(0);
+      expect(lost).toBeLessThan(20);
+      if (lost > 0) expect(polls.gaps).toContainEqual(expect.objectContaining({ reason: 'ambiguous' }));
+    }
+  });
 });
 
 describe('small ones', () => {
