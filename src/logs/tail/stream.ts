@@ -75,6 +75,8 @@ export interface Taken {
   /** Index of the line that is only the rest of one, whose beginning was delivered before. */
   readonly continues?: number;
   readonly gap?: Gap;
+  /** How many lines before the tail's end the first late one stood. */
+  readonly lateDepth?: number;
   /**
    * The most lines that the service gives, where this tail
    * shows it: fewer than asked, and yet not the oldest.

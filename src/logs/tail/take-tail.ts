@@ -84,7 +84,8 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       };
     }
     case 'merged': {
-      const taken = merged(stream, reading, seen, verdict);
+      const lateDepth = seen.lines.length - (verdict.fresh[0] ?? seen.lines.length);
+      const taken = { ...merged(stream, reading, seen, verdict), lateDepth };
       return full || verdict.gone > 0 ? taken : cutOff(taken, size, verdict.older);
     }
     case 'stale': {

@@ -44,3 +44,21 @@ test('one between each two known lines', () => {
   expect(again.lines).toEqual(made(500, 'late'));
   expect(again.gaps).toEqual([]);
 });
+
+test('late lines deeper than a tail that the rate asks for are found, as the tail reaches beyond those seen before', () => {
+  const polls = new LogPolls();
+  const begin = polls.now;
+  const [perSecond, lateMs] = [100, 8_000];
+  const seenAt = (index: number) =>
+    (1_000 * index) / perSecond + (index % 20 === 7 ? (index * 7_919) % lateMs : 0);
+  for (let second = 0; second < 120; second++) {
+    polls.poll((tail) => {
+      const age = polls.now - begin;
+      const all = made((age * perSecond) / 1_000, 'line');
+      return answer(all.filter((_, index) => seenAt(index) <= age))(tail);
+    }, 1_000);
+  }
+  const delivered = new Set(polls.lines);
+  expect(delivered.size).toBe(polls.lines.length);
+  expect(made(100 * perSecond, 'line').filter((line) => !delivered.has(line))).toEqual([]);
+});
