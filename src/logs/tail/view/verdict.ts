@@ -155,12 +155,13 @@ function judgeDifference(
   const hasAll = isWhole && left === known && left === hashes.length;
   const evidence = Float64Array.from(matched, (index) => hashes[index] ?? 0);
   const evident = isEvident(evidence, 0, known);
-  if (!hasAll && !evident) return undefined;
-
   // The first line of a full tail may be cut: where it is not known, it is not new either.
   const from = Math.max(comparison.from, full && partners[0] === -1 ? 1 : 0);
   const merge = mergeViews(hashes, tail.hashes, comparison, from);
   const { fresh, gone } = merge;
+  // Of all of a log that has nothing new, no line is evidence enough: another log would soon say something else.
+  if (!hasAll && !evident && !(isWhole && fresh.length === 0)) return undefined;
+
   const seenLast = partners.lastIndexOf(last);
   const inserted = fresh.filter((index) => index < seenLast).length;
   const differences = fresh.length + missing;

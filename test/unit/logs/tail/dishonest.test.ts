@@ -75,6 +75,26 @@ describe('a view that is no pure append', () => {
     expect(polls.gaps).toEqual([]);
   });
 
+  test('of the first seconds of a log: an older view of a few lines, of which one came late', () => {
+    for (const old of [
+      [0, 2, 3],
+      [1, 2, 3, 4],
+    ]) {
+      const polls = new LogPolls();
+      const lines = numbered(9);
+      polls.poll((tail) => text(lines, tail));
+      polls.poll((tail) =>
+        text(
+          old.map((index) => `line ${index}`),
+          tail,
+        ),
+      );
+      for (let poll = 0; poll < 3; poll++) polls.poll((tail) => text([...lines, 'next'], tail));
+      expect(polls.lines).toEqual([...lines, 'next']);
+      expect(polls.gaps).toEqual([]);
+    }
+  });
+
   test('two lines that change places are the same two lines', () => {
     const polls = new LogPolls();
     const lines = numbered(40);
