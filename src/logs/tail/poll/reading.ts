@@ -20,6 +20,7 @@ export function readTexts(
   texts: Texts,
 ): Readings | Insufficient {
   const { progress, pace, begun } = state;
+  const expected = expectedLines(state, now);
   const common = {
     tail,
     // As far as answers came through before this one: more is for the next poll to try.
@@ -27,7 +28,8 @@ export function readTexts(
     ceiling,
     now,
     intervalMs: pace.intervalMs,
-    expected: expectedLines(state, now),
+    // The rate is that of all levels, and each tells of its own share of what is lost.
+    expected: expected === undefined ? undefined : expected / texts.length,
   };
   const taken: TakenByLevel[] = [];
   const held: (readonly [string, Stream])[] = [];
