@@ -122,14 +122,14 @@ function take(state: GroupState, result: PollResult, readings: Readings): Step {
   };
   const stale = held.length > 0;
   if (taken.length === 0) {
-    // Older views of the log move nothing but the next poll, which comes as soon as this one did.
+    // Older views of the log move nothing but the next poll, which comes soon: of another log nothing is to be missed.
     const next: GroupState = { ...rest, progress: { ...known, streams }, failures: 0 };
     return {
       state: next,
       records: [],
       moved: false,
       stale,
-      next: pollAfter(next, now, rest.pace.intervalMs),
+      next: pollAfter(next, now, MIN_INTERVAL_MS),
     };
   }
   const numbered = numberRecords(state, taken, now);

@@ -27,6 +27,17 @@ export function isFull(text: TailText, tail: number): boolean {
   return text.lines.length + 1 >= tail;
 }
 
+/** Characters, a line's end counted as one. */
+export function textSize({ lines, unended = '' }: TailText): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, unended.length);
+}
+
+/** Whether a text has become less, by more than a line of it. */
+export function hasShrunk(text: TailText, before: number): boolean {
+  const longest = text.lines.reduce((most, line) => Math.max(most, line.length), text.unended?.length ?? 0);
+  return textSize(text) + longest + 1 < before;
+}
+
 /**
  * A copy that stands alone. V8 keeps a piece of a split string as a pointer into the
  * whole: a window of 10,000 lines, each from another poll, would keep 10,000 tails alive.

@@ -19,13 +19,15 @@ export function readTexts(
   texts: Texts,
 ): Readings | Insufficient {
   const { progress, pace, begun } = state;
+  const expected = expectedLines(state, now);
   const common = {
     tail,
     widest: widerTail(state, now),
     ceiling: progress.ceiling,
     now,
     intervalMs: pace.intervalMs,
-    expected: expectedLines(state, now),
+    // The rate is that of all levels, and each tells of its own share of what is lost.
+    expected: expected === undefined ? undefined : expected / texts.length,
   };
   const taken: TakenByLevel[] = [];
   const held: (readonly [string, Stream])[] = [];

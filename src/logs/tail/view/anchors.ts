@@ -2,6 +2,7 @@
  * Where two views of one log certainly agree: at lines that each of them has exactly once. Those that stand in the
  * same order in both are the anchors between which the rest is compared (Bram Cohen's patience diff).
  */
+import { EVIDENT_LINES, isEvident, runLengths } from '../align.ts';
 
 /** A line of the window, and the same line in the tail. */
 export interface Anchor {
@@ -18,7 +19,18 @@ export function anchors(known: Float64Array, seen: Float64Array): readonly Ancho
   const single = ascending(uniqueInBoth(known, seen));
   if (single.length >= ENOUGH) return single;
   const long = ascending(uniqueInBoth(runs(known), runs(seen)));
-  return long.length > 0 ? long : single;
+  if (long.length > 0) return long;
+  return single.length > 0 ? single : lastLines(known, seen);
+}
+
+/** Of a log that is nothing but repeats: where its last lines stand, as near to the tail's end as can be. */
+function lastLines(known: Float64Array, seen: Float64Array): readonly Anchor[] {
+  const agreed = runLengths(known, seen);
+  for (let at = seen.length; at >= EVIDENT_LINES; at--) {
+    if (agreed(at) >= EVIDENT_LINES && isEvident(seen, at - agreed(at), at))
+      return [{ known: known.length - 1, seen: at - 1 }];
+  }
+  return [];
 }
 
 function uniqueInBoth(known: Float64Array, seen: Float64Array): readonly Anchor[] {

@@ -1,5 +1,5 @@
 /** Does the tail end within the window? Then it is an older view of the log, and nothing in it is new. */
-import { isEvident, runLengths } from '../align.ts';
+import { indexOfDistinct, isEvident, runLengths } from '../align.ts';
 
 /**
  * @param seen The tail's lines, all of them whole.
@@ -12,9 +12,10 @@ export function endWithin(known: Float64Array, seen: Float64Array, isWhole: bool
   if (isWhole) return seen.length < known.length && isPrefix(seen, known) ? seen.length : undefined;
   if (!isEvident(seen, 0, seen.length)) return undefined;
   const agreed = runLengths(seen, known);
+  const evident = indexOfDistinct(known, 0, known.length) ?? known.length;
   for (let end = known.length - 1; end > 0; end--) {
     // One that begins before the window is known by what it has in common with the window's beginning.
-    if (end < seen.length && !isEvident(known, 0, end)) return undefined;
+    if (end < seen.length && end <= evident) return undefined;
     if (agreed(end) >= Math.min(end, seen.length)) return end;
   }
   return undefined;

@@ -75,6 +75,26 @@ describe('a view that is no pure append', () => {
     expect(polls.gaps).toEqual([]);
   });
 
+  test('of the first seconds of a log: an older view of a few lines, of which one came late', () => {
+    for (const old of [
+      [0, 2, 3],
+      [1, 2, 3, 4],
+    ]) {
+      const polls = new LogPolls();
+      const lines = numbered(9);
+      polls.poll((tail) => text(lines, tail));
+      polls.poll((tail) =>
+        text(
+          old.map((index) => `line ${index}`),
+          tail,
+        ),
+      );
+      for (let poll = 0; poll < 3; poll++) polls.poll((tail) => text([...lines, 'next'], tail));
+      expect(polls.lines).toEqual([...lines, 'next']);
+      expect(polls.gaps).toEqual([]);
+    }
+  });
+
   test('two lines that change places are the same two lines', () => {
     const polls = new LogPolls();
     const lines = numbered(40);
@@ -96,6 +116,18 @@ describe('a view that is no pure append', () => {
     expect(linesOf(polls.poll((tail) => text([...cut, 'another'], tail)))).toEqual(['another']);
     expect(polls.lines).toEqual([...lines, 'another']);
     expect(polls.records.at(-1)).toMatchObject({ epoch: 2 });
+  });
+
+  test('from a service that joins its lines: what was said last is delivered, and what is left is not again', () => {
+    const polls = new LogPolls();
+    const joined = (lines: readonly string[]) => () => ({ kind: 'text', text: lines.join('\n') }) as const;
+    const lines = numbered(30);
+    for (let poll = 0; poll < 3; poll++) polls.poll(joined(lines), 1_000);
+    const cut = lines.slice(0, 25);
+    for (let poll = 0; poll < 100; poll++) polls.poll(joined(cut), 1_000);
+    for (let poll = 0; poll < 10; poll++) polls.poll(joined([...cut, 'next', 'after']), 1_000);
+    expect(polls.lines).toEqual([...lines, 'next', 'after']);
+    expect(polls.gaps).toMatchObject([{ reason: 'reset' }]);
   });
 
   test('a short log that began anew is seen, although its few lines stand at the end of the one before', () => {
@@ -319,6 +351,26 @@ describe('lines that repeat', () => {
     expect(again.every((lines) => lines.length === 20)).toBe(true);
     expect(polls.gaps.length - before).toBeLessThanOrEqual(1);
     for (const { lost_estimate } of polls.gaps) expect(lost_estimate).toBeLessThanOrEqual(80);
+  });
+
+  test('a late line among them: what follows it is known, 48,916 duplicates', () => {
+    for (const size of [2_000, 12_000]) {
+      const polls = new LogPolls();
+      const step = (index: number) => `step ${index % 20}`;
+      const lines = Array.from({ length: size }, (_, index) => step(index));
+      polls.poll((tail) => text(lines, tail));
+      const before = polls.lines.length;
+      for (let poll = 1; poll <= 60; poll++) {
+        for (let index = 0; index < 10; index++) lines.push(step(size + 10 * (poll - 1) + index));
+        if (poll % 20 === 0) lines.splice(-25, 0, `late ${poll}`);
+        polls.poll((tail) => text(lines, tail), 1_000);
+      }
+      const lost = before + 603 - polls.lines.length;
+      expect(polls.lines.filter((line) => line.startsWith('late'))).toHaveLength(3);
+      expect(lost).toBeGreaterThanOrEqual(0);
+      expect(lost).toBeLessThan(20);
+      if (lost > 0) expect(polls.gaps).toContainEqual(expect.objectContaining({ reason: 'ambiguous' }));
+    }
   });
 });
 
