@@ -2,7 +2,7 @@
  * How much may be under way at once, over all groups of a follower. Hundreds of whole logs that arrive together block
  * the event loop for many seconds, and the heart takes the process for dead; and each is held several times over.
  */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../time/clock.ts';
 
 /** Characters of answers. */
 const MOST = 8 * 2 ** 20;

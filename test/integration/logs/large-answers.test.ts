@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { createTailFetcher } from '../../../src/logs/follow/fetch-tail.ts';
-import { systemClock } from '../../../src/logs/clock.ts';
+import { systemClock } from '../../../src/time/clock.ts';
 import { startLogPipeline } from '../../../src/logs/follow/pipeline.ts';
 import { MemorySpool } from '../../../src/logs/spool/memory-spool.ts';
 import { advance, beginGroup, firstPoll } from '../../../src/logs/tail/group.ts';
