@@ -16,6 +16,8 @@ export class LogPolls {
   next: NextPoll;
   now = 1_700_000_000_000;
   polls = 0;
+  /** What a spool has of it. */
+  stored: GroupProgress | undefined;
   readonly records: LogRecord[] = [];
 
   constructor(beginning: Partial<Beginning> = {}) {
@@ -41,6 +43,7 @@ export class LogPolls {
       this.polls += 1;
       this.state = step.state;
       this.next = step.next;
+      if (step.moved) this.stored = step.state.progress;
       this.records.push(...step.records);
     } while (this.next.delayMs === 0);
     return this.records.slice(before);

@@ -14,7 +14,7 @@ import type { Beginning, GroupProgress, GroupState, NextPoll, PollResult, Step }
 import { pacedBy, pollAfter } from './poll/pacing.ts';
 import { readTexts, type Readings } from './poll/reading.ts';
 import { afterTooLarge } from './poll/too-large.ts';
-import { FIRST_PACE, MAX_TAIL, MIN_INTERVAL_MS, quietInterval } from './rate.ts';
+import { CLOSE_INTERVAL_MS, FIRST_PACE, MAX_TAIL, MIN_INTERVAL_MS, quietInterval } from './rate.ts';
 import type { Stream } from './stream.ts';
 import { readText } from './tail-text.ts';
 
@@ -32,6 +32,8 @@ export { expectedLength } from './poll/answer-size.ts';
 
 /** Milliseconds. A log that is not read for longer is likely to lose lines. */
 const LONGEST_RETRY_AFTER_MS = 120_000;
+/** Lines per second: below that it does not matter how many. */
+const LEAST_RATE = 0.001;
 
 export function beginGroup({ workergroupId, start, progress, epochAfterLoss }: Beginning): GroupState {
   const epoch = epochAfterLoss ?? 1;
@@ -135,19 +137,29 @@ function take(state: GroupState, result: PollResult, readings: Readings): Step {
   const numbered = numberRecords(state, taken, now);
   const waiting = stale || Object.values(streams).some(isAwaited);
   const { pace, linesPerSecond, ceiling } = pacedBy(state, taken, result, waiting);
+  const { records } = numbered;
+  const moved =
+    records.length > 0 ||
+    taken.some(([level, { stream }]) => isNews(stream, known.streams[level])) ||
+    hasSlowed(known.linesPerSecond, linesPerSecond);
+  const rate = moved ? linesPerSecond : known.linesPerSecond;
   const next: GroupState = {
     ...rest,
-    progress: { ...known, ...numbered.progress, ceiling, linesPerSecond, streams },
+    progress: { ...known, ...numbered.progress, ceiling, linesPerSecond: rate, streams },
     begun: true,
     forgotten: false,
     pace,
     takenAt: now,
     failures: 0,
   };
-  const { records } = numbered;
-  const moved =
-    records.length > 0 || taken.some(([level, { stream }]) => isNews(stream, known.streams[level]));
-  return { state: next, records, moved, stale, next: pollAfter(next, now, pace.intervalMs) };
+  const isAllNew = pace.ranOver || (!state.begun && state.answeredTail === result.tail);
+  const delayMs = isAllNew ? CLOSE_INTERVAL_MS : pace.intervalMs;
+  return { state: next, records, moved, stale, next: pollAfter(next, now, delayMs) };
+}
+
+/** A log has come to rest: stored as it was before, its rate would make up losses for all the time since. */
+function hasSlowed(before: number, linesPerSecond: number): boolean {
+  return before > LEAST_RATE && linesPerSecond < before / 2;
 }
 
 /** Whether there is something to store beside records: other lines, or a last one that begins or ends waiting. */

@@ -21,6 +21,8 @@ const QUIET_FACTOR = 1.5;
 /** Milliseconds. */
 export const MIN_INTERVAL_MS = 1_000;
 export const MAX_INTERVAL_MS = 30_000;
+/** After a tail in which nothing was known: two answers that are close to each other tell the rate, if one can. */
+export const CLOSE_INTERVAL_MS = 100;
 
 export interface Pace {
   /** Lines per second: a fading peak. */
@@ -31,6 +33,8 @@ export interface Pace {
    */
   readonly recentLines: number;
   readonly recentMs: number;
+  /** The last poll ran over: its lines are but the least that came, and count until an exact number does. */
+  readonly ranOver: boolean;
   /** Milliseconds: a fading peak. */
   readonly roundTripMs: number;
   /** Lines: a fading peak of the tails that turned out to be needed. */
@@ -50,6 +54,8 @@ export interface PolledLines {
    */
   readonly elapsedMs: number;
   readonly roundTripMs: number;
+  /** More lines came than that. */
+  readonly ranOver: boolean;
   /** A line without an end is waited for: look soon whether it has rested. */
   readonly waiting: boolean;
   /** The most lines that the service has been found to give. */
@@ -62,6 +68,7 @@ export const FIRST_PACE: Pace = {
   peakRate: 0,
   recentLines: 0,
   recentMs: 0,
+  ranOver: false,
   roundTripMs: 0,
   neededTail: 0,
   intervalMs: MIN_INTERVAL_MS,
@@ -77,11 +84,13 @@ export function paceAfter(pace: Pace, polled: PolledLines): Pace {
   );
   const rate = (polled.count / elapsedMs) * 1000;
   const peakRate = Math.max(rate, faded(pace.peakRate, elapsedMs));
-  const past = Math.exp(-elapsedMs / MEAN_MS);
+  // What was known before is over: lines came faster.
+  const past = polled.ranOver || pace.ranOver ? 0 : Math.exp(-elapsedMs / MEAN_MS);
   return {
     peakRate,
     recentLines: isFirst ? 0 : past * pace.recentLines + polled.count,
     recentMs: isFirst ? 0 : past * pace.recentMs + elapsedMs,
+    ranOver: polled.ranOver,
     roundTripMs: Math.max(polled.roundTripMs, faded(pace.roundTripMs, elapsedMs)),
     neededTail: Math.min(MAX_TAIL, Math.max(needed, faded(pace.neededTail, elapsedMs))),
     intervalMs: nextInterval({ ...pace, peakRate }, polled),

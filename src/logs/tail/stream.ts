@@ -12,8 +12,10 @@ export interface Stream {
   readonly window: LineWindow;
   /** The window begins where the log does. */
   readonly whole?: boolean;
-  /** Characters of the last answer that was taken. */
+  /** Lines of the last answer that was taken. */
   readonly shown?: number;
+  /** Characters of it. */
+  readonly size?: number;
   /**
    * Characters of an answer that had fewer lines than were asked for, and yet not the log's beginning:
    * the service gives no more. One that is half as large or more counts as full.
@@ -110,7 +112,8 @@ export function extended(stream: Stream, fresh: HashedLines, text: TailText, now
   const window = fresh.lines.length > 0 ? extendedBy(stream.window, fresh) : stream.window;
   return {
     window,
-    shown: textSize(text),
+    shown: text.lines.length,
+    size: textSize(text),
     endsLines: stream.endsLines || (text.unended === undefined && text.lines.length > 0),
     ...(stream.whole === true && window.hashes.length < MAX_TAIL && { whole: true }),
     ...(stream.cutAt !== undefined && { cutAt: stream.cutAt }),

@@ -32,10 +32,17 @@ export function textSize({ lines, unended = '' }: TailText): number {
   return lines.reduce((sum, line) => sum + line.length + 1, unended.length);
 }
 
-/** Whether a text has become less, by more than a line of it. */
-export function hasShrunk(text: TailText, before: number): boolean {
+/**
+ * Whether a text has become less, by more than a line: both by its lines, which a service that gives so many shows no
+ * fewer of, and by its characters, of which one that gives so many has no fewer.
+ */
+export function hasShrunk(
+  text: TailText,
+  before: { readonly shown?: number; readonly size?: number },
+): boolean {
   const longest = text.lines.reduce((most, line) => Math.max(most, line.length), text.unended?.length ?? 0);
-  return textSize(text) + longest + 1 < before;
+  const { shown = 0, size = 0 } = before;
+  return text.lines.length + 1 < shown && textSize(text) + longest + 1 < size;
 }
 
 /**

@@ -49,7 +49,7 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
   const facts = {
     full,
     whole: known.whole === true,
-    shrunk: hasShrunk(text, known.shown ?? 0),
+    shrunk: hasShrunk(text, known),
     expected: reading.expected ?? 0,
     pending: pending?.text,
     unended: text.unended,

@@ -19,16 +19,17 @@ export function answered(state: GroupState, { tail }: PollResult, bodies: Bodies
   const lines = texts.reduce((sum, [, text]) => sum + text.lines.length + (text.unended ? 1 : 0), 0);
   // A whole log is all that a longer tail would have brought.
   const answeredTail = texts.some(([, text]) => isFull(text, tail)) ? tail : Infinity;
-  const { sizeLimit: limit, bytesPerLine } = progress;
+  const { sizeLimit: limit, ...before } = progress;
   const isLimited = limit !== undefined && answeredTail === tail;
+  const sizeLimit = isLimited ? limitAfterAnswer(limit, { tail, bytes }) : limit;
   return {
     ...rest,
     answeredTail,
     ...(suspectedTail !== undefined && answeredTail < suspectedTail && { suspectedTail }),
     progress: {
-      ...progress,
-      bytesPerLine: lines === 0 ? bytesPerLine : bytes / lines,
-      sizeLimit: isLimited ? limitAfterAnswer(limit, { tail, bytes }) : limit,
+      ...before,
+      ...(lines > 0 && { bytesPerLine: bytes / lines }),
+      ...(sizeLimit && { sizeLimit }),
     },
   };
 }

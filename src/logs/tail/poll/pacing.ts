@@ -32,10 +32,11 @@ export function pacedBy(
   }
   const elapsedMs = sinceTaken(state, now);
   const isFirst = state.takenAt === undefined;
-  const passed = count + overrunLines(taken);
+  const ranOver = taken.some(([, { gap }]) => gap?.reason === 'overrun');
   const next = paceAfter(pace, {
-    count: passed,
+    count,
     tail,
+    ranOver,
     widened: state.widened?.isNeeded === true,
     // The first poll of a process may come after days: of the rate to expect now it says nothing.
     elapsedMs: isFirst ? Infinity : elapsedMs,
@@ -44,7 +45,7 @@ export function pacedBy(
     ceiling,
     lateDepth: Math.max(0, ...taken.map(([, outcome]) => outcome.lateDepth ?? 0)),
   });
-  return { pace: next, linesPerSecond: isFirst ? (1000 * passed) / elapsedMs : meanRate(next), ceiling };
+  return { pace: next, linesPerSecond: isFirst ? (1000 * count) / elapsedMs : meanRate(next), ceiling };
 }
 
 /** @param delayMs From now. */
@@ -62,11 +63,6 @@ export function expectedLines(state: GroupState, now: number): number | undefine
   const elapsedMs = sinceTaken(state, now);
   if (elapsedMs === Infinity || (progress.linesPerSecond === 0 && pace.recentMs === 0)) return undefined;
   return (progress.linesPerSecond * elapsedMs) / 1000;
-}
-
-/** Lines that came but are lost: they count for the rate. */
-function overrunLines(taken: readonly TakenByLevel[]): number {
-  return taken.reduce((sum, [, { gap }]) => sum + (gap?.reason === 'overrun' ? gap.lost_estimate : 0), 0);
 }
 
 /** Milliseconds since lines were last taken, if only by an earlier process; Infinity when it is not known. */

@@ -36,3 +36,51 @@ test('overruns at a steady rate: the least is no more than the truth, and the es
     { numRuns: 10 },
   );
 }, 60_000);
+
+test.each([12_000, 15_000, 40_000])(
+  '%i lines/s, more than a tail holds at every poll: each estimate is near the truth, and was 1',
+  (rate) => {
+    const polls = new LogPolls();
+    const from = polls.now;
+    for (let poll = 0; poll < 12; poll++) {
+      polls.poll((tail) => {
+        const end = Math.floor((rate * (60_000 + polls.now - from)) / 1_000);
+        const lines = Array.from({ length: tail }, (_, index) => `${end - tail + index}\n`);
+        return { kind: 'text', text: lines.join('') };
+      });
+    }
+    let last = -1;
+    let told: number | undefined;
+    for (const record of polls.records) {
+      if ('gap' in record) {
+        told = record.gap.lost_estimate;
+        continue;
+      }
+      const line = Number(record.line);
+      if (told !== undefined) {
+        const lost = line - last - 1;
+        expect(told).toBeLessThanOrEqual(2 * lost);
+        expect(told).toBeGreaterThanOrEqual(lost / 2);
+      }
+      [last, told] = [line, undefined];
+    }
+    expect(polls.gaps.length).toBeGreaterThan(4);
+  },
+);
+
+test('of a busy log that rests for a day and begins anew while nobody looks, no more is told than was lost: 8,542,984', () => {
+  const [log, polls] = [new LogService(), new LogPolls()];
+  const from = polls.now;
+  while (polls.now - from < 86_400_000) {
+    const due = Math.min(600_000, polls.now - from) / 10 - log.written.length;
+    log.writeLines(Array.from({ length: due }, (_, index) => `line ${log.written.length + index}`));
+    polls.poll((tail) => log.answer(tail));
+  }
+  log.reset();
+  log.writeLines(['begins', 'anew']);
+  const again = new LogPolls({ progress: polls.stored });
+  again.now = polls.now;
+  again.poll((tail) => log.answer(tail));
+  expect(again.gaps).toMatchObject([{ reason: 'reset', lost_min: 0 }]);
+  expect(again.gaps[0]?.lost_estimate).toBeLessThan(100);
+});

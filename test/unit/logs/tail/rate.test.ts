@@ -19,6 +19,7 @@ const POLLED: PolledLines = {
   count: 0,
   tail: 200,
   widened: false,
+  ranOver: false,
   elapsedMs: 1_000,
   roundTripMs: 100,
   waiting: false,
