@@ -3,7 +3,8 @@ import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
 import type { State } from '../state/state.ts';
 import type { WorkerGroupRecord } from '../state/worker-groups.ts';
 import type { WorkerRecord } from '../state/workers.ts';
-import { Engine, type SavedEngine, type Surroundings } from './engine.ts';
+import { Engine, type SavedEngine } from './engine.ts';
+import type { Surroundings } from './site.ts';
 
 export interface Fleets {
   /**

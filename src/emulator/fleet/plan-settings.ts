@@ -1,7 +1,10 @@
-/** The settings of the emulator as those of the planner: who plans with them gets what the emulator does. Pure. */
+/** What the emulator has, as the planner takes it: who plans with it gets what the emulator does. Pure. */
 import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
+import { resolveDefaults } from '../../scaling/rules/check.ts';
+import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import { mixSeeds } from '../random.ts';
 import type { Settings } from '../state/settings.ts';
+import type { Surroundings } from './site.ts';
 
 export function planSettingsOf(settings: Settings, endpointId: number): PlanSettings {
   const {
@@ -24,4 +27,11 @@ export function planSettingsOf(settings: Settings, endpointId: number): PlanSett
     // Endpoints differ in what chance gives them.
     seed: mixSeeds(settings.randomSeed, endpointId),
   });
+}
+
+export function parametersIn({ state, endpoint, groups }: Surroundings): ResolvedParameters {
+  const parameters = resolveDefaults(endpoint.parameters);
+  // Without a worker group there is nothing to recruit for, and machines are not without end.
+  const most = groups.length > 0 ? state.settings.workersMost : 0;
+  return { ...parameters, max_workers: Math.min(parameters.max_workers, most) };
 }

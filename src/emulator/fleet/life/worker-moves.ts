@@ -1,8 +1,8 @@
 /** What a move of the engine does to a worker and to the instance that it runs on. Pure. */
-import { setInstanceStatus, startingSteps, statusAt } from '../resources/instances.ts';
-import type { InstanceRecord } from '../state/instances.ts';
-import type { State } from '../state/state.ts';
-import type { WorkerPhase, WorkerRecord } from '../state/workers.ts';
+import { setInstanceStatus, startingSteps, statusAt } from '../../resources/instances.ts';
+import type { InstanceRecord } from '../../state/instances.ts';
+import type { State } from '../../state/state.ts';
+import type { WorkerPhase, WorkerRecord } from '../../state/workers.ts';
 
 /** Its instance follows: stopped with it, started with it, gone when it is dead. */
 export function movePhase(

@@ -1,8 +1,8 @@
 /** A decision of the engine in words: what it saw, what it wants and why, what it does. Pure. */
-import type { Observation } from '../../scaling/planner/model/demand.ts';
-import type { Decision } from '../../scaling/planner/model/observer.ts';
-import type { PlanSettings } from '../../scaling/planner/settings.ts';
-import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
+import type { Observation } from '../../../scaling/planner/model/demand.ts';
+import type { Decision } from '../../../scaling/planner/model/observer.ts';
+import type { PlanSettings } from '../../../scaling/planner/settings.ts';
+import type { ResolvedParameters } from '../../../scaling/rules/findings.ts';
 
 export function observationText({ load, waitingRequests, expectedWaitSeconds }: Observation): string {
   const wait =

@@ -1,9 +1,9 @@
 /** The log of a worker group as the life of its workers makes it: starts, work, errors. Pure. */
-import { createRandom, mixSeeds } from '../random.ts';
-import type { WorkerGroupRecord } from '../state/worker-groups.ts';
-import { appendLines, clockText, setGrowth } from '../worker-log/group-log.ts';
-import { TIME_MARK } from '../worker-log/inference-log.ts';
-import { startup, traceback } from '../worker-log/scenes.ts';
+import { createRandom, mixSeeds } from '../../random.ts';
+import type { WorkerGroupRecord } from '../../state/worker-groups.ts';
+import { appendLines, clockText, setGrowth } from '../../worker-log/group-log.ts';
+import { TIME_MARK } from '../../worker-log/inference-log.ts';
+import { startup, traceback } from '../../worker-log/scenes.ts';
 
 /** Of the lines that a server writes at work, so many a hundred it writes when it waits for some. */
 const IDLE_SHARE = 0.1;
