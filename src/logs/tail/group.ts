@@ -152,8 +152,10 @@ function take(state: GroupState, result: PollResult, readings: Readings): Step {
     takenAt: now,
     failures: 0,
   };
-  const isAllNew = pace.ranOver || (!state.begun && state.answeredTail === result.tail);
-  const delayMs = isAllNew ? CLOSE_INTERVAL_MS : pace.intervalMs;
+  // A shorter tail reaches so little back that an older view, soon after, could not be told from a second break.
+  const isWidest = result.tail === MAX_TAIL && state.answeredTail === MAX_TAIL;
+  const isAllNew = pace.ranOver || !state.begun;
+  const delayMs = isWidest && isAllNew ? CLOSE_INTERVAL_MS : pace.intervalMs;
   return { state: next, records, moved, stale, next: pollAfter(next, now, delayMs) };
 }
 
