@@ -67,7 +67,7 @@ process.stdout.write(`a year of ${ENDPOINTS} endpoints: ${(bytes / MEBIBYTE).toF
 
 const from = performance.now();
 const history = new History({
-  store: new SqliteHistory({ directory: folder.path, now: () => END_MS, onSetAside() {} }),
+  store: new SqliteHistory({ directory: folder.path, now: () => END_MS, onSetAside() {}, onHole() {} }),
   clock: { now: () => END_MS, sleep: () => Promise.resolve() },
   lives: () => [],
   onTrouble: (error) => process.stderr.write(`${String(error)}\n`),

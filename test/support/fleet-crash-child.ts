@@ -37,7 +37,12 @@ const fail = (error: unknown): never => {
   process.exit(3);
 };
 const history = new History({
-  store: new SqliteHistory({ directory, now: Date.now, onSetAside: fail }),
+  store: new SqliteHistory({
+    directory,
+    now: Date.now,
+    onSetAside: fail,
+    onHole: () => fail(new Error('a hole')),
+  }),
   clock: systemClock,
   lives: () => [],
   onTrouble: fail,

@@ -11,8 +11,14 @@ export class DaemonAway extends PilotlightError {
   readonly actor = 'user';
 }
 
-export function fetchStatus(url: string, signal: AbortSignal): Promise<Status> {
-  return fetchJson(`${url}/api/status`, signal);
+/** @throws DaemonAway also where something else answers, or a daemon that knows no endpoints yet. */
+export async function fetchStatus(url: string, signal: AbortSignal): Promise<Status> {
+  const status = await fetchJson<Partial<Status> | null>(`${url}/api/status`, signal);
+  if (!Array.isArray(status?.fleet?.endpoints))
+    throw new DaemonAway(
+      `${url}: what answers there says nothing of endpoints; is it a daemon of this version?`,
+    );
+  return status as Status;
 }
 
 /** The last hour, of one endpoint or of all. */

@@ -145,6 +145,8 @@ async function openStore({ settings, logger, replicas }: FleetOptions): Promise<
         { err: error, setAside: path },
         'the history of endpoints could not be read: it is set aside, and begins anew',
       ),
+    onHole: (endpoint, rows) =>
+      logger.warn({ endpoint, rows }, 'some rows of the history cannot be read: they are left out'),
   });
 }
 

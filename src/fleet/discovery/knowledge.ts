@@ -69,8 +69,11 @@ export function watchedEndpoints(
   const found = known.filter(({ id, name }) =>
     wanted.some((one) => one.by === 'all' || (one.by === 'id' ? one.id === id : one.name === name)),
   );
+  const taken = new Set(known.map(({ label }) => label));
   const unlisted = wanted.flatMap((one) =>
-    one.by === 'id' && !known.some(({ id }) => id === one.id) ? [{ id: one.id, label: `#${one.id}` }] : [],
+    one.by === 'id' && !known.some(({ id }) => id === one.id)
+      ? [{ id: one.id, label: freeLabel({ id: one.id, name: undefined }, taken) }]
+      : [],
   );
   return [...found.map(({ id, label }) => ({ id, label })), ...unlisted];
 }
@@ -90,8 +93,11 @@ function labelled(endpoints: readonly Unlabelled[]): Knowledge {
   });
 }
 
-function freeLabel({ id, name }: Unlabelled, taken: ReadonlySet<string>): string {
-  if (name === undefined) return `#${id}`;
+/** Somebody may have called an endpoint `#7`. */
+function freeLabel(
+  { id, name = `#${id}` }: Pick<Unlabelled, 'id' | 'name'>,
+  taken: ReadonlySet<string>,
+): string {
   let label = name;
   for (let place = 2; taken.has(label); place += 1) label = `${name}#${place}`;
   return label;

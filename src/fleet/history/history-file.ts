@@ -101,12 +101,24 @@ export class HistoryFile {
     if (isPurged) this.#purgedMs = nowMs;
   }
 
-  read(label: string, tier: Tier, fromMs: number, toMs: number): StepRow[] {
+  /** @returns What can be read, and how many rows cannot: they are a hole, and no reason to hide the others. */
+  read(
+    label: string,
+    tier: Tier,
+    fromMs: number,
+    toMs: number,
+  ): { readonly rows: StepRow[]; readonly unreadable: number } {
     const id = this.#sql.endpoint.get(label)?.['id'];
-    if (id === undefined) return [];
-    return this.#sql.rows
-      .all(id, TIERS.indexOf(tier), fromMs, toMs)
-      .map(({ at, row }) => unpacked(row as Uint8Array, Number(at), TIER_MS[tier]));
+    const stored = id === undefined ? [] : this.#sql.rows.all(id, TIERS.indexOf(tier), fromMs, toMs);
+    const rows = stored.flatMap(({ at, row }) => {
+      try {
+        return [unpacked(row as Uint8Array, Number(at), TIER_MS[tier])];
+      } catch (error) {
+        if (error instanceof SyntaxError) return [];
+        throw error;
+      }
+    });
+    return { rows, unreadable: stored.length - rows.length };
   }
 
   close(): void {

@@ -92,9 +92,12 @@ export function unpacked(bytes: Uint8Array, fromMs: number, lengthMs: number): S
   return { fromMs, lengthMs, samples, measures: measures as Record<Measure, Aggregate>, workers };
 }
 
-/** More than 2^53 steps is nothing that a worker does. */
+/**
+ * More than 2^53 steps is nothing that a worker does, and fewer than none neither. Whatever comes, what is written can be
+ * read: else one number would cost the whole file.
+ */
 function push(bytes: number[], value: number): void {
-  let rest = Math.min(value, Number.MAX_SAFE_INTEGER);
+  let rest = Math.round(Math.min(Math.max(0, value || 0), Number.MAX_SAFE_INTEGER));
   for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
   bytes.push(rest);
 }

@@ -24,6 +24,8 @@ export interface SqliteHistoryOptions {
   /** Unix ms. */
   readonly now: () => number;
   readonly onSetAside: (path: string, error: unknown) => void;
+  /** Some rows of an endpoint cannot be read; said once for the file. */
+  readonly onHole: (endpoint: string, rows: number) => void;
 }
 
 export class SqliteHistory implements HistoryStore {
@@ -33,6 +35,7 @@ export class SqliteHistory implements HistoryStore {
   readonly #path: string;
   #sqlite: Sqlite | undefined;
   #file: HistoryFile | undefined;
+  #hasHoles = false;
 
   constructor(options: SqliteHistoryOptions) {
     this.#options = options;
@@ -71,7 +74,12 @@ export class SqliteHistory implements HistoryStore {
   }
 
   async read(label: string, tier: Tier, fromMs: number, toMs: number): Promise<readonly StepRow[]> {
-    return this.#file?.read(label, tier, fromMs, toMs) ?? [];
+    const { rows = [], unreadable = 0 } = this.#file?.read(label, tier, fromMs, toMs) ?? {};
+    if (unreadable > 0 && !this.#hasHoles) {
+      this.#hasHoles = true;
+      this.#options.onHole(label, unreadable);
+    }
+    return rows;
   }
 
   close(): void {

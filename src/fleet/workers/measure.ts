@@ -55,7 +55,7 @@ export function measure(
   const measures = Object.fromEntries(
     Object.entries(sums).map(([name, value]) => [
       name,
-      unreadable > 0 || value === undefined ? null : inSteps(value, STEPS[name as Measure]),
+      unreadable > 0 || amount(value) === undefined ? null : inSteps(value ?? 0, STEPS[name as Measure]),
     ]),
   ) as Record<Measure, number | null>;
   return { atMs, measures, workers: countStatuses(workers, unreadable) };
@@ -107,9 +107,9 @@ function cost(worker: Worker, prices: Prices): number | undefined {
   const price = prices.get(worker.id);
   switch (billingOf(statusOf(worker))) {
     case 'compute':
-      return price?.running;
+      return amount(price?.running);
     case 'storage':
-      return price?.storage ?? 0;
+      return amount(price?.storage) ?? 0;
     case 'nothing':
       return 0;
   }

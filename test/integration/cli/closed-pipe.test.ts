@@ -82,6 +82,8 @@ const RESULTS: readonly (readonly [words: string, code: number])[] = [
   ['openapi', 0],
   ['check "$GROUPS_FILE" --json', 2],
   ['status --url "$DAEMON"', 0],
+  ['fleet --url "$DAEMON" --once', 0],
+  ['fleet --url "$DAEMON" --once --json', 0],
   ['completion bash', 0],
   ["__complete -- template ''", 0],
   ['template search', 0],
@@ -129,6 +131,7 @@ const MESSAGES: readonly (readonly [words: string, code: number])[] = [
   ['openapi --wrong', 2],
   ['check "$GROUPS_FILE"', 2],
   ['status --url http://127.0.0.1:1', 3],
+  ['fleet --url http://127.0.0.1:1', 3],
   ['healthcheck --url "$EMULATOR"', 3],
   ['completion tcsh', 2],
   ['call no.such', 2],
@@ -136,6 +139,7 @@ const MESSAGES: readonly (readonly [words: string, code: number])[] = [
   ['user current --timeout 1ms --wrong', 2],
   ['emulator --seed /no/such/file', 2],
   ['demo --for never', 2],
+  ['demo --for 5s --day', 2],
   ['no-such-command', 2],
 ];
 

@@ -439,7 +439,12 @@ describe('a limit of the service', () => {
 
 describe('the next process', () => {
   const open = (directory: string) =>
-    new SqliteHistory({ directory, now: () => 0, onSetAside: () => expect.unreachable() });
+    new SqliteHistory({
+      directory,
+      now: () => 0,
+      onSetAside: () => expect.unreachable(),
+      onHole: () => expect.unreachable(),
+    });
 
   test('knows the endpoints, goes on with the lives of workers, and looks soon', async () => {
     using folder = temporaryFolder();

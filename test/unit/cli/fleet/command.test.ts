@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { EndpointView, FleetView } from '../../../../src/fleet/view.ts';
 import { pilotlight, type Around } from '../../../support/console.ts';
@@ -105,6 +107,18 @@ test('a daemon that does not answer is exit code 3', async () => {
   expect([code, stdout]).toEqual([3, '']);
   expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1\/api\/status: /);
 });
+
+test.each(['null', '{}', '{"fleet":{"endpoints":{}}}', '[1]'])(
+  'what answers %s is no daemon of this version',
+  async (body) => {
+    const server = createServer((_, response) => response.end(body));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const { code, stderr } = await pilotlight(['fleet', '--once', '--url', `http://127.0.0.1:${port}`]);
+    server.close();
+    expect([code, stderr]).toEqual([3, expect.stringContaining('says nothing of endpoints')]);
+  },
+);
 
 test('goes on until Ctrl-C, and says each sample once', async () => {
   const stop = new AbortController();

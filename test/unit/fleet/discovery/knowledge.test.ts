@@ -32,6 +32,13 @@ describe('labels', () => {
     const list = [chat(1), chat(2), { id: 3, endpoint_name: 'chat#2' }];
     const names = Object.values(labels(after(list)));
     expect(new Set(names).size).toBe(3);
+    const likeIds = after([{ id: 1, endpoint_name: '#2' }, { id: 2 }, { id: 3, endpoint_name: '#7' }]);
+    expect(labels(likeIds)).toEqual({ 1: '#2', 2: '#2#2', 3: '#7' });
+    // One that no list has, wanted by its id.
+    expect(watchedEndpoints([{ by: 'all' }, { by: 'id', id: 7 }], likeIds)).toContainEqual({
+      id: 7,
+      label: '#7#2',
+    });
   });
 
   test('stay, in whatever order the list comes, and whichever id is added', () => {

@@ -23,7 +23,12 @@ async function live(directory: string, statement: number, when: string) {
 }
 
 async function stored(directory: string) {
-  const file = new SqliteHistory({ directory, now: () => 0, onSetAside: () => expect.unreachable() });
+  const file = new SqliteHistory({
+    directory,
+    now: () => 0,
+    onSetAside: () => expect.unreachable(),
+    onHole: () => expect.unreachable(),
+  });
   const state = await file.open();
   const [samples, minutes, hours] = [
     await file.read('chat', 'sample', 0, Infinity),

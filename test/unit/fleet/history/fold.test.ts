@@ -136,6 +136,18 @@ describe('bytes', () => {
     );
   });
 
+  test('can be read whatever the numbers are, and what comes behind an odd one is whole', () => {
+    fc.assert(
+      fc.property(fc.double(), (odd) => {
+        const row = rowOf({ ...EMPTY, workers: { idle: 3 } });
+        const load = { count: 1, sum: odd, peak: odd };
+        const bytes = packed({ ...row, measures: { ...row.measures, load } });
+        expect(unpacked(bytes, BEGIN, 0)).toMatchObject({ workers: { idle: { sum: 3 } } });
+      }),
+      { examples: [[-0.5], [-1e300], [NaN], [Infinity], [0.5], [2 ** 60]] },
+    );
+  });
+
   test('that end in the middle are no row', () => {
     const bytes = packed(rowOf({ ...EMPTY, workers: { idle: 3 } }));
     expect(() => unpacked(bytes.subarray(0, -1), BEGIN, 0)).toThrow(SyntaxError);

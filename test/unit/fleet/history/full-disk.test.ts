@@ -26,6 +26,7 @@ describeWith(
             directory: disk.path,
             now: () => clock.now(),
             onSetAside: () => expect.unreachable(),
+            onHole: () => expect.unreachable(),
           }),
           clock,
           lives: () => [],

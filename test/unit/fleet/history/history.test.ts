@@ -75,7 +75,12 @@ const kinds: [string, (path: string) => HistoryStore][] = [
   ['disk', sqlite],
 ];
 function sqlite(directory: string, aside: string[] = []): SqliteHistory {
-  return new SqliteHistory({ directory, now: () => 0, onSetAside: (path) => aside.push(path) });
+  return new SqliteHistory({
+    directory,
+    now: () => 0,
+    onSetAside: (path) => aside.push(path),
+    onHole: (endpoint, rows) => aside.push(`${rows} of ${endpoint}`),
+  });
 }
 
 describe.each(kinds)('a history in %s', (_kind, make) => {
@@ -212,6 +217,30 @@ describe('a history on disk', () => {
     const next = new Keeper(sqlite(folder.path));
     expect((await next.history.open())?.lives).toEqual([life(1)]);
     await next.history.stop();
+  });
+
+  test('with rows that cannot be read answers with the others, and says so once', async () => {
+    using folder = temporaryFolder();
+    const before = new Keeper(sqlite(folder.path));
+    await before.history.open();
+    for (const load of [1, 2, 3]) await before.sample(load);
+    await before.history.stop();
+    const { DatabaseSync } = await import('node:sqlite');
+    const db = new DatabaseSync(`${folder.path}/fleet.sqlite`);
+    db.exec(
+      "UPDATE history SET row = x'ffff' WHERE tier = 0 AND at = (SELECT min(at) FROM history WHERE tier = 0)",
+    );
+    db.close();
+    const said: string[] = [];
+    const keeper = new Keeper(sqlite(folder.path, said));
+    await keeper.clock.advance(HOUR);
+    await keeper.history.open();
+    for (let times = 0; times < 2; times += 1) {
+      const rows = await keeper.query(DAY, 1_000);
+      expect(rows.map(({ measures }) => measures.load.sum)).toEqual([2, 3]);
+    }
+    expect(said).toEqual(['1 of chat']);
+    await keeper.history.stop();
   });
 
   test('of a newer version is left alone and said; samples are held meanwhile, up to a bound', async () => {

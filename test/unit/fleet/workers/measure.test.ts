@@ -139,12 +139,23 @@ describe('the cost', () => {
     expect(sample([{ id: 2, status: 'idle' }], unpriced).measures.cost_per_hour).toBeNull();
   });
 
+  test.each([-0.5, -Infinity, Infinity, NaN])('is unknown where the price is %s, which is none', (odd) => {
+    const prices: [number, Price][] = [[1, running(odd, odd)]];
+    expect(sample([{ id: 1, status: 'idle' }], prices).measures.cost_per_hour).toBeNull();
+    expect(sample([{ id: 1, status: 'stopped' }], prices).measures.cost_per_hour).toBe(0);
+  });
+
   test('has no more digits than the history keeps', () => {
     const thirds: [number, Price][] = [1, 2, 3].map((id) => [id, running(1 / 3)]);
     const workers = [1, 2, 3].map((id) => ({ id, status: 'idle' }));
     expect(sample(workers, thirds.slice(0, 1)).measures.cost_per_hour).toBeNull();
     expect(sample(workers.slice(0, 1), thirds).measures.cost_per_hour).toBe(0.333333);
   });
+});
+
+test('a sum that is beyond all numbers is unknown', () => {
+  const workers = [1, 2].map((id) => ({ id, status: 'idle', cur_load: 1e308, perf: 1 }));
+  expect(sample(workers).measures.load).toBeNull();
 });
 
 test('every status of the interface has a phase and a billing', () => {
