@@ -340,7 +340,7 @@ export default defineConfig({
     ...Object.keys(LAYERS).map(layerOverride),
     { files: ['**/src/cli/**/*.ts', '*.ts', '**/test/**'], rules: { 'no-console': 'off' } },
     {
-      files: ['**/status/page/*.js', '**/cli/legible.ts'],
+      files: ['**/status/page/*.js', '**/cli/text/legible.ts'],
       rules: { 'no-control-regex': 'off' }, // they take control characters out of what is shown
     },
     { files: ['*.config.ts', '**/vitest.config.ts'], rules: { 'import/no-default-export': 'off' } },

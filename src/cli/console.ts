@@ -6,7 +6,7 @@ import { fstatSync, readFileSync, writeSync } from 'node:fs';
 import type { Environment } from '../config/values.ts';
 import { EXIT } from '../config/exit-codes.ts';
 import { askHidden } from './ask.ts';
-import { legible } from './legible.ts';
+import { legible } from './text/legible.ts';
 import { createInterrupts, type Interrupts } from './interrupts.ts';
 
 export interface Console {

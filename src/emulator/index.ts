@@ -60,7 +60,7 @@ export type { WorkerGroupView, WorkerGroups } from './inspect/worker-groups.ts';
 export type { Offers, TeamRoleView, TeamRoles, TemplateView, Templates } from './inspect/resources.ts';
 export type { EndpointGroupView, EndpointGroups, Loads } from './inspect/endpoint-groups.ts';
 export type { EndpointActivity, EndpointLoadView } from './fleet/engine-view.ts';
-export type { LoadInput } from './state/loads.ts';
+export type { LoadInput } from './state/endpoints/loads.ts';
 export type { OfferView } from './resources/offers.ts';
 export type { JournalEntry, JournalExpectation, JournalFilter } from './journal/entry.ts';
 export type { Journal, Verification, WaitOptions } from './journal/journal.ts';

@@ -4,7 +4,7 @@ import { localDaemonUrl } from '../../config/local-daemon.ts';
 import type { Status, WorkerGroupStatus } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { endpointInWords, fleetNotes } from '../fleet/words.ts';
-import { legible } from '../legible.ts';
+import { legible } from '../text/legible.ts';
 
 const TIMEOUT_MS = 5_000;
 

@@ -2,7 +2,7 @@
 import type { LogRecord } from '../../logs/record.ts';
 import { printLine, type Console } from '../console.ts';
 import { describeGap, displayed } from '../logs/format.ts';
-import { coloured, type Tone } from '../tones.ts';
+import { coloured, type Tone } from '../text/tones.ts';
 
 export interface Screen {
   heading(line: string): void;

@@ -2,8 +2,8 @@
 import type { DeploymentStatus, EndpointStatus, Status } from '../../daemon/status/schema.ts';
 import { useBar } from '../fleet/bars.ts';
 import { workersInWords } from '../fleet/words.ts';
-import { money, number } from '../numbers.ts';
-import type { Tone } from '../tones.ts';
+import { money, number } from '../text/numbers.ts';
+import type { Tone } from '../text/tones.ts';
 import type { Screen } from './screen.ts';
 
 export interface Watcher {

@@ -1,6 +1,6 @@
 /** Small bars of characters; each tells its parts apart without colours too. Pure. */
-import type { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
-import type { Span } from '../tones.ts';
+import { phaseOf } from '../../fleet/workers/status.ts';
+import type { Span } from '../text/tones.ts';
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
@@ -16,25 +16,7 @@ export function useBar(share: number, cells: number): Span[] {
 }
 
 type Stage = 'ready' | 'starting' | 'cold' | 'failed' | 'other';
-type WorkerStatus = (typeof WORKER_STATUSES)[number];
 
-const STAGE_OF: Readonly<Record<WorkerStatus, Stage>> = {
-  idle: 'ready',
-  update_ready: 'ready',
-  pending: 'starting',
-  creating: 'starting',
-  created: 'starting',
-  loading: 'starting',
-  model_loading: 'starting',
-  starting: 'starting',
-  rebooting: 'starting',
-  update_rebooting: 'starting',
-  update_starting: 'starting',
-  stopping: 'cold',
-  stopped: 'cold',
-  error: 'failed',
-  destroying: 'other',
-};
 const STAGES: Readonly<Record<Stage, Span>> = {
   ready: { text: '█', tone: 'good' },
   starting: { text: '▒', tone: 'warn' },
@@ -49,7 +31,7 @@ export const STAGES_IN_WORDS = '█ ready ▒ starting ░ cold × error';
 export function workersBar(workers: Readonly<Record<string, number>>, cells: number): Span[] {
   const counts = new Map<Stage, number>();
   for (const [status, count] of Object.entries(workers)) {
-    const stage = Object.hasOwn(STAGE_OF, status) ? STAGE_OF[status as WorkerStatus] : 'other';
+    const stage = stageOf(status);
     counts.set(stage, (counts.get(stage) ?? 0) + count);
   }
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
@@ -97,4 +79,11 @@ export function meansOver(
     part.count += 1;
   }
   return sums.map(({ sum, count }) => (count === 0 ? null : sum / count));
+}
+
+/** Of those that are of no use, one in error needs somebody; one that leaves does not. */
+function stageOf(status: string): Stage {
+  const phase = phaseOf(status);
+  if (status === 'error') return 'failed';
+  return phase === undefined || phase === 'over' ? 'other' : phase;
 }

@@ -1,10 +1,10 @@
 /** The endpoints as a table with small bars that fits a terminal, and below it what needs a person. Pure. */
 import type { FleetHistory } from '../../daemon/http/fleet/answer.ts';
 import type { EndpointStatus, FleetStatus } from '../../daemon/status/schema.ts';
-import { pad, widthOf } from '../cell-width.ts';
-import { legible } from '../legible.ts';
-import { money, percent } from '../numbers.ts';
-import { coloured, plain, type Span, type Tone } from '../tones.ts';
+import { pad, widthOf } from '../text/cell-width.ts';
+import { legible } from '../text/legible.ts';
+import { money, percent } from '../text/numbers.ts';
+import { coloured, plain, type Span, type Tone } from '../text/tones.ts';
 import { historyBar, meansOver, STAGES_IN_WORDS, useBar, workersBar } from './bars.ts';
 import { age, fleetNotes, notesOf, numberOr, workersInWords } from './words.ts';
 

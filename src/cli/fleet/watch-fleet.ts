@@ -6,7 +6,7 @@ import type { EndpointStatus, Status } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { InputError } from '../input-error.ts';
 import { READER_LEFT } from '../interrupts.ts';
-import { legible } from '../legible.ts';
+import { legible } from '../text/legible.ts';
 import { fetchHistory, fetchStatus, DaemonAway } from './daemon.ts';
 import { createLiveScreen } from './screen.ts';
 import { fleetTable, type Seen } from './table.ts';

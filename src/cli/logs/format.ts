@@ -1,6 +1,6 @@
 /** How a log record looks to a person, or to a program. */
 import { toJsonLine } from '../../logs/sinks/stdout.ts';
-import { legible } from '../legible.ts';
+import { legible } from '../text/legible.ts';
 import type { Gap, LogRecord } from '../../logs/record.ts';
 
 export interface LogFormat {

@@ -5,7 +5,7 @@ import { proveSecondFactor, type CodePrompt } from '../../client/flows/tfa-proof
 import type { Operation } from '../../contract/define.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa/tfa-fields.ts';
 import { printError, type Console } from '../console.ts';
-import { legible } from '../legible.ts';
+import { legible } from '../text/legible.ts';
 import { flagsOf } from './flags.ts';
 import type { Input } from './input.ts';
 

@@ -10,7 +10,7 @@ import { encodeRequest } from '../../wire/request.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printError, printLine, type Console } from '../console.ts';
 import { READER_LEFT } from '../interrupts.ts';
-import { legible } from '../legible.ts';
+import { legible } from '../text/legible.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { completeInput } from './ask-codes.ts';
 import { flagsOf } from './flags.ts';

@@ -1,6 +1,6 @@
 /** Cost against p99 in characters: dots for what was tried, circles for what no other beats. */
 import type { Candidate } from '../../scaling/planner/search/search.ts';
-import { money, seconds } from '../numbers.ts';
+import { money, seconds } from '../text/numbers.ts';
 
 const HEIGHT = 14;
 const LABEL = 10;

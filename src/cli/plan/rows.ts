@@ -2,7 +2,7 @@
 import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
-import { money, number, percent, seconds } from '../numbers.ts';
+import { money, number, percent, seconds } from '../text/numbers.ts';
 import type { LabelledPlan, PlanReport } from './plan-report.ts';
 
 export interface Row {

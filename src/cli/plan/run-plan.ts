@@ -6,7 +6,7 @@ import { givenOf, searchParameters, type SearchResult } from '../../scaling/plan
 import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
 import type { Console } from '../console.ts';
 import { InputError } from '../input-error.ts';
-import { money, seconds } from '../numbers.ts';
+import { money, seconds } from '../text/numbers.ts';
 import { givenSettings, type PlanFlags } from './flags.ts';
 import { loadSource, type LoadSource } from './trace/load-source.ts';
 import { createReport, type LabelledPlan, type PlanReport } from './plan-report.ts';

@@ -1,6 +1,6 @@
 /** What a search found, in words; for the terminal and the page. */
 import type { SearchResult } from '../../scaling/planner/search/search.ts';
-import { money, seconds } from '../numbers.ts';
+import { money, seconds } from '../text/numbers.ts';
 
 /** A sentence without its full stop; undefined where no limit was asked for. */
 export function searchVerdict({ best, frontier, p99LimitSeconds: limit }: SearchResult): string | undefined {

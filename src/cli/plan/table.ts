@@ -1,6 +1,6 @@
 /** A plan in the terminal. */
 import { spreadOver, type SearchResult } from '../../scaling/planner/search/search.ts';
-import { money, seconds } from '../numbers.ts';
+import { money, seconds } from '../text/numbers.ts';
 import { frontierPlot } from './frontier-plot.ts';
 import type { PlanReport } from './plan-report.ts';
 import { searchVerdict } from './search-verdict.ts';

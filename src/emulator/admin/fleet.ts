@@ -1,6 +1,6 @@
 /** What is asked of endpoints, and what their engines make of it. */
 import * as z from 'zod';
-import { loadSchema } from '../state/loads.ts';
+import { loadSchema } from '../state/endpoints/loads.ts';
 import { bodyRoute, route, type AdminParts, type AdminRoute } from './route.ts';
 
 const endpointName = z.union([z.string().min(1), z.int()]).describe('name or id of the endpoint group');

@@ -1,10 +1,10 @@
 /** An endpoint as a test sees it: what is asked of it, what its engine does, what came of it. Pure. */
 import type { PlanResult } from '../../scaling/planner/result.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
-import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
-import type { LoadRecord } from '../state/loads.ts';
+import type { EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
+import type { LoadRecord } from '../state/endpoints/loads.ts';
 import type { State } from '../state/state.ts';
-import type { WorkerRecord } from '../state/workers.ts';
+import type { WorkerRecord } from '../state/endpoints/workers.ts';
 import type { Engine } from './engine.ts';
 import { workerStatus } from './workers.ts';
 

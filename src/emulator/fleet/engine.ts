@@ -6,7 +6,7 @@
 import type { PlanResult } from '../../scaling/planner/result.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
-import type { WorkerRecord } from '../state/workers.ts';
+import type { WorkerRecord } from '../state/endpoints/workers.ts';
 import { engineParts, savedParts, type EngineParts, type SavedParts } from './engine-parts.ts';
 import { adjustWorkers } from './life/adjustment.ts';
 import type { FailureCounts } from './life/failures.ts';

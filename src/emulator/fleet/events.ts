@@ -1,5 +1,5 @@
 /** What happened to an endpoint and why: its log. Pure. */
-import type { EndpointEvent, EndpointGroupRecord } from '../state/endpoint-groups.ts';
+import type { EndpointEvent, EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
 
 /** Older ones are forgotten. */
 const KEPT = 10_000;

@@ -1,8 +1,8 @@
 /** The engines of all endpoints. They are no part of the state: they go with it, and are put away beside it. */
-import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
+import type { EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
 import type { State } from '../state/state.ts';
-import type { WorkerGroupRecord } from '../state/worker-groups.ts';
-import type { WorkerRecord } from '../state/workers.ts';
+import type { WorkerGroupRecord } from '../state/endpoints/worker-groups.ts';
+import type { WorkerRecord } from '../state/endpoints/workers.ts';
 import { Engine, type SavedEngine } from './engine.ts';
 import type { Surroundings } from './site.ts';
 

@@ -1,8 +1,8 @@
 /** Where an engine works: its endpoint with all that belongs to it as of the last look, and the time it counts from. */
-import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
+import type { EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
 import type { State } from '../state/state.ts';
-import type { WorkerGroupRecord } from '../state/worker-groups.ts';
-import type { WorkerRecord } from '../state/workers.ts';
+import type { WorkerGroupRecord } from '../state/endpoints/worker-groups.ts';
+import type { WorkerRecord } from '../state/endpoints/workers.ts';
 
 /** As of one moment. */
 export interface Surroundings {

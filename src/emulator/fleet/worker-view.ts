@@ -3,7 +3,7 @@ import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { statusAt } from '../resources/instances.ts';
 import type { InstanceRecord } from '../state/instances.ts';
 import type { State } from '../state/state.ts';
-import type { WorkerRecord } from '../state/workers.ts';
+import type { WorkerRecord } from '../state/endpoints/workers.ts';
 import { runsFromMs, workerStatus } from './workers.ts';
 
 /** What is asked of a worker, and what it does. Work units a second. */

@@ -8,8 +8,8 @@ import { returnOffer } from '../resources/offers.ts';
 import type { InstanceRecord } from '../state/instances.ts';
 import { nextId } from '../state/next-id.ts';
 import type { State } from '../state/state.ts';
-import type { WorkerGroupRecord } from '../state/worker-groups.ts';
-import type { WorkerRecord } from '../state/workers.ts';
+import type { WorkerGroupRecord } from '../state/endpoints/worker-groups.ts';
+import type { WorkerRecord } from '../state/endpoints/workers.ts';
 
 /** Of each worker that is made here: those of one RTX 4090. */
 const GPU = { name: 'RTX 4090', ramMb: 24_564, dlperf: 96 } as const;

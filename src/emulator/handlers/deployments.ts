@@ -6,7 +6,7 @@ import { deleteDeployment, endpointOf, moveDeployment } from '../serverless/endp
 import { UPLOAD_FOLDER, uploadOf } from '../serverless/upload.ts';
 import { deploymentView, versionView } from '../serverless/view.ts';
 import { groupsOf } from '../serverless/worker-groups.ts';
-import type { DeploymentRecord } from '../state/deployments.ts';
+import type { DeploymentRecord } from '../state/endpoints/deployments.ts';
 import type { HandlerContext, HandlersOf } from './define.ts';
 
 export const deploymentHandlers: HandlersOf<'deployments'> = {

@@ -7,7 +7,7 @@ import { deleteEndpoint, endpointWorkers, moveEndpoint } from '../serverless/end
 import { eventText, noteEvent } from '../fleet/events.ts';
 import { routeRequest } from '../serverless/route.ts';
 import { shownWorkers } from './workers.ts';
-import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
+import type { EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
 import type { HandlerContext, HandlersOf } from './define.ts';
 
 const DAY_SECONDS = 86_400;

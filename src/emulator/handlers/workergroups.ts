@@ -6,9 +6,9 @@ import { createWorkerGroup, deleteWorkerGroup, workerImage } from '../serverless
 import { noteEvent } from '../fleet/events.ts';
 import { cancelRoll, rollWorkers, workersOf } from '../fleet/workers.ts';
 import { findTemplate, visibleTo } from '../resources/templates.ts';
-import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
+import type { EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
 import type { TemplateRecord } from '../state/templates.ts';
-import type { WorkerGroupRecord, WorkerGroupTraits } from '../state/worker-groups.ts';
+import type { WorkerGroupRecord, WorkerGroupTraits } from '../state/endpoints/worker-groups.ts';
 import { tailText } from '../worker-log/group-log.ts';
 import type { HandlerContext, HandlersOf } from './define.ts';
 import { shownWorkers } from './workers.ts';

@@ -1,7 +1,7 @@
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import type { Engine } from '../fleet/engine.ts';
 import { NO_LOAD, workerView } from '../fleet/worker-view.ts';
-import type { WorkerRecord } from '../state/workers.ts';
+import type { WorkerRecord } from '../state/endpoints/workers.ts';
 import type { HandlerContext } from './define.ts';
 
 /** With what their engine knows of them. */

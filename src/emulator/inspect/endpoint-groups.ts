@@ -9,8 +9,8 @@ import { groupView } from '../resources/endpoint-groups.ts';
 import { endpointWorkers } from '../serverless/endpoints.ts';
 import { noteEvent } from '../fleet/events.ts';
 import type { World } from '../service/service.ts';
-import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
-import { loadRecord, loadSchema, type LoadInput } from '../state/loads.ts';
+import type { EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
+import { loadRecord, loadSchema, type LoadInput } from '../state/endpoints/loads.ts';
 import { settledState } from './existing.ts';
 
 export type EndpointGroupView = ReturnType<typeof groupView>;

@@ -3,7 +3,11 @@
  * (§2.8). How close each one came to it is counted as well.
  */
 import { createHash } from 'node:crypto';
-import type { DeploymentRecord, DeploymentTraits, DeploymentVersion } from '../state/deployments.ts';
+import type {
+  DeploymentRecord,
+  DeploymentTraits,
+  DeploymentVersion,
+} from '../state/endpoints/deployments.ts';
 import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
 
 /** What a test may know of a deployment; times in ms since the Unix epoch, durations in ms. */

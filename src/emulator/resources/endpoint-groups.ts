@@ -1,6 +1,6 @@
 /** Endpoint groups (§2.7), pure: what was set, with the defaults filled in when shown. */
 import { createHash } from 'node:crypto';
-import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
+import type { EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
 import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.ts';
 import { nextId } from '../state/next-id.ts';
 import { Refused } from '../answers/refused.ts';

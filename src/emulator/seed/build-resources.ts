@@ -2,8 +2,8 @@
 import type { z } from 'zod';
 import { TEMPLATE_DEFAULTS } from '../../contract/operations/templates.ts';
 import { newGroup } from '../resources/endpoint-groups.ts';
-import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
-import { loadRecord } from '../state/loads.ts';
+import type { EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
+import { loadRecord } from '../state/endpoints/loads.ts';
 import type { InstanceStep } from '../state/instances.ts';
 import type { OfferRecord } from '../state/machines.ts';
 import { contentOf, templateHash } from '../resources/templates.ts';

@@ -1,7 +1,7 @@
 /** Seed → state, pure. */
 import { createDeployment } from '../resources/deployments.ts';
 import { createGroupLog } from '../worker-log/group-log.ts';
-import type { LineSource, WorkerGroupRecord } from '../state/worker-groups.ts';
+import type { LineSource, WorkerGroupRecord } from '../state/endpoints/worker-groups.ts';
 import { DEFAULT_IMAGE, NO_TRAITS } from '../serverless/worker-groups.ts';
 import { newWorker } from '../fleet/workers.ts';
 import { startingSteps } from '../resources/instances.ts';

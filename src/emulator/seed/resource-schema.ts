@@ -6,7 +6,7 @@ import {
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
 import { id } from '../../contract/schemas.ts';
-import { loadSchema } from '../state/loads.ts';
+import { loadSchema } from '../state/endpoints/loads.ts';
 import { templateBody } from '../../contract/operations/templates.ts';
 
 const seconds = z.number().nonnegative();

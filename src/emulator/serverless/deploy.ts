@@ -7,8 +7,8 @@ import {
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { changeDeployment, createDeployment, settleDeployment } from '../resources/deployments.ts';
 import { createGroup, refuseBadGroup } from '../resources/endpoint-groups.ts';
-import type { DeploymentRecord, DeploymentVersion } from '../state/deployments.ts';
-import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
+import type { DeploymentRecord, DeploymentVersion } from '../state/endpoints/deployments.ts';
+import type { EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
 import { nextId } from '../state/next-id.ts';
 import type { State } from '../state/state.ts';
 import { endpointOf, endpointWorkers } from './endpoints.ts';

@@ -1,10 +1,10 @@
 /** Endpoints with all that hangs on them, pure: a state that moves moves the workers, and what ends takes them along. */
 import type { EndpointState } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { settleDeployment } from '../resources/deployments.ts';
-import type { DeploymentRecord } from '../state/deployments.ts';
-import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
+import type { DeploymentRecord } from '../state/endpoints/deployments.ts';
+import type { EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
 import type { State } from '../state/state.ts';
-import type { WorkerRecord } from '../state/workers.ts';
+import type { WorkerRecord } from '../state/endpoints/workers.ts';
 import { noteEvent } from '../fleet/events.ts';
 import { deleteWorkerGroup, groupsOf } from './worker-groups.ts';
 import { workersOf } from '../fleet/workers.ts';

@@ -5,7 +5,7 @@ import type { Engine } from '../fleet/engine.ts';
 import type { Ticket } from '../fleet/tickets.ts';
 import { workerUrl } from '../fleet/worker-view.ts';
 import { workerStatus } from '../fleet/workers.ts';
-import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
+import type { EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
 import type { State } from '../state/state.ts';
 import { endpointWorkers } from './endpoints.ts';
 

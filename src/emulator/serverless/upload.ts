@@ -1,5 +1,5 @@
 /** The store that the files of deployments are posted to, as the answer to their creation says. Pure. */
-import type { DeploymentVersion } from '../state/deployments.ts';
+import type { DeploymentVersion } from '../state/endpoints/deployments.ts';
 import type { State } from '../state/state.ts';
 import { fileKey } from './view.ts';
 

@@ -1,7 +1,7 @@
 /** Deployments as the public dialect shows them. Pure. */
 import type { DeploymentVersion as ShownVersion } from '../../contract/operations/serverless/deploy.ts';
 import type { Deployment } from '../../contract/operations/serverless/deployment.ts';
-import type { DeploymentRecord, DeploymentVersion } from '../state/deployments.ts';
+import type { DeploymentRecord, DeploymentVersion } from '../state/endpoints/deployments.ts';
 import type { State } from '../state/state.ts';
 import { currentVersion } from './deploy.ts';
 import { endpointOf, endpointWorkers } from './endpoints.ts';

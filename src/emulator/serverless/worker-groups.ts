@@ -1,10 +1,10 @@
 /** Worker groups, pure: made for an endpoint, with their first workers; deleted with all that they have. */
 import { createGroupLog } from '../worker-log/group-log.ts';
-import type { EndpointGroupRecord } from '../state/endpoint-groups.ts';
+import type { EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
 import { nextId } from '../state/next-id.ts';
 import type { State } from '../state/state.ts';
 import type { TemplateRecord } from '../state/templates.ts';
-import type { WorkerGroupRecord, WorkerGroupTraits } from '../state/worker-groups.ts';
+import type { WorkerGroupRecord, WorkerGroupTraits } from '../state/endpoints/worker-groups.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
 import { noteEvent } from '../fleet/events.ts';
 import { destroyWorkers, recruitWorker, workersOf } from '../fleet/workers.ts';

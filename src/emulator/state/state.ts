@@ -4,16 +4,16 @@
  * all its checks before its first change, so that a refused request leaves no trace.
  */
 import type { ApiKeyRecord } from './api-keys.ts';
-import type { DeploymentRecord } from './deployments.ts';
-import type { EndpointGroupRecord } from './endpoint-groups.ts';
+import type { DeploymentRecord } from './endpoints/deployments.ts';
+import type { EndpointGroupRecord } from './endpoints/endpoint-groups.ts';
 import type { InstanceRecord } from './instances.ts';
 import type { MachineRecord, OfferRecord } from './machines.ts';
 import type { Settings } from './settings.ts';
 import type { TemplateRecord } from './templates.ts';
 import type { TfaState } from './two-factor.ts';
 import type { TeamRoleRecord, UserRecord } from './users.ts';
-import type { WorkerGroupRecord } from './worker-groups.ts';
-import type { WorkerRecord } from './workers.ts';
+import type { WorkerGroupRecord } from './endpoints/worker-groups.ts';
+import type { WorkerRecord } from './endpoints/workers.ts';
 
 export interface State {
   readonly settings: Settings;

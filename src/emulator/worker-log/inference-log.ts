@@ -4,7 +4,7 @@
  * log can be asked for without the lines before it, so a log grows by looking at the clock.
  */
 import { createRandom, mixSeeds, type Random } from '../random.ts';
-import type { Scenery } from '../state/worker-groups.ts';
+import type { Scenery } from '../state/endpoints/worker-groups.ts';
 import { SCENERIES, startup, type Scene } from './scenes.ts';
 
 /** Stands in a line for the time at which it is written, which the log knows and the scenes do not. */

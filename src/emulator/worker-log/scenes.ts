@@ -3,7 +3,7 @@
  * uvicorn print; \u0001 is where the time goes (see inference-log.ts).
  */
 import type { Random } from '../random.ts';
-import type { Scenery } from '../state/worker-groups.ts';
+import type { Scenery } from '../state/endpoints/worker-groups.ts';
 
 const INFO = 'INFO \u0001';
 const WARNING = 'WARNING \u0001';

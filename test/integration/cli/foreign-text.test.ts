@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { legible } from '../../../src/cli/legible.ts';
+import { legible } from '../../../src/cli/text/legible.ts';
 import { pilotlight, type Around } from '../../support/console.ts';
 
 const EVIL = '\u001B]0;pwned\u0007\u001B[2J\u009B31m\u202E';

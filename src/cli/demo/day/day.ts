@@ -11,7 +11,7 @@ import { measure } from '../../../fleet/workers/measure.ts';
 import { createInstancesWatch, type InstancesWatch } from '../../../watch/instances.ts';
 import { printLine, type Console } from '../../console.ts';
 import { createLiveScreen } from '../../fleet/screen.ts';
-import { legible } from '../../legible.ts';
+import { legible } from '../../text/legible.ts';
 import { NO_FIGURES, withSample, type DayFigures } from './figures.ts';
 import { dayOfRequests, DAY_SECONDS } from './load.ts';
 import { CELL_SECONDS, dayLine, dayPicture } from './picture.ts';

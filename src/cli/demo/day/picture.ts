@@ -1,8 +1,8 @@
 /** The day as a terminal shows it, and as a line. Pure. */
-import { pad, widthOf } from '../../cell-width.ts';
+import { pad, widthOf } from '../../text/cell-width.ts';
 import { historyBar, STAGES_IN_WORDS, useBar, workersBar } from '../../fleet/bars.ts';
-import { number, money, percent } from '../../numbers.ts';
-import { coloured, plain, type Span } from '../../tones.ts';
+import { number, money, percent } from '../../text/numbers.ts';
+import { coloured, plain, type Span } from '../../text/tones.ts';
 import { phases, type Cell, type DayFigures } from './figures.ts';
 import { DAY_SECONDS } from './load.ts';
 

@@ -1,6 +1,6 @@
 /** The end of the day in a few lines: what was asked, how long it waited, what it cost. Pure. */
 import type { EndpointActivity } from '../../../emulator/index.ts';
-import { money, number, seconds } from '../../numbers.ts';
+import { money, number, seconds } from '../../text/numbers.ts';
 import type { DayFigures } from './figures.ts';
 import { DAY_SECONDS } from './load.ts';
 

@@ -1,5 +1,5 @@
 /** Rows of cells → lines that fit the terminal. Pure. */
-import { pad, widthOf } from '../../cell-width.ts';
+import { pad, widthOf } from '../../text/cell-width.ts';
 
 const GAP = '  ';
 /** A column is not cut below this many characters, except by its own content. */

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { spreadOver, type Candidate, type SearchResult } from '../../../scaling/planner/search/search.ts';
-import { money, percent, seconds } from '../../numbers.ts';
+import { money, percent, seconds } from '../../text/numbers.ts';
 import type { LabelledPlan, PlanReport } from '../plan-report.ts';
 import { adviceOf, RESULT_ROWS, loadSentence, parameterRows, type Row } from '../rows.ts';
 import { searchVerdict } from '../search-verdict.ts';

@@ -3,7 +3,7 @@ import { generateLoad } from '../../../scaling/planner/load/generators.ts';
 import { scaleArrivals, type Arrival, type ArrivalStream } from '../../../scaling/planner/load/load.ts';
 import { InputError } from '../../input-error.ts';
 import type { PlanFlags } from '../flags.ts';
-import { number } from '../../numbers.ts';
+import { number } from '../../text/numbers.ts';
 import { openTrace } from './trace.ts';
 import type { TraceColumns } from './columns.ts';
 

@@ -4,7 +4,7 @@
  */
 import { statusAt } from '../../resources/instances.ts';
 import type { InstanceRecord } from '../../state/instances.ts';
-import type { WorkerPhase, WorkerRecord } from '../../state/workers.ts';
+import type { WorkerPhase, WorkerRecord } from '../../state/endpoints/workers.ts';
 import type { Requests } from '../requests/requests.ts';
 import type { Site } from '../site.ts';
 import { endsAtMs, runsFromMs } from '../workers.ts';

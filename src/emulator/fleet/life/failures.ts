@@ -1,5 +1,5 @@
 /** Workers that fail: what becomes of them and of what they had. */
-import type { WorkerRecord } from '../../state/workers.ts';
+import type { WorkerRecord } from '../../state/endpoints/workers.ts';
 import type { Requests } from '../requests/requests.ts';
 import type { Site } from '../site.ts';
 import type { Chronicle } from '../story/chronicle.ts';

@@ -1,7 +1,7 @@
 /** What the moves of the model do to the workers of the state: each place that is taken is a worker, and lives. */
 import { STATE, type State } from '../../../scaling/planner/model/worker-pool.ts';
 import { setInstanceStatus } from '../../resources/instances.ts';
-import type { WorkerPhase, WorkerRecord } from '../../state/workers.ts';
+import type { WorkerPhase, WorkerRecord } from '../../state/endpoints/workers.ts';
 import type { Site } from '../site.ts';
 import type { Chronicle } from '../story/chronicle.ts';
 import { recruitWorker } from '../workers.ts';

@@ -10,7 +10,7 @@ import type { WorkerCounts } from '../../../scaling/planner/model/time-series.ts
 import { STATE, type State } from '../../../scaling/planner/model/worker-pool.ts';
 import type { PlanSettings } from '../../../scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../../scaling/rules/findings.ts';
-import type { WorkerRecord } from '../../state/workers.ts';
+import type { WorkerRecord } from '../../state/endpoints/workers.ts';
 import type { AskedLoad } from '../requests/asked-load.ts';
 import type { Requests } from '../requests/requests.ts';
 import type { Site } from '../site.ts';

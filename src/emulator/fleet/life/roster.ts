@@ -1,6 +1,6 @@
 /** Which worker has which place of the model. */
 import type { State } from '../../state/state.ts';
-import type { WorkerGroupRecord } from '../../state/worker-groups.ts';
+import type { WorkerGroupRecord } from '../../state/endpoints/worker-groups.ts';
 
 /** Place → id of the worker, in the order in which the places were taken. */
 export type SavedRoster = readonly (readonly [number, number])[];

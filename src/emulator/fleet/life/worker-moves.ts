@@ -2,7 +2,7 @@
 import { setInstanceStatus, startingSteps, statusAt } from '../../resources/instances.ts';
 import type { InstanceRecord } from '../../state/instances.ts';
 import type { State } from '../../state/state.ts';
-import type { WorkerPhase, WorkerRecord } from '../../state/workers.ts';
+import type { WorkerPhase, WorkerRecord } from '../../state/endpoints/workers.ts';
 
 /** Its instance follows: stopped with it, started with it, gone when it is dead. */
 export function movePhase(

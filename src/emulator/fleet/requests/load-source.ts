@@ -1,7 +1,7 @@
 /** The requests of a load, one after the other as they are due: none is made before its time. */
 import { generateLoad } from '../../../scaling/planner/load/generators.ts';
 import type { Arrival } from '../../../scaling/planner/load/load.ts';
-import type { GeneratedLoadSpec, LoadRecord, TraceLoadSpec } from '../../state/loads.ts';
+import type { GeneratedLoadSpec, LoadRecord, TraceLoadSpec } from '../../state/endpoints/loads.ts';
 
 /** A load goes on until it is stopped; longer than anybody's clock runs. */
 const FOREVER_SECONDS = 1e11;

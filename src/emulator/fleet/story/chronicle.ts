@@ -3,7 +3,7 @@ import type { Observation } from '../../../scaling/planner/model/demand.ts';
 import type { Decision } from '../../../scaling/planner/model/observer.ts';
 import type { PlanSettings } from '../../../scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../../scaling/rules/findings.ts';
-import type { WorkerLife, WorkerRecord } from '../../state/workers.ts';
+import type { WorkerLife, WorkerRecord } from '../../state/endpoints/workers.ts';
 import { noteDetail, noteEvent } from '../events.ts';
 import type { Site } from '../site.ts';
 import { observationText, wishText } from './decision-text.ts';

@@ -1,6 +1,6 @@
 /** The log of a worker group as the life of its workers makes it: starts, work, errors. Pure. */
 import { createRandom, mixSeeds } from '../../random.ts';
-import type { WorkerGroupRecord } from '../../state/worker-groups.ts';
+import type { WorkerGroupRecord } from '../../state/endpoints/worker-groups.ts';
 import { appendLines, clockText, setGrowth } from '../../worker-log/group-log.ts';
 import { TIME_MARK } from '../../worker-log/inference-log.ts';
 import { startup, traceback } from '../../worker-log/scenes.ts';

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { widthOf } from '../../../../src/cli/cell-width.ts';
+import { widthOf } from '../../../../src/cli/text/cell-width.ts';
 import { fleetTable, type Seen } from '../../../../src/cli/fleet/table.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import { fleetRow } from '../../../../src/daemon/http/fleet/answer.ts';

@@ -3,7 +3,7 @@ import { NO_FIGURES, withSample, type DayFigures } from '../../../../../src/cli/
 import { dayOfRequests, DAY_SECONDS } from '../../../../../src/cli/demo/day/load.ts';
 import { CELL_SECONDS, dayLine, dayPicture, DAY_CELLS } from '../../../../../src/cli/demo/day/picture.ts';
 import type { FleetSample } from '../../../../../src/fleet/sample.ts';
-import { widthOf } from '../../../../../src/cli/cell-width.ts';
+import { widthOf } from '../../../../../src/cli/text/cell-width.ts';
 
 const STEP = { seconds: 600, cellSeconds: 1200 };
 

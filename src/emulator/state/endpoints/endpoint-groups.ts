@@ -1,7 +1,7 @@
 import type {
   EndpointGroupParameters,
   EndpointState,
-} from '../../contract/operations/serverless/endpoint-groups.ts';
+} from '../../../contract/operations/serverless/endpoint-groups.ts';
 import type { LoadRecord } from './loads.ts';
 
 export interface EndpointGroupRecord {

@@ -1,4 +1,4 @@
-import type { StatusStep } from './steps.ts';
+import type { StatusStep } from '../steps.ts';
 
 /**
  * What the engine of its endpoint has it do. `ready` is hot, whether or not it works; `error`: it has died, and is
