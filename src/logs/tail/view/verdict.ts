@@ -70,13 +70,14 @@ export function judge(window: LineWindow, tail: HashedLines, facts: ViewFacts): 
     const left = endWithin(window.hashes, facts.full ? tail.hashes.subarray(1) : tail.hashes, isWhole);
     if (left !== undefined) return { kind: 'stale', left, gone: window.hashes.length - left, fresh: 0 };
   }
-  const merged = judgeDifference(window, tail, facts, isWhole);
+  const skipsLines = found.kind === 'found' && isWhole && found.at > window.hashes.length;
+  const isLost = found.kind === 'none' || skipsLines;
+  const merged = judgeDifference(window, tail, facts, isWhole, isLost);
   const isBetter =
     merged !== undefined &&
     (found.kind === 'none' || explainsMore(merged, found.at, window, isWhole)) &&
     (!isPlain || merged.differences <= likely);
   if (isBetter) return merged.verdict;
-  const skipsLines = found.kind === 'found' && isWhole && found.at > window.hashes.length;
   if (found.kind === 'none' || skipsLines) return { kind: 'broke' };
   return appendedAt(found, window);
 }
@@ -99,12 +100,7 @@ function explainsMore({ known }: Explained, at: number, { hashes }: LineWindow, 
 /** The tail continues the window, with more in common than chance explains: another view would have to explain it away. */
 function isEvidentAt(at: number, { hashes }: LineWindow, tail: HashedLines, isWhole: boolean): boolean {
   // All of the log, and yet it begins otherwise than it did: late lines stand at its top.
-  if (
-    isWhole &&
-    at > hashes.length &&
-    !tail.hashes.subarray(0, at - hashes.length).some((hash) => hashes.includes(hash))
-  )
-    return false;
+  if (isWhole && at > hashes.length) return false;
   return 2 * at >= tail.lines.length || isEvident(tail.hashes, Math.max(1, at - hashes.length), at);
 }
 
@@ -139,11 +135,13 @@ interface Explained {
   readonly differences: number;
 }
 
+/** @param isLost No line of the tail follows the window. */
 function judgeDifference(
   { hashes }: LineWindow,
   tail: HashedLines,
   { full }: ViewFacts,
   isWhole: boolean,
+  isLost: boolean,
 ): Explained | undefined {
   const comparison = compare(hashes, tail.hashes, isWhole);
   if (comparison === undefined) return undefined;
@@ -160,7 +158,9 @@ function judgeDifference(
   const merge = mergeViews(hashes, tail.hashes, comparison, from);
   const { fresh, gone } = merge;
   // Of all of a log that has nothing new, no line is evidence enough: another log would soon say something else.
-  if (!hasAll && !evident && !(isWhole && fresh.length === 0)) return undefined;
+  // But few lines from amid a long one are more likely those that another begins with.
+  const isAllKnown = isLost && isWhole && fresh.length === 0 && first < EVIDENT_LINES;
+  if (!hasAll && !evident && !isAllKnown) return undefined;
 
   const seenLast = partners.lastIndexOf(last);
   const inserted = fresh.filter((index) => index < seenLast).length;

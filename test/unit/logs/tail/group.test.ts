@@ -395,6 +395,8 @@ describe('the window', () => {
           // The service gives fewer lines than were asked for, and a part of them is of a period.
           [{ cut: 1 }, [90, 64, 55, 0], 5, 150],
           [{}, [60, 100, 15, 38, 118], 2, 150],
+          // Another order of two words is no older view.
+          [{}, [103, 47, 76, 0], 2, 150],
         ],
       },
     );

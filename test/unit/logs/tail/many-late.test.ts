@@ -45,6 +45,16 @@ test('one between each two known lines', () => {
   expect(again.gaps).toEqual([]);
 });
 
+test('one at the top of a log, equal to a known one', () => {
+  const polls = new LogPolls();
+  const lines = ['connect', 'login', 'failed', 'connect', 'login', 'closed', 'connect'];
+  polls.poll(answer(lines));
+  const then = ['closed', ...lines, ...made(12, 'next'), 'connect', ...made(3, 'more')];
+  polls.poll(answer(then));
+  expect(polls.lines.toSorted()).toEqual(then.toSorted());
+  expect(polls.gaps).toEqual([]);
+});
+
 test('late lines deeper than a tail that the rate asks for are found, as the tail reaches beyond those seen before', () => {
   const polls = new LogPolls();
   const begin = polls.now;

@@ -76,6 +76,19 @@ describe('a worker in a crash loop', () => {
     expect(polls.gaps).toMatchObject([{ reason: 'reset' }]);
   });
 
+  test('one that begins in few words from amid the one before is no older view of it', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    const lines = errors(0, 40);
+    log.writeLines(lines);
+    follow(log, polls, 1_000);
+    log.reset();
+    for (const word of [...lines.slice(30, 33), 'and goes on']) {
+      log.writeLines([word]);
+      expect(follow(log, polls, 1_000)).toEqual([word]);
+    }
+    expect(polls.gaps).toMatchObject([{ reason: 'reset' }]);
+  });
+
   test('lives in nothing but the same words are told of', () => {
     for (const [seconds, reason] of [
       [50, 'ambiguous'],
