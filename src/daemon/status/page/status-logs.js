@@ -2,7 +2,7 @@
 import { ago, byId, cards, element, facts } from './status-dom.js';
 import { counted, plural, printable, seconds } from './status-words.js';
 
-export function drawGroups(groups, { role }) {
+export function drawGroups(groups, { role, last_error: error }) {
   const shown = cards(byId('groups'), groups, {
     key: (group) => group.workergroup_id,
     label: (group) => `Worker group ${group.workergroup_id}`,
@@ -10,10 +10,15 @@ export function drawGroups(groups, { role }) {
     draw: groupCard,
     none:
       role === 'standby'
-        ? 'Another replica follows the logs.'
+        ? orTrouble('Another replica follows the logs.', error)
         : 'None configured (PILOTLIGHT_WORKER_GROUPS).',
   });
   for (const [index, card] of shown.entries()) drawLines(card, groups[index]);
+}
+
+/** Without Redis it is not known who has the logs, if anyone. */
+function orTrouble(otherwise, error) {
+  return error ? printable(error) : otherwise;
 }
 
 function groupCard(group) {
@@ -64,13 +69,13 @@ function drawLines(card, group) {
   if (atEnd) pre.scrollTop = pre.scrollHeight;
 }
 
-export function drawSinks({ sinks, spool_durable: durable, replica: { role } }) {
+export function drawSinks({ sinks, spool_durable: durable, replica: { role, last_error: error } }) {
   cards(byId('sinks'), sinks, {
     key: ({ sink }) => sink,
     label: ({ sink }) => `Log sink ${sink}`,
     tone: sinkTone,
     draw: (sink) => sinkCard(sink, durable),
-    none: role === 'standby' ? 'Another replica delivers the logs.' : 'None configured.',
+    none: role === 'standby' ? orTrouble('Another replica delivers the logs.', error) : 'None configured.',
   });
 }
 
