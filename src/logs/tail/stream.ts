@@ -5,6 +5,7 @@ import { hashed, type HashedLines } from './line-hash.ts';
 import { MAX_TAIL } from './rate.ts';
 import type { Gap } from '../record.ts';
 import { standalone, textSize, type TailText } from './tail-text.ts';
+import type { Past } from './view/past.ts';
 import { EMPTY_WINDOW, extendedBy, type LineWindow } from './window.ts';
 
 export interface Stream {
@@ -51,6 +52,8 @@ export interface Reading {
    * that are not in the tail, a reset all of them. Undefined while no rate is known.
    */
   readonly expected: number | undefined;
+  /** What slid out of the window lately. */
+  readonly past?: Past | undefined;
 }
 
 /** A wider tail would tell more than this one: ask again before taking anything. */

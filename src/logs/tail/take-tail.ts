@@ -22,6 +22,7 @@ import {
 } from './stream.ts';
 import { hasShrunk, isFull, standalone, textSize, type TailText } from './tail-text.ts';
 import { isFormerView } from './view/former.ts';
+import { endsInPast } from './view/past.ts';
 import { explainedLines, judge, type Verdict } from './view/verdict.ts';
 import { lineReader, rewrittenFrom } from './window.ts';
 
@@ -77,10 +78,13 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       if (isNewDoubt && widerTellsMore)
         return { kind: 'insufficient', tail: Math.min(widest, 2 * tail), isNeeded: true };
       const vanished = !full && verdict.older > 0;
+      // However its lines repeat, another log would not have come to so many by now: the service gives no more.
+      const isSameLog = text.lines.length > EVIDENT_LINES + 2 * (reading.expected ?? Infinity);
+      const isCut = vanished && (doubt === 0 || isSameLog);
       const taken = doubting(continued(stream, reading, linesFrom(seen, at)), before, reading, doubt);
       return {
-        ...(vanished && doubt === 0 ? cutOff(taken, size, verdict.older) : taken),
-        ...((vanished ? doubt === 0 : text.lines.length > ceiling) && { ceiling: text.lines.length }),
+        ...(isCut ? cutOff(taken, size, verdict.older) : taken),
+        ...((vanished ? isCut : text.lines.length > ceiling) && { ceiling: text.lines.length }),
       };
     }
     case 'merged': {
@@ -105,6 +109,10 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       return isAnother ? reset(stream, reading, seen) : truncated(stream, reading, verdict.left);
     }
     case 'broke': {
+      if (endsInPast(reading.past ?? [], window, full ? seen.hashes.subarray(1) : seen.hashes)) {
+        const held = heldOnce(stream.held, now);
+        if (!isOver(held, now)) return { kind: 'held', stream: { ...stream, held } };
+      }
       // Straight to the widest: each doubling is a round trip in which the log moves on.
       if (widerTellsMore) return { kind: 'insufficient', tail: widest, isNeeded: true };
       const other = stream.held?.other;

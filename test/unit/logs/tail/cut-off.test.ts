@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { TailAnswer } from '../../../../src/logs/tail/answer.ts';
 import { LogPolls } from '../../../support/log-polls.ts';
+import { LogService } from '../../../support/log-service.ts';
 
 interface Line {
   readonly text: string;
@@ -73,4 +74,21 @@ test('but a shorter one is', () => {
   polls.poll(() => ({ kind: 'text', text: 'booting\nready\n' }));
   expect(polls.gaps).toMatchObject([{ reason: 'reset' }]);
   expect(polls.lines.slice(-2)).toEqual(['booting', 'ready']);
+});
+
+test.each([
+  ['four words', (index: number) => `GET /health/${(index * 7_919) % 4} 200`],
+  ['a block of 20 lines', (index: number) => `worker loop step ${index % 20}: ok`],
+])('a service that gives 1,000 lines, of a log that repeats %s: a burst is an overrun', (_, word) => {
+  const [log, polls] = [new LogService({ gives: 1_000 }), new LogPolls()];
+  for (let second = 0; second < 600; second++) {
+    log.writeLines(Array.from({ length: 5 }, (__, index) => word(5 * second + index)));
+    polls.poll((tail) => log.answer(tail), 1_000);
+  }
+  const before = polls.gaps.length;
+  log.writeLines(Array.from({ length: 5_000 }, (__, index) => `burst ${index}`));
+  polls.poll((tail) => log.answer(tail), 1_000);
+  expect(polls.gaps.slice(before)).toMatchObject([{ reason: 'overrun' }]);
+  expect(polls.lines.slice(-3)).toEqual(['burst 4997', 'burst 4998', 'burst 4999']);
+  expect(polls.state.progress.epoch).toBe(1);
 });

@@ -54,6 +54,21 @@ describe('a view that is no pure append', () => {
     expect(polls.records).toHaveLength(before + 2);
   });
 
+  test('every tenth answer older than all that the window has: 107,287 duplicates', () => {
+    let answers = 0;
+    const [log, polls] = [
+      new LogService({ stale: () => (++answers % 10 === 0 ? 12_000 : 0) }),
+      new LogPolls(),
+    ];
+    for (let second = 0; second < 55; second++) {
+      log.now = polls.now + 1_000;
+      log.writeLines(Array.from({ length: 1_000 }, (_, index) => `line ${1_000 * second + index}`));
+      polls.poll((tail) => log.answer(tail), 1_000);
+    }
+    expect(polls.lines).toEqual(log.lines);
+    expect(polls.gaps).toEqual([]);
+  });
+
   test('of a line that repeats, one more is one more, wherever it stands', () => {
     const polls = new LogPolls();
     const lines = numbered(40).flatMap((line) => [line, 'GET /health 200']);
