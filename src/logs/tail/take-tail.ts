@@ -57,7 +57,7 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
   };
   const verdict = judge(window, seen, facts);
   const isFormer =
-    isUncertain(verdict) &&
+    isUncertain(verdict, seen) &&
     isFormerView(known.former, seen, explainedLines(verdict, window, seen), { full, now });
   if (isFormer) {
     const held = heldOnce(known.held, now);
@@ -123,10 +123,10 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
 }
 
 /** The tail has little or nothing in common with the lines taken, or lacks the last of them. */
-function isUncertain(verdict: Verdict): boolean {
+function isUncertain(verdict: Verdict, { lines }: HashedLines): boolean {
   switch (verdict.kind) {
     case 'appended':
-      return verdict.doubt > 0;
+      return verdict.doubt > 0 && 2 * verdict.at < lines.length;
     case 'merged':
       return verdict.gone > 0;
     case 'stale':

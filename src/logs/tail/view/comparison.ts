@@ -16,6 +16,8 @@ export interface Comparison {
   readonly first: number;
   /** The tail's lines before this one are older than the window. */
   readonly from: number;
+  /** Places at which both have lines, or runs of them, that neither has elsewhere. */
+  readonly anchors: number;
 }
 
 const NONE = new Int32Array();
@@ -58,7 +60,8 @@ export function compare(
   const rest = { known: known.length, seen: seen.length };
   if (segment(partners, known, seen, last, rest, left, 'either') === undefined) return undefined;
   const paired = partners.find((partner) => partner >= 0) ?? 0;
-  return { partners, first: isWhole ? 0 : paired, from: Math.max(0, first.seen) - lead.otherEnd };
+  const from = Math.max(0, first.seen) - lead.otherEnd;
+  return { partners, first: isWhole ? 0 : paired, from, anchors: chain.length };
 }
 
 /** Pairs the lines between two places. @returns How many differ; undefined when too many do. */

@@ -26,7 +26,7 @@ export function slidOut(past: Past, before: LineWindow, after: LineWindow, now: 
 export function endsInPast(past: Past, window: LineWindow, seen: Float64Array): boolean {
   if (past.length === 0) return false;
   const known = past.flatMap(({ hashes }) => [...hashes]);
-  return endWithin(Float64Array.from([...known, ...window.hashes]), seen, false) !== undefined;
+  return endWithin(Float64Array.from([...known, ...window.hashes]), seen) !== undefined;
 }
 
 /** Index in `before` of the first line that is still in `after`. */

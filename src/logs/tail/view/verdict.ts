@@ -20,6 +20,9 @@ export interface ViewFacts extends TailFacts {
   readonly expected: number;
 }
 
+/** One line in so many is few. */
+const FEW = 20;
+
 export type Verdict =
   /** The lines from `at` on are new; `doubt` is the most lines before it that may be new as well. */
   | {
@@ -67,7 +70,8 @@ export function judge(window: LineWindow, tail: HashedLines, facts: ViewFacts): 
   const mayBeKnown = isPlain && tail.lines.length - found.at > likely && hasLate(found.at, window, tail);
   if (isPlain && !mayBeKnown) return appendedAt(found, window);
   if (!isPlain) {
-    const left = endWithin(window.hashes, facts.full ? tail.hashes.subarray(1) : tail.hashes, isWhole);
+    const wholeLines = facts.full ? tail.hashes.subarray(1) : tail.hashes;
+    const left = endWithin(window.hashes, wholeLines, { known: facts.whole, seen: !facts.full });
     if (left !== undefined) return { kind: 'stale', left, gone: window.hashes.length - left, fresh: 0 };
   }
   const skipsLines = found.kind === 'found' && isWhole && found.at > window.hashes.length;
@@ -152,18 +156,20 @@ function judgeDifference(
   const left = last + 1;
   const hasAll = isWhole && left === known && left === hashes.length;
   const evidence = Float64Array.from(matched, (index) => hashes[index] ?? 0);
-  const evident = isEvident(evidence, 0, known);
   // The first line of a full tail may be cut: where it is not known, it is not new either.
   const from = Math.max(comparison.from, full && partners[0] === -1 ? 1 : 0);
   const merge = mergeViews(hashes, tail.hashes, comparison, from);
   const { fresh, gone } = merge;
+  const seenLast = partners.lastIndexOf(last);
+  const inserted = fresh.filter((index) => index < seenLast).length;
+  // A log of few words is known by long runs of them, of which nearly all must be there: chance has many words in order.
+  const isSequence = comparison.anchors >= EVIDENT_LINES && FEW * (inserted + missing) <= known;
+  const evident = isEvident(evidence, 0, known) || isSequence;
   // Of all of a log that has nothing new, no line is evidence enough: another log would soon say something else.
   // But few lines from amid a long one are more likely those that another begins with.
   const isAllKnown = isLost && isWhole && fresh.length === 0 && first < EVIDENT_LINES;
   if (!hasAll && !evident && !isAllKnown) return undefined;
 
-  const seenLast = partners.lastIndexOf(last);
-  const inserted = fresh.filter((index) => index < seenLast).length;
   const differences = fresh.length + missing;
   // Chance finds some lines of any log in any other; of the same log, most are found.
   if (hasAll ? !evident && inserted > known : 2 * (inserted + missing) > known) return undefined;

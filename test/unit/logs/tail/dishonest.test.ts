@@ -389,6 +389,27 @@ describe('lines that repeat', () => {
   });
 });
 
+test('a late line in a log of four words, longer than a tail: 9,979 duplicates and an overrun', () => {
+  const word = (index: number) => `GET /health/${((index * 48_271 + 11) % 2_147_483_647) % 4} 200`;
+  const random: string[] = [];
+  for (let index = 0, state = 1; index < 12_200; index++) {
+    state = (state * 48_271) % 2_147_483_647;
+    random.push(word(state));
+  }
+  const polls = new LogPolls();
+  const lines = random.slice(0, 12_000);
+  polls.poll((tail) => text(lines, tail));
+  const before = polls.lines.length;
+  for (let poll = 0; poll < 20; poll++) {
+    lines.push(...random.slice(12_000 + 10 * poll, 12_010 + 10 * poll));
+    if (poll % 10 === 9) lines.splice(-25, 0, `POST /late${poll}`);
+    polls.poll((tail) => text(lines, tail), 1_000);
+  }
+  expect(polls.lines.length - before).toBe(202);
+  // Where nothing is late either, so few words are told of.
+  expect(polls.gaps.map(({ reason }) => reason)).toEqual(['ambiguous']);
+});
+
 describe('small ones', () => {
   test('a service that gives exactly 50 lines is asked again after a restart', () => {
     const [log, polls] = [new LogService({ gives: 50 }), new LogPolls()];

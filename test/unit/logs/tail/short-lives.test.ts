@@ -131,6 +131,19 @@ describe('a log that repeats what the one before it said', () => {
     expect(polls.lines).toEqual(log.written.map(({ text }) => text));
   });
 
+  test('nor after a burst that ran over, from a service that gives few lines', () => {
+    const [log, polls] = [new LogService({ gives: 500 }), new LogPolls()];
+    let written = 0;
+    const more = () => {
+      log.writeLines(Array.from({ length: 14 }, () => block[written++ % 20] ?? ''));
+      return follow(log, polls, 1_000);
+    };
+    for (let poll = 0; poll < 100; poll++) more();
+    log.writeLines(Array.from({ length: 5_000 }, (_, index) => `burst ${index}`));
+    more();
+    for (let poll = 0; poll < 700; poll++) expect(more()).toHaveLength(14);
+  });
+
   test('is held for it once, where it says nothing else, and then taken', () => {
     const [log, polls] = [new LogService(), new LogPolls()];
     for (const lines of [block, ['boot anew', 'ready'], block]) {
