@@ -29,6 +29,8 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['slow-ended', 'restarted'], seed: 59 },
   { faults: ['restarted'], seed: 155 },
   { faults: ['merged', 'flaky'], seed: 18 },
+  { faults: ['merged', 'flaky'], seed: 113 },
+  { faults: ['byte-limited', 'flaky'], seed: 260 },
   { faults: ['restarted', 'flaky'], seed: 28 },
 ];
 

@@ -278,6 +278,18 @@ describe('an answer that is too large', () => {
     expect(polls.gaps).toEqual([]);
   });
 
+  test('a whole log that comes through shows that what failed before was no limit', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    const fails = 'FFFFFFF.FF.F.F.';
+    let asked = 0;
+    for (let poll = -20; poll < 25; poll++) {
+      log.writeLines(numbered(4, log.lines.length));
+      polls.poll((tail) => (poll >= 0 && fails[asked++] === 'F' ? CUT : log.answer(tail)));
+    }
+    expect(polls.gaps).toEqual([]);
+    expect(polls.lines).toEqual(log.lines);
+  });
+
   test('two minutes without an answer leave what is known of the size as it was: the tail fell to 3 lines', () => {
     const [log, polls] = [new LogService({ byteLimit: 2 ** 20 }), new LogPolls()];
     const write = (count: number) =>
