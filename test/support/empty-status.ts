@@ -8,7 +8,7 @@ export const EMPTY_STATUS: Status = {
   state: 'running',
   now: 0,
   started_at: 0,
-  replica: { id: '', role: 'alone' },
+  replica: { id: '', role: 'alone', last_error: null },
   heart: { daemon_restarts: 0, open_connections: 0 },
   app: null,
   config_problems: [],

@@ -37,6 +37,7 @@ export function describeStatus(status: Status): string[] {
   return [
     `pilotlight ${status.version}, ${status.state}, up ${(status.now - status.started_at).toFixed(0)} s, ${status.service.base_url}`,
     ...(status.app ? [describeApp(status.app)] : []),
+    ...(status.replica.last_error ? [`replicas: ${status.replica.last_error}`] : []),
     ...status.deployments.map(
       (deployment) =>
         `deployment ${deployment.deployment_id}: ${deployment.state}, ${remaining(deployment.expires_at)}, ` +

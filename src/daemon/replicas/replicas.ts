@@ -115,7 +115,11 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
   });
   return {
     logs,
-    status: () => ({ id, role: lease.held() ? 'holder' : 'standby' }),
+    status: () => ({
+      id,
+      role: lease.held() ? 'holder' : 'standby',
+      last_error: away.last ?? leasing.last ?? writing.last ?? null,
+    }),
     held: () => lease.held(),
     history: () => new SharedHistory({ redis, keys, token: id, now: Date.now }),
     async leave() {

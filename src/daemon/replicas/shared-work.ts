@@ -82,7 +82,7 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
   return {
     fleet,
     status: () => ({
-      replica: replicas?.status() ?? { id, role: 'alone' },
+      replica: replicas?.status() ?? { id, role: 'alone', last_error: null },
       ...logs.status(),
       ...watches.status(),
       // What a replica saw before another took over the watches is out of date.

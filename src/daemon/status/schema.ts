@@ -21,6 +21,7 @@ const replica = z.object({
     .describe(
       'holder: follows the logs and runs the watches; standby: another does; alone: without REDIS_URL',
     ),
+  last_error: z.string().nullable().describe('Why Redis is of no use just now; null when it is'),
 });
 
 const heart = z.object({

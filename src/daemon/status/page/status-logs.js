@@ -5,7 +5,8 @@ import { counted, plural, printable, seconds } from './status-words.js';
 const HIDDEN =
   'Lines are not shown to everybody. PILOTLIGHT_METRICS_TOKEN shows them to those who have it, PILOTLIGHT_PUBLIC_STATUS=true to all.';
 
-export function drawGroups({ worker_groups: groups, log_lines_shown: linesShown, replica: { role } }) {
+export function drawGroups({ worker_groups: groups, log_lines_shown: linesShown, replica }) {
+  const { role, last_error: error } = replica;
   const shown = cards(byId('groups'), groups, {
     key: (group) => group.workergroup_id,
     label: (group) => `Worker group ${group.workergroup_id}`,
@@ -13,10 +14,15 @@ export function drawGroups({ worker_groups: groups, log_lines_shown: linesShown,
     draw: groupCard,
     none:
       role === 'standby'
-        ? 'Another replica follows the logs.'
+        ? orTrouble('Another replica follows the logs.', error)
         : 'None configured (PILOTLIGHT_WORKER_GROUPS).',
   });
   for (const [index, card] of shown.entries()) drawLines(card, groups[index], linesShown);
+}
+
+/** Without Redis it is not known who has the logs, if anyone. */
+function orTrouble(otherwise, error) {
+  return error ? printable(error) : otherwise;
 }
 
 function groupCard(group) {
@@ -68,13 +74,13 @@ function drawLines(card, group, linesShown) {
   if (atEnd) pre.scrollTop = pre.scrollHeight;
 }
 
-export function drawSinks({ sinks, spool_durable: durable, replica: { role } }) {
+export function drawSinks({ sinks, spool_durable: durable, replica: { role, last_error: error } }) {
   cards(byId('sinks'), sinks, {
     key: ({ sink }) => sink,
     label: ({ sink }) => `Log sink ${sink}`,
     tone: sinkTone,
     draw: (sink) => sinkCard(sink, durable),
-    none: role === 'standby' ? 'Another replica delivers the logs.' : 'None configured.',
+    none: role === 'standby' ? orTrouble('Another replica delivers the logs.', error) : 'None configured.',
   });
 }
 
