@@ -101,8 +101,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const build = buildInfo();
   const status = (): Status =>
     statusSnapshot({ build, startedAt, restarts, inForce, lifecycle, clock, heartbeats, work });
+  const files = new SecretFiles();
   const reloading = new Reloading({
     loadConfig,
+    onFiles: (named) => files.watch(named, () => void reloading.refreshSecrets()),
     inForce,
     apiKey,
     work,
@@ -112,7 +114,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     logger,
   });
 
-  lifecycle.onStop('files', watchConfigFiles(options, logger, inForce, reloading));
+  files.watch(config.files, () => void reloading.refreshSecrets());
+  lifecycle.onStop('files', () => files.end());
+  lifecycle.onStop('awaited files', awaitConfigFiles(options, logger, inForce));
   work.stopWith(lifecycle);
   lifecycle.onStop('connections', () => client[Symbol.asyncDispose]());
   const listeners = await openListeners(settings, lifecycle, logger, {
@@ -139,16 +143,26 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   };
 }
 
-/** Watches for secrets that are replaced, and for files that were missing. Returns what ends the watching. */
-function watchConfigFiles(
+/** The files that have secrets, which may be others after a reload. */
+class SecretFiles {
+  end: () => void = () => {};
+
+  watch(files: LoadedConfig['files'], onChange: () => void): void {
+    this.end();
+    this.end = watchFiles(
+      SECRET_KEYS.flatMap((key) => files.get(key) ?? []),
+      onChange,
+    );
+  }
+}
+
+/** Looks for files that were missing. Returns what ends that. */
+function awaitConfigFiles(
   { config, loadConfig, onEnd }: DaemonOptions,
   logger: Logger,
   inForce: InForce,
-  reloading: Reloading,
 ): () => void {
-  const secretFiles = SECRET_KEYS.flatMap((key) => config.files.get(key) ?? []);
-  const unwatch = watchFiles(secretFiles, () => void reloading.refreshSecrets());
-  const stopAwaiting = awaitFiles(
+  return awaitFiles(
     config.daemonProblems,
     () => loadConfig().daemonProblems,
     () => {
@@ -156,10 +170,6 @@ function watchConfigFiles(
       onEnd(inForce.settings.shutdownTimeout);
     },
   );
-  return () => {
-    unwatch();
-    stopAwaiting();
-  };
 }
 
 function sayStarted(logger: Logger, config: DaemonOptions['config'], { main, admin }: Listeners): void {

@@ -147,13 +147,15 @@ function makePrivate(path: string): void {
 }
 
 function prepare(db: sqlite.DatabaseSync, { version, schema, upgrades, synchronous }: DatabaseFormat): void {
-  db.exec(`PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous};`);
+  db.exec('PRAGMA locking_mode = EXCLUSIVE');
   const found = Number(pragma(db, 'user_version'));
+  // Before anything is written: the journal's mode is part of the file.
+  if (found > version) throw new NewerFile(found, version);
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous};`);
   if (found === 0 && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) {
     db.exec(versioned(schema, version));
     return;
   }
-  if (found > version) throw new NewerFile(found, version);
   if (found !== version && !(found in upgrades))
     throw new UnreadableFile(`its version is ${found}, not ${version}`);
   if (pragma(db, 'quick_check') !== 'ok') throw new UnreadableFile('the integrity check failed');

@@ -10,6 +10,7 @@ export const EMPTY_STATUS: Status = {
   started_at: 0,
   replica: { id: '', role: 'alone' },
   heart: { daemon_restarts: 0, open_connections: 0 },
+  app: null,
   config_problems: [],
   service: { base_url: '', serverless_url: '', clock_skew_seconds: null },
   deployments: [],
@@ -19,6 +20,7 @@ export const EMPTY_STATUS: Status = {
   spool_durable: null,
   endpoint_groups: [],
   fleet: {
+    configured: false,
     samples: true,
     sample_interval_seconds: 15,
     budget_per_hour: null,

@@ -22,12 +22,12 @@ import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
 import { FlagError } from '../../src/contract/text/shell-words.ts';
 import { SocketFileError } from '../../src/daemon/http/socket-file.ts';
 import { WaitingForLastHolder } from '../../src/daemon/replicas/replica-memory.ts';
-import { LeaseLost } from '../../src/daemon/replicas/fenced-commit.ts';
+import { LeaseLost, StaleVersion } from '../../src/daemon/replicas/fenced-commit.ts';
 import { UnreadableState } from '../../src/daemon/replicas/shared-store.ts';
 import { SeedError } from '../../src/emulator/seed/file.ts';
 import { Refused } from '../../src/emulator/answers/refused.ts';
 import { SinkBusy } from '../../src/logs/sinks/sink.ts';
-import { RedisAway } from '../../src/daemon/replicas/redis.ts';
+import { RedisAway, RedisSilent } from '../../src/daemon/replicas/redis.ts';
 import { NoRegularFile } from '../../src/logs/sinks/regular-file.ts';
 import { NoAnswer } from '../../src/time/clock.ts';
 import { EmptyList } from '../../src/fleet/observation.ts';
@@ -68,12 +68,14 @@ const ERRORS: readonly PilotlightError[] = [
   new NoAnswer('no answer'),
   new NoRegularFile('a pipe'),
   new RedisAway('away'),
+  new RedisSilent('silent'),
   new UnreadableState(1, new Error('no JSON')),
   new EmptyList('empty'),
   new FileInUse('in use'),
   new UnreadableFile('unreadable'),
   new EpochOver(2),
   new LeaseLost('lost'),
+  new StaleVersion('stale'),
   new WaitingForLastHolder(),
   new InputError('input'),
   new DaemonAway('away'),

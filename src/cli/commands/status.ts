@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
 import { localDaemonUrl, localToken } from '../../config/local-daemon.ts';
-import type { Status, WorkerGroupStatus } from '../../daemon/status/schema.ts';
+import type { AppStatus, Status, WorkerGroupStatus } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { endpointInWords, fleetNotes } from '../fleet/words.ts';
 import { legible } from '../text/legible.ts';
@@ -36,6 +36,7 @@ export function describeStatus(status: Status): string[] {
     expiresAt === null ? 'TTL unknown' : `${(expiresAt - status.now).toFixed(0)} s left`;
   return [
     `pilotlight ${status.version}, ${status.state}, up ${(status.now - status.started_at).toFixed(0)} s, ${status.service.base_url}`,
+    ...(status.app ? [describeApp(status.app)] : []),
     ...status.deployments.map(
       (deployment) =>
         `deployment ${deployment.deployment_id}: ${deployment.state}, ${remaining(deployment.expires_at)}, ` +
@@ -67,6 +68,17 @@ export function describeStatus(status: Status): string[] {
         `machine ${window.machine_id}: ${window.category} maintenance at ${new Date(window.starts_at * 1000).toISOString()}`,
     ),
   ];
+}
+
+function describeApp({ address, state, ...app }: AppStatus): string {
+  const [unwell, grace] = [app.unwell_seconds.toFixed(0), app.grace_seconds.toFixed(0)];
+  const words = {
+    unknown: 'not answered yet',
+    well: 'well',
+    unwell: `not well for ${unwell} of ${grace} s, then the deployments are released: ${app.last_error}`,
+    released: `not well for ${unwell} s, the deployments are released, and no heartbeat is sent: ${app.last_error}`,
+  };
+  return `app ${address}: ${words[state]}`;
 }
 
 function describeGaps({ gaps, lost_lines_estimate: lost }: WorkerGroupStatus): string {

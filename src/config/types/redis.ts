@@ -1,5 +1,5 @@
 /** How the replicas find their Redis, and what they call their keys in it. */
-import type { Parsed, ValueType } from './value-types.ts';
+import { canDecode, type Parsed, type ValueType } from './value-types.ts';
 
 export const redisUrl: ValueType<string> = {
   name: 'url',
@@ -11,15 +11,6 @@ export const redisUrl: ValueType<string> = {
     return refused(value, 'an address such as redis://redis:6379/0, or rediss:// for TLS');
   },
 };
-
-/** User and password are percent-encoded, and a percent sign that encodes nothing cannot be decoded. */
-function canDecode({ username, password }: URL): boolean {
-  try {
-    return decodeURIComponent(username + password) !== undefined;
-  } catch {
-    return false;
-  }
-}
 
 /** Braces would say where a cluster keeps a key, and are ours. */
 export const redisPrefix: ValueType<string> = {

@@ -76,8 +76,17 @@ export const url: ValueType<string> = {
 };
 
 /** An address without what may hold credentials: what stands before an @, and a query. */
-function withoutCredentials(value: string): string {
+export function withoutCredentials(value: string): string {
   return value.replace(/[^/\s]*@/g, '…@').replace(/[?#].*$/s, '?…');
+}
+
+/** User and password are percent-encoded, and a percent sign that encodes nothing cannot be decoded. */
+export function canDecode({ username, password }: URL): boolean {
+  try {
+    return decodeURIComponent(username + password) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;

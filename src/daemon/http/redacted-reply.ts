@@ -6,9 +6,14 @@ import type { Reply } from './reply.ts';
 const OUR_OWN = /^(?:text\/(?:html|css|javascript)|image\/)/;
 
 export function redactedReply(reply: Reply, redaction: Redaction): Reply {
-  const { type, body } = reply;
-  if (OUR_OWN.test(type)) return reply;
-  if (type.includes('json')) return { ...reply, body: redaction.json(body) };
+  if (OUR_OWN.test(reply.type)) return reply;
+  const text = String(reply.body);
+  const redacted = redactedText(text, reply.type, redaction);
+  return redacted === text ? reply : { ...reply, body: redacted };
+}
+
+function redactedText(text: string, type: string, redaction: Redaction): string {
+  if (type.includes('json')) return redaction.json(text);
   // The exposition format of Prometheus has a version; other plain text has none.
-  return { ...reply, body: type.includes('version=') ? redaction.metrics(body) : redaction.text(body) };
+  return type.includes('version=') ? redaction.metrics(text) : redaction.text(text);
 }

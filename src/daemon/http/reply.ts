@@ -10,7 +10,7 @@ export interface Reply {
     | 'text/javascript'
     | 'application/json'
     | (string & {});
-  readonly body: string;
+  readonly body: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

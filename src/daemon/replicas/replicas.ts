@@ -27,8 +27,8 @@ export interface ReplicasOptions {
   readonly startFollowing: StartFollowing;
   /** The watches are this replica's now. */
   readonly onTaken: () => void;
-  /** They are no longer; awaited before the lease is tried again. */
-  readonly onLost: () => Promise<void>;
+  /** Redis says, again and again, that they are another's; awaited before the lease is tried again. */
+  readonly onDenied: () => Promise<void>;
 }
 
 export interface Replicas {
@@ -102,12 +102,12 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
       if ((await store.version()) < written) onRefused(new LeaseLost('Redis went back in time'));
     },
     async onDenied() {
+      await options.onDenied();
       memory.saw(await store.version());
       leasing.passed();
     },
     async onLost() {
       logger.warn({ replica: id }, 'the lease is gone; another replica may follow the logs');
-      await options.onLost();
       const spool = await logs.standDown();
       if (spool) memory.held(spool.version, spool.snapshot());
     },

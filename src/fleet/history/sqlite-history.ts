@@ -15,7 +15,8 @@ import {
 } from '../../storage/database-file.ts';
 import type { StepRow } from './fold.ts';
 import { HistoryFile } from './history-file.ts';
-import { KEPT_MS, type HistoryStore, type StoredState, type Tier, type Write } from './store.ts';
+import type { HistoryStore, StoredState, Write } from './store.ts';
+import { KEPT_MS, type Tier } from './tiers.ts';
 
 const FILE = 'fleet.sqlite';
 

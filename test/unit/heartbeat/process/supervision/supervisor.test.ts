@@ -62,6 +62,7 @@ class Scene {
     deploymentIds: () => [],
     lastTickAt: () => Date.now(),
     openConnections: () => 0,
+    app: () => undefined,
   });
   readonly supervisor: Supervisor;
 
