@@ -23,6 +23,7 @@ const LAYERS: Record<string, readonly string[]> = {
   'scaling/planner': ['contract', 'scaling/rules'],
   // Threads, which are no arithmetic: the one room of it that is not pure.
   'scaling/parallel': ['scaling/planner'],
+  'scaling/advice': ['contract', 'scaling/planner', 'scaling/rules'],
 
   emulator: ['contract', 'emulator'],
   'emulator/state': ['contract'],
@@ -168,6 +169,7 @@ const LAYERS: Record<string, readonly string[]> = {
   'fleet/workers': ['contract', 'fleet/*'],
   'fleet/discovery': ['contract', 'scaling/rules', 'fleet/*'],
   'fleet/history': ['contract', 'storage', 'time', 'fleet/*', 'fleet/discovery', 'fleet/workers'],
+  'fleet/advice': ['scaling/advice', 'scaling/rules', 'fleet/*', 'fleet/history', 'fleet/workers'],
 
   watch: ['contract', 'client'],
   config: [
@@ -208,6 +210,7 @@ const PURE = new Set([
   'scaling',
   'scaling/rules',
   'scaling/planner',
+  'scaling/advice',
   'emulator/state',
   'emulator/answers',
   'emulator/worker-log',
@@ -222,6 +225,7 @@ const PURE = new Set([
   'logs/tail',
   'fleet/workers',
   'fleet/discovery',
+  'fleet/advice',
 ]);
 /** What a pure one may use all the same: compressing is arithmetic. */
 const PURE_MODULES: Record<string, readonly string[]> = { 'logs/tail': ['node:zlib'] };

@@ -90,6 +90,7 @@ export class Observation {
       findings: row ? this.#findings(row, this.#facts(lives)) : [],
       stuckWorkers: lives.filter((life) => isStuck(life, this.#starts, nowMs)).length,
       failingWorkers: lives.filter((life) => isFailing(life, nowMs)).length,
+      measured: { performances: performancesOf(lives), startSeconds: this.#starts },
     };
   }
 
@@ -107,10 +108,14 @@ export class Observation {
 
   /** What was measured of its workers: the middle of it. */
   #facts(lives: readonly WorkerLife[]): WorkerFacts {
-    const perfs = lives.flatMap((life) => (isPresent(life) ? (life.perf ?? []) : []));
+    const perfs = performancesOf(lives);
     return {
       ...(perfs.length > 0 && { workerPerformance: quantile(perfs, 0.5) }),
       ...(this.#starts.cold.length > 0 && { coldStartSeconds: quantile(this.#starts.cold, 0.5) }),
     };
   }
+}
+
+function performancesOf(lives: readonly WorkerLife[]): number[] {
+  return lives.flatMap((life) => (isPresent(life) ? (life.perf ?? []) : []));
 }

@@ -19,7 +19,7 @@ import { givenSettings, type PlanFlags } from './flags.ts';
 import { loadSource, type LoadSource } from './trace/load-source.ts';
 import { createReport, type LabelledPlan, type PlanReport } from './plan-report.ts';
 import { factsOf, parameterSets, type ParameterSet } from './parameter-sets.ts';
-import { ProgressBar, type ProgressScreen } from './progress.ts';
+import { ProgressBar, progressScreen } from './progress.ts';
 
 type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns' | 'interruptible'>;
 
@@ -44,15 +44,6 @@ export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanRep
     if (error instanceof RangeError) throw new InputError(error.message, { cause: error });
     throw error;
   }
-}
-
-function screenOf(around: Around): ProgressScreen {
-  return {
-    isTTY: around.errColumns !== undefined,
-    write: around.err,
-    now: () => performance.now(),
-    columns: () => around.errColumns ?? 80,
-  };
 }
 
 type Planned = Pick<PlanReport, 'plans' | 'search' | 'sensitivity'>;
@@ -109,7 +100,7 @@ async function searched(asked: Asked, around: Around, signal: AbortSignal): Prom
   const [set] = asked.sets;
   if (!set) throw new InputError('--search needs one set of parameters to start from');
   const loads = await loadsOf(asked);
-  const bar = new ProgressBar(screenOf(around));
+  const bar = new ProgressBar(progressScreen(around));
   const progress = ({ done, share, best }: SearchStep) => {
     const note = best ? `best so far: cost ${money(best.cost)}, p99 ${seconds(best.p99Seconds)}` : '';
     bar.update(share, `${done} sets tried`, note);

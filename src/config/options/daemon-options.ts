@@ -16,6 +16,7 @@ import {
   boolean,
   byteSize,
   count,
+  duration,
   durationFrom,
   idList,
   listOf,
@@ -36,6 +37,7 @@ export type Feature =
   | 'endpointGroups'
   | 'fleet'
   | 'budget'
+  | 'advice'
   | 'maintenance'
   | 'instances'
   | 'account'
@@ -53,7 +55,12 @@ interface DaemonOption extends Option {
 }
 
 /** Default schedules of the watches. */
-const SCHEDULES = { maintenance: '*/5 * * * *', instances: '* * * * *', account: '*/15 * * * *' };
+const SCHEDULES = {
+  maintenance: '*/5 * * * *',
+  instances: '* * * * *',
+  account: '*/15 * * * *',
+  advice: '17 4 * * *',
+};
 const schedule: ValueType<string> = {
   name: 'cron expression or off',
   parse: (value) =>
@@ -172,6 +179,20 @@ export const DAEMON_OPTIONS = {
     type: amount,
     fallback: undefined,
     doc: 'what the workers of all watched endpoints together may cost an hour, in the currency of their prices',
+  },
+  adviceSchedule: {
+    variable: 'ADVICE_SCHEDULE',
+    feature: 'advice',
+    type: schedule,
+    fallback: SCHEDULES.advice,
+    doc: 'when to compute what other parameters of watched endpoints would have done; first after six hours of history',
+  },
+  adviceP99: {
+    variable: 'ADVICE_P99',
+    feature: 'advice',
+    type: duration,
+    fallback: undefined,
+    doc: "queue time that 99 of 100 requests are to keep, as modelled; the endpoint's target_queue_time when not set",
   },
   machines: {
     variable: 'MACHINES',

@@ -24,6 +24,7 @@ export const FEATURES: Readonly<Record<Feature, SwitchedOff>> = {
     words: 'the cost of endpoints is watched without a budget',
     settings: () => ({ budgetPerHour: undefined }),
   },
+  advice: { words: 'no advice is computed', settings: () => ({ adviceSchedule: 'off' }) },
   maintenance: {
     words: 'maintenance windows are not watched',
     settings: () => ({ maintenanceSchedule: 'off', machines: [] }),

@@ -8,6 +8,7 @@ import { MEASURES, type Measure } from '../../fleet/sample.ts';
 import { APP_STATES } from '../../heartbeat/view/snapshot.ts';
 import { SEVERITIES } from '../../scaling/rules/findings.ts';
 import { LIFECYCLE_STATES } from '../process/lifecycle.ts';
+import { adviceSchema } from './advice.ts';
 
 const time = z.number().describe('Unix seconds');
 const seconds = z.number().min(0);
@@ -155,6 +156,7 @@ const endpoint = z.object({
   findings: z.array(finding).describe('Of the rules, on the parameters that the service has'),
   stuck_workers: count.describe('That have been loading far longer than their like'),
   failing_workers: count.describe('That err again and again'),
+  advice: adviceSchema.nullable().describe('The last; null before the first'),
 });
 
 const fleet = z.object({
