@@ -12,6 +12,8 @@ import {
   type Manifest,
   type Workload,
 } from '../../support/manifests.ts';
+import { splitWords } from '../../../src/contract/text/shell-words.ts';
+import { blocksOf, commandsOf, textOf } from '../../docs/documents.ts';
 import { describeWith, root } from '../../support/optional.ts';
 
 /** As deploy/kubernetes/standalone has them. */
@@ -209,6 +211,30 @@ describeWith(
     const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { version: string };
     expect(chart('pilotlight')).toMatchObject({ version, appVersion: version });
     expect(chart('example')).toMatchObject({ dependencies: [{ version }] });
+  });
+
+  test('is installed as deploy/README.md says', () => {
+    const text = textOf('deploy/README.md');
+    const command = commandsOf(text).find((one) => one.startsWith('helm install ')) ?? '';
+    const words = splitWords(command).map((word) => word.text);
+    const { status, stdout, stderr } = charts.helm(
+      'template',
+      ...words.slice(2).map((word) => word.replace('deploy/helm/', '')),
+    );
+    expect(status, stderr).toBe(0);
+    expect(stdout).toContain('value: "42@300s,43"');
+    const blocks = blocksOf(text).filter(({ language }) => language === 'yaml');
+    const values = blocks.find(({ lines }) => lines[0] === 'settings:')?.lines.join('\n') ?? '';
+    expect(onlyContainer(charts.render('pilotlight', parse(values)))).toMatchObject({
+      env: {
+        PILOTLIGHT_DEPLOYMENTS: '42@300s,name:square',
+        PILOTLIGHT_API_KEY_FILE: '/run/secrets/pilotlight/api-key',
+        PILOTLIGHT_METRICS_TOKEN_FILE: '/run/secrets/pilotlight/metrics-token',
+      },
+    });
+    const template = textOf('deploy/helm/example/templates/deployment.yaml');
+    const shown = blocks.find(({ lines }) => lines.some((line) => line.includes('pilotlight.sidecar')));
+    for (const line of shown?.lines ?? ['no such block']) expect(template).toContain(`${line}\n`);
   });
 
   test('as a dependency makes no Deployment and no claim, and no policy that would cut the app off', () => {
