@@ -43,6 +43,7 @@ const MODULES: BuildOptions = {
     daemon: 'src/daemon/process/main.ts',
     index: 'src/index.ts',
     emulator: 'src/emulator/index.ts',
+    'trial-thread': 'src/scaling/parallel/trial-thread.ts',
   },
   format: 'esm',
   splitting: true,

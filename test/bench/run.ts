@@ -44,6 +44,8 @@ const SCRIPTS: readonly Script[] = [
   { name: 'metrics', figures: ['metrics'] },
   { name: 'emulator', figures: ['emulator'] },
   { name: 'planner', figures: ['planner'] },
+  { name: 'search', figures: ['search-time', 'search-memory'] },
+  { name: 'search-grid', figures: ['search-excess', 'search-faster'] },
   { name: 'growth', figures: [], seconds: [20, 5] },
   { name: 'peers', figures: [], seconds: [30, 10] },
 ];

@@ -3,6 +3,7 @@
  * The settings in it come from the option table, so that the chart has no second list of them.
  */
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/config/options/options.ts';
+import { appAddress } from '../../src/config/types/app-address.ts';
 import {
   amount,
   byteSize,
@@ -14,8 +15,8 @@ import {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The chart says these itself: they are places in the container. */
-export const SET_BY_CHART: ReadonlySet<string> = new Set(['STATE_DIR', 'ADMIN_LISTEN']);
+/** The chart says these itself, for they are places in the container; and no file of settings is in there. */
+export const SET_BY_CHART: ReadonlySet<string> = new Set(['STATE_DIR', 'ADMIN_LISTEN', 'ENV_FILE']);
 
 const boolean = { type: 'boolean' };
 const string = { type: 'string' };
@@ -42,6 +43,7 @@ function valueSchema(type: ValueType<unknown>): Schema {
   if (words.length > 1 && words.every((word) => type.parse(word).value === word)) return oneOf(...words);
   if (type.parse('true').value === true) return oneOf(true, false, 'true', 'false');
   if (type === url) return matching(String.raw`^https?://\S+$`);
+  if (type === appAddress) return matching(String.raw`^(https?|tcp)://\S+$`);
   if (type === listenAddress) return matching(String.raw`:\d{1,5}$`);
   if (type === byteSize) return matching(`^${POSITIVE}([KMG]i?B|B)?$`);
   if (type === count)

@@ -49,18 +49,25 @@ export function parseManifests(text: string): Manifest[] {
     .filter((manifest) => manifest !== null);
 }
 
-function kustomize(name: string) {
-  return spawnSync('kubectl', ['kustomize', `${root}deploy/kubernetes/${name}`], { encoding: 'utf8' });
+const FOLDER = `${root}deploy/kubernetes/`;
+
+function kustomize(folder: string, ...options: readonly string[]) {
+  return spawnSync('kubectl', ['kustomize', ...options, folder], { encoding: 'utf8' });
 }
 
 /** Components came with kubectl 1.21; Debian's kubernetes-client is older. */
-export const hasKustomize = kustomize('example').status === 0;
+export const hasKustomize = kustomize(`${FOLDER}example`).status === 0;
 
-/** What a folder of deploy/kubernetes makes. Throws what kustomize said. */
-export function kustomized(name: string): Manifest[] {
-  const { status, stdout, stderr } = kustomize(name);
+/** What a folder makes. Throws what kustomize said. */
+export function kustomizedFolder(folder: string, ...options: readonly string[]): Manifest[] {
+  const { status, stdout, stderr } = kustomize(folder, ...options);
   if (status !== 0) throw new Error(stderr);
   return parseManifests(stdout);
+}
+
+/** What a folder of deploy/kubernetes makes. */
+export function kustomized(name: string): Manifest[] {
+  return kustomizedFolder(FOLDER + name);
 }
 
 /** Where the type of a kind is: generated from the OpenAPI document of Kubernetes, and of the operator's resources. */

@@ -66,7 +66,7 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
             watches.runNow();
             void fleet.takeOver();
           },
-          onLost: () => fleet.standDown(),
+          onDenied: () => fleet.standDown(),
         });
   const logs = replicas?.logs ?? (await startLogFollowing({ ...following, settings }));
   const watches = startWatches(client, settings, logger, replicas?.held);
@@ -76,13 +76,13 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
     logger,
     prices: watches.prices,
     onEvent: onFleetEvent,
-    replicas: replicas && { held: replicas.held, history: () => replicas.history() },
+    replicas: replicas && { history: () => replicas.history() },
   });
 
   return {
     fleet,
     status: () => ({
-      replica: replicas?.status() ?? { id, role: 'alone' },
+      replica: replicas?.status() ?? { id, role: 'alone', last_error: null },
       ...logs.status(),
       ...watches.status(),
       // What a replica saw before another took over the watches is out of date.

@@ -4,18 +4,8 @@ import { DatabaseFile, type DatabaseFormat, type Sqlite } from '../../storage/da
 import type { Origin, WorkerLife } from '../workers/lives.ts';
 import { added, type StepRow } from './fold.ts';
 import { packed, unpacked } from './packed-row.ts';
-import {
-  KEPT_MS,
-  STARTS_KEPT,
-  tierOf,
-  TIER_MS,
-  TIERS,
-  type StartRecord,
-  type StoredEndpoint,
-  type StoredState,
-  type Tier,
-  type Write,
-} from './store.ts';
+import { STARTS_KEPT, type StartRecord, type StoredEndpoint, type StoredState, type Write } from './store.ts';
+import { KEPT_MS, tierOf, TIER_MS, TIERS, type Tier } from './tiers.ts';
 import { endpointFrom, endpointText } from './stored-text.ts';
 
 /**
@@ -72,6 +62,8 @@ export class HistoryFile {
     const endpoints = this.#sql.endpoints.all();
     const labels = new Map(endpoints.map(({ id, label }) => [Number(id), String(label)]));
     return {
+      // The file is one process's alone.
+      isOthers: false,
       endpoints: endpoints.flatMap(({ label, body }) =>
         body === null ? [] : [endpointFrom(String(label), String(body))],
       ),

@@ -1,7 +1,8 @@
 /** The history of one process, gone at its end: for some days only, so that it stays small. */
 import { added, type StepRow } from './fold.ts';
 import { packed, unpacked } from './packed-row.ts';
-import { NOTHING_STORED, tierOf, TIER_MS, TIERS, type HistoryStore, type Tier, type Write } from './store.ts';
+import { NOTHING_STORED, type HistoryStore, type Write } from './store.ts';
+import { tierOf, TIER_MS, TIERS, type Tier } from './tiers.ts';
 
 const HOUR_MS = 3_600_000;
 

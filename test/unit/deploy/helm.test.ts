@@ -21,6 +21,7 @@ const SETTINGS = {
   PILOTLIGHT_BASE_URL: 'https://console.example.com',
   PILOTLIGHT_DEPLOYMENTS: ['42@300s', 43],
   PILOTLIGHT_WORKER_GROUPS: [7],
+  PILOTLIGHT_ENDPOINTS: 'all',
 };
 interface Policy {
   readonly egress: readonly { readonly ports: readonly { readonly port: number }[] }[];
@@ -34,6 +35,7 @@ const EVERYTHING = {
     PILOTLIGHT_ENDPOINTS: 'all',
     PILOTLIGHT_LISTEN: '[::]:9900',
     PILOTLIGHT_OTLP_ENDPOINT: 'http://collector.observability:4318',
+    PILOTLIGHT_APP_HEALTH: 'tcp://app.inference:8000',
     PILOTLIGHT_FINAL_HEARTBEAT: true,
     PILOTLIGHT_ENDPOINT_GROUPS: [{ endpoint_name: 'a $(B) <c>', max_workers: 10_000_000 }],
   },
@@ -165,7 +167,8 @@ describeWith(
   test('has 192Mi, 320Mi where endpoints are advised on, or what it is told', () => {
     const resources = (values: object): unknown =>
       onlyContainer(charts.render('pilotlight', values))['resources'];
-    expect(resources({ settings: SETTINGS })).toMatchObject({ limits: { memory: '192Mi' } });
+    const { PILOTLIGHT_ENDPOINTS: _, ...settings } = SETTINGS;
+    expect(resources({ settings })).toMatchObject({ limits: { memory: '192Mi' } });
     expect(resources(EVERYTHING)).toMatchObject({ limits: { memory: '320Mi', cpu: '1' } });
     expect(resources({ ...EVERYTHING, resources: { limits: { memory: '1Gi' } } })).toMatchObject({
       limits: { memory: '1Gi' },
@@ -175,7 +178,7 @@ describeWith(
   test('opens names, the ports of what is configured and what it is told, and lets in scrapes alone', () => {
     const { egress, ingress } = specOf(charts.render('pilotlight', EVERYTHING), 'NetworkPolicy') as Policy;
     const ports = egress.flatMap((rule) => rule.ports.map(({ port }) => port));
-    expect(ports).toEqual([53, 53, 3128, 4318, 443, 6379, 8443]);
+    expect(ports).toEqual([53, 53, 3128, 4318, 443, 6379, 8000, 8443]);
     expect(ingress).toEqual([{ from: expect.any(Array), ports: [{ port: 9900, protocol: 'TCP' }] }]);
     const closed = charts.render('pilotlight', { ...EVERYTHING, networkPolicy: { enabled: false } });
     expect(closed.map(({ kind }) => kind)).not.toContain('NetworkPolicy');

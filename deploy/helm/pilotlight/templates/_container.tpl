@@ -36,6 +36,8 @@ securityContext:
 volumeMounts:
   - { name: pilotlight-api-key, mountPath: /run/secrets/pilotlight, readOnly: true }
   - { name: pilotlight-state, mountPath: /var/lib/pilotlight }
+  # The socket of the admin routes, where an app beside it does not get.
+  - { name: pilotlight-run, mountPath: /run/pilotlight }
   {{- if .Values.certificates.configMap }}
   - { name: pilotlight-certificates, mountPath: /run/certificates, readOnly: true }
   {{- end }}

@@ -10,6 +10,8 @@
 {{- end }}
 - name: PILOTLIGHT_STATE_DIR
   value: /var/lib/pilotlight
+- name: PILOTLIGHT_ADMIN_LISTEN
+  value: unix:/run/pilotlight/admin.sock
 {{- range $name, $value := .Values.proxy }}
 - name: {{ $name }}
   value: {{ $value | quote }}

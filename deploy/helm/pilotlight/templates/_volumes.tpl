@@ -10,6 +10,8 @@
 - name: pilotlight-state
   emptyDir: { sizeLimit: 512Mi }
 {{- end }}
+- name: pilotlight-run
+  emptyDir: { medium: Memory, sizeLimit: 1Mi }
 {{- with .Values.certificates.configMap }}
 - name: pilotlight-certificates
   configMap: { name: {{ . }} }

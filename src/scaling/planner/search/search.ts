@@ -1,31 +1,44 @@
 /**
- * Which parameters cost least for the queue time wanted: plans for many sets of target_util, cold_mult, cold_workers
- * and min_load under one load.
+ * Which parameters cost least for the queue time wanted: plans for many sets under common arrivals, most of which are
+ * given up as soon as they cannot win.
  */
-import type { EndpointGroupParameters } from '../../../contract/operations/serverless/endpoint-groups.ts';
-import { checkEndpointGroup } from '../../rules/check.ts';
 import type { ResolvedParameters } from '../../rules/findings.ts';
-import type { RecordedLoad } from '../load/load.ts';
-import { plan } from '../plan.ts';
-import {
-  coarsePoints,
-  keyOf,
-  neighboursOf,
-  searchSpace,
-  type SearchPoint,
-  type SearchSpace,
-} from './search-space.ts';
+import type { ReplayableLoad } from '../load/load.ts';
 import type { PlanSettings } from '../settings.ts';
+import { frontierOf, type Candidate } from './candidate.ts';
+import { CostFloor, courseOf, type LoadCourse } from './cost-floor.ts';
+import { Race } from './race.ts';
+import { openLocalRunner, type OpenRunner } from './runner.ts';
+import { SAMPLE_REQUESTS, sampleOf, type SampleWithFloors } from './sample.ts';
+import { SearchPlan } from './search-plan.ts';
+import { keyOf, searchSpace, spreadOver, type SearchBounds, type SearchSpace } from './search-space.ts';
 
-export interface Candidate extends SearchPoint {
-  /** Of the whole load. */
-  readonly cost: number;
-  readonly costPerHour: number;
-  readonly p99Seconds: number;
+export interface SearchRequest {
+  /** The set that is in force: always tried, and what the other parameters are taken from. */
+  readonly base: ResolvedParameters;
+  readonly settings: PlanSettings;
+  /**
+   * At least one; several where the load is made up or resampled, one for each seed. A set's cost is the mean of its
+   * costs, its p99 that of the requests of all.
+   */
+  readonly loads: readonly ReplayableLoad[];
+  /** Seconds that 99 of 100 requests wait at most; without it there is a frontier, and no best. */
+  readonly p99LimitSeconds?: number | undefined;
+  /** Of what may be named as the best; what is not named may take any value that makes sense. */
+  readonly bounds?: SearchBounds;
+}
+
+export interface SearchOptions {
+  /** Who runs the trials; without it this thread. The result is the same. */
+  readonly openRunner?: OpenRunner;
+  /** Also looks for the cheapest sets of other limits, so that cost can be drawn against waiting. */
+  readonly frontier?: boolean;
+  readonly signal?: AbortSignal;
+  readonly progress?: (step: SearchStep) => void;
 }
 
 export interface SearchStep {
-  /** Sets tried so far. */
+  /** Sets tried so far, to the end or not. */
   readonly done: number;
   /** How much of the search that is, about: 0 to 1, never falling. */
   readonly share: number;
@@ -36,115 +49,71 @@ export interface SearchStep {
 export interface SearchResult {
   readonly p99LimitSeconds: number | undefined;
   readonly space: SearchSpace;
+  /** Those that were tried to the end. */
   readonly tried: readonly Candidate[];
+  /** How many were given up before the end: too many requests late by then, or as dear as the best one. */
+  readonly givenUp: number;
   /** The candidates that no other beats in both cost and p99; cheapest first. */
   readonly frontier: readonly Candidate[];
-  /** Cheapest whose p99 is at most the limit; undefined without a limit, or where none is. */
+  /** The set that is in force. */
+  readonly given: Candidate;
+  /** Cheapest whose p99 is at most the limit; undefined without a limit, or where not even all workers hot keep it. */
   readonly best: Candidate | undefined;
 }
 
-/** Places on each axis from one point of the first look to the next; halved for each closer one. */
-const FIRST_STRIDE = 8;
-/** Points of the frontier from which a closer look goes out: enough to follow its shape. */
-const FOLLOWED = 10;
-/** Looks at each stride; one that finds nothing new costs nothing. */
-const LOOKS = 3;
-/** The first grid's share of the time that a search takes: about, for the progress bar. */
-const COARSE_SHARE = 0.5;
-
 /**
- * A pattern search (Hooke, Jeeves 1961) that follows a whole frontier: first a coarse grid, then the neighbours of
- * what no other beats, in ever smaller steps. One step a candidate, so that whoever drives it can show progress or
- * stop. Deterministic.
- * @param p99LimitSeconds without it there is a frontier, and no best
+ * The cheapest set that keeps the limit. Deterministic: the same request has the same result, whoever runs it.
+ * @throws the signal's reason once it is aborted
  */
-export function* searchParameters(
-  base: ResolvedParameters,
-  settings: PlanSettings,
-  load: RecordedLoad,
-  p99LimitSeconds?: number,
-): Generator<SearchStep, SearchResult> {
-  const space = searchSpace(base, load);
-  const seen = new Set<string>();
-  const tried: Candidate[] = [];
-  let best: Candidate | undefined;
-  /** Tries what is new; the shares are of the whole search, before and after. */
-  function* tryAll(points: readonly SearchPoint[], from: number, to: number): Generator<SearchStep, void> {
-    const fresh = points.filter((point) => isNew(point, seen) && isAllowed(base, point));
-    for (const [index, point] of fresh.entries()) {
-      const candidate = evaluate({ ...base, ...point }, settings, load);
-      tried.push(candidate);
-      if (candidate.p99Seconds <= (p99LimitSeconds ?? -1) && isBetter(candidate, best)) best = candidate;
-      yield { done: tried.length, share: from + ((to - from) * (index + 1)) / fresh.length, best };
-    }
-  }
-  yield* tryAll(coarsePoints(space, FIRST_STRIDE, base), 0, COARSE_SHARE);
-  const looks = (Math.log2(FIRST_STRIDE) + 1) * LOOKS;
-  const shareAt = (look: number) => COARSE_SHARE + ((1 - COARSE_SHARE) * look) / looks;
-  for (let look = 0; look < looks; look += 1) {
-    const stride = FIRST_STRIDE / 2 ** Math.floor(look / LOOKS);
-    const followed = [...(best ? [best] : []), ...spreadOver(frontierOf(tried), FOLLOWED)];
-    const around = followed.flatMap((point) => neighboursOf(point, space, stride));
-    yield* tryAll(around, shareAt(look), shareAt(look + 1));
-  }
-  return { p99LimitSeconds, space, tried, frontier: frontierOf(tried), best };
-}
-
-/** Also remembers it. */
-function isNew(point: SearchPoint, seen: Set<string>): boolean {
-  const key = keyOf(point);
-  if (seen.has(key)) return false;
-  seen.add(key);
-  return true;
-}
-
-/** The candidates that no other beats in both cost and p99; cheapest first. */
-export function frontierOf(candidates: readonly Candidate[]): readonly Candidate[] {
-  const sorted = candidates.toSorted((a, b) => a.cost - b.cost || a.p99Seconds - b.p99Seconds);
-  let lowest = Infinity;
-  return sorted.filter(({ p99Seconds }) => {
-    const beats = p99Seconds < lowest;
-    if (beats) lowest = p99Seconds;
-    return beats;
+export async function searchParameters(
+  request: SearchRequest,
+  options: SearchOptions = {},
+): Promise<SearchResult> {
+  const { base, settings, loads, p99LimitSeconds, bounds = {} } = request;
+  const {
+    openRunner = openLocalRunner,
+    signal,
+    progress,
+    frontier = p99LimitSeconds === undefined,
+  } = options;
+  const courses = loads.map((load) => courseOf(settings, load));
+  const samples = samplesOf(request, courses);
+  await using runner = openRunner({ settings, loads, samples });
+  const plan = new SearchPlan(base, searchSpace(base, settings.performance, bounds), (share) => {
+    progress?.({ done: done(), share, best: (whole.tried.length > 2 ? whole : first).best });
   });
+  const floors = courses.map((course) => new CostFloor(settings, course));
+  const about = { base, bounds, floors, runner, signal, told: () => plan.tell() };
+  const whole = new Race(about);
+  const first = samples ? new Race({ ...about, samples }) : whole;
+  const done = () =>
+    whole.tried.length + whole.givenUp + (first === whole ? 0 : first.tried.length + first.givenUp);
+  await whole.runWhole([plan.given, plan.allHot]);
+  let best: Candidate | undefined;
+  if (p99LimitSeconds !== undefined) {
+    if (first === whole) await plan.findBest(whole, p99LimitSeconds);
+    else await plan.findBestOfLong(first, whole, p99LimitSeconds);
+    best = whole.best;
+  }
+  if (frontier) {
+    await plan.findOthers(first, p99LimitSeconds);
+    if (first !== whole) await whole.runWhole(spreadOver(frontierOf(first.tried), DRAWN_OF_LONG));
+  }
+  const { tried, givenUp } = whole;
+  const given = tried.find((candidate) => keyOf(candidate) === keyOf(plan.given)) as Candidate;
+  return { p99LimitSeconds, space: plan.space, tried, givenUp, frontier: frontierOf(tried), given, best };
 }
 
-function evaluate(parameters: ResolvedParameters, settings: PlanSettings, load: RecordedLoad): Candidate {
-  const { cost, queueTime } = plan({ parameters, settings, series: false }, load);
-  const { target_util, cold_mult, cold_workers, min_load } = parameters;
-  return {
-    target_util,
-    cold_mult,
-    cold_workers,
-    min_load,
-    cost: cost.total,
-    costPerHour: cost.perHour,
-    p99Seconds: queueTime.p99,
-  };
-}
+/** Points of the frontier of a long load that are planned for on all of it. */
+const DRAWN_OF_LONG = 8;
 
-function isBetter(one: Candidate, other: Candidate | undefined): boolean {
-  if (other === undefined) return true;
-  return one.cost === other.cost ? one.p99Seconds < other.p99Seconds : one.cost < other.cost;
-}
-
-/** The parameters as a user would write them: what has no value is left out. */
-export function givenOf(parameters: ResolvedParameters): EndpointGroupParameters {
-  return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined));
-}
-
-/** Never names a set that `check` would refuse. */
-function isAllowed(base: ResolvedParameters, point: SearchPoint): boolean {
-  return checkEndpointGroup(givenOf({ ...base, ...point })).findings.every(
-    ({ severity }) => severity !== 'error',
+/** Of all loads or of none, so that their costs can be added. */
+function samplesOf(
+  { settings, loads }: SearchRequest,
+  courses: readonly LoadCourse[],
+): readonly SampleWithFloors[] | undefined {
+  const samples = loads.map((load, index) =>
+    sampleOf(settings, load, courses[index] as LoadCourse, SAMPLE_REQUESTS / loads.length),
   );
-}
-
-/** At most `most` of them, evenly spread, the ends included. */
-export function spreadOver<T>(all: readonly T[], most: number): readonly T[] {
-  if (all.length <= most) return all;
-  return Array.from(
-    { length: most },
-    (_, index) => all[Math.round((index * (all.length - 1)) / (most - 1))] as T,
-  );
+  return samples.every((sample) => sample !== undefined) ? samples : undefined;
 }
