@@ -21,6 +21,7 @@ const LAYERS: Record<string, readonly string[]> = {
   scaling: ['contract', 'scaling'],
   'scaling/rules': ['contract'],
   'scaling/planner': ['contract', 'scaling/rules'],
+  'scaling/autotune': ['contract', 'scaling/advice', 'scaling/rules'],
 
   emulator: ['contract', 'emulator'],
   'emulator/state': ['contract'],
@@ -204,6 +205,7 @@ const PURE = new Set([
   'scaling',
   'scaling/rules',
   'scaling/planner',
+  'scaling/autotune',
   'emulator/state',
   'emulator/answers',
   'emulator/worker-log',
