@@ -88,11 +88,17 @@ export class Observation {
     };
   }
 
-  /** What was measured of its workers: the middle of it. */
+  /** What one of its workers was measured to do, units/s: the middle of all. */
+  workerPerformance(lives: Iterable<WorkerLife>): number | undefined {
+    const own = [...lives].filter((life) => life.endpoint === this.label && isPresent(life));
+    const perfs = own.flatMap(({ perf }) => perf ?? []);
+    return perfs.length === 0 ? undefined : quantile(perfs, 0.5);
+  }
+
   #facts(lives: readonly WorkerLife[]): WorkerFacts {
-    const perfs = lives.flatMap((life) => (isPresent(life) ? (life.perf ?? []) : []));
+    const performance = this.workerPerformance(lives);
     return {
-      ...(perfs.length > 0 && { workerPerformance: quantile(perfs, 0.5) }),
+      ...(performance !== undefined && { workerPerformance: performance }),
       ...(this.#starts.cold.length > 0 && { coldStartSeconds: quantile(this.#starts.cold, 0.5) }),
     };
   }

@@ -1,6 +1,7 @@
 /** The endpoints as the status has them, from the view that the fleet watch keeps. */
 import type { Settings } from '../../config/options/options.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
+import { autotuneStatus } from './autotune.ts';
 import type { EndpointStatus, FleetStatus } from './schema.ts';
 
 export type FleetSettings = Pick<Settings, 'fleetInterval' | 'budgetPerHour'>;
@@ -40,6 +41,7 @@ function endpointStatus(endpoint: EndpointView): EndpointStatus {
     parameters: endpoint.parameters,
     drift: endpoint.drift,
     findings: endpoint.findings,
+    ...(endpoint.steering && { autotune: autotuneStatus(endpoint.steering) }),
     stuck_workers: endpoint.stuckWorkers,
     failing_workers: endpoint.failingWorkers,
   };

@@ -12,6 +12,7 @@ import {
   UnreadableFile,
   type Sqlite,
 } from '../../storage/database-file.ts';
+import type { Change } from '../../scaling/autotune/state.ts';
 import type { StepRow } from './fold.ts';
 import { HistoryFile } from './history-file.ts';
 import { KEPT_MS, type HistoryStore, type StoredState, type Tier, type Write } from './store.ts';
@@ -80,6 +81,10 @@ export class SqliteHistory implements HistoryStore {
       this.#options.onHole(label, unreadable);
     }
     return rows;
+  }
+
+  async journal(label: string, most: number): Promise<readonly Change[]> {
+    return this.#file?.journal(label, most) ?? [];
   }
 
   close(): void {

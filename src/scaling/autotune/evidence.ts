@@ -41,15 +41,47 @@ export interface Stretch {
   readonly cost: number | null;
 }
 
+/** @param minutes Earliest first */
 export function stretchOf(minutes: readonly Minute[], fromMs: number, toMs: number): Stretch {
-  const seen = minutes.filter((minute) => minute.fromMs >= fromMs && minute.fromMs < toMs && isKnown(minute));
-  return {
-    minutes: seen.length,
-    excessMinutes: seen.filter(isExcess).length,
-    errorMinutes: seen.filter(({ errors }) => errors > 0).length,
-    load: meanOf(seen.map(({ load }) => load)),
-    cost: meanOf(seen.map(({ cost }) => cost)),
-  };
+  const [load, cost] = [new Mean(), new Mean()];
+  let [seen, excessMinutes, errorMinutes] = [0, 0, 0];
+  for (let index = placeOf(minutes, fromMs); index < minutes.length; index += 1) {
+    const minute = minutes[index];
+    if (!minute || minute.fromMs >= toMs) break;
+    if (minute.load === null || minute.capacity === null) continue;
+    seen += 1;
+    if (minute.load > minute.capacity) excessMinutes += 1;
+    if (minute.errors > 0) errorMinutes += 1;
+    load.add(minute.load);
+    if (minute.cost !== null) cost.add(minute.cost);
+  }
+  return { minutes: seen, excessMinutes, errorMinutes, load: load.value, cost: cost.value };
+}
+
+/** Of the first minute that does not begin before. There is a day of them, and some stretches are looked for each minute. */
+function placeOf(minutes: readonly Minute[], fromMs: number): number {
+  let [low, high] = [0, minutes.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((minutes[middle]?.fromMs ?? Infinity) < fromMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+class Mean {
+  #sum = 0;
+  #count = 0;
+
+  add(value: number): void {
+    this.#sum += value;
+    this.#count += 1;
+  }
+
+  /** null of nothing. */
+  get value(): number | null {
+    return this.#count === 0 ? null : this.#sum / this.#count;
+  }
 }
 
 /** What keeps the last minutes, or the last day, from being evidence; undefined where nothing does. */
@@ -110,17 +142,4 @@ function costAtLoad(hours: readonly Stretch[], load: number): number | null {
   }
   if (!nearest) return null;
   return nearest.load > 0 && load > nearest.load ? (nearest.cost * load) / nearest.load : nearest.cost;
-}
-
-function isKnown({ load, capacity }: Minute): boolean {
-  return load !== null && capacity !== null;
-}
-
-function isExcess({ load, capacity }: Minute): boolean {
-  return load !== null && capacity !== null && load > capacity;
-}
-
-function meanOf(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
 }

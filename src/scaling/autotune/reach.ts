@@ -24,19 +24,19 @@ export type Reach = Readonly<Partial<Record<AdvisedParameter, Span | undefined>>
  * @param workerPerformance Units/s; undefined while none was measured
  */
 export function reachOf(
-  today: AdvisedSet,
+  today: Readonly<Record<string, number>> | AdvisedSet,
   bounds: Bounds,
   workerPerformance: number | undefined,
   factor = STEP_FACTOR,
 ): Reach {
   const reach: Partial<Record<AdvisedParameter, Span | undefined>> = {};
   for (const name of ADVISED_PARAMETERS) {
-    const bound = bounds[name];
-    if (!bound) continue;
+    const [bound, now] = [bounds[name], (today as Partial<AdvisedSet>)[name]];
+    if (!bound || now === undefined) continue;
     const worker = ONE_WORKER[name](workerPerformance);
     const isWhole = name === 'cold_workers';
-    const down = Math.min(today[name] / factor, Math.max(0, today[name] - worker));
-    const up = Math.max(today[name] * factor, today[name] + worker);
+    const down = Math.min(now / factor, Math.max(0, now - worker));
+    const up = Math.max(now * factor, now + worker);
     reach[name] = within(bound, isWhole ? Math.ceil(down) : down, isWhole ? Math.floor(up) : up);
   }
   return reach;

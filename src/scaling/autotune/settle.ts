@@ -1,9 +1,10 @@
 /** What a look at the service says of the change that is under way, and of a person's hand. Pure. */
 import type { AdvisedParameter } from '../advice/advice.ts';
-import { experienceOf, priceOf, HOUR_MS, type Minute } from './evidence.ts';
+import { experienceOf, priceOf, type Minute } from './evidence.ts';
 import { isSame } from './reach.ts';
 import {
   isUnderWay,
+  LONG_PAUSE_MS,
   type Change,
   type Numbers,
   type PauseReason,
@@ -12,8 +13,6 @@ import {
 } from './state.ts';
 import { judge } from './watch.ts';
 
-/** After a rollback, and after a person's hand, nothing moves for so long, ms. */
-export const LONG_PAUSE_MS = 24 * HOUR_MS;
 /** A request that nobody heard of may still arrive for so long, ms. */
 const ARRIVES_WITHIN_MS = 120_000;
 

@@ -81,6 +81,9 @@ export interface Pause {
   readonly for: PauseReason;
 }
 
+/** After a rollback, and after a person's hand, nothing moves for so long, ms. */
+export const LONG_PAUSE_MS = 24 * 3_600_000;
+
 export interface SteeringState {
   /** As last set or read; undefined before the first answer. What differs from it is a person's hand. */
   readonly baseline: Numbers | undefined;
@@ -93,6 +96,20 @@ export const NEVER_STEERED: SteeringState = { baseline: undefined, pause: undefi
 
 export function isUnderWay(change: Change | undefined): change is Change {
   return change !== undefined && change.phase !== 'over';
+}
+
+/** Since when the parameters are what they are, as far as steering knows, Unix ms. */
+export function parametersSinceMs({ change, pause }: SteeringState): number | undefined {
+  const moments = [
+    change?.outcome === 'rolled_back' ? change.endedMs : change?.setMs,
+    pause?.for === 'a hand' ? pause.untilMs - LONG_PAUSE_MS : undefined,
+  ].filter((moment) => moment !== undefined);
+  return moments.length === 0 ? undefined : Math.max(...moments);
+}
+
+/** The journal with this change in it, in the place of what it was before. */
+export function setIn(journal: readonly Change[], change: Change): readonly Change[] {
+  return [...journal.filter(({ id }) => id !== change.id), change];
 }
 
 /** What steering wants the service to have, for whoever looks for drift: what it set last, or read since. */

@@ -81,17 +81,17 @@ function cheapEnd(name: AdvisedParameter, reach: Reach): number {
   return CHEAPER[name] === 'up' ? inward(span.most, span, 'down') : inward(span.least, span, 'up');
 }
 
-/** Both ends, and what lies halfway from the present value to each. */
+/** As far as it goes the cheap way, half of that, and as far as it goes the other way, which may let others go cheaper. */
 function valuesOf(name: AdvisedParameter, reach: Reach, now: number): number[] {
   const span = reach[name];
   if (!span) return [];
-  const isWhole = name === 'cold_workers';
-  const ends = [inward(span.least, span, 'up'), inward(span.most, span, 'down')];
-  const between = ends.map((end) =>
-    isWhole ? Math.round((end + now) / 2) : inward((end + now) / 2, span, 'up'),
+  const cheap = cheapEnd(name, reach);
+  const dear = CHEAPER[name] === 'up' ? inward(span.least, span, 'up') : inward(span.most, span, 'down');
+  const half =
+    name === 'cold_workers' ? Math.round((cheap + now) / 2) : inward((cheap + now) / 2, span, 'up');
+  return [...new Set([cheap, half, dear])].filter(
+    (value) => value >= span.least && value <= span.most && !isSame(value, now),
   );
-  const values = [...ends, ...between].filter((value) => value >= span.least && value <= span.most);
-  return [...new Set(values)].filter((value) => !isSame(value, now));
 }
 
 /** Three digits, as people write them, but never out of the span. */
