@@ -140,6 +140,7 @@ const LAYERS: Record<string, readonly string[]> = {
   heartbeat: [
     'contract',
     'client',
+    'heartbeat/app',
     'heartbeat/discovery',
     'heartbeat/driver',
     'heartbeat/engine',
@@ -149,6 +150,7 @@ const LAYERS: Record<string, readonly string[]> = {
   'heartbeat/view': ['heartbeat/engine'],
   'heartbeat/driver': ['contract', 'client', 'heartbeat/engine', 'heartbeat/view'],
   'heartbeat/discovery': ['contract', 'client', 'heartbeat/driver', 'heartbeat/engine'],
+  'heartbeat/app': ['client', 'heartbeat/driver', 'heartbeat/engine'],
   'heartbeat/process': ['contract', 'client', 'config', 'heartbeat'],
 
   time: ['contract'],

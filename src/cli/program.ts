@@ -1,6 +1,7 @@
 /** The command line: a file for each command in commands/, which loads what it needs when it runs. */
 import { Command, CommanderError } from 'commander';
 import { buildInfo } from '../build-info.ts';
+import { adminCommand } from './commands/admin.ts';
 import { callCommand, opsCommand } from './commands/call.ts';
 import { checkCommand } from './commands/check.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
@@ -53,6 +54,7 @@ export async function createProgram(console: Console, first: string | undefined)
     statusCommand(console),
     fleetCommand(console),
     healthcheckCommand(console),
+    adminCommand(console),
     callCommand(console),
     opsCommand(console),
     openapiCommand(console),

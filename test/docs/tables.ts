@@ -64,7 +64,7 @@ function featuresTable(): string {
 /** Name, type, labels and help, read from the text that a daemon with nothing configured exposes. */
 async function metricsTable(): Promise<string> {
   const metrics = createMetrics(() => EMPTY_STATUS, OPERATION_IDS);
-  const text = await metrics.exposition();
+  const text = String(await metrics.exposition());
   const rows = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(
     ([, name = '', help = '', type = '']) => [`\`${name}\``, type, help],
   );

@@ -85,7 +85,8 @@ export async function steerEndpoint(options: SteeredOptions): Promise<SteeredEnd
     },
     service: {
       async endpoints(signal) {
-        return (await client.endpointGroups.list({}, { signal, retry: false })).results;
+        const { results } = await client.endpointGroups.list({}, { signal, retry: false });
+        return { endpoints: results, unreadable: 0 };
       },
     },
     watch: {

@@ -44,6 +44,7 @@ const REFUSED = [
   ['heartbeat', '../logs/follow/follower.ts'],
   ['heartbeat', '../config/load-heart.ts'],
   ['heartbeat', './process/main.ts'],
+  ['heartbeat/app', '../discovery/watch.ts'],
   ['heartbeat/engine', '../driver/ports.ts'],
   ['heartbeat/engine', '../../client/client.ts'],
   ['heartbeat/engine', 'node:timers'],

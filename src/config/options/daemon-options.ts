@@ -3,6 +3,7 @@
  * switches off the feature that it is for (features.ts), with an error in the log, and nothing else.
  */
 import { isSchedule } from '../../watch/job.ts';
+import { adminAddress } from '../types/admin-address.ts';
 import type { DaemonVariable } from './daemon-variables.ts';
 import { autotuneBounds } from '../types/autotune-bounds.ts';
 import { endpointGroupList } from '../types/endpoint-groups.ts';
@@ -10,9 +11,11 @@ import { headerList } from '../types/header-list.ts';
 import { endpointList } from '../types/endpoint-list.ts';
 import type { Option, ValuesOf } from './option.ts';
 import { groupList } from '../types/group-list.ts';
+import { redisPrefix, redisUrl } from '../types/redis.ts';
 import {
-  byteSize,
   amount,
+  boolean,
+  byteSize,
   count,
   durationFrom,
   idList,
@@ -20,7 +23,6 @@ import {
   listenAddress,
   oneOf,
   path,
-  redisUrl,
   text,
   unique,
   url,
@@ -42,7 +44,8 @@ export type Feature =
   | 'replicas'
   | 'listener'
   | 'adminListener'
-  | 'metrics';
+  | 'metrics'
+  | 'publicStatus';
 
 /** One row. `variable` is listed in daemon-variables.ts, which the heart reads instead of this table. */
 interface DaemonOption extends Option {
@@ -223,6 +226,14 @@ export const DAEMON_OPTIONS = {
     restart: true,
     doc: 'Redis of several replicas: one at a time follows the logs, watches endpoints and runs the other watches, all send heartbeats; the spool and the history of endpoints are there and not in STATE_DIR',
   },
+  redisPrefix: {
+    variable: 'REDIS_PREFIX',
+    feature: 'replicas',
+    type: redisPrefix,
+    fallback: 'pilotlight',
+    restart: true,
+    doc: 'what the names of all keys in Redis begin with: another one for each fleet whose replicas should know nothing of each other',
+  },
   listen: {
     variable: 'LISTEN',
     feature: 'listener',
@@ -234,10 +245,10 @@ export const DAEMON_OPTIONS = {
   adminListen: {
     variable: 'ADMIN_LISTEN',
     feature: 'adminListener',
-    type: listenAddress,
+    type: adminAddress,
     fallback: '127.0.0.1:9848',
     restart: true,
-    doc: 'reload, quit, log level, configuration; loopback addresses only',
+    doc: 'reload, quit, log level, configuration; loopback addresses only, or a socket file for programs of this user alone: unix:/run/pilotlight/admin.sock',
   },
   metricsToken: {
     variable: 'METRICS_TOKEN',
@@ -245,7 +256,14 @@ export const DAEMON_OPTIONS = {
     type: text,
     fallback: undefined,
     secret: true,
-    doc: 'Bearer token that /metrics asks for; open without it',
+    doc: 'Bearer token that metrics, page, status and fleet ask for, all of LISTEN but the probes; open without it',
+  },
+  publicStatus: {
+    variable: 'PUBLIC_STATUS',
+    feature: 'publicStatus',
+    type: boolean,
+    fallback: 'false',
+    doc: 'show the last log lines on page and status without a METRICS_TOKEN too',
   },
 } as const satisfies Record<string, DaemonOption>;
 

@@ -24,9 +24,11 @@ export const DAEMON_VARIABLES = [
   'INSTANCES_SCHEDULE',
   'ACCOUNT_SCHEDULE',
   'REDIS_URL',
+  'REDIS_PREFIX',
   'LISTEN',
   'ADMIN_LISTEN',
   'METRICS_TOKEN',
+  'PUBLIC_STATUS',
 ] as const;
 
 export type DaemonVariable = (typeof DAEMON_VARIABLES)[number];

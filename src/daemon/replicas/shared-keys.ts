@@ -2,9 +2,12 @@
 export class SharedKeys {
   readonly #scope: string;
 
-  /** @param scope What the replicas have in common and others have not. */
-  constructor(scope: string) {
-    this.#scope = `pilotlight:{${scope}}`;
+  /**
+   * @param prefix What the names of all keys begin with.
+   * @param scope What the replicas have in common and others have not.
+   */
+  constructor(prefix: string, scope: string) {
+    this.#scope = `${prefix}:{${scope}}`;
   }
 
   get lease(): string {

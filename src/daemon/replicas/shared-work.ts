@@ -66,7 +66,7 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
             watches.runNow();
             void fleet.takeOver();
           },
-          onLost: () => fleet.standDown(),
+          onDenied: () => fleet.standDown(),
         });
   const logs = replicas?.logs ?? (await startLogFollowing({ ...following, settings }));
   const watches = startWatches(client, settings, logger, replicas?.held);

@@ -25,8 +25,8 @@ export interface FleetOptions {
   readonly logger: Logger;
   readonly prices: PriceSource;
   readonly onEvent: (event: FleetEvent) => void;
-  /** Where there are several: only the one that may act watches, and what it sees is kept for all. */
   readonly advise?: AskAdvice | undefined;
+  /** Where there are several: one watches, and what it sees is kept for all. */
   readonly replicas: { readonly held: () => boolean; readonly history: () => HistoryStore } | undefined;
 }
 
@@ -34,12 +34,22 @@ export interface FleetWatching extends Fleet {
   apply(settings: WatchedSettings): Promise<void>;
   /** This replica is the one that watches now. */
   takeOver(): Promise<void>;
-  /** It is no longer. */
+  /**
+   * Another is, as Redis says. While nobody can say who is, the one that was goes on, and for some seconds after: to look
+   * twice does no harm, and to look away leaves a hole. Of what it holds at the end, what it saw before the other began is
+   * kept.
+   */
   standDown(): Promise<void>;
   /** Parameters of an endpoint were changed: they are asked for anew. */
   lookAgain(): void;
   stop(): Promise<void>;
 }
+
+/**
+ * Longer than a lease lasts: a Redis that was frozen does at once what it was asked meanwhile, and may give the lease to
+ * a replica that does not wait for it any more.
+ */
+const STAND_DOWN_AFTER_MS = 8_000;
 
 /** Where no endpoint is named, nothing of it is even loaded. */
 export function startFleet(options: FleetOptions): FleetWatching {
@@ -47,6 +57,8 @@ export function startFleet(options: FleetOptions): FleetWatching {
   let settings = options.settings;
   /** Whether this replica watches, if there is anything to watch. */
   let isOurs = replicas === undefined;
+  /** Monotonic ms; undefined: nobody else is said to. */
+  let othersSince: number | undefined;
   let isStopping = false;
   let watch: FleetWatch | undefined;
   let steering: Steering | undefined;
@@ -117,10 +129,13 @@ export function startFleet(options: FleetOptions): FleetWatching {
     },
     takeOver() {
       isOurs = true;
+      othersSince = undefined;
       return adjust();
     },
     standDown() {
-      isOurs = replicas === undefined;
+      othersSince ??= performance.now();
+      if (!isOurs || performance.now() - othersSince < STAND_DOWN_AFTER_MS) return turn;
+      isOurs = false;
       return adjust();
     },
     lookAgain: () => watch?.lookAgain(),
@@ -151,7 +166,8 @@ function fleetService({ client, prices }: FleetOptions): FleetService {
   return {
     prices,
     async endpoints(signal) {
-      return (await client.endpointGroups.list({}, { signal, retry: false })).results;
+      const answer = await client.endpointGroups.list({}, { signal, retry: false });
+      return { endpoints: answer.results, unreadable: rowsLeftOut(answer) };
     },
     async workers(id, signal) {
       const answer = await client.endpointGroups.workers({ id }, { signal, retry: false });

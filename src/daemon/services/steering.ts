@@ -59,7 +59,9 @@ export function steeringSettings({ autotune, autotuneBounds }: AutotuneSettings)
 /** One attempt each: what is not answered is read back. */
 function steeredService(client: UpdatingClient, service: Pick<FleetService, 'endpoints'>): SteeredService {
   return {
-    endpoints: (signal) => service.endpoints(signal),
+    async endpoints(signal) {
+      return (await service.endpoints(signal)).endpoints;
+    },
     async update(id, parameters, signal) {
       await client.endpointGroups.update({ id, ...parameters }, { signal, retry: false });
     },

@@ -4,12 +4,13 @@ import type { EndpointView, FleetView } from '../../fleet/view.ts';
 import { autotuneStatus } from './autotune.ts';
 import type { EndpointStatus, FleetStatus } from './schema.ts';
 
-export type FleetSettings = Pick<Settings, 'fleetInterval' | 'budgetPerHour'>;
+export type FleetSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'budgetPerHour'>;
 
 /** In seconds and by the published names; what is not known is null. */
 export function fleetStatus(view: FleetView, settings: FleetSettings): FleetStatus {
-  const { fleetInterval, budgetPerHour } = settings;
+  const { endpoints, fleetInterval, budgetPerHour } = settings;
   return {
+    configured: endpoints.length > 0,
     samples: view.samples,
     sample_interval_seconds: fleetInterval / 1000,
     budget_per_hour: budgetPerHour ?? null,

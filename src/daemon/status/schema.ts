@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import { MEASURES, type Measure } from '../../fleet/sample.ts';
 import { OUTCOMES } from '../../scaling/autotune/state.ts';
+import { APP_STATES } from '../../heartbeat/view/snapshot.ts';
 import { SEVERITIES } from '../../scaling/rules/findings.ts';
 import { LIFECYCLE_STATES } from '../process/lifecycle.ts';
 
@@ -26,6 +27,16 @@ const replica = z.object({
 const heart = z.object({
   daemon_restarts: count.describe('Daemons that this one follows since the heart began'),
   open_connections: count.describe("The heart's, to the service"),
+});
+
+const app = z.object({
+  address: z.string().describe('PILOTLIGHT_APP_HEALTH, without credentials'),
+  state: z
+    .enum(APP_STATES)
+    .describe('released: it was not well for the grace, so no deployment is sent heartbeats'),
+  unwell_seconds: seconds.describe('How long it has not been well, as far as it could be asked'),
+  grace_seconds: seconds,
+  last_error: z.string().nullable().describe('Why it was not well when it was asked last'),
 });
 
 const configProblem = z.object({
@@ -53,7 +64,7 @@ const deployment = z.object({
   state: z
     .string()
     .describe(
-      'starting, healthy, retrying, urgent, lapsed, throttled, unauthorized, suspect-gone, gone, stopped',
+      'starting, healthy, retrying, urgent, lapsed, throttled, unauthorized, suspect-gone, gone, released, stopped',
     ),
   ttl_seconds: seconds.nullable(),
   interval_seconds: seconds,
@@ -169,6 +180,7 @@ const endpoint = z.object({
 });
 
 const fleet = z.object({
+  configured: z.boolean().describe('Whether PILOTLIGHT_ENDPOINTS names any'),
   samples: z.boolean().describe('Whether this replica looks at the endpoints; another may'),
   sample_interval_seconds: seconds,
   budget_per_hour: z.number().nullable().describe('PILOTLIGHT_BUDGET_PER_HOUR, for all endpoints together'),
@@ -210,10 +222,14 @@ export const statusSchema = z.object({
   started_at: time,
   replica,
   heart,
+  app: app.nullable().describe('The app that the deployments are kept alive for, if they hang on one'),
   config_problems: z.array(configProblem),
   service,
   deployments: z.array(deployment),
   worker_groups: z.array(workerGroup),
+  log_lines_shown: z
+    .boolean()
+    .describe('Whether last_lines has lines: without METRICS_TOKEN or PUBLIC_STATUS it has none'),
   sinks: z.array(sink),
   spool_durable: z
     .boolean()
@@ -248,6 +264,7 @@ type DeepReadonly<T> = T extends readonly (infer Item)[]
 type Of<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
 
 export type Status = Of<typeof statusSchema>;
+export type AppStatus = Of<typeof app>;
 export type DeploymentStatus = Of<typeof deployment>;
 export type WorkerGroupStatus = Of<typeof workerGroup>;
 export type SinkStatus = Of<typeof sink>;

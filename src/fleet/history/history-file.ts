@@ -7,18 +7,14 @@ import { added, type StepRow } from './fold.ts';
 import { packed, unpacked } from './packed-row.ts';
 import {
   CHANGES_KEPT,
-  KEPT_MS,
   STARTS_KEPT,
-  tierOf,
-  TIER_MS,
-  TIERS,
   type StartRecord,
   type StoredEndpoint,
   type StoredState,
   type StoredSteering,
-  type Tier,
   type Write,
 } from './store.ts';
+import { KEPT_MS, tierOf, TIER_MS, TIERS, type Tier } from './tiers.ts';
 import { endpointFrom, endpointText } from './stored-text.ts';
 
 /** By label, and not by the endpoint's number: the story of an endpoint outlives its rows. */
@@ -82,6 +78,8 @@ export class HistoryFile {
     const endpoints = this.#sql.endpoints.all();
     const labels = new Map(endpoints.map(({ id, label }) => [Number(id), String(label)]));
     return {
+      // The file is one process's alone.
+      isOthers: false,
       endpoints: endpoints.flatMap(({ label, body }) =>
         body === null ? [] : [endpointFrom(String(label), String(body))],
       ),

@@ -2,16 +2,8 @@
 import { added, type StepRow } from './fold.ts';
 import { packed, unpacked } from './packed-row.ts';
 import type { Change } from '../../scaling/autotune/state.ts';
-import {
-  CHANGES_KEPT,
-  NOTHING_STORED,
-  tierOf,
-  TIER_MS,
-  TIERS,
-  type HistoryStore,
-  type Tier,
-  type Write,
-} from './store.ts';
+import { CHANGES_KEPT, NOTHING_STORED, type HistoryStore, type Write } from './store.ts';
+import { tierOf, TIER_MS, TIERS, type Tier } from './tiers.ts';
 
 const HOUR_MS = 3_600_000;
 

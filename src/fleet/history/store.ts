@@ -3,24 +3,7 @@ import type { KnownEndpoint } from '../discovery/knowledge.ts';
 import type { Change, SteeringState } from '../../scaling/autotune/state.ts';
 import type { Origin, WorkerLife } from '../workers/lives.ts';
 import type { StepRow } from './fold.ts';
-
-/** Rows come one for each sample, each minute, and each hour, and the coarser ones are kept for longer. */
-export const TIERS = ['sample', 'minute', 'hour'] as const;
-export type Tier = (typeof TIERS)[number];
-
-export const TIER_MS: Readonly<Record<Tier, number>> = { sample: 0, minute: 60_000, hour: 3_600_000 };
-
-const DAY_MS = 86_400_000;
-export const KEPT_MS: Readonly<Record<Tier, number>> = {
-  sample: 3 * DAY_MS,
-  minute: 40 * DAY_MS,
-  hour: 400 * DAY_MS,
-};
-
-export function tierOf({ lengthMs }: StepRow): Tier {
-  if (lengthMs === 0) return 'sample';
-  return lengthMs === TIER_MS.minute ? 'minute' : 'hour';
-}
+import type { Tier } from './tiers.ts';
 
 /** Of an endpoint, as of its last sample; stored with it. */
 export interface EndpointState {
@@ -57,6 +40,8 @@ export type StoredEndpoint = Pick<KnownEndpoint, 'id' | 'name' | 'label'>;
 
 /** What a process goes on from. */
 export interface StoredState {
+  /** Another process has written since this one did. */
+  readonly isOthers: boolean;
   readonly endpoints: readonly EndpointState[];
   readonly lives: readonly WorkerLife[];
   /** By time. */
@@ -65,7 +50,14 @@ export interface StoredState {
   readonly steering: readonly StoredSteering[];
 }
 
-export const NOTHING_STORED: StoredState = { endpoints: [], lives: [], starts: [], known: [], steering: [] };
+export const NOTHING_STORED: StoredState = {
+  isOthers: false,
+  endpoints: [],
+  lives: [],
+  starts: [],
+  known: [],
+  steering: [],
+};
 
 /** What one look, or one list of endpoints, brings. */
 export interface Write {
@@ -104,6 +96,12 @@ export interface HistoryStore {
   open(): Promise<StoredState>;
   /** All of it is stored, or nothing. @throws What keeps it from being written just now. */
   write(writes: readonly Write[], nowMs: number): Promise<void>;
+  /**
+   * Adds rows of an endpoint to those that are there, though another process writes now. Only where there may be one.
+   *
+   * @throws What keeps it from being written just now; then it may have been.
+   */
+  add?(label: string, rows: readonly StepRow[], nowMs: number): Promise<void>;
   /** Rows of an endpoint whose stretches begin from the first moment on, before the second; earliest first. */
   read(label: string, tier: Tier, fromMs: number, toMs: number): Promise<readonly StepRow[]>;
   /** The last changes of an endpoint, at most so many; earliest first. */

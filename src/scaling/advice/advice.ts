@@ -4,7 +4,13 @@
  */
 
 /** The parameters that a search may change, and steering with it. */
-export const ADVISED_PARAMETERS = ['target_util', 'cold_mult', 'cold_workers', 'min_load', 'min_cold_load'] as const;
+export const ADVISED_PARAMETERS = [
+  'target_util',
+  'cold_mult',
+  'cold_workers',
+  'min_load',
+  'min_cold_load',
+] as const;
 export type AdvisedParameter = (typeof ADVISED_PARAMETERS)[number];
 export type AdvisedSet = Readonly<Record<AdvisedParameter, number>>;
 

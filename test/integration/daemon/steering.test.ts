@@ -196,7 +196,7 @@ describeWith(
     const connected = new Promise<void>((resolve) => (ready = resolve));
     const redis = await connectRedis(server.url(3), () => {}, ready);
     await connected;
-    const keys = new SharedKeys('steering');
+    const keys = new SharedKeys('pilotlight', 'steering');
     const clock = new MinuteClock();
     const hold = (token: string) => redis.command('SET', keys.lease, token);
     const storeOf = (token: string) => new SharedHistory({ redis, keys, token, now: () => clock.now() });

@@ -22,6 +22,7 @@ const ELSEWHERE: readonly (readonly [begins: string, why: string])[] = [
   ['docker build', 'test/container/image.test.ts'],
   ['cd deploy/compose && docker compose up', 'test/container/compose.test.ts'],
   ['kubectl create', 'needs a cluster'],
+  ['pilotlight api-key create', 'test/integration/cli/every-operation.test.ts'],
 ];
 
 function run(command: string, env: Record<string, string>, cwd?: string): Promise<string> {

@@ -5,9 +5,9 @@ import type { Kind } from './world.ts';
 import { PATIENCE_MS, tally } from './worlds.ts';
 
 test.each<[keyof typeof BROKEN, Kind, readonly number[], RegExp]>([
-  ['no rollback', 'truthful', [17, 8], /it did harm, and is still there/],
+  ['no rollback', 'truthful', [4], /cost [\d.]+ of the twin's/],
   ['no pause', 'truthful', [16], /within six hours of the last change/],
-  ['no backtest gate', 'lies', [5], /whose backtest did not hold/],
+  ['no backtest gate', 'lies', [13], /whose backtest did not hold/],
   ['factor 10', 'truthful', [16], /is too far/],
 ])('%s is noticed', { timeout: PATIENCE_MS }, (name, kind, seeds, what) => {
   const { broken, foreseen, unseen } = tally(seeds, BROKEN[name], kind);
@@ -15,5 +15,6 @@ test.each<[keyof typeof BROKEN, Kind, readonly number[], RegExp]>([
 });
 
 test('advice that does harm is taken back within the hour', { timeout: PATIENCE_MS }, () => {
-  expect(tally([17, 8], RECKLESS, 'truthful').broken).toEqual([]);
+  const { broken, foreseen, unseen } = tally([4], RECKLESS, 'truthful');
+  expect([...broken, ...foreseen.worse, ...unseen.worse]).toEqual([]);
 });

@@ -15,7 +15,11 @@ const GRACE_MINUTES = 3;
 export function violations(steered: Steered): string[] {
   const changes = steered.sent.filter(({ isReturn }) => !isReturn);
   return [
-    ...changes.flatMap((sent) => [...outOfBounds(sent, steered), ...tooFar(sent, steered), ...unfounded(sent)]),
+    ...changes.flatMap((sent) => [
+      ...outOfBounds(sent, steered),
+      ...tooFar(sent, steered),
+      ...unfounded(sent),
+    ]),
     ...changes.flatMap((sent, index) => tooSoon(sent, changes[index - 1], steered)),
     ...changes.flatMap((sent) => notTakenBack(sent, steered)),
   ];
@@ -64,7 +68,7 @@ function tooSoon({ atMs }: Sent, last: Sent | undefined, steered: Steered): stri
   return found;
 }
 
-/** Load above capacity for longer than before, in what was seen: then the old values are back when the hour is over. */
+/** Load above capacity for longer than before, or a cost beyond what such a load took: then the old values are back in an hour. */
 function notTakenBack({ atMs, before, values }: Sent, { minutes, parameters, handsMs }: Steered): string[] {
   const arrived = parameters[Math.floor(atMs / MINUTE_MS)];
   if (!arrived || !has(arrived, values)) return [];
@@ -72,7 +76,7 @@ function notTakenBack({ atMs, before, values }: Sent, { minutes, parameters, han
     minutes.filter((minute) => minute.fromMs >= fromMs && minute.fromMs < fromMs + HOUR_MS).filter(isExcess)
       .length;
   const usual = Math.max(excess(atMs - HOUR_MS), excess(atMs - 24 * HOUR_MS));
-  if (excess(atMs) <= usual + 2) return [];
+  if (excess(atMs) <= usual + 2 && !isTooDear(minutes, atMs)) return [];
   // What is not seen cannot be known, and what a person sets stays.
   const seen = minutes.filter((minute) => minute.fromMs >= atMs && minute.fromMs < atMs + HOUR_MS).length;
   const isHand = handsMs.some((hand) => hand >= atMs && hand < atMs + HOUR_MS);
@@ -80,6 +84,28 @@ function notTakenBack({ atMs, before, values }: Sent, { minutes, parameters, han
   if (seen < 60 || isHand || !after) return [];
   const old = Object.fromEntries(Object.keys(values).map((name) => [name, before[name] ?? Number.NaN]));
   return has(after, old) ? [] : [`${when(atMs)}: it did harm, and is still there an hour later`];
+}
+
+/** A quarter and a worker more than the hour of the day before whose load was nearest, in proportion to the load. */
+function isTooDear(minutes: readonly Minute[], atMs: number): boolean {
+  const hours = Array.from({ length: 25 }, (_, place) => {
+    const fromMs = atMs - place * HOUR_MS;
+    const seen = minutes.filter((minute) => minute.fromMs >= fromMs && minute.fromMs < fromMs + HOUR_MS);
+    const mean = (of: (minute: Minute) => number | null): number =>
+      seen.reduce((sum, minute) => sum + (of(minute) ?? 0), 0) / seen.length;
+    return { seen: seen.length, load: mean(({ load }) => load), cost: mean(({ cost }) => cost) };
+  });
+  const [since, ...before] = hours;
+  const [nearest] = before
+    .filter(({ seen }) => seen >= 20)
+    .toSorted((a, b) => Math.abs(a.load - (since?.load ?? 0)) - Math.abs(b.load - (since?.load ?? 0)));
+  if (!since || !nearest) return false;
+  const expected = nearest.cost * Math.max(1, since.load / nearest.load || 1);
+  const ready = minutes.filter(
+    (minute) => minute.fromMs >= atMs - 24 * HOUR_MS && minute.fromMs < atMs && minute.ready >= 1,
+  );
+  const price = Math.min(...ready.map(({ cost, ready: workers }) => (cost ?? Infinity) / workers));
+  return since.cost > expected * 1.25 + price;
 }
 
 function isExcess({ load, capacity }: Minute): boolean {

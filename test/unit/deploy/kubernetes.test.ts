@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { describeWith, root } from '../../support/optional.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const folder = `${root}deploy/kubernetes/`;
 
@@ -84,6 +85,64 @@ describeWith(
 )('the Kubernetes manifests', () => {
   test.each(['example', 'standalone'])('%s fits the schemas of Kubernetes and of the operator', (name) => {
     expect(schemaProblems(manifests(name))).toBe('');
+  });
+
+  test.each(['example', 'standalone'])(
+    '%s has the admin routes on a socket file, in a folder that only Pilotlight has',
+    (name) => {
+      for (const workload of manifests(name).filter(({ kind }) => ['Deployment', 'Job'].includes(kind))) {
+        const { initContainers = [], containers } = (workload as Workload).spec.template.spec;
+        for (const container of [...initContainers, ...containers]) {
+          const text = JSON.stringify(container);
+          const isOurs = container.name === 'pilotlight';
+          expect(text.includes('unix:/run/pilotlight/admin.sock')).toBe(isOurs);
+          expect(text.includes('"mountPath":"/run/pilotlight"')).toBe(isOurs);
+        }
+      }
+    },
+  );
+
+  test.each([
+    ['example', '../sidecar'],
+    ['standalone', undefined],
+  ])('%s gets a token, and Prometheus with it, by the component', (_, before) => {
+    using place = temporaryFolder();
+    cpSync(folder, join(place.path, 'kubernetes'), { recursive: true });
+    mkdirSync(join(place.path, 'kubernetes', 'own'));
+    const lines = [
+      'apiVersion: kustomize.config.k8s.io/v1beta1',
+      'kind: Kustomization',
+      `resources: [${before === undefined ? '../standalone' : '../example/app.yaml'}]`,
+      `components: [${before === undefined ? '' : `${before}, `}../metrics-token]`,
+      'configMapGenerator: [{ name: own, literals: [A=b] }]',
+    ];
+    writeFileSync(join(place.path, 'kubernetes', 'own', 'kustomization.yaml'), `${lines.join('\n')}\n`);
+    const options = [
+      'kustomize',
+      '--load-restrictor=LoadRestrictionsNone',
+      join(place.path, 'kubernetes', 'own'),
+    ];
+    const { status, stdout, stderr } = spawnSync('kubectl', options, { encoding: 'utf8' });
+    expect(status, stderr).toBe(0);
+    const all = parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
+    expect(schemaProblems(all)).toBe('');
+    expect(all.find(({ kind }) => kind === 'PodMonitor')).toMatchObject({
+      spec: {
+        podMetricsEndpoints: [
+          { authorization: { type: 'Bearer', credentials: { name: 'pilotlight-metrics', key: 'token' } } },
+        ],
+      },
+    });
+    const containers = all.flatMap((workload) => {
+      if (!['Deployment', 'Job'].includes(workload.kind)) return [];
+      const { initContainers = [], containers: apps } = (workload as Workload).spec.template.spec;
+      return initContainers.concat(apps);
+    });
+    expect(containers.some(({ name: each }) => each === 'pilotlight')).toBe(true);
+    for (const container of containers)
+      expect(JSON.stringify(container).includes('"PILOTLIGHT_METRICS_TOKEN_FILE"')).toBe(
+        container.name === 'pilotlight',
+      );
   });
 
   test('the schema check sees a misspelt field, a wrong type and a missing one', () => {

@@ -143,6 +143,20 @@ export const fleetFamilies: readonly Family[] = [
     read: one(({ fleet }) => fleet.sample_interval_seconds),
   },
   {
+    name: 'fleet_samples',
+    type: 'gauge',
+    help: '1 where this replica looks at the endpoints, 0 where another has to; absent without PILOTLIGHT_ENDPOINTS.',
+    read: one(({ fleet }) => (fleet.configured ? Number(fleet.samples) : null)),
+  },
+  {
+    name: 'fleet_history_stored',
+    type: 'gauge',
+    help: '1 while the history of endpoints takes what this replica sees, 0 while it does not; absent where it does not look.',
+    read: one(({ fleet }) =>
+      fleet.configured && fleet.samples ? Number(fleet.history_trouble === null) : null,
+    ),
+  },
+  {
     name: 'fleet_budget_per_hour',
     type: 'gauge',
     help: 'What all endpoints together may cost an hour; absent without PILOTLIGHT_BUDGET_PER_HOUR.',

@@ -2,7 +2,10 @@
 import { ago, byId, cards, element, facts } from './status-dom.js';
 import { counted, plural, printable, seconds } from './status-words.js';
 
-export function drawGroups(groups, { role }) {
+const HIDDEN =
+  'Lines are not shown to everybody. PILOTLIGHT_METRICS_TOKEN shows them to those who have it, PILOTLIGHT_PUBLIC_STATUS=true to all.';
+
+export function drawGroups({ worker_groups: groups, log_lines_shown: linesShown, replica: { role } }) {
   const shown = cards(byId('groups'), groups, {
     key: (group) => group.workergroup_id,
     label: (group) => `Worker group ${group.workergroup_id}`,
@@ -13,7 +16,7 @@ export function drawGroups(groups, { role }) {
         ? 'Another replica follows the logs.'
         : 'None configured (PILOTLIGHT_WORKER_GROUPS).',
   });
-  for (const [index, card] of shown.entries()) drawLines(card, groups[index]);
+  for (const [index, card] of shown.entries()) drawLines(card, groups[index], linesShown);
 }
 
 function groupCard(group) {
@@ -46,7 +49,7 @@ function groupCard(group) {
 }
 
 /** The newest lines are shown, unless the reader has scrolled up to look at older ones. */
-function drawLines(card, group) {
+function drawLines(card, group, linesShown) {
   let pre = card.querySelector('pre');
   if (!pre) {
     pre = element('pre', {
@@ -57,7 +60,8 @@ function drawLines(card, group) {
     });
     card.append(pre);
   }
-  const text = group.last_lines.map((line) => printable(line)).join('\n') || 'No line yet.';
+  const none = linesShown ? 'No line yet.' : HIDDEN;
+  const text = group.last_lines.map((line) => printable(line)).join('\n') || none;
   if (pre.textContent === text) return;
   const atEnd = pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 2;
   pre.textContent = text;

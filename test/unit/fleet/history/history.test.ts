@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { History } from '../../../../src/fleet/history/history.ts';
 import { MemoryHistory } from '../../../../src/fleet/history/memory-history.ts';
@@ -277,13 +278,16 @@ describe('a history on disk', () => {
     const path = `${folder.path}/fleet.sqlite`;
     const setVersion = (version: number) => {
       const db = new DatabaseSync(path);
-      db.exec(`PRAGMA user_version = ${version}`);
+      // Who wrote it may have chosen another journal, too.
+      db.exec(`PRAGMA journal_mode = DELETE; PRAGMA user_version = ${version}`);
       db.close();
     };
     setVersion(3);
+    const bytes = readFileSync(path);
     const aside: string[] = [];
     const keeper = new Keeper(sqlite(folder.path, aside));
     expect(await keeper.history.open()).toBeUndefined();
+    expect(readFileSync(path).equals(bytes)).toBe(true);
     expect(keeper.history.trouble).toContain('newer Pilotlight');
     for (let count = 0; count < 1_000; count += 1) await keeper.sample(1);
     expect(aside).toEqual([]);
