@@ -41,6 +41,7 @@ const MODULES: BuildOptions = {
   entryPoints: {
     pilotlight: 'src/cli/main.ts',
     daemon: 'src/daemon/process/main.ts',
+    advice: 'src/daemon/advice/child.ts',
     index: 'src/index.ts',
     emulator: 'src/emulator/index.ts',
   },
@@ -76,8 +77,9 @@ async function bundle(options: BuildOptions) {
   return metafile;
 }
 
-// What is read as a file: the status page, the emulator's documentation, and the parts of a plan's page.
-for (const folder of ['src/daemon/status/page', 'src/emulator/docs', 'src/cli/plan/report']) {
+// What is read as a file: the status page, the emulator's documentation, and the parts of the pages of a plan and of an advice.
+const READ = ['src/daemon/status/page', 'src/emulator/docs', 'src/cli/plan/report', 'src/cli/advise/report'];
+for (const folder of READ) {
   cpSync(join(root, folder), out, { recursive: true, filter: (name) => !name.endsWith('.ts') });
 }
 for (const name of ['uPlot.iife.min.js', 'uPlot.min.css'])

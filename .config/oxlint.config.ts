@@ -22,6 +22,7 @@ const LAYERS: Record<string, readonly string[]> = {
   'scaling/rules': ['contract'],
   'scaling/planner': ['contract', 'scaling/rules'],
   'scaling/autotune': ['contract', 'scaling/advice', 'scaling/rules'],
+  'scaling/advice': ['contract', 'scaling/planner', 'scaling/rules'],
 
   emulator: ['contract', 'emulator'],
   'emulator/state': ['contract'],
@@ -185,6 +186,7 @@ const LAYERS: Record<string, readonly string[]> = {
     'fleet/history',
     'fleet/workers',
   ],
+  'fleet/advice': ['scaling/advice', 'scaling/rules', 'fleet/*', 'fleet/history', 'fleet/workers'],
 
   watch: ['contract', 'client'],
   config: [
@@ -227,6 +229,7 @@ const PURE = new Set([
   'scaling/rules',
   'scaling/planner',
   'scaling/autotune',
+  'scaling/advice',
   'emulator/state',
   'emulator/answers',
   'emulator/worker-log',
@@ -241,6 +244,7 @@ const PURE = new Set([
   'logs/tail',
   'fleet/workers',
   'fleet/discovery',
+  'fleet/advice',
 ]);
 /** What a pure one may use all the same: compressing is arithmetic. */
 const PURE_MODULES: Record<string, readonly string[]> = { 'logs/tail': ['node:zlib'] };

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { buildInfo } from '../build-info.ts';
 import { adminCommand } from './commands/admin.ts';
+import { adviseCommand } from './commands/advise.ts';
 import { callCommand, opsCommand } from './commands/call.ts';
 import { checkCommand } from './commands/check.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
@@ -53,6 +54,7 @@ export async function createProgram(console: Console, first: string | undefined)
     logsCommand(console),
     statusCommand(console),
     fleetCommand(console),
+    adviseCommand(console),
     healthcheckCommand(console),
     adminCommand(console),
     callCommand(console),

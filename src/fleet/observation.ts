@@ -90,6 +90,7 @@ export class Observation {
       findings: row ? this.#findings(row, this.#facts(lives)) : [],
       stuckWorkers: lives.filter((life) => isStuck(life, this.#starts, nowMs)).length,
       failingWorkers: lives.filter((life) => isFailing(life, nowMs)).length,
+      measured: { performances: performancesOf(lives), startSeconds: this.#starts },
     };
   }
 
@@ -121,4 +122,8 @@ export class Observation {
       ...(this.#starts.cold.length > 0 && { coldStartSeconds: quantile(this.#starts.cold, 0.5) }),
     };
   }
+}
+
+function performancesOf(lives: readonly WorkerLife[]): number[] {
+  return lives.flatMap((life) => (isPresent(life) ? (life.perf ?? []) : []));
 }

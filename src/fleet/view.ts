@@ -14,6 +14,14 @@ export interface Drift {
   readonly wanted: number | string;
 }
 
+/** What is known of single workers, beside what they do together. */
+export interface Measured {
+  /** What the benchmark of each worker that there is found, units a second. */
+  readonly performances: readonly number[];
+  /** How long the last starts took, seconds. */
+  readonly startSeconds: Readonly<Record<'new' | 'cold', readonly number[]>>;
+}
+
 export interface EndpointView {
   /** Its name; `name#2` for the second that shares it; `#ID` without one. The label of its metrics. */
   readonly endpoint: string;
@@ -36,6 +44,7 @@ export interface EndpointView {
   readonly steering?: SteeringView | undefined;
   readonly stuckWorkers: number;
   readonly failingWorkers: number;
+  readonly measured: Measured;
 }
 
 export interface FleetView {

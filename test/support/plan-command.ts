@@ -14,6 +14,7 @@ export async function planCommandLine(...flags: string[]): Promise<PlanReport> {
     read: (path: string) => readFileSync(path, 'utf8'),
     err: () => undefined,
     errColumns: undefined,
+    interruptible: <T>(work: (signal: AbortSignal) => Promise<T>) => work(new AbortController().signal),
   };
   return runPlan(command.parse(flags, { from: 'user' }).opts<PlanFlags>(), around);
 }

@@ -1,10 +1,10 @@
 /** `pilotlight advise --journal`: the story of each change by advice, as a running daemon tells it, for a terminal. Pure. */
-import type { FleetStatus } from '../../daemon/status/schema.ts';
+import type { EndpointStatus } from '../../daemon/status/schema.ts';
 
-/** One paragraph a change, the last first; of all endpoints, or of one. Undefined: none is steered, or none is called so. */
-export function journalText({ endpoints }: FleetStatus, only?: string): string | undefined {
+/** One paragraph a change, the last first. Undefined: none of them is steered. */
+export function journalText(endpoints: readonly EndpointStatus[]): string | undefined {
   const told = endpoints.flatMap(({ endpoint_group: name, autotune }) => {
-    if (autotune === undefined || (only !== undefined && name !== only)) return [];
+    if (autotune === undefined) return [];
     const { holds, changes } = autotune;
     const head = `${name}: ${changes.length === 0 ? 'nothing was changed yet' : ''}${now(holds, changes.length)}`;
     const stories = changes.map(({ at, what, why, expected, came }) =>

@@ -40,12 +40,19 @@ export function fetchHistory(
   endpoint: string | undefined,
   signal: AbortSignal,
 ): Promise<FleetHistory> {
-  const query = new URLSearchParams({
-    from: '-1h',
-    rows: '240',
-    ...(endpoint !== undefined && { endpoint }),
-  });
-  return fetchJson(daemon, `/api/fleet?${query.toString()}`, signal);
+  return fetchFleet(
+    daemon,
+    { from: '-1h', rows: '240', ...(endpoint !== undefined && { endpoint }) },
+    signal,
+  );
+}
+
+export function fetchFleet(
+  daemon: DaemonAddress,
+  query: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<FleetHistory> {
+  return fetchJson(daemon, `/api/fleet?${new URLSearchParams(query).toString()}`, signal);
 }
 
 /** @throws DaemonAway, DaemonClosed, and the reason of `signal`. */

@@ -2,9 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../../config/exit-codes.ts';
 import type { FleetHistory } from '../../daemon/http/fleet/answer.ts';
-import type { EndpointStatus, Status } from '../../daemon/status/schema.ts';
+import type { EndpointStatus } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { InputError } from '../input-error.ts';
+import { chosenEndpoints } from './chosen.ts';
 import { READER_LEFT } from '../interrupts.ts';
 import { legible } from '../text/legible.ts';
 import { fetchHistory, fetchStatus, DaemonAway, DaemonClosed, type DaemonAddress } from './daemon.ts';
@@ -68,28 +69,12 @@ async function look(
   hasBars: boolean,
 ): Promise<Seen> {
   const status = await fetchStatus(daemon, signal);
-  const endpoints = chosen(status, wanted);
+  const endpoints = chosenEndpoints(status, wanted);
   const fleet = { ...status.fleet, endpoints };
   const only = wanted === undefined ? undefined : endpoints[0]?.endpoint_group;
   const history: FleetHistory | undefined =
     hasBars && endpoints.length > 0 ? await fetchHistory(daemon, only, signal) : undefined;
   return { fleet, none: noEndpoints(status), history, now: status.now };
-}
-
-/** By label or id. */
-function chosen(status: Status, wanted: string | undefined): readonly EndpointStatus[] {
-  const { endpoints } = status.fleet;
-  if (wanted === undefined) return endpoints;
-  const found = endpoints.find(
-    ({ endpoint_group: name, endpoint_id: id }) => name === wanted || String(id) === wanted,
-  );
-  if (found) return [found];
-  const names = endpoints.map(({ endpoint_group: name }) => name).join(', ');
-  throw new InputError(
-    names === ''
-      ? `no endpoint ${wanted}: ${noEndpoints(status)}`
-      : `no endpoint ${wanted}; there is: ${names}`,
-  );
 }
 
 interface Printer {

@@ -1,4 +1,6 @@
 /** A progress bar on stderr: one line drawn over and over on a terminal, a line every fifth of the way elsewhere. */
+import type { Console } from '../console.ts';
+
 const CELLS = 20;
 const DRAW_MS = 100;
 
@@ -9,6 +11,15 @@ export interface ProgressScreen {
   readonly now: () => number;
   /** Width of the terminal: a longer line would go on in the next one, and stay there. */
   readonly columns: () => number;
+}
+
+export function progressScreen(around: Pick<Console, 'err' | 'errColumns'>): ProgressScreen {
+  return {
+    isTTY: around.errColumns !== undefined,
+    write: around.err,
+    now: () => performance.now(),
+    columns: () => around.errColumns ?? 80,
+  };
 }
 
 export class ProgressBar {

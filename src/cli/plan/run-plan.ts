@@ -2,7 +2,9 @@
 import { checkEndpointGroup } from '../../scaling/rules/check.ts';
 import { RecordedLoad } from '../../scaling/planner/load/load.ts';
 import { plan, planStream } from '../../scaling/planner/plan.ts';
-import { givenOf, searchParameters, type SearchResult } from '../../scaling/planner/search/search.ts';
+import { givenOf } from '../../scaling/planner/given.ts';
+import { searchParameters, type SearchResult, type SearchStep } from '../../scaling/planner/search/search.ts';
+import { pointOf } from '../../scaling/planner/search/search-space.ts';
 import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
 import type { Console } from '../console.ts';
 import { InputError } from '../input-error.ts';
@@ -11,9 +13,9 @@ import { givenSettings, type PlanFlags } from './flags.ts';
 import { loadSource, type LoadSource } from './trace/load-source.ts';
 import { createReport, type LabelledPlan, type PlanReport } from './plan-report.ts';
 import { factsOf, parameterSets, type ParameterSet } from './parameter-sets.ts';
-import { ProgressBar, type ProgressScreen } from './progress.ts';
+import { ProgressBar, progressScreen } from './progress.ts';
 
-type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns'>;
+type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns' | 'interruptible'>;
 
 /** @throws InputError for everything that the user can fix */
 export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanReport> {
@@ -25,7 +27,9 @@ export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanRep
     const sets = parameterSets(flags, settings, around);
     const load = await loadSource(flags, settings.seed);
     const { plans, search } = flags.search
-      ? await searched(sets, settings, load, flags.p99, new ProgressBar(screenOf(around)))
+      ? await around.interruptible((signal) =>
+          searched({ sets, settings, load, p99: flags.p99, around, signal }),
+        )
       : { plans: await planned(sets, settings, load), search: undefined };
     if (plans[0]?.requests === 0) throw new InputError(`${load.name}: there are no requests in it`);
     return createReport(load, settings, given, plans, search);
@@ -34,15 +38,6 @@ export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanRep
     if (error instanceof RangeError) throw new InputError(error.message, { cause: error });
     throw error;
   }
-}
-
-function screenOf(around: Around): ProgressScreen {
-  return {
-    isTTY: around.errColumns !== undefined,
-    write: around.err,
-    now: () => performance.now(),
-    columns: () => around.errColumns ?? 80,
-  };
 }
 
 async function planned(
@@ -60,38 +55,45 @@ async function planned(
   });
 }
 
+interface Searched {
+  readonly sets: readonly ParameterSet[];
+  readonly settings: PlanSettings;
+  readonly load: LoadSource;
+  readonly p99: number | undefined;
+  readonly around: Around;
+  readonly signal: AbortSignal;
+}
+
 /** The plan of the best set beside the one of the set that was given. */
-async function searched(
-  [set]: readonly ParameterSet[],
-  settings: PlanSettings,
-  { arrivals }: LoadSource,
-  p99: number | undefined,
-  bar: ProgressBar,
-): Promise<{ readonly plans: readonly LabelledPlan[]; readonly search: SearchResult }> {
+async function searched({
+  sets: [set],
+  settings,
+  load: { arrivals },
+  p99,
+  around,
+  signal,
+}: Searched): Promise<{ readonly plans: readonly LabelledPlan[]; readonly search: SearchResult }> {
   if (!set) throw new InputError('--search needs one set of parameters to start from');
   const load = await RecordedLoad.from(arrivals);
-  const search = driven(searchParameters(set.parameters, settings, load, p99), bar);
+  const bar = new ProgressBar(progressScreen(around));
+  const progress = ({ done, share, best }: SearchStep) => {
+    const note = best ? `best so far: cost ${money(best.cost)}, p99 ${seconds(best.p99Seconds)}` : '';
+    bar.update(share, `${done} sets tried`, note);
+  };
+  const request = { base: set.parameters, settings, loads: [load], p99LimitSeconds: p99 };
+  let search: SearchResult;
+  try {
+    search = await searchParameters(request, { frontier: true, signal, progress });
+  } finally {
+    bar.end();
+  }
   const given = {
     label: 'given',
     findings: set.findings,
     ...plan({ parameters: set.parameters, settings }, load),
   };
   if (!search.best) return { plans: [given], search };
-  const { target_util, cold_mult, cold_workers, min_load } = search.best;
-  const parameters = { ...set.parameters, target_util, cold_mult, cold_workers, min_load };
+  const parameters = { ...set.parameters, ...pointOf(search.best) };
   const { findings } = checkEndpointGroup(givenOf(parameters), factsOf(settings));
   return { plans: [{ label: 'best', findings, ...plan({ parameters, settings }, load) }, given], search };
-}
-
-function driven(steps: ReturnType<typeof searchParameters>, bar: ProgressBar): SearchResult {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) {
-      bar.end();
-      return value;
-    }
-    const { best } = value;
-    const note = best ? `best so far: cost ${money(best.cost)}, p99 ${seconds(best.p99Seconds)}` : '';
-    bar.update(value.share, `${value.done} sets tried`, note);
-  }
 }

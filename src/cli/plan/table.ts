@@ -1,5 +1,6 @@
 /** A plan in the terminal. */
-import { spreadOver, type SearchResult } from '../../scaling/planner/search/search.ts';
+import { spreadOver } from '../../scaling/planner/search/search-space.ts';
+import type { SearchResult } from '../../scaling/planner/search/search.ts';
 import { money, seconds } from '../text/numbers.ts';
 import { frontierPlot } from './frontier-plot.ts';
 import type { PlanReport } from './plan-report.ts';

@@ -17,6 +17,7 @@ import {
   boolean,
   byteSize,
   count,
+  duration,
   durationFrom,
   idList,
   listOf,
@@ -38,6 +39,7 @@ export type Feature =
   | 'fleet'
   | 'budget'
   | 'autotune'
+  | 'advice'
   | 'maintenance'
   | 'instances'
   | 'account'
@@ -55,7 +57,12 @@ interface DaemonOption extends Option {
 }
 
 /** Default schedules of the watches. */
-const SCHEDULES = { maintenance: '*/5 * * * *', instances: '* * * * *', account: '*/15 * * * *' };
+const SCHEDULES = {
+  maintenance: '*/5 * * * *',
+  instances: '* * * * *',
+  account: '*/15 * * * *',
+  advice: '17 4 * * *',
+};
 const schedule: ValueType<string> = {
   name: 'cron expression or off',
   parse: (value) =>
@@ -188,6 +195,20 @@ export const DAEMON_OPTIONS = {
     type: autotuneBounds,
     fallback: '{}',
     doc: 'JSON object of what may be changed, and how far: {endpoint: {parameter: [least, most]}}; what it does not name stays as it is',
+  },
+  adviceSchedule: {
+    variable: 'ADVICE_SCHEDULE',
+    feature: 'advice',
+    type: schedule,
+    fallback: SCHEDULES.advice,
+    doc: 'when to compute what other parameters of watched endpoints would have done; first after six hours of history',
+  },
+  adviceP99: {
+    variable: 'ADVICE_P99',
+    feature: 'advice',
+    type: duration,
+    fallback: undefined,
+    doc: "queue time that 99 of 100 requests are to keep, as modelled; the endpoint's target_queue_time when not set",
   },
   machines: {
     variable: 'MACHINES',

@@ -28,6 +28,7 @@ export const FEATURES: Readonly<Record<Feature, SwitchedOff>> = {
     words: 'no parameters are changed by advice',
     settings: () => ({ autotune: 'off', autotuneBounds: {} }),
   },
+  advice: { words: 'no advice is computed', settings: () => ({ adviceSchedule: 'off' }) },
   maintenance: {
     words: 'maintenance windows are not watched',
     settings: () => ({ maintenanceSchedule: 'off', machines: [] }),

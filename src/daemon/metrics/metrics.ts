@@ -5,6 +5,7 @@ import type { LogLevel } from '../../config/types/log-levels.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { FleetEvent } from '../../fleet/view.ts';
 import type { Status } from '../status/schema.ts';
+import { adviceFamilies } from './families/advice.ts';
 import { deploymentMetrics } from './families/deployments.ts';
 import { logMessageMetric, reloadMetrics, requestMetrics, schedulingLagMetric } from './families/events.ts';
 import { fleetEventMetrics, fleetFamilies } from './families/fleet.ts';
@@ -31,7 +32,13 @@ export function createMetrics(status: () => Status, operations: readonly Operati
   const registry = new Registry();
   let scraped: Status | undefined;
   const shown = (): Status => (scraped ??= status());
-  for (const family of [...processFamilies, ...logFamilies, ...watchFamilies, ...fleetFamilies])
+  for (const family of [
+    ...processFamilies,
+    ...logFamilies,
+    ...watchFamilies,
+    ...fleetFamilies,
+    ...adviceFamilies,
+  ])
     registerFamily(family, registry, shown);
 
   return {

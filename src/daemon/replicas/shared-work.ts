@@ -9,7 +9,10 @@ import type { Lifecycle } from '../process/lifecycle.ts';
 import type { DaemonClient } from '../services/client.ts';
 import { startLogFollowing } from '../services/log-following.ts';
 import type { Fleet, FleetEvent } from '../../fleet/view.ts';
+import { startAdvice, type AdviceService } from '../advice/advice.ts';
+import { computeInChild } from '../advice/compute.ts';
 import { startFleet } from '../services/fleet.ts';
+import { adviceAsked } from '../services/steering-advice.ts';
 import { startWatches } from '../services/watches.ts';
 import type { Status } from '../status/schema.ts';
 import { joinReplicas } from './replicas.ts';
@@ -42,6 +45,7 @@ export type SharedWorkStatus = Pick<
 
 export interface SharedWork {
   readonly fleet: Fleet;
+  readonly advice: AdviceService;
   status(): SharedWorkStatus;
   apply(settings: Settings): Promise<void>;
   /** Adds what ends the work to the clean-ups. */
@@ -76,11 +80,22 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
     logger,
     prices: watches.prices,
     onEvent: onFleetEvent,
+    advise: (question, signal) => advice.ask(adviceAsked(question), signal),
     replicas: replicas && { held: replicas.held, history: () => replicas.history() },
+  });
+
+  const advice = startAdvice({
+    fleet,
+    settings,
+    logger,
+    mayRun: replicas?.held,
+    compute: computeInChild,
+    now: Date.now,
   });
 
   return {
     fleet,
+    advice,
     status: () => ({
       replica: replicas?.status() ?? { id, role: 'alone' },
       ...logs.status(),
@@ -92,8 +107,10 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
       await logs.apply(next);
       await watches.apply(next);
       await fleet.apply(next);
+      await advice.apply(next);
     },
     stopWith(lifecycle) {
+      lifecycle.onStop('advice', () => advice.stop());
       lifecycle.onStop('fleet', () => fleet.stop());
       lifecycle.onStop('watches', () => watches.stop());
       lifecycle.onStop('log polling', (remainingMs) =>

@@ -2,12 +2,18 @@
 import type { Settings } from '../../config/options/options.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
 import { autotuneStatus } from './autotune.ts';
+import type { Advice } from '../../scaling/advice/advice.ts';
+import { adviceStatus } from './advice.ts';
 import type { EndpointStatus, FleetStatus } from './schema.ts';
 
 export type FleetSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'budgetPerHour'>;
 
 /** In seconds and by the published names; what is not known is null. */
-export function fleetStatus(view: FleetView, settings: FleetSettings): FleetStatus {
+export function fleetStatus(
+  view: FleetView,
+  settings: FleetSettings,
+  latest: (endpoint: string) => Advice | undefined = () => undefined,
+): FleetStatus {
   const { endpoints, fleetInterval, budgetPerHour } = settings;
   return {
     configured: endpoints.length > 0,
@@ -16,7 +22,7 @@ export function fleetStatus(view: FleetView, settings: FleetSettings): FleetStat
     budget_per_hour: budgetPerHour ?? null,
     history: view.history,
     history_trouble: view.historyTrouble ?? null,
-    endpoints: view.endpoints.map((endpoint) => endpointStatus(endpoint)),
+    endpoints: view.endpoints.map((endpoint) => endpointStatus(endpoint, latest(endpoint.endpoint))),
   };
 }
 
@@ -29,7 +35,7 @@ const NOTHING_MEASURED = {
   cost_per_hour: null,
 } as const;
 
-function endpointStatus(endpoint: EndpointView): EndpointStatus {
+function endpointStatus(endpoint: EndpointView, advice: Advice | undefined): EndpointStatus {
   const { sample, sampledAtMs } = endpoint;
   return {
     endpoint_group: endpoint.endpoint,
@@ -45,5 +51,6 @@ function endpointStatus(endpoint: EndpointView): EndpointStatus {
     ...(endpoint.steering && { autotune: autotuneStatus(endpoint.steering) }),
     stuck_workers: endpoint.stuckWorkers,
     failing_workers: endpoint.failingWorkers,
+    advice: advice ? adviceStatus(advice) : null,
   };
 }

@@ -9,6 +9,7 @@ import { OUTCOMES } from '../../scaling/autotune/state.ts';
 import { APP_STATES } from '../../heartbeat/view/snapshot.ts';
 import { SEVERITIES } from '../../scaling/rules/findings.ts';
 import { LIFECYCLE_STATES } from '../process/lifecycle.ts';
+import { adviceSchema } from './advice.ts';
 
 const time = z.number().describe('Unix seconds');
 const seconds = z.number().min(0);
@@ -177,6 +178,7 @@ const endpoint = z.object({
   autotune: autotune.optional().describe('Of one whose parameters may be changed by advice'),
   stuck_workers: count.describe('That have been loading far longer than their like'),
   failing_workers: count.describe('That err again and again'),
+  advice: adviceSchema.nullable().describe('The last; null before the first'),
 });
 
 const fleet = z.object({

@@ -20,7 +20,7 @@ export interface StatusSources {
   readonly lifecycle: Pick<Lifecycle, 'state'>;
   readonly clock: Pick<ServiceClock, 'skewSeconds'>;
   readonly heartbeats: Pick<Heartbeats, 'status' | 'openConnections' | 'app'>;
-  readonly work: Pick<SharedWork, 'status' | 'fleet'>;
+  readonly work: Pick<SharedWork, 'status' | 'fleet' | 'advice'>;
 }
 
 export function statusSnapshot(sources: StatusSources): Status {
@@ -60,7 +60,9 @@ export function statusSnapshot(sources: StatusSources): Status {
       parameters: { ...parameters },
       findings,
     })),
-    fleet: fleetStatus(sources.work.fleet.view(), settings),
+    fleet: fleetStatus(sources.work.fleet.view(), settings, (endpoint) =>
+      sources.work.advice.latest(endpoint),
+    ),
     instances: work.instances,
     maintenance_windows: work.maintenance_windows,
     account: work.account,

@@ -3,15 +3,20 @@
  * engine, its workers and its load do in a minute what they would do in a day. Looked at as anybody looks: over HTTP.
  */
 import { delay } from '../../../client/delay.ts';
+import type { Worker } from '../../../contract/operations/serverless/workers.ts';
 import { createClient, type Client } from '../../../client/client.ts';
 import { EXIT } from '../../../config/exit-codes.ts';
 import { startEmulator, type Emulator, type Seed } from '../../../emulator/index.ts';
 import type { FleetSample } from '../../../fleet/sample.ts';
 import { measure } from '../../../fleet/workers/measure.ts';
 import { createInstancesWatch, type InstancesWatch } from '../../../watch/instances.ts';
+import { resolveDefaults } from '../../../scaling/rules/check.ts';
+import { adviceLines } from '../../advise/lines.ts';
 import { printLine, type Console } from '../../console.ts';
 import { createLiveScreen } from '../../fleet/screen.ts';
+import { ProgressBar, progressScreen } from '../../plan/progress.ts';
 import { legible } from '../../text/legible.ts';
+import { DayRecord } from './advice.ts';
 import { NO_FIGURES, withSample, type DayFigures } from './figures.ts';
 import { dayOfRequests, DAY_SECONDS } from './load.ts';
 import { CELL_SECONDS, dayLine, dayPicture } from './picture.ts';
@@ -30,17 +35,21 @@ const DECISIONS_SHOWN = 6;
 /** Answers come from this process, at once: an interrupt ends the day between two of them. */
 const NEVER = new AbortController().signal;
 
+const PARAMETERS = {
+  endpoint_name: 'chat',
+  target_util: 0.85,
+  cold_mult: 1.5,
+  cold_workers: 2,
+  max_workers: 16,
+  inactivity_timeout: 900,
+};
+
 function seed(): Seed {
   return {
     endpoint_groups: [
       {
         id: ENDPOINT,
-        endpoint_name: 'chat',
-        target_util: 0.85,
-        cold_mult: 1.5,
-        cold_workers: 2,
-        max_workers: 16,
-        inactivity_timeout: 900,
+        ...PARAMETERS,
         load: { shape: 'trace', ...dayOfRequests(), period_seconds: DAY_SECONDS },
       },
     ],
@@ -58,8 +67,10 @@ export function runDay(console: Console): Promise<number> {
     });
     await using client = createClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
     const view = console.columns === undefined ? lines(console) : pictures(console);
-    const figures = await passDay(emulator, client, view, signal).finally(() => view.end());
+    const record = new DayRecord('chat');
+    const figures = await passDay({ emulator, client, view, record, signal }).finally(() => view.end());
     for (const line of summarizeDay(figures, emulator.endpointGroups.get(ENDPOINT))) printLine(console, line);
+    if (!signal.aborted) await sayAdvice(record, console, signal);
     return EXIT.ok;
   });
 }
@@ -71,19 +82,23 @@ interface View {
   end(): void;
 }
 
-async function passDay(
-  emulator: Emulator,
-  client: Client,
-  view: View,
-  signal: AbortSignal,
-): Promise<DayFigures> {
+interface Day {
+  readonly emulator: Emulator;
+  readonly client: Client;
+  readonly view: View;
+  readonly record: DayRecord;
+  readonly signal: AbortSignal;
+}
+
+async function passDay({ emulator, client, view, record, signal }: Day): Promise<DayFigures> {
   const instances = createInstancesWatch(client);
   const startedAt = performance.now();
   let figures = NO_FIGURES;
   for (let step = 0; figures.seconds < DAY_SECONDS && !signal.aborted; step += 1) {
     await emulator.clock.advance(STEP_SECONDS * 1000);
     if (step % PRICES_EVERY === 0) await instances.run(NEVER);
-    const sample = await look(emulator, client, instances);
+    const { sample, workers } = await look(emulator, client, instances);
+    record.look(sample, workers);
     figures = withSample(figures, sample, { seconds: STEP_SECONDS, cellSeconds: CELL_SECONDS });
     if (view.wants(figures)) view.show(figures, await decisionsOf(client));
     const aheadMs = startedAt + (figures.seconds / DAY_SECONDS) * LENGTH_MS - performance.now();
@@ -92,10 +107,29 @@ async function passDay(
   return figures;
 }
 
-async function look(emulator: Emulator, client: Client, instances: InstancesWatch): Promise<FleetSample> {
+async function look(
+  emulator: Emulator,
+  client: Client,
+  instances: InstancesWatch,
+): Promise<{ readonly sample: FleetSample; readonly workers: readonly Worker[] }> {
   const { workers } = await client.endpointGroups.workers({ id: ENDPOINT });
   if (workers.some(({ id }) => !instances.prices().has(id))) await instances.run(NEVER);
-  return measure({ workers, unreadable: 0 }, instances.prices(), emulator.clock.now());
+  return { sample: measure({ workers, unreadable: 0 }, instances.prices(), emulator.clock.now()), workers };
+}
+
+/** What other parameters would have done with this day. */
+async function sayAdvice(record: DayRecord, console: Console, signal: AbortSignal): Promise<void> {
+  const bar = new ProgressBar(progressScreen(console));
+  try {
+    const report = await record.advice(resolveDefaults(PARAMETERS), signal, (share) =>
+      bar.update(share, 'what other parameters would have done', ''),
+    );
+    bar.end();
+    for (const line of ['', ...adviceLines(report, console.columns)]) printLine(console, line);
+  } catch (error) {
+    bar.end();
+    if (!signal.aborted) throw error;
+  }
 }
 
 /** With the time of day alone. */

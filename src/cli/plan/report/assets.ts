@@ -7,10 +7,11 @@ export interface ReportAssets {
   readonly scripts: readonly string[];
 }
 
-export function reportAssets(): ReportAssets {
+/** @param own The script with the plots of the page; without it those of a plan. */
+export function reportAssets(own = beside('plan-report.js')): ReportAssets {
   return {
     styles: [plotFile('uPlot.min.css'), beside('plan-report.css')],
-    scripts: [plotFile('uPlot.iife.min.js'), beside('plan-report.js')],
+    scripts: [plotFile('uPlot.iife.min.js'), beside('plots.js'), own],
   };
 }
 

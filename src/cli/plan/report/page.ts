@@ -1,75 +1,45 @@
-/**
- * One self-contained page of a plan: figures, plots, and everything it assumes. It loads nothing: its policy allows
- * the scripts and styles in it by their hashes, and no address at all.
- */
-import { createHash } from 'node:crypto';
-import { spreadOver, type Candidate, type SearchResult } from '../../../scaling/planner/search/search.ts';
+/** One self-contained page of a plan: figures, plots, and everything it assumes. */
+import type { Candidate } from '../../../scaling/planner/search/candidate.ts';
+import { spreadOver } from '../../../scaling/planner/search/search-space.ts';
+import type { SearchResult } from '../../../scaling/planner/search/search.ts';
 import { money, percent, seconds } from '../../text/numbers.ts';
 import type { LabelledPlan, PlanReport } from '../plan-report.ts';
 import { adviceOf, RESULT_ROWS, loadSentence, parameterRows, type Row } from '../rows.ts';
 import { searchVerdict } from '../search-verdict.ts';
 import type { ReportAssets } from './assets.ts';
-import { html, Markup } from './markup.ts';
+import { html, type Markup } from './markup.ts';
+import { embeddedJson, pageOf, plotBox } from './shell.ts';
 
-export function planPage(report: PlanReport, { styles, scripts }: ReportAssets): string {
+export function planPage(report: PlanReport, assets: ReportAssets): string {
   const { plans, search } = report;
-  const policy = [
-    "default-src 'none'",
-    `style-src ${styles.map(sourceHash).join(' ')}`,
-    `script-src ${scripts.map(sourceHash).join(' ')}`,
-    'img-src data:',
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join('; ');
-  const page = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta http-equiv="Content-Security-Policy" content="${policy}" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>Plan: ${report.load.name}</title>
-        <link rel="icon" href="data:," />
-        ${styles.map((style) => new Markup(`<style>${style}</style>`))}
-      </head>
-      <body>
-        <header>
-          <h1>What these parameters will do</h1>
-          <p>${loadSentence(report)}</p>
-          <p class="quiet">
-            Work of a request: ${report.load.work}${report.load.workGuessed ? ' (assumed)' : ''}. A model of
-            the service, made from its documentation; the figures are for comparing, not for billing.
-          </p>
-        </header>
-        <main>
-          ${search ? searchSection(search) : ''} ${plans.length === 1 ? plans.map(cards) : ''}
-          <section aria-labelledby="plots-title">
-            <h2 id="plots-title">Over time</h2>
-            <div class="plots">${plots(plans).map(([name, caption]) => plot(name, caption))}</div>
-          </section>
-          <div class="plots ${plans.length > 3 ? 'stacked' : ''}">
-            ${tableSection('figures', 'Figures', RESULT_ROWS, plans)}
-            ${tableSection(
-              'parameters',
-              plans.length > 1 ? 'Parameters that differ' : 'Parameters',
-              parameterRows(plans),
-              plans,
-            )}
-          </div>
-          ${advice(plans)} ${assumptions(report)}
-        </main>
-        <script type="application/json" id="plan-data">
-          ${new Markup(embedded(report))}
-        </script>
-        ${scripts.map((script) => new Markup(`<script>${script}</script>`))}
-      </body>
-    </html> `;
-  return page.text;
-}
-
-/** As a content security policy names an inline script or style. */
-function sourceHash(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  return pageOf(
+    {
+      title: `Plan: ${report.load.name}`,
+      header: html`<h1>What these parameters will do</h1>
+        <p>${loadSentence(report)}</p>
+        <p class="quiet">
+          Work of a request: ${report.load.work}${report.load.workGuessed ? ' (assumed)' : ''}. A model of the
+          service, made from its documentation; the figures are for comparing, not for billing.
+        </p>`,
+      main: html`${search ? searchSection(search) : ''} ${plans.length === 1 ? plans.map(cards) : ''}
+        <section aria-labelledby="plots-title">
+          <h2 id="plots-title">Over time</h2>
+          <div class="plots">${plots(plans).map(([name, caption]) => plotBox(name, caption))}</div>
+        </section>
+        <div class="plots ${plans.length > 3 ? 'stacked' : ''}">
+          ${tableSection('figures', 'Figures', RESULT_ROWS, plans)}
+          ${tableSection(
+            'parameters',
+            plans.length > 1 ? 'Parameters that differ' : 'Parameters',
+            parameterRows(plans),
+            plans,
+          )}
+        </div>
+        ${advice(plans)} ${assumptions(report)}`,
+      data: embeddedJson(drawn(report)),
+    },
+    assets,
+  );
 }
 
 function plots(plans: readonly LabelledPlan[]): readonly (readonly [name: string, caption: string])[] {
@@ -80,18 +50,6 @@ function plots(plans: readonly LabelledPlan[]): readonly (readonly [name: string
     ['queue', many ? 'Queue time, p99' : 'Queue time of the requests that arrived then'],
     ['cost', 'Cost since the start'],
   ];
-}
-
-function plot(name: string, caption: string): Markup {
-  return html`<figure>
-    <figcaption>${caption}</figcaption>
-    <div
-      class="plot"
-      data-plot="${name}"
-      role="img"
-      aria-label="${caption}; the figures are in the table below"
-    ></div>
-  </figure>`;
 }
 
 function cards({ queueTime, cost, utilisation, share, parameters }: LabelledPlan): Markup {
@@ -171,7 +129,7 @@ function searchSection(search: SearchResult): Markup {
       p99.
     </p>
     <div class="plots">
-      ${plot('frontier', 'Queue time p99 against cost of the whole load')}
+      ${plotBox('frontier', 'Queue time p99 against cost of the whole load')}
       <figure class="wide" tabindex="0" role="region" aria-label="Sets that no other beats">
         <table class="figures">
           <thead>
@@ -236,10 +194,10 @@ function assumptions({ assumptions: all, model, notModelled }: PlanReport): Mark
   </section>`;
 }
 
-/** What the script draws, as JSON that no `</script>` in a label can end. */
-function embedded({ plans, search }: PlanReport): string {
+/** What the script draws. */
+function drawn({ plans, search }: PlanReport): unknown {
   const onFrontier = new Set(search?.frontier);
-  const drawn = {
+  return {
     seconds: Math.max(...plans.map((plan) => plan.seconds)),
     plans: plans.map(({ label, series }) => ({ label, series })),
     search: search
@@ -250,7 +208,4 @@ function embedded({ plans, search }: PlanReport): string {
         }
       : null,
   };
-  const rounded = (_: string, value: unknown) =>
-    typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value;
-  return JSON.stringify(drawn, rounded).replaceAll('<', String.raw`\u003c`);
 }

@@ -1,6 +1,7 @@
 /** The load that the flags describe: a trace, or one made up. */
 import { generateLoad } from '../../../scaling/planner/load/generators.ts';
-import { scaleArrivals, type Arrival, type ArrivalStream } from '../../../scaling/planner/load/load.ts';
+import type { Arrival, ArrivalStream } from '../../../scaling/planner/load/load.ts';
+import { scaleArrivals } from '../../../scaling/planner/load/scale.ts';
 import { InputError } from '../../input-error.ts';
 import type { PlanFlags } from '../flags.ts';
 import { number } from '../../text/numbers.ts';

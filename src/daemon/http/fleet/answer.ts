@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import type { Aggregate, HistoryRow } from '../../../fleet/history/row.ts';
 import { MEASURES, type Measure } from '../../../fleet/sample.ts';
+import type { Measured } from '../../../fleet/view.ts';
 
 const time = z.number().describe('Unix seconds');
 const count = z.int().min(0);
@@ -36,6 +37,15 @@ const row = z.object({
 const endpoint = z.object({
   endpoint_group: z.string().describe('As metrics and status name it'),
   endpoint_id: count.nullable().describe('Null from a replica that does not look at it'),
+  measured: z
+    .object({
+      performance: z.array(z.number()).describe('Of each worker that there is, units a second'),
+      start_seconds: z
+        .object({ new: z.array(z.number()), cold: z.array(z.number()) })
+        .describe('How long the last starts took, from nothing and from stopped'),
+    })
+    .nullable()
+    .describe('What is known of single workers; null from a replica that does not look at it'),
   rows: z.array(row).describe('Oldest first'),
 });
 
@@ -43,6 +53,7 @@ const fleetHistorySchema = z.object({ from: time, to: time, endpoints: z.array(e
 
 export type FleetHistory = z.infer<typeof fleetHistorySchema>;
 type FleetHistoryRow = z.infer<typeof row>;
+type MeasuredWorkers = NonNullable<z.infer<typeof endpoint>['measured']>;
 
 /** The published JSON Schema: served at /api/fleet/schema, and in the tree as deploy/fleet.schema.json. */
 export function fleetJsonSchema(): Record<string, unknown> {
@@ -69,6 +80,13 @@ export function fleetRow({ fromMs, lengthMs, samples, measures, workers }: Histo
         return value === null ? [] : [[status, value]];
       }),
     ),
+  };
+}
+
+export function measuredWorkers({ performances, startSeconds }: Measured): MeasuredWorkers {
+  return {
+    performance: [...performances],
+    start_seconds: { new: [...startSeconds.new], cold: [...startSeconds.cold] },
   };
 }
 

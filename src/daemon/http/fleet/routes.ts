@@ -3,7 +3,7 @@ import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Fleet } from '../../../fleet/view.ts';
 import { RedisAway, RedisSilent } from '../../replicas/redis.ts';
 import { json, type Reply, type RouteRequest, type Routes } from '../reply.ts';
-import { fleetJsonSchema, fleetRow, type FleetHistory } from './answer.ts';
+import { fleetJsonSchema, fleetRow, measuredWorkers, type FleetHistory } from './answer.ts';
 import { fleetCsv } from './csv.ts';
 import { readFleetQuery, type QueryProblem } from './query.ts';
 
@@ -28,8 +28,13 @@ async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<R
   for (const endpoint of read.endpoints) {
     await othersTurn();
     const rows = await fleet.history({ endpoint, fromMs, toMs, maxRows });
-    const id = known.find((each) => each.endpoint === endpoint)?.id ?? null;
-    endpoints.push({ endpoint_group: endpoint, endpoint_id: id, rows: rows.map((row) => fleetRow(row)) });
+    const seen = known.find((each) => each.endpoint === endpoint);
+    endpoints.push({
+      endpoint_group: endpoint,
+      endpoint_id: seen?.id ?? null,
+      measured: seen ? measuredWorkers(seen.measured) : null,
+      rows: rows.map((row) => fleetRow(row)),
+    });
   }
   const found: FleetHistory = { from: fromMs / 1000, to: toMs / 1000, endpoints };
   const isCsv = (format ?? preferred(headers.accept)) === 'csv';

@@ -1,5 +1,5 @@
 /** The load of a plan: requests in the order in which they arrive. */
-import { createRandom } from './random.ts';
+import type { SharedLoad, SharedRequests } from './shared-load.ts';
 
 export interface Arrival {
   /** Since the start of the plan; never before the arrival in front of it. */
@@ -11,12 +11,36 @@ export interface Arrival {
 /** In arrays of any length: one awaits a piece, not each request, which is what makes a million cheap. */
 export type ArrivalStream = AsyncIterable<readonly Arrival[]>;
 
-/** A load that is kept, 16 bytes a request, so that it can be planned for many times over. */
-export class RecordedLoad implements Iterable<Arrival> {
-  #times = new Float64Array(1024);
-  #works = new Float64Array(1024);
+/** Answers false where it has heard enough. */
+export type Arrive = (atSeconds: number, work: number) => boolean | void;
+
+/** A load that can be planned for many times over, and is the same each time. */
+export interface ReplayableLoad {
+  /** Requests. */
+  readonly length: number;
+  /** Sum of all work, units. */
+  readonly work: number;
+  /** When the last request arrives. */
+  readonly seconds: number;
+  /** Calls back for each request from `from` up to, and not at, `to`, in order, without making an object of it. */
+  replay(arrive: Arrive, from?: number, to?: number): void;
+  /** As data that threads share, for `openLoad` to make the same load of. */
+  share(): SharedLoad;
+}
+
+/** A load that is kept, 16 bytes a request, in memory that threads can share. */
+export class RecordedLoad implements ReplayableLoad, Iterable<Arrival> {
+  #times: Float64Array<SharedArrayBuffer>;
+  #works: Float64Array<SharedArrayBuffer>;
   #length = 0;
   #work = 0;
+
+  constructor(shared?: SharedRequests) {
+    this.#times = shared?.times ?? sharedArray(1024);
+    this.#works = shared?.works ?? sharedArray(1024);
+    this.#length = shared?.length ?? 0;
+    this.#work = shared?.work ?? 0;
+  }
 
   static of(load: Iterable<Arrival>): RecordedLoad {
     const recorded = new RecordedLoad();
@@ -34,12 +58,10 @@ export class RecordedLoad implements Iterable<Arrival> {
     return this.#length;
   }
 
-  /** Sum of all work, units. */
   get work(): number {
     return this.#work;
   }
 
-  /** When the last request arrives. */
   get seconds(): number {
     return this.#length === 0 ? 0 : (this.#times[this.#length - 1] as number);
   }
@@ -55,11 +77,17 @@ export class RecordedLoad implements Iterable<Arrival> {
     this.#work += work;
   }
 
-  /** Calls back for each request, in order, without making an object of it. */
-  replay(arrive: (atSeconds: number, work: number) => void): void {
-    for (let index = 0; index < this.#length; index += 1) {
-      arrive(this.#times[index] as number, this.#works[index] as number);
+  replay(arrive: Arrive, from = 0, to = Infinity): void {
+    const [times, works, length] = [this.#times, this.#works, this.#length];
+    for (let index = this.#firstAt(from); index < length; index += 1) {
+      const at = times[index] as number;
+      if (at >= to || arrive(at, works[index] as number) === false) return;
     }
+  }
+
+  share(): SharedLoad {
+    const requests = { times: this.#times, works: this.#works, length: this.#length, work: this.#work };
+    return { kind: 'recorded', requests };
   }
 
   *[Symbol.iterator](): Generator<Arrival> {
@@ -67,33 +95,25 @@ export class RecordedLoad implements Iterable<Arrival> {
       yield { atSeconds: this.#times[index] as number, work: this.#works[index] as number };
     }
   }
+
+  /** Index of the first request that does not arrive before `seconds`. */
+  #firstAt(seconds: number): number {
+    let [from, to] = [0, seconds <= 0 ? 0 : this.#length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#times[middle] as number) < seconds) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
 }
 
-function doubled(values: Float64Array): Float64Array<ArrayBuffer> {
-  const longer = new Float64Array(values.length * 2);
+function sharedArray(length: number): Float64Array<SharedArrayBuffer> {
+  return new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
+}
+
+function doubled(values: Float64Array<SharedArrayBuffer>): Float64Array<SharedArrayBuffer> {
+  const longer = sharedArray(values.length * 2);
   longer.set(values);
   return longer;
-}
-
-/**
- * Scales a load up or down by a factor above 0. `requests` repeats or leaves out whole requests (a factor of 2.5
- * repeats each one two or three times, at random), which keeps their sizes but makes the repeated ones
- * arrive together; `work` makes each request larger or smaller instead.
- */
-export function scaleArrivals(
-  factor: number,
-  by: 'requests' | 'work',
-  seed: number,
-): (arrivals: readonly Arrival[]) => readonly Arrival[] {
-  if (!(factor > 0 && factor < Infinity)) throw new RangeError('--scale: a number above 0');
-  if (factor === 1) return (arrivals) => arrivals;
-  if (by === 'work') {
-    return (arrivals) => arrivals.map(({ atSeconds, work }) => ({ atSeconds, work: work * factor }));
-  }
-  const random = createRandom(seed);
-  return (arrivals) =>
-    arrivals.flatMap((arrival) => {
-      const times = Math.floor(factor) + (random() < factor % 1 ? 1 : 0);
-      return Array.from({ length: times }, () => arrival);
-    });
 }

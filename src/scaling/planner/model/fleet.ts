@@ -1,12 +1,10 @@
 /**
- * The workers of the group: what starts, stops and takes work, and until when each is busy. A worker is known by its
- * place, which another one may have after it.
- *
- * Above 300 lines because all that moves a worker shares the same four structures, which no two files may change.
+ * The workers of the group: what starts and stops. A worker is known by its place, which another one may have after it.
  */
 import type { Demand } from './demand.ts';
 import { NumberHeap, type SavedHeap } from './number-heap.ts';
 import type { Random } from '../load/random.ts';
+import { WorkSlots, type SavedWork } from './work-slots.ts';
 import { isShort, WorkerPool, STATE, type SavedPool, type State } from './worker-pool.ts';
 import type { PlanSettings } from '../settings.ts';
 import type { WorkerCounts } from './time-series.ts';
@@ -23,11 +21,9 @@ export interface FleetTotals {
   readonly peak: { hot: number; total: number };
 }
 
-export interface SavedFleet extends FleetTotals {
+export interface SavedFleet extends FleetTotals, SavedWork {
   readonly pool: SavedPool;
-  readonly busyUntil: Float64Array;
   readonly changes: SavedHeap;
-  readonly slots: SavedHeap;
   readonly wanted: Demand;
 }
 
@@ -43,13 +39,10 @@ export class Fleet {
   readonly #random: Random;
   readonly #moved: Moved | undefined;
   readonly #pool: WorkerPool;
-  /** Until when each slot is busy, of workers that are not hot; hot ones have theirs in `slots`. */
-  #busyUntil: Float64Array;
+  /** What they have to do. */
+  readonly work: WorkSlots;
   /** When a worker changes its state by itself. */
   readonly #changes: NumberHeap;
-  /** The slots of hot workers by the time when they are free. */
-  readonly slots: NumberHeap;
-  #served: Float64Array;
   readonly #starts = { fromCold: 0, fromNothing: 0 };
   readonly #peak = { hot: 0, total: 0 };
   #wanted: Demand;
@@ -59,10 +52,8 @@ export class Fleet {
     this.#random = random;
     this.#moved = moved;
     this.#pool = new WorkerPool(maxWorkers, settings.performance, saved?.pool);
-    this.#busyUntil = saved?.busyUntil.slice() ?? new Float64Array(maxWorkers * settings.slots);
+    this.work = new WorkSlots(this.#pool, settings, saved);
     this.#changes = new NumberHeap(saved?.changes);
-    this.slots = new NumberHeap(saved?.slots);
-    this.#served = saved?.served.slice() ?? new Float64Array(maxWorkers);
     this.#wanted = saved?.wanted ?? NOTHING_WANTED;
     Object.assign(this.#starts, saved?.starts);
     Object.assign(this.#peak, saved?.peak);
@@ -71,10 +62,8 @@ export class Fleet {
   save(): SavedFleet {
     return {
       pool: this.#pool.save(),
-      busyUntil: this.#busyUntil.slice(),
+      ...this.work.save(),
       changes: this.#changes.save(),
-      slots: this.slots.save(),
-      served: this.#served.slice(),
       starts: { ...this.#starts },
       peak: { ...this.#peak },
       wanted: this.#wanted,
@@ -82,11 +71,7 @@ export class Fleet {
   }
 
   get totals(): FleetTotals {
-    return { served: this.#served, starts: this.#starts, peak: this.#peak };
-  }
-
-  get places(): number {
-    return this.#pool.places;
+    return { served: this.work.served, starts: this.#starts, peak: this.#peak };
   }
 
   stateOf(place: number): State {
@@ -109,15 +94,8 @@ export class Fleet {
     return this.#changes.minKey;
   }
 
-  /** Workers that finish what they have still count as hot: they are paid for, and do work. */
   get workers(): WorkerCounts {
-    const pool = this.#pool;
-    return {
-      hot: pool.workersIn(STATE.hot) + pool.workersIn(STATE.draining),
-      cold: pool.workersIn(STATE.cold),
-      starting: pool.workersIn(STATE.starting) + pool.workersIn(STATE.creating),
-      capacity: pool.capacityIn(STATE.hot) + pool.capacityIn(STATE.draining),
-    };
+    return this.#pool.counts;
   }
 
   /** Units/s of the workers that take requests. */
@@ -127,42 +105,7 @@ export class Fleet {
 
   /** Units/s of the workers that take requests, or will once they have started from cold. */
   get committedCapacity(): number {
-    return this.#pool.capacityIn(STATE.hot) + this.#pool.capacityIn(STATE.starting);
-  }
-
-  /** Gives the slot at `place` of `slots` the work, from `begin` on. */
-  assign(place: number, begin: number, work: number): void {
-    const worker = this.#workerOf(this.slots.itemAt(place));
-    this.#served[worker] = (this.#served[worker] as number) + work;
-    this.slots.raise(place, begin + this.secondsFor(work, worker));
-  }
-
-  /** How long a slot of the worker takes for the work. */
-  secondsFor(work: number, worker: number): number {
-    return (work * this.#settings.slots) / this.#pool.speedOf(worker);
-  }
-
-  /** The worker that has the slot at `place` of `slots`. */
-  holderOf(place: number): number {
-    return this.#workerOf(this.slots.itemAt(place));
-  }
-
-  /** Work that hot workers have been given and not done yet, units. */
-  unfinishedWork(now: number): number {
-    let work = 0;
-    for (let place = 0; place < this.slots.size; place += 1) {
-      const left = this.slots.keyAt(place) - now;
-      if (left > 0) work += left * this.#pool.speedOf(this.#workerOf(this.slots.itemAt(place)));
-    }
-    return work / this.#settings.slots;
-  }
-
-  /** When the last slot is free; at least `now`. */
-  lastBusy(now: number): number {
-    let last = now;
-    for (let place = 0; place < this.slots.size; place += 1) last = Math.max(last, this.slots.keyAt(place));
-    for (const until of this.#busyUntil) last = Math.max(last, until);
-    return last;
+    return this.#pool.committedCapacity;
   }
 
   /** Puts workers in place as if they had always been there; as many hot ones as `hotWorkers`, where given. */
@@ -170,9 +113,9 @@ export class Fleet {
     this.#wanted = demand;
     const pool = this.#pool;
     const wantsHot = () =>
-      hotWorkers === undefined ? this.#isShortOfHot(demand) : pool.workersIn(STATE.hot) < hotWorkers;
+      hotWorkers === undefined ? this.#pool.isShortOfHot(demand) : pool.workersIn(STATE.hot) < hotWorkers;
     while (pool.total < pool.max && wantsHot()) this.#appear(STATE.hot);
-    while (this.#isShortOfWorkers(demand)) this.#appear(STATE.cold);
+    while (this.#pool.isShortOfWorkers(demand)) this.#appear(STATE.cold);
     this.#notePeaks();
   }
 
@@ -215,7 +158,7 @@ export class Fleet {
     for (let place = 0; place < this.#pool.places; place += 1) {
       const state = this.#pool.stateOf(place);
       if (state === STATE.starting || state === STATE.creating) this.halt(place, now);
-      else if (state === STATE.hot) this.#drainOrStop(place, this.#freeAtHot(place), now);
+      else if (state === STATE.hot) this.#drainOrStop(place, this.work.freeAtHot(place), now);
     }
   }
 
@@ -226,8 +169,8 @@ export class Fleet {
     const state = this.#pool.stateOf(worker);
     if (state === STATE.starting) this.#move(worker, STATE.hot);
     else if (state === STATE.creating) {
-      this.#move(worker, this.#isShortOfHot(this.#wanted) ? STATE.hot : STATE.cold);
-    } else if (state === STATE.draining && this.#freeAt(worker) <= now) {
+      this.#move(worker, this.#pool.isShortOfHot(this.#wanted) ? STATE.hot : STATE.cold);
+    } else if (state === STATE.draining && this.work.freeAt(worker) <= now) {
       // Else it was called back meanwhile and given more.
       this.#move(worker, STATE.cold);
     }
@@ -240,8 +183,8 @@ export class Fleet {
    */
   scale(now: number, wanted: Demand, kept: Demand): void {
     this.#wanted = wanted;
-    while (this.#isShortOfHot(wanted) && this.#reviveOrStart(now));
-    while (this.#isShortOfWorkers(wanted)) this.#create(now);
+    while (this.#pool.isShortOfHot(wanted) && this.#reviveOrStart(now));
+    while (this.#pool.isShortOfWorkers(wanted)) this.#create(now);
     while (this.#stopOne(now, kept));
     while (this.#removeOne(kept));
     while (this.#pool.total > this.#pool.max && this.#shedOne(now));
@@ -276,8 +219,8 @@ export class Fleet {
     const pool = this.#pool;
     const enoughWithout = (speed: number) =>
       !isShort(this.hotCapacity - speed, pool.workersIn(STATE.hot) - 1, kept.hotCapacity, kept.hotWorkers);
-    if (this.slots.size === 0 || !enoughWithout(this.#settings.performance.least)) return false;
-    const [worker, freeAt] = this.#freeFirst();
+    if (this.work.free.size === 0 || !enoughWithout(this.#settings.performance.least)) return false;
+    const [worker, freeAt] = this.work.freeFirst();
     if (!enoughWithout(pool.speedOf(worker))) return false;
     if (freeAt > now && this.#settings.stopping === 'idle') return false;
     this.#drainOrStop(worker, freeAt, now);
@@ -301,7 +244,7 @@ export class Fleet {
     }
     // Those that drain are on their way out.
     if (pool.total - pool.workersIn(STATE.draining) <= pool.max) return false;
-    const [worker, freeAt] = this.#freeFirst();
+    const [worker, freeAt] = this.work.freeFirst();
     this.#drainOrStop(worker, freeAt, now);
     return true;
   }
@@ -317,30 +260,6 @@ export class Fleet {
     return true;
   }
 
-  /** The hot worker that will first have done all it has, and when. */
-  #freeFirst(): [worker: number, freeAt: number] {
-    const free = new Map<number, number>();
-    for (let place = 0; place < this.slots.size; place += 1) {
-      const worker = this.#workerOf(this.slots.itemAt(place));
-      free.set(worker, Math.max(free.get(worker) ?? 0, this.slots.keyAt(place)));
-    }
-    let first: [number, number] = [-1, Infinity];
-    for (const entry of free) if (entry[1] < first[1]) first = entry;
-    return first;
-  }
-
-  #isShortOfHot({ hotCapacity, hotWorkers }: Demand): boolean {
-    const workers = this.#pool.workersIn(STATE.hot) + this.#pool.workersIn(STATE.starting);
-    if (workers >= this.#pool.max) return false;
-    return isShort(this.committedCapacity, workers, hotCapacity, hotWorkers);
-  }
-
-  #isShortOfWorkers({ totalCapacity, totalWorkers, hotWorkers }: Demand): boolean {
-    const pool = this.#pool;
-    const workers = Math.max(totalWorkers, hotWorkers);
-    return pool.total < pool.max && isShort(pool.totalCapacity, pool.total, totalCapacity, workers);
-  }
-
   #appear(state: State): number {
     if (this.#pool.first(STATE.none) < 0) this.#makeRoom(this.#pool.places + 1);
     const worker = this.#pool.first(STATE.none);
@@ -353,66 +272,22 @@ export class Fleet {
   #makeRoom(places: number): void {
     if (places <= this.#pool.places) return;
     this.#pool.grow(places);
-    const [busyUntil, served] = [this.#busyUntil, this.#served];
-    this.#busyUntil = new Float64Array(places * this.#settings.slots);
-    this.#busyUntil.set(busyUntil);
-    this.#served = new Float64Array(places);
-    this.#served.set(served);
+    this.work.grow(places);
   }
 
   /** Takes from a worker what it has not done yet, and what it would have become by itself. */
   #abandonWork(place: number, now: number): void {
-    const { slots } = this.#settings;
-    if (this.#pool.stateOf(place) === STATE.hot) this.#parkSlots(place);
-    let left = 0;
-    for (let slot = place * slots; slot < (place + 1) * slots; slot += 1) {
-      left += Math.max(0, (this.#busyUntil[slot] as number) - now);
-      this.#busyUntil[slot] = Math.min(now, this.#busyUntil[slot] as number);
-    }
-    const undone = (left * this.#pool.speedOf(place)) / slots;
-    this.#served[place] = (this.#served[place] as number) - undone;
+    if (this.#pool.stateOf(place) === STATE.hot) this.work.park(place);
+    this.work.abandon(place, now);
     this.#changes.keep((item) => item !== place);
   }
 
-  /** Until when all slots of a hot worker are busy. */
-  #freeAtHot(place: number): number {
-    let freeAt = 0;
-    for (let at = 0; at < this.slots.size; at += 1) {
-      if (this.holderOf(at) === place) freeAt = Math.max(freeAt, this.slots.keyAt(at));
-    }
-    return freeAt;
-  }
-
   #move(worker: number, to: State): void {
-    const { slots } = this.#settings;
     const from = this.#pool.stateOf(worker);
-    if (from === STATE.hot) this.#parkSlots(worker);
+    if (from === STATE.hot) this.work.park(worker);
     this.#pool.move(worker, to);
-    if (to === STATE.hot) {
-      for (let slot = worker * slots; slot < (worker + 1) * slots; slot += 1) {
-        this.slots.push(this.#busyUntil[slot] as number, slot);
-      }
-    }
+    if (to === STATE.hot) this.work.open(worker);
     this.#moved?.(worker, from, to);
-  }
-
-  /** Nothing more comes to the slots of this worker. */
-  #parkSlots(worker: number): void {
-    this.slots.keep((slot, freeAt) => {
-      if (this.#workerOf(slot) !== worker) return true;
-      this.#busyUntil[slot] = freeAt;
-      return false;
-    });
-  }
-
-  #freeAt(worker: number): number {
-    const { slots } = this.#settings;
-    return this.#busyUntil.subarray(worker * slots, (worker + 1) * slots).reduce((a, b) => Math.max(a, b));
-  }
-
-  #workerOf(slot: number): number {
-    const { slots } = this.#settings;
-    return slots === 1 ? slot : Math.floor(slot / slots);
   }
 
   #notePeaks(): void {

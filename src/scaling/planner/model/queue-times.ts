@@ -18,6 +18,11 @@ export function queueTimeBucket(seconds: number): number {
   return bucket < QUEUE_TIME_BUCKETS ? bucket : QUEUE_TIME_BUCKETS - 1;
 }
 
+/** The longest queue time that falls into the same bucket as this one. */
+export function longestLike(seconds: number): number {
+  return SMALLEST_SECONDS * GROWTH ** queueTimeBucket(seconds);
+}
+
 /** The middle of a bucket `width` buckets wide, in seconds. */
 export function queueTimeOf(bucket: number, width = 1): number {
   if (bucket <= 0) return 0;
@@ -86,6 +91,16 @@ export class QueueTimes {
     this.#sum += seconds;
     if (seconds > this.#max) this.#max = seconds;
     return bucket;
+  }
+
+  /** Takes in what another one has recorded. */
+  add(other: QueueTimes): void {
+    for (let bucket = 0; bucket < QUEUE_TIME_BUCKETS; bucket += 1) {
+      this.#counts[bucket] = (this.#counts[bucket] as number) + (other.#counts[bucket] as number);
+    }
+    this.#count += other.#count;
+    this.#sum += other.#sum;
+    this.#max = Math.max(this.#max, other.#max);
   }
 
   /** Seconds below which the share `quantile` of the requests waited; 0 when nothing was recorded. */

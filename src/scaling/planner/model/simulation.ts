@@ -16,12 +16,15 @@ export class Simulation {
   readonly #stats: PlanStats;
   readonly #group: GroupModel;
 
-  /** Throws a RangeError for parameters that no load could ever be planned with. */
-  constructor({ parameters, settings, series = true }: Scenario) {
+  /**
+   * Throws a RangeError for parameters that no load could ever be planned with.
+   * @param stats what counts it, where somebody wants to look on
+   */
+  constructor({ parameters, settings, series = true }: Scenario, stats?: PlanStats) {
     if (!(Number.isSafeInteger(parameters.max_workers) && parameters.max_workers >= 1)) {
       throw new RangeError(`max_workers: an integer of at least 1, not ${parameters.max_workers}`);
     }
-    this.#stats = new PlanStats(parameters, settings, series);
+    this.#stats = stats ?? new PlanStats(parameters, settings, series);
     this.#group = new GroupModel({ parameters, settings, observer: this.#stats });
     const { initialWorkers } = settings;
     this.#group.place(initialWorkers === 'floor' ? undefined : initialWorkers);

@@ -97,13 +97,24 @@ export class PlanStats implements GroupObserver {
     this.#until = toSeconds;
   }
 
+  /** Since the start. */
+  get cost(): number {
+    const { priceHot, priceCold, priceStarting } = this.#settings;
+    const { hot, cold, starting } = this.#workers;
+    return (hot * priceHot + cold * priceCold + starting * priceStarting) / 3600;
+  }
+
+  get queueTimes(): QueueTimes {
+    return this.#queueTimes;
+  }
+
   result({ served: servedBy, starts, peak }: FleetTotals): PlanResult {
     const [times, { hot, cold, starting, capacity }] = [this.#queueTimes, this.#workers];
     const { priceHot, priceCold, priceStarting } = this.#settings;
     const prices = { hot: priceHot, cold: priceCold, starting: priceStarting };
     const [requests, seconds] = [times.count, this.#until];
     const served = servedBy.reduce((sum, work) => sum + work, 0);
-    const cost = (hot * priceHot + cold * priceCold + starting * priceStarting) / 3600;
+    const { cost } = this;
     return {
       parameters: this.#parameters,
       settings: this.#settings,

@@ -1,5 +1,7 @@
 /** Which worker is in which state, and how many and how much capacity that makes; nothing decides here. */
 import type { Performance } from '../settings.ts';
+import type { Demand } from './demand.ts';
+import type { WorkerCounts } from './time-series.ts';
 
 /** Numbers, because they live in a typed array. */
 export const STATE = { none: 0, creating: 1, cold: 2, starting: 3, hot: 4, draining: 5 } as const;
@@ -99,6 +101,31 @@ export class WorkerPool {
   /** Units/s. */
   capacityIn(state: State): number {
     return this.#capacity[state] as number;
+  }
+
+  /** Workers that finish what they have still count as hot: they are paid for, and do work. */
+  get counts(): WorkerCounts {
+    return {
+      hot: this.workersIn(STATE.hot) + this.workersIn(STATE.draining),
+      cold: this.workersIn(STATE.cold),
+      starting: this.workersIn(STATE.starting) + this.workersIn(STATE.creating),
+      capacity: this.capacityIn(STATE.hot) + this.capacityIn(STATE.draining),
+    };
+  }
+
+  /** Units/s of the workers that take requests, or will once they have started from cold. */
+  get committedCapacity(): number {
+    return this.capacityIn(STATE.hot) + this.capacityIn(STATE.starting);
+  }
+
+  isShortOfHot({ hotCapacity, hotWorkers }: Demand): boolean {
+    const workers = this.workersIn(STATE.hot) + this.workersIn(STATE.starting);
+    return workers < this.max && isShort(this.committedCapacity, workers, hotCapacity, hotWorkers);
+  }
+
+  isShortOfWorkers({ totalCapacity, totalWorkers, hotWorkers }: Demand): boolean {
+    const workers = Math.max(totalWorkers, hotWorkers);
+    return this.#total < this.max && isShort(this.#totalCapacity, this.#total, totalCapacity, workers);
   }
 
   stateOf(worker: number): State {

@@ -1,66 +1,71 @@
-/**
- * The sets that a search may try: a lattice over target_util, cold_mult, cold_workers and min_load, fine enough for
- * values that people write, and how to walk on it.
- */
+/** The sets that a search may try: values that people write on each axis, the given ones among them. */
 import type { ResolvedParameters } from '../../rules/findings.ts';
-import type { RecordedLoad } from '../load/load.ts';
+import type { Performance } from '../settings.ts';
 
-export const SEARCH_AXES = ['target_util', 'cold_mult', 'cold_workers', 'min_load'] as const;
+export const SEARCH_AXES = ['target_util', 'cold_mult', 'cold_workers', 'min_cold_load', 'min_load'] as const;
 export type SearchAxis = (typeof SEARCH_AXES)[number];
 /** Values on each axis, rising. */
 export type SearchSpace = Readonly<Record<SearchAxis, readonly number[]>>;
 export type SearchPoint = Readonly<Record<SearchAxis, number>>;
+/** The least and the most of an axis; one that is not named may take any value that makes sense. */
+export type SearchBounds = Partial<Readonly<Record<SearchAxis, readonly [least: number, most: number]>>>;
 
-/** Of min_load in the load's mean: everything from nothing to more than any peak that lasts. */
-const LOAD_SHARES = 32;
-const MOST_LOAD_SHARE = 2;
+/** From one min_load to the next. */
+const LOAD_RATIO = 1.15;
+/** The least min_load above none, in a worker's performance. */
+const LEAST_SHARE = 0.25;
 
-/** As a person would try them, with the given values among them; min_load in shares of the load's mean. */
-export function searchSpace(parameters: ResolvedParameters, load: RecordedLoad): SearchSpace {
-  const mean = load.seconds === 0 ? load.work : load.work / load.seconds;
-  const space: SearchSpace = {
+/**
+ * min_load goes up to what all workers can carry and no further; it is spaced geometrically, since a load's peak may be
+ * many times its mean. min_cold_load keeps what cold_workers keeps, so it is searched only where that one is fixed.
+ */
+export function searchSpace(
+  given: ResolvedParameters,
+  performance: Performance,
+  bounds: SearchBounds = {},
+): SearchSpace {
+  const counts = rangeOf(given.max_workers, (count) => count).filter(isRoundEnough);
+  const isFixed = bounds.cold_workers !== undefined && bounds.cold_workers[0] === bounds.cold_workers[1];
+  const values: Record<SearchAxis, readonly number[]> = {
     target_util: rangeOf(14, (step) => rounded(0.3 + step * 0.05)),
-    cold_mult: [0, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4].filter((value) => value >= 1),
-    cold_workers: rangeOf(parameters.max_workers, (count) => count).filter(isRoundEnough),
-    min_load: rangeOf(LOAD_SHARES, (step) => rounded((mean * MOST_LOAD_SHARE * step) / LOAD_SHARES)),
+    cold_mult: [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4],
+    cold_workers: [...counts, given.max_workers],
+    min_cold_load: isFixed ? counts.map((count) => rounded(count * performance.most)) : [],
+    min_load: [0, ...geometric(performance.least * LEAST_SHARE, given.max_workers * performance.most)],
   };
-  return mapAxes((axis) => rising([...space[axis], parameters[axis]]));
+  return mapAxes((axis) => {
+    const [least, most] = bounds[axis] ?? [-Infinity, Infinity];
+    // What is given is there even beyond the bounds: it is what the others are compared with.
+    const ends = [least, most].filter(Number.isFinite);
+    const within = [...values[axis], ...ends].filter((value) => value >= least && value <= most);
+    return rising([...within, given[axis]]);
+  });
 }
 
-/** All points whose places on each axis are a multiple of `stride`, the ends and the given ones among them. */
-export function coarsePoints(space: SearchSpace, stride: number, given: SearchPoint): readonly SearchPoint[] {
-  const values = mapAxes((axis) => {
-    const all = space[axis];
-    const some = all.filter((_, place) => place % stride === 0 || place === all.length - 1);
-    return rising([...some, given[axis]]);
+/** Whether it may be named as the best. */
+export function isWithin(point: SearchPoint, bounds: SearchBounds): boolean {
+  return SEARCH_AXES.every((axis) => {
+    const [least, most] = bounds[axis] ?? [-Infinity, Infinity];
+    return point[axis] >= least && point[axis] <= most;
   });
-  return values.target_util.flatMap((target_util) =>
-    values.cold_mult.flatMap((cold_mult) =>
-      values.cold_workers.flatMap((cold_workers) =>
-        values.min_load.map((min_load) => ({ target_util, cold_mult, cold_workers, min_load })),
-      ),
-    ),
-  );
 }
 
-/** The points `stride` places up and down each axis. */
-export function neighboursOf(
-  { target_util, cold_mult, cold_workers, min_load }: SearchPoint,
-  space: SearchSpace,
-  stride: number,
-): readonly SearchPoint[] {
-  const point = { target_util, cold_mult, cold_workers, min_load };
-  return SEARCH_AXES.flatMap((axis) => {
-    const place = space[axis].indexOf(point[axis]);
-    return [place - stride, place + stride].flatMap((other) => {
-      const value = space[axis][other];
-      return value === undefined ? [] : [{ ...point, [axis]: value }];
-    });
-  });
+export function pointOf(values: SearchPoint): SearchPoint {
+  const { target_util, cold_mult, cold_workers, min_cold_load, min_load } = values;
+  return { target_util, cold_mult, cold_workers, min_cold_load, min_load };
 }
 
 export function keyOf(point: SearchPoint): string {
   return SEARCH_AXES.map((axis) => point[axis]).join(' ');
+}
+
+/** At most `most` of them, evenly spread, the ends included. */
+export function spreadOver<T>(all: readonly T[], most: number): readonly T[] {
+  if (all.length <= most) return all;
+  return Array.from(
+    { length: most },
+    (_, index) => all[Math.round((index * (all.length - 1)) / (most - 1))] as T,
+  );
 }
 
 function mapAxes(values: (axis: SearchAxis) => readonly number[]): SearchSpace {
@@ -69,6 +74,12 @@ function mapAxes(values: (axis: SearchAxis) => readonly number[]): SearchSpace {
 
 function rangeOf(last: number, value: (step: number) => number): number[] {
   return Array.from({ length: last + 1 }, (_, step) => value(step));
+}
+
+function geometric(from: number, to: number): number[] {
+  const steps = Math.ceil(Math.log(to / from) / Math.log(LOAD_RATIO));
+  const ratio = (to / from) ** (1 / steps);
+  return rangeOf(steps, (step) => (step === steps ? to : rounded(from * ratio ** step)));
 }
 
 function rising(values: readonly number[]): readonly number[] {
@@ -84,6 +95,6 @@ function isRoundEnough(count: number): boolean {
 }
 
 /** Three digits, as people write them: 1320, not 1319.4082. */
-function rounded(value: number): number {
+export function rounded(value: number): number {
   return Number(value.toPrecision(3));
 }

@@ -1,31 +1,50 @@
 /**
- * Which parameters cost least for the queue time wanted: plans for many sets of target_util, cold_mult, cold_workers
- * and min_load under one load.
+ * Which parameters cost least for the queue time wanted: plans for many sets under common arrivals, most of which are
+ * given up as soon as they cannot win.
  */
-import type { EndpointGroupParameters } from '../../../contract/operations/serverless/endpoint-groups.ts';
-import { checkEndpointGroup } from '../../rules/check.ts';
 import type { ResolvedParameters } from '../../rules/findings.ts';
-import type { RecordedLoad } from '../load/load.ts';
-import { plan } from '../plan.ts';
+import type { ReplayableLoad } from '../load/load.ts';
+import type { PlanSettings } from '../settings.ts';
+import { frontierOf, type Candidate } from './candidate.ts';
+import { CostFloor } from './cost-floor.ts';
+import { linesOf, tryLines, type Grain } from './lines.ts';
+import { tryNeighbours } from './neighbours.ts';
+import { Race } from './race.ts';
+import { openLocalRunner, type OpenRunner } from './runner.ts';
 import {
-  coarsePoints,
-  keyOf,
-  neighboursOf,
+  pointOf,
   searchSpace,
+  type SearchBounds,
   type SearchPoint,
   type SearchSpace,
 } from './search-space.ts';
-import type { PlanSettings } from '../settings.ts';
 
-export interface Candidate extends SearchPoint {
-  /** Of the whole load. */
-  readonly cost: number;
-  readonly costPerHour: number;
-  readonly p99Seconds: number;
+export interface SearchRequest {
+  /** The set that is in force: always tried, and what the other parameters are taken from. */
+  readonly base: ResolvedParameters;
+  readonly settings: PlanSettings;
+  /**
+   * At least one; several where the load is made up or resampled, one for each seed. A set's cost is the mean of its
+   * costs, its p99 that of the requests of all.
+   */
+  readonly loads: readonly ReplayableLoad[];
+  /** Seconds that 99 of 100 requests wait at most; without it there is a frontier, and no best. */
+  readonly p99LimitSeconds?: number | undefined;
+  /** Of what may be named as the best; what is not named may take any value that makes sense. */
+  readonly bounds?: SearchBounds;
+}
+
+export interface SearchOptions {
+  /** Who runs the trials; without it this thread. The result is the same. */
+  readonly openRunner?: OpenRunner;
+  /** Also looks for the cheapest sets of other limits, so that cost can be drawn against waiting. */
+  readonly frontier?: boolean;
+  readonly signal?: AbortSignal;
+  readonly progress?: (step: SearchStep) => void;
 }
 
 export interface SearchStep {
-  /** Sets tried so far. */
+  /** Sets tried so far, to the end or not. */
   readonly done: number;
   /** How much of the search that is, about: 0 to 1, never falling. */
   readonly share: number;
@@ -36,115 +55,92 @@ export interface SearchStep {
 export interface SearchResult {
   readonly p99LimitSeconds: number | undefined;
   readonly space: SearchSpace;
+  /** Those that were tried to the end. */
   readonly tried: readonly Candidate[];
+  /** How many were given up before the end: too many requests late by then, or as dear as the best one. */
+  readonly givenUp: number;
   /** The candidates that no other beats in both cost and p99; cheapest first. */
   readonly frontier: readonly Candidate[];
-  /** Cheapest whose p99 is at most the limit; undefined without a limit, or where none is. */
+  /** The set that is in force. */
+  readonly given: Candidate;
+  /** Cheapest whose p99 is at most the limit; undefined without a limit, or where not even all workers hot keep it. */
   readonly best: Candidate | undefined;
 }
 
-/** Places on each axis from one point of the first look to the next; halved for each closer one. */
-const FIRST_STRIDE = 8;
-/** Points of the frontier from which a closer look goes out: enough to follow its shape. */
-const FOLLOWED = 10;
-/** Looks at each stride; one that finds nothing new costs nothing. */
-const LOOKS = 3;
-/** The first grid's share of the time that a search takes: about, for the progress bar. */
-const COARSE_SHARE = 0.5;
+const GRAIN: Grain = { utils: 8, mults: 4, workers: 6 };
+const FRONTIER_GRAIN: Grain = { utils: 5, mults: 3, workers: 4 };
+/** Limits beside the one asked for, as factors of it, and what is drawn where none is: seconds. */
+const OTHER_LIMITS = [0.1, 0.3, 3, 10, 30] as const;
+const LIMITS = [0.1, 0.5, 2, 5, 10, 30, 100, 300] as const;
+/** The share of the whole at which each part of the search ends, about, for the progress bar. */
+const SHARES = { lines: 0.6, neighbours: 0.8 } as const;
 
 /**
- * A pattern search (Hooke, Jeeves 1961) that follows a whole frontier: first a coarse grid, then the neighbours of
- * what no other beats, in ever smaller steps. One step a candidate, so that whoever drives it can show progress or
- * stop. Deterministic.
- * @param p99LimitSeconds without it there is a frontier, and no best
+ * The cheapest set that keeps the limit. Deterministic: the same request has the same result, whoever runs it.
+ * @throws the signal's reason once it is aborted
  */
-export function* searchParameters(
-  base: ResolvedParameters,
-  settings: PlanSettings,
-  load: RecordedLoad,
-  p99LimitSeconds?: number,
-): Generator<SearchStep, SearchResult> {
-  const space = searchSpace(base, load);
-  const seen = new Set<string>();
-  const tried: Candidate[] = [];
-  let best: Candidate | undefined;
-  /** Tries what is new; the shares are of the whole search, before and after. */
-  function* tryAll(points: readonly SearchPoint[], from: number, to: number): Generator<SearchStep, void> {
-    const fresh = points.filter((point) => isNew(point, seen) && isAllowed(base, point));
-    for (const [index, point] of fresh.entries()) {
-      const candidate = evaluate({ ...base, ...point }, settings, load);
-      tried.push(candidate);
-      if (candidate.p99Seconds <= (p99LimitSeconds ?? -1) && isBetter(candidate, best)) best = candidate;
-      yield { done: tried.length, share: from + ((to - from) * (index + 1)) / fresh.length, best };
+export async function searchParameters(
+  request: SearchRequest,
+  options: SearchOptions = {},
+): Promise<SearchResult> {
+  const { base, settings, loads, p99LimitSeconds, bounds = {} } = request;
+  const { openRunner = openLocalRunner, signal, progress } = options;
+  const space = searchSpace(base, settings.performance, bounds);
+  const given = pointOf(base);
+  let share = 0;
+  await using runner = openRunner({ settings, loads });
+  const race = new Race({
+    base,
+    bounds,
+    floors: loads.map((load) => new CostFloor(settings, load)),
+    runner,
+    signal,
+    told: ({ tried, givenUp, best }) => progress?.({ done: tried.length + givenUp, share, best }),
+  });
+  const upTo = (from: number, to: number) => (part: number) => {
+    share = Math.max(share, from + (to - from) * part);
+  };
+  await race.runWhole([given, allHot(space)]);
+  const limits = { best: undefined as Candidate | undefined };
+  if (p99LimitSeconds !== undefined) {
+    race.setLimit(p99LimitSeconds);
+    await tryLines(race, linesOf(space, GRAIN, given), space.min_load, upTo(0, SHARES.lines));
+    await tryNeighbours(race, base, space, upTo(SHARES.lines, SHARES.neighbours));
+    limits.best = race.best;
+  }
+  if (options.frontier === true || p99LimitSeconds === undefined) {
+    const others = p99LimitSeconds ? OTHER_LIMITS.map((factor) => factor * p99LimitSeconds) : LIMITS;
+    const lines = linesOf(space, FRONTIER_GRAIN, given);
+    for (const [index, limit] of others.entries()) {
+      race.setLimit(limit);
+      const at = (place: number) => share + ((1 - share) * place) / others.length;
+      await tryLines(race, lines, space.min_load, upTo(at(index), at(index + 1)));
     }
   }
-  yield* tryAll(coarsePoints(space, FIRST_STRIDE, base), 0, COARSE_SHARE);
-  const looks = (Math.log2(FIRST_STRIDE) + 1) * LOOKS;
-  const shareAt = (look: number) => COARSE_SHARE + ((1 - COARSE_SHARE) * look) / looks;
-  for (let look = 0; look < looks; look += 1) {
-    const stride = FIRST_STRIDE / 2 ** Math.floor(look / LOOKS);
-    const followed = [...(best ? [best] : []), ...spreadOver(frontierOf(tried), FOLLOWED)];
-    const around = followed.flatMap((point) => neighboursOf(point, space, stride));
-    yield* tryAll(around, shareAt(look), shareAt(look + 1));
-  }
-  return { p99LimitSeconds, space, tried, frontier: frontierOf(tried), best };
-}
-
-/** Also remembers it. */
-function isNew(point: SearchPoint, seen: Set<string>): boolean {
-  const key = keyOf(point);
-  if (seen.has(key)) return false;
-  seen.add(key);
-  return true;
-}
-
-/** The candidates that no other beats in both cost and p99; cheapest first. */
-export function frontierOf(candidates: readonly Candidate[]): readonly Candidate[] {
-  const sorted = candidates.toSorted((a, b) => a.cost - b.cost || a.p99Seconds - b.p99Seconds);
-  let lowest = Infinity;
-  return sorted.filter(({ p99Seconds }) => {
-    const beats = p99Seconds < lowest;
-    if (beats) lowest = p99Seconds;
-    return beats;
-  });
-}
-
-function evaluate(parameters: ResolvedParameters, settings: PlanSettings, load: RecordedLoad): Candidate {
-  const { cost, queueTime } = plan({ parameters, settings, series: false }, load);
-  const { target_util, cold_mult, cold_workers, min_load } = parameters;
+  const { tried, givenUp } = race;
+  const own = tried.find((candidate) => candidate.min_load === given.min_load && isSame(candidate, given));
   return {
-    target_util,
-    cold_mult,
-    cold_workers,
-    min_load,
-    cost: cost.total,
-    costPerHour: cost.perHour,
-    p99Seconds: queueTime.p99,
+    p99LimitSeconds,
+    space,
+    tried,
+    givenUp,
+    frontier: frontierOf(tried),
+    given: own as Candidate,
+    best: limits.best,
   };
 }
 
-function isBetter(one: Candidate, other: Candidate | undefined): boolean {
-  if (other === undefined) return true;
-  return one.cost === other.cost ? one.p99Seconds < other.p99Seconds : one.cost < other.cost;
+/** As many workers hot as there may be, always: what does not keep a limit then never does. */
+function allHot(space: SearchSpace): SearchPoint {
+  return {
+    target_util: space.target_util[0] as number,
+    cold_mult: space.cold_mult[0] as number,
+    cold_workers: space.cold_workers[0] as number,
+    min_cold_load: space.min_cold_load[0] as number,
+    min_load: space.min_load.at(-1) as number,
+  };
 }
 
-/** The parameters as a user would write them: what has no value is left out. */
-export function givenOf(parameters: ResolvedParameters): EndpointGroupParameters {
-  return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined));
-}
-
-/** Never names a set that `check` would refuse. */
-function isAllowed(base: ResolvedParameters, point: SearchPoint): boolean {
-  return checkEndpointGroup(givenOf({ ...base, ...point })).findings.every(
-    ({ severity }) => severity !== 'error',
-  );
-}
-
-/** At most `most` of them, evenly spread, the ends included. */
-export function spreadOver<T>(all: readonly T[], most: number): readonly T[] {
-  if (all.length <= most) return all;
-  return Array.from(
-    { length: most },
-    (_, index) => all[Math.round((index * (all.length - 1)) / (most - 1))] as T,
-  );
+function isSame(one: SearchPoint, other: SearchPoint): boolean {
+  return JSON.stringify(pointOf(one)) === JSON.stringify(pointOf(other));
 }

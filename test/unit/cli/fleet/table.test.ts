@@ -22,7 +22,11 @@ function seen(endpoints: readonly Partial<EndpointView>[], budgetPerHour?: numbe
       fleetInterval: 15_000,
       budgetPerHour,
     }),
-    history: { from: NOW - 3600, to: NOW, endpoints: [{ endpoint_group: 'chat', endpoint_id: 31, rows }] },
+    history: {
+      from: NOW - 3600,
+      to: NOW,
+      endpoints: [{ endpoint_group: 'chat', endpoint_id: 31, measured: null, rows }],
+    },
     none: '',
     now: NOW,
   };

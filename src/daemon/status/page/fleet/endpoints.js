@@ -1,6 +1,7 @@
 // Endpoints: what is asked of each, what its workers can do, what they cost; and two plots of the last hours.
 import { ago, byId, cards, element, facts } from '../status-dom.js';
 import { findingsInWords, plural, printable, short } from '../status-words.js';
+import { adviceLines } from './advice.js';
 import { followHistory } from './history.js';
 import { driftInWords, endpointTone } from './verdict.js';
 
@@ -50,6 +51,7 @@ function about(endpoint, tone) {
     ),
     facts(...figures(endpoint), ['Seen', ago(endpoint.last_sample_at)]),
     ...(error === null ? [] : [element('p', { class: 'note warn' }, printable(error))]),
+    ...adviceLines(endpoint.advice),
     ...list(
       'Not as configured',
       drift.map((each) => printable(driftInWords(each))),

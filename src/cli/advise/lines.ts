@@ -1,0 +1,85 @@
+/** An advice as lines of text. Pure. */
+import type { SetPrediction } from '../../scaling/advice/advice.ts';
+import type { AdviceReport } from '../../scaling/advice/report.ts';
+import { ADVISED_PARAMETERS } from '../../scaling/advice/advice.ts';
+import { money, number, percent, seconds } from '../text/numbers.ts';
+import { legible } from '../text/legible.ts';
+
+const DEFAULT_COLUMNS = 100;
+const HOURS_A_DAY = 24;
+
+export function adviceLines(report: AdviceReport, columns = DEFAULT_COLUMNS): string[] {
+  const { endpoint, sentence, today, best, backtest } = report;
+  return [
+    ...wrapped(`${legible(endpoint)}: ${sentence}`, columns),
+    '',
+    ...table([['', 'today', ...(best && best !== today ? ['advised'] : [])], ...setRows(today, best)]),
+    ...(today ? [''] : []),
+    ...wrapped(goneBy(report), columns),
+    ...(backtest
+      ? wrapped(
+          `Backtest: hot workers ${signed(backtest.errors.hot)}, worker hours ${signed(backtest.errors.workers)}, ` +
+            `cost ${signed(backtest.errors.cost)} against what was recorded, in ${backtest.hours.length} hours.`,
+          columns,
+        )
+      : []),
+    ...report.assumptions.map(({ name, value, from }) => `  ${name}: ${value} (${from})`),
+    '',
+  ].filter((line, index, all) => line !== '' || all[index - 1] !== '');
+}
+
+function setRows(today: SetPrediction | undefined, best: SetPrediction | undefined): string[][] {
+  if (!today || !best) return [];
+  const sets = best === today ? [today] : [today, best];
+  const row = (name: string, of: (set: SetPrediction) => string) => [name, ...sets.map((set) => of(set))];
+  return [
+    ...ADVISED_PARAMETERS.map((name) => row(name, ({ parameters }) => number(parameters[name]))),
+    row('cost a day', ({ costPerHour }) => money(costPerHour.mean * HOURS_A_DAY)),
+    row('p99 wait, as modelled', ({ p99Seconds }) => seconds(p99Seconds.mean)),
+    row('hot workers, mean', ({ meanHotWorkers }) => number(meanHotWorkers)),
+    row('hot workers, at most', ({ peakHotWorkers }) => number(peakHotWorkers)),
+  ];
+}
+
+function table(rows: readonly (readonly string[])[]): string[] {
+  if (rows.length === 1) return [];
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart((widths[column] ?? 0) + 2),
+      )
+      .join('')
+      .trimEnd(),
+  );
+}
+
+/** How much of which time it goes by, in words; nothing where there was none. */
+export function goneBy({ fromMs, toMs, load }: AdviceReport): string {
+  if (load.seenSeconds === 0) return '';
+  const time = (ms: number) => new Date(ms).toISOString().slice(0, 16);
+  const { holes } = load;
+  const left =
+    holes.length === 0
+      ? ''
+      : `; ${holes.length === 1 ? 'a hole' : `${holes.length} holes`} of ` +
+        `${seconds(holes.reduce((sum, hole) => sum + hole.toMs - hole.fromMs, 0) / 1000)} in it left out`;
+  return (
+    `By ${seconds(load.seenSeconds)} of its load, ${time(fromMs)}Z to ${time(toMs)}Z${left}: ` +
+    `${number(load.meanRate)} units/s in the mean, ${number(load.peakRate)} at the most.`
+  );
+}
+
+function signed(share: number): string {
+  return `${share < 0 ? '−' : '+'}${percent(Math.abs(share))}`;
+}
+
+function wrapped(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + word.length + 1 > columns) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}

@@ -1,0 +1,129 @@
+/** `pilotlight advise`: asks a running daemon what it recorded, and computes here, so that nothing of it is in its way. */
+import { writeFileSync } from 'node:fs';
+import { EXIT } from '../../config/exit-codes.ts';
+import type { EndpointStatus } from '../../daemon/status/schema.ts';
+import { resolvedParameters } from '../../fleet/advice/parameters.ts';
+import { advise } from '../../scaling/advice/advise.ts';
+import type { AdviceReport } from '../../scaling/advice/report.ts';
+import { RecordedLoad } from '../../scaling/planner/load/load.ts';
+import { printError, printLine, type Console } from '../console.ts';
+import { DaemonAway, fetchStatus, type DaemonAddress } from '../fleet/daemon.ts';
+import { noEndpoints } from '../fleet/words.ts';
+import { chosenEndpoints } from '../fleet/chosen.ts';
+import { InputError } from '../input-error.ts';
+import { READER_LEFT } from '../interrupts.ts';
+import { ProgressBar, progressScreen } from '../plan/progress.ts';
+import { openTrace } from '../plan/trace/trace.ts';
+import { fetchRecorded } from './history.ts';
+
+export interface AdviseFlags {
+  /** Seconds. */
+  readonly since: number;
+  readonly p99?: number;
+  readonly requestSize?: number;
+  readonly trace?: string;
+  readonly weight?: ReadonlyMap<string, number>;
+  readonly json?: boolean;
+  readonly html?: string;
+}
+
+export interface Advised {
+  readonly code: number;
+  readonly reports: readonly AdviceReport[];
+}
+
+/** @throws InputError for what the user can change */
+export function runAdvise(
+  daemon: DaemonAddress,
+  wanted: string | undefined,
+  flags: AdviseFlags,
+  console: Console,
+): Promise<Advised> {
+  return console.interruptible(async (signal) => {
+    try {
+      const status = await fetchStatus(daemon, signal);
+      const endpoints = chosenEndpoints(status, wanted);
+      if (endpoints.length === 0) {
+        if (!flags.json) printLine(console, noEndpoints(status));
+        return { code: EXIT.ok, reports: [] };
+      }
+      if (flags.html !== undefined && endpoints.length > 1) {
+        const names = endpoints.map(({ endpoint_group: name }) => name).join(', ');
+        throw new InputError(`--html is a page of one endpoint; which? There is: ${names}`);
+      }
+      const trace = flags.trace === undefined ? undefined : await readTrace(flags.trace, flags.weight);
+      const reports: AdviceReport[] = [];
+      for (const endpoint of endpoints) {
+        reports.push(await adviseOn({ daemon, endpoint, now: status.now, flags, trace, signal, console }));
+      }
+      if (flags.html !== undefined && reports[0]) await writePage(flags.html, reports[0]);
+      return { code: EXIT.ok, reports };
+    } catch (error) {
+      if (signal.aborted)
+        return { code: signal.reason === READER_LEFT ? EXIT.ok : EXIT.interrupted, reports: [] };
+      if (!(error instanceof DaemonAway)) throw error;
+      printError(console, error.message);
+      return { code: EXIT.unreachable, reports: [] };
+    }
+  });
+}
+
+interface Question {
+  readonly daemon: DaemonAddress;
+  readonly endpoint: EndpointStatus;
+  /** Unix seconds, by the daemon's clock. */
+  readonly now: number;
+  readonly flags: AdviseFlags;
+  readonly trace: RecordedLoad | undefined;
+  readonly signal: AbortSignal;
+  readonly console: Console;
+}
+
+async function adviseOn({
+  daemon,
+  endpoint,
+  now,
+  flags,
+  trace,
+  signal,
+  console,
+}: Question): Promise<AdviceReport> {
+  const { endpoint_group: name } = endpoint;
+  const parameters = resolvedParameters(endpoint.parameters);
+  if (!parameters)
+    throw new InputError(`${name}: the daemon does not know its parameters yet; try again soon`);
+  const recorded = await fetchRecorded(
+    { daemon, endpoint: name, parameters, from: now - flags.since, to: now },
+    signal,
+  );
+  const bar = new ProgressBar(progressScreen(console));
+  try {
+    return await advise(
+      recorded,
+      { nowMs: Math.round(now * 1000), limitSeconds: flags.p99, requestSize: flags.requestSize },
+      { trace, signal, progress: ({ doing, share }) => bar.update(share, `${name}: ${doing}`, '') },
+    );
+  } finally {
+    bar.end();
+  }
+}
+
+async function readTrace(
+  path: string,
+  weight: ReadonlyMap<string, number> = new Map(),
+): Promise<RecordedLoad> {
+  const { arrivals } = await openTrace(path, { weights: weight, requestWork: undefined });
+  const load = await RecordedLoad.from(arrivals);
+  if (load.length === 0) throw new InputError(`${path}: there are no requests in it`);
+  return load;
+}
+
+async function writePage(path: string, report: AdviceReport): Promise<void> {
+  const { advicePage } = await import('./report/page.ts');
+  const { adviceAssets } = await import('./report/assets.ts');
+  try {
+    writeFileSync(path, advicePage(report, adviceAssets()));
+  } catch (cause) {
+    throw new InputError(`--html ${path}: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,0 +1,100 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
+import { localDaemonUrl, localToken } from '../../config/local-daemon.ts';
+import { parseDuration } from '../../config/types/value-types.ts';
+import type { AdviseFlags } from '../advise/run-advise.ts';
+import { printJson, printLine, type Console } from '../console.ts';
+
+const DAY_SECONDS = 86_400;
+
+const EXAMPLES = `
+It goes by what a running daemon recorded (PILOTLIGHT_ENDPOINTS). First the parameters that were set are run over the
+recorded load: what the model does not reproduce within 25% is not advised upon. Waits and sizes of requests are not
+recorded by the service: every queue time is modelled.
+
+Examples:
+  pilotlight advise
+  pilotlight advise chat --since 3d --p99 5s --html advice.html
+  pilotlight advise chat --request-size 900 --json
+  pilotlight advise chat --trace requests.csv --weight output_tokens=1
+
+${exitCodesText()}`;
+
+export function adviseCommand(console: Console): Command {
+  return new Command('advise')
+    .description('what other parameters would have done with the recorded load of an endpoint, and cost')
+    .argument('[endpoint]', 'name or id of one of them; default: all')
+    .option('--url <url>', 'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN')
+    .addOption(
+      new Option('--since <time>', 'how far back: 12h, 7d').argParser(since).default(7 * DAY_SECONDS, '7d'),
+    )
+    .option(
+      '--p99 <time>',
+      'the queue time that 99% of the requests are to keep; default: target_queue_time',
+      seconds,
+    )
+    .option(
+      '--request-size <units>',
+      'mean work of a request; default: told from how the load varies',
+      positive,
+    )
+    .option('--trace <file>', 'instead of the recorded load a CSV of requests, which is exact')
+    .option(
+      '--weight <column=units>',
+      'of a trace: units of work of a request for each of the column',
+      weights,
+    )
+    .option('--journal', 'instead: each change that was made by advice, and what came of it')
+    .option('--json', 'everything as JSON, an object for each endpoint')
+    .option('--html <file>', 'one self-contained page with the plots, of one endpoint')
+    .addHelpText('after', EXAMPLES)
+    .action(
+      async (
+        endpoint: string | undefined,
+        { url, ...flags }: AdviseFlags & { url?: string; journal?: boolean },
+      ) => {
+        const { environment } = console;
+        const daemon = { url: url ?? localDaemonUrl(environment), token: localToken(environment) };
+        if (flags.journal) {
+          const { printJournal } = await import('../autotune/print-journal.ts');
+          return printJournal(daemon, endpoint, flags.json === true, console);
+        }
+        const { runAdvise } = await import('../advise/run-advise.ts');
+        const { code, reports } = await runAdvise(daemon, endpoint, flags, console);
+        if (code !== EXIT.ok) console.exit(code);
+        const { adviceLines } = await import('../advise/lines.ts');
+        for (const report of reports) {
+          if (flags.json) printJson(console, report);
+          else for (const line of adviceLines(report, console.columns)) printLine(console, line);
+        }
+        if (flags.html !== undefined && !flags.json && reports.length > 0)
+          printLine(console, `Page with the plots: ${flags.html}`);
+      },
+    );
+}
+
+/** Seconds of `12h`, `7d`. */
+function since(text: string): number {
+  const days = /^(\d+(?:\.\d+)?)d$/.exec(text)?.[1];
+  const value = days === undefined ? seconds(text) : Number(days) * DAY_SECONDS;
+  if (!(value >= 3600)) throw new InvalidArgumentError('at least 1h.');
+  return value;
+}
+
+function seconds(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new InvalidArgumentError('a duration is 500ms, 20s, 5m or 1h.');
+  return ms / 1000;
+}
+
+function positive(text: string): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (!(value > 0 && value < Infinity)) throw new InvalidArgumentError('a number above 0.');
+  return value;
+}
+
+function weights(text: string, before: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> {
+  const at = text.lastIndexOf('=');
+  if (at < 1) throw new InvalidArgumentError('column=units.');
+  return new Map([...before, [text.slice(0, at), positive(text.slice(at + 1))]]);
+}

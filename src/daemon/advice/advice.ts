@@ -1,0 +1,175 @@
+/**
+ * Advice in the daemon: by its schedule, for each endpoint that is watched, first once there are six hours of history;
+ * and whenever steering asks. One at a time, each in a process of its own. With replicas only the one that watches does.
+ */
+import type { Logger } from 'pino';
+import type { Settings } from '../../config/options/options.ts';
+import { resolvedParameters } from '../../fleet/advice/parameters.ts';
+import type { EndpointView, Fleet } from '../../fleet/view.ts';
+import type { Advice } from '../../scaling/advice/advice.ts';
+import type { SearchBounds } from '../../scaling/planner/search/search-space.ts';
+import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
+import { startJob, type Job } from '../../watch/job.ts';
+import type { AdviceAnswer, ComputeAdvice } from './compute.ts';
+import { recordedOf, WINDOW_MS } from './history.ts';
+
+/** History that there is before the first advice, ms. */
+const LEAST_HISTORY_MS = 6 * 3_600_000;
+/** Between two looks at whether there is enough, ms. */
+const LOOK_EVERY_MS = 600_000;
+/** Longest that all of them may take, ms: an hour, at the lowest priority. */
+const TIMEOUT_MS = 3_600_000;
+
+type AdviceSettings = Pick<Settings, 'adviceSchedule' | 'adviceP99'>;
+
+export interface AdviceOptions {
+  readonly fleet: Pick<Fleet, 'view' | 'history'>;
+  readonly settings: AdviceSettings;
+  readonly logger: Logger;
+  /** Whether this replica may; without it, it is the only one. */
+  readonly mayRun?: (() => boolean) | undefined;
+  readonly compute: ComputeAdvice;
+  /** Unix ms. */
+  readonly now: () => number;
+}
+
+/** What steering asks: from the parameters of just now, within what it may reach. */
+export interface AdviceAsked {
+  readonly endpoint: string;
+  readonly parameters: ResolvedParameters;
+  readonly parametersSinceMs: number | undefined;
+  readonly bounds: SearchBounds;
+}
+
+export interface AdviceService {
+  /** The last advice of each endpoint, by its label. */
+  latest(endpoint: string): Advice | undefined;
+  /** @throws Where it could not be computed, or the signal aborts. */
+  ask(asked: AdviceAsked, signal: AbortSignal): Promise<Advice>;
+  apply(settings: AdviceSettings): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function startAdvice(options: AdviceOptions): AdviceService {
+  const { fleet, logger, compute, now } = options;
+  const kept = new Map<string, Advice>();
+  const changes = new Map<string, { readonly parameters: string; readonly sinceMs: number | undefined }>();
+  const stopping = new AbortController();
+  let settings = options.settings;
+  let turn: Promise<unknown> = Promise.resolve();
+  let job = startScheduled();
+  const timer = setInterval(() => void lookForFirsts(), LOOK_EVERY_MS).unref();
+
+  function startScheduled(): Job {
+    let isStart = true;
+    return startJob({
+      name: 'advice',
+      schedule: settings.adviceSchedule,
+      timeoutMs: TIMEOUT_MS,
+      now,
+      mayRun: options.mayRun,
+      async run(signal) {
+        // A job runs at its start too; the history may just not be read yet, and the daemon be restarted often.
+        if (isStart) isStart = false;
+        else for (const endpoint of fleet.view().endpoints) await adviseOn(endpoint, signal);
+      },
+      onFailure: (error) =>
+        logger.warn({ err: error }, 'advice could not be computed; it is tried again on schedule'),
+    });
+  }
+
+  /** Those of which there is no advice yet, once there is enough of their history. */
+  async function lookForFirsts(): Promise<void> {
+    for (const endpoint of fleet.view().endpoints) {
+      noteParameters(endpoint);
+      if (settings.adviceSchedule === 'off' || kept.has(endpoint.endpoint) || options.mayRun?.() === false)
+        continue;
+      try {
+        await adviseOn(endpoint, stopping.signal);
+      } catch (error) {
+        if (stopping.signal.aborted) return;
+        logger.warn({ endpoint: endpoint.endpoint, err: error }, 'advice could not be computed');
+      }
+    }
+  }
+
+  async function adviseOn(view: EndpointView, signal: AbortSignal): Promise<void> {
+    const { endpoint } = view;
+    const nowMs = now();
+    const parameters = resolvedParameters(view.parameters);
+    if (!parameters || !(await hasHistory(endpoint, nowMs))) return;
+    const parametersSinceMs = noteParameters(view);
+    const advice = await answer(view, { endpoint, parameters, parametersSinceMs, bounds: {} }, signal);
+    kept.set(endpoint, advice);
+    logger.info({ endpoint, verdict: advice.verdict, advice: advice.sentence }, 'advice');
+  }
+
+  async function hasHistory(endpoint: string, nowMs: number): Promise<boolean> {
+    const rows = await fleet.history({ endpoint, fromMs: nowMs - WINDOW_MS, toMs: nowMs, maxRows: 16 });
+    return (rows[0]?.fromMs ?? nowMs) <= nowMs - LEAST_HISTORY_MS;
+  }
+
+  /** Since when they are what they are, where this process has seen them change. */
+  function noteParameters({ endpoint, parameters }: EndpointView): number | undefined {
+    const written = JSON.stringify(parameters);
+    const before = changes.get(endpoint);
+    if (before?.parameters === written) return before.sinceMs;
+    const sinceMs = before === undefined ? undefined : now();
+    changes.set(endpoint, { parameters: written, sinceMs });
+    return sinceMs;
+  }
+
+  /** One after the other: two at once would take twice the memory. */
+  function answer(view: EndpointView, asked: AdviceAsked, signal: AbortSignal): Promise<Advice> {
+    const either = AbortSignal.any([signal, stopping.signal]);
+    const next = turn.then(async () => {
+      either.throwIfAborted();
+      const { parameters, parametersSinceMs, bounds } = asked;
+      const nowMs = now();
+      const recorded = await recordedOf(fleet, { endpoint: view, parameters, parametersSinceMs, nowMs });
+      const limitSeconds = settings.adviceP99 === undefined ? undefined : settings.adviceP99 / 1000;
+      return adviceIn(await compute({ recorded, wishes: { nowMs, limitSeconds }, bounds }, either));
+    });
+    turn = next.catch(() => {});
+    return next;
+  }
+
+  return {
+    latest: (endpoint) => kept.get(endpoint),
+    async ask(asked, signal) {
+      const view = fleet.view().endpoints.find(({ endpoint }) => endpoint === asked.endpoint);
+      if (!view) throw new Error(`endpoint ${asked.endpoint} is not watched`);
+      return await answer(view, asked, signal);
+    },
+    async apply(next) {
+      const isOther = next.adviceSchedule !== settings.adviceSchedule;
+      settings = next;
+      if (!isOther) return;
+      await job.stop();
+      job = startScheduled();
+    },
+    async stop() {
+      stopping.abort(new Error('stopping'));
+      clearInterval(timer);
+      await job.stop();
+      await turn;
+    },
+  };
+}
+
+/** What others keep of it. */
+function adviceIn({ report }: AdviceAnswer): Advice {
+  const { endpoint, atMs, fromMs, toMs, limitSeconds, verdict, sentence, backtest, today, best } = report;
+  return {
+    endpoint,
+    atMs,
+    fromMs,
+    toMs,
+    limitSeconds,
+    verdict,
+    sentence,
+    backtest: backtest && { errorRatio: backtest.errorRatio, held: backtest.held },
+    today,
+    best,
+  };
+}

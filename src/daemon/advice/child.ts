@@ -1,0 +1,30 @@
+/**
+ * Computes one advice, in a process of its own: at the lowest priority, and the first that the kernel ends where memory
+ * runs out. It may be killed at any time, and ends with whoever asked.
+ */
+import { writeFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
+import { advise } from '../../scaling/advice/advise.ts';
+import type { AdviceAnswer, AdviceQuestion } from './compute.ts';
+
+const OOM_SCORE = '1000';
+
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit());
+process.on('disconnect', () => process.exit());
+lowerPriority();
+process.once('message', (question) => void answer(question as AdviceQuestion));
+
+async function answer({ recorded, wishes, bounds }: AdviceQuestion): Promise<void> {
+  const { series: _, ...report } = await advise(recorded, wishes, { bounds });
+  const mebibytes = process.resourceUsage().maxRSS / 1024;
+  process.send?.({ report, mebibytes } satisfies AdviceAnswer, () => process.exit());
+}
+
+function lowerPriority(): void {
+  try {
+    setPriority(constants.priority.PRIORITY_LOW);
+    writeFileSync('/proc/self/oom_score_adj', OOM_SCORE);
+  } catch {
+    // Not every system lets a process do so.
+  }
+}

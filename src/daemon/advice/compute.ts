@@ -1,0 +1,73 @@
+/** Advice computed by a child process: what is asked of it, and what it answers. */
+import { fork } from 'node:child_process';
+import { PilotlightError } from '../../contract/pilotlight-error.ts';
+import type { Recorded, Wishes } from '../../scaling/advice/recorded.ts';
+import type { AdviceReport } from '../../scaling/advice/report.ts';
+import type { SearchBounds } from '../../scaling/planner/search/search-space.ts';
+
+export interface AdviceQuestion {
+  readonly recorded: Recorded;
+  readonly wishes: Wishes;
+  readonly bounds?: SearchBounds | undefined;
+}
+
+/** Without what only a page draws. */
+export type ComputedAdvice = Omit<AdviceReport, 'series'>;
+
+export interface AdviceAnswer {
+  readonly report: ComputedAdvice;
+  /** The most memory that the child had. */
+  readonly mebibytes: number;
+}
+
+export type ComputeAdvice = (question: AdviceQuestion, signal: AbortSignal) => Promise<AdviceAnswer>;
+
+/** It ended without an answer: it was killed, or ran out of memory. It is tried again with the next schedule. */
+export class AdviceLost extends PilotlightError {
+  readonly code = 'advice_lost';
+  readonly actor = 'bug';
+}
+
+/** Beside this file as source; in the flat folder of the bundle. */
+const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './child.ts' : './advice.js', import.meta.url);
+
+/**
+ * With Node itself, 45 MiB, and the requests of a load, which lie outside of V8's heap, it stays below 128 MiB. A small
+ * young generation, as for the daemon: a large one would only be kept.
+ */
+const V8_FLAGS = ['--max-semi-space-size=2', '--max-old-space-size=56'];
+
+/** How much of what Node writes when it crashes is kept, characters. */
+const CRASH_OUTPUT = 300;
+
+/**
+ * @throws the signal's reason once it is aborted: the child is killed then
+ * @throws AdviceLost where the child ends without an answer
+ */
+export const computeInChild: ComputeAdvice = (question, signal) =>
+  new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    // Nothing of the environment: it needs none, and there is a key in it.
+    const child = fork(ENTRY, [], {
+      execArgv: V8_FLAGS,
+      env: {},
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    let output = '';
+    const kill = () => void child.kill('SIGKILL');
+    signal.addEventListener('abort', kill, { once: true });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-CRASH_OUTPUT);
+    });
+    child.on('error', (error) => reject(new AdviceLost(error.message, { cause: error })));
+    child.on('message', (answer) => resolve(answer as AdviceAnswer));
+    child.on('close', (code, name) => {
+      signal.removeEventListener('abort', kill);
+      const how = `${name ?? `exit code ${code}`} ${output}`.trim();
+      // Of no effect after an answer.
+      reject(signal.aborted ? signal.reason : new AdviceLost(`it ended without an answer: ${how}`));
+    });
+    child.send(question, (error) => {
+      if (error) kill();
+    });
+  });

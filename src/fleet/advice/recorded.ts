@@ -1,0 +1,68 @@
+/** What the history has, as advice takes it. Pure. */
+import type { RecordedStart, RecordedStretch } from '../../scaling/advice/recorded.ts';
+import type { Aggregate, HistoryRow } from '../history/row.ts';
+import type { Measured } from '../view.ts';
+import { phaseOf } from '../workers/status.ts';
+
+/** Looks that are further apart than so many times what they usually are leave a hole. */
+const MOST_GAP = 3;
+/** Where there is only one look, ms. */
+const USUAL_GAP_MS = 15_000;
+
+/** @param rows Earliest first, of whatever lengths. */
+export function recordedStretches(rows: readonly HistoryRow[]): RecordedStretch[] {
+  const usualMs = usualGapMs(rows);
+  let endMs = -Infinity;
+  return rows.map((row): RecordedStretch => {
+    const { fromMs, lengthMs, measures } = row;
+    const isSample = lengthMs === 0;
+    // A look tells of the time since the one before it.
+    const gapMs = fromMs - endMs;
+    const beginMs = isSample && gapMs > MOST_GAP * usualMs ? fromMs - usualMs : endMs;
+    const stretch = isSample
+      ? { fromMs: Math.max(endMs, beginMs), toMs: fromMs }
+      : { fromMs: Math.max(endMs, fromMs), toMs: fromMs + lengthMs };
+    endMs = Math.max(endMs, stretch.toMs);
+    return {
+      ...stretch,
+      isSample,
+      load: meanOf(measures.load),
+      loadAverage: meanOf(measures.load_average),
+      ...workersOf(row),
+      readyCapacity: meanOf(measures.capacity_hot),
+      costPerHour: meanOf(measures.cost_per_hour),
+    };
+  });
+}
+
+export function recordedStarts({ startSeconds }: Measured): RecordedStart[] {
+  return (['new', 'cold'] as const).flatMap((from) =>
+    startSeconds[from].map((seconds): RecordedStart => ({ from, seconds })),
+  );
+}
+
+function usualGapMs(rows: readonly HistoryRow[]): number {
+  const gaps = rows.flatMap(({ fromMs, lengthMs }, index) => {
+    const before = rows[index - 1];
+    return lengthMs === 0 && before?.lengthMs === 0 ? [fromMs - before.fromMs] : [];
+  });
+  return gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? USUAL_GAP_MS;
+}
+
+/** One that is stopping runs until it has stopped, and is paid for; it only takes nothing new. */
+function workersOf({ workers, samples }: HistoryRow) {
+  const counts = { hot: 0, cold: 0, starting: 0, ready: 0 };
+  for (const [status, { sum }] of Object.entries(workers)) {
+    const phase = status === 'stopping' ? 'stopping' : phaseOf(status);
+    const mean = sum / samples;
+    if (phase === 'ready') counts.ready += mean;
+    if (phase === 'ready' || phase === 'stopping') counts.hot += mean;
+    if (phase === 'cold') counts.cold += mean;
+    if (phase === 'starting') counts.starting += mean;
+  }
+  return counts;
+}
+
+function meanOf({ count, sum }: Aggregate): number | null {
+  return count === 0 ? null : sum / count;
+}

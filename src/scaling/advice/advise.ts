@@ -1,0 +1,221 @@
+/**
+ * Advice on the parameters of an endpoint, from what was recorded of it: first the parameters that were set, run over the
+ * recorded load, beside what really was; then a search for a cheaper set. Pure, and long.
+ */
+import { estimateOf } from '../planner/estimate.ts';
+import type { RecordedLoad } from '../planner/load/load.ts';
+import { Simulation } from '../planner/model/simulation.ts';
+import type { PlanSeries } from '../planner/model/time-series.ts';
+import type { OpenRunner } from '../planner/search/runner.ts';
+import type { SearchBounds } from '../planner/search/search-space.ts';
+import type { ResolvedParameters } from '../rules/findings.ts';
+import { knownOf, REQUEST_SIZE, type Known } from './assumptions.ts';
+import { backtest, type DetailedBacktest } from './backtest.ts';
+import { rateOf, type RecordedRate } from './load/rate.ts';
+import { outcomeOf, predictionOf } from './prediction.ts';
+import type { Recorded, Wishes } from './recorded.ts';
+import type { AdviceReport } from './report.ts';
+import { fittingSize, sceneOf, type SceneSource } from './scenes.ts';
+import { select } from './selection.ts';
+import { mostMoving, sensitivityOf } from './sensitivity.ts';
+import * as sentence from './sentence.ts';
+
+export interface AdviceStep {
+  readonly doing: 'backtest' | 'search' | 'comparison';
+  /** Of the whole, 0 to 1, never falling. */
+  readonly share: number;
+}
+
+export interface AdviceOptions {
+  /** Instead of the recorded load: requests as they really came. */
+  readonly trace?: RecordedLoad | undefined;
+  /** Of what may be advised. */
+  readonly bounds?: SearchBounds | undefined;
+  /** Who runs the trials of the search; without it this thread. */
+  readonly openRunner?: OpenRunner | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly progress?: (step: AdviceStep) => void;
+}
+
+/** Less than that was not seen for long enough to say anything. */
+const LEAST_SECONDS = 3600;
+/** Seeds of the backtest, and of the two sets side by side. */
+const SEEDS = [1, 2, 3];
+const MORE_SEEDS = [1, 2, 3, 4, 5];
+/** Where each part begins, of the whole. */
+const SEARCH_FROM = 0.05;
+const COMPARISON_FROM = 0.85;
+
+/** @throws the signal's reason once it is aborted */
+export async function advise(
+  recorded: Recorded,
+  wishes: Wishes,
+  options: AdviceOptions = {},
+): Promise<AdviceReport> {
+  const { trace, bounds, openRunner, signal, progress } = options;
+  const rate = rateOf(recorded.stretches);
+  const nothing = nothingSaid(recorded, wishes, rate);
+  const declined = (why: string, more: Partial<AdviceReport> = {}): AdviceReport => ({
+    ...nothing,
+    ...more,
+    sentence: why.startsWith('declined') ? why : `declined: ${why}`,
+  });
+
+  const lacking = whatLacks(recorded, rate);
+  if (lacking !== undefined) return declined(lacking);
+  const known = knownOf(recorded, wishes);
+  if (typeof known === 'string') return declined(known);
+  const { assumptions } = known;
+  const source = sourceOf(known, rate);
+
+  progress?.({ doing: 'backtest', share: 0 });
+  const tested = testBack(recorded, source);
+  if (!tested)
+    return declined('the parameters that are set now were set less than an hour ago', { assumptions });
+  const sized = { ...nothing, assumptions, backtest: tested };
+  if (!tested.held) return declined(sentence.backtestSentence(tested), sized);
+
+  const searched = { ...source, trace };
+  const { limitSeconds } = nothing;
+  const { parameters } = recorded;
+  const {
+    verdict,
+    best: chosen,
+    because,
+    tried,
+  } = await select({
+    parameters,
+    limitSeconds,
+    source: searched,
+    bounds,
+    openRunner,
+    signal,
+    progress: (share) =>
+      progress?.({ doing: 'search', share: SEARCH_FROM + share * (COMPARISON_FROM - SEARCH_FROM) }),
+  });
+  const requests = sceneOf(searched, 1).load.length;
+  const shown = { ...sized, tried, load: { ...nothing.load, requests } };
+  if (!chosen) {
+    const size = assumptions.find(({ name }) => name === REQUEST_SIZE)?.value ?? '';
+    return declined(sentence.sizeSentence(size), shown);
+  }
+
+  progress?.({ doing: 'comparison', share: COMPARISON_FROM });
+  const sets = [parameters, chosen.parameters] as const;
+  const { today, best, gain } = sideBySide(sets, searched);
+  signal?.throwIfAborted();
+  progress?.({ doing: 'comparison', share: (1 + COMPARISON_FROM) / 2 });
+  const sensitivity = sensitivityOf(sets, searched);
+  const hangsOn = mostMoving(sensitivity, verdict === 'keep' ? 'todayPerHour' : 'gain');
+  const facts = { today, best, gain, limitSeconds, backtest: tested, hangsOn };
+  const isChance = verdict === 'change' && gain.low <= 0 && today.p99Seconds.mean <= limitSeconds;
+  const final = isChance ? 'keep' : verdict;
+  const about = isChance ? { ...facts, best: today } : facts;
+  return {
+    ...shown,
+    verdict: final,
+    sentence: inWords(final, about, tried),
+    today,
+    best: about.best,
+    gain: final === 'keep' ? undefined : gain,
+    sensitivity,
+    hangsOn,
+    series: {
+      today: seriesOf(parameters, searched),
+      best: seriesOf(isChance ? parameters : sets[1], searched),
+    },
+    nothingKeeps: because === 'none keeps',
+  };
+}
+
+function inWords(verdict: AdviceReport['verdict'], facts: sentence.Facts, tried: number): string {
+  if (verdict === 'change') return sentence.changeSentence(facts);
+  return verdict === 'dearer' ? sentence.dearerSentence(facts) : sentence.keepSentence({ ...facts, tried });
+}
+
+/** As it is where nothing can be said. */
+function nothingSaid(
+  { endpoint, parameters, stretches }: Recorded,
+  { nowMs, limitSeconds = parameters.target_queue_time }: Wishes,
+  { seconds, seenSeconds, holes, work, pieces }: RecordedRate,
+): AdviceReport {
+  return {
+    endpoint,
+    atMs: nowMs,
+    fromMs: stretches[0]?.fromMs ?? nowMs,
+    toMs: stretches.at(-1)?.toMs ?? nowMs,
+    limitSeconds,
+    verdict: 'declined',
+    sentence: '',
+    backtest: undefined,
+    today: undefined,
+    best: undefined,
+    load: {
+      seenSeconds,
+      holes,
+      meanRate: seconds === 0 ? 0 : work / seconds,
+      peakRate: pieces.reduce((most, { rate }) => Math.max(most, rate), 0),
+      requests: 0,
+    },
+    assumptions: [],
+    sensitivity: [],
+    hangsOn: undefined,
+    gain: undefined,
+    tried: 0,
+    series: undefined,
+    nothingKeeps: false,
+  };
+}
+
+function whatLacks({ stretches }: Recorded, { seenSeconds, work }: RecordedRate): string | undefined {
+  if (stretches.length === 0) return 'there is no history of it';
+  if (seenSeconds < LEAST_SECONDS) {
+    return `its load is known for ${Math.round(seenSeconds / 60)} minutes; an hour is the least`;
+  }
+  return work > 0 ? undefined : 'there was no load at all';
+}
+
+function sourceOf({ settings, size }: Known, rate: RecordedRate): SceneSource {
+  return { settings, rate, size: fittingSize(size, rate.work), trace: undefined };
+}
+
+function testBack(
+  { parameters, stretches, parametersSinceMs = -Infinity }: Recorded,
+  source: SceneSource,
+): DetailedBacktest | undefined {
+  const tested = backtest({
+    parameters,
+    settings: source.settings,
+    rate: source.rate,
+    stretches,
+    loads: loadsOf(source),
+    fromMs: parametersSinceMs,
+  });
+  const seconds = tested?.hours.reduce((sum, hour) => sum + hour.seconds, 0) ?? 0;
+  return seconds < LEAST_SECONDS / 2 ? undefined : tested;
+}
+
+function* loadsOf(source: SceneSource): Generator<RecordedLoad> {
+  for (const seed of SEEDS) yield sceneOf(source, seed).load;
+}
+
+function sideBySide(sets: readonly [ResolvedParameters, ResolvedParameters], source: SceneSource) {
+  const results = MORE_SEEDS.map((seed) => {
+    const scene = sceneOf(source, seed);
+    return [outcomeOf(sets[0], scene), outcomeOf(sets[1], scene)] as const;
+  });
+  return {
+    today: predictionOf(results.map(([one]) => one)),
+    best: predictionOf(results.map(([, other]) => other)),
+    gain: estimateOf(results.map(([one, other]) => 1 - other.cost.perHour / one.cost.perHour)),
+  };
+}
+
+function seriesOf(parameters: ResolvedParameters, source: SceneSource): PlanSeries {
+  const { load, settings, seconds } = sceneOf(source, 1);
+  const simulation = new Simulation({ parameters, settings });
+  load.replay((atSeconds, work) => simulation.arrive(atSeconds, work));
+  const { series } = simulation.finish(seconds);
+  if (!series) throw new Error('unreachable: a series was asked for');
+  return series;
+}

@@ -1,0 +1,90 @@
+/** What an advice goes by beside the parameters: told from what was recorded, given, or taken from the planner. */
+import { planSettings, type PlanSettings } from '../planner/settings.ts';
+
+import { requestSize, type RequestSize } from './load/request-size.ts';
+import type { Recorded, Wishes } from './recorded.ts';
+import type { Assumption } from './report.ts';
+import { performanceOf, startsOf } from './workers/measured.ts';
+import { lateCostRatio, pricesOf } from './workers/prices.ts';
+
+export interface Known {
+  readonly settings: PlanSettings;
+  readonly size: RequestSize;
+  readonly assumptions: readonly Assumption[];
+}
+
+/** What of the service is varied by half and double, and what it is called. */
+export const VARIED = {
+  startSeconds: 'start from nothing',
+  coldStartSeconds: 'start from cold',
+  controlSeconds: 'time between two decisions',
+  loadWindowSeconds: 'window of the load estimate',
+  scaleDownSeconds: 'delay until a hot worker is stopped',
+  destroySeconds: 'delay until a cold worker is destroyed',
+} as const satisfies Partial<Record<keyof PlanSettings, string>>;
+
+/** What workers cost just now against the mean of all the time: more, and no price is that of the next days. */
+const MOST_PRICE_CHANGE = 1.2;
+
+/** @returns in words, what is lacking to advise anything */
+export function knownOf(recorded: Recorded, wishes: Wishes): Known | string {
+  const performance = performanceOf(recorded);
+  if (!performance) return 'no worker was ever ready, so nobody knows what one can do';
+  const prices = pricesOf(recorded.stretches);
+  if (!prices) return 'no price of a worker was ever known';
+  const ratio = lateCostRatio(recorded.stretches, prices) ?? 1;
+  if (Math.max(ratio, 1 / ratio) > MOST_PRICE_CHANGE) {
+    return `workers cost ${short(ratio)} times lately what they did before: it takes some time at one price`;
+  }
+  const size = requestSize(recorded.stretches, wishes.requestSize);
+  if (!size) return 'nothing tells how large requests are: name it with --request-size';
+  const { startSeconds, coldStartSeconds, seen } = startsOf(recorded);
+  const first = recorded.stretches[0];
+  const settings = planSettings({
+    performance,
+    startSeconds,
+    coldStartSeconds,
+    priceHot: prices.hot,
+    priceCold: prices.cold,
+    priceStarting: prices.starting,
+    initialWorkers: Math.min(recorded.parameters.max_workers, Math.round(first?.hot ?? 0)),
+    ...wishes.assumed,
+  });
+  const given = (name: keyof PlanSettings, otherwise: Assumption['from']) =>
+    wishes.assumed?.[name] === undefined ? otherwise : 'given';
+  const { least, most } = settings.performance;
+  const assumptions: Assumption[] = [
+    { name: REQUEST_SIZE, value: sizeInWords(size), from: size.from === 'given' ? 'given' : 'assumed' },
+    {
+      name: 'performance of a worker',
+      value: least === most ? `${short(least)} units/s` : `${short(least)} to ${short(most)} units/s`,
+      from: given('performance', 'measured'),
+    },
+    {
+      name: 'price of an hour',
+      value: `hot ${short(settings.priceHot)}, starting ${short(settings.priceStarting)}, cold ${short(settings.priceCold)}`,
+      from: given('priceHot', 'measured'),
+    },
+    ...(Object.keys(VARIED) as (keyof typeof VARIED)[]).map((name): Assumption => {
+      const count = name === 'startSeconds' ? seen.new : name === 'coldStartSeconds' ? seen.cold : 0;
+      return {
+        name: VARIED[name],
+        value: `${short(settings[name])} s${count > 0 ? `, the mean of ${count}` : ''}`,
+        from: given(name, count > 0 ? 'measured' : 'assumed'),
+      };
+    }),
+  ];
+  return { settings, size, assumptions };
+}
+
+export const REQUEST_SIZE = 'size of a request';
+
+function sizeInWords({ mean, dispersion, from }: RequestSize): string {
+  const how = from === 'given' ? '' : ', told from how the load varies between looks';
+  return `${short(mean)} units${how}${dispersion > 3 ? ', several at once' : ''}`;
+}
+
+/** Three digits. */
+export function short(value: number): string {
+  return String(Number(value.toPrecision(3)));
+}

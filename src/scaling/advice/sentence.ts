@@ -1,0 +1,113 @@
+/** An advice in words, for people. */
+import { ADVISED_PARAMETERS, type AdvisedSet, type Estimate, type SetPrediction } from './advice.ts';
+import { short } from './assumptions.ts';
+import type { DetailedBacktest } from './backtest.ts';
+
+const HOURS_A_DAY = 24;
+
+export interface Facts {
+  readonly today: SetPrediction;
+  readonly best: SetPrediction;
+  readonly gain: Estimate;
+  readonly limitSeconds: number;
+  readonly backtest: DetailedBacktest;
+  readonly hangsOn: string | undefined;
+}
+
+export function changeSentence(facts: Facts): string {
+  return `${changesInWords(facts)}: ${gainInWords(facts)}, ${waitsInWords(facts)}; ${ground(facts)}`;
+}
+
+export function keepSentence({ tried, ...facts }: Facts & { readonly tried: number }): string {
+  const { today, limitSeconds, backtest } = facts;
+  const isKept = today.p99Seconds.mean <= limitSeconds;
+  const why = isKept
+    ? `no set of ${tried} that keeps ${short(limitSeconds)} s is cheaper by 5%`
+    : `no set of ${tried} within max_workers keeps ${short(limitSeconds)} s`;
+  return (
+    `keep what you have: ${why} (${perDay(today.costPerHour.mean)} a day, p99 wait ` +
+    `${secondsInWords(today.p99Seconds.mean)} as modelled: waits are not recorded); the backtest was off by ` +
+    percent(backtest.errorRatio)
+  );
+}
+
+export function dearerSentence(facts: Facts): string {
+  const { today, best, gain, limitSeconds } = facts;
+  return (
+    `what you have keeps no p99 wait of ${short(limitSeconds)} s as modelled (${secondsInWords(today.p99Seconds.mean)}; ` +
+    `waits are not recorded); what does, ${changesInWords(facts)}, costs ${percent(-gain.mean)} more ` +
+    `(${perDay(today.costPerHour.mean)} → ${perDay(best.costPerHour.mean)} a day); ${ground(facts)}`
+  );
+}
+
+export function backtestSentence(backtest: DetailedBacktest): string {
+  const { errorRatio, halfErrorRatio, errors, hours } = backtest;
+  const worst = hours.toSorted((a, b) => Math.abs(offBy(b)) - Math.abs(offBy(a)))[0];
+  const parts = (['hot', 'workers', 'cost'] as const).map(
+    (name) => `${WORDS[name]} by ${signed(errors[name])}`,
+  );
+  const where = worst
+    ? `; they part most in the hour from ${new Date(worst.fromMs).toISOString().slice(0, 16)}Z: ` +
+      `${short(worst.predicted.hot)} hot workers predicted, ${short(worst.recorded.hot)} recorded`
+    : '';
+  const halves = halfErrorRatio > errorRatio ? `, by ${percent(halfErrorRatio)} in one half of the time` : '';
+  return (
+    `declined: with the parameters that were set, the model does not do what the endpoint did (off by ` +
+    `${percent(errorRatio)}${halves}: ${parts.join(', ')}; more than 25% is too much)${where}`
+  );
+}
+
+const WORDS = { hot: 'hot workers', workers: 'worker hours', cost: 'cost' } as const;
+
+function offBy({ recorded, predicted }: DetailedBacktest['hours'][number]): number {
+  return predicted.hot - recorded.hot;
+}
+
+export function sizeSentence(size: string): string {
+  return (
+    `declined: the answer turns on the size of a request, which the service does not record ` +
+    `(${size}; with half or double of it the answer is another); name it with --request-size`
+  );
+}
+
+function changesInWords({ today, best }: Facts): string {
+  const changes = ADVISED_PARAMETERS.filter((name) => today.parameters[name] !== best.parameters[name]);
+  return changes.map((name) => changeInWords(name, today.parameters, best.parameters)).join(', ');
+}
+
+function changeInWords(name: keyof AdvisedSet, from: AdvisedSet, to: AdvisedSet): string {
+  return `${name} ${from[name]} → ${to[name]}`;
+}
+
+function gainInWords({ today, best, gain }: Facts): string {
+  const from = perDay(today.costPerHour.mean);
+  const to = perDay(best.costPerHour.mean);
+  const between = `95% between ${percent(gain.low)} and ${percent(gain.high)}`;
+  return `${percent(Math.abs(gain.mean))} ${gain.mean < 0 ? 'dearer' : 'cheaper'} (${from} → ${to} a day, ${between})`;
+}
+
+function waitsInWords({ today, best, limitSeconds }: Facts): string {
+  const [from, to] = [secondsInWords(today.p99Seconds.mean), secondsInWords(best.p99Seconds.mean)];
+  return `p99 wait ${from} → ${to} as modelled (waits are not recorded), limit ${short(limitSeconds)} s`;
+}
+
+function ground({ backtest, hangsOn }: Facts): string {
+  const most = hangsOn === undefined ? '' : `; it hangs most on the ${hangsOn}`;
+  return `the backtest was off by ${percent(backtest.errorRatio)}${most}`;
+}
+
+function perDay(costPerHour: number): string {
+  return (costPerHour * HOURS_A_DAY).toFixed(2);
+}
+
+function secondsInWords(seconds: number): string {
+  return `${seconds < 0.05 ? 0 : Number(seconds.toPrecision(seconds < 1 ? 1 : seconds < 100 ? 2 : 3))} s`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)}%`;
+}
+
+function signed(share: number): string {
+  return `${share < 0 ? '−' : '+'}${percent(Math.abs(share))}`;
+}

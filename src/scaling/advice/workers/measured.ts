@@ -1,0 +1,63 @@
+/** How workers perform and start, told from what was seen of them. */
+import { SETTING_DEFAULTS, type Performance } from '../../planner/settings.ts';
+import type { Recorded, RecordedStretch } from '../recorded.ts';
+
+/** Half of the width of an even distribution, in standard deviations. */
+const HALF_WIDTH = Math.sqrt(3);
+/** From so few workers no spread can be told. */
+const LEAST_WORKERS = 3;
+/** A spread that is smaller is none, and the planner is quicker and more exact with workers that are alike. */
+const ALIKE = 0.01;
+
+/**
+ * The mean is that of capacity that was there, for a worker that lives long counts for more; the spread is that of
+ * single workers.
+ * @returns undefined where no worker was ever ready
+ */
+export function performanceOf({
+  stretches,
+  performances,
+}: Pick<Recorded, 'stretches' | 'performances'>): Performance | undefined {
+  const mean = meanCapacity(stretches) ?? (performances.length > 0 ? average(performances) : undefined);
+  if (mean === undefined || !(mean > 0)) return undefined;
+  if (performances.length < LEAST_WORKERS) return { least: mean, most: mean };
+  const middle = average(performances);
+  const variance = average(performances.map((one) => (one - middle) ** 2));
+  const share = (HALF_WIDTH * Math.sqrt(variance)) / middle;
+  if (share < ALIKE) return { least: mean, most: mean };
+  return { least: mean * Math.max(0.05, 1 - share), most: mean * (1 + share) };
+}
+
+/** Units/s of a ready worker. */
+function meanCapacity(stretches: readonly RecordedStretch[]): number | undefined {
+  let [capacity, workers] = [0, 0];
+  for (const { ready, readyCapacity, fromMs, toMs } of stretches) {
+    if (readyCapacity === null) continue;
+    capacity += readyCapacity * (toMs - fromMs);
+    workers += ready * (toMs - fromMs);
+  }
+  return workers > 0 && capacity > 0 ? capacity / workers : undefined;
+}
+
+export interface MeasuredStarts {
+  /** Means, seconds. */
+  readonly startSeconds: number;
+  readonly coldStartSeconds: number;
+  /** Of how many each is the mean: 0 is the planner's default. */
+  readonly seen: { readonly new: number; readonly cold: number };
+}
+
+export function startsOf({ starts }: Pick<Recorded, 'starts'>): MeasuredStarts {
+  const of = (from: 'new' | 'cold') =>
+    starts.flatMap((start) => (start.from === from ? [start.seconds] : []));
+  const [fresh, cold] = [of('new'), of('cold')];
+  return {
+    startSeconds: fresh.length > 0 ? average(fresh) : SETTING_DEFAULTS.startSeconds,
+    coldStartSeconds: cold.length > 0 ? average(cold) : SETTING_DEFAULTS.coldStartSeconds,
+    seen: { new: fresh.length, cold: cold.length },
+  };
+}
+
+function average(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

@@ -1,0 +1,89 @@
+/**
+ * The least that a set can cost under a load, in microseconds: the workers that the load's own course asks for. A queue
+ * asks for more and never for fewer, so whatever the requests do, no plan comes out cheaper.
+ */
+import type { ResolvedParameters } from '../../rules/findings.ts';
+import type { ReplayableLoad } from '../load/load.ts';
+import { decisionsIn } from '../model/control-loop.ts';
+import { SlidingMaximum, SlidingMean } from '../model/windows.ts';
+import type { PlanSettings } from '../settings.ts';
+
+/** So many levels of load are told apart; each counts as its lowest. */
+const LEVELS = 2048;
+/** As the workers of the model are compared with what is wanted. */
+const ALMOST = 1 - 1e-9;
+
+/** What the group goes by, from the highest on: levels of load, units/s, and at how many decisions each. */
+interface Levels {
+  readonly loads: Float64Array;
+  readonly decisions: Float64Array;
+}
+
+export class CostFloor {
+  readonly #settings: PlanSettings;
+  readonly #hot: Levels;
+  readonly #total: Levels;
+
+  constructor(settings: PlanSettings, load: ReplayableLoad) {
+    this.#settings = settings;
+    const seen = loadSeen(settings, load);
+    const { controlSeconds, scaleDownSeconds, destroySeconds } = settings;
+    const kept = (seconds: number) => {
+      const maximum = new SlidingMaximum(decisionsIn(seconds, controlSeconds));
+      return levelsOf(seen.map((value) => maximum.add(value)));
+    };
+    this.#hot = kept(scaleDownSeconds);
+    this.#total = kept(destroySeconds);
+  }
+
+  of(parameters: ResolvedParameters): number {
+    const { controlSeconds, priceHot, priceCold, priceStarting, performance } = this.#settings;
+    const { min_load, target_util, cold_mult, min_cold_load, cold_workers, max_workers } = parameters;
+    const most = max_workers * performance.most;
+    const workersFor = (capacity: number) =>
+      Math.min(max_workers, Math.ceil((Math.min(most, capacity) / performance.most) * ALMOST));
+    const hotFor = (load: number) => Math.max(min_load, load) / target_util;
+    const hot = sumOver(this.#hot, (load) => workersFor(hotFor(load)));
+    const total = sumOver(this.#total, (load) => {
+      const capacity = Math.min(most, hotFor(load));
+      const workers = workersFor(Math.max(capacity, cold_mult * capacity, min_cold_load));
+      return Math.max(workers, Math.min(max_workers, cold_workers));
+    });
+    // A worker that is wanted hot may be on its way all the time.
+    const priceOfHot = Math.min(priceHot, priceStarting);
+    const priceOfCold = Math.min(priceCold, priceOfHot);
+    return ((hot * priceOfHot + (total - hot) * priceOfCold) * controlSeconds) / 3600;
+  }
+}
+
+function sumOver({ loads, decisions }: Levels, workers: (load: number) => number): number {
+  let sum = 0;
+  for (let level = 0; level < loads.length; level += 1) {
+    sum += workers(loads[level] as number) * (decisions[level] as number);
+  }
+  return sum;
+}
+
+/** The estimate of the load at each decision before the last request, as the model makes it, units/s. */
+export function loadSeen(settings: PlanSettings, load: ReplayableLoad): Float64Array {
+  const { controlSeconds, loadWindowSeconds } = settings;
+  const decisions = Math.max(0, Math.floor(load.seconds / controlSeconds));
+  const works = new Float64Array(decisions + 1);
+  load.replay((atSeconds, work) => {
+    const decision = Math.min(decisions, Math.floor(atSeconds / controlSeconds));
+    works[decision] = (works[decision] as number) + work;
+  });
+  const mean = new SlidingMean(Math.round(loadWindowSeconds / controlSeconds));
+  // From a decision until the next; what the last one asks for may last for no time.
+  return works.subarray(0, Math.max(0, decisions - 1)).map((work) => mean.add(work / controlSeconds));
+}
+
+function levelsOf(values: Float64Array): Levels {
+  const sorted = values.toSorted();
+  const count = Math.min(LEVELS, sorted.length);
+  const first = (level: number) => Math.floor((level * sorted.length) / count);
+  return {
+    loads: Float64Array.from({ length: count }, (_, level) => sorted[first(level)] as number),
+    decisions: Float64Array.from({ length: count }, (_, level) => first(level + 1) - first(level)),
+  };
+}

@@ -1,0 +1,26 @@
+/** Who runs the trials of a search: this thread, or several. The outcomes are the same. */
+import { runTrial, type Trial, type TrialGround, type TrialOutcome } from './trial.ts';
+
+export interface TrialRunner extends AsyncDisposable {
+  /**
+   * Outcomes in the order of the trials.
+   * @throws the signal's reason, soon after it is aborted
+   */
+  run(trials: readonly Trial[], signal?: AbortSignal): Promise<readonly TrialOutcome[]>;
+}
+
+export type OpenRunner = (ground: TrialGround) => TrialRunner;
+
+/** One trial after the other in this thread, which can do something else between them. */
+export const openLocalRunner: OpenRunner = (ground) => ({
+  async run(trials, signal) {
+    const outcomes: TrialOutcome[] = [];
+    for (const trial of trials) {
+      await new Promise((resolve) => setImmediate(resolve));
+      signal?.throwIfAborted();
+      outcomes.push(runTrial(ground, trial));
+    }
+    return outcomes;
+  },
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+});

@@ -1,0 +1,73 @@
+/** Advice in its child process: real processes. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
+import { expect, test } from 'vitest';
+import { AdviceLost, computeInChild } from '../../../src/daemon/advice/compute.ts';
+import { until } from '../../support/daemon.ts';
+import { recordedEndpoint } from '../../support/recorded-endpoint.ts';
+
+const NEVER = new AbortController().signal;
+const WISHES = { nowMs: 0, requestSize: 100 };
+
+/** Those that this process has started and that compute advice. */
+function children(): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && commandOf(pid).includes('advice/child.ts') && parentOf(pid) === process.pid);
+}
+
+function parentOf(pid: number): number {
+  try {
+    return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  } catch {
+    return 0;
+  }
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+async function childBegun(): Promise<number> {
+  await until(() => children().length > 0);
+  return children()[0] ?? 0;
+}
+
+test('computes what this process would, in less than 128 MiB', async () => {
+  const bounds = { cold_workers: [0, 0], cold_mult: [1, 1], min_cold_load: [0, 0] } as const;
+  const { report, mebibytes } = await computeInChild(
+    { recorded: recordedEndpoint(3), wishes: WISHES, bounds },
+    NEVER,
+  );
+  expect(report).toMatchObject({ endpoint: 'chat', verdict: 'change', backtest: { held: true } });
+  expect(report.sentence).toMatch(
+    /min_load 150 → [\d.]+.* cheaper .*as modelled.*limit 10 s; the backtest was off by \d/,
+  );
+  expect(mebibytes).toBeGreaterThan(20);
+  expect(mebibytes).toBeLessThan(128);
+});
+
+test('runs at the lowest priority, without the environment, and is killed when nobody wants it any more', async () => {
+  const stopping = new AbortController();
+  const computing = computeInChild({ recorded: recordedEndpoint(24 * 7), wishes: WISHES }, stopping.signal);
+  const failed = expect(computing).rejects.toThrow('stopping');
+  const pid = await childBegun();
+  await until(() => getPriority(pid) === 19);
+  expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('PATH=');
+  stopping.abort(new Error('stopping'));
+  await failed;
+  await until(() => commandOf(pid) === '');
+});
+
+test('killed by anybody else, it is lost, and says how', async () => {
+  const computing = computeInChild({ recorded: recordedEndpoint(24 * 7), wishes: WISHES }, NEVER);
+  const failed = computing.catch((error: unknown) => error);
+  process.kill(await childBegun(), 'SIGKILL');
+  const error = await failed;
+  expect(error).toBeInstanceOf(AdviceLost);
+  expect(error).toMatchObject({ message: expect.stringContaining('SIGKILL') as string });
+});

@@ -1,0 +1,155 @@
+/** When advice is computed in the daemon, and of what: on virtual time, without the child. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import pino from 'pino';
+import { startAdvice, type AdviceService } from '../../../../src/daemon/advice/advice.ts';
+import {
+  AdviceLost,
+  type AdviceQuestion,
+  type ComputeAdvice,
+} from '../../../../src/daemon/advice/compute.ts';
+import type { HistoryRow } from '../../../../src/fleet/history/row.ts';
+import { advise } from '../../../../src/scaling/advice/advise.ts';
+import { recordedEndpoint } from '../../../support/recorded-endpoint.ts';
+import { endpointView, fleetView, minuteRow } from '../../../support/recorded-fleet.ts';
+
+const HOUR_MS = 3_600_000;
+const START = Date.UTC(2026, 10, 21);
+
+let service: AdviceService | undefined;
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+});
+afterEach(async () => {
+  await service?.stop();
+  service = undefined;
+  vi.useRealTimers();
+});
+
+/** A watch that has looked since so many hours before the start. */
+async function begin(
+  hours: number,
+  over: { readonly mayRun?: () => boolean; readonly compute?: ComputeAdvice } = {},
+) {
+  const asked: AdviceQuestion[] = [];
+  const since = START - hours * HOUR_MS;
+  const seen = { parameters: { target_util: 0.5, max_workers: 4, target_queue_time: 7 } };
+  const declined = await advise({ ...recordedEndpoint(1), stretches: [] }, { nowMs: START });
+  service = startAdvice({
+    fleet: {
+      view: () => fleetView([endpointView({ parameters: seen.parameters })]),
+      history({ fromMs, toMs }) {
+        const rows: HistoryRow[] = [];
+        for (
+          let at = Math.max(since, Math.ceil(fromMs / 60_000) * 60_000);
+          at < Math.min(toMs, Date.now());
+          at += 60_000
+        )
+          rows.push(minuteRow(at));
+        return Promise.resolve(rows);
+      },
+    },
+    settings: { adviceSchedule: '17 4 * * *', adviceP99: undefined },
+    logger: pino({ level: 'silent' }),
+    mayRun: over.mayRun,
+    now: Date.now,
+    async compute(question, signal) {
+      asked.push(question);
+      return (await over.compute?.(question, signal)) ?? { report: declined, mebibytes: 50 };
+    },
+  });
+  return { asked, seen };
+}
+
+describe('the first', () => {
+  test('comes once there are six hours of history, and not again before the schedule', async () => {
+    const { asked } = await begin(5);
+    await vi.advanceTimersByTimeAsync(55 * 60_000);
+    expect(asked).toHaveLength(0);
+    await vi.advanceTimersByTimeAsync(10 * 60_000);
+    expect(asked).toHaveLength(1);
+    expect(service?.latest('chat')?.verdict).toBe('declined');
+    await vi.advanceTimersByTimeAsync(2 * HOUR_MS);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('does not come with a start of the process: one that is started again and again computes nothing', async () => {
+    const { asked } = await begin(48);
+    await vi.advanceTimersByTimeAsync(9 * 60_000);
+    expect(asked).toHaveLength(0);
+  });
+
+  test('is tried again where it was lost', async () => {
+    let lost = 2;
+    const { asked } = await begin(12, {
+      compute: () => {
+        lost -= 1;
+        return lost >= 0 ? Promise.reject(new AdviceLost('killed')) : Promise.resolve(undefined as never);
+      },
+    });
+    await vi.advanceTimersByTimeAsync(35 * 60_000);
+    expect(asked).toHaveLength(3);
+    expect(service?.latest('chat')).toBeDefined();
+  });
+});
+
+test('the schedule brings the next', async () => {
+  const { asked } = await begin(12);
+  await vi.advanceTimersByTimeAsync(24 * HOUR_MS);
+  expect(asked.length).toBeGreaterThanOrEqual(2);
+});
+
+test('a replica that does not watch computes nothing', async () => {
+  const { asked } = await begin(12, { mayRun: () => false });
+  await vi.advanceTimersByTimeAsync(30 * HOUR_MS);
+  expect(asked).toHaveLength(0);
+});
+
+test('off is off, and a reload begins it', async () => {
+  const { asked } = await begin(12);
+  await service?.apply({ adviceSchedule: 'off', adviceP99: undefined });
+  await vi.advanceTimersByTimeAsync(30 * HOUR_MS);
+  expect(asked).toHaveLength(0);
+  await service?.apply({ adviceSchedule: '17 4 * * *', adviceP99: 3_000 });
+  await vi.advanceTimersByTimeAsync(11 * 60_000);
+  expect(asked[0]?.wishes.limitSeconds).toBe(3);
+});
+
+test('it gets all of the history, the parameters of just now, and since when where they have changed', async () => {
+  const { asked, seen } = await begin(30);
+  await vi.advanceTimersByTimeAsync(11 * 60_000);
+  expect(asked[0]?.recorded.parameters).toMatchObject({ target_util: 0.5, max_workers: 4 });
+  expect(asked[0]?.recorded.parametersSinceMs).toBeUndefined();
+  const seconds = asked[0]?.recorded.stretches.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0) ?? 0;
+  expect(seconds / HOUR_MS).toBeCloseTo(30, 0);
+  seen.parameters = { ...seen.parameters, target_util: 0.7 };
+  await vi.advanceTimersByTimeAsync(10 * 60_000);
+  const changedMs = Date.now();
+  await vi.advanceTimersByTimeAsync(24 * HOUR_MS);
+  const { recorded } = asked.at(-1) ?? {};
+  expect(recorded?.parameters.target_util).toBe(0.7);
+  expect(Math.abs((recorded?.parametersSinceMs ?? 0) - changedMs)).toBeLessThanOrEqual(10 * 60_000);
+});
+
+test('steering asks within what it may reach, one question after the other', async () => {
+  const running = { now: 0, most: 0 };
+  const { asked } = await begin(12, {
+    async compute() {
+      running.now += 1;
+      running.most = Math.max(running.most, running.now);
+      await Promise.resolve();
+      running.now -= 1;
+      return undefined as never;
+    },
+  });
+  const question = {
+    endpoint: 'chat',
+    parameters: recordedEndpoint(1).parameters,
+    parametersSinceMs: 5,
+    bounds: { target_util: [0.4, 0.6] },
+  } as const;
+  const { signal } = new AbortController();
+  await Promise.all([service?.ask(question, signal), service?.ask(question, signal)]);
+  expect(running.most).toBe(1);
+  expect(asked[0]).toMatchObject({ bounds: { target_util: [0.4, 0.6] }, recorded: { parametersSinceMs: 5 } });
+  await expect(service?.ask({ ...question, endpoint: 'gone' }, signal)).rejects.toThrow('not watched');
+});

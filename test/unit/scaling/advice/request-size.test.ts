@@ -1,0 +1,70 @@
+/** The size of a request, told from how the load varies between looks. */
+import { describe, expect, test } from 'vitest';
+import { requestSize, sizedAnew } from '../../../../src/scaling/advice/load/request-size.ts';
+import { generateLoad, type LoadShape } from '../../../../src/scaling/planner/load/generators.ts';
+import type { RecordedStretch } from '../../../../src/scaling/advice/recorded.ts';
+import { stretch, stretches } from './stretches.ts';
+
+/** Looks at what a load asks: each tells of the last five seconds. */
+function looksAt(shape: LoadShape, unitsPerRequest: number, sizes: 'exponential' | 'fixed', seed: number) {
+  const looks: RecordedStretch[] = [];
+  const works = new Map<number, number>();
+  for (const { atSeconds, work } of generateLoad({
+    shape,
+    unitsPerSecond: 400,
+    unitsPerRequest,
+    seconds: 6 * 3600,
+    seed,
+    sizes,
+  })) {
+    const look = Math.floor(atSeconds / 15);
+    if (atSeconds % 15 >= 10) works.set(look, (works.get(look) ?? 0) + work);
+  }
+  for (let look = 0; look < 1440; look += 1) {
+    looks.push(stretch(look * 15_000, { load: (works.get(look) ?? 0) / 5 }));
+  }
+  return looks;
+}
+
+describe.each([
+  ['poisson', 40],
+  ['poisson', 400],
+  ['diurnal', 120],
+  ['bursts', 120],
+] as const)('%s, requests of %d units', (shape, size) => {
+  test.each([1, 2, 3])('is told within a factor of two, seed %d', (seed) => {
+    const told = requestSize(looksAt(shape, size, 'exponential', seed), undefined);
+    expect(told).toMatchObject({ dispersion: 2, from: 'variation' });
+    expect((told?.mean ?? 0) / size).toBeGreaterThan(0.5);
+    expect((told?.mean ?? 0) / size).toBeLessThan(2);
+  });
+});
+
+test('where a size is given, the looks tell how random its requests arrive', () => {
+  const alike = requestSize(looksAt('poisson', 100, 'fixed', 1), 100);
+  const drawn = requestSize(looksAt('poisson', 100, 'exponential', 1), 100);
+  const even = requestSize(looksAt('constant', 100, 'fixed', 1), 100);
+  expect(alike?.dispersion).toBeCloseTo(1, 0);
+  expect(drawn?.dispersion).toBeCloseTo(2, 0);
+  expect(even?.dispersion).toBeLessThan(0.3);
+});
+
+test('nothing is told by too few looks, by looks far apart, or by means of several', () => {
+  const looks = looksAt('poisson', 100, 'exponential', 1);
+  expect(requestSize(looks.slice(0, 20), undefined)).toBeUndefined();
+  const apart = looks.map(({ load }, index) => stretch(index * 300_000, { load }));
+  expect(requestSize(apart, undefined)).toBeUndefined();
+  expect(
+    requestSize(
+      stretches(500, () => ({ isSample: false })),
+      undefined,
+    ),
+  ).toBeUndefined();
+  expect(requestSize([], 80)).toMatchObject({ mean: 80, from: 'given' });
+});
+
+test('a given size that is another makes the load vary as much as it did', () => {
+  const size = { mean: 100, dispersion: 1, from: 'given' } as const;
+  expect(sizedAnew(size, 0.5)).toEqual({ mean: 50, dispersion: 2, from: 'given' });
+  expect(sizedAnew({ ...size, from: 'variation' }, 2)).toMatchObject({ mean: 200, dispersion: 1 });
+});

@@ -1,0 +1,100 @@
+/** What workers cost, can do, and how long they start, told from what was recorded. */
+import { describe, expect, test } from 'vitest';
+import { performanceOf, startsOf } from '../../../../src/scaling/advice/workers/measured.ts';
+import { lateCostRatio, pricesOf } from '../../../../src/scaling/advice/workers/prices.ts';
+import { SETTING_DEFAULTS } from '../../../../src/scaling/planner/settings.ts';
+import { stretches } from './stretches.ts';
+
+describe('prices', () => {
+  const counts = [
+    { hot: 2, cold: 3, starting: 0 },
+    { hot: 3, cold: 1, starting: 1 },
+    { hot: 5, cold: 0, starting: 2 },
+    { hot: 1, cold: 5, starting: 0 },
+  ];
+  const priced = (index: number) => {
+    const each = counts[index % counts.length] ?? { hot: 0, cold: 0, starting: 0 };
+    return { ...each, costPerHour: each.hot * 0.5 + each.cold * 0.02 + each.starting * 0.3 };
+  };
+
+  test('are those that make up what all of them cost', () => {
+    const prices = pricesOf(stretches(100, priced));
+    expect(prices?.hot).toBeCloseTo(0.5, 2);
+    expect(prices?.cold).toBeCloseTo(0.02, 2);
+    expect(prices?.starting).toBeCloseTo(0.3, 1);
+  });
+
+  test('a start that was never seen costs what a hot worker does, a cold worker that was never seen nothing', () => {
+    const prices = pricesOf(stretches(100, () => ({ hot: 2, cold: 0, starting: 0, costPerHour: 1 })));
+    expect(prices?.hot).toBeCloseTo(0.5, 2);
+    expect(prices?.starting).toBeCloseTo(0.5, 2);
+    expect(prices?.cold).toBe(0);
+  });
+
+  test('none are below nothing', () => {
+    const odd = (index: number) => ({
+      hot: 2,
+      cold: index % 2,
+      starting: 0,
+      costPerHour: index % 2 ? 0.9 : 1,
+    });
+    expect(pricesOf(stretches(100, odd))?.cold).toBe(0);
+  });
+
+  test('what has no price, or no worker, tells none', () => {
+    expect(pricesOf(stretches(100, () => ({ costPerHour: null })))).toBeUndefined();
+    expect(pricesOf(stretches(100, () => ({ hot: 0, cold: 0, costPerHour: 0 })))).toBeUndefined();
+    expect(pricesOf([])).toBeUndefined();
+  });
+
+  test('stretches without a price are left out', () => {
+    const some = (index: number) =>
+      index % 3 === 0 ? { ...priced(index), costPerHour: null } : priced(index);
+    expect(pricesOf(stretches(120, some))?.hot).toBeCloseTo(0.5, 2);
+  });
+});
+
+describe('performance', () => {
+  test('the mean is that of the capacity, the spread that of single workers', () => {
+    const performance = performanceOf({ stretches: stretches(10), performances: [80, 90, 100, 110, 120] });
+    expect(((performance?.least ?? 0) + (performance?.most ?? 0)) / 2).toBeCloseTo(100);
+    expect(performance?.least).toBeCloseTo(100 - 100 * Math.sqrt(3) * 0.1414, 0);
+  });
+
+  test('without single workers they are all alike', () => {
+    expect(performanceOf({ stretches: stretches(10), performances: [] })).toEqual({ least: 100, most: 100 });
+  });
+
+  test('of workers that were never ready nothing is known', () => {
+    const never = stretches(10, () => ({ ready: 0, readyCapacity: 0 }));
+    expect(performanceOf({ stretches: never, performances: [] })).toBeUndefined();
+    expect(performanceOf({ stretches: never, performances: [90] })).toEqual({ least: 90, most: 90 });
+  });
+});
+
+test('starts take as long as they did, or as the planner takes it where none was seen', () => {
+  const starts = [
+    { from: 'cold', seconds: 20 },
+    { from: 'cold', seconds: 40 },
+  ] as const;
+  expect(startsOf({ starts })).toEqual({
+    coldStartSeconds: 30,
+    startSeconds: SETTING_DEFAULTS.startSeconds,
+    seen: { new: 0, cold: 2 },
+  });
+});
+
+test('what workers cost lately is told from what they cost before', () => {
+  const recorded = (late: number) =>
+    stretches(960, (index) => ({ hot: 2, cold: 0, costPerHour: index < 840 ? 1 : late }));
+  const prices = { hot: 0.5, cold: 0, starting: 0.5 };
+  expect(lateCostRatio(recorded(1), prices)).toBeCloseTo(1);
+  expect(lateCostRatio(recorded(2), prices)).toBeCloseTo(2);
+  expect(lateCostRatio([], prices)).toBeUndefined();
+  expect(
+    lateCostRatio(
+      stretches(10, () => ({ costPerHour: null })),
+      prices,
+    ),
+  ).toBeUndefined();
+});
