@@ -18,12 +18,12 @@ export interface Tally {
   readonly costs: readonly number[];
 }
 
-export function tally(seeds: Iterable<number>, steering: Steering = STEERING, only?: Kind): Tally {
+export function tally(of: Iterable<number>, steering: Steering = STEERING, only?: Kind): Tally {
   const broken: string[] = [];
   const costs: number[] = [];
   const foreseen = { count: 0, worse: [] as string[] };
   const unseen = { count: 0, worse: [] as string[] };
-  for (const seed of seeds) {
+  for (const seed of of) {
     const steered = steer(worldOf(seed, only), steering);
     const story = inWords(steered);
     broken.push(...violations(steered).map((what) => `${what} -- ${story}`));
