@@ -94,6 +94,15 @@ export class Observation {
     };
   }
 
+  /**
+   * What one of its workers was measured to do, units/s: the middle of all.
+   * @param lives Of its own workers.
+   */
+  workerPerformance(lives: Iterable<WorkerLife>): number | undefined {
+    const perfs = [...lives].flatMap((life) => (isPresent(life) ? (life.perf ?? []) : []));
+    return perfs.length === 0 ? undefined : quantile(perfs, 0.5);
+  }
+
   /** The rules take a millisecond, and the view is asked for often: they run where something has changed. */
   #findings(row: ListedEndpoint, facts: WorkerFacts): readonly Finding[] {
     const { row: lastRow, facts: lastFacts } = this.#checked ?? {};
@@ -106,11 +115,10 @@ export class Observation {
     return this.#checked.findings;
   }
 
-  /** What was measured of its workers: the middle of it. */
   #facts(lives: readonly WorkerLife[]): WorkerFacts {
-    const perfs = performancesOf(lives);
+    const performance = this.workerPerformance(lives);
     return {
-      ...(perfs.length > 0 && { workerPerformance: quantile(perfs, 0.5) }),
+      ...(performance !== undefined && { workerPerformance: performance }),
       ...(this.#starts.cold.length > 0 && { coldStartSeconds: quantile(this.#starts.cold, 0.5) }),
     };
   }

@@ -3,6 +3,7 @@
  * failure concerns the look, or the endpoint, that it is of; what was not seen stays unseen.
  */
 import { within, type Clock } from '../time/clock.ts';
+import type { Change } from '../scaling/autotune/state.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
 import { EndpointList } from './endpoint-list.ts';
 import { EndpointWatch, type Looked } from './endpoint-watch.ts';
@@ -10,10 +11,11 @@ import { unknownNames, watchedEndpoints, type Knowledge } from './discovery/know
 import type { WantedEndpoint } from './discovery/wanted.ts';
 import { History } from './history/history.ts';
 import type { HistoryQuery, HistoryRow } from './history/row.ts';
-import type { HistoryStore, StoredState } from './history/store.ts';
+import type { HistoryStore, StoredState, StoredSteering } from './history/store.ts';
 import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
 import type { FleetService } from './service.ts';
+import type { SteeredWatch } from './steering/port.ts';
 import { Turns, type Turn } from './turns.ts';
 import type { Fleet, FleetEvent, FleetView } from './view.ts';
 import { afterLook } from './workers/lives.ts';
@@ -52,7 +54,7 @@ const TIMEOUT_MS = 15_000;
 /** Fractions of its multiples lie as evenly as can be, however many there are. */
 const GOLDEN = 0.618_033_988_75;
 
-export class FleetWatch implements Fleet {
+export class FleetWatch implements Fleet, SteeredWatch {
   readonly #options: FleetWatchOptions;
   readonly #history: History;
   readonly #lives = new LivesByEndpoint();
@@ -136,6 +138,28 @@ export class FleetWatch implements Fleet {
 
   history(query: HistoryQuery): Promise<readonly HistoryRow[]> {
     return this.#history.query(query);
+  }
+
+  // For steering, which goes on where an earlier process ended as the watch does.
+
+  watched(): readonly { readonly label: string; readonly id: number }[] {
+    return Array.from(this.#watched.values(), ({ observation: { label, id } }) => ({ label, id }));
+  }
+
+  storedSteering(): readonly StoredSteering[] | undefined {
+    return this.#history.steering;
+  }
+
+  recordSteering(steering: StoredSteering, withinMs: number, signal: AbortSignal): Promise<void> {
+    return this.#history.recordSteering(steering, withinMs, signal);
+  }
+
+  journal(label: string, most: number): Promise<readonly Change[]> {
+    return this.#history.journal(label, most);
+  }
+
+  workerPerformance(label: string): number | undefined {
+    return this.#watched.get(label)?.observation.workerPerformance(this.#lives.of(label));
   }
 
   /** Nothing is asked any more; what was seen is stored if it can be. */

@@ -5,6 +5,7 @@
 import { isSchedule } from '../../watch/job.ts';
 import { adminAddress } from '../types/admin-address.ts';
 import type { DaemonVariable } from './daemon-variables.ts';
+import { autotuneBounds } from '../types/autotune-bounds.ts';
 import { endpointGroupList } from '../types/endpoint-groups.ts';
 import { headerList } from '../types/header-list.ts';
 import { endpointList } from '../types/endpoint-list.ts';
@@ -37,6 +38,7 @@ export type Feature =
   | 'endpointGroups'
   | 'fleet'
   | 'budget'
+  | 'autotune'
   | 'advice'
   | 'maintenance'
   | 'instances'
@@ -179,6 +181,20 @@ export const DAEMON_OPTIONS = {
     type: amount,
     fallback: undefined,
     doc: 'what the workers of all watched endpoints together may cost an hour, in the currency of their prices',
+  },
+  autotune: {
+    variable: 'AUTOTUNE',
+    feature: 'autotune',
+    type: oneOf('off', 'apply'),
+    fallback: 'off',
+    doc: 'apply: change parameters of watched endpoints by advice, within AUTOTUNE_BOUNDS',
+  },
+  autotuneBounds: {
+    variable: 'AUTOTUNE_BOUNDS',
+    feature: 'autotune',
+    type: autotuneBounds,
+    fallback: '{}',
+    doc: 'JSON object of what may be changed, and how far: {endpoint: {parameter: [least, most]}}; what it does not name stays as it is',
   },
   adviceSchedule: {
     variable: 'ADVICE_SCHEDULE',

@@ -5,16 +5,19 @@
  */
 import { added, type StepRow } from '../../fleet/history/fold.ts';
 import {
+  CHANGES_KEPT,
   STARTS_KEPT,
   type HistoryStore,
   type StartRecord,
   type StoredEndpoint,
   type StoredState,
+  type StoredSteering,
   type Write,
 } from '../../fleet/history/store.ts';
 import { KEPT_MS, tierOf, TIER_MS, type Tier } from '../../fleet/history/tiers.ts';
 import { base64Row, endpointFrom, endpointText, rowFromBase64 } from '../../fleet/history/stored-text.ts';
 import type { WorkerLife } from '../../fleet/workers/lives.ts';
+import type { Change, SteeringState } from '../../scaling/autotune/state.ts';
 import { commitBeside, commitFenced, LeaseLost, StaleVersion, type Command } from './fenced-commit.ts';
 import type { Redis } from './redis.ts';
 import type { SharedKeys } from './shared-keys.ts';
@@ -64,12 +67,14 @@ export class SharedHistory implements HistoryStore {
       const texts = (await redis.command('LRANGE', keys.fleetStarts(label), '0', '-1')) as string[];
       for (const text of texts) starts.push(JSON.parse(text) as StartRecord);
     }
+    const steering = await this.#entries(keys.fleetSteering);
     const state = {
       isOthers: this.#known !== undefined && version > this.#known,
       endpoints: endpoints.map(([label, text]) => endpointFrom(label, text)),
       lives: lives.map(([, text]) => JSON.parse(text) as WorkerLife),
       starts,
       known: known === null ? [] : (JSON.parse(known) as StoredEndpoint[]),
+      steering: steering.map(([label, text]) => ({ label, state: JSON.parse(text) as SteeringState })),
     };
     [this.#version, this.#known] = [version, version];
     return state;
@@ -119,6 +124,13 @@ export class SharedHistory implements HistoryStore {
     return [...rows.values()].sort((a, b) => a.fromMs - b.fromMs);
   }
 
+  async journal(label: string, most: number): Promise<readonly Change[]> {
+    const { redis, keys } = this.#options;
+    const texts = (await redis.command('HVALS', keys.fleetJournal(label))) as string[];
+    const changes = texts.map((text) => JSON.parse(text) as Change);
+    return changes.toSorted((a, b) => a.id - b.id).slice(-most);
+  }
+
   close(): void {
     this.#version = undefined;
   }
@@ -132,7 +144,7 @@ export class SharedHistory implements HistoryStore {
     ]);
   }
 
-  #commands({ rows, state, label, lives, gone, starts, known }: Write, nowMs: number): Command[] {
+  #commands({ rows, state, label, lives, gone, starts, known, steering }: Write, nowMs: number): Command[] {
     const { keys } = this.#options;
     const commands = rows.flatMap((row) => this.#rowCommands(label, row, nowMs));
     if (state) commands.push(['HSET', keys.fleetEndpoints, label, endpointText(state)]);
@@ -149,7 +161,21 @@ export class SharedHistory implements HistoryStore {
       );
     }
     if (known) commands.push(['SET', keys.fleetKnown, JSON.stringify(known)]);
+    if (steering) commands.push(...this.#steeringCommands(steering));
     return commands;
+  }
+
+  #steeringCommands({ label, state }: StoredSteering): Command[] {
+    const { keys } = this.#options;
+    const { change } = state;
+    const put = ['HSET', keys.fleetSteering, label, JSON.stringify(state)];
+    if (!change) return [put];
+    const key = keys.fleetJournal(label);
+    return [
+      put,
+      ['HSET', key, String(change.id), JSON.stringify(change)],
+      ['HDEL', key, String(change.id - CHANGES_KEPT)],
+    ];
   }
 
   #rowCommands(label: string, row: StepRow, nowMs: number): Command[] {

@@ -51,6 +51,14 @@ export class SharedKeys {
   get fleetKnown(): string {
     return `${this.#scope}:fleet:known`;
   }
+  /** Hash: label of an endpoint → what steering knows of it, as JSON. */
+  get fleetSteering(): string {
+    return `${this.#scope}:fleet:steering`;
+  }
+  /** Hash: number of a change of an endpoint → the change, as JSON. */
+  fleetJournal(label: string): string {
+    return `${this.#scope}:fleet:journal:${label}`;
+  }
   /** List of starts of an endpoint's workers, as JSON. */
   fleetStarts(label: string): string {
     return `${this.#scope}:fleet:starts:${label}`;

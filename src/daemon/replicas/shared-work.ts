@@ -12,6 +12,7 @@ import type { Fleet, FleetEvent } from '../../fleet/view.ts';
 import { startAdvice, type AdviceService } from '../advice/advice.ts';
 import { computeInChild } from '../advice/compute.ts';
 import { startFleet } from '../services/fleet.ts';
+import { adviceAsked } from '../services/steering-advice.ts';
 import { startWatches } from '../services/watches.ts';
 import type { Status } from '../status/schema.ts';
 import { joinReplicas } from './replicas.ts';
@@ -79,7 +80,8 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
     logger,
     prices: watches.prices,
     onEvent: onFleetEvent,
-    replicas: replicas && { history: () => replicas.history() },
+    advise: (question, signal) => advice.ask(adviceAsked(question), signal),
+    replicas: replicas && { held: replicas.held, history: () => replicas.history() },
   });
 
   const advice = startAdvice({

@@ -1,6 +1,7 @@
 /** The endpoints as the status has them, from the view that the fleet watch keeps. */
 import type { Settings } from '../../config/options/options.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
+import { autotuneStatus } from './autotune.ts';
 import type { Advice } from '../../scaling/advice/advice.ts';
 import { adviceStatus } from './advice.ts';
 import type { EndpointStatus, FleetStatus } from './schema.ts';
@@ -47,6 +48,7 @@ function endpointStatus(endpoint: EndpointView, advice: Advice | undefined): End
     parameters: endpoint.parameters,
     drift: endpoint.drift,
     findings: endpoint.findings,
+    ...(endpoint.steering && { autotune: autotuneStatus(endpoint.steering) }),
     stuck_workers: endpoint.stuckWorkers,
     failing_workers: endpoint.failingWorkers,
     advice: advice ? adviceStatus(advice) : null,

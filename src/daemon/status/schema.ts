@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import { MEASURES, type Measure } from '../../fleet/sample.ts';
+import { OUTCOMES } from '../../scaling/autotune/state.ts';
 import { APP_STATES } from '../../heartbeat/view/snapshot.ts';
 import { SEVERITIES } from '../../scaling/rules/findings.ts';
 import { LIFECYCLE_STATES } from '../process/lifecycle.ts';
@@ -130,7 +131,28 @@ function measured(measure: Measure) {
 const drift = z.object({
   parameter: z.string(),
   actual: z.union([z.number(), z.string()]).nullable().describe('As the service has it'),
-  wanted: z.union([z.number(), z.string()]).describe('As PILOTLIGHT_ENDPOINT_GROUPS has it'),
+  wanted: z
+    .union([z.number(), z.string()])
+    .describe('As it was set by advice last, else as PILOTLIGHT_ENDPOINT_GROUPS has it'),
+});
+
+const autotune = z.object({
+  holds: z.string().nullable().describe('Why nothing new is changed; null before the first look'),
+  paused_until: time.nullable().describe('Nothing new is changed before; null where nothing ever was'),
+  changes: z
+    .array(
+      z.object({
+        change: count,
+        at: time,
+        what: z.string(),
+        why: z.string(),
+        expected: z.string(),
+        came: z.string().describe('What came of it'),
+        outcome: z.enum(OUTCOMES).nullable().describe('null while it is under way'),
+        ended_at: time.nullable(),
+      }),
+    )
+    .describe('The last ones, the last first'),
 });
 
 const endpoint = z.object({
@@ -154,6 +176,7 @@ const endpoint = z.object({
   parameters: z.record(z.string(), z.number()).describe('As the service has them; empty until it was asked'),
   drift: z.array(drift),
   findings: z.array(finding).describe('Of the rules, on the parameters that the service has'),
+  autotune: autotune.optional().describe('Of one whose parameters may be changed by advice'),
   stuck_workers: count.describe('That have been loading far longer than their like'),
   failing_workers: count.describe('That err again and again'),
   advice: adviceSchema.nullable().describe('The last; null before the first'),
@@ -249,6 +272,7 @@ export type DeploymentStatus = Of<typeof deployment>;
 export type WorkerGroupStatus = Of<typeof workerGroup>;
 export type SinkStatus = Of<typeof sink>;
 export type FleetStatus = Of<typeof fleet>;
+export type AutotuneStatus = Of<typeof autotune>;
 export type EndpointStatus = Of<typeof endpoint>;
 export type MaintenanceWindowStatus = Of<typeof maintenanceWindow>;
 export type JobStatus = Of<typeof job>;

@@ -3,7 +3,8 @@
  * never waits for where it is kept, and what cannot be stored just now is held, up to a bound, until it can be.
  */
 import { FileInUse } from '../../storage/database-file.ts';
-import type { Clock } from '../../time/clock.ts';
+import type { Change } from '../../scaling/autotune/state.ts';
+import { within, type Clock } from '../../time/clock.ts';
 import type { FleetSample } from '../sample.ts';
 import type { LifeEvent, WorkerLife } from '../workers/lives.ts';
 import { afterSample, startOf } from './after-sample.ts';
@@ -16,6 +17,7 @@ import {
   type HistoryStore,
   type StoredEndpoint,
   type StoredState,
+  type StoredSteering,
   type Write,
 } from './store.ts';
 import { tierOf, TIER_MS, type Tier } from './tiers.ts';
@@ -63,6 +65,9 @@ export class History {
   #storing: Promise<void> | undefined;
   /** Settles when one write has ended, however. */
   #writing: Promise<unknown> | undefined;
+  /** Who waits for what was held last to be stored. */
+  readonly #waiting = new Map<Write, () => void>();
+  #steering: readonly StoredSteering[] | undefined;
 
   constructor(options: HistoryOptions) {
     this.#options = options;
@@ -82,6 +87,7 @@ export class History {
     try {
       const stored = await this.#openOnceFree();
       for (const state of stored.endpoints) this.#states.set(state.label, state);
+      this.#steering = stored.steering;
       this.#hasLoaded = true;
       return stored;
     } catch (error) {
@@ -101,6 +107,11 @@ export class History {
       }
       await clock.sleep(IN_USE_LOOK_MS, this.#stopping.signal);
     }
+  }
+
+  /** What earlier processes knew of steering; undefined while that could not be read. */
+  get steering(): readonly StoredSteering[] | undefined {
+    return this.#steering;
   }
 
   lastMs(label: string): number | undefined {
@@ -130,6 +141,27 @@ export class History {
     if (JSON.stringify(known) === JSON.stringify(this.#known)) return;
     this.#known = known;
     this.#hold({ ...NO_WRITE, known });
+  }
+
+  /**
+   * Resolves once it is stored; rejects where it is not within so many ms, or the signal aborts. It may be stored later all
+   * the same, and whoever reads it then must not take it for done.
+   */
+  async recordSteering(steering: StoredSteering, withinMs: number, signal: AbortSignal): Promise<void> {
+    const write = { ...NO_WRITE, steering };
+    try {
+      await within(this.#options.clock, withinMs, signal, () => {
+        const stored = new Promise<void>((resolve) => this.#waiting.set(write, resolve));
+        this.#hold(write);
+        return stored;
+      });
+    } finally {
+      this.#waiting.delete(write);
+    }
+  }
+
+  journal(label: string, most: number): Promise<readonly Change[]> {
+    return this.#options.store.journal(label, most);
   }
 
   async query({ endpoint, fromMs, toMs, maxRows }: HistoryQuery): Promise<readonly HistoryRow[]> {
@@ -201,7 +233,10 @@ export class History {
       if (this.#batch.length === 0) [this.#batch, this.#held] = [this.#held, []];
       if (this.#batch.length === 0) break;
       const writing = this.#store().then((isStored) => {
-        if (isStored) this.#batch = [];
+        if (isStored) {
+          for (const write of this.#batch) this.#waiting.get(write)?.();
+          this.#batch = [];
+        }
         this.#writing = undefined;
         return isStored;
       });
@@ -240,6 +275,7 @@ export class History {
   /** What was stored before is gone on from, or what is known here is stored in its place. */
   async #adopt(stored: StoredState): Promise<void> {
     this.#isBehind = true;
+    this.#steering ??= stored.steering;
     if (stored.isOthers) await this.#giveWay();
     for (const state of stored.endpoints) {
       const own = this.#states.get(state.label);

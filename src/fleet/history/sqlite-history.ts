@@ -13,6 +13,7 @@ import {
   UnreadableFile,
   type Sqlite,
 } from '../../storage/database-file.ts';
+import type { Change } from '../../scaling/autotune/state.ts';
 import type { StepRow } from './fold.ts';
 import { HistoryFile } from './history-file.ts';
 import type { HistoryStore, StoredState, Write } from './store.ts';
@@ -82,6 +83,10 @@ export class SqliteHistory implements HistoryStore {
       this.#options.onHole(label, unreadable);
     }
     return rows;
+  }
+
+  async journal(label: string, most: number): Promise<readonly Change[]> {
+    return this.#file?.journal(label, most) ?? [];
   }
 
   close(): void {

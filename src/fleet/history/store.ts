@@ -1,5 +1,6 @@
 /** Where the history is kept: on disk, in Redis, or in memory. Each keeps the same things in the same way. */
 import type { KnownEndpoint } from '../discovery/knowledge.ts';
+import type { Change, SteeringState } from '../../scaling/autotune/state.ts';
 import type { Origin, WorkerLife } from '../workers/lives.ts';
 import type { StepRow } from './fold.ts';
 import type { Tier } from './tiers.ts';
@@ -26,6 +27,15 @@ export interface StartRecord {
 
 export const STARTS_KEPT = 500;
 
+/** What steering knows of an endpoint, with its last change; each change stays in the journal under its number. */
+export interface StoredSteering {
+  readonly label: string;
+  readonly state: SteeringState;
+}
+
+/** Changes of each endpoint that the journal keeps: at most four a day, so more than a year of them. */
+export const CHANGES_KEPT = 1500;
+
 export type StoredEndpoint = Pick<KnownEndpoint, 'id' | 'name' | 'label'>;
 
 /** What a process goes on from. */
@@ -37,6 +47,7 @@ export interface StoredState {
   /** By time. */
   readonly starts: readonly StartRecord[];
   readonly known: readonly StoredEndpoint[];
+  readonly steering: readonly StoredSteering[];
 }
 
 export const NOTHING_STORED: StoredState = {
@@ -45,6 +56,7 @@ export const NOTHING_STORED: StoredState = {
   lives: [],
   starts: [],
   known: [],
+  steering: [],
 };
 
 /** What one look, or one list of endpoints, brings. */
@@ -60,6 +72,7 @@ export interface Write {
   readonly gone: readonly number[] | 'all';
   readonly starts: readonly StartRecord[];
   readonly known: readonly StoredEndpoint[] | undefined;
+  readonly steering: StoredSteering | undefined;
 }
 
 export const NO_WRITE: Write = {
@@ -70,6 +83,7 @@ export const NO_WRITE: Write = {
   gone: [],
   starts: [],
   known: undefined,
+  steering: undefined,
 };
 
 export interface HistoryStore {
@@ -90,5 +104,7 @@ export interface HistoryStore {
   add?(label: string, rows: readonly StepRow[], nowMs: number): Promise<void>;
   /** Rows of an endpoint whose stretches begin from the first moment on, before the second; earliest first. */
   read(label: string, tier: Tier, fromMs: number, toMs: number): Promise<readonly StepRow[]>;
+  /** The last changes of an endpoint, at most so many; earliest first. */
+  journal(label: string, most: number): Promise<readonly Change[]>;
   close(): void;
 }
