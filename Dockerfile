@@ -11,7 +11,7 @@ COPY tsconfig.json ./
 COPY .config .config
 COPY src src
 ARG REVISION=unknown
-RUN REVISION=${REVISION} node .config/build.ts && mkdir state
+RUN REVISION=${REVISION} node .config/build.ts && mkdir state run
 
 FROM ${RUNTIME_IMAGE}
 ARG REVISION=unknown
@@ -22,6 +22,9 @@ LABEL org.opencontainers.image.title="pilotlight" \
 COPY --from=build /build/dist /app
 # For a volume: a fresh one takes its owner from here. Nothing else can be written.
 COPY --from=build --chown=65532:65532 /build/state /var/lib/pilotlight
+# For a tmpfs: the socket of the admin routes, which only this user's programs can open. `pilotlight admin` asks there.
+COPY --from=build --chown=65532:65532 /build/run /run/pilotlight
+ENV PILOTLIGHT_ADMIN_LISTEN=unix:/run/pilotlight/admin.sock
 USER 65532:65532
 EXPOSE 9847
 # Informs, and should restart nothing: the process is the heart, which beats whether or not the daemon answers this, and

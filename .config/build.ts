@@ -44,6 +44,7 @@ const MODULES: BuildOptions = {
     advice: 'src/daemon/advice/child.ts',
     index: 'src/index.ts',
     emulator: 'src/emulator/index.ts',
+    'trial-thread': 'src/scaling/parallel/trial-thread.ts',
   },
   format: 'esm',
   splitting: true,

@@ -21,6 +21,9 @@ const LAYERS: Record<string, readonly string[]> = {
   scaling: ['contract', 'scaling'],
   'scaling/rules': ['contract'],
   'scaling/planner': ['contract', 'scaling/rules'],
+  // Threads, which are no arithmetic: the one room of it that is not pure.
+  'scaling/parallel': ['scaling/planner'],
+  'scaling/autotune': ['contract', 'scaling/advice', 'scaling/rules'],
   'scaling/advice': ['contract', 'scaling/planner', 'scaling/rules'],
 
   emulator: ['contract', 'emulator'],
@@ -140,6 +143,7 @@ const LAYERS: Record<string, readonly string[]> = {
   heartbeat: [
     'contract',
     'client',
+    'heartbeat/app',
     'heartbeat/discovery',
     'heartbeat/driver',
     'heartbeat/engine',
@@ -149,6 +153,7 @@ const LAYERS: Record<string, readonly string[]> = {
   'heartbeat/view': ['heartbeat/engine'],
   'heartbeat/driver': ['contract', 'client', 'heartbeat/engine', 'heartbeat/view'],
   'heartbeat/discovery': ['contract', 'client', 'heartbeat/driver', 'heartbeat/engine'],
+  'heartbeat/app': ['client', 'heartbeat/driver', 'heartbeat/engine'],
   'heartbeat/process': ['contract', 'client', 'config', 'heartbeat'],
 
   time: ['contract'],
@@ -161,10 +166,28 @@ const LAYERS: Record<string, readonly string[]> = {
   'logs/sinks': ['contract', 'wire', 'client', 'time', 'logs/spool'],
   'logs/follow': ['contract', 'client', 'time', 'logs/sinks', 'logs/spool', 'logs/tail'],
 
-  fleet: ['contract', 'scaling/rules', 'storage', 'time', 'fleet'],
+  fleet: ['contract', 'scaling/rules', 'scaling/advice', 'scaling/autotune', 'storage', 'time', 'fleet'],
   'fleet/workers': ['contract', 'fleet/*'],
   'fleet/discovery': ['contract', 'scaling/rules', 'fleet/*'],
-  'fleet/history': ['contract', 'storage', 'time', 'fleet/*', 'fleet/discovery', 'fleet/workers'],
+  'fleet/history': [
+    'contract',
+    'scaling/autotune',
+    'storage',
+    'time',
+    'fleet/*',
+    'fleet/discovery',
+    'fleet/workers',
+  ],
+  'fleet/steering': [
+    'contract',
+    'scaling/advice',
+    'scaling/autotune',
+    'time',
+    'fleet/*',
+    'fleet/discovery',
+    'fleet/history',
+    'fleet/workers',
+  ],
   'fleet/advice': ['scaling/advice', 'scaling/rules', 'fleet/*', 'fleet/history', 'fleet/workers'],
 
   watch: ['contract', 'client'],
@@ -172,6 +195,7 @@ const LAYERS: Record<string, readonly string[]> = {
     'contract',
     'client',
     'scaling/rules',
+    'scaling/autotune',
     'heartbeat/discovery',
     'heartbeat/engine',
     'fleet/discovery',
@@ -206,6 +230,7 @@ const PURE = new Set([
   'scaling',
   'scaling/rules',
   'scaling/planner',
+  'scaling/autotune',
   'scaling/advice',
   'emulator/state',
   'emulator/answers',

@@ -1,6 +1,7 @@
 /** The command line: a file for each command in commands/, which loads what it needs when it runs. */
 import { Command, CommanderError } from 'commander';
 import { buildInfo } from '../build-info.ts';
+import { adminCommand } from './commands/admin.ts';
 import { adviseCommand } from './commands/advise.ts';
 import { callCommand, opsCommand } from './commands/call.ts';
 import { checkCommand } from './commands/check.ts';
@@ -55,6 +56,7 @@ export async function createProgram(console: Console, first: string | undefined)
     fleetCommand(console),
     adviseCommand(console),
     healthcheckCommand(console),
+    adminCommand(console),
     callCommand(console),
     opsCommand(console),
     openapiCommand(console),

@@ -9,8 +9,12 @@ export function redactedSettings(settings: Settings): Record<string, unknown> {
       const value = settings[key];
       return [
         PREFIX + option.variable,
-        option.secret ? (value === undefined ? null : '(set)') : (value ?? null),
+        option.secret ? (value === undefined ? null : '(set)') : shown(option, value),
       ];
     }),
   );
+}
+
+function shown(option: Option, value: unknown): unknown {
+  return typeof value === 'string' && option.shown ? option.shown(value) : (value ?? null);
 }

@@ -3,7 +3,8 @@ import { labelOf } from '../heartbeat/discovery/wanted.ts';
 import { checkTiming } from '../heartbeat/engine/timing-check.ts';
 import { HEART_OPTIONS, type HeartOptionKey, type HeartSettings } from './options/heart-options.ts';
 import { foreignNames } from './options/names.ts';
-import { networkProblems } from './network.ts';
+import { exposedSecrets, placed, withEnvFile, type EffectiveEnvironment } from './env-file/effective.ts';
+import { networkProblems, plainHttpProblems } from './network.ts';
 import { PREFIX } from './options/option.ts';
 import { configError, isError, type ConfigProblem } from './problem.ts';
 import { loadValues, readText, type Environment, type ReadFile } from './values.ts';
@@ -19,23 +20,35 @@ export interface LoadedHeart {
   readonly files: ReadonlyMap<HeartOptionKey, string>;
   /** Names that Kubernetes made for a Service. */
   readonly ignoredNames: readonly string[];
+  /** Names whose value in the environment is not used, because ENV_FILE has one. */
+  readonly overriddenNames: readonly string[];
 }
 
 export function loadHeartConfig(
   environment: Environment = process.env,
   readFile: ReadFile = readText,
 ): LoadedHeart {
+  return loadHeartFrom(withEnvFile(environment, readFile), readFile);
+}
+
+/** The same of an environment with the file over it. While that cannot be read, it is all that is wrong. */
+export function loadHeartFrom(effective: EffectiveEnvironment, readFile: ReadFile): LoadedHeart {
+  const { environment, isAwaited: waits, problems: ofFile, overridden: overriddenNames } = effective;
+  if (waits)
+    return { settings: undefined, problems: ofFile, files: new Map(), ignoredNames: [], overriddenNames };
   const { values, files, problems: own } = loadValues(HEART_OPTIONS, environment, readFile);
   const { problems: unknown, ignored } = foreignNames(environment);
-  const problems = [
+  const found = [
     ...unknown,
     ...own,
     ...timingProblems(values as Partial<HeartSettings>),
     ...networkProblems(environment, readFile),
+    ...plainHttpProblems(HEART_OPTIONS.baseUrl.variable, values.baseUrl),
   ];
+  const problems = [...ofFile, ...placed(found, effective), ...exposedSecrets(HEART_OPTIONS, effective)];
   const fatal = problems.some((problem) => isError(problem) && !isKeyAwaited(problem));
   const settings = fatal ? undefined : Object.freeze({ apiKey: '', ...values } as HeartSettings);
-  return { settings, problems, files, ignoredNames: ignored };
+  return { settings, problems, files, ignoredNames: ignored, overriddenNames };
 }
 
 /** Whether all that is in the way are files that may still come. */

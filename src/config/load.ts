@@ -8,8 +8,9 @@ import {
 import { parseGroupArray } from './types/endpoint-groups.ts';
 import { switchOff } from './options/features.ts';
 import { HEART_OPTIONS } from './options/heart-options.ts';
-import { loadHeartConfig } from './load-heart.ts';
-import { networkProblems } from './network.ts';
+import { exposedSecrets, placed, withEnvFile } from './env-file/effective.ts';
+import { loadHeartFrom } from './load-heart.ts';
+import { networkProblems, plainHttpProblems } from './network.ts';
 import {
   OPTIONS,
   PREFIX,
@@ -40,8 +41,9 @@ export function loadConfig(
   environment: Environment = process.env,
   readFile: ReadFile = readText,
 ): LoadedConfig {
-  const heart = loadHeartConfig(environment, readFile);
-  const daemon = loadValues(DAEMON_OPTIONS, environment, readFile);
+  const effective = withEnvFile(environment, readFile);
+  const heart = loadHeartFrom(effective, readFile);
+  const daemon = loadValues(DAEMON_OPTIONS, effective.environment, readFile);
   const values = daemon.values as DaemonSettings;
   const cross = [...sinkProblems(values, daemon.broken), ...listenerProblems(values)];
   const off = new Set([
@@ -54,7 +56,15 @@ export function loadConfig(
   const secrets: Secrets = Object.fromEntries(
     SECRET_KEYS.flatMap((key) => (known[key] ? [[key, known[key]]] : [])),
   );
-  const daemonProblems = [...daemon.problems, ...cross.map(({ problem }) => problem)];
+  const found = [
+    ...daemon.problems,
+    ...cross.map(({ problem }) => problem),
+    ...plainHttpProblems(DAEMON_OPTIONS.serverlessUrl.variable, values.serverlessUrl),
+  ];
+  // What the file says may be what is missing.
+  const daemonProblems = effective.isAwaited
+    ? []
+    : [...placed(found, effective), ...exposedSecrets(DAEMON_OPTIONS, effective)];
   return {
     settings,
     secrets,
@@ -117,8 +127,10 @@ function loadTable(
   environment: Environment,
   readFile: ReadFile,
 ): LoadedConnection<KeylessConnection> {
-  const { values, problems: own } = loadValues(table, environment, readFile);
-  const problems = [...own, ...networkProblems(environment, readFile)];
+  const effective = withEnvFile(environment, readFile);
+  const { values, problems: own } = loadValues(table, effective.environment, readFile);
+  const found = [...own, ...networkProblems(environment, readFile)];
+  const problems = [...effective.problems, ...placed(found, effective)];
   const { apiKey, ...addresses } = values as Partial<Connection>;
   const broken = problems.some((problem) => isError(problem));
   return {
@@ -136,7 +148,8 @@ export function loadEndpointGroups(
   environment: Environment = process.env,
   readFile: ReadFile = readText,
 ): { readonly groups: readonly unknown[] | undefined; readonly problems: readonly ConfigProblem[] } {
-  const { text, problem } = readRaw(OPTIONS.endpointGroups, environment, readFile);
+  const { environment: effective } = withEnvFile(environment, readFile);
+  const { text, problem } = readRaw(OPTIONS.endpointGroups, effective, readFile);
   if (text === undefined) return { groups: undefined, problems: problem ? [problem] : [] };
   const groups = parseGroupArray(text);
   if (typeof groups !== 'string') return { groups, problems: [] };
@@ -176,11 +189,11 @@ function listenerProblems({ adminListen, listen }: Partial<DaemonSettings>): Fea
     feature: 'adminListener',
     problem: configError(`${PREFIX}ADMIN_LISTEN`, got, allowed, message),
   });
-  if (!adminListen) return [];
+  if (!adminListen || 'path' in adminListen) return [];
   const found: FeatureProblem[] = [];
   if (!LOOPBACK.has(adminListen.host)) {
     const why = 'the admin routes have no authentication, so they never leave the machine';
-    found.push(problem(adminListen.host, '127.0.0.1, ::1 or localhost', why));
+    found.push(problem(adminListen.host, '127.0.0.1, ::1 or localhost, or unix:PATH', why));
   }
   if (listen && listen.port !== 0 && listen.port === adminListen.port)
     found.push(problem(String(adminListen.port), 'a port of its own', 'LISTEN has the same port'));

@@ -2,10 +2,11 @@
  * The variables outside the PILOTLIGHT_ prefix that decide how the service is reached. The HTTP client reads the
  * proxies and Node the certificates; what is wrong with them is said here, at start, and not at the first heartbeat.
  */
+import { PREFIX } from './options/option.ts';
 import type { ConfigProblem } from './problem.ts';
 import type { Environment } from './values.ts';
 
-const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'] as const;
+export const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'] as const;
 const PROXY_PROTOCOLS = new Set(['http:', 'https:', 'socks5:']);
 const CERTIFICATES = 'NODE_EXTRA_CA_CERTS';
 
@@ -16,6 +17,23 @@ export function networkProblems(
   return [
     ...PROXY_VARIABLES.flatMap((variable) => proxyProblem(variable, environment[variable])),
     ...certificateProblem(environment[CERTIFICATES], readFile),
+  ];
+}
+
+const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
+
+/** The key goes with each request, and whoever is on the way reads it. Nothing on this machine is on the way. */
+export function plainHttpProblems(variable: string, address: unknown): ConfigProblem[] {
+  if (typeof address !== 'string' || !address.startsWith('http:')) return [];
+  if (LOOPBACK.test(new URL(address).hostname)) return [];
+  return [
+    {
+      severity: 'warning',
+      variable: PREFIX + variable,
+      got: address,
+      allowed: 'https://…',
+      message: 'the API key leaves this machine unencrypted',
+    },
   ];
 }
 

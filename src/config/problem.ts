@@ -11,6 +11,8 @@ export interface ConfigProblem {
   readonly rule?: string;
   /** The file of a NAME_FILE that cannot be read yet, or is empty: it is tried again. */
   readonly awaitedFile?: string;
+  /** Where it stands, where that is not the environment: `line 3 of /etc/pilotlight/environment`. */
+  readonly place?: string | undefined;
 }
 
 export function configError(
@@ -27,12 +29,13 @@ export function isError({ severity }: ConfigProblem): boolean {
 }
 
 /** One problem as one line: variable, what it got, what is allowed, what to do. */
-export function describeProblem({ severity, variable, got, allowed, message }: ConfigProblem): string {
+export function describeProblem({ severity, variable, got, allowed, message, place }: ConfigProblem): string {
   const parts = [
     got === undefined ? 'is not set' : `got ${printable(got)}`,
     // Of what is allowed but unwise, rules say what they advise.
     allowed.startsWith('advised') ? allowed : `allowed: ${allowed}`,
     ...(message ? [printable(message)] : []),
+    ...(place ? [printable(place)] : []),
   ];
   return `${severity}: ${variable}: ${parts.join('; ')}`;
 }

@@ -60,11 +60,15 @@ export interface RawValue {
 }
 
 /** The text of a variable: its own, or the content of the file that NAME_FILE names. */
-export function readRaw({ variable }: Option, environment: Environment, readFile: ReadFile): RawValue {
+export function readRaw(
+  { variable, noFile }: Option,
+  environment: Environment,
+  readFile: ReadFile,
+): RawValue {
   const name = PREFIX + variable;
   // An empty variable counts as not set: compose files and manifests pass them on that way.
   const own = environment[name] || undefined;
-  const file = environment[`${name}_FILE`] || undefined;
+  const file = noFile ? undefined : environment[`${name}_FILE`] || undefined;
   if (file === undefined) return { text: own };
   if (own !== undefined) {
     const both = 'both are set; keep one';

@@ -6,11 +6,13 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { buildInfo } from '../build-info.ts';
 import { createApiKey } from '../client/api-key.ts';
+import { credentialsOf } from '../config/credentials.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { FEATURES } from '../config/options/features.ts';
 import { SECRET_KEYS, type Settings } from '../config/options/options.ts';
 import { isError } from '../config/problem.ts';
 import type { LogLevel } from '../config/types/log-levels.ts';
+import { Redaction } from '../contract/text/redaction.ts';
 import type { Fleet } from '../fleet/view.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link/link.ts';
 import type { LineOutput } from '../logs/sinks/line-output.ts';
@@ -19,7 +21,6 @@ import { openListeners, type Listeners } from './http/listeners.ts';
 import { publicRoutes } from './http/routes.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { Lifecycle } from './process/lifecycle.ts';
-import { secretsOf } from './process/secrets.ts';
 import { startSharedWork } from './replicas/shared-work.ts';
 import { awaitFiles } from './services/awaited-files.ts';
 import { createDaemonClient, DAEMON_OPERATION_IDS } from './services/client.ts';
@@ -46,7 +47,7 @@ export interface DaemonOptions {
 }
 
 export interface LoggerHooks {
-  readonly secrets: () => readonly string[];
+  readonly redaction: Redaction;
   readonly onMessage: (level: LogLevel) => void;
 }
 
@@ -71,8 +72,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
   const metrics = createMetrics(() => status(), DAEMON_OPERATION_IDS);
   metrics.reloaded(true, startedAt);
+  const redaction = new Redaction(() => credentialsOf(inForce.settings, apiKey.current()));
   const logger = await options.createLogger({
-    secrets: () => secretsOf(inForce.settings, apiKey.current()),
+    redaction,
     onMessage: (level) => metrics.logMessages(level, 1),
   });
   const lifecycle = new Lifecycle(logger);
@@ -99,8 +101,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const build = buildInfo();
   const status = (): Status =>
     statusSnapshot({ build, startedAt, restarts, inForce, lifecycle, clock, heartbeats, work });
+  const files = new SecretFiles();
   const reloading = new Reloading({
     loadConfig,
+    onFiles: (named) => files.watch(named, () => void reloading.refreshSecrets()),
     inForce,
     apiKey,
     work,
@@ -110,12 +114,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     logger,
   });
 
-  lifecycle.onStop('files', watchConfigFiles(options, logger, inForce, reloading));
+  files.watch(config.files, () => void reloading.refreshSecrets());
+  lifecycle.onStop('files', () => files.end());
+  lifecycle.onStop('awaited files', awaitConfigFiles(options, logger, inForce));
   work.stopWith(lifecycle);
   lifecycle.onStop('connections', () => client[Symbol.asyncDispose]());
   const listeners = await openListeners(settings, lifecycle, logger, {
     main: publicRoutes({ status, fleet: work.fleet, lifecycle, heartbeats, metrics, inForce }),
     admin: adminRoutes({ reloading, heart, logger, inForce }),
+    redaction,
   });
 
   lifecycle.begin();
@@ -136,16 +143,26 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   };
 }
 
-/** Watches for secrets that are replaced, and for files that were missing. Returns what ends the watching. */
-function watchConfigFiles(
+/** The files that have secrets, which may be others after a reload. */
+class SecretFiles {
+  end: () => void = () => {};
+
+  watch(files: LoadedConfig['files'], onChange: () => void): void {
+    this.end();
+    this.end = watchFiles(
+      SECRET_KEYS.flatMap((key) => files.get(key) ?? []),
+      onChange,
+    );
+  }
+}
+
+/** Looks for files that were missing. Returns what ends that. */
+function awaitConfigFiles(
   { config, loadConfig, onEnd }: DaemonOptions,
   logger: Logger,
   inForce: InForce,
-  reloading: Reloading,
 ): () => void {
-  const secretFiles = SECRET_KEYS.flatMap((key) => config.files.get(key) ?? []);
-  const unwatch = watchFiles(secretFiles, () => void reloading.refreshSecrets());
-  const stopAwaiting = awaitFiles(
+  return awaitFiles(
     config.daemonProblems,
     () => loadConfig().daemonProblems,
     () => {
@@ -153,10 +170,6 @@ function watchConfigFiles(
       onEnd(inForce.settings.shutdownTimeout);
     },
   );
-  return () => {
-    unwatch();
-    stopAwaiting();
-  };
 }
 
 function sayStarted(logger: Logger, config: DaemonOptions['config'], { main, admin }: Listeners): void {

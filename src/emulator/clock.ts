@@ -2,6 +2,7 @@
  * The emulator's clock: real, frozen, or the real one moved by an offset. All state is a function of it, so
  * a test that moves the clock does not sleep. What has to happen by itself at some time is scheduled here.
  */
+import { setImmediate as immediate } from 'node:timers/promises';
 
 export type ClockMode = 'real' | 'offset' | 'frozen';
 
@@ -47,6 +48,10 @@ interface Due {
 
 /** Longest delay that setTimeout takes; beyond it the timer would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Of the emulator's time, and how much real time a step should take. */
+const FIRST_STEP_MS = 60_000;
+const LONG_STEP_MS = 50;
 
 /** `onMove` is told before the clock jumps, so that what is due by then can be written down first. */
 export function createClock(
@@ -161,20 +166,28 @@ class MovableClock implements ScheduledClock {
     this.#timer = setTimeout(() => void this.#runDue(this.now()).finally(() => this.#arm()), delay);
   }
 
-  async #runDue(untilMs: number, beforeEach: (atMs: number) => void = () => {}): Promise<void> {
+  async #runDue(untilMs: number): Promise<void> {
     for (let [first] = this.#due; first && first.atMs <= untilMs; [first] = this.#due) {
       this.#due.shift();
-      beforeEach(first.atMs);
       await first.task();
     }
   }
 
   async #travel(targetMs: number): Promise<void> {
-    const [first] = this.#due;
-    if (first && first.atMs <= targetMs) {
-      await this.#runDue(targetMs, (atMs) => {
-        if (atMs > this.now()) this.#moveTo(atMs);
-      });
+    for (let [first] = this.#due; first && first.atMs <= targetMs; [first] = this.#due) {
+      await this.#pass(first.atMs);
+      await this.#runDue(first.atMs);
+    }
+    await this.#pass(targetMs);
+  }
+
+  /** A long way in steps: what a load brings on the way keeps nobody else, and no signal, waiting for longer than one. */
+  async #pass(targetMs: number): Promise<void> {
+    for (let stepMs = FIRST_STEP_MS; targetMs - this.now() > stepMs;) {
+      const begun = this.#realNow();
+      this.#moveTo(this.now() + stepMs);
+      stepMs = this.#realNow() - begun > LONG_STEP_MS ? Math.max(stepMs / 2, 1) : stepMs * 2;
+      await immediate();
     }
     if (targetMs > this.now()) this.#moveTo(targetMs);
   }

@@ -1,13 +1,14 @@
 /** Keeps what is known of the endpoints up to date: asks for their list now and then. */
 import { backoffMs } from '../time/backoff.ts';
 import { within, type Clock } from '../time/clock.ts';
-import { afterList, type Knowledge, type ListedEndpoint } from './discovery/knowledge.ts';
+import { Repeating } from '../time/repeating.ts';
+import { afterList, type EndpointsAnswer, type Knowledge } from './discovery/knowledge.ts';
 
 export interface EndpointListOptions {
   /** What an earlier process knew. */
   readonly known: Knowledge;
   /** Asks once. */
-  readonly list: (signal: AbortSignal) => Promise<readonly ListedEndpoint[]>;
+  readonly list: (signal: AbortSignal) => Promise<EndpointsAnswer>;
   /** After each list, and after the first that failed. */
   readonly onKnown: (known: Knowledge) => void;
   readonly onFailure: (error: unknown, failures: number) => void;
@@ -26,16 +27,14 @@ const TIMEOUT_MS = 30_000;
 
 export class EndpointList {
   readonly #options: EndpointListOptions;
-  readonly #stopping = new AbortController();
+  readonly #asking: Repeating;
   #known: Knowledge;
-  #pause = new AbortController();
   #failures = 0;
-  readonly #ended: Promise<void>;
 
   constructor(options: EndpointListOptions) {
     this.#options = options;
     this.#known = options.known;
-    this.#ended = this.#run();
+    this.#asking = new Repeating({ run: (signal) => this.#ask(signal), firstInMs: 0, clock: options.clock });
   }
 
   get known(): Knowledge {
@@ -44,43 +43,31 @@ export class EndpointList {
 
   /** Something was changed: asks anew at once. */
   lookAgain(): void {
-    this.#pause.abort();
+    this.#asking.wake();
   }
 
   /** Resolves when nothing is under way any more. */
-  async stop(): Promise<void> {
-    this.#stopping.abort(new Error('stopping'));
-    await this.#ended;
+  stop(): Promise<void> {
+    return this.#asking.stop();
   }
 
-  async #run(): Promise<void> {
-    const { clock, random } = this.#options;
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      this.#pause = new AbortController();
-      await this.#ask();
-      const isDoubtful = this.#known.some(({ missed }) => missed > 0);
-      const pauseMs =
-        this.#failures > 0 ? backoffMs(this.#failures, random()) : isDoubtful ? DOUBT_MS : LIST_EVERY_MS;
-      await clock.sleep(pauseMs, AbortSignal.any([signal, this.#pause.signal])).catch(() => {});
-    }
-  }
-
-  async #ask(): Promise<void> {
-    const { list, clock, onKnown, onSuccess, onFailure } = this.#options;
-    const { signal } = this.#stopping;
+  /** @returns How long until the next list, ms. */
+  async #ask(signal: AbortSignal): Promise<number> {
+    const { list, clock, random, onKnown, onSuccess, onFailure } = this.#options;
     try {
       this.#known = afterList(this.#known, await within(clock, TIMEOUT_MS, signal, list));
-      if (signal.aborted) return;
+      if (signal.aborted) return 0;
       onSuccess(this.#failures);
       this.#failures = 0;
       onKnown(this.#known);
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) return 0;
       this.#failures += 1;
       onFailure(error, this.#failures);
       // What is wanted by its id needs no list.
       if (this.#failures === 1) onKnown(this.#known);
     }
+    if (this.#failures > 0) return backoffMs(this.#failures, random());
+    return this.#known.some(({ missed }) => missed > 0) ? DOUBT_MS : LIST_EVERY_MS;
   }
 }

@@ -1,17 +1,11 @@
-/** Looks at the workers of one endpoint, again and again, one look at a time. */
+/** When one endpoint is looked at: again and again, one look at a time, on a beat of its own. */
 import { backoffMs } from '../time/backoff.ts';
-import { within, type Clock } from '../time/clock.ts';
-import type { WorkersAnswer } from './workers/measure.ts';
+import type { Clock } from '../time/clock.ts';
+import { Repeating } from '../time/repeating.ts';
 
 export interface EndpointWatchOptions {
-  /** Asks once; may wait for its turn before. */
-  readonly ask: (signal: AbortSignal) => Promise<WorkersAnswer>;
-  /** Waits for the turn of a question. */
-  readonly turn: (signal: AbortSignal) => Promise<void>;
-  /** @throws Where the answer cannot be believed. */
-  readonly onAnswer: (answer: WorkersAnswer) => void;
-  /** @returns How long the service wants to be left alone, ms. */
-  readonly onFailure: (error: unknown, failures: number) => number;
+  /** Looks once; may wait for its turn before. */
+  readonly look: (signal: AbortSignal) => Promise<Looked>;
   readonly intervalMs: () => number;
   /** Until the first look, ms. */
   readonly firstInMs: number;
@@ -20,70 +14,48 @@ export interface EndpointWatchOptions {
   readonly random: () => number;
 }
 
-/** A look that takes longer has failed, ms. */
-const TIMEOUT_MS = 15_000;
+/** How a look ended. One that is `deferred` came too soon, and is made up for at once, in its turn. */
+export type Looked = 'seen' | 'deferred' | { readonly failedForMs: number };
 
 export class EndpointWatch {
   readonly #options: EndpointWatchOptions;
-  readonly #stopping = new AbortController();
-  /** Ends the pause between two looks. */
-  #pause = new AbortController();
-  readonly #ended: Promise<void>;
+  readonly #looking: Repeating;
+  /** The moment of the next look, or of the present one. */
+  #due: number;
+  /** In a row. */
+  #failures = 0;
 
   constructor(options: EndpointWatchOptions) {
+    const { clock, firstInMs } = options;
     this.#options = options;
-    this.#ended = this.#run();
+    this.#due = clock.now() + firstInMs;
+    this.#looking = new Repeating({ run: (signal) => this.#run(signal), firstInMs, clock });
   }
 
   /** The next look is due now. */
   wake(): void {
-    this.#pause.abort();
+    this.#looking.wake();
   }
 
   /** Resolves when nothing is under way any more. */
-  async stop(): Promise<void> {
-    this.#stopping.abort(new Error('stopping'));
-    await this.#ended;
+  stop(): Promise<void> {
+    return this.#looking.stop();
   }
 
-  async #run(): Promise<void> {
-    const { clock, random, intervalMs, firstInMs } = this.#options;
-    const { signal } = this.#stopping;
-    let due = clock.now() + firstInMs;
-    let failures = 0;
-    let mostMs = firstInMs;
-    while (!signal.aborted) {
-      // A clock that is set back makes no hole.
-      await this.#sleep(Math.min(due - clock.now(), mostMs));
-      if (signal.aborted) return;
-      // Woken early, or the clock was set: looks go on from now.
-      if (clock.now() < due || clock.now() - due > intervalMs()) due = clock.now();
-      const restMs = await this.#look(failures);
-      failures = restMs === undefined ? 0 : failures + 1;
-      const leastMs = restMs === undefined ? 0 : Math.max(restMs, backoffMs(failures, random()));
-      due = nextAfter(due, intervalMs(), clock.now() + leastMs);
-      mostMs = leastMs + intervalMs();
-    }
-  }
-
-  /** @returns undefined where it succeeded; else how long the service wants to be left alone, ms. */
-  async #look(failures: number): Promise<number | undefined> {
-    const { ask, turn, onAnswer, onFailure, clock } = this.#options;
-    const { signal } = this.#stopping;
-    try {
-      await turn(signal);
-      onAnswer(await within(clock, TIMEOUT_MS, signal, ask));
-      return undefined;
-    } catch (error) {
-      return signal.aborted ? 0 : onFailure(error, failures + 1);
-    }
-  }
-
-  async #sleep(ms: number): Promise<void> {
-    const { clock } = this.#options;
-    this.#pause = new AbortController();
-    if (ms > 0)
-      await clock.sleep(ms, AbortSignal.any([this.#stopping.signal, this.#pause.signal])).catch(() => {});
+  /** @returns How long until the next look, ms. */
+  async #run(signal: AbortSignal): Promise<number> {
+    const { clock, random, intervalMs } = this.#options;
+    const begun = clock.now();
+    // Woken early, or the clock was set: looks go on from now.
+    if (begun < this.#due || begun - this.#due > intervalMs()) this.#due = begun;
+    const looked = await this.#options.look(signal);
+    if (looked === 'deferred') return 0;
+    this.#failures = looked === 'seen' ? 0 : this.#failures + 1;
+    const leastMs = looked === 'seen' ? 0 : Math.max(looked.failedForMs, backoffMs(this.#failures, random()));
+    const ended = clock.now();
+    this.#due = nextAfter(this.#due, intervalMs(), ended + leastMs);
+    // A clock that is set back makes no hole.
+    return Math.min(this.#due - ended, leastMs + intervalMs());
   }
 }
 

@@ -1,5 +1,7 @@
 /** What happens while endpoints are watched and is worth a line in the daemon's log. */
 
+import type { SteeringNotice } from './steering/port.ts';
+
 export type FleetNotice =
   | {
       readonly kind: 'endpoints changed';
@@ -19,4 +21,5 @@ export type FleetNotice =
     }
   | { readonly kind: 'look succeeded again'; readonly endpoint: string; readonly failures: number }
   | { readonly kind: 'history not stored'; readonly error: unknown }
-  | { readonly kind: 'history stored again' };
+  | { readonly kind: 'history stored again' }
+  | SteeringNotice;

@@ -1,7 +1,7 @@
 /** What is known of one endpoint from looking at it, and how others see that. */
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
-import type { WorkerFacts } from '../scaling/rules/findings.ts';
+import type { Finding, WorkerFacts } from '../scaling/rules/findings.ts';
 import type { ListedEndpoint } from './discovery/knowledge.ts';
 import { driftOf, findingsOf, numericParameters } from './discovery/parameters.ts';
 import type { StartRecord } from './history/store.ts';
@@ -23,7 +23,8 @@ export interface Surroundings {
   /** What it should be. */
   readonly group: CheckedGroup | undefined;
   readonly sampledAtMs: number | undefined;
-  readonly lives: Iterable<WorkerLife>;
+  /** Of its own workers. */
+  readonly lives: readonly WorkerLife[];
   readonly nowMs: number;
 }
 
@@ -36,6 +37,8 @@ export class Observation {
   /** In a row. */
   #failures = 0;
   #empties = 0;
+  /** What the rules said last, and of what. */
+  #checked: { row: ListedEndpoint; facts: WorkerFacts; findings: readonly Finding[] } | undefined;
 
   /** @param starts Of earlier processes. */
   constructor(id: number, label: string, starts: readonly StartRecord[]) {
@@ -44,14 +47,15 @@ export class Observation {
     this.#starts = starts.reduce((times, { from, seconds }) => withStart(times, from, seconds), NO_STARTS);
   }
 
-  /** @throws EmptyList where it takes a second answer to believe that there are no workers. */
+  /**
+   * @param lives Of its own workers.
+   * @throws EmptyList where it takes a second answer to believe that there are no workers.
+   */
   believe({ workers, unreadable }: WorkersAnswer, lives: Iterable<WorkerLife>): void {
     this.#empties = workers.length + unreadable === 0 ? this.#empties + 1 : 0;
     if (this.#empties !== 1) return;
-    for (const life of lives) {
-      if (life.endpoint === this.label && isPresent(life))
-        throw new EmptyList('the list of workers is empty, and was not before');
-    }
+    for (const life of lives)
+      if (isPresent(life)) throw new EmptyList('the list of workers is empty, and was not before');
   }
 
   /** @returns How many looks had failed before. */
@@ -66,13 +70,14 @@ export class Observation {
     return failures;
   }
 
-  failed(error: unknown): void {
+  /** @returns How many looks in a row have failed. */
+  failed(error: unknown): number {
     this.#lastError = error instanceof Error ? error.message : String(error);
     this.#failures += 1;
+    return this.#failures;
   }
 
   view({ row, group, sampledAtMs, lives, nowMs }: Surroundings): EndpointView {
-    const own = [...lives].filter((life) => life.endpoint === this.label);
     return {
       endpoint: this.label,
       id: this.id,
@@ -82,18 +87,38 @@ export class Observation {
       lastError: this.#lastError,
       parameters: row ? numericParameters(row) : {},
       drift: row && group ? driftOf(row, group) : [],
-      findings: row ? findingsOf(row, this.#facts(own)) : [],
-      stuckWorkers: own.filter((life) => isStuck(life, this.#starts, nowMs)).length,
-      failingWorkers: own.filter((life) => isFailing(life, nowMs)).length,
-      measured: { performances: performancesOf(own), startSeconds: this.#starts },
+      findings: row ? this.#findings(row, this.#facts(lives)) : [],
+      stuckWorkers: lives.filter((life) => isStuck(life, this.#starts, nowMs)).length,
+      failingWorkers: lives.filter((life) => isFailing(life, nowMs)).length,
+      measured: { performances: performancesOf(lives), startSeconds: this.#starts },
     };
   }
 
-  /** What was measured of its workers: the middle of it. */
+  /**
+   * What one of its workers was measured to do, units/s: the middle of all.
+   * @param lives Of its own workers.
+   */
+  workerPerformance(lives: Iterable<WorkerLife>): number | undefined {
+    const perfs = [...lives].flatMap((life) => (isPresent(life) ? (life.perf ?? []) : []));
+    return perfs.length === 0 ? undefined : quantile(perfs, 0.5);
+  }
+
+  /** The rules take a millisecond, and the view is asked for often: they run where something has changed. */
+  #findings(row: ListedEndpoint, facts: WorkerFacts): readonly Finding[] {
+    const { row: lastRow, facts: lastFacts } = this.#checked ?? {};
+    const isSame =
+      lastRow === row &&
+      lastFacts?.workerPerformance === facts.workerPerformance &&
+      lastFacts?.coldStartSeconds === facts.coldStartSeconds;
+    if (!isSame || this.#checked === undefined)
+      this.#checked = { row, facts, findings: findingsOf(row, facts) };
+    return this.#checked.findings;
+  }
+
   #facts(lives: readonly WorkerLife[]): WorkerFacts {
-    const perfs = performancesOf(lives);
+    const performance = this.workerPerformance(lives);
     return {
-      ...(perfs.length > 0 && { workerPerformance: quantile(perfs, 0.5) }),
+      ...(performance !== undefined && { workerPerformance: performance }),
       ...(this.#starts.cold.length > 0 && { coldStartSeconds: quantile(this.#starts.cold, 0.5) }),
     };
   }

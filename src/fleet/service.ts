@@ -1,10 +1,10 @@
 /** What the watch asks of the service. */
-import type { ListedEndpoint } from './discovery/knowledge.ts';
+import type { EndpointsAnswer } from './discovery/knowledge.ts';
 import type { Throttle } from './pace.ts';
 import type { Prices, WorkersAnswer } from './workers/measure.ts';
 
 export interface FleetService {
-  endpoints(signal: AbortSignal): Promise<readonly ListedEndpoint[]>;
+  endpoints(signal: AbortSignal): Promise<EndpointsAnswer>;
   workers(endpointId: number, signal: AbortSignal): Promise<WorkersAnswer>;
   /** Where an error says that there were too many questions: what it says of it. */
   throttleOf(error: unknown): Throttle | undefined;

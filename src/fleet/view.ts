@@ -1,14 +1,16 @@
 /** What metrics, status page, command line and `/api/fleet` see of the fleet. Plain data, as of one moment. */
 import type { Finding } from '../scaling/rules/findings.ts';
 import type { HistoryQuery, HistoryRow } from './history/row.ts';
+import type { Outcome } from '../scaling/autotune/state.ts';
 import type { FleetSample } from './sample.ts';
+import type { SteeringView } from './steering/port.ts';
 
 /** A parameter that is not what it should be. */
 export interface Drift {
   readonly parameter: string;
   /** As the service has it; null: it has none. */
   readonly actual: number | string | null;
-  /** As PILOTLIGHT_ENDPOINT_GROUPS has it. */
+  /** As steering set it last, else as PILOTLIGHT_ENDPOINT_GROUPS has it. */
   readonly wanted: number | string;
 }
 
@@ -38,6 +40,8 @@ export interface EndpointView {
   /** Of the rules, run on what the service has. */
   readonly findings: readonly Finding[];
   /** Workers that have been loading far longer than their like, and those that err again and again. */
+  /** Of one that is steered. */
+  readonly steering?: SteeringView | undefined;
   readonly stuckWorkers: number;
   readonly failingWorkers: number;
   readonly measured: Measured;
@@ -63,7 +67,9 @@ export type FleetEvent =
       readonly from: 'new' | 'cold';
       readonly seconds: number;
     }
-  | { readonly kind: 'worker failed'; readonly endpoint: string; readonly workerId: number };
+  | { readonly kind: 'worker failed'; readonly endpoint: string; readonly workerId: number }
+  /** A change of its parameters is over. */
+  | { readonly kind: 'steering ended'; readonly endpoint: string; readonly outcome: Outcome };
 
 /** The fleet watch as the rest of the daemon has it. */
 export interface Fleet {

@@ -2,21 +2,24 @@
  * The watch of endpoints: looks at the workers of each, keeps their lives and the history, and says what is seen. A
  * failure concerns the look, or the endpoint, that it is of; what was not seen stays unseen.
  */
-import type { Clock } from '../time/clock.ts';
+import { within, type Clock } from '../time/clock.ts';
+import type { Change } from '../scaling/autotune/state.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
 import { EndpointList } from './endpoint-list.ts';
-import { EndpointWatch } from './endpoint-watch.ts';
+import { EndpointWatch, type Looked } from './endpoint-watch.ts';
 import { unknownNames, watchedEndpoints, type Knowledge } from './discovery/knowledge.ts';
 import type { WantedEndpoint } from './discovery/wanted.ts';
 import { History } from './history/history.ts';
 import type { HistoryQuery, HistoryRow } from './history/row.ts';
-import type { HistoryStore, StoredState } from './history/store.ts';
+import type { HistoryStore, StoredState, StoredSteering } from './history/store.ts';
 import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
-import { afterAnswer, afterThrottle, FREE, takeTurn } from './pace.ts';
 import type { FleetService } from './service.ts';
+import type { SteeredWatch } from './steering/port.ts';
+import { Turns, type Turn } from './turns.ts';
 import type { Fleet, FleetEvent, FleetView } from './view.ts';
-import { afterLook, type WorkerLife } from './workers/lives.ts';
+import { afterLook } from './workers/lives.ts';
+import { LivesByEndpoint } from './workers/lives-by-endpoint.ts';
 import { measure, type WorkersAnswer } from './workers/measure.ts';
 import { billingOf, statusOf } from './workers/status.ts';
 
@@ -46,18 +49,20 @@ interface Watched {
 const MOST_GAP = 3;
 /** The first looks after a start are this far apart at most, so that what goes on goes on soon, ms. */
 const FIRST_LOOKS_MS = 2_000;
+/** A look that takes longer has failed, ms. */
+const TIMEOUT_MS = 15_000;
 /** Fractions of its multiples lie as evenly as can be, however many there are. */
 const GOLDEN = 0.618_033_988_75;
 
-export class FleetWatch implements Fleet {
+export class FleetWatch implements Fleet, SteeredWatch {
   readonly #options: FleetWatchOptions;
   readonly #history: History;
-  readonly #lives = new Map<number, WorkerLife>();
+  readonly #lives = new LivesByEndpoint();
   readonly #watched = new Map<string, Watched>();
+  readonly #turns: Turns;
   #settings: FleetSettings;
   #stored: StoredState | undefined;
   #list: EndpointList | undefined;
-  #pace = FREE;
   #begun = 0;
   #unknown: readonly string[] = [];
   #leaving: Promise<unknown> = Promise.resolve();
@@ -66,10 +71,11 @@ export class FleetWatch implements Fleet {
     const { store, clock, notice } = options;
     this.#options = options;
     this.#settings = options;
+    this.#turns = new Turns(clock);
     this.#history = new History({
       store,
       clock,
-      lives: () => this.#lives.values(),
+      lives: () => this.#lives.all(),
       onTrouble: (error) => notice({ kind: 'history not stored', error }),
       onStored: () => notice({ kind: 'history stored again' }),
     });
@@ -79,7 +85,7 @@ export class FleetWatch implements Fleet {
   async start(): Promise<void> {
     const { service, clock, random, notice } = this.#options;
     this.#stored = await this.#history.open();
-    for (const life of this.#stored?.lives ?? []) this.#lives.set(life.id, life);
+    for (const life of this.#stored?.lives ?? []) this.#lives.put(life);
     const known: Knowledge = this.#stored?.known.map((one) => ({ ...one, row: undefined, missed: 0 })) ?? [];
     if (known.length > 0) this.#follow(known);
     this.#list = new EndpointList({
@@ -120,7 +126,7 @@ export class FleetWatch implements Fleet {
           row: rows.get(observation.id),
           group: groups.find(({ label }) => label === observation.label),
           sampledAtMs: this.#history.lastMs(observation.label),
-          lives: this.#lives.values(),
+          lives: [...this.#lives.of(observation.label)],
           nowMs,
         }),
       ),
@@ -132,6 +138,28 @@ export class FleetWatch implements Fleet {
 
   history(query: HistoryQuery): Promise<readonly HistoryRow[]> {
     return this.#history.query(query);
+  }
+
+  // For steering, which goes on where an earlier process ended as the watch does.
+
+  watched(): readonly { readonly label: string; readonly id: number }[] {
+    return Array.from(this.#watched.values(), ({ observation: { label, id } }) => ({ label, id }));
+  }
+
+  storedSteering(): readonly StoredSteering[] | undefined {
+    return this.#history.steering;
+  }
+
+  recordSteering(steering: StoredSteering, withinMs: number, signal: AbortSignal): Promise<void> {
+    return this.#history.recordSteering(steering, withinMs, signal);
+  }
+
+  journal(label: string, most: number): Promise<readonly Change[]> {
+    return this.#history.journal(label, most);
+  }
+
+  workerPerformance(label: string): number | undefined {
+    return this.#watched.get(label)?.observation.workerPerformance(this.#lives.of(label));
   }
 
   /** Nothing is asked any more; what was seen is stored if it can be. */
@@ -153,7 +181,10 @@ export class FleetWatch implements Fleet {
     const stays = (label: string, id: number) => wanted.some((one) => one.label === label && one.id === id);
     const ended = [...this.#watched].filter(([label, { observation }]) => !stays(label, observation.id));
     const before = new Set(this.#watched.keys());
-    for (const [label] of ended) this.#watched.delete(label);
+    for (const [label] of ended) {
+      this.#watched.delete(label);
+      this.#turns.forget(label);
+    }
     // One that was deployed anew is not left: it goes on under another id.
     for (const { id, label } of wanted) if (!this.#watched.has(label)) this.#begin(id, label);
     const begun = [...this.#watched.keys()].filter((label) => !before.has(label));
@@ -169,10 +200,7 @@ export class FleetWatch implements Fleet {
     const starts = this.#stored?.starts.filter(({ endpoint }) => endpoint === label) ?? [];
     const observation = new Observation(id, label, starts);
     const watch = new EndpointWatch({
-      ask: (signal) => this.#options.service.workers(id, signal),
-      turn: (signal) => this.#turn(signal),
-      onAnswer: (answer) => this.#look(observation, answer),
-      onFailure: (error, failures) => this.#fail(observation, error, failures),
+      look: (signal) => this.#look(observation, signal),
       intervalMs: () => this.#settings.intervalMs,
       firstInMs: this.#firstInMs(),
       clock,
@@ -188,19 +216,24 @@ export class FleetWatch implements Fleet {
     return place * Math.min(FIRST_LOOKS_MS, this.#settings.intervalMs);
   }
 
-  async #turn(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    const { at, pace } = takeTurn(this.#pace, clock.now());
-    this.#pace = pace;
-    const waitMs = at - clock.now();
-    if (waitMs > 0) await clock.sleep(waitMs, signal);
+  async #look(observation: Observation, signal: AbortSignal): Promise<Looked> {
+    const { service, clock } = this.#options;
+    let turn: Turn | undefined;
+    try {
+      turn = await this.#turns.take(observation.label, signal);
+      const answer = await within(clock, TIMEOUT_MS, signal, (ends) => service.workers(observation.id, ends));
+      turn.answered();
+      this.#take(observation, answer);
+      return 'seen';
+    } catch (error) {
+      return signal.aborted ? 'seen' : this.#fail(observation, error, turn);
+    }
   }
 
-  #look(observation: Observation, answer: WorkersAnswer): void {
+  #take(observation: Observation, answer: WorkersAnswer): void {
     const { clock, service, notice, onEvent } = this.#options;
     const { label } = observation;
-    this.#pace = afterAnswer(this.#pace);
-    observation.believe(answer, this.#lives.values());
+    observation.believe(answer, this.#lives.of(observation.label));
     // Whole ones: the history goes by them.
     const atMs = Math.floor(clock.now());
     const prices = service.prices.known();
@@ -212,28 +245,26 @@ export class FleetWatch implements Fleet {
     const sample = measure(answer, prices, atMs);
     const look = { endpoint: label, atMs, previousMs: this.#history.lastMs(label), workers: answer.workers };
     const { changed, gone, events } = afterLook(this.#lives, look, MOST_GAP * this.#settings.intervalMs);
-    for (const life of changed) this.#lives.set(life.id, life);
-    for (const id of gone) this.#lives.delete(id);
+    for (const life of changed) this.#lives.put(life);
+    for (const id of gone) this.#lives.remove(id);
     this.#history.record({ label, sample, changed, gone, events });
     const failures = observation.succeeded(sample, events);
     if (failures > 0) notice({ kind: 'look succeeded again', endpoint: label, failures });
     for (const event of events) onEvent(fleetEvent(event, label));
   }
 
-  #fail(observation: Observation, error: unknown, failures: number): number {
-    const { clock, service, notice } = this.#options;
-    observation.failed(error);
-    notice({ kind: 'look failed', endpoint: observation.label, error, failures });
+  #fail(observation: Observation, error: unknown, turn: Turn | undefined): Looked {
+    const { service, notice } = this.#options;
     const throttle = service.throttleOf(error);
-    if (throttle) this.#pace = afterThrottle(this.#pace, throttle, clock.now());
-    return 0;
+    const failures = observation.failed(error);
+    notice({ kind: 'look failed', endpoint: observation.label, error, failures });
+    if (throttle && turn?.refused(throttle)) return 'deferred';
+    return { failedForMs: throttle?.waitMs ?? 0 };
   }
 
   /** Of endpoints that are not watched any more. */
   #forgetWorkers(): void {
-    const gone = [...this.#lives.values()].filter(({ endpoint }) => !this.#watched.has(endpoint));
-    for (const { id } of gone) this.#lives.delete(id);
-    this.#history.recordGone(gone.map(({ id }) => id));
+    this.#history.recordGone(this.#lives.keepOnly((endpoint) => this.#watched.has(endpoint)));
   }
 
   /** Each name once, until there is an endpoint of it. */

@@ -7,15 +7,18 @@ import type { ClientObserver } from '../client/caller.ts';
 import { createTransport } from '../client/transport/transport.ts';
 import { createPartialClient, type ClientOf } from '../client/partial-client.ts';
 import { serverlessOperations } from '../contract/operations/serverless/serverless.ts';
+import { AppWatch } from './app/app-watch.ts';
+import { createAskApp } from './app/ask-app.ts';
 import { createBeatPort } from './driver/beat.ts';
 import type { Remark } from './discovery/findings.ts';
 import type { TimingSettings } from './discovery/resolve.ts';
 import type { Wanted } from './discovery/wanted.ts';
 import { DeploymentWatch } from './discovery/watch.ts';
 import { HeartbeatDriver, type DeploymentChoice } from './driver/driver.ts';
+import type { AppHealth } from './engine/app-health.ts';
 import type { Notice } from './engine/state.ts';
 import type { Ports } from './driver/ports.ts';
-import type { DeploymentSnapshot, SharedLimit } from './view/snapshot.ts';
+import type { AppSnapshot, DeploymentSnapshot, SharedLimit } from './view/snapshot.ts';
 
 /** What a heart tells as it happens. */
 export interface HeartListener {
@@ -27,6 +30,30 @@ export interface HeartListener {
   remark(remark: Remark): void;
   /** The key could not be read again; the old one stays. */
   keyUnreadable(why: string): void;
+  /** The app was asked, or it is another that is asked, or none. */
+  app(news: AppNews): void;
+}
+
+/** What happens when the app was well no more within its grace, or is again. */
+export type AppNews =
+  | { readonly type: 'well' }
+  | { readonly type: 'unwell'; readonly why: string; readonly releasedInMs: number }
+  /** Nobody needs the deployments: no heartbeat is sent. Told again with each bad answer. */
+  | { readonly type: 'released'; readonly why: string; readonly unwellMs: number }
+  /** They are beaten again, at once. `tooLate`: ids of those that may be lost by now. */
+  | {
+      readonly type: 'relit';
+      readonly because: 'well' | 'reload';
+      readonly deployments: number;
+      readonly tooLate: readonly number[];
+    };
+
+/** The app that the deployments are kept alive for. */
+export interface AppChoice {
+  /** `http://…`, `https://…` or `tcp://host:port`; it may have credentials in it. */
+  readonly address: string;
+  /** How long it may not be well before the deployments are released, ms. */
+  readonly grace: number;
 }
 
 /** One request that ended, as the client observes it. */
@@ -40,6 +67,8 @@ export interface HeartOptions {
   /** One that is wanted by id beats at once, unless many are added together; one by name, once its id is known. */
   readonly deployments: readonly Wanted[];
   readonly settings: TimingSettings;
+  /** Without one they are kept alive whatever happens. */
+  readonly app?: AppChoice | undefined;
   /** How many attempts may be under way, overdue ones included: each has an open file. Default 512. */
   readonly attemptsAtOnce?: number;
 }
@@ -52,6 +81,8 @@ const OPERATIONS = {
 };
 type HeartClient = ClientOf<keyof typeof OPERATIONS>;
 
+const CLOCK: Ports['clock'] = { mono: () => performance.now(), wall: Date.now };
+
 export class Heart {
   readonly #options: HeartOptions;
   readonly #transport = createTransport();
@@ -62,6 +93,8 @@ export class Heart {
   /** Ids of the deployments that are kept alive. */
   readonly #kept = new Set<number>();
   #lastTickAt = Date.now();
+  #app: AppWatch | undefined;
+  #appAddress: string | undefined;
 
   constructor(options: HeartOptions) {
     const { apiKey, baseUrl, deployments, settings, listener, attemptsAtOnce = 512 } = options;
@@ -95,12 +128,15 @@ export class Heart {
       onRemark: (remark) => listener.remark(remark),
       isGone: (id) => this.#driver.snapshotOf(id)?.state === 'gone',
     });
+    this.#watchApp(options.app);
   }
 
-  /** Keeps these alive and no others; those that were gone are tried at once. */
-  reload(wanted: readonly Wanted[], settings: TimingSettings): void {
+  /** Keeps these alive and no others; those that were gone are tried at once. An app with another address is new. */
+  reload(wanted: readonly Wanted[], settings: TimingSettings, app?: AppChoice): void {
     this.#watch.refresh({ wanted, settings });
     this.#driver.beatNow((state) => state === 'gone');
+    if (app !== undefined && app.address === this.#appAddress) this.#app?.setGrace(app.grace);
+    else this.#watchApp(app);
   }
 
   /** The API key, or the file that it is read from, may have changed. */
@@ -121,6 +157,11 @@ export class Heart {
     return this.#driver.snapshotOf(deploymentId);
   }
 
+  /** What is known of the app that the deployments are kept alive for; undefined where there is none. */
+  app(): AppSnapshot | undefined {
+    return this.#app && appSnapshotOf(this.#app);
+  }
+
   openConnections(): number {
     return this.#transport.open;
   }
@@ -137,11 +178,14 @@ export class Heart {
 
   /** One last heartbeat for every deployment. The ids that were not reached within `limitMs`, or sooner. */
   lastBeats(limitMs: number): Promise<number[]> {
+    // Whoever is released by now has none, and whoever is not has one: the app may end with this process.
+    this.#app?.stop();
     return this.#driver.finalBeat(AbortSignal.timeout(Math.max(0, Math.floor(limitMs))));
   }
 
   /** When it resolves, no request, timer or socket is left. */
   async stop(): Promise<void> {
+    this.#app?.stop();
     this.#stopping.abort(new Error('stopping'));
     await Promise.all([this.#driver.stop(), this.#watch.done]);
     await this.#client[Symbol.asyncDispose]();
@@ -149,16 +193,49 @@ export class Heart {
 
   #systemPorts(): Pick<Ports, 'clock' | 'random' | 'setTimer'> {
     return {
-      clock: { mono: () => performance.now(), wall: Date.now },
+      clock: CLOCK,
       random: Math.random,
-      setTimer: (ms, fn) => {
-        const timer = setTimeout(() => {
+      setTimer: (ms, fn) =>
+        setSystemTimer(ms, () => {
           this.#lastTickAt = Date.now();
           fn();
-        }, ms);
-        return () => clearTimeout(timer);
-      },
+        }),
     };
+  }
+
+  /** From the start on, or from a reload on: nobody is released yet. */
+  #watchApp(app: AppChoice | undefined): void {
+    const wasReleased = this.#app?.health.released ?? false;
+    this.#app?.stop();
+    this.#appAddress = app?.address;
+    this.#app =
+      app &&
+      new AppWatch({
+        grace: app.grace,
+        // Not the driver's: its timers tell that the scheduler lives.
+        ports: { clock: CLOCK, setTimer: setSystemTimer },
+        ask: createAskApp(app.address),
+        onHealth: (health, before) => this.#hearApp(health, before),
+      });
+    if (wasReleased) this.#relight('reload');
+  }
+
+  #hearApp(health: AppHealth, before: AppHealth): void {
+    const { unwellMs, misses, released } = health;
+    const why = this.#app?.why;
+    if (released && !before.released) this.#driver.release();
+    if (before.released && !released) this.#relight(misses === 0 ? 'well' : 'reload');
+    else if (why === undefined) this.#options.listener.app({ type: 'well' });
+    else if (released) this.#options.listener.app({ type: 'released', why, unwellMs });
+    else {
+      const releasedInMs = Math.max(0, health.grace - unwellMs);
+      this.#options.listener.app({ type: 'unwell', why, releasedInMs });
+    }
+  }
+
+  #relight(because: 'well' | 'reload'): void {
+    const tooLate = this.#driver.relight();
+    this.#options.listener.app({ type: 'relit', because, deployments: this.#kept.size, tooLate });
   }
 
   #hear(deploymentId: number, notice: Notice): void {
@@ -195,6 +272,17 @@ export class Heart {
       this.#driver.add(choice);
     }
   }
+}
+
+function setSystemTimer(ms: number, fn: () => void): () => void {
+  const timer = setTimeout(fn, ms);
+  return () => clearTimeout(timer);
+}
+
+function appSnapshotOf({ health, why, hasAnswered }: AppWatch): AppSnapshot {
+  const { released, unwellMs, grace } = health;
+  const state = released ? 'released' : !hasAnswered ? 'unknown' : why === undefined ? 'well' : 'unwell';
+  return { state, unwellMs, graceMs: grace, ...(why !== undefined && { why }) };
 }
 
 /** Without a key, because its file is not there yet, the key is what is wrong, and is looked for. */

@@ -2,7 +2,16 @@
  * A SQLite file that one process has to itself: opened, checked, brought up to date, and set aside when it cannot be
  * read. What is in it is its owner's.
  */
-import { existsSync, renameSync, rmSync, statSync, type Stats } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  type Stats,
+} from 'node:fs';
 import type * as sqlite from 'node:sqlite';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 
@@ -28,6 +37,10 @@ export interface DatabaseFormat {
 
 /** The database, and the files that SQLite keeps beside it. */
 const FILES = ['', '-wal', '-shm'];
+
+const FILE_MODE = 0o600;
+/** How folders are made for files that are ours alone. One that is there already is its owner's, and may have others' in it. */
+export const PRIVATE_FOLDER = { recursive: true, mode: 0o700 } as const;
 
 /** Result codes of SQLite. */
 const SQLITE_BUSY = 5;
@@ -67,6 +80,7 @@ export class DatabaseFile {
   constructor({ DatabaseSync }: Sqlite, path: string, format: DatabaseFormat) {
     const isNew = !existsSync(path);
     this.#path = path;
+    makePrivate(path);
     this.db = new DatabaseSync(path);
     try {
       prepare(this.db, format);
@@ -119,14 +133,29 @@ export class DatabaseFile {
   }
 }
 
+/**
+ * Made before SQLite makes it, by whose mode it makes those beside it: what workers print is in it, and nobody else's
+ * to read, whatever the umask is. Files of an earlier version may be open to others.
+ */
+function makePrivate(path: string): void {
+  try {
+    if (!existsSync(path)) closeSync(openSync(path, 'ax', FILE_MODE));
+    for (const suffix of FILES) if (existsSync(path + suffix)) chmodSync(path + suffix, FILE_MODE);
+  } catch {
+    // SQLite says better what is wrong with it; and a file of another user, which this one may write, stays as it is.
+  }
+}
+
 function prepare(db: sqlite.DatabaseSync, { version, schema, upgrades, synchronous }: DatabaseFormat): void {
-  db.exec(`PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous};`);
+  db.exec('PRAGMA locking_mode = EXCLUSIVE');
   const found = Number(pragma(db, 'user_version'));
+  // Before anything is written: the journal's mode is part of the file.
+  if (found > version) throw new NewerFile(found, version);
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous};`);
   if (found === 0 && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) {
     db.exec(versioned(schema, version));
     return;
   }
-  if (found > version) throw new NewerFile(found, version);
   if (found !== version && !(found in upgrades))
     throw new UnreadableFile(`its version is ${found}, not ${version}`);
   if (pragma(db, 'quick_check') !== 'ok') throw new UnreadableFile('the integrity check failed');

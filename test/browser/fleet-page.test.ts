@@ -47,6 +47,7 @@ function troubled(nowMs: number): FleetView {
 function serve(view: () => FleetView) {
   const rows = morning(Date.now() - MINUTES * 60_000 + 30_000, MINUTES);
   return listenWithFleet(recordedFleet(view, { chat: rows, [HOSTILE]: rows }), {
+    endpoints: [{ by: 'all' as const }],
     fleetInterval: 15_000,
     budgetPerHour: 5,
   });

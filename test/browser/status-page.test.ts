@@ -44,6 +44,7 @@ describeWith(
         BASE_URL: emulator.url,
         DEPLOYMENTS: '42@30s,99',
         WORKER_GROUPS: '7',
+        PUBLIC_STATUS: 'true',
         MACHINES: '11',
         ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
       });
@@ -158,6 +159,7 @@ describeWith(
       API_KEY: emulator.apiKey,
       BASE_URL: emulator.url,
       WORKER_GROUPS: '7',
+      PUBLIC_STATUS: 'true',
     });
     await using page = await browser.newPage({ viewport: { width: 375, height: 700 } });
     await page.goto(daemon.url);

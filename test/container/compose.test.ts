@@ -2,28 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import type { Status } from '../../src/daemon/status/schema.ts';
+import { composeFile, hasCompose } from '../support/compose.ts';
 import { until } from '../support/daemon.ts';
 import { buildImage, hasImages, IMAGE } from '../support/image.ts';
-import { describeWith, hasCommand, root } from '../support/optional.ts';
+import { describeWith, root } from '../support/optional.ts';
 import { freePort } from '../support/ports.ts';
 
-const plugin = hasCommand('docker', 'compose', 'version');
-const present =
-  (plugin || hasCommand('docker-compose', 'version')) &&
-  hasImages('BUILD_IMAGE', 'RUNTIME_IMAGE', 'PROMETHEUS_IMAGE');
+const present = hasCompose && hasImages('BUILD_IMAGE', 'RUNTIME_IMAGE', 'PROMETHEUS_IMAGE');
 
 function compose(environment: Record<string, string>, ...args: readonly string[]): string {
-  const [command, first] = plugin ? ['docker', ['compose']] : ['docker-compose', []];
-  const all = [
-    ...first,
-    '--file',
-    `${root}deploy/compose/compose.yaml`,
-    '--project-name',
-    'pilotlight-test',
-    ...args,
-  ];
-  const env = { ...process.env, ...environment };
-  const { status, stdout, stderr } = spawnSync(command, all, { env, encoding: 'utf8' });
+  const project = ['--project-name', 'pilotlight-test', ...args];
+  const { status, stdout, stderr } = composeFile(`${root}deploy/compose/compose.yaml`, project, environment);
   expect(status, stderr + stdout).toBe(0);
   return stdout;
 }

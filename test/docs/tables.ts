@@ -30,8 +30,13 @@ import { MEANINGS } from '../../src/scaling/rules/meanings.ts';
 import { RULES } from '../../src/scaling/rules/rules.ts';
 import { benchTable, keyFigures, readResults } from '../bench/results.ts';
 import { DOCUMENTS, textOf, urlOf } from './documents.ts';
+import { valuesJsonSchema } from './values-schema.ts';
 
-const PUBLISHED_SCHEMAS = { status: statusJsonSchema, fleet: fleetJsonSchema };
+const PUBLISHED_SCHEMAS = {
+  'deploy/status.schema.json': statusJsonSchema,
+  'deploy/fleet.schema.json': fleetJsonSchema,
+  'deploy/helm/pilotlight/values.schema.json': valuesJsonSchema,
+};
 
 function line(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
@@ -64,7 +69,7 @@ function featuresTable(): string {
 /** Name, type, labels and help, read from the text that a daemon with nothing configured exposes. */
 async function metricsTable(): Promise<string> {
   const metrics = createMetrics(() => EMPTY_STATUS, OPERATION_IDS);
-  const text = await metrics.exposition();
+  const text = String(await metrics.exposition());
   const rows = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(
     ([, name = '', help = '', type = '']) => [`\`${name}\``, type, help],
   );
@@ -237,6 +242,6 @@ if (import.meta.main) {
     const written = withTables(text, tables);
     if (written !== text) writeFileSync(urlOf(path), written);
   }
-  for (const [name, schema] of Object.entries(PUBLISHED_SCHEMAS))
-    writeFileSync(urlOf(`deploy/${name}.schema.json`), `${JSON.stringify(schema(), null, 2)}\n`);
+  for (const [path, schema] of Object.entries(PUBLISHED_SCHEMAS))
+    writeFileSync(urlOf(path), `${JSON.stringify(schema(), null, 2)}\n`);
 }

@@ -51,7 +51,7 @@ describeWith(
     await until(async () => daemon.daemon.status().account !== null && daemon.lines(7).length > 0);
     await using fleet = await listenWithFleet(
       recordedFleet(() => fleetView([endpointView({ stuckWorkers: 1 })])),
-      { fleetInterval: 15_000, budgetPerHour: 3 },
+      { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour: 3 },
       () => givenAdvice(),
     );
     // Each scrape has one more.

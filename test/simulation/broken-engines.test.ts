@@ -30,6 +30,9 @@ const NOTICED_BY = {
   'nothing is aborted': 'windows',
   'no attempt gives way': 'connections',
   'waits of T/8 after 429': 'windows',
+  'released ones are beaten': 'needed',
+  'released for ever': 'needed',
+  'lit again at its interval': 'needed',
 } as const satisfies Record<BrokenEngine, ScenarioName>;
 
 it.each(Object.entries(NOTICED_BY) as [BrokenEngine, ScenarioName][])(

@@ -114,6 +114,18 @@ export const BROKEN_ENGINES = {
   'waits of T/8 after 429': timed(({ ttl = 0, maxSpacing }) => ({
     maxSpacing: Math.max(maxSpacing, ttl / 8),
   })),
+  /** A GPU that nobody needs burns on. */
+  'released ones are beaten': (beat, event, now, random) =>
+    event.type === 'release' ? { beat, actions: [] } : step(beat, event, now, random),
+  /** The app comes back for nothing. */
+  'released for ever': (beat, event, now, random) =>
+    event.type === 'relight' ? { beat, actions: [] } : step(beat, event, now, random),
+  /** The app is back, and its deployment waits for a beat that would have been due some time. */
+  'lit again at its interval': amended(({ beat, actions }, _before, event, now) =>
+    event.type === 'relight'
+      ? { beat: { ...beat, dueAt: now.mono + beat.timing.interval }, actions }
+      : { beat, actions },
+  ),
 } as const satisfies Record<string, StepFunction>;
 
 export type BrokenEngine = keyof typeof BROKEN_ENGINES;

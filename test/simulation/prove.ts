@@ -7,6 +7,7 @@ import { connections } from './connections.ts';
 import { concurrencyLimit } from './concurrency-limit.ts';
 import { limiter, unnamedLimiter } from './limiter.ts';
 import { mistakes } from './mistakes.ts';
+import { needed } from './needed.ts';
 import { outages } from './outages.ts';
 import { farewell, resume, rotation, slowness } from './recoveries.ts';
 import type { Scenario } from './scenario.ts';
@@ -28,6 +29,7 @@ export const SCENARIOS = {
   resume,
   farewell,
   slowness,
+  needed,
 } as const satisfies Record<string, Scenario>;
 
 export type ScenarioName = keyof typeof SCENARIOS;

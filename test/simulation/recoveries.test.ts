@@ -25,6 +25,14 @@ describe('on a healthy service, within its stated bound,', () => {
   );
 
   it(
+    'needed: what an app needs is kept; what none needs is released, and saved where the app is back in time',
+    async () => {
+      expect((await search('needed', { runs: Math.ceil(RUNS / 100), enough: 5 })).examples).toEqual([]);
+    },
+    PATIENCE,
+  );
+
+  it(
     'limiter: N deployments under one rate limit live where N · θ ≤ T − ε − X, and after outages in their order',
     async () => {
       expect((await search('limiter', { runs: Math.ceil(RUNS / 100), enough: 5 })).examples).toEqual([]);
@@ -66,6 +74,7 @@ it('beyond these bounds losses are found', async () => {
   expect((await search('connections', { runs: 20, factor: 1.25 })).violations).toBeGreaterThan(0);
   expect((await search('slowness', { runs: 30, factor: 1.5 })).violations).toBeGreaterThan(0);
   expect((await search('mistakes', { runs: 100, factor: 1.5 })).violations).toBeGreaterThan(10);
+  expect((await search('needed', { runs: 60, factor: 0.5 })).violations).toBeGreaterThan(1);
 });
 
 it.each(Object.keys(SCENARIOS) as ScenarioName[])(

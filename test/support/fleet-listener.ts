@@ -16,7 +16,11 @@ export interface FleetListener extends AsyncDisposable {
 
 export async function listenWithFleet(
   fleet: Fleet,
-  settings: FleetSettings = { fleetInterval: 15_000, budgetPerHour: undefined },
+  settings: FleetSettings = {
+    endpoints: [{ by: 'all' as const }],
+    fleetInterval: 15_000,
+    budgetPerHour: undefined,
+  },
   latest?: (endpoint: string) => Advice | undefined,
 ): Promise<FleetListener> {
   const errors: unknown[] = [];

@@ -2,7 +2,6 @@
  * A process that follows a log of its parent's and may be killed at any moment: by the parent, or by itself
  * at the nth statement that its spool executes. Arguments: STATE_DIR, n (0: never), before or after.
  */
-import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { standardOutput } from '../../src/daemon/process/standard-output.ts';
 import type { TailAnswer } from '../../src/logs/tail/answer.ts';
@@ -10,27 +9,11 @@ import type { Clock } from '../../src/time/clock.ts';
 import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { stdoutSink } from '../../src/logs/sinks/stdout.ts';
 import { openSqliteSpool } from '../../src/logs/spool/sqlite-spool.ts';
+import { dieAtStatement } from './die-at-statement.ts';
 
 const [directory = '', statement = '0', when = 'before'] = process.argv.slice(2);
 
-let statements = 0;
-function kill(moment: string): void {
-  if (when === moment && statements === Number(statement)) process.kill(process.pid, 'SIGKILL');
-}
-
-for (const [prototype, name] of [
-  [DatabaseSync.prototype, 'exec'],
-  [StatementSync.prototype, 'run'],
-] as const) {
-  const original = Reflect.get(prototype, name);
-  Reflect.set(prototype, name, function execute(this: unknown, ...args: unknown[]): unknown {
-    statements += 1;
-    kill('before');
-    const result: unknown = Reflect.apply(original, this, args);
-    kill('after');
-    return result;
-  });
-}
+dieAtStatement(Number(statement), when === 'before' ? 'before' : 'after');
 
 /** Waits for nothing but answers that do not come. */
 const clock: Clock = {

@@ -7,8 +7,12 @@ interface Sleeper {
 }
 
 export class VirtualClock implements Clock {
-  #now = 1_700_000_000_000;
+  #now: number;
   #sleepers: Sleeper[] = [];
+
+  constructor(begins = 1_700_000_000_000) {
+    this.#now = begins;
+  }
 
   now(): number {
     return this.#now;

@@ -74,6 +74,7 @@ export async function runCell(cell: Cell): Promise<CellResult> {
       removed() {},
       remark() {},
       keyUnreadable() {},
+      app() {},
     },
   });
   await using _heart = { [Symbol.asyncDispose]: () => heart.stop() };

@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import type { TailAnswer } from '../../src/logs/tail/answer.ts';
 import { LogService, type LogServiceOptions } from './log-service.ts';
 
 /** Stands in a line for the bytes FF FE, which occur nowhere in UTF-8. */
@@ -24,17 +25,28 @@ export interface RawLogServer extends AsyncDisposable {
 export async function startRawLogServer(options: LogServiceOptions = {}): Promise<RawLogServer> {
   const log = new LogService(options);
   let polls = 0;
+  const server = await serveLog((tail) => {
+    polls += 1;
+    return log.answer(tail);
+  });
+  return { ...server, log, polls: () => polls };
+}
+
+/** @param answerTo Of all worker groups. What is an error, but none of size, is a connection that ends. */
+export async function serveLog(
+  answerTo: (tail: number) => TailAnswer,
+): Promise<AsyncDisposable & { readonly url: string }> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.setHeader('content-type', 'application/json');
     if (request.url !== '/get_workergroup_logs') {
       response.writeHead(404).end('{"error":"not_found","msg":"logs only"}');
       return;
     }
-    polls += 1;
     const { tail } = (await json(request)) as { tail: number };
-    const given = log.answer(tail);
+    const given = answerTo(tail);
     if (given.kind !== 'text') {
-      response.writeHead(413).end('{"error_msg":"the answer is too large"}');
+      if (given.kind === 'error' && given.tooLarge !== 'surely') request.socket.destroy();
+      else response.writeHead(413).end('{"error_msg":"the answer is too large"}');
       return;
     }
     const text = Buffer.from(JSON.stringify({ logs: given.text })).toString('latin1');
@@ -46,8 +58,6 @@ export async function startRawLogServer(options: LogServiceOptions = {}): Promis
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    log,
-    polls: () => polls,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

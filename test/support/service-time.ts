@@ -6,12 +6,13 @@ import type { FetchTail } from '../../src/logs/follow/group-follower.ts';
 import { settled, VirtualClock } from './log-time.ts';
 
 export class ServiceTime {
-  readonly clock = new VirtualClock();
+  readonly clock: VirtualClock;
   readonly #moveService: (ms: number) => Promise<void>;
   #underway = 0;
 
-  constructor(moveService: (ms: number) => Promise<void>) {
+  constructor(moveService: (ms: number) => Promise<void>, begins?: number) {
     this.#moveService = moveService;
+    this.clock = new VirtualClock(begins);
   }
 
   /** Polls that time waits for. */

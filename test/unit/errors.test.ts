@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { DaemonAway } from '../../src/cli/fleet/daemon.ts';
+import { DaemonAway, DaemonClosed } from '../../src/cli/fleet/daemon.ts';
 import { InputError } from '../../src/cli/input-error.ts';
 import {
   AbortedError,
@@ -20,14 +20,15 @@ import { LaunchError } from '../../src/client/flows/launch.ts';
 import { UploadError } from '../../src/client/flows/upload.ts';
 import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
 import { FlagError } from '../../src/contract/text/shell-words.ts';
+import { SocketFileError } from '../../src/daemon/http/socket-file.ts';
 import { AdviceLost } from '../../src/daemon/advice/compute.ts';
 import { WaitingForLastHolder } from '../../src/daemon/replicas/replica-memory.ts';
-import { LeaseLost } from '../../src/daemon/replicas/fenced-commit.ts';
+import { LeaseLost, StaleVersion } from '../../src/daemon/replicas/fenced-commit.ts';
 import { UnreadableState } from '../../src/daemon/replicas/shared-store.ts';
 import { SeedError } from '../../src/emulator/seed/file.ts';
 import { Refused } from '../../src/emulator/answers/refused.ts';
 import { SinkBusy } from '../../src/logs/sinks/sink.ts';
-import { RedisAway } from '../../src/daemon/replicas/redis.ts';
+import { RedisAway, RedisSilent } from '../../src/daemon/replicas/redis.ts';
 import { NoRegularFile } from '../../src/logs/sinks/regular-file.ts';
 import { NoAnswer } from '../../src/time/clock.ts';
 import { EmptyList } from '../../src/fleet/observation.ts';
@@ -68,6 +69,7 @@ const ERRORS: readonly PilotlightError[] = [
   new NoAnswer('no answer'),
   new NoRegularFile('a pipe'),
   new RedisAway('away'),
+  new RedisSilent('silent'),
   new UnreadableState(1, new Error('no JSON')),
   new EmptyList('empty'),
   new AdviceLost('killed'),
@@ -75,9 +77,12 @@ const ERRORS: readonly PilotlightError[] = [
   new UnreadableFile('unreadable'),
   new EpochOver(2),
   new LeaseLost('lost'),
+  new StaleVersion('stale'),
   new WaitingForLastHolder(),
   new InputError('input'),
   new DaemonAway('away'),
+  new DaemonClosed('closed'),
+  new SocketFileError('socket'),
 ];
 
 /** Name and base of each class of src/ that is an error, by its declaration. */

@@ -5,7 +5,7 @@ import type { Aggregate, HistoryRow } from '../../fleet/history/row.ts';
 import type { Measured } from '../../fleet/view.ts';
 import type { Recorded } from '../../scaling/advice/recorded.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
-import { DaemonAway, fetchFleet } from '../fleet/daemon.ts';
+import { DaemonAway, fetchFleet, type DaemonAddress } from '../fleet/daemon.ts';
 
 /** What is asked for at once: of so long a time all looks fit into an answer, where they are still kept. */
 const PAGE_SECONDS = 12 * 3600;
@@ -15,7 +15,7 @@ type Row = FleetHistory['endpoints'][number]['rows'][number];
 type Stretch = Row['load'];
 
 export interface Asked {
-  readonly url: string;
+  readonly daemon: DaemonAddress;
   readonly endpoint: string;
   readonly parameters: ResolvedParameters;
   /** Unix seconds. */
@@ -25,7 +25,7 @@ export interface Asked {
 
 /** @throws DaemonAway where it does not answer, or has no such endpoint any more */
 export async function fetchRecorded(asked: Asked, signal: AbortSignal): Promise<Recorded> {
-  const { url, endpoint, parameters, from, to } = asked;
+  const { daemon, endpoint, parameters, from, to } = asked;
   const rows: HistoryRow[] = [];
   let measured: Measured = { performances: [], startSeconds: { new: [], cold: [] } };
   for (let at = from; at < to; at += PAGE_SECONDS) {
@@ -35,9 +35,9 @@ export async function fetchRecorded(asked: Asked, signal: AbortSignal): Promise<
       to: String(Math.min(to, at + PAGE_SECONDS)),
       rows: String(ROWS),
     };
-    const { endpoints } = await fetchFleet(url, query, signal);
+    const { endpoints } = await fetchFleet(daemon, query, signal);
     const [found] = endpoints;
-    if (!found) throw new DaemonAway(`${url}: it no longer knows the endpoint ${endpoint}`);
+    if (!found) throw new DaemonAway(`${daemon.url}: it no longer knows the endpoint ${endpoint}`);
     // A row of minutes or hours that has the begin of the page is in the one before it too.
     const last = rows.at(-1)?.fromMs ?? -Infinity;
     rows.push(...found.rows.map((row) => historyRow(row)).filter(({ fromMs }) => fromMs > last));

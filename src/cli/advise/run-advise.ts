@@ -7,7 +7,7 @@ import { advise } from '../../scaling/advice/advise.ts';
 import type { AdviceReport } from '../../scaling/advice/report.ts';
 import { RecordedLoad } from '../../scaling/planner/load/load.ts';
 import { printError, printLine, type Console } from '../console.ts';
-import { DaemonAway, fetchStatus } from '../fleet/daemon.ts';
+import { DaemonAway, fetchStatus, type DaemonAddress } from '../fleet/daemon.ts';
 import { noEndpoints } from '../fleet/words.ts';
 import { chosenEndpoints } from '../fleet/chosen.ts';
 import { InputError } from '../input-error.ts';
@@ -34,14 +34,14 @@ export interface Advised {
 
 /** @throws InputError for what the user can change */
 export function runAdvise(
-  url: string,
+  daemon: DaemonAddress,
   wanted: string | undefined,
   flags: AdviseFlags,
   console: Console,
 ): Promise<Advised> {
   return console.interruptible(async (signal) => {
     try {
-      const status = await fetchStatus(url, signal);
+      const status = await fetchStatus(daemon, signal);
       const endpoints = chosenEndpoints(status, wanted);
       if (endpoints.length === 0) {
         if (!flags.json) printLine(console, noEndpoints(status));
@@ -54,7 +54,7 @@ export function runAdvise(
       const trace = flags.trace === undefined ? undefined : await readTrace(flags.trace, flags.weight);
       const reports: AdviceReport[] = [];
       for (const endpoint of endpoints) {
-        reports.push(await adviseOn({ url, endpoint, now: status.now, flags, trace, signal, console }));
+        reports.push(await adviseOn({ daemon, endpoint, now: status.now, flags, trace, signal, console }));
       }
       if (flags.html !== undefined && reports[0]) await writePage(flags.html, reports[0]);
       return { code: EXIT.ok, reports };
@@ -69,7 +69,7 @@ export function runAdvise(
 }
 
 interface Question {
-  readonly url: string;
+  readonly daemon: DaemonAddress;
   readonly endpoint: EndpointStatus;
   /** Unix seconds, by the daemon's clock. */
   readonly now: number;
@@ -80,7 +80,7 @@ interface Question {
 }
 
 async function adviseOn({
-  url,
+  daemon,
   endpoint,
   now,
   flags,
@@ -93,7 +93,7 @@ async function adviseOn({
   if (!parameters)
     throw new InputError(`${name}: the daemon does not know its parameters yet; try again soon`);
   const recorded = await fetchRecorded(
-    { url, endpoint: name, parameters, from: now - flags.since, to: now },
+    { daemon, endpoint: name, parameters, from: now - flags.since, to: now },
     signal,
   );
   const bar = new ProgressBar(progressScreen(console));

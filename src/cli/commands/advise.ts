@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
-import { localDaemonUrl } from '../../config/local-daemon.ts';
+import { localDaemonUrl, localToken } from '../../config/local-daemon.ts';
 import { parseDuration } from '../../config/types/value-types.ts';
 import type { AdviseFlags } from '../advise/run-advise.ts';
 import { printJson, printLine, type Console } from '../console.ts';
@@ -44,26 +44,33 @@ export function adviseCommand(console: Console): Command {
       'of a trace: units of work of a request for each of the column',
       weights,
     )
+    .option('--journal', 'instead: each change that was made by advice, and what came of it')
     .option('--json', 'everything as JSON, an object for each endpoint')
     .option('--html <file>', 'one self-contained page with the plots, of one endpoint')
     .addHelpText('after', EXAMPLES)
-    .action(async (endpoint: string | undefined, { url, ...flags }: AdviseFlags & { url?: string }) => {
-      const { runAdvise } = await import('../advise/run-advise.ts');
-      const { code, reports } = await runAdvise(
-        url ?? localDaemonUrl(console.environment),
-        endpoint,
-        flags,
-        console,
-      );
-      if (code !== EXIT.ok) console.exit(code);
-      const { adviceLines } = await import('../advise/lines.ts');
-      for (const report of reports) {
-        if (flags.json) printJson(console, report);
-        else for (const line of adviceLines(report, console.columns)) printLine(console, line);
-      }
-      if (flags.html !== undefined && !flags.json && reports.length > 0)
-        printLine(console, `Page with the plots: ${flags.html}`);
-    });
+    .action(
+      async (
+        endpoint: string | undefined,
+        { url, ...flags }: AdviseFlags & { url?: string; journal?: boolean },
+      ) => {
+        const { environment } = console;
+        const daemon = { url: url ?? localDaemonUrl(environment), token: localToken(environment) };
+        if (flags.journal) {
+          const { printJournal } = await import('../autotune/print-journal.ts');
+          return printJournal(daemon, endpoint, flags.json === true, console);
+        }
+        const { runAdvise } = await import('../advise/run-advise.ts');
+        const { code, reports } = await runAdvise(daemon, endpoint, flags, console);
+        if (code !== EXIT.ok) console.exit(code);
+        const { adviceLines } = await import('../advise/lines.ts');
+        for (const report of reports) {
+          if (flags.json) printJson(console, report);
+          else for (const line of adviceLines(report, console.columns)) printLine(console, line);
+        }
+        if (flags.html !== undefined && !flags.json && reports.length > 0)
+          printLine(console, `Page with the plots: ${flags.html}`);
+      },
+    );
 }
 
 /** Seconds of `12h`, `7d`. */

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
-import { localDaemonUrl } from '../../config/local-daemon.ts';
+import { localDaemonUrl, localToken } from '../../config/local-daemon.ts';
 import { durationUpTo } from '../../config/types/value-types.ts';
 import type { Console } from '../console.ts';
 import type { FleetFlags } from '../fleet/watch-fleet.ts';
@@ -28,7 +28,9 @@ export function fleetCommand(console: Console): Command {
     )
     .action(async (endpoint: string | undefined, { url, ...flags }: FleetFlags & { url?: string }) => {
       const { watchFleet } = await import('../fleet/watch-fleet.ts');
-      const code = await watchFleet(url ?? localDaemonUrl(console.environment), endpoint, flags, console);
+      const { environment } = console;
+      const daemon = { url: url ?? localDaemonUrl(environment), token: localToken(environment) };
+      const code = await watchFleet(daemon, endpoint, flags, console);
       if (code !== EXIT.ok) console.exit(code);
     });
 }

@@ -1,12 +1,10 @@
 import { Command } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
-import { localDaemonUrl } from '../../config/local-daemon.ts';
-import type { Status, WorkerGroupStatus } from '../../daemon/status/schema.ts';
+import { localDaemonUrl, localToken } from '../../config/local-daemon.ts';
+import type { AppStatus, Status, WorkerGroupStatus } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { endpointInWords, fleetNotes } from '../fleet/words.ts';
 import { legible } from '../text/legible.ts';
-
-const TIMEOUT_MS = 5_000;
 
 export function statusCommand(console: Console): Command {
   return new Command('status')
@@ -14,17 +12,20 @@ export function statusCommand(console: Console): Command {
     .option('--url <url>', 'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN')
     .option('--json', 'the whole status as JSON')
     .action(async (options: { url?: string; json?: boolean }) => {
-      const url = `${options.url ?? localDaemonUrl(console.environment)}/api/status`;
+      const { environment } = console;
+      const daemon = {
+        url: options.url ?? localDaemonUrl(environment),
+        token: localToken(environment),
+      };
+      const { fetchJson, DaemonAway, DaemonClosed } = await import('../fleet/daemon.ts');
       try {
-        const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-        if (!response.ok) throw new Error(`status ${response.status}`);
-        const status = (await response.json()) as Status;
+        const status = await fetchJson<Status>(daemon, '/api/status', new AbortController().signal);
         if (options.json) printJson(console, status);
         else for (const line of describeStatus(status)) printLine(console, legible(line));
       } catch (error) {
-        const { message, cause } = error as Error;
-        printError(console, `${url}: ${cause instanceof Error ? cause.message : message}`);
-        console.exit(EXIT.unreachable);
+        if (!(error instanceof DaemonAway || error instanceof DaemonClosed)) throw error;
+        printError(console, error.message);
+        console.exit(error instanceof DaemonClosed ? EXIT.unauthorized : EXIT.unreachable);
       }
     });
 }
@@ -35,6 +36,8 @@ export function describeStatus(status: Status): string[] {
     expiresAt === null ? 'TTL unknown' : `${(expiresAt - status.now).toFixed(0)} s left`;
   return [
     `pilotlight ${status.version}, ${status.state}, up ${(status.now - status.started_at).toFixed(0)} s, ${status.service.base_url}`,
+    ...(status.app ? [describeApp(status.app)] : []),
+    ...(status.replica.last_error ? [`replicas: ${status.replica.last_error}`] : []),
     ...status.deployments.map(
       (deployment) =>
         `deployment ${deployment.deployment_id}: ${deployment.state}, ${remaining(deployment.expires_at)}, ` +
@@ -66,6 +69,17 @@ export function describeStatus(status: Status): string[] {
         `machine ${window.machine_id}: ${window.category} maintenance at ${new Date(window.starts_at * 1000).toISOString()}`,
     ),
   ];
+}
+
+function describeApp({ address, state, ...app }: AppStatus): string {
+  const [unwell, grace] = [app.unwell_seconds.toFixed(0), app.grace_seconds.toFixed(0)];
+  const words = {
+    unknown: 'not answered yet',
+    well: 'well',
+    unwell: `not well for ${unwell} of ${grace} s, then the deployments are released: ${app.last_error}`,
+    released: `not well for ${unwell} s, the deployments are released, and no heartbeat is sent: ${app.last_error}`,
+  };
+  return `app ${address}: ${words[state]}`;
 }
 
 function describeGaps({ gaps, lost_lines_estimate: lost }: WorkerGroupStatus): string {

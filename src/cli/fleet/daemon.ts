@@ -1,4 +1,4 @@
-/** What a running daemon says of its endpoints. */
+/** What a running daemon says: of itself, and of its endpoints. */
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { FleetHistory } from '../../daemon/http/fleet/answer.ts';
 import type { Status } from '../../daemon/status/schema.ts';
@@ -11,40 +11,70 @@ export class DaemonAway extends PilotlightError {
   readonly actor = 'user';
 }
 
+/** It wants a token that this environment does not have. */
+export class DaemonClosed extends PilotlightError {
+  readonly code = 'daemon_closed';
+  readonly actor = 'user';
+}
+
+/** A running daemon, as a command reaches it. */
+export interface DaemonAddress {
+  readonly url: string;
+  /** What it may ask for; undefined: none is known. */
+  readonly token: string | undefined;
+}
+
 /** @throws DaemonAway also where something else answers, or a daemon that knows no endpoints yet. */
-export async function fetchStatus(url: string, signal: AbortSignal): Promise<Status> {
-  const status = await fetchJson<Partial<Status> | null>(`${url}/api/status`, signal);
+export async function fetchStatus(daemon: DaemonAddress, signal: AbortSignal): Promise<Status> {
+  const status = await fetchJson<Partial<Status> | null>(daemon, '/api/status', signal);
   if (!Array.isArray(status?.fleet?.endpoints))
     throw new DaemonAway(
-      `${url}: what answers there says nothing of endpoints; is it a daemon of this version?`,
+      `${daemon.url}: what answers there says nothing of endpoints; is it a daemon of this version?`,
     );
   return status as Status;
 }
 
 /** The last hour, of one endpoint or of all. */
 export function fetchHistory(
-  url: string,
+  daemon: DaemonAddress,
   endpoint: string | undefined,
   signal: AbortSignal,
 ): Promise<FleetHistory> {
-  return fetchFleet(url, { from: '-1h', rows: '240', ...(endpoint !== undefined && { endpoint }) }, signal);
+  return fetchFleet(
+    daemon,
+    { from: '-1h', rows: '240', ...(endpoint !== undefined && { endpoint }) },
+    signal,
+  );
 }
 
 export function fetchFleet(
-  url: string,
+  daemon: DaemonAddress,
   query: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<FleetHistory> {
-  return fetchJson(`${url}/api/fleet?${new URLSearchParams(query).toString()}`, signal);
+  return fetchJson(daemon, `/api/fleet?${new URLSearchParams(query).toString()}`, signal);
 }
 
-async function fetchJson<T>(url: string, signal: AbortSignal): Promise<T> {
+/** @throws DaemonAway, DaemonClosed, and the reason of `signal`. */
+export async function fetchJson<T>(
+  { url, token }: DaemonAddress,
+  path: string,
+  signal: AbortSignal,
+): Promise<T> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) });
+    const response = await fetch(url + path, {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    });
+    if (response.status === 401)
+      throw new DaemonClosed(
+        `${url}: the daemon wants ${token === undefined ? 'a' : 'another'} token: PILOTLIGHT_METRICS_TOKEN, or PILOTLIGHT_METRICS_TOKEN_FILE`,
+      );
     if (!response.ok) throw new Error(`status ${response.status}`);
     return (await response.json()) as T;
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof DaemonClosed) throw error;
     const { message, cause } = error as Error;
     throw new DaemonAway(`${url}: ${cause instanceof Error ? cause.message : message}`, { cause: error });
   }

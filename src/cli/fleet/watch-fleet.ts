@@ -8,7 +8,7 @@ import { InputError } from '../input-error.ts';
 import { chosenEndpoints } from './chosen.ts';
 import { READER_LEFT } from '../interrupts.ts';
 import { legible } from '../text/legible.ts';
-import { fetchHistory, fetchStatus, DaemonAway } from './daemon.ts';
+import { fetchHistory, fetchStatus, DaemonAway, DaemonClosed, type DaemonAddress } from './daemon.ts';
 import { createLiveScreen } from './screen.ts';
 import { fleetTable, type Seen } from './table.ts';
 import { endpointInWords, fleetNotes, noEndpoints } from './words.ts';
@@ -22,7 +22,7 @@ export interface FleetFlags {
 
 /** Prints once, or until it is interrupted; the exit code. */
 export async function watchFleet(
-  url: string,
+  daemon: DaemonAddress,
   wanted: string | undefined,
   flags: FleetFlags,
   console: Console,
@@ -38,7 +38,7 @@ export async function watchFleet(
     try {
       for (;;) {
         try {
-          const seen = await look(url, wanted, signal, hasBars);
+          const seen = await look(daemon, wanted, signal, hasBars);
           hasAnswered = true;
           print.seen(seen);
         } catch (error) {
@@ -53,9 +53,9 @@ export async function watchFleet(
       }
     } catch (error) {
       if (signal.aborted) return signal.reason === READER_LEFT ? EXIT.ok : EXIT.interrupted;
-      if (!(error instanceof DaemonAway)) throw error;
+      if (!(error instanceof DaemonAway || error instanceof DaemonClosed)) throw error;
       printError(console, error.message);
-      return EXIT.unreachable;
+      return error instanceof DaemonClosed ? EXIT.unauthorized : EXIT.unreachable;
     } finally {
       print.end();
     }
@@ -63,17 +63,17 @@ export async function watchFleet(
 }
 
 async function look(
-  url: string,
+  daemon: DaemonAddress,
   wanted: string | undefined,
   signal: AbortSignal,
   hasBars: boolean,
 ): Promise<Seen> {
-  const status = await fetchStatus(url, signal);
+  const status = await fetchStatus(daemon, signal);
   const endpoints = chosenEndpoints(status, wanted);
   const fleet = { ...status.fleet, endpoints };
   const only = wanted === undefined ? undefined : endpoints[0]?.endpoint_group;
   const history: FleetHistory | undefined =
-    hasBars && endpoints.length > 0 ? await fetchHistory(url, only, signal) : undefined;
+    hasBars && endpoints.length > 0 ? await fetchHistory(daemon, only, signal) : undefined;
   return { fleet, none: noEndpoints(status), history, now: status.now };
 }
 

@@ -29,6 +29,7 @@ export interface PlanFlags {
   readonly burstRatio?: number;
   readonly burstEvery?: number;
   readonly burstLength?: number;
+  readonly seeds?: number;
   readonly scale: number;
   readonly scaleBy: 'requests' | 'work';
   readonly param?: ReadonlyMap<string, string>;
@@ -37,6 +38,8 @@ export interface PlanFlags {
   readonly compare?: readonly string[];
   readonly search?: true;
   readonly p99?: number;
+  /** False where --no-sensitivity says so. */
+  readonly sensitivity: boolean;
   readonly json?: true;
   readonly html?: string;
 }
@@ -66,6 +69,7 @@ export function addPlanFlags(command: Command): Command {
   addParameterFlags(inGroup('Parameters:'));
   addSettingFlags(inGroup);
   const output = inGroup('Output:');
+  output('--no-sensitivity', 'leave out which assumption it hangs on most, which takes 14 plans more');
   output('--json', 'everything as JSON');
   output('--html <file>', 'one self-contained page with the plots');
   for (const each of options) command.addOption(each);
@@ -113,6 +117,11 @@ function addLoadFlags(option: AddOption): void {
   );
   option('--burst-every <time>', 'bursts: mean time between them (10m)', duration);
   option('--burst-length <time>', 'bursts: how long each lasts (60s)', duration);
+  option(
+    '--seeds <n>',
+    'made-up loads: plan for so many, for intervals; the first is what is shown (5)',
+    positive,
+  );
   option('--scale <factor>', 'the load so many times over', positive).default(1);
   option('--scale-by <what>', 'repeat or leave out requests, or make each larger or smaller')
     .choices(['requests', 'work'])

@@ -1,6 +1,8 @@
 /** The result of a run of `plan`: what --json prints, and what the table and the page are made of. */
 import type { Finding } from '../../scaling/rules/findings.ts';
 import type { PlanResult } from '../../scaling/planner/result.ts';
+import type { Estimate } from '../../scaling/planner/estimate.ts';
+import type { Sensitivity } from '../../scaling/planner/sensitivity.ts';
 import type { SearchResult } from '../../scaling/planner/search/search.ts';
 import {
   MODEL,
@@ -25,12 +27,22 @@ export interface LabelledPlan extends PlanResult {
   readonly label: string;
   /** What `check` says of the parameters, without errors: there is no plan then. */
   readonly findings: readonly Finding[];
+  /** Over several loads of the same making; undefined where there is one load only. */
+  readonly estimates: PlanEstimates | undefined;
+}
+
+export interface PlanEstimates {
+  readonly seeds: number;
+  readonly costPerHour: Estimate;
+  readonly p99Seconds: Estimate;
 }
 
 export interface PlanReport {
   readonly load: { readonly name: string; readonly work: string; readonly workGuessed: boolean };
   readonly plans: readonly LabelledPlan[];
   readonly search: SearchResult | undefined;
+  /** Of the first plan; none where it was not asked for. */
+  readonly sensitivity: readonly Sensitivity[];
   readonly assumptions: readonly Assumption[];
   readonly model: readonly string[];
   readonly notModelled: readonly string[];
@@ -40,8 +52,7 @@ export function createReport(
   load: LoadSource,
   settings: PlanSettings,
   given: Partial<PlanSettings>,
-  plans: readonly LabelledPlan[],
-  search: SearchResult | undefined,
+  { plans, search, sensitivity }: Pick<PlanReport, 'plans' | 'search' | 'sensitivity'>,
 ): PlanReport {
   const weights = load.guessedWeights.map((value): Assumption => ({
     flag: '--weight',
@@ -53,6 +64,7 @@ export function createReport(
     load: { name: load.name, work: load.work, workGuessed: weights.length > 0 },
     plans,
     search,
+    sensitivity,
     assumptions: [
       ...weights,
       ...(Object.keys(SETTING_OPTIONS) as PlanSetting[]).map((key) => ({

@@ -1,6 +1,7 @@
 /** The results of a plan as rows of text, for the table in the terminal and the one on the page. */
 import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
+import type { Estimate } from '../../scaling/planner/estimate.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import { money, number, percent, seconds } from '../text/numbers.ts';
 import type { LabelledPlan, PlanReport } from './plan-report.ts';
@@ -46,6 +47,26 @@ export const RESULT_ROWS: readonly Row[] = [
   { name: 'cost an hour', value: ({ cost }) => money(cost.perHour) },
   { name: 'cost of 1,000 requests', value: ({ cost }) => money(cost.perThousandRequests) },
 ];
+
+/** How far the two figures that matter most can be trusted, where there are several loads to say so. */
+export function estimateRows([plan]: readonly LabelledPlan[]): readonly Row[] {
+  const seeds = plan?.estimates?.seeds;
+  if (seeds === undefined) return [];
+  const between = (estimate: Estimate | undefined, format: (value: number) => string) =>
+    estimate
+      ? `${format(estimate.mean)} (${format(Math.max(0, estimate.low))} to ${format(estimate.high)})`
+      : '';
+  return [
+    {
+      name: `queue time, p99, mean of ${seeds} loads`,
+      value: ({ estimates }) => between(estimates?.p99Seconds, seconds),
+    },
+    {
+      name: `cost an hour, mean of ${seeds} loads`,
+      value: ({ estimates }) => between(estimates?.costPerHour, money),
+    },
+  ];
+}
 
 /** Parameters with a value, as rows; of several plans only those that differ. */
 export function parameterRows(plans: readonly LabelledPlan[]): readonly Row[] {

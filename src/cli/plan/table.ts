@@ -4,13 +4,14 @@ import type { SearchResult } from '../../scaling/planner/search/search.ts';
 import { money, seconds } from '../text/numbers.ts';
 import { frontierPlot } from './frontier-plot.ts';
 import type { PlanReport } from './plan-report.ts';
+import { sensitivityLines } from './sensitivity-lines.ts';
 import { searchVerdict } from './search-verdict.ts';
-import { adviceOf, RESULT_ROWS, loadSentence, parameterRows, type Row } from './rows.ts';
+import { adviceOf, estimateRows, RESULT_ROWS, loadSentence, parameterRows, type Row } from './rows.ts';
 
 /** Lines to print; `width` in characters. */
 export function planTable(report: PlanReport, width: number): readonly string[] {
   const { plans, search, load } = report;
-  const rows = [...parameterRows(plans), undefined, ...RESULT_ROWS];
+  const rows = [...parameterRows(plans), undefined, ...RESULT_ROWS, ...estimateRows(plans)];
   const many = plans.length > 1;
   return [
     loadSentence(report),
@@ -20,6 +21,7 @@ export function planTable(report: PlanReport, width: number): readonly string[] 
     ...columns(rows, report),
     '',
     ...plans.flatMap((plan) => adviceOf(plan).map((advice) => (many ? `${plan.label}: ${advice}` : advice))),
+    ...sensitivityLines(report),
     ...assumptionLines(report),
     'Not in the model:',
     ...report.notModelled.map((line) => `  - ${line}`),
@@ -89,7 +91,7 @@ function searchLines(search: SearchResult, width: number): string[] {
   const line = (cells: readonly string[]) =>
     `  ${cells.map((cell, column) => cell.padStart(widths[column] ?? 0)).join('  ')}`;
   return [
-    `${tried.length} sets tried; ${frontier.length} of them no other beats in both cost and p99:`,
+    `${tried.length + search.givenUp} sets tried, ${tried.length} of them to the end; ${frontier.length} no other beats in both cost and p99:`,
     '',
     ...frontierPlot(tried, frontier, p99LimitSeconds, Math.min(100, width)),
     '',

@@ -3,15 +3,19 @@
  * switches off the feature that it is for (features.ts), with an error in the log, and nothing else.
  */
 import { isSchedule } from '../../watch/job.ts';
+import { adminAddress } from '../types/admin-address.ts';
 import type { DaemonVariable } from './daemon-variables.ts';
+import { autotuneBounds } from '../types/autotune-bounds.ts';
 import { endpointGroupList } from '../types/endpoint-groups.ts';
 import { headerList } from '../types/header-list.ts';
 import { endpointList } from '../types/endpoint-list.ts';
 import type { Option, ValuesOf } from './option.ts';
 import { groupList } from '../types/group-list.ts';
+import { redisPrefix, redisUrl } from '../types/redis.ts';
 import {
-  byteSize,
   amount,
+  boolean,
+  byteSize,
   count,
   duration,
   durationFrom,
@@ -20,7 +24,6 @@ import {
   listenAddress,
   oneOf,
   path,
-  redisUrl,
   text,
   unique,
   url,
@@ -35,6 +38,7 @@ export type Feature =
   | 'endpointGroups'
   | 'fleet'
   | 'budget'
+  | 'autotune'
   | 'advice'
   | 'maintenance'
   | 'instances'
@@ -42,7 +46,8 @@ export type Feature =
   | 'replicas'
   | 'listener'
   | 'adminListener'
-  | 'metrics';
+  | 'metrics'
+  | 'publicStatus';
 
 /** One row. `variable` is listed in daemon-variables.ts, which the heart reads instead of this table. */
 interface DaemonOption extends Option {
@@ -177,6 +182,20 @@ export const DAEMON_OPTIONS = {
     fallback: undefined,
     doc: 'what the workers of all watched endpoints together may cost an hour, in the currency of their prices',
   },
+  autotune: {
+    variable: 'AUTOTUNE',
+    feature: 'autotune',
+    type: oneOf('off', 'apply'),
+    fallback: 'off',
+    doc: 'apply: change parameters of watched endpoints by advice, within AUTOTUNE_BOUNDS',
+  },
+  autotuneBounds: {
+    variable: 'AUTOTUNE_BOUNDS',
+    feature: 'autotune',
+    type: autotuneBounds,
+    fallback: '{}',
+    doc: 'JSON object of what may be changed, and how far: {endpoint: {parameter: [least, most]}}; what it does not name stays as it is',
+  },
   adviceSchedule: {
     variable: 'ADVICE_SCHEDULE',
     feature: 'advice',
@@ -228,6 +247,14 @@ export const DAEMON_OPTIONS = {
     restart: true,
     doc: 'Redis of several replicas: one at a time follows the logs, watches endpoints and runs the other watches, all send heartbeats; the spool and the history of endpoints are there and not in STATE_DIR',
   },
+  redisPrefix: {
+    variable: 'REDIS_PREFIX',
+    feature: 'replicas',
+    type: redisPrefix,
+    fallback: 'pilotlight',
+    restart: true,
+    doc: 'what the names of all keys in Redis begin with: another one for each fleet whose replicas should know nothing of each other',
+  },
   listen: {
     variable: 'LISTEN',
     feature: 'listener',
@@ -239,10 +266,10 @@ export const DAEMON_OPTIONS = {
   adminListen: {
     variable: 'ADMIN_LISTEN',
     feature: 'adminListener',
-    type: listenAddress,
+    type: adminAddress,
     fallback: '127.0.0.1:9848',
     restart: true,
-    doc: 'reload, quit, log level, configuration; loopback addresses only',
+    doc: 'reload, quit, log level, configuration; loopback addresses only, or a socket file for programs of this user alone: unix:/run/pilotlight/admin.sock',
   },
   metricsToken: {
     variable: 'METRICS_TOKEN',
@@ -250,7 +277,14 @@ export const DAEMON_OPTIONS = {
     type: text,
     fallback: undefined,
     secret: true,
-    doc: 'Bearer token that /metrics asks for; open without it',
+    doc: 'Bearer token that metrics, page, status and fleet ask for, all of LISTEN but the probes; open without it',
+  },
+  publicStatus: {
+    variable: 'PUBLIC_STATUS',
+    feature: 'publicStatus',
+    type: boolean,
+    fallback: 'false',
+    doc: 'show the last log lines on page and status without a METRICS_TOKEN too',
   },
 } as const satisfies Record<string, DaemonOption>;
 

@@ -17,6 +17,8 @@ export const DAEMON_VARIABLES = [
   'ENDPOINTS',
   'FLEET_INTERVAL',
   'BUDGET_PER_HOUR',
+  'AUTOTUNE',
+  'AUTOTUNE_BOUNDS',
   'ADVICE_SCHEDULE',
   'ADVICE_P99',
   'MACHINES',
@@ -24,9 +26,11 @@ export const DAEMON_VARIABLES = [
   'INSTANCES_SCHEDULE',
   'ACCOUNT_SCHEDULE',
   'REDIS_URL',
+  'REDIS_PREFIX',
   'LISTEN',
   'ADMIN_LISTEN',
   'METRICS_TOKEN',
+  'PUBLIC_STATUS',
 ] as const;
 
 export type DaemonVariable = (typeof DAEMON_VARIABLES)[number];

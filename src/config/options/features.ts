@@ -24,6 +24,10 @@ export const FEATURES: Readonly<Record<Feature, SwitchedOff>> = {
     words: 'the cost of endpoints is watched without a budget',
     settings: () => ({ budgetPerHour: undefined }),
   },
+  autotune: {
+    words: 'no parameters are changed by advice',
+    settings: () => ({ autotune: 'off', autotuneBounds: {} }),
+  },
   advice: { words: 'no advice is computed', settings: () => ({ adviceSchedule: 'off' }) },
   maintenance: {
     words: 'maintenance windows are not watched',
@@ -41,7 +45,14 @@ export const FEATURES: Readonly<Record<Feature, SwitchedOff>> = {
   },
   adminListener: { words: 'the admin routes are not served', settings: () => ({ adminListen: undefined }) },
   // A random token, so that what is to be closed stays closed until the configured one can be read.
-  metrics: { words: '/metrics is closed', settings: () => ({ metricsToken: randomUUID() }) },
+  metrics: {
+    words: 'metrics, page, status and fleet are closed',
+    settings: () => ({ metricsToken: randomUUID() }),
+  },
+  publicStatus: {
+    words: 'page and status show log lines only with a token',
+    settings: () => ({ publicStatus: false }),
+  },
 };
 
 export function switchOff(settings: DaemonSettings, features: Iterable<Feature>): DaemonSettings {

@@ -2,10 +2,22 @@
  * The variables that the heart reads, the process that sends the heartbeats. A malformed value of one of them ends it
  * (exit 2), because a wrong guess would keep the wrong deployments alive, or none.
  */
+import { appAddress } from '../types/app-address.ts';
 import { deploymentList } from '../types/deployment-list.ts';
 import { LOG_LEVELS } from '../types/log-levels.ts';
 import type { Option, ValuesOf } from './option.ts';
-import { apiKey, boolean, duration, durationOrAuto, durationUpTo, oneOf, url } from '../types/value-types.ts';
+import {
+  apiKey,
+  boolean,
+  duration,
+  durationFrom,
+  durationOrAuto,
+  durationUpTo,
+  oneOf,
+  path,
+  url,
+  withoutCredentials,
+} from '../types/value-types.ts';
 
 export const HEART_OPTIONS = {
   apiKey: {
@@ -53,6 +65,26 @@ export const HEART_OPTIONS = {
     type: boolean,
     fallback: 'true',
     doc: 'send one last heartbeat at shutdown, so that a restart has the whole TTL',
+  },
+  appHealth: {
+    variable: 'APP_HEALTH',
+    type: appAddress,
+    fallback: undefined,
+    shown: withoutCredentials,
+    doc: 'keep the deployments alive only while this app is well: http:// or https:// that answers 2xx within 2 s, or tcp://host:port that takes a connection; asked every 5 s, directly',
+  },
+  appGrace: {
+    variable: 'APP_GRACE',
+    type: durationFrom('5s'),
+    fallback: '10m',
+    doc: 'how long the app of APP_HEALTH may not be well; then no heartbeat is sent, the TTL ends the deployments, and one is sent at once when it is well again',
+  },
+  envFile: {
+    variable: 'ENV_FILE',
+    type: path,
+    fallback: undefined,
+    noFile: true,
+    doc: 'file of NAME=value lines that win over the environment and are read again at a reload; only given in the environment',
   },
   logLevel: {
     variable: 'LOG_LEVEL',

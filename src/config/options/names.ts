@@ -6,9 +6,16 @@ import { PREFIX } from './option.ts';
 import { configError, type ConfigProblem } from '../problem.ts';
 import type { Environment } from '../values.ts';
 
-const KNOWN = [...Object.values(HEART_OPTIONS).map(({ variable }) => variable), ...DAEMON_VARIABLES].flatMap(
-  (variable) => [PREFIX + variable, `${PREFIX + variable}_FILE`],
+const VARIABLES = [...Object.values(HEART_OPTIONS), ...DAEMON_VARIABLES.map((variable) => ({ variable }))];
+
+/** NAME → NAME_FILE. */
+const FILES: ReadonlyMap<string, string> = new Map(
+  VARIABLES.filter((option) => !('noFile' in option)).map(({ variable }) => [
+    PREFIX + variable,
+    `${PREFIX + variable}_FILE`,
+  ]),
 );
+const KNOWN = [...VARIABLES.map(({ variable }) => PREFIX + variable), ...FILES.values()];
 
 /**
  * What Kubernetes puts into each pod for a Service named pilotlight, or pilotlight-something
@@ -17,6 +24,12 @@ const KNOWN = [...Object.values(HEART_OPTIONS).map(({ variable }) => variable), 
 const SERVICE_LINK =
   /_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;
 const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//;
+
+/** NAME_FILE of a NAME, NAME of a NAME_FILE; undefined where there is none. */
+export function partnerOf(name: string): string | undefined {
+  const own = name.slice(0, -'_FILE'.length);
+  return FILES.get(name) ?? (FILES.get(own) === name ? own : undefined);
+}
 
 export interface ForeignNames {
   readonly problems: readonly ConfigProblem[];

@@ -12,6 +12,10 @@ export interface Option<T = unknown> {
   readonly required?: true;
   /** Never shown anywhere. */
   readonly secret?: true;
+  /** How a value is shown that may hold credentials. */
+  readonly shown?: (value: string) => string;
+  /** Cannot be given as NAME_FILE. */
+  readonly noFile?: true;
   /** A reload cannot change it; the process must restart. */
   readonly restart?: true;
   readonly doc: string;

@@ -76,23 +76,12 @@ export const url: ValueType<string> = {
 };
 
 /** An address without what may hold credentials: what stands before an @, and a query. */
-function withoutCredentials(value: string): string {
+export function withoutCredentials(value: string): string {
   return value.replace(/[^/\s]*@/g, '…@').replace(/[?#].*$/s, '?…');
 }
 
-export const redisUrl: ValueType<string> = {
-  name: 'url',
-  parse(value) {
-    const { protocol, pathname } = URL.canParse(value) ? new URL(value) : { protocol: '', pathname: '' };
-    const isRedis = protocol === 'redis:' || protocol === 'rediss:';
-    // The path is the number of a database, where there is one.
-    if (isRedis && /^\/?\d*$/.test(pathname) && canDecode(new URL(value))) return fine(value);
-    return wrong(value, 'an address such as redis://redis:6379/0, or rediss:// for TLS');
-  },
-};
-
 /** User and password are percent-encoded, and a percent sign that encodes nothing cannot be decoded. */
-function canDecode({ username, password }: URL): boolean {
+export function canDecode({ username, password }: URL): boolean {
   try {
     return decodeURIComponent(username + password) !== undefined;
   } catch {

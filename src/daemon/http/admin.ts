@@ -4,7 +4,7 @@ import { redactedSettings } from '../../config/describe.ts';
 import { LOG_LEVELS } from '../../config/types/log-levels.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../../heartbeat/process/link/link.ts';
 import type { InForce, Reloading } from '../services/reloading.ts';
-import { json, type Reply, type Routes } from './listener.ts';
+import { json, type Reply, type Routes } from './reply.ts';
 
 export interface AdminRouteSources {
   readonly reloading: Pick<Reloading, 'reload'>;

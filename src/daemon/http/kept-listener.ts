@@ -1,4 +1,7 @@
-/** A listener that keeps trying to get its address: a port that is taken now may be free in a minute. */
+/**
+ * A listener that keeps trying to get its address: a port that is taken now may be free in a minute, and a folder that
+ * is missing may be there.
+ */
 import type { Logger } from 'pino';
 import { listen, type HttpListener, type ListenerOptions } from './listener.ts';
 
@@ -28,8 +31,8 @@ export async function keepListening(
       listener = bound;
       if (!isFirst) logger.info({ url: bound.url }, `${what}: listening now`);
     } catch (error) {
-      const { host, port } = options.address;
-      if (isFirst) logger.error({ err: error, host, port }, `${what}: cannot listen; it is tried again`);
+      if (isFirst)
+        logger.error({ err: error, ...options.address }, `${what}: cannot listen; it is tried again`);
       if (!closed) again = setTimeout(() => void attempt(false), TRY_AGAIN_MS);
     }
   }

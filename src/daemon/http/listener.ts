@@ -5,48 +5,33 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readBody } from '../../wire/body.ts';
+import type { AdminAddress } from '../../config/types/admin-address.ts';
 import type { ListenAddress } from '../../config/types/value-types.ts';
-
-export interface Reply {
-  readonly status: number;
-  readonly type:
-    | 'text/plain'
-    | 'text/html'
-    | 'text/css'
-    | 'text/javascript'
-    | 'application/json'
-    | (string & {});
-  readonly body: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-export interface RouteRequest {
-  readonly headers: IncomingMessage['headers'];
-  readonly query: URLSearchParams;
-  /** Body of a POST or PUT, at most BODY_LIMIT bytes. */
-  readonly body: string;
-}
-
-export type Route = (request: RouteRequest) => Reply | Promise<Reply>;
-/** `GET /metrics` → route. */
-export type Routes = Readonly<Record<string, Route>>;
+import type { Redaction } from '../../contract/text/redaction.ts';
+import { CONNECTION_TIMES, Connections } from './connections.ts';
+import { refusalOfForeign } from './foreign-request.ts';
+import { redactedReply } from './redacted-reply.ts';
+import { plain, type Reply, type Routes } from './reply.ts';
+import { listenOnSocketFile } from './socket-file.ts';
 
 export interface HttpListener {
+  /** `http://host:port`, or `unix:/path`. */
   readonly url: string;
   close(): Promise<void>;
 }
 
 export interface ListenerOptions {
-  readonly address: ListenAddress;
+  readonly address: AdminAddress;
   readonly routes: Routes;
   readonly onError: (error: unknown, route: string) => void;
-  /** Refuse requests that name another host: a page in a browser must not reach the admin routes by DNS rebinding. */
-  readonly loopbackHostsOnly?: boolean;
+  /** Refuse what a page of a browser sends that is not this listener's own. */
+  readonly isForPrograms?: boolean;
+  /** Cuts secrets out of what is answered. */
+  readonly redaction?: Redaction;
 }
 
 const BODY_LIMIT = 64 * 1024;
-const REQUEST_TIMEOUT_MS = 10_000;
-const MAX_CONNECTIONS = 256;
+const MAX_CONNECTIONS = 128;
 
 /** Everything the page needs comes from its own origin. */
 const SECURITY_HEADERS = {
@@ -59,16 +44,12 @@ const SECURITY_HEADERS = {
 
 /** Resolves once the socket is bound; rejects when it cannot be. */
 export async function listen(options: ListenerOptions): Promise<HttpListener> {
-  const server = createServer(
-    { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: 16 * 1024 },
-    (request, response) => void handle(options, request, response),
-  );
-  server.maxConnections = MAX_CONNECTIONS;
-  await bind(server, options.address);
-  const { port } = server.address() as AddressInfo;
-  const { host } = options.address;
+  const server = createServer({ ...CONNECTION_TIMES, maxHeaderSize: 16 * 1024 });
+  const connections = new Connections(server, MAX_CONNECTIONS);
+  server.on('request', (request, response) => void handle(options, connections, request, response));
+  const url = await bind(server, options.address);
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -77,7 +58,18 @@ export async function listen(options: ListenerOptions): Promise<HttpListener> {
   };
 }
 
-function bind(server: Server, { host, port }: ListenAddress): Promise<void> {
+async function bind(server: Server, address: AdminAddress): Promise<string> {
+  if ('path' in address) {
+    await listenOnSocketFile(server, address.path);
+    return `unix:${address.path}`;
+  }
+  await listenOnPort(server, address);
+  const { host } = address;
+  const { port } = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function listenOnPort(server: Server, { host, port }: ListenAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port }, () => {
@@ -89,6 +81,7 @@ function bind(server: Server, { host, port }: ListenAddress): Promise<void> {
 
 async function handle(
   options: ListenerOptions,
+  connections: Connections,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -98,7 +91,10 @@ async function handle(
   const key = `${method} ${path}`;
   let reply: Reply;
   try {
-    reply = await answer(options, key, path, new URLSearchParams(url.slice(path.length)), request);
+    const query = new URLSearchParams(url.slice(path.length));
+    const onWhole = (): void => connections.answering(request.socket, response);
+    reply = await answer(options, key, path, query, request, onWhole);
+    if (options.redaction) reply = redactedReply(reply, options.redaction);
   } catch (error) {
     options.onError(error, key);
     reply = plain(500, 'internal error; the daemon log says more\n');
@@ -118,14 +114,15 @@ async function answer(
   path: string,
   query: URLSearchParams,
   request: IncomingMessage,
+  onWhole: () => void,
 ): Promise<Reply> {
-  if (options.loopbackHostsOnly && !isLoopbackHost(request.headers.host)) {
-    return plain(403, 'only requests to a loopback address are answered here\n');
-  }
+  const refusal = options.isForPrograms && refusalOfForeign(request.headers, 'path' in options.address);
+  if (refusal) return plain(403, `${refusal}\n`);
   const route = Object.hasOwn(options.routes, key) ? options.routes[key] : undefined;
   if (!route) return notFound(options.routes, path);
   const { bytes, complete } = await readBody(request as AsyncIterable<Buffer>, BODY_LIMIT);
   if (!complete) return plain(413, `the body is larger than ${BODY_LIMIT} bytes\n`);
+  onWhole();
   return route({ headers: request.headers, query, body: bytes.toString('utf8') });
 }
 
@@ -139,19 +136,6 @@ function notFound(routes: Routes, path: string): Reply {
   return plain(404, `nothing here; there is ${Object.keys(routes).join(', ')}\n`);
 }
 
-function isLoopbackHost(host: string | undefined): boolean {
-  const name = (host ?? '').replace(/:\d+$/, '');
-  return name === '127.0.0.1' || name === '[::1]' || name === 'localhost';
-}
-
 function withCharset(type: string): string {
   return type.includes('charset') ? type : `${type}; charset=utf-8`;
-}
-
-export function plain(status: number, body: string): Reply {
-  return { status, type: 'text/plain', body };
-}
-
-export function json(status: number, value: unknown): Reply {
-  return { status, type: 'application/json', body: `${JSON.stringify(value)}\n` };
 }

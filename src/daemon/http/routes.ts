@@ -1,8 +1,8 @@
 /**
  * The public routes: status, metrics, probes. Probes look at local state only: a sidecar whose readiness depends on
- * somebody else's API takes the app down with it.
+ * somebody else's API takes the app down with it. They need no token either: whoever runs them has none, and what they
+ * tell is a word.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Settings } from '../../config/options/options.ts';
 import type { Fleet } from '../../fleet/view.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -10,8 +10,9 @@ import type { Lifecycle } from '../process/lifecycle.ts';
 import type { Heartbeats } from '../services/heartbeats.ts';
 import { statusPageRoutes } from '../status/page/assets.ts';
 import { statusJsonSchema, type Status } from '../status/schema.ts';
+import { behindToken } from './access.ts';
 import { fleetRoutes } from './fleet/routes.ts';
-import { json, plain, type Routes } from './listener.ts';
+import { json, plain, type Routes } from './reply.ts';
 
 export interface PublicRouteSources {
   readonly status: () => Status;
@@ -19,7 +20,7 @@ export interface PublicRouteSources {
   readonly lifecycle: Pick<Lifecycle, 'state'>;
   readonly heartbeats: Pick<Heartbeats, 'lateMs'>;
   readonly metrics: Pick<Metrics, 'exposition' | 'contentType'>;
-  /** The metrics token: without one /metrics is open. */
+  /** The metrics token: without one all is open. */
   readonly inForce: { readonly settings: Pick<Settings, 'metricsToken'> };
 }
 
@@ -28,21 +29,26 @@ const STUCK_MS = 10_000;
 
 export function publicRoutes(sources: PublicRouteSources): Routes {
   const { lifecycle, heartbeats, metrics, inForce } = sources;
-  return {
-    ...statusPageRoutes(),
+  const { page, files } = statusPageRoutes();
+  const shown: Routes = {
+    'GET /': () => page,
     'GET /api/status': () => json(200, sources.status()),
     'GET /api/status/schema': () => ({
       ...json(200, statusJsonSchema()),
       type: 'application/schema+json',
     }),
     ...fleetRoutes(sources.fleet),
-    async 'GET /metrics'({ headers }) {
-      const token = inForce.settings.metricsToken;
-      if (token !== undefined && !bearerMatches(headers.authorization, token)) {
-        return { ...plain(401, 'a Bearer token is needed\n'), headers: { 'www-authenticate': 'Bearer' } };
-      }
-      return { status: 200, type: metrics.contentType, body: await metrics.exposition() };
-    },
+    'GET /metrics': async () => ({
+      status: 200,
+      type: metrics.contentType,
+      body: await metrics.exposition(),
+    }),
+  };
+  return {
+    // The page has nothing in it but the question for the token, until it gets an answer from /api/status; its files
+    // are the same for everybody, and a browser asks for them without a token.
+    ...behindToken(shown, () => inForce.settings.metricsToken, { 'GET /': page }),
+    ...files,
     'GET /startupz': () =>
       lifecycle.state === 'starting' ? plain(503, 'starting\n') : plain(200, 'started\n'),
     'GET /readyz': () =>
@@ -54,16 +60,6 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
         : plain(503, `the heartbeat scheduler is ${Math.round(late / 1000)} s late\n`);
     },
   };
-}
-
-/** Hashed first, so that the comparison takes the same time whatever the lengths. */
-function bearerMatches(header: string | undefined, token: string): boolean {
-  const given = /^Bearer (.+)$/i.exec(header ?? '')?.[1] ?? '';
-  return timingSafeEqual(sha256(given), sha256(token));
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 /** Whether a heartbeat scheduler that is late by so many ms still does its work. */

@@ -15,8 +15,8 @@ import { watchFamilies } from './families/watches.ts';
 import { registerFamily } from './family.ts';
 
 export interface Metrics {
-  /** In the Prometheus text format. */
-  exposition(): Promise<string>;
+  /** In the Prometheus text format, UTF-8. */
+  exposition(): Promise<Buffer>;
   readonly contentType: string;
   readonly client: ClientObserver;
   readonly logMessages: (level: LogLevel, count: number) => void;
@@ -48,7 +48,7 @@ export function createMetrics(status: () => Status, operations: readonly Operati
       // Every family is read before metrics() returns its promise.
       const others = registry.metrics();
       scraped = undefined;
-      return deploymentMetrics(moment) + (await others);
+      return Buffer.concat([...deploymentMetrics(moment), Buffer.from(await others)]);
     },
     contentType: registry.contentType,
     client: requestMetrics(registry, operations),

@@ -1,18 +1,18 @@
 /**
  * The daemon's own diagnostics: pino to stderr, where a blocked pipe neither stalls the event loop nor grows
- * memory (messages past the bound are dropped). Secrets are redacted here and nowhere else: errors are logged
- * by allow-list, and a secret that still got into a message is cut out of the finished line.
+ * memory (messages past the bound are dropped). Errors are logged by allow-list, and a secret that still
+ * got into a message is cut out of the finished line.
  */
 import { isatty } from 'node:tty';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
+import type { Redaction } from '../../contract/text/redaction.ts';
 import type { LogLevel } from '../../config/types/log-levels.ts';
 
 export interface LoggerOptions {
   readonly level: LogLevel;
   readonly format: 'json' | 'text';
-  /** Current secrets, asked for at every line: a rotated key is a secret too. */
-  readonly secrets: () => readonly string[];
+  readonly redaction: Redaction;
   /** Hears of every message that is written, for the metric. */
   readonly onMessage: (level: LogLevel) => void;
   readonly destination: DestinationStream & { readonly isTerminal?: boolean };
@@ -20,7 +20,6 @@ export interface LoggerOptions {
 
 /** Most bytes that wait for a slow reader. */
 const BUFFER_BYTES = 1024 * 1024;
-const REDACTED = '[redacted]';
 
 export interface MessageDestination extends DestinationStream {
   /** Whether it is a terminal, which shows colours. */
@@ -71,7 +70,7 @@ export async function createLogger(options: LoggerOptions): Promise<Logger> {
           options.onMessage(pino.levels.labels[level] as LogLevel);
           method.apply(this, args);
         },
-        streamWrite: (line) => redact(line, options.secrets()),
+        streamWrite: (line) => options.redaction.json(line),
       },
     },
     destination,
@@ -85,10 +84,6 @@ function describeError(error: unknown): Record<string, unknown> {
   }
   if (error instanceof Error) return { type: error.name, message: error.message, stack: error.stack };
   return { type: typeof error };
-}
-
-export function redact(line: string, secrets: readonly string[]): string {
-  return secrets.reduce((text, secret) => text.replaceAll(secret, REDACTED), line);
 }
 
 /** Human-readable lines; loaded only when asked for. */

@@ -3,6 +3,7 @@
  * with it. Signals that reach the whole process group or terminal are the heart's to handle, so they are ignored here,
  * also while the rest of the program is still being loaded.
  */
+process.umask(0o077); // Whatever it makes is for this user alone.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 
 await import('./serve.ts');

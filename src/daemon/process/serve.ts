@@ -1,8 +1,10 @@
 /** The daemon in its process (main.ts): from the configuration to the end of the link. */
 import { writeFileSync } from 'node:fs';
+import { credentialsOf } from '../../config/credentials.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { loadConfig } from '../../config/load.ts';
 import { describeProblem } from '../../config/problem.ts';
+import { Redaction } from '../../contract/text/redaction.ts';
 import {
   DAEMON_STDERR,
   DAEMON_STDOUT,
@@ -36,6 +38,13 @@ if (settings === undefined) {
   process.stderr.write(`pilotlight: the daemon cannot start: ${problems}\n`);
   process.exit(EXIT.failed);
 }
+const redaction = new Redaction(() => credentialsOf(settings, settings.apiKey));
+process.report.excludeEnv = true;
+for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+  process.on(event, (error: unknown) => {
+    if (daemon) daemon.logger.fatal({ err: error }, `${event}: please report this`);
+    else fail(error);
+  });
 daemon = await startDaemon({
   config: { ...config, settings },
   loadConfig,
@@ -45,10 +54,14 @@ daemon = await startDaemon({
   onEnd: (withinMs) => void end(withinMs),
   createLogger: (hooks) =>
     createLogger({ ...hooks, level: settings.logLevel, format: settings.logFormat, destination }),
-});
-const { logger } = daemon;
-for (const event of ['uncaughtException', 'unhandledRejection'] as const)
-  process.on(event, (error: unknown) => logger.fatal({ err: error }, `${event}: please report this`));
+}).catch(fail);
+
+/** Node itself would print all that an error has, secrets too. The heart tries again. */
+function fail(error: unknown): never {
+  const { stack = String(error) } = error instanceof Error ? error : {};
+  process.stderr.write(`pilotlight: the daemon cannot start: ${redaction.text(stack)}\n`);
+  process.exit(EXIT.failed);
+}
 
 async function end(withinMs: number): Promise<void> {
   if (ending) return;

@@ -19,6 +19,7 @@ export class RedisTrouble {
   readonly #what: string;
   readonly #consequence: string;
   #failures = 0;
+  #last: string | undefined;
 
   /** @param what What went wrong, where Redis does not say why. */
   constructor(logger: Logger, what: string, consequence: string) {
@@ -33,7 +34,9 @@ export class RedisTrouble {
       return;
     this.#failures += 1;
     const isTold = Number.isInteger(Math.log2(this.#failures));
-    const what = wordsFor(error) ?? this.#what;
+    const advice = wordsFor(error);
+    const what = advice ?? this.#what;
+    this.#last = advice ?? `${what}: ${reasonOf(error)}`;
     this.#logger[isTold ? 'warn' : 'debug'](
       { err: error, failures: this.#failures },
       `${what}: ${this.#consequence}`,
@@ -43,6 +46,12 @@ export class RedisTrouble {
   passed(): void {
     if (this.#failures > 0) this.#logger.info({ failures: this.#failures }, 'Redis does again as it is told');
     this.#failures = 0;
+    this.#last = undefined;
+  }
+
+  /** What is wrong just now. */
+  get last(): string | undefined {
+    return this.#last;
   }
 }
 
@@ -50,4 +59,10 @@ function wordsFor(error: unknown): string | undefined {
   const message = error instanceof Error ? error.message : '';
   const advice = ADVICE.find(([word]) => word.test(message))?.[1];
   return advice && `${advice} (it said: ${message})`;
+}
+
+/** Of several addresses that were tried in vain, the message is empty. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message || ('code' in error ? String(error.code) : error.name);
 }

@@ -8,10 +8,16 @@ export class RedisAway extends PilotlightError {
   readonly actor = 'service';
 }
 
+/** There is a connection, and no answer in time. */
+export class RedisSilent extends PilotlightError {
+  readonly code = 'redis_silent';
+  readonly actor = 'service';
+}
+
 export interface Redis {
   /**
    * One command and its answer: a string, a number, null, or an array of these. Within two seconds it rejects: with
-   * RedisAway, or with what Redis answered.
+   * RedisAway, RedisSilent, or with what Redis answered.
    */
   command(...args: readonly string[]): Promise<unknown>;
   close(): void;
@@ -60,7 +66,10 @@ export async function connectRedis(
     async command(...args) {
       let timer: NodeJS.Timeout | undefined;
       const overdue = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`no answer from Redis in ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
+        timer = setTimeout(
+          () => reject(new RedisSilent(`no answer from Redis in ${TIMEOUT_MS} ms`)),
+          TIMEOUT_MS,
+        );
       });
       try {
         const answer = await Promise.race([client.sendCommand(args), overdue]);

@@ -27,8 +27,8 @@ export interface ReplicasOptions {
   readonly startFollowing: StartFollowing;
   /** The watches are this replica's now. */
   readonly onTaken: () => void;
-  /** They are no longer; awaited before the lease is tried again. */
-  readonly onLost: () => Promise<void>;
+  /** Redis says, again and again, that they are another's; awaited before the lease is tried again. */
+  readonly onDenied: () => Promise<void>;
 }
 
 export interface Replicas {
@@ -44,7 +44,7 @@ export interface Replicas {
 
 export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> {
   const { id, redisUrl, settings, logger } = options;
-  const keys = new SharedKeys(scopeOf(settings));
+  const keys = new SharedKeys(settings.redisPrefix, scopeOf(settings));
   const memory = new ReplicaMemory(Date.now);
   const nobody = 'heartbeats go on, nobody follows logs until it is mended';
   const away = new RedisTrouble(logger, 'Redis is away', nobody);
@@ -102,12 +102,12 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
       if ((await store.version()) < written) onRefused(new LeaseLost('Redis went back in time'));
     },
     async onDenied() {
+      await options.onDenied();
       memory.saw(await store.version());
       leasing.passed();
     },
     async onLost() {
       logger.warn({ replica: id }, 'the lease is gone; another replica may follow the logs');
-      await options.onLost();
       const spool = await logs.standDown();
       if (spool) memory.held(spool.version, spool.snapshot());
     },
@@ -115,7 +115,11 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
   });
   return {
     logs,
-    status: () => ({ id, role: lease.held() ? 'holder' : 'standby' }),
+    status: () => ({
+      id,
+      role: lease.held() ? 'holder' : 'standby',
+      last_error: away.last ?? leasing.last ?? writing.last ?? null,
+    }),
     held: () => lease.held(),
     history: () => new SharedHistory({ redis, keys, token: id, now: Date.now }),
     async leave() {
@@ -140,7 +144,10 @@ async function loadedState(
   }
 }
 
-/** Worker groups are numbered by the service, so its address is what replicas have in common. */
+/**
+ * Worker groups are numbered by the service, so its address is what replicas have in common. Never the key: a key that
+ * was rotated would find nothing of what they know.
+ */
 function scopeOf({ baseUrl, serverlessUrl }: Settings): string {
   return createHash('sha256')
     .update(`${baseUrl} ${serverlessUrl ?? baseUrl}`)

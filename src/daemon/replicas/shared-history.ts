@@ -5,20 +5,20 @@
  */
 import { added, type StepRow } from '../../fleet/history/fold.ts';
 import {
-  KEPT_MS,
+  CHANGES_KEPT,
   STARTS_KEPT,
-  tierOf,
-  TIER_MS,
   type HistoryStore,
   type StartRecord,
   type StoredEndpoint,
   type StoredState,
-  type Tier,
+  type StoredSteering,
   type Write,
 } from '../../fleet/history/store.ts';
+import { KEPT_MS, tierOf, TIER_MS, type Tier } from '../../fleet/history/tiers.ts';
 import { base64Row, endpointFrom, endpointText, rowFromBase64 } from '../../fleet/history/stored-text.ts';
 import type { WorkerLife } from '../../fleet/workers/lives.ts';
-import { commitFenced, LeaseLost, type Command } from './fenced-commit.ts';
+import type { Change, SteeringState } from '../../scaling/autotune/state.ts';
+import { commitBeside, commitFenced, LeaseLost, StaleVersion, type Command } from './fenced-commit.ts';
 import type { Redis } from './redis.ts';
 import type { SharedKeys } from './shared-keys.ts';
 
@@ -45,6 +45,8 @@ export class SharedHistory implements HistoryStore {
   readonly #options: SharedHistoryOptions;
   /** Of the last commit; undefined: what Redis has is not known. */
   #version: number | undefined;
+  /** The last one that this replica knew of. */
+  #known: number | undefined;
 
   constructor(options: SharedHistoryOptions) {
     this.#options = options;
@@ -65,13 +67,16 @@ export class SharedHistory implements HistoryStore {
       const texts = (await redis.command('LRANGE', keys.fleetStarts(label), '0', '-1')) as string[];
       for (const text of texts) starts.push(JSON.parse(text) as StartRecord);
     }
+    const steering = await this.#entries(keys.fleetSteering);
     const state = {
+      isOthers: this.#known !== undefined && version > this.#known,
       endpoints: endpoints.map(([label, text]) => endpointFrom(label, text)),
       lives: lives.map(([, text]) => JSON.parse(text) as WorkerLife),
       starts,
       known: known === null ? [] : (JSON.parse(known) as StoredEndpoint[]),
+      steering: steering.map(([label, text]) => ({ label, state: JSON.parse(text) as SteeringState })),
     };
-    this.#version = version;
+    [this.#version, this.#known] = [version, version];
     return state;
   }
 
@@ -84,11 +89,20 @@ export class SharedHistory implements HistoryStore {
     try {
       await commitFenced(redis, fence, commands);
     } catch (error) {
-      // It is another's now, or Redis has lost what it had: either way it is read again before the next write.
-      if (error instanceof LeaseLost) this.#version = undefined;
+      // Redis has lost what it had, or another has written: it is read again before the next write. Where only the lease
+      // is gone it may come back, and the same write with it, which may have arrived.
+      if (error instanceof StaleVersion) this.#version = undefined;
       throw error;
     }
-    this.#version = from + 1;
+    [this.#version, this.#known] = [from + 1, from + 1];
+  }
+
+  /** Rows of a stretch are added up where they are read, so a line more harms none of those of the holder. */
+  async add(label: string, rows: readonly StepRow[], nowMs: number): Promise<void> {
+    await commitBeside(
+      this.#options.redis,
+      rows.flatMap((row) => this.#rowCommands(label, row, nowMs)),
+    );
   }
 
   async read(label: string, tier: Tier, fromMs: number, toMs: number): Promise<readonly StepRow[]> {
@@ -110,6 +124,13 @@ export class SharedHistory implements HistoryStore {
     return [...rows.values()].sort((a, b) => a.fromMs - b.fromMs);
   }
 
+  async journal(label: string, most: number): Promise<readonly Change[]> {
+    const { redis, keys } = this.#options;
+    const texts = (await redis.command('HVALS', keys.fleetJournal(label))) as string[];
+    const changes = texts.map((text) => JSON.parse(text) as Change);
+    return changes.toSorted((a, b) => a.id - b.id).slice(-most);
+  }
+
   close(): void {
     this.#version = undefined;
   }
@@ -123,7 +144,7 @@ export class SharedHistory implements HistoryStore {
     ]);
   }
 
-  #commands({ rows, state, label, lives, gone, starts, known }: Write, nowMs: number): Command[] {
+  #commands({ rows, state, label, lives, gone, starts, known, steering }: Write, nowMs: number): Command[] {
     const { keys } = this.#options;
     const commands = rows.flatMap((row) => this.#rowCommands(label, row, nowMs));
     if (state) commands.push(['HSET', keys.fleetEndpoints, label, endpointText(state)]);
@@ -140,7 +161,21 @@ export class SharedHistory implements HistoryStore {
       );
     }
     if (known) commands.push(['SET', keys.fleetKnown, JSON.stringify(known)]);
+    if (steering) commands.push(...this.#steeringCommands(steering));
     return commands;
+  }
+
+  #steeringCommands({ label, state }: StoredSteering): Command[] {
+    const { keys } = this.#options;
+    const { change } = state;
+    const put = ['HSET', keys.fleetSteering, label, JSON.stringify(state)];
+    if (!change) return [put];
+    const key = keys.fleetJournal(label);
+    return [
+      put,
+      ['HSET', key, String(change.id), JSON.stringify(change)],
+      ['HDEL', key, String(change.id - CHANGES_KEPT)],
+    ];
   }
 
   #rowCommands(label: string, row: StepRow, nowMs: number): Command[] {

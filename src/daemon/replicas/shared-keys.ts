@@ -2,9 +2,12 @@
 export class SharedKeys {
   readonly #scope: string;
 
-  /** @param scope What the replicas have in common and others have not. */
-  constructor(scope: string) {
-    this.#scope = `pilotlight:{${scope}}`;
+  /**
+   * @param prefix What the names of all keys begin with.
+   * @param scope What the replicas have in common and others have not.
+   */
+  constructor(prefix: string, scope: string) {
+    this.#scope = `${prefix}:{${scope}}`;
   }
 
   get lease(): string {
@@ -47,6 +50,14 @@ export class SharedKeys {
   /** The endpoints that are known, as JSON. */
   get fleetKnown(): string {
     return `${this.#scope}:fleet:known`;
+  }
+  /** Hash: label of an endpoint → what steering knows of it, as JSON. */
+  get fleetSteering(): string {
+    return `${this.#scope}:fleet:steering`;
+  }
+  /** Hash: number of a change of an endpoint → the change, as JSON. */
+  fleetJournal(label: string): string {
+    return `${this.#scope}:fleet:journal:${label}`;
   }
   /** List of starts of an endpoint's workers, as JSON. */
   fleetStarts(label: string): string {

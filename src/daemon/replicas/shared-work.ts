@@ -12,6 +12,7 @@ import type { Fleet, FleetEvent } from '../../fleet/view.ts';
 import { startAdvice, type AdviceService } from '../advice/advice.ts';
 import { computeInChild } from '../advice/compute.ts';
 import { startFleet } from '../services/fleet.ts';
+import { adviceAsked } from '../services/steering-advice.ts';
 import { startWatches } from '../services/watches.ts';
 import type { Status } from '../status/schema.ts';
 import { joinReplicas } from './replicas.ts';
@@ -69,7 +70,7 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
             watches.runNow();
             void fleet.takeOver();
           },
-          onLost: () => fleet.standDown(),
+          onDenied: () => fleet.standDown(),
         });
   const logs = replicas?.logs ?? (await startLogFollowing({ ...following, settings }));
   const watches = startWatches(client, settings, logger, replicas?.held);
@@ -79,6 +80,7 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
     logger,
     prices: watches.prices,
     onEvent: onFleetEvent,
+    advise: (question, signal) => advice.ask(adviceAsked(question), signal),
     replicas: replicas && { held: replicas.held, history: () => replicas.history() },
   });
 
@@ -95,7 +97,7 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
     fleet,
     advice,
     status: () => ({
-      replica: replicas?.status() ?? { id, role: 'alone' },
+      replica: replicas?.status() ?? { id, role: 'alone', last_error: null },
       ...logs.status(),
       ...watches.status(),
       // What a replica saw before another took over the watches is out of date.

@@ -1,6 +1,9 @@
 /** What the watch of endpoints says in the daemon's own log. */
 import type { Logger } from 'pino';
 import type { FleetNotice } from '../../fleet/notices.ts';
+import type { SteeringNotice } from '../../fleet/steering/port.ts';
+import type { Change } from '../../scaling/autotune/state.ts';
+import { storyOf, type Story } from '../../scaling/autotune/story.ts';
 import { NewerFile } from '../../storage/database-file.ts';
 
 /** Of a list: a line of the log is for people. */
@@ -62,6 +65,40 @@ export function fleetNoticesTo(logger: Logger): (notice: FleetNotice) => void {
       case 'history stored again':
         logger.info('the history of endpoints can be stored again');
         return;
+      default:
+        saySteering(logger, notice);
     }
   };
+}
+
+/** Each change is told with its whole story: whoever pays for it may read nothing else. */
+function saySteering(logger: Logger, notice: SteeringNotice): void {
+  const { endpoint } = notice;
+  switch (notice.kind) {
+    case 'parameters steered':
+      logger.info({ endpoint, ...saidOf(notice.change) }, 'parameters of an endpoint are being changed');
+      return;
+    case 'old values go back':
+      logger.warn({ endpoint, ...saidOf(notice.change) }, 'a change did harm: the old values go back');
+      return;
+    case 'steering ended':
+      logger[notice.outcome === 'kept' ? 'info' : 'warn'](
+        { endpoint, outcome: notice.outcome, ...saidOf(notice.change) },
+        'a change of parameters is over',
+      );
+      return;
+    case 'changed by hand':
+      logger.info(
+        { endpoint },
+        'somebody changed parameters of an endpoint: they stay, and nothing is changed for a day',
+      );
+      return;
+    case 'steering failed':
+      logger.warn({ endpoint, err: notice.error }, 'an endpoint could not be steered; it is tried again');
+  }
+}
+
+function saidOf(change: Change): Omit<Story, 'atMs'> & { readonly change: number } {
+  const { what, why, expected, came } = storyOf(change);
+  return { change: change.id, what, why, expected, came };
 }

@@ -5,14 +5,19 @@ import type { Settings } from '../../config/options/options.ts';
 import type { HistoryQuery, HistoryRow } from '../../fleet/history/row.ts';
 import type { HistoryStore } from '../../fleet/history/store.ts';
 import type { FleetService, PriceSource } from '../../fleet/service.ts';
+import { driftWithSteering } from '../../fleet/discovery/parameters.ts';
+import type { AskAdvice } from '../../fleet/steering/port.ts';
+import type { Steering } from '../../fleet/steering/steering.ts';
 import type { Fleet, FleetEvent, FleetView } from '../../fleet/view.ts';
 import type { FleetSettings, FleetWatch } from '../../fleet/watch.ts';
 import { systemClock } from '../../time/clock.ts';
 import { rowsLeftOut } from '../../wire/reading.ts';
 import type { DaemonClient } from './client.ts';
 import { fleetNoticesTo } from './fleet-notices.ts';
+import { startSteering, steeringSettings, type AutotuneSettings } from './steering.ts';
 
-type WatchedSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'endpointGroups' | 'stateDir'>;
+type WatchedSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'endpointGroups' | 'stateDir'> &
+  AutotuneSettings;
 
 export interface FleetOptions {
   readonly client: Pick<DaemonClient, 'endpointGroups'>;
@@ -20,7 +25,8 @@ export interface FleetOptions {
   readonly logger: Logger;
   readonly prices: PriceSource;
   readonly onEvent: (event: FleetEvent) => void;
-  /** Where there are several: only the one that may act watches, and what it sees is kept for all. */
+  readonly advise?: AskAdvice | undefined;
+  /** Where there are several: one watches, and what it sees is kept for all. */
   readonly replicas: { readonly held: () => boolean; readonly history: () => HistoryStore } | undefined;
 }
 
@@ -28,12 +34,22 @@ export interface FleetWatching extends Fleet {
   apply(settings: WatchedSettings): Promise<void>;
   /** This replica is the one that watches now. */
   takeOver(): Promise<void>;
-  /** It is no longer. */
+  /**
+   * Another is, as Redis says. While nobody can say who is, the one that was goes on, and for some seconds after: to look
+   * twice does no harm, and to look away leaves a hole. Of what it holds at the end, what it saw before the other began is
+   * kept.
+   */
   standDown(): Promise<void>;
   /** Parameters of an endpoint were changed: they are asked for anew. */
   lookAgain(): void;
   stop(): Promise<void>;
 }
+
+/**
+ * Longer than a lease lasts: a Redis that was frozen does at once what it was asked meanwhile, and may give the lease to
+ * a replica that does not wait for it any more.
+ */
+const STAND_DOWN_AFTER_MS = 8_000;
 
 /** Where no endpoint is named, nothing of it is even loaded. */
 export function startFleet(options: FleetOptions): FleetWatching {
@@ -41,8 +57,11 @@ export function startFleet(options: FleetOptions): FleetWatching {
   let settings = options.settings;
   /** Whether this replica watches, if there is anything to watch. */
   let isOurs = replicas === undefined;
+  /** Monotonic ms; undefined: nobody else is said to. */
+  let othersSince: number | undefined;
   let isStopping = false;
   let watch: FleetWatch | undefined;
+  let steering: Steering | undefined;
   let turn: Promise<void> = Promise.resolve();
 
   /** Begins, changes or ends the watch, one change after the other, as the settings and the replicas have it then. */
@@ -58,6 +77,24 @@ export function startFleet(options: FleetOptions): FleetWatching {
     if (isWanted && watch) watch.apply(fleetSettings(settings));
     else if (isWanted) await begin();
     else if (watch) await end(watch);
+    await steer();
+  }
+
+  /** It begins with the first setting that asks for it, and then only changes: what is under way is not forgotten. */
+  async function steer(): Promise<void> {
+    if (steering) steering.apply(steeringSettings(settings));
+    if (!watch || steering || settings.autotune === 'off') return;
+    steering = await startSteering({
+      settings,
+      client: options.client,
+      service: fleetService(options),
+      watch,
+      advise: options.advise,
+      mayAct: replicas?.held ?? (() => true),
+      notice: fleetNoticesTo(logger),
+      onEvent: options.onEvent,
+      clock: systemClock,
+    });
   }
 
   async function begin(): Promise<void> {
@@ -76,13 +113,15 @@ export function startFleet(options: FleetOptions): FleetWatching {
   }
 
   async function end(ending: FleetWatch): Promise<void> {
-    watch = undefined;
+    const steered = steering;
+    [watch, steering] = [undefined, undefined];
+    await steered?.stop();
     await ending.stop();
   }
 
   void adjust();
   return {
-    view: () => watch?.view() ?? nothingSeen(options),
+    view: () => (watch ? withSteering(watch.view(), steering) : nothingSeen(options)),
     history: (query) => watch?.history(query) ?? sharedHistory(options, query),
     apply(next) {
       settings = { ...next, stateDir: settings.stateDir };
@@ -90,10 +129,13 @@ export function startFleet(options: FleetOptions): FleetWatching {
     },
     takeOver() {
       isOurs = true;
+      othersSince = undefined;
       return adjust();
     },
     standDown() {
-      isOurs = replicas === undefined;
+      othersSince ??= performance.now();
+      if (!isOurs || performance.now() - othersSince < STAND_DOWN_AFTER_MS) return turn;
+      isOurs = false;
       return adjust();
     },
     lookAgain: () => watch?.lookAgain(),
@@ -102,6 +144,17 @@ export function startFleet(options: FleetOptions): FleetWatching {
       return adjust();
     },
   };
+}
+
+function withSteering(view: FleetView, steering: Steering | undefined): FleetView {
+  if (!steering) return view;
+  const endpoints = view.endpoints.map((endpoint) => {
+    const seen = steering.view(endpoint.endpoint);
+    if (!seen) return endpoint;
+    const drift = driftWithSteering(endpoint.drift, endpoint.parameters, { ...seen.wanted });
+    return { ...endpoint, drift, steering: seen };
+  });
+  return { ...view, endpoints };
 }
 
 function fleetSettings({ endpoints, fleetInterval, endpointGroups }: WatchedSettings): FleetSettings {
@@ -113,7 +166,8 @@ function fleetService({ client, prices }: FleetOptions): FleetService {
   return {
     prices,
     async endpoints(signal) {
-      return (await client.endpointGroups.list({}, { signal, retry: false })).results;
+      const answer = await client.endpointGroups.list({}, { signal, retry: false });
+      return { endpoints: answer.results, unreadable: rowsLeftOut(answer) };
     },
     async workers(id, signal) {
       const answer = await client.endpointGroups.workers({ id }, { signal, retry: false });

@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 import type { LogLevel } from '../../config/types/log-levels.ts';
 import type { DaemonMessage, HeartMessage, Link, Report } from '../../heartbeat/process/link/link.ts';
+import type { AppSnapshot } from '../../heartbeat/view/snapshot.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { deploymentStatus } from '../status/deployment.ts';
 import type { DeploymentStatus } from '../status/schema.ts';
@@ -33,6 +34,8 @@ export interface Heartbeats {
   lateMs(): number;
   /** Connections that the heart has open. */
   openConnections(): number;
+  /** The app that the deployments are kept alive for; undefined where there is none. */
+  app(): AppSnapshot | undefined;
   /** Asks the heart to load its part of the configuration. */
   reload(): Promise<ReloadResult>;
   /** Tells the heart that nothing is to be loaded. */
@@ -50,6 +53,7 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
   let heardAt = Date.now();
   let lastTickAt = heardAt;
   let openConnections = 0;
+  let app: AppSnapshot | undefined;
   let reloaded: (result: ReloadResult) => void = () => {};
 
   heart.listen((message) => {
@@ -68,7 +72,7 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
 
   function take(report: Report): void {
     heardAt = Date.now();
-    ({ lastTickAt, openConnections } = report);
+    ({ lastTickAt, openConnections, app } = report);
     for (const id of report.removed) deployments.delete(id);
     for (const snapshot of report.changed) deployments.set(snapshot.deploymentId, deploymentStatus(snapshot));
     for (const event of report.exchanges) {
@@ -90,6 +94,7 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
       return Math.max(0, silent, stuck);
     },
     openConnections: () => openConnections,
+    app: () => app,
     refuseReload: () => heart.send({ type: 'reload-refused' }),
     async reload() {
       const { promise, resolve } = Promise.withResolvers<ReloadResult>();

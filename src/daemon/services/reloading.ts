@@ -31,6 +31,8 @@ export interface ReloadingOptions {
   readonly work: Pick<SharedWork, 'apply'>;
   /** The heart loads its part first, once the daemon's is known to be fine. */
   readonly heartbeats: Pick<Heartbeats, 'reload' | 'refuseReload'>;
+  /** Other files may have the secrets now. */
+  readonly onFiles: (files: LoadedConfig['files']) => void;
   readonly lifecycle: Pick<Lifecycle, 'isEnding'>;
   readonly metrics: Pick<Metrics, 'reloaded'>;
   readonly logger: Logger;
@@ -61,7 +63,7 @@ export class Reloading {
   }
 
   async #reload(): Promise<ReloadResult> {
-    const { loadConfig, inForce, heartbeats, lifecycle, metrics, logger } = this.#options;
+    const { loadConfig, inForce, apiKey, heartbeats, onFiles, lifecycle, metrics, logger } = this.#options;
     if (lifecycle.isEnding)
       return { ok: false, problems: ['the daemon is stopping; the next start reads everything again'] };
     const loaded = loadConfig();
@@ -80,16 +82,18 @@ export class Reloading {
       );
     const { settings, problems } = inForce;
     const { kept, names } = restartOnly(settings, loaded.settings);
+    const keyFile = apiKey.file();
     try {
-      await this.#apply({ ...loaded.settings, ...kept }, loaded.daemonProblems);
+      await this.#apply({ ...loaded.settings, ...kept }, loaded.daemonProblems, loaded.files.get('apiKey'));
     } catch (error) {
-      await this.#apply(settings, problems);
+      await this.#apply(settings, problems, keyFile);
       const { message } = error as Error;
       return this.#refuse(
         [message],
         'reload failed while it was applied; the old configuration is in force again',
       );
     }
+    onFiles(loaded.files);
     metrics.reloaded(true, Date.now() / 1000);
     logger.info({ needRestart: names }, 'configuration reloaded');
     return { ok: true, problems: names.map((name) => `${name} changed; only a restart applies it`) };
@@ -103,7 +107,7 @@ export class Reloading {
   }
 
   async #refreshSecrets(): Promise<void> {
-    const { loadConfig, inForce, lifecycle, logger } = this.#options;
+    const { loadConfig, inForce, apiKey, lifecycle, logger } = this.#options;
     if (lifecycle.isEnding) return;
     const { settings, problems } = inForce;
     const { secrets } = loadConfig();
@@ -113,24 +117,31 @@ export class Reloading {
     );
     if (changed.length === 0) return;
     const next = { ...settings, ...Object.fromEntries(changed.map((key) => [key, secrets[key]])) };
-    await this.#apply(next, problems);
+    await this.#apply(next, problems, apiKey.file());
     logger.info({ variables: changed.map((key) => PREFIX + OPTIONS[key].variable) }, 'secret read again');
   }
 
   /** Nothing here can fail because of what a configuration says: all of that was checked before. */
-  async #apply(settings: Settings, problems: readonly ConfigProblem[]): Promise<void> {
+  async #apply(
+    settings: Settings,
+    problems: readonly ConfigProblem[],
+    keyFile: string | undefined,
+  ): Promise<void> {
     const { inForce, apiKey, work, logger } = this.#options;
     // A level that was set at run time stays, unless it is the setting that changed.
     if (settings.logLevel !== inForce.settings.logLevel) logger.level = settings.logLevel;
     inForce.settings = settings;
-    apiKey.replace(settings.apiKey, apiKey.file());
+    apiKey.replace(settings.apiKey, keyFile);
     await work.apply(settings);
     inForce.problems = problems;
   }
 }
 
 function describeErrors(problems: readonly ConfigProblem[]): string[] {
-  return problems.filter((problem) => isError(problem)).map((problem) => describeProblem(problem));
+  // Without the place: it is the same problem on another line of the file.
+  return problems
+    .filter((problem) => isError(problem))
+    .map((problem) => describeProblem({ ...problem, place: undefined }));
 }
 
 function onlyAtStart(key: OptionKey): boolean {

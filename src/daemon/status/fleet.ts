@@ -1,11 +1,12 @@
 /** The endpoints as the status has them, from the view that the fleet watch keeps. */
 import type { Settings } from '../../config/options/options.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
+import { autotuneStatus } from './autotune.ts';
 import type { Advice } from '../../scaling/advice/advice.ts';
 import { adviceStatus } from './advice.ts';
 import type { EndpointStatus, FleetStatus } from './schema.ts';
 
-export type FleetSettings = Pick<Settings, 'fleetInterval' | 'budgetPerHour'>;
+export type FleetSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'budgetPerHour'>;
 
 /** In seconds and by the published names; what is not known is null. */
 export function fleetStatus(
@@ -13,8 +14,9 @@ export function fleetStatus(
   settings: FleetSettings,
   latest: (endpoint: string) => Advice | undefined = () => undefined,
 ): FleetStatus {
-  const { fleetInterval, budgetPerHour } = settings;
+  const { endpoints, fleetInterval, budgetPerHour } = settings;
   return {
+    configured: endpoints.length > 0,
     samples: view.samples,
     sample_interval_seconds: fleetInterval / 1000,
     budget_per_hour: budgetPerHour ?? null,
@@ -46,6 +48,7 @@ function endpointStatus(endpoint: EndpointView, advice: Advice | undefined): End
     parameters: endpoint.parameters,
     drift: endpoint.drift,
     findings: endpoint.findings,
+    ...(endpoint.steering && { autotune: autotuneStatus(endpoint.steering) }),
     stuck_workers: endpoint.stuckWorkers,
     failing_workers: endpoint.failingWorkers,
     advice: advice ? adviceStatus(advice) : null,

@@ -5,6 +5,8 @@
  */
 import * as z from 'zod';
 import { MEASURES, type Measure } from '../../fleet/sample.ts';
+import { OUTCOMES } from '../../scaling/autotune/state.ts';
+import { APP_STATES } from '../../heartbeat/view/snapshot.ts';
 import { SEVERITIES } from '../../scaling/rules/findings.ts';
 import { LIFECYCLE_STATES } from '../process/lifecycle.ts';
 import { adviceSchema } from './advice.ts';
@@ -21,11 +23,22 @@ const replica = z.object({
     .describe(
       'holder: follows the logs and runs the watches; standby: another does; alone: without REDIS_URL',
     ),
+  last_error: z.string().nullable().describe('Why Redis is of no use just now; null when it is'),
 });
 
 const heart = z.object({
   daemon_restarts: count.describe('Daemons that this one follows since the heart began'),
   open_connections: count.describe("The heart's, to the service"),
+});
+
+const app = z.object({
+  address: z.string().describe('PILOTLIGHT_APP_HEALTH, without credentials'),
+  state: z
+    .enum(APP_STATES)
+    .describe('released: it was not well for the grace, so no deployment is sent heartbeats'),
+  unwell_seconds: seconds.describe('How long it has not been well, as far as it could be asked'),
+  grace_seconds: seconds,
+  last_error: z.string().nullable().describe('Why it was not well when it was asked last'),
 });
 
 const configProblem = z.object({
@@ -53,7 +66,7 @@ const deployment = z.object({
   state: z
     .string()
     .describe(
-      'starting, healthy, retrying, urgent, lapsed, throttled, unauthorized, suspect-gone, gone, stopped',
+      'starting, healthy, retrying, urgent, lapsed, throttled, unauthorized, suspect-gone, gone, released, stopped',
     ),
   ttl_seconds: seconds.nullable(),
   interval_seconds: seconds,
@@ -118,7 +131,28 @@ function measured(measure: Measure) {
 const drift = z.object({
   parameter: z.string(),
   actual: z.union([z.number(), z.string()]).nullable().describe('As the service has it'),
-  wanted: z.union([z.number(), z.string()]).describe('As PILOTLIGHT_ENDPOINT_GROUPS has it'),
+  wanted: z
+    .union([z.number(), z.string()])
+    .describe('As it was set by advice last, else as PILOTLIGHT_ENDPOINT_GROUPS has it'),
+});
+
+const autotune = z.object({
+  holds: z.string().nullable().describe('Why nothing new is changed; null before the first look'),
+  paused_until: time.nullable().describe('Nothing new is changed before; null where nothing ever was'),
+  changes: z
+    .array(
+      z.object({
+        change: count,
+        at: time,
+        what: z.string(),
+        why: z.string(),
+        expected: z.string(),
+        came: z.string().describe('What came of it'),
+        outcome: z.enum(OUTCOMES).nullable().describe('null while it is under way'),
+        ended_at: time.nullable(),
+      }),
+    )
+    .describe('The last ones, the last first'),
 });
 
 const endpoint = z.object({
@@ -142,12 +176,14 @@ const endpoint = z.object({
   parameters: z.record(z.string(), z.number()).describe('As the service has them; empty until it was asked'),
   drift: z.array(drift),
   findings: z.array(finding).describe('Of the rules, on the parameters that the service has'),
+  autotune: autotune.optional().describe('Of one whose parameters may be changed by advice'),
   stuck_workers: count.describe('That have been loading far longer than their like'),
   failing_workers: count.describe('That err again and again'),
   advice: adviceSchema.nullable().describe('The last; null before the first'),
 });
 
 const fleet = z.object({
+  configured: z.boolean().describe('Whether PILOTLIGHT_ENDPOINTS names any'),
   samples: z.boolean().describe('Whether this replica looks at the endpoints; another may'),
   sample_interval_seconds: seconds,
   budget_per_hour: z.number().nullable().describe('PILOTLIGHT_BUDGET_PER_HOUR, for all endpoints together'),
@@ -189,10 +225,14 @@ export const statusSchema = z.object({
   started_at: time,
   replica,
   heart,
+  app: app.nullable().describe('The app that the deployments are kept alive for, if they hang on one'),
   config_problems: z.array(configProblem),
   service,
   deployments: z.array(deployment),
   worker_groups: z.array(workerGroup),
+  log_lines_shown: z
+    .boolean()
+    .describe('Whether last_lines has lines: without METRICS_TOKEN or PUBLIC_STATUS it has none'),
   sinks: z.array(sink),
   spool_durable: z
     .boolean()
@@ -227,10 +267,12 @@ type DeepReadonly<T> = T extends readonly (infer Item)[]
 type Of<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
 
 export type Status = Of<typeof statusSchema>;
+export type AppStatus = Of<typeof app>;
 export type DeploymentStatus = Of<typeof deployment>;
 export type WorkerGroupStatus = Of<typeof workerGroup>;
 export type SinkStatus = Of<typeof sink>;
 export type FleetStatus = Of<typeof fleet>;
+export type AutotuneStatus = Of<typeof autotune>;
 export type EndpointStatus = Of<typeof endpoint>;
 export type MaintenanceWindowStatus = Of<typeof maintenanceWindow>;
 export type JobStatus = Of<typeof job>;

@@ -6,6 +6,7 @@ import type { SharedWork } from '../replicas/shared-work.ts';
 import type { Heartbeats } from '../services/heartbeats.ts';
 import type { InForce } from '../services/reloading.ts';
 import type { ServiceClock } from '../services/service-clock.ts';
+import { appStatus } from './app.ts';
 import { fleetStatus } from './fleet.ts';
 import type { Status } from './schema.ts';
 
@@ -18,7 +19,7 @@ export interface StatusSources {
   readonly inForce: InForce;
   readonly lifecycle: Pick<Lifecycle, 'state'>;
   readonly clock: Pick<ServiceClock, 'skewSeconds'>;
-  readonly heartbeats: Pick<Heartbeats, 'status' | 'openConnections'>;
+  readonly heartbeats: Pick<Heartbeats, 'status' | 'openConnections' | 'app'>;
   readonly work: Pick<SharedWork, 'status' | 'fleet' | 'advice'>;
 }
 
@@ -26,6 +27,8 @@ export function statusSnapshot(sources: StatusSources): Status {
   const { build, startedAt, restarts, inForce, lifecycle, clock, heartbeats } = sources;
   const { settings, problems } = inForce;
   const work = sources.work.status();
+  // What workers print is for those who are known, or for all if somebody has said so.
+  const shown = settings.publicStatus || settings.metricsToken !== undefined;
   return {
     version: build.version,
     revision: build.revision,
@@ -35,6 +38,7 @@ export function statusSnapshot(sources: StatusSources): Status {
     started_at: startedAt,
     replica: work.replica,
     heart: { daemon_restarts: restarts, open_connections: heartbeats.openConnections() },
+    app: appStatus(settings.appHealth, heartbeats.app()),
     config_problems: problems
       // A rule of endpoint groups only advises, and is told with its group.
       .filter((problem) => isError(problem) && problem.rule === undefined)
@@ -45,7 +49,10 @@ export function statusSnapshot(sources: StatusSources): Status {
       clock_skew_seconds: clock.skewSeconds,
     },
     deployments: heartbeats.status(),
-    worker_groups: work.worker_groups,
+    worker_groups: shown
+      ? work.worker_groups
+      : work.worker_groups.map((group) => ({ ...group, last_lines: [] })),
+    log_lines_shown: shown,
     sinks: work.sinks,
     spool_durable: work.spool_durable,
     endpoint_groups: settings.endpointGroups.map(({ label, parameters, findings }) => ({

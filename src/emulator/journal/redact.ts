@@ -1,6 +1,7 @@
 /** What the journal may keep of a request, by allow-list: a key or code is never stored, wherever it stands. Pure. */
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
+import { secretPattern } from '../../contract/text/secret-pattern.ts';
 import type { Call } from '../calls/call.ts';
 
 const REDACTED = '[redacted]';
@@ -80,5 +81,8 @@ function scrubDeep(value: unknown, known: readonly string[]): unknown {
 function scrub(text: string, known: readonly string[]): string {
   let clean = text;
   for (const secret of known) if (clean.includes(secret)) clean = clean.replaceAll(secret, REDACTED);
+  // Written otherwise, which is rare: percent-encoded in a path, or as JSON in a text.
+  if (/[%\\]/.test(clean))
+    for (const secret of known) clean = clean.replaceAll(secretPattern(secret).pattern, REDACTED);
   return clean;
 }

@@ -9,6 +9,12 @@ export interface ListedEndpoint {
   readonly [parameter: string]: unknown;
 }
 
+export interface EndpointsAnswer {
+  readonly endpoints: readonly ListedEndpoint[];
+  /** Rows that the service sent and nobody could read. */
+  readonly unreadable: number;
+}
+
 export interface KnownEndpoint {
   readonly id: number;
   /** Undefined: it has none. */
@@ -17,7 +23,7 @@ export interface KnownEndpoint {
   readonly label: string;
   /** Its row of the last list that had it; undefined where it is known from an earlier process. */
   readonly row: ListedEndpoint | undefined;
-  /** Lists in a row that did not have it. */
+  /** Lists in a row that did not have it, of those that could be read as a whole. */
   readonly missed: number;
 }
 
@@ -31,15 +37,17 @@ const LISTS_TO_BE_GONE = 2;
 
 /**
  * A redeployment makes an endpoint of the same name under another id: what is new and has the name of one that is
- * missing takes its place, and with it its label, so that metrics and history go on.
+ * missing takes its place, and with it its label, so that metrics and history go on. Where a row could not be read, it
+ * may be that of any endpoint that the others lack: none counts as missing for that.
  */
-export function afterList(known: Knowledge, listed: readonly ListedEndpoint[]): Knowledge {
-  const rows = new Map(listed.map((row) => [row.id, row]));
+export function afterList(known: Knowledge, { endpoints, unreadable }: EndpointsAnswer): Knowledge {
+  const rows = new Map(endpoints.map((row) => [row.id, row]));
+  const missing = unreadable > 0 ? 0 : 1;
   const next: Unlabelled[] = [];
   for (const one of known) {
     const row = rows.get(one.id);
     const name = nameOf(row) ?? one.name;
-    if (row === undefined) next.push({ ...one, missed: one.missed + 1 });
+    if (row === undefined) next.push({ ...one, missed: one.missed + missing });
     else if (name === one.name) {
       next.push({ id: one.id, name, row, missed: 0 });
       rows.delete(one.id);

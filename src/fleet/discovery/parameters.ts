@@ -48,6 +48,19 @@ export function driftOf(
   });
 }
 
+/** Of the parameters that steering has set, what it set is wanted, whatever a configuration says. */
+export function driftWithSteering(
+  drift: readonly Drift[],
+  actual: Readonly<Record<string, number>>,
+  wanted: Readonly<Record<string, number>>,
+): readonly Drift[] {
+  const steered = Object.entries(wanted).flatMap(([parameter, value]): Drift[] => {
+    const has = actual[parameter];
+    return has === undefined || has === value ? [] : [{ parameter, actual: has, wanted: value }];
+  });
+  return [...drift.filter(({ parameter }) => wanted[parameter] === undefined), ...steered];
+}
+
 /** Without the notes on defaults: what the service has, somebody may well have chosen. */
 export function findingsOf(row: ListedEndpoint, facts: WorkerFacts): readonly Finding[] {
   const group = Object.fromEntries(

@@ -6,6 +6,7 @@
 import { MEASURES, type FleetSample, type Measure } from '../sample.ts';
 import { STEPS } from '../workers/measure.ts';
 import type { Aggregate, HistoryRow } from './row.ts';
+import { TIER_MS } from './tiers.ts';
 
 /** A row whose numbers are whole steps. */
 export type StepRow = HistoryRow;
@@ -36,11 +37,13 @@ export function stretchOf(atMs: number, lengthMs: number): number {
 export function added(a: StepRow, b: StepRow): StepRow {
   const samples = a.samples + b.samples;
   const workers: Record<string, Aggregate> = {};
-  for (const status of [...Object.keys(a.workers), ...Object.keys(b.workers)]) {
-    // A status that a row does not have had no workers in any of its samples.
-    const { sum, peak } = both(a.workers[status] ?? NOTHING, b.workers[status] ?? NOTHING);
+  // A status that a row does not have had no workers in any of its samples.
+  for (const [status, own] of Object.entries(a.workers)) {
+    const { sum, peak } = both(own, b.workers[status] ?? NOTHING);
     workers[status] = { count: samples, sum, peak };
   }
+  for (const [status, { sum, peak }] of Object.entries(b.workers))
+    workers[status] ??= { count: samples, sum, peak };
   return {
     fromMs: a.fromMs,
     lengthMs: a.lengthMs,
@@ -59,11 +62,23 @@ export function stretched(row: StepRow, lengthMs: number): StepRow {
 export function folded(rows: readonly StepRow[], lengthMs: number): StepRow[] {
   const byStretch = new Map<number, StepRow>();
   for (const row of rows) {
-    const next = stretched(row, lengthMs);
-    const before = byStretch.get(next.fromMs);
-    byStretch.set(next.fromMs, before ? added(before, next) : next);
+    const fromMs = stretchOf(row.fromMs, lengthMs);
+    const before = byStretch.get(fromMs);
+    byStretch.set(fromMs, before ? added(before, row) : stretched(row, lengthMs));
   }
   return [...byStretch.values()].sort((a, b) => a.fromMs - b.fromMs);
+}
+
+/**
+ * What one process saw and could not store, as rows that are added to those of another that has looked since: what it saw
+ * until the other began. From there on both looked, and a stretch that was looked at twice would count twice.
+ */
+export function unstored(held: readonly StepRow[], stored: readonly StepRow[]): StepRow[] {
+  const ours = new Set(held.map(({ fromMs }) => fromMs));
+  const theirs = stored.map(({ fromMs }) => fromMs);
+  const begunMs = Math.min(...theirs.filter((atMs) => !ours.has(atMs)));
+  const samples = held.filter(({ fromMs }) => fromMs < begunMs && !theirs.includes(fromMs));
+  return [...samples, ...folded(samples, TIER_MS.minute), ...folded(samples, TIER_MS.hour)];
 }
 
 /** For whoever reads it: in units, not in steps. */

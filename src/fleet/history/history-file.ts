@@ -1,29 +1,34 @@
 /** The history's database file: its tables, and what is done with them. */
 import type { DatabaseSync } from 'node:sqlite';
+import type { Change, SteeringState } from '../../scaling/autotune/state.ts';
 import { DatabaseFile, type DatabaseFormat, type Sqlite } from '../../storage/database-file.ts';
 import type { Origin, WorkerLife } from '../workers/lives.ts';
 import { added, type StepRow } from './fold.ts';
 import { packed, unpacked } from './packed-row.ts';
 import {
-  KEPT_MS,
+  CHANGES_KEPT,
   STARTS_KEPT,
-  tierOf,
-  TIER_MS,
-  TIERS,
   type StartRecord,
   type StoredEndpoint,
   type StoredState,
-  type Tier,
+  type StoredSteering,
   type Write,
 } from './store.ts';
+import { KEPT_MS, tierOf, TIER_MS, TIERS, type Tier } from './tiers.ts';
 import { endpointFrom, endpointText } from './stored-text.ts';
+
+/** By label, and not by the endpoint's number: the story of an endpoint outlives its rows. */
+const STEERING = `
+  CREATE TABLE steering (label TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE change (label TEXT, id INTEGER, body TEXT NOT NULL, PRIMARY KEY (label, id)) STRICT, WITHOUT ROWID;
+`;
 
 /**
  * Rows of an endpoint lie together in the order of time, so that a week of one is a few hundred pages. Nothing is
  * written twice: a minute that is not over is in its endpoint's `body`.
  */
 const FORMAT: DatabaseFormat = {
-  version: 1,
+  version: 2,
   schema: `
     CREATE TABLE endpoint (id INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE, body TEXT) STRICT;
     CREATE TABLE history (
@@ -36,8 +41,9 @@ const FORMAT: DatabaseFormat = {
     ) STRICT;
     CREATE INDEX start_endpoint ON start (endpoint);
     CREATE TABLE known (place INTEGER PRIMARY KEY, id INTEGER NOT NULL, name TEXT, label TEXT NOT NULL) STRICT;
+    ${STEERING}
   `,
-  upgrades: {},
+  upgrades: { 1: STEERING },
   // What a loss of power may take is some seconds of a history, and the disk is spared a flush for each sample.
   synchronous: 'NORMAL',
 };
@@ -72,6 +78,8 @@ export class HistoryFile {
     const endpoints = this.#sql.endpoints.all();
     const labels = new Map(endpoints.map(({ id, label }) => [Number(id), String(label)]));
     return {
+      // The file is one process's alone.
+      isOthers: false,
       endpoints: endpoints.flatMap(({ label, body }) =>
         body === null ? [] : [endpointFrom(String(label), String(body))],
       ),
@@ -81,6 +89,10 @@ export class HistoryFile {
         id: Number(id),
         name: name === null ? undefined : String(name),
         label: String(label),
+      })),
+      steering: this.#sql.steering.all().map(({ label, body }) => ({
+        label: String(label),
+        state: JSON.parse(String(body)) as SteeringState,
       })),
     };
   }
@@ -121,11 +133,16 @@ export class HistoryFile {
     return { rows, unreadable: stored.length - rows.length };
   }
 
+  journal(label: string, most: number): Change[] {
+    const changes = this.#sql.changes.all(label, most);
+    return changes.map(({ body }) => JSON.parse(String(body)) as Change).toReversed();
+  }
+
   close(): void {
     this.#file.close();
   }
 
-  #write({ rows, state, label, lives, gone, starts, known }: Write): void {
+  #write({ rows, state, label, lives, gone, starts, known, steering }: Write): void {
     for (const row of rows) this.#add(this.#idOf(label), row);
     if (state) this.#sql.putState.run(endpointText(state), this.#idOf(label));
     if (gone === 'all') this.#sql.clearWorkers.run();
@@ -137,6 +154,15 @@ export class HistoryFile {
       this.#sql.trimStarts.run(id, id, STARTS_KEPT);
     }
     if (known) this.#putKnown(known);
+    if (steering) this.#putSteering(steering);
+  }
+
+  #putSteering({ label, state }: StoredSteering): void {
+    this.#sql.putSteering.run(label, JSON.stringify(state));
+    const { change } = state;
+    if (!change) return;
+    this.#sql.putChange.run(label, change.id, JSON.stringify(change));
+    this.#sql.trimChanges.run(label, change.id - CHANGES_KEPT);
   }
 
   #add(endpoint: number, row: StepRow): void {
@@ -194,6 +220,11 @@ function statements(db: DatabaseSync) {
     trimStarts: db.prepare(
       'DELETE FROM start WHERE endpoint = ? AND id <= (SELECT id FROM start WHERE endpoint = ? ORDER BY id DESC LIMIT 1 OFFSET ?)',
     ),
+    steering: db.prepare('SELECT label, body FROM steering'),
+    putSteering: db.prepare('INSERT OR REPLACE INTO steering VALUES (?, ?)'),
+    changes: db.prepare('SELECT body FROM change WHERE label = ? ORDER BY id DESC LIMIT ?'),
+    putChange: db.prepare('INSERT OR REPLACE INTO change VALUES (?, ?, ?)'),
+    trimChanges: db.prepare('DELETE FROM change WHERE label = ? AND id <= ?'),
     known: db.prepare('SELECT id, name, label FROM known ORDER BY place'),
     clearKnown: db.prepare('DELETE FROM known'),
     addKnown: db.prepare('INSERT INTO known (id, name, label) VALUES (?, ?, ?)'),

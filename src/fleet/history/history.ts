@@ -3,24 +3,24 @@
  * never waits for where it is kept, and what cannot be stored just now is held, up to a bound, until it can be.
  */
 import { FileInUse } from '../../storage/database-file.ts';
-import type { Clock } from '../../time/clock.ts';
+import type { Change } from '../../scaling/autotune/state.ts';
+import { within, type Clock } from '../../time/clock.ts';
 import type { FleetSample } from '../sample.ts';
 import type { LifeEvent, WorkerLife } from '../workers/lives.ts';
-import { added, folded, inUnits, rowOf, stretched, stretchOf, type StepRow } from './fold.ts';
+import { afterSample, startOf } from './after-sample.ts';
+import { folded, inUnits, stretchOf, unstored, type StepRow } from './fold.ts';
 import { resolutions } from './resolution.ts';
 import type { HistoryQuery, HistoryRow } from './row.ts';
 import {
   NO_WRITE,
-  tierOf,
-  TIER_MS,
   type EndpointState,
   type HistoryStore,
-  type StartRecord,
   type StoredEndpoint,
   type StoredState,
-  type Tier,
+  type StoredSteering,
   type Write,
 } from './store.ts';
+import { tierOf, TIER_MS, type Tier } from './tiers.ts';
 
 /** Between two tries to store what could not be stored, ms. */
 const TRY_AGAIN_MS = 5_000;
@@ -59,10 +59,15 @@ export class History {
   #batch: readonly Write[] = [];
   /** Something that was held is lost: what is stored of the workers is to be replaced. */
   #isBehind = false;
+  /** What was stored before is part of what is known here. */
+  #hasLoaded = false;
   #trouble: string | undefined;
   #storing: Promise<void> | undefined;
   /** Settles when one write has ended, however. */
   #writing: Promise<unknown> | undefined;
+  /** Who waits for what was held last to be stored. */
+  readonly #waiting = new Map<Write, () => void>();
+  #steering: readonly StoredSteering[] | undefined;
 
   constructor(options: HistoryOptions) {
     this.#options = options;
@@ -82,6 +87,8 @@ export class History {
     try {
       const stored = await this.#openOnceFree();
       for (const state of stored.endpoints) this.#states.set(state.label, state);
+      this.#steering = stored.steering;
+      this.#hasLoaded = true;
       return stored;
     } catch (error) {
       this.#isBehind = true;
@@ -100,6 +107,11 @@ export class History {
       }
       await clock.sleep(IN_USE_LOOK_MS, this.#stopping.signal);
     }
+  }
+
+  /** What earlier processes knew of steering; undefined while that could not be read. */
+  get steering(): readonly StoredSteering[] | undefined {
+    return this.#steering;
   }
 
   lastMs(label: string): number | undefined {
@@ -131,6 +143,27 @@ export class History {
     this.#hold({ ...NO_WRITE, known });
   }
 
+  /**
+   * Resolves once it is stored; rejects where it is not within so many ms, or the signal aborts. It may be stored later all
+   * the same, and whoever reads it then must not take it for done.
+   */
+  async recordSteering(steering: StoredSteering, withinMs: number, signal: AbortSignal): Promise<void> {
+    const write = { ...NO_WRITE, steering };
+    try {
+      await within(this.#options.clock, withinMs, signal, () => {
+        const stored = new Promise<void>((resolve) => this.#waiting.set(write, resolve));
+        this.#hold(write);
+        return stored;
+      });
+    } finally {
+      this.#waiting.delete(write);
+    }
+  }
+
+  journal(label: string, most: number): Promise<readonly Change[]> {
+    return this.#options.store.journal(label, most);
+  }
+
   async query({ endpoint, fromMs, toMs, maxRows }: HistoryQuery): Promise<readonly HistoryRow[]> {
     const since = this.#states.get(endpoint)?.sinceMs ?? 0;
     const nowMs = this.#options.clock.now();
@@ -152,11 +185,18 @@ export class History {
     return [];
   }
 
-  /** What cannot be stored now is lost. */
+  /** What can neither be stored now nor be given to another that stores is lost. */
   async stop(): Promise<void> {
+    const { store, clock } = this.#options;
     this.#stopping.abort(new Error('stopping'));
     await this.#storing;
-    this.#options.store.close();
+    try {
+      if (store.add)
+        for (const [label, rows] of await this.#unstored()) await store.add(label, rows, clock.now());
+    } catch (error) {
+      this.#fail(error);
+    }
+    store.close();
   }
 
   async #rows(label: string, tier: Tier, fromMs: number, toMs: number): Promise<readonly StepRow[]> {
@@ -193,7 +233,10 @@ export class History {
       if (this.#batch.length === 0) [this.#batch, this.#held] = [this.#held, []];
       if (this.#batch.length === 0) break;
       const writing = this.#store().then((isStored) => {
-        if (isStored) this.#batch = [];
+        if (isStored) {
+          for (const write of this.#batch) this.#waiting.get(write)?.();
+          this.#batch = [];
+        }
         this.#writing = undefined;
         return isStored;
       });
@@ -209,7 +252,7 @@ export class History {
   async #store(): Promise<boolean> {
     const { store, clock } = this.#options;
     try {
-      if (!store.isOpen) this.#adopt(await store.open());
+      if (!store.isOpen) await this.#adopt(await store.open());
       const isBehind = this.#isBehind;
       const first = isBehind ? [this.#everything()] : [];
       await store.write([...first, ...this.#batch], clock.now());
@@ -229,15 +272,60 @@ export class History {
     return { ...NO_WRITE, gone: 'all', lives: [...this.#options.lives()], known: this.#known };
   }
 
-  /** What an earlier process left open has no end of its own any more, and becomes rows, where this one has begun its own. */
-  #adopt({ endpoints }: StoredState): void {
+  /** What was stored before is gone on from, or what is known here is stored in its place. */
+  async #adopt(stored: StoredState): Promise<void> {
     this.#isBehind = true;
-    for (const stored of endpoints) {
-      const own = this.#states.get(stored.label);
-      const state = own ? { ...own, sinceMs: Math.min(own.sinceMs, stored.sinceMs) } : stored;
-      this.#states.set(stored.label, state);
-      if (own) this.#held.push({ ...NO_WRITE, label: stored.label, state, rows: stored.open });
+    this.#steering ??= stored.steering;
+    if (stored.isOthers) await this.#giveWay();
+    for (const state of stored.endpoints) {
+      const own = this.#states.get(state.label);
+      this.#states.set(state.label, own ? { ...own, sinceMs: Math.min(own.sinceMs, state.sinceMs) } : state);
+      if (own) this.#close(state);
     }
+    this.#hasLoaded = true;
+  }
+
+  /** Another has looked meanwhile: what it stored is gone on from, with what was seen here before it began. */
+  async #giveWay(): Promise<void> {
+    const unstoredRows = await this.#unstored();
+    this.#batch = Array.from(unstoredRows, ([label, rows]) => ({ ...NO_WRITE, label, rows }));
+    this.#held = [];
+    this.#states.clear();
+  }
+
+  /** By endpoint: rows that say what was seen here and is in no row that is stored. */
+  async #unstored(): Promise<(readonly [label: string, rows: readonly StepRow[]])[]> {
+    const { store } = this.#options;
+    const samples = new Map<string, StepRow[]>();
+    for (const { label, rows } of [...this.#batch, ...this.#held]) {
+      const own = samples.get(label) ?? [];
+      for (const row of rows) if (tierOf(row) === 'sample') own.push(row);
+      if (own.length > 0) samples.set(label, own);
+    }
+    const found: (readonly [string, readonly StepRow[]])[] = [];
+    for (const [label, held] of samples) {
+      const fromMs = Math.min(...held.map((row) => row.fromMs));
+      found.push([label, unstored(held, await store.read(label, 'sample', fromMs, Infinity))]);
+    }
+    return found.filter(([, rows]) => rows.length > 0);
+  }
+
+  /**
+   * What is stored as open has no end of its own any more, and becomes rows; but for a stretch that this process went on
+   * with, and has the whole of.
+   */
+  #close(stored: EndpointState): void {
+    const state = this.#states.get(stored.label);
+    const held = [...this.#batch, ...this.#held].flatMap(({ label, rows }) =>
+      label === stored.label ? rows : [],
+    );
+    const isOurs = (row: StepRow): boolean =>
+      this.#hasLoaded &&
+      [...(state?.open ?? []), ...held].some(
+        ({ lengthMs, fromMs }) => lengthMs === row.lengthMs && fromMs === row.fromMs,
+      );
+    const rows = stored.open.filter((row) => !isOurs(row));
+    this.#held.push({ ...NO_WRITE, label: stored.label, state, rows });
   }
 
   #fail(error: unknown): void {
@@ -245,25 +333,4 @@ export class History {
     if (this.#trouble === undefined) this.#options.onTrouble(error);
     this.#trouble = words;
   }
-}
-
-/** Minutes and hours that are over become rows; those that have begun are open. */
-function afterSample(before: EndpointState | undefined, label: string, sample: FleetSample) {
-  const row = rowOf(sample);
-  const closed: StepRow[] = [];
-  const open = (['minute', 'hour'] as const).map((tier) => {
-    const next = stretched(row, TIER_MS[tier]);
-    const last = before?.open.find(({ lengthMs }) => lengthMs === next.lengthMs);
-    if (last?.fromMs === next.fromMs) return added(last, next);
-    if (last) closed.push(last);
-    return next;
-  });
-  const state = { label, sinceMs: before?.sinceMs ?? sample.atMs, lastMs: sample.atMs, open };
-  return { row, closed, state };
-}
-
-function startOf(event: LifeEvent, endpoint: string, atMs: number): StartRecord | undefined {
-  if (event.kind !== 'started') return undefined;
-  const { from, seconds, perf } = event;
-  return { endpoint, atMs, from, seconds, perf };
 }

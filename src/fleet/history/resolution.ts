@@ -1,5 +1,5 @@
 /** How finely a stretch of time can be shown. Pure. */
-import { TIER_MS, TIERS, type Tier } from './store.ts';
+import { TIER_MS, TIERS, type Tier } from './tiers.ts';
 
 export interface Resolution {
   /** The rows that are read. */

@@ -8,13 +8,16 @@ import { join } from 'node:path';
 import {
   isUnreadable,
   NewerFile,
+  PRIVATE_FOLDER,
   setAside,
   UnreadableFile,
   type Sqlite,
 } from '../../storage/database-file.ts';
+import type { Change } from '../../scaling/autotune/state.ts';
 import type { StepRow } from './fold.ts';
 import { HistoryFile } from './history-file.ts';
-import { KEPT_MS, type HistoryStore, type StoredState, type Tier, type Write } from './store.ts';
+import type { HistoryStore, StoredState, Write } from './store.ts';
+import { KEPT_MS, type Tier } from './tiers.ts';
 
 const FILE = 'fleet.sqlite';
 
@@ -50,7 +53,7 @@ export class SqliteHistory implements HistoryStore {
   async open(): Promise<StoredState> {
     // Imported here: most users watch no endpoint, or have no STATE_DIR.
     this.#sqlite ??= await import('node:sqlite');
-    mkdirSync(this.#options.directory, { recursive: true });
+    mkdirSync(this.#options.directory, PRIVATE_FOLDER);
     try {
       return this.#openAndRead(this.#sqlite);
     } catch (error) {
@@ -80,6 +83,10 @@ export class SqliteHistory implements HistoryStore {
       this.#options.onHole(label, unreadable);
     }
     return rows;
+  }
+
+  async journal(label: string, most: number): Promise<readonly Change[]> {
+    return this.#file?.journal(label, most) ?? [];
   }
 
   close(): void {

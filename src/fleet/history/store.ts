@@ -1,25 +1,9 @@
 /** Where the history is kept: on disk, in Redis, or in memory. Each keeps the same things in the same way. */
 import type { KnownEndpoint } from '../discovery/knowledge.ts';
+import type { Change, SteeringState } from '../../scaling/autotune/state.ts';
 import type { Origin, WorkerLife } from '../workers/lives.ts';
 import type { StepRow } from './fold.ts';
-
-/** Rows come one for each sample, each minute, and each hour, and the coarser ones are kept for longer. */
-export const TIERS = ['sample', 'minute', 'hour'] as const;
-export type Tier = (typeof TIERS)[number];
-
-export const TIER_MS: Readonly<Record<Tier, number>> = { sample: 0, minute: 60_000, hour: 3_600_000 };
-
-const DAY_MS = 86_400_000;
-export const KEPT_MS: Readonly<Record<Tier, number>> = {
-  sample: 3 * DAY_MS,
-  minute: 40 * DAY_MS,
-  hour: 400 * DAY_MS,
-};
-
-export function tierOf({ lengthMs }: StepRow): Tier {
-  if (lengthMs === 0) return 'sample';
-  return lengthMs === TIER_MS.minute ? 'minute' : 'hour';
-}
+import type { Tier } from './tiers.ts';
 
 /** Of an endpoint, as of its last sample; stored with it. */
 export interface EndpointState {
@@ -43,18 +27,37 @@ export interface StartRecord {
 
 export const STARTS_KEPT = 500;
 
+/** What steering knows of an endpoint, with its last change; each change stays in the journal under its number. */
+export interface StoredSteering {
+  readonly label: string;
+  readonly state: SteeringState;
+}
+
+/** Changes of each endpoint that the journal keeps: at most four a day, so more than a year of them. */
+export const CHANGES_KEPT = 1500;
+
 export type StoredEndpoint = Pick<KnownEndpoint, 'id' | 'name' | 'label'>;
 
 /** What a process goes on from. */
 export interface StoredState {
+  /** Another process has written since this one did. */
+  readonly isOthers: boolean;
   readonly endpoints: readonly EndpointState[];
   readonly lives: readonly WorkerLife[];
   /** By time. */
   readonly starts: readonly StartRecord[];
   readonly known: readonly StoredEndpoint[];
+  readonly steering: readonly StoredSteering[];
 }
 
-export const NOTHING_STORED: StoredState = { endpoints: [], lives: [], starts: [], known: [] };
+export const NOTHING_STORED: StoredState = {
+  isOthers: false,
+  endpoints: [],
+  lives: [],
+  starts: [],
+  known: [],
+  steering: [],
+};
 
 /** What one look, or one list of endpoints, brings. */
 export interface Write {
@@ -69,6 +72,7 @@ export interface Write {
   readonly gone: readonly number[] | 'all';
   readonly starts: readonly StartRecord[];
   readonly known: readonly StoredEndpoint[] | undefined;
+  readonly steering: StoredSteering | undefined;
 }
 
 export const NO_WRITE: Write = {
@@ -79,6 +83,7 @@ export const NO_WRITE: Write = {
   gone: [],
   starts: [],
   known: undefined,
+  steering: undefined,
 };
 
 export interface HistoryStore {
@@ -91,7 +96,15 @@ export interface HistoryStore {
   open(): Promise<StoredState>;
   /** All of it is stored, or nothing. @throws What keeps it from being written just now. */
   write(writes: readonly Write[], nowMs: number): Promise<void>;
+  /**
+   * Adds rows of an endpoint to those that are there, though another process writes now. Only where there may be one.
+   *
+   * @throws What keeps it from being written just now; then it may have been.
+   */
+  add?(label: string, rows: readonly StepRow[], nowMs: number): Promise<void>;
   /** Rows of an endpoint whose stretches begin from the first moment on, before the second; earliest first. */
   read(label: string, tier: Tier, fromMs: number, toMs: number): Promise<readonly StepRow[]>;
+  /** The last changes of an endpoint, at most so many; earliest first. */
+  journal(label: string, most: number): Promise<readonly Change[]>;
   close(): void;
 }

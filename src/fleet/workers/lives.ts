@@ -72,8 +72,13 @@ const FORGET_AFTER_MS = 600_000;
 /** A measured performance that differs by less is the same. */
 const SAME_PERF = 0.01;
 
+export interface KnownLives {
+  get(id: number): WorkerLife | undefined;
+  of(endpoint: string): Iterable<WorkerLife>;
+}
+
 /** @param mostGapMs Between two looks that leave no hole: what happened between them happened then. */
-export function afterLook(lives: ReadonlyMap<number, WorkerLife>, look: Look, mostGapMs: number): LivesAfter {
+export function afterLook(lives: KnownLives, look: Look, mostGapMs: number): LivesAfter {
   const changed: WorkerLife[] = [];
   const gone: number[] = [];
   const events: LifeEvent[] = [];
@@ -87,8 +92,8 @@ export function afterLook(lives: ReadonlyMap<number, WorkerLife>, look: Look, mo
     if (after !== before) changed.push(after);
     events.push(...eventsOf(before, after, look, isDense));
   }
-  for (const life of lives.values()) {
-    if (life.endpoint !== look.endpoint || seen.has(life.id)) continue;
+  for (const life of lives.of(look.endpoint)) {
+    if (seen.has(life.id)) continue;
     const after = miss(life, look.atMs);
     if (after === undefined) gone.push(life.id);
     else if (after !== life) changed.push(after);

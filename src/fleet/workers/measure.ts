@@ -55,7 +55,7 @@ export function measure(
   const measures = Object.fromEntries(
     Object.entries(sums).map(([name, value]) => [
       name,
-      unreadable > 0 || amount(value) === undefined ? null : inSteps(value ?? 0, STEPS[name as Measure]),
+      unreadable > 0 || value === undefined ? null : inSteps(value, STEPS[name as Measure]),
     ]),
   ) as Record<Measure, number | null>;
   return { atMs, measures, workers: countStatuses(workers, unreadable) };
@@ -120,6 +120,8 @@ function amount(value: number | null | undefined): number | undefined {
   return value === null || value === undefined || !(value >= 0) || value === Infinity ? undefined : value;
 }
 
-function inSteps(value: number, steps: number): number {
-  return Math.round(value * steps) / steps;
+/** null: more than can be kept exactly, which nothing that works can do. */
+function inSteps(value: number, steps: number): number | null {
+  const whole = Math.round(value * steps);
+  return Number.isSafeInteger(whole) ? whole / steps : null;
 }

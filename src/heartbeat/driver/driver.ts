@@ -25,7 +25,7 @@ import { Pacer } from './pacing/pacer.ts';
 import type { Ports } from './ports.ts';
 import type { Instant } from '../engine/clock-drift.ts';
 import { Queue } from './queue.ts';
-import { isFinal } from '../engine/schedule.ts';
+import { isFinal, isInTime } from '../engine/schedule.ts';
 import {
   snapshotOf,
   type DeploymentSnapshot,
@@ -84,6 +84,7 @@ export class HeartbeatDriver {
   #offset: number;
   #longestSleep = LONGEST_SLEEP;
   readonly #alarm: Alarm;
+  #released = false;
   #stopped = false;
 
   constructor(options: DriverOptions) {
@@ -129,6 +130,26 @@ export class HeartbeatDriver {
       if (chosen(state, id)) this.#tell(entry, { type: 'beat-now' }, this.#now());
     }
     this.#pump();
+  }
+
+  /** Nobody needs the deployments: none is beaten, nor one that is added, until relight(). May be called again. */
+  release(): void {
+    this.#released = true;
+    for (const entry of this.#deployments.values()) this.#tell(entry, { type: 'release' }, this.#now());
+    this.#pump();
+  }
+
+  /**
+   * Somebody needs them again: all that were released are beaten at once, the one that would die first before the
+   * others. Returns the ids of those for which it is too late, or for which an attempt that takes A would be.
+   */
+  relight(): number[] {
+    this.#released = false;
+    const now = this.#now();
+    const released = [...this.#deployments.values()].filter(({ beat }) => beat.released);
+    for (const entry of released) this.#tell(entry, { type: 'relight' }, now);
+    this.#pump();
+    return released.filter(({ beat }) => !isInTime(beat, now.mono)).map(({ beat }) => beat.id);
   }
 
   /** Looks at the key source now, for instance because a reload was asked for. */
@@ -219,6 +240,7 @@ export class HeartbeatDriver {
     this.#deployments.set(id, entry);
     this.#queue.demand.add(timing);
     this.#queue.place(entry, now.mono);
+    if (this.#released) this.#tell(entry, { type: 'release' }, now);
   }
 
   #retime(entry: Entry, timing: Heartbeat['timing']): void {
@@ -272,7 +294,7 @@ export class HeartbeatDriver {
     this.#outbox.add(id, notice);
     if (notice.type === 'overdue') entry.calls.get(notice.attempt)?.discount();
     if (notice.type === 'accepted') this.#final?.settle(id, 'reached');
-    if (notice.type === 'state' && (notice.to === 'gone' || isFinal(notice.to)))
+    if (notice.type === 'state' && (notice.to === 'gone' || notice.to === 'released' || isFinal(notice.to)))
       this.#final?.settle(id, 'ended');
   }
 

@@ -45,6 +45,12 @@ export function step(beat: Heartbeat, event: Event, now: Instant, random: () => 
     case 'beat-now':
       dueNow(draft);
       break;
+    case 'release':
+      release(draft);
+      break;
+    case 'relight':
+      relight(draft);
+      break;
     case 'stop':
       stop(draft);
       break;
@@ -163,6 +169,27 @@ function retime(draft: Draft, timing: Timing): void {
   beat.timing = timing;
   beat.spacing = Math.min(beat.spacing, timing.maxSpacing);
   if (beat.gone) dueNow(draft);
+}
+
+/** An answer that is still awaited would only lengthen a life that nobody needs. */
+function release(draft: Draft): void {
+  for (const attempt of draft.beat.inFlight) abort(draft, attempt, 'superseded');
+  draft.beat.released = true;
+}
+
+/**
+ * At once, on a new connection: the old ones are as old as the silence. Until a heartbeat is accepted the deployment is
+ * in trouble: nobody knows whether it lives, and its next beats are spread, as others were released with it.
+ */
+function relight(draft: Draft): void {
+  const { beat, now } = draft;
+  if (!beat.released) return;
+  beat.released = false;
+  beat.fresh = true;
+  if (beat.trouble === 'none') beat.trouble = 'failing';
+  // Not since it would have been due: that it was not sent then is no lag.
+  beat.dueAt = now.mono;
+  beat.latestAt = now.mono;
 }
 
 function stop(draft: Draft): void {

@@ -1,9 +1,9 @@
 import type { Heartbeat } from './state.ts';
 import { isFinal, wasJustReached } from './schedule.ts';
 
-/** Whether a last beat would gain anything: not where one was reached just now, nor where it is gone. */
+/** Whether a last beat is wanted: not where one was reached just now, nor where it is gone, or nobody needs it. */
 export function wantsFinalBeat(beat: Heartbeat, mono: number): boolean {
-  return !isFinal(beat.state) && !beat.gone && !wasJustReached(beat, mono);
+  return !isFinal(beat.state) && !beat.released && !beat.gone && !wasJustReached(beat, mono);
 }
 
 /**

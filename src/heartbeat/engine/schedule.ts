@@ -10,6 +10,11 @@ export function isFinal(state: HeartbeatState): boolean {
   return state === 'stopped';
 }
 
+/** Whether nothing is sent, whatever is due. */
+function isSilent({ state, released }: Heartbeat): boolean {
+  return isFinal(state) || released;
+}
+
 /**
  * When the deployment expires if no further beat arrives: monotonic ms, never later than the service's own
  * clock will have it. Infinity without a TTL. Before the first acknowledged beat this is the latest it can be.
@@ -33,6 +38,11 @@ export function ageOf(beat: Heartbeat, mono: number): number {
   return mono - (beat.basis - beat.drift.hidden);
 }
 
+/** Whether an attempt that leaves now, and takes A, is still in time; true without a TTL. */
+export function isInTime(beat: Heartbeat, mono: number): boolean {
+  return mono + beat.timing.attemptTimeout <= expiresAt(beat);
+}
+
 /** Whether the last acknowledged beat left so short ago, s at most, that another one now would gain nothing. */
 export function wasJustReached(beat: Heartbeat, mono: number): boolean {
   return beat.state === 'healthy' && ageOf(beat, mono) < Math.min(beat.spacing, beat.timing.attemptTimeout);
@@ -44,11 +54,12 @@ export function urgentAt(beat: Heartbeat): number {
 }
 
 /**
- * The state to show, by priority: gone before lapsed, lapsed before the reason of a failure, the reason before
+ * The state to show, by priority: released before all that a heartbeat might find, gone before lapsed, lapsed before the reason of a failure, the reason before
  * `retrying` and `urgent`.
  */
 export function stateOf(beat: Heartbeat, mono: number): HeartbeatState {
   if (isFinal(beat.state)) return beat.state;
+  if (beat.released) return 'released';
   if (beat.gone) return 'gone';
   if (mono >= expiresAt(beat)) return 'lapsed';
   if (beat.trouble === 'throttled' || beat.trouble === 'unauthorized') return beat.trouble;
@@ -60,7 +71,7 @@ export function stateOf(beat: Heartbeat, mono: number): HeartbeatState {
 
 /** When the next attempt may leave, given that there is room for it: monotonic ms, Infinity for not now. */
 export function sendAt(beat: Heartbeat): number {
-  if (isFinal(beat.state) || beat.inFlight.length >= MAX_IN_FLIGHT) return Infinity;
+  if (isSilent(beat) || beat.inFlight.length >= MAX_IN_FLIGHT) return Infinity;
   return Math.max(Math.min(beat.dueAt, hedgeAt(beat)), beat.lastSentAt + beat.spacing);
 }
 
@@ -81,7 +92,7 @@ function slowLatency(beat: Heartbeat): number {
 
 /** When the heartbeat must be woken for anything but sending, monotonic ms. */
 export function deadlineAt(beat: Heartbeat): number {
-  if (isFinal(beat.state)) return Infinity;
+  if (isSilent(beat)) return Infinity;
   let at = beat.keyReadAt;
   for (const attempt of beat.inFlight) {
     const life = attempt.overdue ? beat.timing.attemptLife : beat.timing.attemptTimeout;
@@ -94,7 +105,7 @@ export function deadlineAt(beat: Heartbeat): number {
 
 /** When the next attempt is expected, for people and metrics: monotonic ms, Infinity for never. */
 export function nextBeatAt(beat: Heartbeat): number {
-  if (isFinal(beat.state)) return Infinity;
+  if (isSilent(beat)) return Infinity;
   const [oldest] = beat.inFlight;
   if (beat.dueAt === Infinity && oldest !== undefined) return oldest.sentAt;
   return Math.max(beat.dueAt, beat.lastSentAt + beat.spacing);

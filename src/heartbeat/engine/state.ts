@@ -7,7 +7,8 @@ import { MIN_SPACING } from './formulas.ts';
 
 /**
  * In the order in which a deployment might pass through them. Only `stopped` is final: a `gone` deployment is tried
- * slowly, because the service may be wrong, or the deployment may be created again.
+ * slowly, because the service may be wrong, or the deployment may be created again; a `released` one is not beaten,
+ * because the app that needs it is not well, until that is well again.
  */
 export const HEARTBEAT_STATES = [
   'starting',
@@ -19,6 +20,7 @@ export const HEARTBEAT_STATES = [
   'suspect-gone',
   'lapsed',
   'gone',
+  'released',
   'stopped',
 ] as const;
 
@@ -89,6 +91,8 @@ export interface Heartbeat {
   readonly notFoundAt: number | undefined;
   /** Whether it was believed. From then on until the next success it is asked slowly, whatever it answers. */
   readonly gone: boolean;
+  /** Whether nobody needs it: then nothing is sent, whatever is due, and the TTL does the rest. */
+  readonly released: boolean;
   /** Whether the next attempt must not reuse a connection. */
   readonly fresh: boolean;
   /** Whether an urgent deployment may have two attempts running; a 429 forbids it until the next success. */
@@ -111,6 +115,10 @@ export type Event =
   | { readonly type: 'timing'; readonly timing: Timing }
   /** Beat as soon as the spacing allows. */
   | { readonly type: 'beat-now' }
+  /** Nobody needs the deployment any more. */
+  | { readonly type: 'release' }
+  /** Somebody needs it again. */
+  | { readonly type: 'relight' }
   | { readonly type: 'stop' };
 
 export type Action =
@@ -203,6 +211,7 @@ export function startHeartbeat(
     keyReadAt: Infinity,
     notFoundAt: undefined,
     gone: false,
+    released: false,
     fresh: false,
     hedging: true,
   };

@@ -6,12 +6,15 @@ import { unwatchFile, watchFile } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApiKey, type ApiKey } from '../../client/api-key.ts';
 import { type ConfigProblem, describeProblem, isError } from '../../config/problem.ts';
+import { credentialsOf } from '../../config/credentials.ts';
 import type { HeartSettings } from '../../config/options/heart-options.ts';
 import type { LoadedHeart } from '../../config/load-heart.ts';
 import { LOG_LEVELS, type LogLevel } from '../../config/types/log-levels.ts';
+import { Redaction } from '../../contract/text/redaction.ts';
 import type { ServiceManagerSettings } from '../../config/service-manager.ts';
-import { Heart, type HeartListener } from '../heart.ts';
+import { Heart, type AppChoice, type HeartListener } from '../heart.ts';
 import { Announcer } from './log/announcer.ts';
+import { AppLines } from './log/app-lines.ts';
 import type { StartDaemon } from './supervision/daemon-child.ts';
 import { createHeartLog, type HeartLog } from './log/log.ts';
 import { attemptsAtOnce } from './open-files.ts';
@@ -63,7 +66,7 @@ export class HeartService {
   #stopping = false;
 
   constructor(options: HeartServiceOptions) {
-    const { settings, stderr, files, problems, ignoredNames } = options;
+    const { settings, stderr, files, problems, ignoredNames, overriddenNames } = options;
     const { promise: firstExchange, resolve: exchanged } = Promise.withResolvers<void>();
     this.firstExchange = firstExchange;
     this.#options = options;
@@ -74,7 +77,7 @@ export class HeartService {
       stderr,
       level: () => this.#level,
       format: settings.logFormat,
-      secret: () => this.#apiKey.current(),
+      redaction: new Redaction(() => credentialsOf(this.#settings, this.#apiKey.current())),
       onMessage: (level) => this.#reports.message(level),
     });
     this.#reports = new Reports({
@@ -82,6 +85,7 @@ export class HeartService {
       deploymentIds: () => this.#heart.deploymentIds(),
       lastTickAt: () => this.#heart.lastTickAt(),
       openConnections: () => this.#heart.openConnections(),
+      app: () => this.#heart.app(),
     });
     this.#announcer = new Announcer(this.#log, () => this.#heart.sharedLimit());
     this.#heart = new Heart({
@@ -90,11 +94,13 @@ export class HeartService {
       listener: this.#listener(exchanged),
       deployments: settings.deployments,
       settings,
+      app: appOf(settings),
       attemptsAtOnce: attemptsAtOnce(),
     });
     this.#sayProblems(problems);
     if (ignoredNames.length > 0)
       this.#log.info({ names: ignoredNames }, 'variables that Kubernetes made for a Service are ignored');
+    this.#sayOverridden(overriddenNames);
     this.#unwatchKey = this.#watchKeyFile(files.get('apiKey'));
   }
 
@@ -173,6 +179,7 @@ export class HeartService {
 
   #listener(exchanged: () => void): HeartListener {
     const [reports, announcer] = [this.#reports, this.#announcer];
+    const appLines = new AppLines(this.#log);
     return {
       notice(id, notice) {
         if (notice.type === 'sent') reports.lag(notice.lagMs);
@@ -190,6 +197,7 @@ export class HeartService {
       remark: (remark) => announcer.remark(remark),
       keyUnreadable: (why) =>
         announcer.rarely('the API key could not be read again; the old one stays', { why }),
+      app: (news) => appLines.news(news),
     };
   }
 
@@ -201,6 +209,15 @@ export class HeartService {
         'configuration problem',
       );
     }
+  }
+
+  /** Whoever changes the environment and sees nothing happen finds it here. */
+  #sayOverridden(names: readonly string[]): void {
+    if (names.length === 0) return;
+    this.#log.info(
+      { names },
+      'variables that are set in the environment too: those of PILOTLIGHT_ENV_FILE rule',
+    );
   }
 
   #watchKeyFile(path: string | undefined): () => void {
@@ -219,7 +236,7 @@ export class HeartService {
 
   /** All of the heart's part, or nothing. What only a restart can change stays, and the daemon says so. */
   async #loadAgain(): Promise<ReloadResult> {
-    const { settings: next, problems, files } = this.#options.loadConfig();
+    const { settings: next, problems, files, overriddenNames } = this.#options.loadConfig();
     if (next === undefined || problems.some(isError)) {
       const words = problems.filter(isError).map((problem) => describeProblem(problem));
       this.#log.error(
@@ -228,13 +245,14 @@ export class HeartService {
       );
       return { ok: false, problems: words };
     }
+    this.#sayOverridden(overriddenNames);
     const { logLevel, baseUrl, logFormat } = this.#settings;
     if (next.logLevel !== logLevel) this.#level = next.logLevel;
     this.#settings = { ...next, baseUrl, logFormat };
     this.#apiKey.replace(next.apiKey, files.get('apiKey'));
     this.#unwatchKey();
     this.#unwatchKey = this.#watchKeyFile(files.get('apiKey'));
-    this.#heart.reload(next.deployments, next);
+    this.#heart.reload(next.deployments, next, appOf(next));
     await this.#heart.keyChanged();
     this.#log.info({ deployments: next.deployments.length }, 'heartbeats reloaded');
     return { ok: true, problems: [] };
@@ -263,4 +281,8 @@ export class HeartService {
       'no last heartbeat reached these deployments',
     );
   }
+}
+
+function appOf({ appHealth, appGrace }: HeartSettings): AppChoice | undefined {
+  return appHealth === undefined ? undefined : { address: appHealth, grace: appGrace };
 }

@@ -11,6 +11,7 @@ import { EXIT } from '../../config/exit-codes.ts';
 import { describeProblem } from '../../config/problem.ts';
 import { isAwaited, loadHeartConfig, type LoadedHeart } from '../../config/load-heart.ts';
 import { serviceManagerSettings } from '../../config/service-manager.ts';
+import { keepSecretsOutOfDumps } from './dumps.ts';
 import { HeartService } from './heart-service.ts';
 import { listenForSignals, type Signals } from './link/signals.ts';
 import { openStderr, type Stderr } from './log/stderr.ts';
@@ -26,6 +27,7 @@ const START_AGAIN_MS = 5_000;
 const FLUSH_MS = 500;
 
 export async function runHeart(): Promise<void> {
+  keepSecretsOutOfDumps();
   const stderr = openStderr();
   const signals = listenForSignals();
   const loaded = await loadWhenThere(stderr, signals);

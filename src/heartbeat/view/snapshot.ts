@@ -32,6 +32,19 @@ export interface DeploymentSnapshot {
   readonly timeline: readonly BeatRecord[];
 }
 
+/** In the order of an app that never was well. `released`: its deployments are, until it is well again. */
+export const APP_STATES = ['unknown', 'unwell', 'released', 'well'] as const;
+
+/** The app that the deployments are kept alive for. */
+export interface AppSnapshot {
+  readonly state: (typeof APP_STATES)[number];
+  /** How long it has not been well, as far as it could be asked, ms. */
+  readonly unwellMs: number;
+  readonly graceMs: number;
+  /** Why its last answer was not a good one. */
+  readonly why?: string;
+}
+
 /** A minimum time between any two beats of this key, which the service was found to keep to, and what it asks for. */
 export interface SharedLimit {
   /** θ, ms. */
@@ -91,11 +104,11 @@ export function snapshotOf(last: Heartbeat, stats: Stats, now: Instant): Deploym
 
 /**
  * The stats know margins only from beats that arrived; a deployment in trouble may be closer now. One that is gone has
- * no time left to run out.
+ * no time left to run out, and that of a released one runs out on purpose.
  */
 function closestMargin(beat: Heartbeat, stats: Stats, now: Instant): number | undefined {
   const { ttl } = beat.timing;
-  const idle = isFinal(beat.state) || beat.gone || !beat.acknowledged;
+  const idle = isFinal(beat.state) || beat.released || beat.gone || !beat.acknowledged;
   if (ttl === undefined || idle) return stats.minMarginRatio;
   return Math.min(stats.minMarginRatio ?? Infinity, (expiresAt(beat) - now.mono) / ttl);
 }

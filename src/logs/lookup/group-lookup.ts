@@ -4,6 +4,7 @@
  */
 import { backoffMs } from '../../time/backoff.ts';
 import { within, type Clock } from '../../time/clock.ts';
+import { Repeating } from '../../time/repeating.ts';
 import type { LogListener } from '../events.ts';
 import {
   afterList,
@@ -33,62 +34,53 @@ const TIMEOUT_MS = 30_000;
 
 export class GroupLookup {
   readonly #options: GroupLookupOptions;
-  readonly #stopping = new AbortController();
+  readonly #asking: Repeating;
   #wanted: readonly WantedGroup[];
   #known = NOTHING_KNOWN;
   #followed: readonly number[] = [];
   #unserved: readonly string[] = [];
-  /** Ends the pause between two lists. */
-  #pause = new AbortController();
-  readonly #ended: Promise<void>;
+  #failures = 0;
 
   constructor(options: GroupLookupOptions) {
     this.#options = options;
     this.#wanted = options.wanted;
     this.#tell();
-    this.#ended = this.#run();
+    this.#asking = new Repeating({ run: (signal) => this.#look(signal), firstInMs: 0, clock: options.clock });
   }
 
   /** Others are wanted from now on; what of them is known is followed at once. */
   want(wanted: readonly WantedGroup[]): void {
     this.#wanted = wanted;
     this.#tell();
-    this.#pause.abort();
+    this.#asking.wake();
   }
 
   /** Resolves when nothing is under way any more. */
-  async stop(): Promise<void> {
-    this.#stopping.abort(new Error('stopping'));
-    await this.#ended;
+  stop(): Promise<void> {
+    return this.#asking.stop();
   }
 
-  async #run(): Promise<void> {
-    const { clock, random } = this.#options;
-    const { signal } = this.#stopping;
-    let failures = 0;
-    while (!signal.aborted) {
-      this.#pause = new AbortController();
-      const isNeeded = this.#wanted.some(({ by }) => by !== 'id');
-      failures = !isNeeded || (await this.#ask(failures)) ? 0 : failures + 1;
-      const pauseMs = failures === 0 ? LIST_EVERY_MS : backoffMs(failures, random());
-      await clock.sleep(pauseMs, AbortSignal.any([signal, this.#pause.signal])).catch(() => {});
-    }
+  /** @returns How long until the next list, ms. */
+  async #look(signal: AbortSignal): Promise<number> {
+    const isNeeded = this.#wanted.some(({ by }) => by !== 'id');
+    if (isNeeded) await this.#ask(signal);
+    else this.#failures = 0;
+    return this.#failures === 0 ? LIST_EVERY_MS : backoffMs(this.#failures, this.#options.random());
   }
 
-  /** Whether there was an answer. */
-  async #ask(failures: number): Promise<boolean> {
+  async #ask(signal: AbortSignal): Promise<void> {
     const { list, clock, observe } = this.#options;
-    const { signal } = this.#stopping;
     try {
       const listed = await within(clock, TIMEOUT_MS, signal, list);
       this.#known = afterList(this.#known, listed);
-      if (failures > 0) observe({ kind: 'groups listed again', failures });
+      if (this.#failures > 0) observe({ kind: 'groups listed again', failures: this.#failures });
+      this.#failures = 0;
       this.#tell();
       this.#tellUnserved();
-      return true;
     } catch (error) {
-      if (!signal.aborted) observe({ kind: 'groups not listed', error, failures: failures + 1 });
-      return false;
+      if (signal.aborted) return;
+      this.#failures += 1;
+      observe({ kind: 'groups not listed', error, failures: this.#failures });
     }
   }
 

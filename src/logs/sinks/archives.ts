@@ -4,10 +4,11 @@
  * a compressed file appears whole under its name or not at all, and nothing has to remember anything.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { FILE_MODE } from './regular-file.ts';
 
 export interface ArchivesOptions {
   /** The file that is rotated. */
@@ -17,6 +18,8 @@ export interface ArchivesOptions {
 }
 
 const PARTIAL = '.gz.partial';
+/** Of a mode: who may read and write. */
+const PERMISSIONS = 0o777;
 
 interface Archive {
   readonly number: number;
@@ -33,11 +36,17 @@ export class Archives {
     this.#maxFiles = maxFiles;
   }
 
-  /** Gives the file the next number: after this there is none under its own name. */
-  async rotate(): Promise<void> {
+  /**
+   * Gives the file the next number: after this there is none under its own name.
+   *
+   * @returns Its mode: somebody may have said who reads it.
+   */
+  async rotate(): Promise<number> {
     const newest = (await this.#list()).at(-1)?.number ?? 0;
+    const { mode } = await stat(this.#path);
     await rename(this.#path, this.#name(newest + 1));
     await syncDirectory(this.#path);
+    return mode & PERMISSIONS;
   }
 
   /** The newest one, as long as it is not compressed. */
@@ -63,9 +72,11 @@ export class Archives {
     const plain = this.#name(number);
     if (!isCompressed) {
       const partial = plain + PARTIAL;
+      const { mode } = await stat(plain);
       // flush: what is renamed and whose source is removed must be on disk.
-      const target = createWriteStream(partial, { flush: true });
+      const target = createWriteStream(partial, { flush: true, mode: FILE_MODE });
       await pipeline(createReadStream(plain), createGzip(), target, { signal });
+      await chmod(partial, mode & PERMISSIONS);
       await rename(partial, `${plain}.gz`);
       await syncDirectory(plain);
     }

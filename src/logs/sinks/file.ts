@@ -28,6 +28,7 @@ export interface FileSinkOptions {
 }
 
 const { O_APPEND, O_CREAT, O_WRONLY } = constants;
+const FOLDER_MODE = 0o700;
 
 export function fileSink(options: FileSinkOptions): Sink {
   return new FileSink(options);
@@ -66,7 +67,7 @@ class FileSink implements Sink {
   /** How many of the lines are in the files already. */
   async #recover(lines: readonly string[]): Promise<number> {
     const { path } = this.#options;
-    await mkdir(dirname(path), { recursive: true });
+    await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
     const isEmpty = (await endTornLine(path, lines)) === 0;
     const last = isEmpty ? await this.#archives.newestPlain() : path;
     return last === undefined ? 0 : 1 + (await indexOfLastLine(last, lines));
@@ -80,14 +81,18 @@ class FileSink implements Sink {
   async #append(lines: readonly string[], from: number, signal: AbortSignal): Promise<number> {
     const { path } = this.#options;
     let rotations = 0;
+    /** Of the file before, for the one after it. */
+    let mode: number | undefined;
     for (let at = from; at < lines.length;) {
       signal.throwIfAborted();
       await using file = await openRegular(path, O_WRONLY | O_APPEND | O_CREAT);
+      if (mode !== undefined) await file.chmod(mode);
+      mode = undefined;
       const count = await this.#appendWhatFits(file, lines, at);
       at += count;
       if (count > 0) continue;
       await this.#tidying; // else files pile up when they are written faster than compressed
-      await this.#archives.rotate();
+      mode = await this.#archives.rotate();
       rotations += 1;
     }
     return rotations;

@@ -9,12 +9,15 @@ export class NoRegularFile extends PilotlightError {
   readonly actor = 'user';
 }
 
+/** Of a file that is made: what workers print is nobody else's to read, until its owner says so by another mode. */
+export const FILE_MODE = 0o600;
+
 /**
  * @param flags As of open(2).
  * @throws NoRegularFile before anything was written; never waits for the other end of a pipe.
  */
 export async function openRegular(path: string, flags: number): Promise<FileHandle> {
-  const file = await open(path, flags | constants.O_NONBLOCK).catch((error: unknown) => {
+  const file = await open(path, flags | constants.O_NONBLOCK, FILE_MODE).catch((error: unknown) => {
     throw isNoFile(error) ? refusal(path, error) : error;
   });
   try {

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type { Batch } from './batch.ts';
 import {
   isUnreadable,
+  PRIVATE_FOLDER,
   removeFile,
   setAside,
   UnreadableFile,
@@ -49,7 +50,7 @@ export async function sqliteSpools(options: SqliteSpoolOptions): Promise<OpenSql
   // as soon as it loads, and most users have no STATE_DIR.
   const sqlite = await import('node:sqlite');
   return () => {
-    mkdirSync(options.directory, { recursive: true });
+    mkdirSync(options.directory, PRIVATE_FOLDER);
     return new SqliteSpool(sqlite, options);
   };
 }
@@ -270,7 +271,7 @@ export class SqliteSpool implements DiskSpool {
    */
   #startOver(error: unknown): SpoolFile {
     const { clock, directory, observe } = this.#options;
-    mkdirSync(directory, { recursive: true });
+    mkdirSync(directory, PRIVATE_FOLDER);
     // Not an empty file, nor none: this may be the second try.
     if (mayHaveSpool(directory)) {
       const path = setAside(this.#path, error, clock.now());
@@ -284,12 +285,13 @@ export class SqliteSpool implements DiskSpool {
 
 /** For so many bytes and a batch: a disk that has room for a byte alone would be full again at once. @throws What the file system says. */
 function findRoom(directory: string, bytes: number): void {
-  mkdirSync(directory, { recursive: true });
+  mkdirSync(directory, PRIVATE_FOLDER);
   const path = join(directory, 'room');
   const piece = Buffer.alloc(BATCH_BYTES);
   rmSync(path, { force: true });
   try {
-    for (let found = 0; found <= bytes; found += BATCH_BYTES) writeFileSync(path, piece, { flag: 'a' });
+    for (let found = 0; found <= bytes; found += BATCH_BYTES)
+      writeFileSync(path, piece, { flag: 'a', mode: 0o600 });
   } finally {
     rmSync(path, { force: true });
   }

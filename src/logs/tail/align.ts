@@ -142,7 +142,7 @@ function evidentFrom(taken: Float64Array, seen: Float64Array): number {
 }
 
 /** Index of the line that makes EVIDENT_LINES distinct ones from `start` on. */
-function indexOfDistinct(hashes: Float64Array, start: number, end: number): number | undefined {
+export function indexOfDistinct(hashes: Float64Array, start: number, end: number): number | undefined {
   const distinct: number[] = [];
   for (let index = start; index < end; index++) {
     const hash = hashes[index] ?? 0;

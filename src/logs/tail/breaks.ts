@@ -1,6 +1,6 @@
 /** A tail that does not continue the lines taken: more came than it holds, or the log began anew. Neither is silent. */
 import { formerOf } from './hold.ts';
-import { afterPending, type PendingLine } from './last-line.ts';
+import { afterPending, pendingLine, type PendingLine } from './last-line.ts';
 import type { HashedLines } from './line-hash.ts';
 import type { Gap } from '../record.ts';
 import { extended, linesFrom, NOTHING, type Reading, type Stream, type Taken } from './stream.ts';
@@ -44,19 +44,31 @@ function partingLine(pending: PendingLine | undefined): string | undefined {
 }
 
 /** The log lost its end: what is left of it was delivered, and what comes from here on is of another epoch. */
-export function truncated(stream: Stream, now: number, left: number): Taken {
+export function truncated(stream: Stream, { text, now }: Reading, left: number): Taken {
+  const known = lineReader(stream.window);
   const window = rewrittenFrom(stream.window, left, NOTHING);
   const former = formerOf(stream.window.hashes, now);
+  const { unended } = text;
+  // Where the service joins its lines, the last one that is left has no end any more, and was delivered.
+  const isKnown = unended !== undefined && unended === known(left);
+  const parting = partingLine(stream.pending);
   return {
     kind: 'taken',
-    stream: { window, endsLines: stream.endsLines, whole: stream.whole === true, former },
+    stream: {
+      window,
+      endsLines: stream.endsLines,
+      whole: stream.whole === true,
+      former,
+      ...(unended !== undefined && { pending: pendingLine(unended, now, isKnown ? unended.length : 0) }),
+    },
+    ...(parting !== undefined && { parting }),
     lines: [],
     gap: { reason: 'reset', lost_min: 0, lost_estimate: 0 },
   };
 }
 
 function restarted(
-  { window, endsLines, former: before }: Stream,
+  { window, endsLines, former: before, cutAt }: Stream,
   { text, now }: Reading,
   fresh: HashedLines,
   {
@@ -66,7 +78,13 @@ function restarted(
   }: { readonly gap: Gap; readonly parting: string | undefined; readonly whole: boolean },
 ): Taken {
   const former = formerOf(window.hashes, now, whole ? undefined : before);
-  const emptied = { endsLines, whole, former, window: emptyWindow(nextPlace(window)) };
+  const emptied = {
+    endsLines,
+    whole,
+    former,
+    window: emptyWindow(nextPlace(window)),
+    ...(!whole && cutAt !== undefined && { cutAt }),
+  };
   const stream = extended(emptied, fresh, text, now);
   return { kind: 'taken', stream, ...(parting !== undefined && { parting }), gap, lines: fresh.lines };
 }

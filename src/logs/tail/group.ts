@@ -12,7 +12,7 @@ import { numberRecords, PLAIN } from './numbering.ts';
 import { answered, fittingTail, recoveringTail, type Bodies } from './poll/answer-size.ts';
 import type { Beginning, GroupProgress, GroupState, NextPoll, PollResult, Step } from './poll/group-state.ts';
 import { pacedBy, pollAfter } from './poll/pacing.ts';
-import { readTexts, type Readings } from './poll/reading.ts';
+import { pastAfter, readTexts, type Readings } from './poll/reading.ts';
 import { afterTooLarge } from './poll/too-large.ts';
 import { CLOSE_INTERVAL_MS, FIRST_PACE, MAX_TAIL, MIN_INTERVAL_MS, quietInterval } from './rate.ts';
 import type { Stream } from './stream.ts';
@@ -124,14 +124,14 @@ function take(state: GroupState, result: PollResult, readings: Readings): Step {
   };
   const stale = held.length > 0;
   if (taken.length === 0) {
-    // Older views of the log move nothing but the next poll, which comes as soon as this one did.
+    // Older views of the log move nothing but the next poll, which comes soon: of another log nothing is to be missed.
     const next: GroupState = { ...rest, progress: { ...known, streams }, failures: 0 };
     return {
       state: next,
       records: [],
       moved: false,
       stale,
-      next: pollAfter(next, now, rest.pace.intervalMs),
+      next: pollAfter(next, now, MIN_INTERVAL_MS),
     };
   }
   const numbered = numberRecords(state, taken, now);
@@ -148,6 +148,7 @@ function take(state: GroupState, result: PollResult, readings: Readings): Step {
     progress: { ...known, ...numbered.progress, ceiling, linesPerSecond: rate, streams },
     begun: true,
     forgotten: false,
+    past: pastAfter(state, taken, now),
     pace,
     takenAt: now,
     failures: 0,

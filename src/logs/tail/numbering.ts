@@ -17,7 +17,19 @@ export interface RecordNumbers {
   readonly seq: number;
   /** Microseconds since 1970. */
   readonly time: number;
+  /** When the epoch began. */
+  readonly began?: Beginning;
 }
+
+interface Beginning {
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** Those whose logs were seen to begin anew. */
+  readonly levels: readonly string[];
+}
+
+/** Milliseconds after which the levels of one log that began anew have all been seen to. */
+const ONE_START_MS = 60_000;
 
 interface LineContent {
   readonly line: string;
@@ -39,7 +51,7 @@ interface NumberedGroup {
 export function numberRecords(group: NumberedGroup, taken: readonly TakenByLevel[], now: number) {
   const records: LogRecord[] = [];
   const format = microsFormatter();
-  let { epoch, seq, time } = group.progress;
+  let { epoch, seq, time, began } = group.progress;
   const append = (level: string, content: LineContent | { readonly gap: Gap }) => {
     seq += 1;
     time = nextTime(time, now);
@@ -48,7 +60,12 @@ export function numberRecords(group: NumberedGroup, taken: readonly TakenByLevel
   };
   for (const [level, { parting }] of taken)
     if (parting !== undefined) append(level, { line: lastState(parting) });
-  if (taken.some(([, { gap }]) => gap?.reason === 'reset')) epoch += 1;
+  const anew = taken.filter(([, { gap }]) => gap?.reason === 'reset').map(([level]) => level);
+  if (anew.length > 0) {
+    const same = joined(began, anew, now);
+    if (same === undefined) epoch += 1;
+    began = same ?? { at: now, levels: anew };
+  }
   if (group.forgotten) append(PLAIN, { gap: { reason: 'reset', lost_min: 0, lost_estimate: 0 } });
   for (const [level, { gap, lines, continues }] of taken) {
     if (gap !== undefined) append(level, { gap });
@@ -59,7 +76,14 @@ export function numberRecords(group: NumberedGroup, taken: readonly TakenByLevel
       index += 1;
     }
   }
-  return { records, progress: { epoch, seq, time } };
+  return { records, progress: { epoch, seq, time, ...(began && { began }) } };
+}
+
+/** The levels of one log begin anew at once, and their first lines come one after another. */
+function joined(began: Beginning | undefined, anew: readonly string[], now: number): Beginning | undefined {
+  if (began === undefined || Math.abs(now - began.at) >= ONE_START_MS) return undefined;
+  if (anew.some((level) => began.levels.includes(level))) return undefined;
+  return { at: began.at, levels: [...began.levels, ...anew] };
 }
 
 /**

@@ -13,6 +13,8 @@ const MIN_RESERVE = 50;
 const RESERVE_SHARE = 0.2;
 /** The tail has room for this many times the expected lines. */
 const HEADROOM = 3;
+/** It reaches this many times as deep as lines were found that came late. */
+const LATE_ROOM = 2;
 const MEMORY_MS = 120_000;
 const MEAN_MS = 60_000;
 const QUIET_FACTOR = 1.5;
@@ -58,6 +60,8 @@ export interface PolledLines {
   readonly waiting: boolean;
   /** The most lines that the service has been found to give. */
   readonly ceiling: number;
+  /** How many lines before the tail's end one stood that came late: the next may stand deeper. */
+  readonly lateDepth?: number;
 }
 
 export const FIRST_PACE: Pace = {
@@ -74,7 +78,10 @@ export function paceAfter(pace: Pace, polled: PolledLines): Pace {
   const elapsedMs = Math.max(1, polled.elapsedMs);
   const isFirst = elapsedMs === Infinity;
   const crowded = !isFirst && polled.count > 0.5 * (polled.tail - reserve(polled.tail));
-  const needed = crowded ? 2 * polled.tail : polled.widened ? polled.tail : 0;
+  const needed = Math.max(
+    crowded ? 2 * polled.tail : polled.widened ? polled.tail : 0,
+    LATE_ROOM * (polled.lateDepth ?? 0),
+  );
   const rate = (polled.count / elapsedMs) * 1000;
   const peakRate = Math.max(rate, faded(pace.peakRate, elapsedMs));
   // What was known before is over: lines came faster.

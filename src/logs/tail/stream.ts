@@ -4,7 +4,8 @@ import { pendingLine, type PendingLine } from './last-line.ts';
 import { hashed, type HashedLines } from './line-hash.ts';
 import { MAX_TAIL } from './rate.ts';
 import type { Gap } from '../record.ts';
-import { standalone, type TailText } from './tail-text.ts';
+import { standalone, textSize, type TailText } from './tail-text.ts';
+import type { Past } from './view/past.ts';
 import { EMPTY_WINDOW, extendedBy, type LineWindow } from './window.ts';
 
 export interface Stream {
@@ -14,13 +15,20 @@ export interface Stream {
   readonly whole?: boolean;
   /** Lines of the last answer that was taken. */
   readonly shown?: number;
+  /** Characters of it. */
+  readonly size?: number;
+  /**
+   * Characters of an answer that had fewer lines than were asked for, and yet not the log's beginning:
+   * the service gives no more. One that is half as large or more counts as full.
+   */
+  readonly cutAt?: number;
   readonly pending?: PendingLine;
   /**
    * The text has been seen to end with a line's end, so a
    * missing one means that the line is still being written.
    */
   readonly endsLines: boolean;
-  /** The last answers were older views of the log. */
+  /** Of the last answers nothing was taken. */
   readonly held?: Hold;
   /** Lines repeat so much that new ones may have been taken for old ones: it was told of, and goes on. */
   readonly doubted?: boolean;
@@ -44,6 +52,8 @@ export interface Reading {
    * that are not in the tail, a reset all of them. Undefined while no rate is known.
    */
   readonly expected: number | undefined;
+  /** What slid out of the window lately. */
+  readonly past?: Past | undefined;
 }
 
 /** A wider tail would tell more than this one: ask again before taking anything. */
@@ -70,6 +80,8 @@ export interface Taken {
   /** Index of the line that is only the rest of one, whose beginning was delivered before. */
   readonly continues?: number;
   readonly gap?: Gap;
+  /** How many lines before the tail's end the first late one stood. */
+  readonly lateDepth?: number;
   /**
    * The most lines that the service gives, where this tail
    * shows it: fewer than asked, and yet not the oldest.
@@ -92,6 +104,11 @@ export function withPending(stream: Stream, pending: PendingLine | undefined): S
   return { ...rest, ...(pending !== undefined && { pending }) };
 }
 
+export function withoutFormer(stream: Stream): Stream {
+  const { former: _, ...rest } = stream;
+  return rest;
+}
+
 /** The stream after `fresh` lines and whatever the text ends with. */
 export function extended(stream: Stream, fresh: HashedLines, text: TailText, now: number): Stream {
   const { former } = stream;
@@ -99,8 +116,10 @@ export function extended(stream: Stream, fresh: HashedLines, text: TailText, now
   return {
     window,
     shown: text.lines.length,
+    size: textSize(text),
     endsLines: stream.endsLines || (text.unended === undefined && text.lines.length > 0),
     ...(stream.whole === true && window.hashes.length < MAX_TAIL && { whole: true }),
+    ...(stream.cutAt !== undefined && { cutAt: stream.cutAt }),
     ...(former !== undefined && isRemembered(former, now) && { former }),
     ...(text.unended !== undefined && { pending: pendingLine(text.unended, now) }),
   };

@@ -27,6 +27,24 @@ export function isFull(text: TailText, tail: number): boolean {
   return text.lines.length + 1 >= tail;
 }
 
+/** Characters, a line's end counted as one. */
+export function textSize({ lines, unended = '' }: TailText): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, unended.length);
+}
+
+/**
+ * Whether a text has become less, by more than a line: both by its lines, which a service that gives so many shows no
+ * fewer of, and by its characters, of which one that gives so many has no fewer.
+ */
+export function hasShrunk(
+  text: TailText,
+  before: { readonly shown?: number; readonly size?: number },
+): boolean {
+  const longest = text.lines.reduce((most, line) => Math.max(most, line.length), text.unended?.length ?? 0);
+  const { shown = 0, size = 0 } = before;
+  return text.lines.length + 1 < shown && textSize(text) + longest + 1 < size;
+}
+
 /**
  * A copy that stands alone. V8 keeps a piece of a split string as a pointer into the
  * whole: a window of 10,000 lines, each from another poll, would keep 10,000 tails alive.

@@ -2,8 +2,9 @@
  * A pure transition of a stream from one tail of it to the next.
  * A worker group has one stream, or one for each level where the service answers with a map of levels.
  */
+import { EVIDENT_LINES } from './align.ts';
 import { overrun, reset, truncated } from './breaks.ts';
-import { heldOnce, isOver, type Hold } from './hold.ts';
+import { heldOnce, isDoubtful, isOneLog, isOver } from './hold.ts';
 import { afterPending, restingLine, type Delivered } from './last-line.ts';
 import { hashed, type HashedLines } from './line-hash.ts';
 import {
@@ -11,6 +12,7 @@ import {
   extended,
   linesFrom,
   NOTHING,
+  withoutFormer,
   withPending,
   type Held,
   type Insufficient,
@@ -18,9 +20,10 @@ import {
   type Stream,
   type Taken,
 } from './stream.ts';
-import { isFull, standalone } from './tail-text.ts';
+import { hasShrunk, isFull, standalone, textSize, type TailText } from './tail-text.ts';
 import { isFormerView } from './view/former.ts';
-import { judge, type Verdict } from './view/verdict.ts';
+import { endsInPast } from './view/past.ts';
+import { explainedLines, judge, type Verdict } from './view/verdict.ts';
 import { lineReader, rewrittenFrom } from './window.ts';
 
 /**
@@ -38,75 +41,104 @@ export function beginStream({ text, tail, now }: Reading, deliver: boolean): Tak
   return { kind: 'taken', stream: { ...stream, ...passed }, lines: [] };
 }
 
-export function takeTail(stream: Stream, reading: Reading): Taken | Held | Insufficient {
+export function takeTail(known: Stream, reading: Reading): Taken | Held | Insufficient {
   const { text, tail, ceiling, widest, now } = reading;
-  const { window, pending } = stream;
+  const { window, pending } = known;
   const seen = hashed(text.lines);
-  const full = isFull(text, Math.min(tail, ceiling));
+  const size = textSize(text);
+  const full = isFull(text, Math.min(tail, ceiling)) || 2 * size >= (known.cutAt ?? Infinity);
   const facts = {
     full,
-    whole: stream.whole === true,
-    shown: stream.shown ?? 0,
+    whole: known.whole === true,
+    shrunk: hasShrunk(text, known),
+    expected: reading.expected ?? 0,
     pending: pending?.text,
     unended: text.unended,
   };
   const verdict = judge(window, seen, facts);
-  if (isUncertain(verdict)) {
-    const held = heldOnce(stream.held, now);
-    if (!isOver(held, now) && isFormerView(stream.former, seen, full, now)) return hold(stream, held);
+  const isFormer =
+    isUncertain(verdict, seen) &&
+    isFormerView(known.former, seen, explainedLines(verdict, window, seen), { full, now });
+  if (isFormer) {
+    const held = heldOnce(known.held, now);
+    if (!isOver(held, now)) return { kind: 'held', stream: { ...known, held } };
   }
+  // It was waited for once, and did not pass.
+  const stream = isFormer ? withoutFormer(known) : known;
   const widerTellsMore = isFull(text, tail) && tail < widest;
   switch (verdict.kind) {
     case 'appended': {
-      const { at, doubt } = verdict;
+      const { at } = verdict;
+      const mayBeAnother = stream.held !== undefined && isDoubtful(stream.held, window.hashes.length);
+      // Each time it may have been another log is told of.
+      const doubt = mayBeAnother ? window.hashes.length : verdict.doubt;
+      const before = mayBeAnother ? { ...stream, doubted: false } : stream;
       // In doubt that lasts, the widest tail was asked for before, and told no more.
-      const isNewDoubt = doubt > 0 && stream.doubted !== true;
+      const isNewDoubt = verdict.doubt > 0 && stream.doubted !== true;
       if (isNewDoubt && widerTellsMore)
         return { kind: 'insufficient', tail: Math.min(widest, 2 * tail), isNeeded: true };
-      const vanished = !full && at < window.hashes.length;
+      const vanished = !full && verdict.older > 0;
+      // However its lines repeat, another log would not have come to so many by now: the service gives no more.
+      const isSameLog = text.lines.length > EVIDENT_LINES + 2 * (reading.expected ?? Infinity);
+      const isCut = vanished && (doubt === 0 || isSameLog);
+      const taken = doubting(continued(stream, reading, linesFrom(seen, at)), before, reading, doubt);
       return {
-        ...doubting(continued(stream, reading, linesFrom(seen, at)), stream, reading, doubt),
-        ...((vanished ? doubt === 0 : text.lines.length > ceiling) && { ceiling: text.lines.length }),
+        ...(isCut ? cutOff(taken, size, verdict.older) : taken),
+        ...((vanished ? isCut : text.lines.length > ceiling) && { ceiling: text.lines.length }),
       };
     }
-    case 'merged':
-      return merged(stream, reading, seen, verdict);
+    case 'merged': {
+      const lateDepth = seen.lines.length - (verdict.fresh[0] ?? seen.lines.length);
+      const taken = { ...merged(stream, reading, seen, verdict), lateDepth };
+      return full || verdict.gone > 0 ? taken : cutOff(taken, size, verdict.older);
+    }
     case 'stale': {
-      const held = verdict.gone > 0 ? heldOnce(stream.held, now) : undefined;
-      const isLast = held !== undefined && isOver(held, now);
+      const isFork = verdict.fresh > 0;
+      const other = stream.held?.other;
+      // Neither the log known nor the one that may have begun since: so that one did, and has ended.
+      if (isFork && other !== undefined && !isOneLog(other, text)) return resetTo(other, stream, reading);
+      const held = heldOnce(stream.held, now, { least: verdict.left, ...(isFork && { other: text }) });
+      const isLast = isOver(held, now);
       // A log that repeats itself looks like its own past, where little of it is seen.
       if ((stream.held === undefined || isLast) && widerTellsMore)
         return { kind: 'insufficient', tail: widest, isNeeded: false };
-      if (!isLast) return hold(stream, held);
-      // What is left of it is the lesser part: not the log cut short, but another one that begins like it.
-      const isAnother = !full && (verdict.forked || verdict.gone > verdict.left);
-      return isAnother ? reset(stream, reading, seen) : truncated(stream, now, verdict.left);
+      if (!isLast) return { kind: 'held', stream: { ...stream, held } };
+      // What was left of it is the lesser part: not the log cut short, but another one that begins like it.
+      const least = held.least ?? verdict.left;
+      const isAnother = !full && (isFork || window.hashes.length - least > least);
+      return isAnother ? reset(stream, reading, seen) : truncated(stream, reading, verdict.left);
     }
     case 'broke': {
+      if (endsInPast(reading.past ?? [], window, full ? seen.hashes.subarray(1) : seen.hashes)) {
+        const held = heldOnce(stream.held, now);
+        if (!isOver(held, now)) return { kind: 'held', stream: { ...stream, held } };
+      }
       // Straight to the widest: each doubling is a round trip in which the log moves on.
       if (widerTellsMore) return { kind: 'insufficient', tail: widest, isNeeded: true };
+      const other = stream.held?.other;
+      if (other !== undefined && !isOneLog(other, text)) return resetTo(other, stream, reading);
       return full ? overrun(stream, reading, seen) : reset(stream, reading, seen);
     }
   }
 }
 
 /** The tail has little or nothing in common with the lines taken, or lacks the last of them. */
-function isUncertain(verdict: Verdict): boolean {
+function isUncertain(verdict: Verdict, { lines }: HashedLines): boolean {
   switch (verdict.kind) {
     case 'appended':
-      return verdict.doubt > 0;
+      return verdict.doubt > 0 && 2 * verdict.at < lines.length;
     case 'merged':
       return verdict.gone > 0;
     case 'stale':
-      return false;
+      return verdict.fresh > 0;
     case 'broke':
       return true;
   }
 }
 
-function hold(stream: Stream, held: Hold | undefined): Held {
-  const { held: _, ...rest } = stream;
-  return { kind: 'held', stream: { ...rest, ...(held && { held }) } };
+/** The log began anew with a text seen before this one, which is judged when it is seen again. */
+function resetTo(text: TailText, stream: Stream, reading: Reading): Taken {
+  return reset(stream, { ...reading, text }, hashed(text.lines));
 }
 
 function continued(stream: Stream, reading: Reading, fresh: HashedLines): Taken {
@@ -120,6 +152,13 @@ function continued(stream: Stream, reading: Reading, fresh: HashedLines): Taken 
 function rested({ pending: before }: Stream, next: Stream, { text, now, intervalMs }: Reading): Taken {
   const { pending, ...delivered } = restingLine(before, text, { endsLines: next.endsLines, now, intervalMs });
   return { kind: 'taken', stream: withPending(next, pending), ...delivered };
+}
+
+/** The beginning of the log is gone from an answer that could have held it: the service gives no more. */
+function cutOff({ stream, ...taken }: Taken, size: number, older: number): Taken {
+  // A few lines may as well have vanished.
+  if (older < EVIDENT_LINES) return { ...taken, stream };
+  return { ...taken, stream: { ...stream, whole: false, cutAt: size } };
 }
 
 /** Lines that came late stand between known ones; what else is new is at the end. */

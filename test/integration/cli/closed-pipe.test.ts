@@ -135,6 +135,7 @@ const MESSAGES: readonly (readonly [words: string, code: number])[] = [
   ['advise --url http://127.0.0.1:1', 3],
   ['fleet --url http://127.0.0.1:1', 3],
   ['healthcheck --url "$EMULATOR"', 3],
+  ['admin log-level loud', 2],
   ['completion tcsh', 2],
   ['call no.such', 2],
   ['template create', 2],

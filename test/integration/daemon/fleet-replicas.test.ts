@@ -1,12 +1,13 @@
 /** Two daemons with one Redis watch endpoints as one: real processes, a real Redis. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectRedis } from '../../../src/daemon/replicas/redis.ts';
+import { connectRedis, RedisSilent } from '../../../src/daemon/replicas/redis.ts';
 import { SharedHistory } from '../../../src/daemon/replicas/shared-history.ts';
 import { SharedKeys } from '../../../src/daemon/replicas/shared-keys.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { History } from '../../../src/fleet/history/history.ts';
+import type { HistoryRow } from '../../../src/fleet/history/row.ts';
 import type { FleetSample } from '../../../src/fleet/sample.ts';
-import type { WorkerLife } from '../../../src/fleet/workers/lives.ts';
+import type { LifeEvent, WorkerLife } from '../../../src/fleet/workers/lives.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
 import { settled, VirtualClock } from '../../support/log-time.ts';
@@ -71,7 +72,12 @@ describeWith(
       const redis = await connect(1);
       const names = (await redis.command('KEYS', '*:fleet:endpoints')) as string[];
       const scope = /\{(.*)\}/.exec(names[0] ?? '')?.[1] ?? '';
-      const store = new SharedHistory({ redis, keys: new SharedKeys(scope), token: TOKEN, now: Date.now });
+      const store = new SharedHistory({
+        redis,
+        keys: new SharedKeys('pilotlight', scope),
+        token: TOKEN,
+        now: Date.now,
+      });
       const { endpoints, known } = await store.open();
       expect(endpoints.map(({ label }) => label)).toEqual(['chat']);
       expect(known).toEqual([{ id: 31, name: 'chat', label: 'chat' }]);
@@ -105,7 +111,7 @@ describeWith(
 
   test('the history is one: rows, the minute that is open, workers and starts go over to the next holder', async () => {
     const redis = await connect(2);
-    const keys = new SharedKeys('test');
+    const keys = new SharedKeys('pilotlight', 'test');
     const clock = new VirtualClock();
     await clock.advance(Date.now() - clock.now() - 3_600_000);
     const open = async (token: string) => {
@@ -165,7 +171,7 @@ describeWith(
 
   test('a Redis that has lost everything is given the workers and endpoints again', async () => {
     const redis = await connect(3);
-    const keys = new SharedKeys('test');
+    const keys = new SharedKeys('pilotlight', 'test');
     await redis.command('SET', keys.lease, TOKEN);
     const store = new SharedHistory({ redis, keys, token: TOKEN, now: Date.now });
     const virtual = new VirtualClock();
@@ -198,5 +204,131 @@ describeWith(
     expect(history.trouble).toBeUndefined();
     await history.stop();
     redis.close();
+  });
+
+  /** A history of this replica, on a Redis whose next answer can be lost, and with a lease that can be another's. */
+  async function lonelyHistory(database: number) {
+    const redis = await connect(database);
+    const keys = new SharedKeys('pilotlight', 'test');
+    const virtual = new VirtualClock();
+    const faults = { answersLost: 0 };
+    const store = new SharedHistory({
+      redis: {
+        ...redis,
+        async command(...args) {
+          const answer = await redis.command(...args);
+          if (args[0] !== 'EVAL' || faults.answersLost === 0) return answer;
+          faults.answersLost -= 1;
+          throw new RedisSilent('no answer');
+        },
+      },
+      keys,
+      token: TOKEN,
+      now: Date.now,
+    });
+    const history = new History({
+      store,
+      clock: { now: () => Date.now(), sleep: (ms, signal) => virtual.sleep(ms, signal) },
+      lives: () => [life],
+      onTrouble() {},
+      onStored() {},
+    });
+    const leaseTo = (token: string) => redis.command('SET', keys.lease, token);
+    await leaseTo(TOKEN);
+    await history.open();
+    return {
+      redis,
+      keys,
+      history,
+      faults,
+      leaseTo,
+      record: (load: number, events: readonly LifeEvent[] = []) =>
+        history.record({ label: 'chat', sample: sampleOf(Date.now(), load), changed: [], gone: [], events }),
+      /** Time passes until it is so. */
+      passUntil: (condition: () => boolean) =>
+        until(async () => {
+          await virtual.advance(1_000);
+          return condition();
+        }),
+      /** When so many samples are in Redis: their loads, and the sum of these as the hours have it. */
+      async loads(count: number) {
+        const reader = new SharedHistory({ redis, keys, token: 'nobody', now: Date.now });
+        const samples = () => reader.read('chat', 'sample', 0, Infinity);
+        await until(async () => (await samples()).length === count);
+        const open = (await reader.open()).endpoints.flatMap((state) => state.open);
+        const hours = [...(await reader.read('chat', 'hour', 0, Infinity)), ...open].filter(
+          ({ lengthMs }) => lengthMs === 3_600_000,
+        );
+        const sum = (rows: readonly HistoryRow[]) => rows.map(({ measures }) => measures.load.sum / 1_000);
+        return { samples: sum(await samples()), inHours: sum(hours).reduce((all, one) => all + one, 0) };
+      },
+      async [Symbol.asyncDispose]() {
+        await history.stop();
+        redis.close();
+      },
+    };
+  }
+
+  test('what may have arrived before the lease was gone for a while is stored once', async () => {
+    await using world = await lonelyHistory(4);
+    const { history, record, faults } = world;
+    record(1);
+    await world.loads(1);
+    faults.answersLost = 1;
+    record(2);
+    await until(() => history.trouble !== undefined);
+    await world.leaseTo('another');
+    record(4, [{ kind: 'started', workerId: 7, from: 'cold', seconds: 4, perf: 3 }]);
+    await world.passUntil(() => history.trouble?.includes('lease') ?? false);
+    await world.leaseTo(TOKEN);
+    await world.passUntil(() => history.trouble === undefined);
+    expect(await world.loads(3)).toEqual({ samples: [1, 2, 4], inHours: 7 });
+    expect(await world.redis.command('LLEN', world.keys.fleetStarts('chat'))).toBe(1);
+  });
+
+  test('where another has looked meanwhile, its looks are kept, and those that were held from before', async () => {
+    await using world = await lonelyHistory(5);
+    const { redis, keys, history, record } = world;
+    record(1);
+    await world.loads(1);
+    await world.leaseTo('another');
+    record(2);
+    await until(() => history.trouble !== undefined);
+    const theirs = new SharedHistory({ redis, keys, token: 'another', now: Date.now });
+    const others = new History({
+      store: theirs,
+      clock: new VirtualClock(),
+      lives: () => [],
+      onTrouble: (error) => expect.unreachable(String(error)),
+      onStored() {},
+    });
+    await others.open();
+    for (const [index, load] of [10, 20].entries()) {
+      const sample = sampleOf(Date.now(), load);
+      others.record({ label: 'chat', sample, changed: [], gone: [], events: [] });
+      await world.loads(index + 2);
+    }
+    record(3);
+    await world.leaseTo(TOKEN);
+    await world.passUntil(() => history.trouble === undefined);
+    record(4);
+    expect(await world.loads(5)).toEqual({ samples: [1, 2, 10, 20, 4], inHours: 37 });
+    await others.stop();
+  });
+
+  test('a Redis that went back in time has each look once', async () => {
+    await using world = await lonelyHistory(6);
+    const { redis, keys, history, record } = world;
+    record(1);
+    await world.loads(1);
+    const version = (await redis.command('GET', keys.fleetCommits)) as string;
+    record(2);
+    await world.loads(2);
+    // The commit counts no more, though its rows are there: the worst that a copy that lags behind may do.
+    await redis.command('SET', keys.fleetCommits, version);
+    record(4);
+    await until(() => history.trouble !== undefined);
+    await world.passUntil(() => history.trouble === undefined);
+    expect(await world.loads(3)).toEqual({ samples: [1, 2, 4], inHours: 7 });
   });
 });

@@ -218,6 +218,7 @@ describeWith(
     await using daemon = replica.daemon;
     await until(async () => (await replica.status())?.deployments[0]?.state === 'healthy');
     await daemon.seen(/Redis is away/);
+    expect((await replica.status())?.replica.last_error).toMatch(/^Redis is away: .*ECONNREFUSED/);
     expect(replica.records()).toEqual([]);
     await using _redis = await startRedis(port);
     await until(() => replica.records().length > 0);
@@ -253,8 +254,10 @@ describeWith(
     const replica = await startReplica(emulator, redis.url());
     await using daemon = replica.daemon;
     await daemon.seen(said);
+    await until(async () => said.test((await replica.status())?.replica.last_error ?? ''));
     await redis.cli(...(mend[2] === 'requirepass' ? ['-a', 'x'] : []), ...mend);
     await until(() => replica.records().length > 0);
+    await until(async () => (await replica.status())?.replica.last_error === null);
     // It was there all the time, and had nothing to lose.
     expect(daemon.stderr()).not.toMatch(/Redis is away|has lost/);
     expect(replica.records()[0]).toMatchObject({ epoch: 1, seq: 1 });

@@ -30,13 +30,14 @@ test('no secret appears in logs, metrics, status, configuration, errors or the j
 
   const unauthorized = await fetch(`${daemon.url}/metrics`);
   expect(unauthorized.status).toBe(401);
-  const metrics = await fetch(`${daemon.url}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } });
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const metrics = await fetch(`${daemon.url}/metrics`, { headers });
   expect(metrics.status).toBe(200);
   const seen = {
     metrics: await metrics.text(),
     refused: await unauthorized.text(),
-    status: await (await fetch(`${daemon.url}/api/status`)).text(),
-    page: await (await fetch(`${daemon.url}/`)).text(),
+    status: await (await fetch(`${daemon.url}/api/status`, { headers })).text(),
+    page: await (await fetch(`${daemon.url}/`, { headers })).text(),
     config: await (await fetch(`${daemon.daemon.adminUrl}/-/config`)).text(),
     logs: JSON.stringify(daemon.messages),
     journal: JSON.stringify(emulator.journal.entries()),

@@ -234,6 +234,26 @@ describe('an endpoint', () => {
   });
 });
 
+describe('a load that no service takes', () => {
+  const given = { endpoint: 'chat', shape: 'poisson', rate: 100 };
+  test.each([
+    ['rate', { rate: 1e300 }],
+    ['rate', { rate: 1e9, request_work: 1 }],
+    ['rate', { request_work: 1e-300 }],
+    ['rate', { shape: 'bursts', rate: 1e6, burst_ratio: 100 }],
+    ['burst_every_seconds', { shape: 'bursts', burst_every_seconds: 1e-9 }],
+    ['burst_seconds', { shape: 'bursts', burst_seconds: 1e-10 }],
+    ['period_seconds', { shape: 'diurnal', period_seconds: 1e-9 }],
+    ['period_seconds', { shape: 'trace', rate: undefined, at_seconds: [0], work: [1], period_seconds: 1e-9 }],
+    ['work.0', { shape: 'trace', rate: undefined, at_seconds: [0], work: [1e300] }],
+  ])('is refused, and the field named: %s of %j', async (field, wrong) => {
+    await start();
+    const { status, body } = await service.send('PUT', '/_emulator/load', { ...given, ...wrong });
+    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(field)]);
+    expect(service.emulator.load.list()).toMatchObject([{ load: null }]);
+  });
+});
+
 describe('the log of a worker group', () => {
   const log = () => service.emulator.workergroups.lines(7).join('\n');
 

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { describeWithRealData } from '../../support/real-data.ts';
 import { PATIENCE, RUNS } from '../prove.ts';
 import { brokenPromises } from './promises.ts';
-import { FAULTS, play, type Fault, type Schedule } from './world.ts';
+import { FAULTS, type Fault } from './faulty-log.ts';
+import { play, type Schedule } from './world.ts';
 
 /** None, each alone, and each two. */
 const COMBINATIONS: readonly (readonly Fault[])[] = [
@@ -27,6 +28,10 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['byte-limited', 'restarted'], seed: 3 },
   { faults: ['slow-ended', 'restarted'], seed: 59 },
   { faults: ['restarted'], seed: 155 },
+  { faults: ['merged', 'flaky'], seed: 18 },
+  { faults: ['merged', 'flaky'], seed: 113 },
+  { faults: ['byte-limited', 'flaky'], seed: 260 },
+  { faults: ['restarted', 'flaky'], seed: 28 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

@@ -37,15 +37,28 @@ test('the status in words: gaps of each log, and what waits for each sink', () =
   const dropped = { overflow: 0, corruption: 0, rejected: 3 };
   const troubled = describeStatus({
     ...EMPTY_STATUS,
+    replica: { id: 'a', role: 'standby', last_error: 'Redis is away: connect ECONNREFUSED' },
     spool_durable: false,
     worker_groups: [{ ...GROUP, gaps, lost_lines_estimate: 350 }],
     sinks: [{ ...SINK, dropped_lines: dropped, last_error: 'connect ECONNREFUSED' }],
   });
   expect(troubled.slice(1)).toEqual([
+    'replicas: Redis is away: connect ECONNREFUSED',
     'worker group 7: 120 lines, 2.0 lines/s, gaps: 2 overrun, 1 reset, about 350 lines lost',
     'log sink otlp: 100 delivered, 20 waiting, 3 rejected dropped, last failure: connect ECONNREFUSED',
     'log records are in memory alone: PILOTLIGHT_STATE_DIR cannot be used, and is tried again',
   ]);
+});
+
+test.each([
+  ['unknown', 'not answered yet'],
+  ['well', 'well'],
+  ['unwell', 'not well for 130 of 600 s, then the deployments are released: status 503'],
+  ['released', 'not well for 130 s, the deployments are released, and no heartbeat is sent: status 503'],
+] as const)('an app that is %s, in words', (state, words) => {
+  const times = { unwell_seconds: 130, grace_seconds: 600 };
+  const app = { address: 'tcp://127.0.0.1:80', state, ...times, last_error: 'status 503' };
+  expect(describeStatus({ ...EMPTY_STATUS, app }).slice(1)).toEqual([`app tcp://127.0.0.1:80: ${words}`]);
 });
 
 test('endpoints in words: load, capacity, workers, price, how old that is, and what is wrong', () => {
@@ -61,7 +74,11 @@ test('endpoints in words: load, capacity, workers, price, how old that is, and w
     ],
     { historyTrouble: 'no space left on the device' },
   );
-  const fleet = fleetStatus(view, { fleetInterval: 15_000, budgetPerHour: 3 });
+  const fleet = fleetStatus(view, {
+    endpoints: [{ by: 'all' as const }],
+    fleetInterval: 15_000,
+    budgetPerHour: 3,
+  });
   expect(describeStatus({ ...EMPTY_STATUS, now: 1_000, fleet }).slice(1)).toEqual([
     'endpoint chat: active, load 42 of 60 ready (70%), 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 4 s ago',
     'endpoint new: state not known, load ? of ? ready, workers not known, price not known, never seen, last failure: no answer in time, max_workers is 20, configured 5',

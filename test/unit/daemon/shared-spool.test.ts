@@ -14,7 +14,7 @@ import { windowOf } from '../../support/log-records.ts';
 import { describeWith } from '../../support/optional.ts';
 import { hasRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 
-const KEYS = new SharedKeys('test');
+const KEYS = new SharedKeys('pilotlight', 'test');
 const GROUP = 7;
 
 function record(seq: number, line = `line ${seq}`): LogRecord {

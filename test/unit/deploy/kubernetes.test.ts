@@ -1,105 +1,90 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { describeWith, root } from '../../support/optional.ts';
-
-const folder = `${root}deploy/kubernetes/`;
-
-interface Manifest {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-}
-
-interface Container {
-  readonly name: string;
-  readonly image: string;
-  readonly restartPolicy?: string;
-  readonly startupProbe?: unknown;
-  readonly livenessProbe?: unknown;
-  readonly readinessProbe?: unknown;
-  readonly lifecycle?: unknown;
-}
-
-interface Workload extends Manifest {
-  readonly spec: {
-    readonly template: {
-      readonly spec: { readonly initContainers?: Container[]; readonly containers: Container[] };
-    };
-  };
-}
-
-function kustomize(name: string): string {
-  const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', folder + name], { encoding: 'utf8' });
-  expect(status, stderr).toBe(0);
-  return stdout;
-}
-
-function manifests(name: string): Manifest[] {
-  return parseAllDocuments(kustomize(name)).map((document) => document.toJS() as Manifest);
-}
-
-/** Where the type of a kind is: generated from the OpenAPI document of Kubernetes, and of the operator's resources. */
-function typeOf({ apiVersion, kind }: Manifest): string {
-  const [group = '', version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
-  if (group === 'monitoring.coreos.com')
-    return `import('@kubernetes-models/prometheus-operator/${group}/${version}/${kind}').I${kind}`;
-  return `import('kubernetes-models/${group === '' ? '' : `${group}/`}${version}/${kind}').I${kind}`;
-}
-
-/** What the compiler says of them: unknown fields, wrong types, missing ones. Empty when all is well. */
-function schemaProblems(all: readonly Manifest[]): string {
-  const cache = `${root}node_modules/.cache/`;
-  mkdirSync(cache, { recursive: true });
-  const place = mkdtempSync(join(cache, 'manifests-'));
-  try {
-    const file = join(place, 'manifests.ts');
-    const lines = all.map((one, index) => `export const m${index}: ${typeOf(one)} = ${JSON.stringify(one)};`);
-    writeFileSync(file, lines.join('\n'));
-    const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2024'];
-    const args = [
-      `${root}node_modules/typescript/bin/tsc`,
-      '--ignoreConfig',
-      ...options,
-      '--types',
-      '',
-      file,
-    ];
-    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-    return stdout + stderr;
-  } finally {
-    rmSync(place, { recursive: true, force: true });
-  }
-}
-
-// Components came with kubectl 1.21; Debian's kubernetes-client is older.
-const present = spawnSync('kubectl', ['kustomize', `${folder}example`]).status === 0;
+import {
+  hasKustomize,
+  isWorkload,
+  kustomized,
+  kustomizedFolder,
+  pilotlightPods,
+  schemaProblems,
+  type Manifest,
+} from '../../support/manifests.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describeWith(
   'kubectl',
-  present,
+  hasKustomize,
   'install kubectl 1.21 or newer',
 )('the Kubernetes manifests', () => {
   test.each(['example', 'standalone'])('%s fits the schemas of Kubernetes and of the operator', (name) => {
-    expect(schemaProblems(manifests(name))).toBe('');
+    expect(schemaProblems(kustomized(name))).toBe('');
+  });
+
+  test.each(['example', 'standalone'])(
+    '%s has the admin routes on a socket file, in a folder that only Pilotlight has',
+    (name) => {
+      for (const workload of kustomized(name).filter(isWorkload)) {
+        const { initContainers = [], containers } = workload.spec.template.spec;
+        for (const container of [...initContainers, ...containers]) {
+          const text = JSON.stringify(container);
+          const isOurs = container.name === 'pilotlight';
+          expect(text.includes('unix:/run/pilotlight/admin.sock')).toBe(isOurs);
+          expect(text.includes('"mountPath":"/run/pilotlight"')).toBe(isOurs);
+        }
+      }
+    },
+  );
+
+  test.each([
+    ['example', '../sidecar'],
+    ['standalone', undefined],
+  ])('%s gets a token, and Prometheus with it, by the component', (_, before) => {
+    using place = temporaryFolder();
+    cpSync(`${root}deploy/kubernetes`, join(place.path, 'kubernetes'), { recursive: true });
+    mkdirSync(join(place.path, 'kubernetes', 'own'));
+    const lines = [
+      'apiVersion: kustomize.config.k8s.io/v1beta1',
+      'kind: Kustomization',
+      `resources: [${before === undefined ? '../standalone' : '../example/app.yaml'}]`,
+      `components: [${before === undefined ? '' : `${before}, `}../metrics-token]`,
+      'configMapGenerator: [{ name: own, literals: [A=b] }]',
+    ];
+    writeFileSync(join(place.path, 'kubernetes', 'own', 'kustomization.yaml'), `${lines.join('\n')}\n`);
+    const all = kustomizedFolder(
+      join(place.path, 'kubernetes', 'own'),
+      '--load-restrictor=LoadRestrictionsNone',
+    );
+    expect(schemaProblems(all)).toBe('');
+    expect(all.find(({ kind }) => kind === 'PodMonitor')).toMatchObject({
+      spec: {
+        podMetricsEndpoints: [
+          { authorization: { type: 'Bearer', credentials: { name: 'pilotlight-metrics', key: 'token' } } },
+        ],
+      },
+    });
+    const containers = all.filter(isWorkload).flatMap(({ spec }) => {
+      const { initContainers = [], containers: apps } = spec.template.spec;
+      return initContainers.concat(apps);
+    });
+    expect(containers.some(({ name: each }) => each === 'pilotlight')).toBe(true);
+    for (const container of containers)
+      expect(JSON.stringify(container).includes('"PILOTLIGHT_METRICS_TOKEN_FILE"')).toBe(
+        container.name === 'pilotlight',
+      );
   });
 
   test('the schema check sees a misspelt field, a wrong type and a missing one', () => {
-    const [first] = manifests('standalone').filter(({ kind }) => kind === 'Deployment') as Workload[];
+    const first = kustomized('standalone').find(isWorkload);
     const broken = JSON.parse(JSON.stringify(first).replace('"resources"', '"ressources"')) as Manifest;
     expect(schemaProblems([broken])).toContain('ressources');
     const policy = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name: 'x' } };
-    expect(schemaProblems([{ ...policy, spec: { podSelector: 'all' } } as Manifest])).toContain(
-      'ILabelSelector',
-    );
+    expect(schemaProblems([{ ...policy, spec: { podSelector: 'all' } }])).toContain('ILabelSelector');
   });
 
   test('the component adds a native sidecar to what is labelled, before its other init containers, and to nothing else', () => {
-    const workloads = manifests('example').filter(({ kind }) =>
-      ['Deployment', 'Job'].includes(kind),
-    ) as Workload[];
+    const workloads = kustomized('example').filter(isWorkload);
     const inits = Object.fromEntries(
       workloads.map(({ metadata, spec }) => [metadata.name, spec.template.spec.initContainers ?? []]),
     );
@@ -114,38 +99,65 @@ describeWith(
         securityContext: { readOnlyRootFilesystem: true, runAsUser: 65532, capabilities: { drop: ['ALL'] } },
         resources: { requests: { cpu: '10m', memory: '96Mi' }, limits: { memory: '192Mi' } },
       });
-      expect(sidecar?.lifecycle).toBeUndefined();
     }
   });
 
   test.each(['example', 'standalone'])(
     '%s has no probe of Pilotlight: none may restart the heart, or keep an app from being ready',
     (name) => {
-      const own = manifests(name)
-        .filter(({ kind }) => ['Deployment', 'Job'].includes(kind))
-        .flatMap((workload) => {
-          const { initContainers = [], containers } = (workload as Workload).spec.template.spec;
-          return [...initContainers, ...containers].filter((container) => container.name === 'pilotlight');
-        });
+      const own = pilotlightPods(kustomized(name));
       expect(own).not.toEqual([]);
-      for (const { startupProbe, livenessProbe, readinessProbe } of own)
-        expect([startupProbe, livenessProbe, readinessProbe]).toEqual([undefined, undefined, undefined]);
+      for (const { container } of own)
+        expect(Object.keys(container).filter((field) => /probe|lifecycle/i.test(field))).toEqual([]);
     },
   );
 
-  test('standalone has a network policy and a monitor that select its own pods', () => {
-    const all = manifests('standalone');
-    const own = { matchLabels: { 'app.kubernetes.io/name': 'pilotlight' } };
-    expect(all.find(({ kind }) => kind === 'NetworkPolicy')).toMatchObject({ spec: { podSelector: own } });
-    expect(all.find(({ kind }) => kind === 'PodMonitor')).toMatchObject({ spec: { selector: own } });
-    expect(all.find(({ kind }) => kind === 'Deployment')).toMatchObject({
-      spec: {
-        selector: own,
-        template: {
-          metadata: { labels: own.matchLabels },
-          spec: { containers: [{ resources: { limits: { memory: '192Mi' } } }] },
+  test.each(['example', 'standalone'])(
+    '%s keeps the names of services out of the environment, where they look like settings',
+    (name) => {
+      expect(pilotlightPods(kustomized(name)).map(({ pod }) => pod['enableServiceLinks'])).not.toContain(
+        undefined,
+      );
+      for (const { pod } of pilotlightPods(kustomized(name))) expect(pod['enableServiceLinks']).toBe(false);
+    },
+  );
+
+  test.each([
+    ['example', { 'pilotlight/sidecar': 'true' }],
+    ['standalone', { 'app.kubernetes.io/name': 'pilotlight' }],
+  ])('%s has a network policy and a monitor that select its own pods', (name, matchLabels) => {
+    const all = kustomized(name);
+    const own = all.filter(({ metadata }) => metadata.name === 'pilotlight');
+    expect(own.find(({ kind }) => kind === 'NetworkPolicy')?.spec).toEqual({
+      podSelector: { matchLabels },
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [
+        {
+          from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
+          ports: [{ port: 9847, protocol: 'TCP' }],
         },
-      },
+      ],
+      egress: [
+        {
+          ports: [
+            { port: 53, protocol: 'UDP' },
+            { port: 53, protocol: 'TCP' },
+          ],
+        },
+        { ports: [{ port: 443, protocol: 'TCP' }] },
+      ],
     });
+    expect(own.find(({ kind }) => kind === 'PodMonitor')).toMatchObject({
+      spec: { selector: { matchLabels } },
+    });
+    const pods = all.filter(isWorkload).filter((one) => pilotlightPods([one]).length > 0);
+    for (const { spec } of pods) expect(spec.template.metadata?.labels).toMatchObject(matchLabels);
+  });
+
+  test('the app beside the sidecar has a policy of its own in the example, for the other cuts it off too', () => {
+    const app = kustomized('example').find(
+      ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'gateway',
+    );
+    expect(app?.spec).toMatchObject({ podSelector: { matchLabels: { app: 'gateway' } }, egress: [{}] });
   });
 });

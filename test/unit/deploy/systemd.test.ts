@@ -54,6 +54,12 @@ describe('the unit', () => {
     expect(daemonMemory(Number(megabytes) * 2 ** 20).bound).toBe(144 * 2 ** 20);
   });
 
+  test('has a reload that means something: the program reads the file, and systemd hands over no other', () => {
+    expect(values('ExecReload')).toEqual(['/bin/kill -HUP $MAINPID']);
+    expect(values('EnvironmentFile')).toEqual([]);
+    expect(values('Environment')).toContain('PILOTLIGHT_ENV_FILE=/etc/pilotlight/environment');
+  });
+
   test("gives V8's flags on the command line", () => {
     expect(values('ExecStart').join()).toContain(
       ' --max-semi-space-size=1 --heap-growing-percent=50 --liftoff-only ',

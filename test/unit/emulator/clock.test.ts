@@ -65,6 +65,40 @@ test('a clock does not advance backwards', async () => {
   await expect(clock.advance(Number.NaN)).rejects.toThrow(RangeError);
 });
 
+test('a long way is passed in steps that take no long time, and others get their turn between them', async () => {
+  let real = 0;
+  const steps: number[] = [];
+  let last = 0;
+  // Each hour of the emulator's time costs a second of real time.
+  const onMove = (atMs: number) => {
+    real += (atMs - last) / 3600;
+    steps.push(atMs - last);
+    last = atMs;
+  };
+  using clock = createClock({ frozenAtMs: 0 }, onMove, () => real);
+  clock.schedule(DAY, () => {});
+  const turns: number[] = [];
+  const passing = clock.advance(2 * DAY);
+  while (clock.now() < 2 * DAY) {
+    turns.push(clock.now());
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await passing;
+  expect(Math.max(...steps) / 3600).toBeLessThanOrEqual(200);
+  expect(new Set(turns).size).toBeGreaterThan(100);
+});
+
+test('an idle year is passed in few steps', async () => {
+  const moves: number[] = [];
+  using clock = createClock(
+    { frozenAtMs: 0 },
+    (atMs) => moves.push(atMs),
+    () => 0,
+  );
+  await clock.advance(365 * DAY);
+  expect(moves.length).toBeLessThan(25);
+});
+
 function timers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }

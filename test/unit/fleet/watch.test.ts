@@ -6,7 +6,6 @@ import { MemoryHistory } from '../../../src/fleet/history/memory-history.ts';
 import { SqliteHistory } from '../../../src/fleet/history/sqlite-history.ts';
 import type { HistoryStore } from '../../../src/fleet/history/store.ts';
 import type { FleetNotice } from '../../../src/fleet/notices.ts';
-import type { Throttle } from '../../../src/fleet/pace.ts';
 import type { FleetEvent } from '../../../src/fleet/view.ts';
 import { FleetWatch, type FleetWatchOptions } from '../../../src/fleet/watch.ts';
 import type { Price } from '../../../src/fleet/workers/measure.ts';
@@ -18,14 +17,6 @@ const SECOND = 1_000;
 const CHAT: ListedEndpoint = { id: 31, endpoint_name: 'chat', endpoint_state: 'Active', target_util: 0.9 };
 const DRAW: ListedEndpoint = { id: 32, endpoint_name: 'draw' };
 
-class Throttled extends Error {
-  readonly throttle: Throttle;
-  constructor(throttle: Partial<Throttle>) {
-    super('too frequent');
-    this.throttle = { waitMs: undefined, thresholdMs: undefined, ...throttle };
-  }
-}
-
 /** A service, and a watch of it. */
 class World {
   readonly clock: VirtualClock;
@@ -35,6 +26,8 @@ class World {
   readonly lacking: boolean[] = [];
   readonly asked: { readonly id: number; readonly atMs: number }[] = [];
   lists = 0;
+  /** Rows of the list of endpoints. */
+  unreadable = 0;
   readonly events: FleetEvent[] = [];
   readonly notices: FleetNotice[] = [];
   watch!: FleetWatch;
@@ -54,13 +47,13 @@ class World {
       service: {
         endpoints: async () => {
           this.lists += 1;
-          return this.endpoints();
+          return { endpoints: await this.endpoints(), unreadable: this.unreadable };
         },
         workers: async (id) => {
           this.asked.push({ id, atMs: this.clock.now() });
           return { workers: await this.workers(id), unreadable: 0 };
         },
-        throttleOf: (error) => (error instanceof Throttled ? error.throttle : undefined),
+        throttleOf: () => undefined,
         prices: { known: () => this.prices, refresh: (isLacking) => this.lacking.push(isLacking) },
       },
       store,
@@ -330,6 +323,22 @@ describe('endpoints', () => {
     expect(world.notices.at(-1)).toEqual({ kind: 'endpoints changed', begun: [], left: ['chat'] });
   });
 
+  test('that a list lacks while a row of it cannot be read stay, however often', async () => {
+    const world = new World();
+    world.endpoints = () => [CHAT, DRAW];
+    await world.start();
+    await world.pass(16);
+    world.endpoints = () => [DRAW];
+    world.unreadable = 1;
+    await world.pass(1_200);
+    expect(world.lists).toBeGreaterThan(3);
+    expect(world.labels()).toEqual(['chat', 'draw']);
+    expect(world.asked.filter(({ id }) => id === 31).length).toBeGreaterThan(75);
+    world.unreadable = 0;
+    await world.pass(340);
+    expect(world.labels()).toEqual(['draw']);
+  });
+
   test('that are wanted by id need no list; of others that is said', async () => {
     const world = new World();
     world.endpoints = () => Promise.reject(new Error('forbidden'));
@@ -394,46 +403,6 @@ describe('endpoints', () => {
     await world.pass(60);
     expect(world.labels()).toEqual(['draw', 'chat']);
     expect(world.gaps(32).slice(-5)).toEqual([5, 5, 5, 5, 5]);
-  });
-});
-
-describe('a limit of the service', () => {
-  test('that a 429 names is kept from then on, for all endpoints together', async () => {
-    const world = new World();
-    const many = Array.from({ length: 10 }, (_, index) => ({ id: index, endpoint_name: `e${index}` }));
-    world.endpoints = () => many;
-    let last = -Infinity;
-    let refused = 0;
-    world.workers = () => {
-      const tooSoon = world.clock.now() - last < 3 * SECOND;
-      last = world.clock.now();
-      if (!tooSoon) return [idle(1)];
-      refused += 1;
-      return Promise.reject(new Throttled({ thresholdMs: 3_000 }));
-    };
-    await world.start();
-    await world.pass(60);
-    const early = refused;
-    await world.pass(600);
-    expect(refused - early).toBe(0);
-    // All have their turn: ten endpoints, one every 3 s.
-    for (const { id } of many)
-      expect(
-        world
-          .gaps(id)
-          .slice(-3)
-          .every((gap) => gap <= 45),
-      ).toBe(true);
-  });
-
-  test('that asks to wait is waited for', async () => {
-    const world = await new World().start();
-    await world.pass(16);
-    world.workers = () => Promise.reject(new Throttled({ waitMs: 120_000 }));
-    await world.pass(15);
-    world.workers = () => [];
-    await world.pass(200);
-    expect(Math.max(...world.gaps())).toBeGreaterThanOrEqual(120);
   });
 });
 

@@ -73,7 +73,7 @@ async function live(directory: string, log: GrowingLog, seen: Set<number>, { at,
 function unpacked(streams: GroupProgress['streams']) {
   return Object.entries(streams).map(([level, { window, ...stream }]) => [
     level,
-    { ...stream, shown: undefined },
+    { ...stream, shown: undefined, size: undefined },
     window.from,
     windowLines(window),
   ]);

@@ -4,7 +4,8 @@ import { recordedStarts, recordedStretches } from '../../../fleet/advice/recorde
 import { inUnits, rowOf } from '../../../fleet/history/fold.ts';
 import type { HistoryRow } from '../../../fleet/history/row.ts';
 import type { FleetSample } from '../../../fleet/sample.ts';
-import { afterLook, type WorkerLife } from '../../../fleet/workers/lives.ts';
+import { LivesByEndpoint } from '../../../fleet/workers/lives-by-endpoint.ts';
+import { afterLook } from '../../../fleet/workers/lives.ts';
 import { advise } from '../../../scaling/advice/advise.ts';
 import type { AdviceReport } from '../../../scaling/advice/report.ts';
 import type { ResolvedParameters } from '../../../scaling/rules/findings.ts';
@@ -14,7 +15,7 @@ const MOST_GAP_MS = 120_000;
 
 export class DayRecord {
   readonly #endpoint: string;
-  readonly #lives = new Map<number, WorkerLife>();
+  readonly #lives = new LivesByEndpoint();
   readonly #rows: HistoryRow[] = [];
   readonly #starts: { readonly new: number[]; readonly cold: number[] } = { new: [], cold: [] };
 
@@ -26,8 +27,8 @@ export class DayRecord {
     const previousMs = this.#rows.at(-1)?.fromMs;
     const look = { endpoint: this.#endpoint, atMs: sample.atMs, previousMs, workers };
     const { changed, gone, events } = afterLook(this.#lives, look, MOST_GAP_MS);
-    for (const life of changed) this.#lives.set(life.id, life);
-    for (const id of gone) this.#lives.delete(id);
+    for (const life of changed) this.#lives.put(life);
+    for (const id of gone) this.#lives.remove(id);
     for (const event of events) if (event.kind === 'started') this.#starts[event.from].push(event.seconds);
     this.#rows.push(inUnits(rowOf(sample)));
   }
@@ -43,7 +44,7 @@ export class DayRecord {
       endpoint: this.#endpoint,
       stretches: recordedStretches(this.#rows),
       starts: recordedStarts({ performances: [], startSeconds: this.#starts }),
-      performances: [...this.#lives.values()].flatMap(({ perf }) => perf ?? []),
+      performances: [...this.#lives.all()].flatMap(({ perf }) => perf ?? []),
       parameters,
     };
     const bounds = {

@@ -4,7 +4,7 @@ import { spreadOver } from '../../../scaling/planner/search/search-space.ts';
 import type { SearchResult } from '../../../scaling/planner/search/search.ts';
 import { money, percent, seconds } from '../../text/numbers.ts';
 import type { LabelledPlan, PlanReport } from '../plan-report.ts';
-import { adviceOf, RESULT_ROWS, loadSentence, parameterRows, type Row } from '../rows.ts';
+import { adviceOf, estimateRows, RESULT_ROWS, loadSentence, parameterRows, type Row } from '../rows.ts';
 import { searchVerdict } from '../search-verdict.ts';
 import type { ReportAssets } from './assets.ts';
 import { html, type Markup } from './markup.ts';
@@ -27,7 +27,7 @@ export function planPage(report: PlanReport, assets: ReportAssets): string {
           <div class="plots">${plots(plans).map(([name, caption]) => plotBox(name, caption))}</div>
         </section>
         <div class="plots ${plans.length > 3 ? 'stacked' : ''}">
-          ${tableSection('figures', 'Figures', RESULT_ROWS, plans)}
+          ${tableSection('figures', 'Figures', [...RESULT_ROWS, ...estimateRows(plans)], plans)}
           ${tableSection(
             'parameters',
             plans.length > 1 ? 'Parameters that differ' : 'Parameters',
@@ -125,8 +125,8 @@ function searchSection(search: SearchResult): Markup {
     <h2 id="search-title">Cost against waiting</h2>
     ${verdict === undefined ? '' : html`<p class="verdict ${search.best ? 'good' : 'warn'}">${verdict}</p>`}
     <p class="quiet">
-      ${search.tried.length} sets tried; ${search.frontier.length} of them no other beats in both cost and
-      p99.
+      ${search.tried.length + search.givenUp} sets tried, ${search.tried.length} of them to the end;
+      ${search.frontier.length} no other beats in both cost and p99.
     </p>
     <div class="plots">
       ${plotBox('frontier', 'Queue time p99 against cost of the whole load')}

@@ -105,10 +105,17 @@ function parseTime(text: string, nowMs: number): number | undefined {
       ? nowMs - Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS]
       : /^\d+(?:\.\d+)?$/.test(text)
         ? Number(text) * 1000
-        : ISO.test(text)
-          ? Date.parse(text)
-          : Number.NaN;
+        : parseIso(text);
   return Math.abs(ms) <= LAST_MS ? ms : undefined;
+}
+
+/** NaN for what is no time, and for a day that its month does not have: a Date would take that for one of the next. */
+function parseIso(text: string): number {
+  if (!ISO.test(text)) return Number.NaN;
+  const day = text.slice(0, 'YYYY-MM-DD'.length);
+  const midnight = new Date(day);
+  const isDay = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
+  return isDay ? Date.parse(text) : Number.NaN;
 }
 
 function knownInWords(endpoints: readonly string[]): string {

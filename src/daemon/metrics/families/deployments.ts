@@ -1,6 +1,7 @@
 /**
- * Metrics of each deployment's heartbeat, 33 series each, as text. prom-client's registry takes about 100 ms to write
- * 33,000 series, half of it for collecting the garbage of a cache that has an entry for each; this takes a tenth of it.
+ * Metrics of each deployment's heartbeat, 34 series each, as text. prom-client's registry takes about 100 ms to write
+ * 34,000 series, half of it for collecting the garbage of a cache that has an entry for each; this takes a tenth of it.
+ * Written in small pieces: one text of 25 MB, made of two million parts, took 3 s and 200 MB for 10,000 deployments.
  */
 import { HEARTBEAT_STATES } from '../../../heartbeat/view/snapshot.ts';
 import type { DeploymentStatus, Status } from '../../status/schema.ts';
@@ -82,15 +83,24 @@ const FAMILIES: readonly DeploymentFamily[] = [
   },
 ];
 
+/** Characters of text that are put together before they become bytes. */
+const PIECE = 16_384;
+
 /** In the Prometheus text format. */
-export function deploymentMetrics({ deployments }: Pick<Status, 'deployments'>): string {
-  let text = '';
+export function deploymentMetrics({ deployments }: Pick<Status, 'deployments'>): readonly Buffer[] {
+  const pieces: Buffer[] = [];
   for (const { name, type, help, series } of FAMILIES) {
-    text += `# HELP ${PREFIX}${name} ${help}\n# TYPE ${PREFIX}${name} ${type}\n`;
-    for (const deployment of deployments)
-      for (const [label, value] of series(deployment))
-        if (value !== null)
-          text += `${PREFIX}${name}{deployment_id="${deployment.deployment_id}"${label}} ${value}\n`;
+    let text = `# HELP ${PREFIX}${name} ${help}\n# TYPE ${PREFIX}${name} ${type}\n`;
+    for (const deployment of deployments) {
+      for (const [label, value] of series(deployment)) {
+        if (value === null) continue;
+        text += `${PREFIX}${name}{deployment_id="${deployment.deployment_id}"${label}} ${value}\n`;
+      }
+      if (text.length < PIECE) continue;
+      pieces.push(Buffer.from(text));
+      text = '';
+    }
+    pieces.push(Buffer.from(text));
   }
-  return text;
+  return pieces;
 }

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { plotFile, type PlotFile } from '../../../plot-files.ts';
-import { plain, type Reply, type Routes } from '../../http/listener.ts';
+import { plain, type Reply, type Routes } from '../../http/reply.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html',
@@ -17,6 +17,7 @@ const FILES = [
   'status.css',
   'flame.svg',
   'status.js',
+  'status-access.js',
   'status-dom.js',
   'status-words.js',
   'status-verdict.js',
@@ -35,10 +36,9 @@ const LATER = [
 ] as const;
 const PLOT_FILES = ['uPlot.iife.min.js', 'uPlot.min.css'] as const satisfies readonly PlotFile[];
 
-export function statusPageRoutes(): Routes {
+export function statusPageRoutes(): { readonly page: Reply; readonly files: Routes } {
   const page = reply('status.html', beside);
-  return {
-    'GET /': () => page,
+  const files = {
     ...Object.fromEntries(
       FILES.map((name) => {
         const file = reply(name, beside);
@@ -48,6 +48,7 @@ export function statusPageRoutes(): Routes {
     ...Object.fromEntries(LATER.map((name) => [`GET /${name}`, () => reply(name, beside)])),
     ...Object.fromEntries(PLOT_FILES.map((name) => [`GET /${name}`, () => reply(name, plotFile)])),
   };
+  return { page, files };
 }
 
 function reply<Name extends string>(name: Name, read: (name: Name) => string): Reply {

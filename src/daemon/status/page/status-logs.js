@@ -2,7 +2,11 @@
 import { ago, byId, cards, element, facts } from './status-dom.js';
 import { counted, plural, printable, seconds } from './status-words.js';
 
-export function drawGroups(groups, { role }) {
+const HIDDEN =
+  'Lines are not shown to everybody. PILOTLIGHT_METRICS_TOKEN shows them to those who have it, PILOTLIGHT_PUBLIC_STATUS=true to all.';
+
+export function drawGroups({ worker_groups: groups, log_lines_shown: linesShown, replica }) {
+  const { role, last_error: error } = replica;
   const shown = cards(byId('groups'), groups, {
     key: (group) => group.workergroup_id,
     label: (group) => `Worker group ${group.workergroup_id}`,
@@ -10,10 +14,15 @@ export function drawGroups(groups, { role }) {
     draw: groupCard,
     none:
       role === 'standby'
-        ? 'Another replica follows the logs.'
+        ? orTrouble('Another replica follows the logs.', error)
         : 'None configured (PILOTLIGHT_WORKER_GROUPS).',
   });
-  for (const [index, card] of shown.entries()) drawLines(card, groups[index]);
+  for (const [index, card] of shown.entries()) drawLines(card, groups[index], linesShown);
+}
+
+/** Without Redis it is not known who has the logs, if anyone. */
+function orTrouble(otherwise, error) {
+  return error ? printable(error) : otherwise;
 }
 
 function groupCard(group) {
@@ -46,7 +55,7 @@ function groupCard(group) {
 }
 
 /** The newest lines are shown, unless the reader has scrolled up to look at older ones. */
-function drawLines(card, group) {
+function drawLines(card, group, linesShown) {
   let pre = card.querySelector('pre');
   if (!pre) {
     pre = element('pre', {
@@ -57,20 +66,21 @@ function drawLines(card, group) {
     });
     card.append(pre);
   }
-  const text = group.last_lines.map((line) => printable(line)).join('\n') || 'No line yet.';
+  const none = linesShown ? 'No line yet.' : HIDDEN;
+  const text = group.last_lines.map((line) => printable(line)).join('\n') || none;
   if (pre.textContent === text) return;
   const atEnd = pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 2;
   pre.textContent = text;
   if (atEnd) pre.scrollTop = pre.scrollHeight;
 }
 
-export function drawSinks({ sinks, spool_durable: durable, replica: { role } }) {
+export function drawSinks({ sinks, spool_durable: durable, replica: { role, last_error: error } }) {
   cards(byId('sinks'), sinks, {
     key: ({ sink }) => sink,
     label: ({ sink }) => `Log sink ${sink}`,
     tone: sinkTone,
     draw: (sink) => sinkCard(sink, durable),
-    none: role === 'standby' ? 'Another replica delivers the logs.' : 'None configured.',
+    none: role === 'standby' ? orTrouble('Another replica delivers the logs.', error) : 'None configured.',
   });
 }
 

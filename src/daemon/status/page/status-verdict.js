@@ -3,12 +3,13 @@ import { fleetTroubles } from './fleet/verdict.js';
 import { counted, findingsInWords, plural, seconds } from './status-words.js';
 
 const TROUBLED = new Set(['urgent', 'lapsed', 'gone', 'unauthorized']);
-const UNEASY = new Set(['retrying', 'throttled', 'suspect-gone', 'starting']);
+const UNEASY = new Set(['retrying', 'throttled', 'suspect-gone', 'starting', 'released']);
 const IMMINENT_SECONDS = 6 * 3600;
 /** What the state and the last failure do not say. */
 const MEANWHILE = {
   starting: '; no heartbeat was accepted yet',
   gone: '; it is asked again at a slow pace, and at once at a reload',
+  released: ': no heartbeat is sent, and its TTL ends it',
 };
 
 export function deploymentTone({ state }) {
@@ -30,12 +31,14 @@ function troubles(status, now) {
   for (const deployment of status.deployments) {
     const tone = deploymentTone(deployment);
     if (tone === 'good') continue;
-    const why = deployment.last_error ? `: ${deployment.last_error}` : '';
+    const isFailing = deployment.last_error && deployment.state !== 'released';
+    const why = isFailing ? `: ${deployment.last_error}` : '';
     found.push([
       tone,
       `Deployment ${deployment.deployment_id} is ${deployment.state}${why}${MEANWHILE[deployment.state] ?? ''}`,
     ]);
   }
+  if (status.app) found.push(...appTroubles(status.app));
   for (const { problem } of status.config_problems)
     found.push(['bad', `A feature is off: ${problem.replace(/^error: /, '')}`]);
   if (status.spool_durable === false)
@@ -68,6 +71,14 @@ function troubles(status, now) {
   }
   if (status.account?.locked_methods > 0) found.push(['bad', 'A second factor of the account is locked']);
   return found.sort(([one], [other]) => (one === other ? 0 : one === 'bad' ? -1 : 1));
+}
+
+function appTroubles({ state, unwell_seconds: unwell, grace_seconds: grace, last_error: error }) {
+  if (state === 'released')
+    return [['bad', `The app has not been well for ${seconds(unwell)}, so nothing is kept alive: ${error}`]];
+  if (state !== 'unwell') return [];
+  const rest = `its deployments are released after ${seconds(grace)}`;
+  return [['warn', `The app is not well since ${seconds(unwell)}, ${rest}: ${error}`]];
 }
 
 const ALL_LIT = ['No deployment to keep', 'The deployment is lit', 'Both deployments are lit'];

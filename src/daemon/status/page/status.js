@@ -1,4 +1,5 @@
 // The status page: reads /api/status every two seconds and draws it.
+import { ask, followLinks, tokenGiven, TokenNeeded } from './status-access.js';
 import { byId, element } from './status-dom.js';
 import { drawDeployments } from './status-deployments.js';
 import { drawGroups, drawSinks } from './status-logs.js';
@@ -14,12 +15,17 @@ let fetchedAt = 0;
 
 async function poll() {
   try {
-    const response = await fetch('/api/status', { signal: AbortSignal.timeout(5000) });
-    if (!response.ok) throw new Error(`status ${response.status}`);
+    const response = await ask('/api/status', AbortSignal.timeout(5000));
     status = await response.json();
     fetchedAt = performance.now();
     drawAll();
   } catch (error) {
+    if (error instanceof TokenNeeded) {
+      drawVerdict({ tone: 'waiting', sentence: 'This page needs a token.', troubles: [] });
+      await tokenGiven(error);
+      void poll();
+      return;
+    }
     drawVerdict({
       tone: 'bad',
       sentence: 'The daemon does not answer.',
@@ -45,7 +51,7 @@ function drawAll() {
     (restarts > 0 ? `, after ${plural(restarts, 'restart')}` : '');
   drawDeployments(status.deployments);
   drawFleet(status);
-  drawGroups(status.worker_groups, status.replica);
+  drawGroups(status);
   drawSinks(status);
   drawEndpointGroups(status.endpoint_groups);
   drawWatches(status, now());
@@ -106,5 +112,6 @@ function relabel(name, words) {
     label.textContent = words(label.dataset[name]);
 }
 
+followLinks();
 void poll();
 setInterval(drawMoving, DRAW_MS);

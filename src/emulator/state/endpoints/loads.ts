@@ -1,7 +1,17 @@
 /** The load of an endpoint: requests that come by themselves, made up or from a trace. Rates in work units a second. */
 import * as z from 'zod';
 
+/**
+ * A load is made up for real, request by request, also for a day that a clock passes over: what no service takes would
+ * keep the emulator busy for ever.
+ */
+const MOST_REQUESTS_A_SECOND = 10_000;
+const MOST_WORK = 1e12;
+const LEAST_SECONDS = 1;
+
 const positive = z.number().positive();
+const workUnits = positive.max(MOST_WORK);
+const seconds = z.number().min(LEAST_SECONDS);
 
 const generatedLoad = z.strictObject({
   shape: z
@@ -9,14 +19,14 @@ const generatedLoad = z.strictObject({
     .describe(
       'constant: evenly spaced; poisson: at random; diurnal: at random, rising and falling over a day, lowest at its start; bursts: at random, more now and then',
     ),
-  rate: positive.describe('work that arrives a second, in the mean, in units of performance'),
-  request_work: positive.default(100).describe('work of a request, in the mean'),
+  rate: workUnits.describe('work that arrives a second, in the mean, in units of performance'),
+  request_work: workUnits.default(100).describe('work of a request, in the mean'),
   sizes: z.enum(['exponential', 'fixed']).default('exponential').describe('how the work of requests varies'),
   peak_ratio: z.number().min(1).default(4).describe('diurnal: highest rate over lowest'),
-  period_seconds: positive.default(86_400).describe('diurnal: from one low to the next'),
+  period_seconds: seconds.default(86_400).describe('diurnal: from one low to the next'),
   burst_ratio: z.number().min(1).default(5).describe('bursts: rate in a burst over the rate outside'),
-  burst_every_seconds: positive.default(600).describe('bursts: mean time between them'),
-  burst_seconds: positive.default(60).describe('bursts: how long each lasts'),
+  burst_every_seconds: seconds.default(600).describe('bursts: mean time between them'),
+  burst_seconds: seconds.default(60).describe('bursts: how long each lasts'),
   seed: z.int().optional().describe('of its random numbers; absent: the setting randomSeed'),
 });
 
@@ -29,7 +39,7 @@ const traceLoad = z.strictObject({
       message: 'not in order of time',
     })
     .describe('when each request comes, from the start of the load'),
-  work: z.array(z.number().nonnegative()).describe('work of each request'),
+  work: z.array(z.number().nonnegative().max(MOST_WORK)).describe('work of each request'),
   loop: z.boolean().default(true).describe('from the start again when it is over'),
   period_seconds: positive
     .optional()
@@ -40,10 +50,25 @@ const traceLoad = z.strictObject({
 export const loadSchema = z
   .discriminatedUnion('shape', [generatedLoad, traceLoad])
   .superRefine((load, context) => {
-    if (load.shape !== 'trace') return;
-    const requests = load.at_seconds.length;
     const wrong = (path: string, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message });
+    const tooMany = (path: string, requests: number, how: string) => {
+      if (requests <= MOST_REQUESTS_A_SECOND) return;
+      const shown = Number(requests.toPrecision(3));
+      wrong(path, `at most ${MOST_REQUESTS_A_SECOND} requests a second; ${how} is ${shown}`);
+    };
+    if (load.shape !== 'trace') {
+      const ratio = load.shape === 'bursts' ? load.burst_ratio : 1;
+      tooMany(
+        'rate',
+        (load.rate / load.request_work) * ratio,
+        'rate / request_work, × burst_ratio of bursts,',
+      );
+      return;
+    }
+    const requests = load.at_seconds.length;
+    const period = load.period_seconds ?? roundOf(load.at_seconds);
+    if (load.loop) tooMany('period_seconds', requests / period, 'the length of at_seconds / period_seconds');
     if (load.work.length !== requests) {
       wrong('work', `${load.work.length} numbers, where at_seconds has ${requests}`);
     }

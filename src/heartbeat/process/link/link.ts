@@ -3,7 +3,7 @@
  * happens until it is taken goes into the next one, so that a daemon that reads nothing costs no memory.
  */
 import type { ExchangeEvent } from '../../heart.ts';
-import type { DeploymentSnapshot } from '../../view/snapshot.ts';
+import type { AppSnapshot, DeploymentSnapshot } from '../../view/snapshot.ts';
 
 /**
  * The daemon's descriptors for the program's standard output and standard error. Not 1 and 2: libuv makes those blocking
@@ -30,6 +30,8 @@ export interface Report {
   /** The heart's own log messages since the report before, by level. */
   readonly messages: Readonly<Record<string, number>>;
   readonly openConnections: number;
+  /** Absent where the deployments hang on no app. */
+  readonly app?: AppSnapshot;
 }
 
 export type HeartMessage =

@@ -3,7 +3,7 @@
  * the newest state of a deployment, however often that changed since the last one.
  */
 import type { ExchangeEvent } from '../../heart.ts';
-import type { DeploymentSnapshot } from '../../view/snapshot.ts';
+import type { AppSnapshot, DeploymentSnapshot } from '../../view/snapshot.ts';
 import type { Report } from './link.ts';
 
 /** What is read when a report is made. */
@@ -12,6 +12,7 @@ export interface ReportSources {
   deploymentIds(): Iterable<number>;
   lastTickAt(): number;
   openConnections(): number;
+  app(): AppSnapshot | undefined;
 }
 
 /** How long changes are gathered, ms: one report for what happens together. */
@@ -126,6 +127,7 @@ export class Reports {
     this.#timer = undefined;
     this.#number += 1;
     this.#underWay = this.#number;
+    const app = this.#sources.app();
     this.#send?.({
       number: this.#number,
       lastTickAt: this.#sources.lastTickAt(),
@@ -136,6 +138,7 @@ export class Reports {
       missed: this.#missed,
       messages: this.#messages,
       openConnections: this.#sources.openConnections(),
+      ...(app && { app }),
     });
     this.#removed = [];
     this.#exchanges = [];

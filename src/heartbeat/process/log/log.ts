@@ -3,6 +3,7 @@
  * pino itself, because this process loads nothing that it can do without, and must not wait for a slow stderr.
  */
 import { LOG_LEVELS, type LogLevel } from '../../../config/types/log-levels.ts';
+import type { Redaction } from '../../../contract/text/redaction.ts';
 import type { Stderr } from './stderr.ts';
 
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -13,25 +14,23 @@ export interface HeartLogOptions {
   /** Asked at each line: a reload may change it. */
   readonly level: () => LogLevel;
   readonly format: 'json' | 'text';
-  /** Asked at each line: a rotated key is a secret too. */
-  readonly secret: () => string;
+  readonly redaction: Redaction;
   /** Hears of every line that is written, for the metric. */
   readonly onMessage: (level: LogLevel) => void;
 }
 
-/** A shorter secret also occurs in ordinary words. */
-const SECRET_LENGTH = 8;
-
 export function createHeartLog(options: HeartLogOptions): HeartLog {
-  const { stderr, format } = options;
+  const { stderr, format, redaction } = options;
 
   function write(level: LogLevel, fields: LogFields, message: string): void {
     if (LOG_LEVELS.indexOf(level) > LOG_LEVELS.indexOf(options.level())) return;
     options.onMessage(level);
     const time = new Date().toISOString();
     const line =
-      format === 'json' ? asJson(level, time, fields, message) : asText(level, time, fields, message);
-    stderr.write(`${redacted(line, options.secret())}\n`);
+      format === 'json'
+        ? redaction.json(asJson(level, time, fields, message))
+        : asText(level, time, redaction.json(JSON.stringify(fields)), redaction.text(message));
+    stderr.write(`${line}\n`);
   }
 
   return Object.fromEntries(
@@ -44,11 +43,7 @@ function asJson(level: LogLevel, time: string, fields: LogFields, msg: string): 
 }
 
 /** `[07:58:01.123] WARN: heartbeat state changed {"deploymentId":42}`, as pino-pretty writes it. */
-function asText(level: LogLevel, time: string, fields: LogFields, message: string): string {
-  const rest = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
+function asText(level: LogLevel, time: string, fields: string, message: string): string {
+  const rest = fields === '{}' ? '' : ` ${fields}`;
   return `[${time.slice(11, 23)}] ${level.toUpperCase()}: ${message}${rest}`;
-}
-
-function redacted(line: string, secret: string): string {
-  return secret.length < SECRET_LENGTH ? line : line.replaceAll(secret, '[redacted]');
 }

@@ -20,8 +20,8 @@ export function answered(state: GroupState, { tail }: PollResult, bodies: Bodies
   // A whole log is all that a longer tail would have brought.
   const answeredTail = texts.some(([, text]) => isFull(text, tail)) ? tail : Infinity;
   const { sizeLimit: limit, ...before } = progress;
-  const isLimited = limit !== undefined && answeredTail === tail;
-  const sizeLimit = isLimited ? limitAfterAnswer(limit, { tail, bytes }) : limit;
+  // Of a shorter log only its size says something.
+  const sizeLimit = limit && limitAfterAnswer(limit, { tail: answeredTail === tail ? tail : lines, bytes });
   return {
     ...rest,
     answeredTail,

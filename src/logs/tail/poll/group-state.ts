@@ -5,6 +5,7 @@ import type { Pace } from '../rate.ts';
 import type { LogRecord } from '../../record.ts';
 import type { SizeLimit } from '../size-limit.ts';
 import type { Stream } from '../stream.ts';
+import type { Past } from '../view/past.ts';
 
 /** all: everything that the service still has when the group is first seen. end: only what comes after. */
 export type LogStart = 'all' | 'end';
@@ -47,6 +48,8 @@ export interface GroupState {
   readonly answeredTail?: number;
   /** The shortest that failed since as long a one came through, as one that is too large may. */
   readonly suspectedTail?: number;
+  /** By level, what slid out of the windows lately. */
+  readonly past?: Readonly<Record<string, Past>>;
   /** Errors in a row. */
   readonly failures: number;
 }

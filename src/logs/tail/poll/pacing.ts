@@ -43,6 +43,7 @@ export function pacedBy(
     roundTripMs,
     waiting,
     ceiling,
+    lateDepth: Math.max(0, ...taken.map(([, outcome]) => outcome.lateDepth ?? 0)),
   });
   return { pace: next, linesPerSecond: isFirst ? (1000 * count) / elapsedMs : meanRate(next), ceiling };
 }

@@ -2,6 +2,7 @@
 import type { TakenByLevel } from '../numbering.ts';
 import { EMPTY_STREAM, type Insufficient, type Reading, type Stream } from '../stream.ts';
 import { beginStream, takeTail } from '../take-tail.ts';
+import { slidOut, type Past } from '../view/past.ts';
 import { widerTail, type Texts } from './answer-size.ts';
 import type { GroupState, PollResult } from './group-state.ts';
 import { expectedLines } from './pacing.ts';
@@ -13,24 +14,39 @@ export interface Readings {
   readonly held: readonly (readonly [level: string, stream: Stream])[];
 }
 
+/** What slid out of the windows lately. Of a log that began anew, nothing did. */
+export function pastAfter(
+  { past = {}, progress }: GroupState,
+  taken: readonly TakenByLevel[],
+  now: number,
+): Readonly<Record<string, Past>> {
+  const changed = taken.map(([level, { stream, gap }]) => {
+    const { window: before } = progress.streams[level] ?? EMPTY_STREAM;
+    return [level, gap?.reason === 'reset' ? [] : slidOut(past[level] ?? [], before, stream.window, now)];
+  });
+  return { ...past, ...Object.fromEntries(changed) };
+}
+
 export function readTexts(
   state: GroupState,
   { tail, now }: PollResult,
   texts: Texts,
 ): Readings | Insufficient {
   const { progress, pace, begun } = state;
+  const expected = expectedLines(state, now);
   const common = {
     tail,
     widest: widerTail(state, now),
     ceiling: progress.ceiling,
     now,
     intervalMs: pace.intervalMs,
-    expected: expectedLines(state, now),
+    // The rate is that of all levels, and each tells of its own share of what is lost.
+    expected: expected === undefined ? undefined : expected / texts.length,
   };
   const taken: TakenByLevel[] = [];
   const held: (readonly [string, Stream])[] = [];
   for (const [level, text] of texts) {
-    const reading: Reading = { ...common, text };
+    const reading: Reading = { ...common, text, past: state.past?.[level] };
     const outcome = begun
       ? takeTail(progress.streams[level] ?? EMPTY_STREAM, reading)
       : beginStream(reading, state.start === 'all');

@@ -2,6 +2,7 @@
  * Where two views of one log certainly agree: at lines that each of them has exactly once. Those that stand in the
  * same order in both are the anchors between which the rest is compared (Bram Cohen's patience diff).
  */
+import { EVIDENT_LINES, isEvident, runLengths } from '../align.ts';
 
 /** A line of the window, and the same line in the tail. */
 export interface Anchor {
@@ -9,16 +10,29 @@ export interface Anchor {
   readonly seen: number;
 }
 
-/** In a log whose lines repeat, so many of them in a row seldom do. */
-const RUN = 4;
+/** In a log whose lines repeat, so many of them in a row seldom do; of few words, longer runs do. */
+const RUNS = [4, 8, 16, 32];
 /** Fewer anchors than this, and runs of lines are looked for in their stead. */
 const ENOUGH = 5;
 
 export function anchors(known: Float64Array, seen: Float64Array): readonly Anchor[] {
   const single = ascending(uniqueInBoth(known, seen));
   if (single.length >= ENOUGH) return single;
-  const long = ascending(uniqueInBoth(runs(known), runs(seen)));
-  return long.length > 0 ? long : single;
+  for (const length of RUNS) {
+    const long = ascending(uniqueInBoth(runs(known, length), runs(seen, length)));
+    if (long.length > 0) return long;
+  }
+  return single.length > 0 ? single : lastLines(known, seen);
+}
+
+/** Of a log that is nothing but repeats: where its last lines stand, as near to the tail's end as can be. */
+function lastLines(known: Float64Array, seen: Float64Array): readonly Anchor[] {
+  const agreed = runLengths(known, seen);
+  for (let at = seen.length; at >= EVIDENT_LINES; at--) {
+    if (agreed(at) >= EVIDENT_LINES && isEvident(seen, at - agreed(at), at))
+      return [{ known: known.length - 1, seen: at - 1 }];
+  }
+  return [];
 }
 
 function uniqueInBoth(known: Float64Array, seen: Float64Array): readonly Anchor[] {
@@ -40,11 +54,11 @@ function uniquePlaces(hashes: Float64Array): Map<number, number> {
 }
 
 /** For each place, one number for the lines from there on. A collision costs an anchor at most: lines are compared again. */
-function runs(hashes: Float64Array): Float64Array {
-  const made = new Float64Array(Math.max(0, hashes.length - RUN + 1));
+function runs(hashes: Float64Array, length: number): Float64Array {
+  const made = new Float64Array(Math.max(0, hashes.length - length + 1));
   for (let index = 0; index < made.length; index++) {
     let [high, low] = [0x2545f491, 0x1b873593];
-    for (let ahead = 0; ahead < RUN; ahead++) {
+    for (let ahead = 0; ahead < length; ahead++) {
       const hash = hashes[index + ahead] ?? 0;
       high = Math.imul(high ^ (hash / 2 ** 21), 0x85ebca6b);
       high ^= high >>> 15;

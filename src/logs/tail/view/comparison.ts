@@ -16,22 +16,35 @@ export interface Comparison {
   readonly first: number;
   /** The tail's lines before this one are older than the window. */
   readonly from: number;
+  /** Places at which both have lines, or runs of them, that neither has elsewhere. */
+  readonly anchors: number;
 }
+
+const NONE = new Int32Array();
 
 /** Before the first lines of both. */
 const TOP: Anchor = { known: -1, seen: -1 };
 
 /**
- * @param isWhole Both begin where the log does.
+ * @param mayBeWhole Both begin where the log does, unless the first line that both have says otherwise: late lines may
+ * stand above it in the tail, but none go missing from the top of a log, save where an answer is cut there.
  * @returns undefined when they have nothing certain in common, or differ too much.
  */
-export function compare(known: Float64Array, seen: Float64Array, isWhole: boolean): Comparison | undefined {
+export function compare(
+  known: Float64Array,
+  seen: Float64Array,
+  mayBeWhole: boolean,
+): Comparison | undefined {
   const chain = anchors(known, seen);
+  const isWhole = mayBeWhole && !(chain[0] !== undefined && chain[0].known > chain[0].seen);
   const [first = isWhole ? TOP : undefined, last = first] = [chain[0], chain.at(-1)];
   if (first === undefined || last === undefined) return undefined;
   const partners = new Int32Array(seen.length).fill(-1);
   const leadEnd = isWhole ? 'both' : 'either';
-  const lead = diff(reversed(known, first.known), reversed(seen, first.seen), MOST_DIFFERENCES, leadEnd);
+  const isPure = isWhole && Math.min(first.known, first.seen) <= 0;
+  const lead = isPure
+    ? { partners: NONE, distance: 0, otherEnd: Math.max(0, first.seen) }
+    : diff(reversed(known, first.known), reversed(seen, first.seen), MOST_DIFFERENCES, leadEnd);
   if (lead === undefined) return undefined;
   for (const [index, partner] of lead.partners.entries()) {
     if (partner >= 0) partners[first.seen - 1 - index] = first.known - 1 - partner;
@@ -47,7 +60,8 @@ export function compare(known: Float64Array, seen: Float64Array, isWhole: boolea
   const rest = { known: known.length, seen: seen.length };
   if (segment(partners, known, seen, last, rest, left, 'either') === undefined) return undefined;
   const paired = partners.find((partner) => partner >= 0) ?? 0;
-  return { partners, first: isWhole ? 0 : paired, from: Math.max(0, first.seen) - lead.otherEnd };
+  const from = Math.max(0, first.seen) - lead.otherEnd;
+  return { partners, first: isWhole ? 0 : paired, from, anchors: chain.length };
 }
 
 /** Pairs the lines between two places. @returns How many differ; undefined when too many do. */
@@ -64,7 +78,8 @@ function segment(
     known.subarray(after.known + 1, before.known),
     seen.subarray(after.seen + 1, before.seen),
   ];
-  if (one.length === 0 && other.length === 0) return 0;
+  // Only one of them has any: there is nothing to look for, however many they are.
+  if (one.length === 0 || other.length === 0) return 0;
   const found = diff(one, other, most, end);
   if (found === undefined) return undefined;
   for (const [index, partner] of found.partners.entries()) {

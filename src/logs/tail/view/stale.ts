@@ -1,20 +1,31 @@
 /** Does the tail end within the window? Then it is an older view of the log, and nothing in it is new. */
-import { isEvident, runLengths } from '../align.ts';
+import { indexOfDistinct, isEvident, runLengths } from '../align.ts';
+
+/** Whether two views begin where the log does. */
+export interface Beginnings {
+  readonly known: boolean;
+  readonly seen: boolean;
+}
 
 /**
  * @param seen The tail's lines, all of them whole.
- * @param isWhole The tail is the whole log, and the window begins where the log does.
  * @returns How many of the window's lines the tail reaches, fewer than all; undefined when it does not
  *   end there, or too few lines say so.
  */
-export function endWithin(known: Float64Array, seen: Float64Array, isWhole: boolean): number | undefined {
-  // Both begin where the log does: the tail cannot have lines from before the window, however much it repeats.
-  if (isWhole) return seen.length < known.length && isPrefix(seen, known) ? seen.length : undefined;
+export function endWithin(
+  known: Float64Array,
+  seen: Float64Array,
+  isWhole: Beginnings = { known: false, seen: false },
+): number | undefined {
+  // Nothing is older than the beginning of the log, however much it repeats.
+  if (isWhole.known && isWhole.seen)
+    return seen.length < known.length && isPrefix(seen, known) ? seen.length : undefined;
   if (!isEvident(seen, 0, seen.length)) return undefined;
   const agreed = runLengths(seen, known);
+  const evident = indexOfDistinct(known, 0, known.length) ?? known.length;
   for (let end = known.length - 1; end > 0; end--) {
     // One that begins before the window is known by what it has in common with the window's beginning.
-    if (end < seen.length && !isEvident(known, 0, end)) return undefined;
+    if (end < seen.length && (isWhole.known || end <= evident)) return undefined;
     if (agreed(end) >= Math.min(end, seen.length)) return end;
   }
   return undefined;

@@ -3,7 +3,7 @@
  * began anew, or more came than a tail holds. Between the two there is the inconsistent view, of a service that
  * answers from several backends, or that puts late lines where they belong. README.md has the pictures.
  */
-import { align, beginsWith, isEvident, type Alignment, type TailFacts } from '../align.ts';
+import { align, beginsWith, EVIDENT_LINES, isEvident, type Alignment, type TailFacts } from '../align.ts';
 import type { HashedLines } from '../line-hash.ts';
 import type { LineWindow } from '../window.ts';
 import { compare } from './comparison.ts';
@@ -14,21 +14,32 @@ import { endWithin } from './stale.ts';
 export interface ViewFacts extends TailFacts {
   /** The window begins where the log does. */
   readonly whole: boolean;
-  /** Lines of the log that an answer has shown: it cannot have fewer, unless it began anew. */
-  readonly shown: number;
+  /** The answer before it was larger by more than a line: all of a log cannot become less, unless it began anew. */
+  readonly shrunk: boolean;
+  /** New lines that the rate lets expect. */
+  readonly expected: number;
 }
+
+/** One line in so many is few. */
+const FEW = 20;
 
 export type Verdict =
   /** The lines from `at` on are new; `doubt` is the most lines before it that may be new as well. */
-  | { readonly kind: 'appended'; readonly at: number; readonly doubt: number }
+  | {
+      readonly kind: 'appended';
+      readonly at: number;
+      readonly doubt: number;
+      /** Lines of the window that are older than the tail. */
+      readonly older: number;
+    }
   /** An older view: nothing new is in it. */
   | {
       readonly kind: 'stale';
       /** Lines of the window that it still has, and those after them, which it has not. */
       readonly left: number;
       readonly gone: number;
-      /** After the lines that are left it has others: if it is no passing view, the log began anew. */
-      readonly forked: boolean;
+      /** How many others it has after those that are left: if it is no passing view, the log began anew. */
+      readonly fresh: number;
     }
   /** Most of it is known, and some lines between known ones are not. */
   | {
@@ -39,6 +50,8 @@ export type Verdict =
       readonly doubt: number;
       /** Lines at the window's end that the tail has not: it is an older view too. */
       readonly gone: number;
+      /** Lines of the window that are older than the tail. */
+      readonly older: number;
       /** The window's lines from here on are to be replaced … */
       readonly cut: number;
       /** … by these: of the tail where 0 or more, else of the window, at −1 − index. */
@@ -48,25 +61,39 @@ export type Verdict =
 
 export function judge(window: LineWindow, tail: HashedLines, facts: ViewFacts): Verdict {
   if (!facts.full && beginsWith(tail, window))
-    return { kind: 'appended', at: window.hashes.length, doubt: 0 };
+    return { kind: 'appended', at: window.hashes.length, doubt: 0, older: 0 };
   const isWhole = !facts.full && facts.whole;
   const found = alignment(window, tail, facts);
-  if (found.kind === 'found' && isPlain(found.at, window, tail, isWhole)) {
-    return { kind: 'appended', at: found.at, doubt: found.doubt };
+  const isPlain = found.kind === 'found' && isEvidentAt(found.at, window, tail, isWhole);
+  const likely = Math.max(EVIDENT_LINES, 2 * facts.expected);
+  // Where that leaves more new lines than can be expected, they may be known, and come after a late one.
+  const mayBeKnown = isPlain && tail.lines.length - found.at > likely && hasLate(found.at, window, tail);
+  if (isPlain && !mayBeKnown) return appendedAt(found, window);
+  if (!isPlain) {
+    const wholeLines = facts.full ? tail.hashes.subarray(1) : tail.hashes;
+    const left = endWithin(window.hashes, wholeLines, { known: facts.whole, seen: !facts.full });
+    if (left !== undefined) return { kind: 'stale', left, gone: window.hashes.length - left, fresh: 0 };
   }
-  const left = endWithin(window.hashes, facts.full ? tail.hashes.subarray(1) : tail.hashes, isWhole);
-  if (left !== undefined) return { kind: 'stale', left, gone: window.hashes.length - left, forked: false };
-  const merged = judgeDifference(window, tail, facts, isWhole);
-  if (merged !== undefined && (found.kind === 'none' || explainsMore(merged, found.at, window, isWhole)))
-    return merged.verdict;
-  return found.kind === 'found' ? { kind: 'appended', at: found.at, doubt: found.doubt } : { kind: 'broke' };
+  const skipsLines = found.kind === 'found' && isWhole && found.at > window.hashes.length;
+  const isLost = found.kind === 'none' || skipsLines;
+  const merged = judgeDifference(window, tail, facts, isWhole, isLost);
+  const isBetter =
+    merged !== undefined &&
+    (found.kind === 'none' || explainsMore(merged, found.at, window, isWhole)) &&
+    (!isPlain || merged.differences <= likely);
+  if (isBetter) return merged.verdict;
+  if (found.kind === 'none' || skipsLines) return { kind: 'broke' };
+  return appendedAt(found, window);
 }
 
-/** Of the whole log, where it has fewer lines than it had, what little it has in common with the window is chance. */
+function appendedAt({ at, doubt }: Found, { hashes }: LineWindow): Verdict {
+  return { kind: 'appended', at, doubt, older: Math.max(0, hashes.length - at) };
+}
+
+/** Of the whole log, where it is less than it was, what little it has in common with the window is chance. */
 function alignment(window: LineWindow, tail: HashedLines, facts: ViewFacts): Alignment {
   const found = align(window, tail, facts);
-  const hasShrunk = !facts.full && tail.lines.length + 1 < facts.shown;
-  return hasShrunk && found.kind === 'found' && found.doubt > 0 ? { kind: 'none' } : found;
+  return facts.shrunk && !facts.full && found.kind === 'found' && found.doubt > 0 ? { kind: 'none' } : found;
 }
 
 /** Lines above the beginning of the log are late ones, and the alignment has no word for them. */
@@ -75,28 +102,50 @@ function explainsMore({ known }: Explained, at: number, { hashes }: LineWindow, 
 }
 
 /** The tail continues the window, with more in common than chance explains: another view would have to explain it away. */
-function isPlain(at: number, { hashes }: LineWindow, tail: HashedLines, isWhole: boolean): boolean {
+function isEvidentAt(at: number, { hashes }: LineWindow, tail: HashedLines, isWhole: boolean): boolean {
   // All of the log, and yet it begins otherwise than it did: late lines stand at its top.
-  if (
-    isWhole &&
-    at > hashes.length &&
-    !tail.hashes.subarray(0, at - hashes.length).some((hash) => hashes.includes(hash))
-  )
-    return false;
+  if (isWhole && at > hashes.length) return false;
   return 2 * at >= tail.lines.length || isEvident(tail.hashes, Math.max(1, at - hashes.length), at);
+}
+
+/** Whether known lines follow one that is not known. */
+function hasLate(at: number, { hashes }: LineWindow, tail: HashedLines): boolean {
+  const known = new Set(hashes);
+  const late = tail.hashes.findIndex((hash, index) => index >= at && !known.has(hash));
+  return late >= 0 && tail.hashes.subarray(late).some((hash) => known.has(hash));
+}
+
+type Found = Extract<Alignment, { kind: 'found' }>;
+
+/** How many lines of the tail the verdict takes for known. */
+export function explainedLines(verdict: Verdict, { hashes }: LineWindow, tail: HashedLines): number {
+  switch (verdict.kind) {
+    case 'appended':
+      return Math.min(verdict.at, hashes.length);
+    case 'stale':
+      return tail.lines.length - verdict.fresh;
+    case 'merged':
+      return tail.lines.length - verdict.fresh.length;
+    case 'broke':
+      return 0;
+  }
 }
 
 interface Explained {
   readonly verdict: Verdict;
   /** Lines of the tail that it takes for known. */
   readonly known: number;
+  /** Lines that it takes for new, or for missing. */
+  readonly differences: number;
 }
 
+/** @param isLost No line of the tail follows the window. */
 function judgeDifference(
   { hashes }: LineWindow,
   tail: HashedLines,
   { full }: ViewFacts,
   isWhole: boolean,
+  isLost: boolean,
 ): Explained | undefined {
   const comparison = compare(hashes, tail.hashes, isWhole);
   if (comparison === undefined) return undefined;
@@ -107,24 +156,44 @@ function judgeDifference(
   const left = last + 1;
   const hasAll = isWhole && left === known && left === hashes.length;
   const evidence = Float64Array.from(matched, (index) => hashes[index] ?? 0);
-  if (!hasAll && !isEvident(evidence, 0, known)) return undefined;
-
   // The first line of a full tail may be cut: where it is not known, it is not new either.
-  const from = isWhole ? 0 : Math.max(comparison.from, full && partners[0] === -1 ? 1 : 0);
+  const from = Math.max(comparison.from, full && partners[0] === -1 ? 1 : 0);
   const merge = mergeViews(hashes, tail.hashes, comparison, from);
   const { fresh, gone } = merge;
   const seenLast = partners.lastIndexOf(last);
   const inserted = fresh.filter((index) => index < seenLast).length;
+  // A log of few words is known by long runs of them, of which nearly all must be there: chance has many words in order.
+  const isSequence = comparison.anchors >= EVIDENT_LINES && FEW * (inserted + missing) <= known;
+  const evident = isEvident(evidence, 0, known) || isSequence;
+  // Of all of a log that has nothing new, no line is evidence enough: another log would soon say something else.
+  // But few lines from amid a long one are more likely those that another begins with.
+  const isAllKnown = isLost && isWhole && fresh.length === 0 && first < EVIDENT_LINES;
+  if (!hasAll && !evident && !isAllKnown) return undefined;
+
+  const differences = fresh.length + missing;
   // Chance finds some lines of any log in any other; of the same log, most are found.
-  if (hasAll ? inserted > known : 2 * (inserted + missing) > known) return undefined;
-  if (fresh.length === 0) return { known, verdict: { kind: 'stale', left, gone, forked: false } };
-  const forked = gone > 0 && fresh.length > inserted && !full;
-  // More is gone than is left: that is another log, which begins as the one before did.
-  if (forked && gone > known) return undefined;
-  if (forked) return { known, verdict: { kind: 'stale', left, gone, forked } };
+  if (hasAll ? !evident && inserted > known : 2 * (inserted + missing) > known) return undefined;
+  if (fresh.length === 0) {
+    // With the window's last line at its own end, it is as new as the window is, and lacks lines that have vanished.
+    if (gone === 0)
+      return {
+        known,
+        differences,
+        verdict: { kind: 'appended', at: tail.lines.length, doubt: merge.doubt, older: first },
+      };
+    return { known, differences, verdict: { kind: 'stale', left, gone, fresh: 0 } };
+  }
+  // Late lines in a view that lacks the greater part of the log are told of by newer ones.
+  const forked = !full && gone > 0 && (fresh.length > inserted || gone > known);
+  // More is gone than is left, or has come than is known: that is another log, which begins as the one before did.
+  if (forked && fresh.length > inserted && Math.max(gone, fresh.length) > known) return undefined;
+  if (forked) return { known, differences, verdict: { kind: 'stale', left, gone, fresh: fresh.length } };
   const isAppended = inserted + missing + gone === 0 && merge.cut === hashes.length;
   return {
     known,
-    verdict: isAppended ? { kind: 'appended', at: seenLast + 1, doubt: 0 } : { kind: 'merged', ...merge },
+    differences,
+    verdict: isAppended
+      ? { kind: 'appended', at: seenLast + 1, doubt: 0, older: first }
+      : { kind: 'merged', ...merge, older: first },
   };
 }

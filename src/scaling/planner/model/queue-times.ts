@@ -93,13 +93,13 @@ export class QueueTimes {
     return bucket;
   }
 
-  /** Takes in what another one has recorded. */
-  add(other: QueueTimes): void {
+  /** Takes in what another one has recorded, each time as often as `weight` says. */
+  add(other: QueueTimes, weight = 1): void {
     for (let bucket = 0; bucket < QUEUE_TIME_BUCKETS; bucket += 1) {
-      this.#counts[bucket] = (this.#counts[bucket] as number) + (other.#counts[bucket] as number);
+      this.#counts[bucket] = (this.#counts[bucket] as number) + weight * (other.#counts[bucket] as number);
     }
-    this.#count += other.#count;
-    this.#sum += other.#sum;
+    this.#count += weight * other.#count;
+    this.#sum += weight * other.#sum;
     this.#max = Math.max(this.#max, other.#max);
   }
 

@@ -8,6 +8,18 @@ import { decisionsIn } from '../model/control-loop.ts';
 import { SlidingMaximum, SlidingMean } from '../model/windows.ts';
 import type { PlanSettings } from '../settings.ts';
 
+/**
+ * What a group goes by at each of its decisions, units/s: the load that it estimates, the highest estimate for which it
+ * still keeps workers hot, and the highest for which it still keeps them at all.
+ */
+export interface LoadCourse {
+  readonly seen: Float64Array;
+  readonly hot: Float64Array;
+  readonly total: Float64Array;
+  /** The highest estimate for which workers are paid as hot ones in any case. */
+  readonly paid: Float64Array;
+}
+
 /** So many levels of load are told apart; each counts as its lowest. */
 const LEVELS = 2048;
 /** As the workers of the model are compared with what is wanted. */
@@ -24,16 +36,10 @@ export class CostFloor {
   readonly #hot: Levels;
   readonly #total: Levels;
 
-  constructor(settings: PlanSettings, load: ReplayableLoad) {
+  constructor(settings: PlanSettings, { paid, total }: LoadCourse) {
     this.#settings = settings;
-    const seen = loadSeen(settings, load);
-    const { controlSeconds, scaleDownSeconds, destroySeconds } = settings;
-    const kept = (seconds: number) => {
-      const maximum = new SlidingMaximum(decisionsIn(seconds, controlSeconds));
-      return levelsOf(seen.map((value) => maximum.add(value)));
-    };
-    this.#hot = kept(scaleDownSeconds);
-    this.#total = kept(destroySeconds);
+    this.#hot = levelsOf(paid);
+    this.#total = levelsOf(total);
   }
 
   of(parameters: ResolvedParameters): number {
@@ -64,9 +70,9 @@ function sumOver({ loads, decisions }: Levels, workers: (load: number) => number
   return sum;
 }
 
-/** The estimate of the load at each decision before the last request, as the model makes it, units/s. */
-export function loadSeen(settings: PlanSettings, load: ReplayableLoad): Float64Array {
-  const { controlSeconds, loadWindowSeconds } = settings;
+/** As the model sees it at each decision before the last request; the one at `index` is made index + 1 intervals after the start. */
+export function courseOf(settings: PlanSettings, load: ReplayableLoad): LoadCourse {
+  const { controlSeconds, loadWindowSeconds, scaleDownSeconds, destroySeconds, startSeconds } = settings;
   const decisions = Math.max(0, Math.floor(load.seconds / controlSeconds));
   const works = new Float64Array(decisions + 1);
   load.replay((atSeconds, work) => {
@@ -75,7 +81,19 @@ export function loadSeen(settings: PlanSettings, load: ReplayableLoad): Float64A
   });
   const mean = new SlidingMean(Math.round(loadWindowSeconds / controlSeconds));
   // From a decision until the next; what the last one asks for may last for no time.
-  return works.subarray(0, Math.max(0, decisions - 1)).map((work) => mean.add(work / controlSeconds));
+  const seen = works.subarray(0, Math.max(0, decisions - 1)).map((work) => mean.add(work / controlSeconds));
+  const highest = (length: number) => {
+    const maximum = new SlidingMaximum(length);
+    return seen.map((value) => maximum.add(value));
+  };
+  const keptHot = decisionsIn(scaleDownSeconds, controlSeconds);
+  return {
+    seen,
+    hot: highest(keptHot),
+    total: highest(decisionsIn(destroySeconds, controlSeconds)),
+    // A worker from nothing that is no longer wanted hot when it is ready becomes cold at once.
+    paid: highest(Math.min(keptHot, Math.max(1, Math.floor(startSeconds / controlSeconds)))),
+  };
 }
 
 function levelsOf(values: Float64Array): Levels {

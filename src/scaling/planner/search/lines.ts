@@ -23,7 +23,7 @@ interface OpenLine {
   /** What is left of its values of min_load, by their places. */
   low: number;
   high: number;
-  /** One of its sets keeps the limit. */
+  /** One of its sets is not late, so that the least that keeps the limit is to be found. */
   keeps: boolean;
 }
 
@@ -70,8 +70,7 @@ export async function tryLines(
     for (const [index, each] of wave.entries()) {
       const place = places[index] as number;
       if (fates[index] === 'late') each.low = place + 1;
-      else each.high = place - 1;
-      if (fates[index] === 'ahead') each.keeps = true;
+      else [each.high, each.keeps] = [place - 1, true];
     }
     told(1 - open.length / lines.length);
   }

@@ -4,6 +4,7 @@ import type { ResolvedParameters } from '../../rules/findings.ts';
 import { givenOf } from '../given.ts';
 import type { Candidate } from './candidate.ts';
 import type { CostFloor } from './cost-floor.ts';
+import type { SampleWithFloors } from './sample.ts';
 import type { TrialRunner } from './runner.ts';
 import { isWithin, keyOf, SEARCH_AXES, type SearchBounds, type SearchPoint } from './search-space.ts';
 import type { Trial, TrialOutcome } from './trial.ts';
@@ -13,11 +14,16 @@ export type Fate = 'ahead' | 'late' | 'dear';
 
 /** A set has to be cheaper than the best one by this part to be looked at: less is not worth a person's change. */
 const GAIN = 0.001;
+/** A p99 is what all but one of 100 requests keep. */
+export const P99_LATE = 0.01;
 
 export interface RaceOptions {
   readonly base: ResolvedParameters;
   readonly bounds: SearchBounds;
+  /** Of each load. */
   readonly floors: readonly CostFloor[];
+  /** Of each load: sets run on what stands for it, and what they cost and who is late are estimates. */
+  readonly samples?: readonly SampleWithFloors[] | undefined;
   readonly runner: TrialRunner;
   readonly signal: AbortSignal | undefined;
   /** After each wave of trials. */
@@ -36,6 +42,7 @@ export class Race {
   readonly #tried: Candidate[] = [];
   #late: SearchPoint[] = [];
   #limitSeconds = Infinity;
+  #mostLateShare = P99_LATE;
   #best: Candidate | undefined;
   #givenUp = 0;
 
@@ -58,12 +65,18 @@ export class Race {
     return this.#best;
   }
 
-  /** From now on the limit is another one; what is known stays known. */
-  setLimit(seconds: number): void {
+  /** From now on the limit is another one, for all but so many requests; what is known stays known. */
+  setLimit(seconds: number, mostLateShare = P99_LATE): void {
     this.#limitSeconds = seconds;
-    this.#late = [];
+    this.#mostLateShare = mostLateShare;
+    this.#late = this.#tried.filter((candidate) => this.#isLate(candidate));
     this.#best = undefined;
     for (const candidate of this.#tried) this.#consider(candidate);
+  }
+
+  /** Share of the requests that wait longer than the limit with a set that was tried; 1 where it was given up. */
+  lateShareOf(point: SearchPoint): number {
+    return this.#known.get(keyOf(point))?.outcome.lateShare ?? 1;
   }
 
   /** What a set costs at the least, in the mean of all loads. */
@@ -72,7 +85,7 @@ export class Race {
     const known = this.#floors.get(key);
     if (known !== undefined) return known;
     const { floors, base } = this.#options;
-    const floor = floors.reduce((sum, each) => sum + each.of({ ...base, ...point }), 0) / floors.length;
+    const floor = meanOf(floors, (each) => each.of({ ...base, ...point }));
     this.#floors.set(key, floor);
     return floor;
   }
@@ -123,16 +136,25 @@ export class Race {
   }
 
   #trialOf(point: SearchPoint, mostCost: number): Trial {
+    const parameters = { ...this.#options.base, ...point };
+    const { samples } = this.#options;
+    // Of the whole the least that it costs is known: the stretches say only what comes on top.
+    const inStretches = ({ floors, stretches }: SampleWithFloors) =>
+      stretches.reduce((sum, { weight }, index) => sum + weight * (floors[index]?.of(parameters) ?? 0), 0);
     return {
-      parameters: { ...this.#options.base, ...point },
+      parameters,
       limitSeconds: this.#limitSeconds,
+      mostLateShare: this.#mostLateShare,
       mostCost,
+      sampled: samples && { costBeside: this.floorOf(point) - meanOf(samples, inStretches) },
     };
   }
 
   /** Whether what is known says all that a new trial would. */
   #isSettled({ outcome, trial }: Known, bar: number): boolean {
-    if (outcome.end === 'late') return trial.limitSeconds >= this.#limitSeconds;
+    if (outcome.end === 'late') {
+      return trial.limitSeconds >= this.#limitSeconds && trial.mostLateShare >= this.#mostLateShare;
+    }
     return outcome.end === 'whole' || trial.mostCost >= bar;
   }
 
@@ -146,22 +168,32 @@ export class Race {
     const { cost, costPerHour, p99Seconds } = outcome;
     const candidate: Candidate = { ...point, cost, costPerHour, p99Seconds };
     this.#tried.push(candidate);
-    if (p99Seconds > this.#limitSeconds) this.#late.push(point);
+    if (this.#isLate(candidate)) this.#late.push(point);
     this.#consider(candidate);
+  }
+
+  /** By its percentile, as a plan of it says it; of an estimate by the share that it is allowed. */
+  #isLate(candidate: Candidate): boolean {
+    if (this.#options.samples) return this.lateShareOf(candidate) > this.#mostLateShare;
+    return candidate.p99Seconds > this.#limitSeconds;
   }
 
   #consider(candidate: Candidate): void {
     const { bounds } = this.#options;
-    if (candidate.p99Seconds > this.#limitSeconds || !isWithin(candidate, bounds)) return;
+    if (this.#isLate(candidate) || !isWithin(candidate, bounds)) return;
     if (this.#best === undefined || isBetter(candidate, this.#best)) this.#best = candidate;
   }
 
   #fateOf(point: SearchPoint, bar: number): Fate {
     const { outcome } = this.#known.get(keyOf(point)) as Known;
-    const { end, cost, p99Seconds } = outcome;
-    if (end === 'late' || (end === 'whole' && p99Seconds > this.#limitSeconds)) return 'late';
-    return end === 'whole' && cost < bar ? 'ahead' : 'dear';
+    if (outcome.end !== 'whole') return outcome.end;
+    if (this.#isLate({ ...point, ...outcome })) return 'late';
+    return outcome.cost < bar ? 'ahead' : 'dear';
   }
+}
+
+function meanOf<T>(values: readonly T[], of: (value: T) => number): number {
+  return values.reduce((sum, value) => sum + of(value), 0) / values.length;
 }
 
 function isBetter(one: Candidate, other: Candidate): boolean {

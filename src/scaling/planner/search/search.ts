@@ -6,18 +6,12 @@ import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { ReplayableLoad } from '../load/load.ts';
 import type { PlanSettings } from '../settings.ts';
 import { frontierOf, type Candidate } from './candidate.ts';
-import { CostFloor } from './cost-floor.ts';
-import { linesOf, tryLines, type Grain } from './lines.ts';
-import { tryNeighbours } from './neighbours.ts';
+import { CostFloor, courseOf, type LoadCourse } from './cost-floor.ts';
 import { Race } from './race.ts';
 import { openLocalRunner, type OpenRunner } from './runner.ts';
-import {
-  pointOf,
-  searchSpace,
-  type SearchBounds,
-  type SearchPoint,
-  type SearchSpace,
-} from './search-space.ts';
+import { SAMPLE_REQUESTS, sampleOf, type SampleWithFloors } from './sample.ts';
+import { SearchPlan } from './search-plan.ts';
+import { keyOf, searchSpace, spreadOver, type SearchBounds, type SearchSpace } from './search-space.ts';
 
 export interface SearchRequest {
   /** The set that is in force: always tried, and what the other parameters are taken from. */
@@ -67,14 +61,6 @@ export interface SearchResult {
   readonly best: Candidate | undefined;
 }
 
-const GRAIN: Grain = { utils: 8, mults: 4, workers: 6 };
-const FRONTIER_GRAIN: Grain = { utils: 5, mults: 3, workers: 4 };
-/** Limits beside the one asked for, as factors of it, and what is drawn where none is: seconds. */
-const OTHER_LIMITS = [0.1, 0.3, 3, 10, 30] as const;
-const LIMITS = [0.1, 0.5, 2, 5, 10, 30, 100, 300] as const;
-/** The share of the whole at which each part of the search ends, about, for the progress bar. */
-const SHARES = { lines: 0.6, neighbours: 0.8 } as const;
-
 /**
  * The cheapest set that keeps the limit. Deterministic: the same request has the same result, whoever runs it.
  * @throws the signal's reason once it is aborted
@@ -84,63 +70,50 @@ export async function searchParameters(
   options: SearchOptions = {},
 ): Promise<SearchResult> {
   const { base, settings, loads, p99LimitSeconds, bounds = {} } = request;
-  const { openRunner = openLocalRunner, signal, progress } = options;
-  const space = searchSpace(base, settings.performance, bounds);
-  const given = pointOf(base);
-  let share = 0;
-  await using runner = openRunner({ settings, loads });
-  const race = new Race({
-    base,
-    bounds,
-    floors: loads.map((load) => new CostFloor(settings, load)),
-    runner,
+  const {
+    openRunner = openLocalRunner,
     signal,
-    told: ({ tried, givenUp, best }) => progress?.({ done: tried.length + givenUp, share, best }),
+    progress,
+    frontier = p99LimitSeconds === undefined,
+  } = options;
+  const courses = loads.map((load) => courseOf(settings, load));
+  const samples = samplesOf(request, courses);
+  await using runner = openRunner({ settings, loads, samples });
+  const plan = new SearchPlan(base, searchSpace(base, settings.performance, bounds), (share) => {
+    progress?.({ done: done(), share, best: (whole.tried.length > 2 ? whole : first).best });
   });
-  const upTo = (from: number, to: number) => (part: number) => {
-    share = Math.max(share, from + (to - from) * part);
-  };
-  await race.runWhole([given, allHot(space)]);
-  const limits = { best: undefined as Candidate | undefined };
+  const floors = courses.map((course) => new CostFloor(settings, course));
+  const about = { base, bounds, floors, runner, signal, told: () => plan.tell() };
+  const whole = new Race(about);
+  const first = samples ? new Race({ ...about, samples }) : whole;
+  const done = () =>
+    whole.tried.length + whole.givenUp + (first === whole ? 0 : first.tried.length + first.givenUp);
+  await whole.runWhole([plan.given, plan.allHot]);
+  let best: Candidate | undefined;
   if (p99LimitSeconds !== undefined) {
-    race.setLimit(p99LimitSeconds);
-    await tryLines(race, linesOf(space, GRAIN, given), space.min_load, upTo(0, SHARES.lines));
-    await tryNeighbours(race, base, space, upTo(SHARES.lines, SHARES.neighbours));
-    limits.best = race.best;
+    if (first === whole) await plan.findBest(whole, p99LimitSeconds);
+    else await plan.findBestOfLong(first, whole, p99LimitSeconds);
+    best = whole.best;
   }
-  if (options.frontier === true || p99LimitSeconds === undefined) {
-    const others = p99LimitSeconds ? OTHER_LIMITS.map((factor) => factor * p99LimitSeconds) : LIMITS;
-    const lines = linesOf(space, FRONTIER_GRAIN, given);
-    for (const [index, limit] of others.entries()) {
-      race.setLimit(limit);
-      const at = (place: number) => share + ((1 - share) * place) / others.length;
-      await tryLines(race, lines, space.min_load, upTo(at(index), at(index + 1)));
-    }
+  if (frontier) {
+    await plan.findOthers(first, p99LimitSeconds);
+    if (first !== whole) await whole.runWhole(spreadOver(frontierOf(first.tried), DRAWN_OF_LONG));
   }
-  const { tried, givenUp } = race;
-  const own = tried.find((candidate) => candidate.min_load === given.min_load && isSame(candidate, given));
-  return {
-    p99LimitSeconds,
-    space,
-    tried,
-    givenUp,
-    frontier: frontierOf(tried),
-    given: own as Candidate,
-    best: limits.best,
-  };
+  const { tried, givenUp } = whole;
+  const given = tried.find((candidate) => keyOf(candidate) === keyOf(plan.given)) as Candidate;
+  return { p99LimitSeconds, space: plan.space, tried, givenUp, frontier: frontierOf(tried), given, best };
 }
 
-/** As many workers hot as there may be, always: what does not keep a limit then never does. */
-function allHot(space: SearchSpace): SearchPoint {
-  return {
-    target_util: space.target_util[0] as number,
-    cold_mult: space.cold_mult[0] as number,
-    cold_workers: space.cold_workers[0] as number,
-    min_cold_load: space.min_cold_load[0] as number,
-    min_load: space.min_load.at(-1) as number,
-  };
-}
+/** Points of the frontier of a long load that are planned for on all of it. */
+const DRAWN_OF_LONG = 8;
 
-function isSame(one: SearchPoint, other: SearchPoint): boolean {
-  return JSON.stringify(pointOf(one)) === JSON.stringify(pointOf(other));
+/** Of all loads or of none, so that their costs can be added. */
+function samplesOf(
+  { settings, loads }: SearchRequest,
+  courses: readonly LoadCourse[],
+): readonly SampleWithFloors[] | undefined {
+  const samples = loads.map((load, index) =>
+    sampleOf(settings, load, courses[index] as LoadCourse, SAMPLE_REQUESTS / loads.length),
+  );
+  return samples.every((sample) => sample !== undefined) ? samples : undefined;
 }

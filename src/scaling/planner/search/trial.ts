@@ -1,17 +1,24 @@
 /** One set of parameters under the loads of a search, given up as soon as it cannot be the one that is looked for. */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { ReplayableLoad } from '../load/load.ts';
-import { longestLike, QueueTimes } from '../model/queue-times.ts';
-import { Simulation } from '../model/simulation.ts';
-import { PlanStats } from '../model/stats.ts';
+import { QueueTimes } from '../model/queue-times.ts';
 import type { PlanSettings } from '../settings.ts';
+import { Course, type CourseLimits } from './course.ts';
+import type { Sample } from './sample.ts';
 
 export interface Trial {
   readonly parameters: ResolvedParameters;
-  /** It is given up once more than one request of 100 has waited longer; Infinity: never. */
+  /** It is given up once more requests have waited longer than `mostLateShare` says; Infinity: never. */
   readonly limitSeconds: number;
+  /** 0.01: one of 100, which is what a p99 is. */
+  readonly mostLateShare: number;
   /** It is given up once it has cost more, in the mean of all loads; Infinity: never. */
   readonly mostCost: number;
+  /**
+   * Runs it on what stands for the loads; the number is what is added to the cost of the stretches to make that of the
+   * whole, in the mean of all loads.
+   */
+  readonly sampled: { readonly costBeside: number } | undefined;
 }
 
 export interface TrialOutcome {
@@ -22,6 +29,8 @@ export interface TrialOutcome {
   readonly costPerHour: number;
   /** Of the requests of all loads together. */
   readonly p99Seconds: number;
+  /** Share of the requests that waited longer than the limit. */
+  readonly lateShare: number;
 }
 
 /** What all trials of a search have in common. */
@@ -29,60 +38,39 @@ export interface TrialGround {
   readonly settings: PlanSettings;
   /** At least one; the chance that is in workers and routing has a seed of its own under each. */
   readonly loads: readonly ReplayableLoad[];
+  /** What stands for each load, for trials that ask for it. */
+  readonly samples?: readonly Sample[] | undefined;
 }
 
-/** Requests between two looks at what they have cost. */
-const LOOK_EVERY = 256;
-
-export function runTrial({ settings, loads }: TrialGround, trial: Trial): TrialOutcome {
-  const requests = loads.reduce((sum, load) => sum + load.length, 0);
-  const mostLate = requests - Math.max(1, Math.ceil(0.99 * requests));
+export function runTrial({ settings, loads, samples }: TrialGround, trial: Trial): TrialOutcome {
+  const requests = ((trial.sampled && samples) ?? loads.map(({ length }) => ({ requests: length }))).reduce(
+    (sum, each) => sum + each.requests,
+    0,
+  );
   const queueTimes = new QueueTimes();
-  let [late, cost, costPerHour] = [0, 0, 0];
+  const limits: CourseLimits = {
+    limitSeconds: trial.limitSeconds,
+    mostLate: requests - Math.max(1, Math.ceil((1 - trial.mostLateShare) * requests)),
+    mostCost: trial.mostCost * loads.length,
+  };
+  const course = new Course(limits, queueTimes, (trial.sampled?.costBeside ?? 0) * loads.length);
   for (const [index, load] of loads.entries()) {
     const own = { ...settings, seed: settings.seed + index };
-    const stats = new TrialStats(trial, own);
-    const simulation = new Simulation({ parameters: trial.parameters, settings: own }, stats);
-    const isLate = () => late + stats.late > mostLate;
-    const isDear = () => cost + stats.cost / loads.length > trial.mostCost;
-    let countdown = LOOK_EVERY;
-    load.replay((atSeconds, work) => {
-      simulation.arrive(atSeconds, work);
-      countdown -= 1;
-      if (countdown > 0) return true;
-      countdown = LOOK_EVERY;
-      return !isLate() && !isDear();
-    });
-    if (isLate()) return givenUp('late');
-    if (isDear()) return givenUp('dear');
-    const result = simulation.finish();
-    if (isLate()) return givenUp('late');
-    late += stats.late;
-    queueTimes.add(stats.queueTimes);
-    cost += result.cost.total / loads.length;
-    costPerHour += result.cost.perHour / loads.length;
+    const stretches = trial.sampled && samples?.[index]?.stretches;
+    if (stretches) {
+      for (const stretch of stretches) if (!course.runStretch(trial.parameters, own, load, stretch)) break;
+    } else course.runWhole(trial.parameters, own, load);
+    if (course.end !== 'whole') {
+      return { end: course.end, cost: Infinity, costPerHour: Infinity, p99Seconds: Infinity, lateShare: 1 };
+    }
   }
-  if (cost > trial.mostCost) return givenUp('dear');
-  return { end: 'whole', cost, costPerHour, p99Seconds: queueTimes.quantile(0.99) };
-}
-
-function givenUp(end: 'late' | 'dear'): TrialOutcome {
-  return { end, cost: Infinity, costPerHour: Infinity, p99Seconds: Infinity };
-}
-
-/** Counts beside it how many wait too long, so finely that the percentile of all cannot say otherwise. */
-class TrialStats extends PlanStats {
-  /** Requests that have waited too long. */
-  late = 0;
-  readonly #limit: number;
-
-  constructor({ parameters, limitSeconds }: Trial, settings: PlanSettings) {
-    super(parameters, settings, false);
-    this.#limit = longestLike(limitSeconds) * (1 + 1e-9);
-  }
-
-  override begun(arrivedSeconds: number, waited: number): void {
-    super.begun(arrivedSeconds, waited);
-    if (waited > this.#limit) this.late += 1;
-  }
+  const cost = course.cost / loads.length;
+  const hours = loads.reduce((sum, load) => sum + load.seconds, 0) / loads.length / 3600;
+  return {
+    end: 'whole',
+    cost,
+    costPerHour: trial.sampled ? cost / hours : course.costPerHour / loads.length,
+    p99Seconds: queueTimes.quantile(0.99),
+    lateShare: course.late / requests,
+  };
 }

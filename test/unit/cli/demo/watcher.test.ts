@@ -138,6 +138,7 @@ function summaryOf(deployments: readonly DeploymentView[], redeployed: number) {
     redeployed,
     writtenLines: 0,
     faults: { injected: 1, survived: 1 },
+    app: { deaths: 0, survived: 0 },
   });
 }
 

@@ -33,7 +33,7 @@ async function fleetOf(
         ),
       rows,
     ),
-    { fleetInterval: 15_000, budgetPerHour: 5 },
+    { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour: 5 },
   );
   return pilotlight(['fleet', ...words, '--url', listener.url], around);
 }

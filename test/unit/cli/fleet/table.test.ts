@@ -17,7 +17,11 @@ function seen(endpoints: readonly Partial<EndpointView>[], budgetPerHour?: numbe
     fleetRow(minuteRow((NOW - 3600 + minute * 60) * 1000, { load: 10 * (index + 1) })),
   );
   return {
-    fleet: fleetStatus(fleetView(views), { fleetInterval: 15_000, budgetPerHour }),
+    fleet: fleetStatus(fleetView(views), {
+      endpoints: [{ by: 'all' as const }],
+      fleetInterval: 15_000,
+      budgetPerHour,
+    }),
     history: {
       from: NOW - 3600,
       to: NOW,

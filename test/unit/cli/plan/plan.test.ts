@@ -41,6 +41,34 @@ describe('pilotlight plan', () => {
     expect(await run('1')).not.toBe(await run('2'));
   });
 
+  test('a made-up load is planned for with several seeds, and two figures have their intervals', async () => {
+    const outcome = await planCommandLine(...LOAD, '--seeds', '4');
+    const { costPerHour, p99Seconds, seeds } = outcome.plans[0]!.estimates!;
+    expect(seeds).toBe(4);
+    for (const { mean, low, high } of [costPerHour, p99Seconds]) {
+      expect(low).toBeLessThan(mean);
+      expect(mean).toBeLessThan(high);
+    }
+    expect(planTable(outcome, 100).join('\n')).toMatch(
+      /^cost an hour, mean of 4 loads +\S+ \(\S+ to \S+\)$/m,
+    );
+    const single = await planCommandLine(...LOAD, '--seeds', '1');
+    expect(single.plans[0]).toEqual({ ...outcome.plans[0], estimates: undefined });
+  });
+
+  test('says which assumption it hangs on most, each halved and doubled', async () => {
+    const outcome = await planCommandLine(...LOAD, '--param', 'max_workers=20');
+    const [most] = outcome.sensitivity;
+    expect(most?.setting).toBe('performance');
+    const halved = await planCommandLine(...LOAD.slice(0, -1), '5', '--param', 'max_workers=20');
+    expect(most?.half).toEqual({
+      costPerHour: halved.plans[0]?.cost.perHour,
+      p99Seconds: halved.plans[0]?.queueTime.p99,
+    });
+    expect(planTable(outcome, 100).join('\n')).toMatch(/^It hangs most on --performance /m);
+    expect((await planCommandLine(...LOAD, '--no-sensitivity')).sensitivity).toEqual([]);
+  });
+
   test('parameters come from the environment, where several groups are told apart by name', async () => {
     const groups = [
       { endpoint_name: 'chat', max_workers: 7 },
@@ -101,6 +129,8 @@ describe('pilotlight plan', () => {
   test('a search names the cheapest set tried that keeps the limit, and plans for it', async () => {
     const { search, plans } = await planCommandLine(
       ...LOAD,
+      '--seeds',
+      '1',
       '--search',
       '--p99',
       '5s',

@@ -1,12 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import {
-  json,
-  listen,
-  plain,
-  type HttpListener,
-  type ListenerOptions,
-} from '../../../../src/daemon/http/listener.ts';
+import { listen, type HttpListener, type ListenerOptions } from '../../../../src/daemon/http/listener.ts';
+import { json, plain } from '../../../../src/daemon/http/reply.ts';
 
 let listener: HttpListener | undefined;
 afterEach(async () => {
@@ -71,8 +66,8 @@ describe('HTTP listener', () => {
     expect(answer.status).toBe(413);
   });
 
-  test('with loopbackHostsOnly a request that names another host is refused', async () => {
-    const url = await serve({ loopbackHostsOnly: true });
+  test('for programs alone, a request that names another host is refused', async () => {
+    const url = await serve({ isForPrograms: true });
     expect((await fetch(`${url}/hello`)).status).toBe(200);
     expect(await rawStatus(url, 'evil.example')).toContain('403');
   });

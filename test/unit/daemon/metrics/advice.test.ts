@@ -9,14 +9,15 @@ import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { givenAdvice, prediction } from '../../../support/given-advice.ts';
 import { endpointView, fleetView } from '../../../support/recorded-fleet.ts';
 
-const SETTINGS = { fleetInterval: 15_000, budgetPerHour: undefined };
+const SETTINGS = { endpoints: [], fleetInterval: 15_000, budgetPerHour: undefined };
 
 function fleetOf(advice: Advice | undefined, over: Partial<FleetView> = {}): Status['fleet'] {
   return fleetStatus(fleetView([endpointView()], over), SETTINGS, () => advice);
 }
 
 async function seriesOf(fleet: Status['fleet']): Promise<string[]> {
-  const text = await createMetrics((): Status => ({ ...EMPTY_STATUS, fleet }), []).exposition();
+  const metrics = createMetrics((): Status => ({ ...EMPTY_STATUS, fleet }), []);
+  const text = String(await metrics.exposition());
   return text.split('\n').filter((line) => line.startsWith('pilotlight_advice_'));
 }
 

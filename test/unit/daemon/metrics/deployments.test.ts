@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../../src/daemon/metrics/metrics.ts';
+import { deploymentMetrics } from '../../../../src/daemon/metrics/families/deployments.ts';
 import { deploymentStatus } from '../../../../src/daemon/status/deployment.ts';
 import { FAILURE_LABELS, type FailureLabel } from '../../../../src/heartbeat/engine/outcome.ts';
 import { HEARTBEAT_STATES } from '../../../../src/heartbeat/engine/state.ts';
@@ -48,7 +49,7 @@ const anySnapshots = fc.uniqueArray(anySnapshot, {
 /** The series of deployments in a scrape, by what comes before the value. */
 async function seriesOfScrape(snapshots: readonly DeploymentSnapshot[]): Promise<Map<string, number>> {
   const deployments = snapshots.map((snapshot) => deploymentStatus(snapshot));
-  const text = await createMetrics(() => ({ ...EMPTY_STATUS, deployments }), []).exposition();
+  const text = String(await createMetrics(() => ({ ...EMPTY_STATUS, deployments }), []).exposition());
   const lines = text.split('\n').filter((line) => line.startsWith('pilotlight_deployment_'));
   const series = new Map(lines.map((line) => line.split(' ') as [string, string]));
   expect(series.size).toBe(lines.length);
@@ -92,4 +93,24 @@ test('every number of every deployment has its series, and what is not known has
       expect(await seriesOfScrape(snapshots)).toEqual(new Map(snapshots.flatMap((one) => seriesOf(one))));
     }),
   );
+});
+
+test('many deployments are written piece by piece, with every series in its family', () => {
+  const snapshot: DeploymentSnapshot = {
+    deploymentId: 0,
+    intervalMs: 20_000,
+    state: 'healthy',
+    lapses: 0,
+    attempts: 0,
+    failures: noFailures,
+    timeline: [],
+  };
+  const deployments = Array.from({ length: 3000 }, (_, id) =>
+    deploymentStatus({ ...snapshot, deploymentId: id }),
+  );
+  const pieces = deploymentMetrics({ deployments });
+  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(32 * 1024);
+  const families = Buffer.concat(pieces).toString().split('# HELP ').slice(1);
+  const ofState = families.find((family) => family.startsWith('pilotlight_deployment_state '));
+  expect(ofState?.match(/^pilotlight_deployment_state\{/gm)).toHaveLength(3000 * HEARTBEAT_STATES.length);
 });

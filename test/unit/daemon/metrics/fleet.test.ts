@@ -11,14 +11,14 @@ const NOW = 1_000_000;
 function metricsOf(view: FleetView, budgetPerHour?: number) {
   const shown = { view };
   const metrics = createMetrics((): Status => {
-    const settings = { fleetInterval: 15_000, budgetPerHour };
+    const settings = { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour };
     return { ...EMPTY_STATUS, now: NOW, fleet: fleetStatus(shown.view, settings) };
   }, []);
   return {
     observe: metrics.fleet,
     show: (next: FleetView) => (shown.view = next),
     series: async (name: string): Promise<string[]> => {
-      const text = await metrics.exposition();
+      const text = String(await metrics.exposition());
       return text
         .split('\n')
         .filter((line) => line.startsWith(`pilotlight_${name}`))
@@ -141,4 +141,17 @@ test('drift names its parameters, findings are counted, and a budget is shown wh
   expect(await series('endpoint_stuck_workers')).toEqual(['endpoint_stuck_workers{endpoint_group="chat"} 2']);
   expect(await series('fleet_budget_per_hour')).toEqual(['fleet_budget_per_hour 20']);
   expect(await series('fleet_sample_interval')).toEqual(['fleet_sample_interval_seconds 15']);
+});
+
+test('who looks, and whether the history takes what is seen, is told by each replica', async () => {
+  const { series, show } = metricsOf(fleetView([seen(3)]));
+  expect(await series('fleet_samples')).toEqual(['fleet_samples 1']);
+  expect(await series('fleet_history_stored')).toEqual(['fleet_history_stored 1']);
+  show({ ...fleetView([seen(3)]), historyTrouble: 'the disk is full' });
+  expect(await series('fleet_history_stored')).toEqual(['fleet_history_stored 0']);
+  show({ ...fleetView([]), samples: false });
+  expect(await series('fleet_samples')).toEqual(['fleet_samples 0']);
+  expect(await series('fleet_history_stored')).toEqual([]);
+  const metrics = createMetrics(() => EMPTY_STATUS, []);
+  expect(String(await metrics.exposition())).not.toMatch(/^pilotlight_fleet_(?:samples|history_stored)/m);
 });

@@ -21,7 +21,7 @@ function seriesIn(text: string, name: string): string[] {
 }
 
 test('a family without series is announced all the same', async () => {
-  const text = await metricsOf({}).exposition();
+  const text = String(await metricsOf({}).exposition());
   expect(text).toContain(
     '# HELP pilotlight_instances Instances of the account by status; stopped: not running, as they are meant to.\n# TYPE pilotlight_instances gauge\n',
   );
@@ -30,13 +30,13 @@ test('a family without series is announced all the same', async () => {
 
 test('what is gone from the status has no series any more, whether it has labels or not', async () => {
   const metrics = metricsOf({ account, instances: { running: 2, exited: 1 } }, { instances: { running: 1 } });
-  const before = await metrics.exposition();
+  const before = String(await metrics.exposition());
   expect(seriesIn(before, 'instances{')).toEqual([
     'pilotlight_instances{status="running"} 2',
     'pilotlight_instances{status="exited"} 1',
   ]);
   expect(seriesIn(before, 'tfa_backup_codes_remaining')).toEqual(['pilotlight_tfa_backup_codes_remaining 3']);
-  const after = await metrics.exposition();
+  const after = String(await metrics.exposition());
   expect(seriesIn(after, 'instances{')).toEqual(['pilotlight_instances{status="running"} 1']);
   expect(seriesIn(after, 'tfa_backup_codes_remaining')).toEqual([]);
 });
@@ -45,16 +45,15 @@ test('a counter has the value that the status has, however often it is scraped',
   const heart = { daemon_restarts: 2, open_connections: 0 };
   const metrics = metricsOf({ heart, jobs: [job('account', 5)] });
   await metrics.exposition();
-  const text = await metrics.exposition();
+  const text = String(await metrics.exposition());
   expect(seriesIn(text, 'daemon_restarts_total')).toEqual(['pilotlight_daemon_restarts_total 2']);
   expect(seriesIn(text, 'job_runs_total')).toEqual(['pilotlight_job_runs_total{job="account"} 5']);
 });
 
 test('of two samples with the same labels the later one counts', async () => {
   const window = { machine_id: 7, category: 'power', starts_at: 10, ends_at: 20 };
-  const text = await metricsOf({
-    maintenance_windows: [window, { ...window, starts_at: 30 }],
-  }).exposition();
+  const metrics = metricsOf({ maintenance_windows: [window, { ...window, starts_at: 30 }] });
+  const text = String(await metrics.exposition());
   expect(seriesIn(text, 'maintenance_window_start')).toEqual([
     'pilotlight_maintenance_window_start_timestamp_seconds{machine_id="7",category="power"} 30',
   ]);
@@ -63,7 +62,7 @@ test('of two samples with the same labels the later one counts', async () => {
 test('label values are escaped, and numbers spelled, as the format asks', async () => {
   const parameters = { cold_mult: 1e21, max_workers: Infinity };
   const endpoint_groups = [{ endpoint_group: 'a"b\\c\nd', parameters, findings: [] }];
-  const text = await metricsOf({ endpoint_groups }).exposition();
+  const text = String(await metricsOf({ endpoint_groups }).exposition());
   const labels = (parameter: string): string => `{endpoint_group="a\\"b\\\\c\\nd",parameter="${parameter}"}`;
   expect(seriesIn(text, 'endpoint_group_parameter').toSorted()).toEqual([
     `pilotlight_endpoint_group_parameter${labels('cold_mult')} 1e+21`,
@@ -74,5 +73,5 @@ test('label values are escaped, and numbers spelled, as the format asks', async 
 test('scrapes at the same time show each their own moment, and each only one', async () => {
   const metrics = metricsOf({ version: 'v1' }, { version: 'v2' });
   const texts = await Promise.all([metrics.exposition(), metrics.exposition()]);
-  expect(texts.map((text) => /version="(v\d)"/.exec(text)?.[1])).toEqual(['v1', 'v2']);
+  expect(texts.map((text) => /version="(v\d)"/.exec(String(text))?.[1])).toEqual(['v1', 'v2']);
 });

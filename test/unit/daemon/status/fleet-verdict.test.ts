@@ -20,7 +20,11 @@ const NOW = 1_000_000;
 
 function judge(over: Partial<EndpointView>, view: Partial<FleetView> = {}, budgetPerHour?: number) {
   const endpoint = endpointView({ sample: sampleAt(NOW * 1000), sampledAtMs: NOW * 1000, ...over });
-  const fleet = fleetStatus(fleetView([endpoint], view), { fleetInterval: 15_000, budgetPerHour });
+  const fleet = fleetStatus(fleetView([endpoint], view), {
+    endpoints: [{ by: 'all' as const }],
+    fleetInterval: 15_000,
+    budgetPerHour,
+  });
   return verdict({ ...EMPTY_STATUS, now: NOW, fleet }, NOW);
 }
 

@@ -37,7 +37,36 @@ function deployment(state: string, lastError: string | null = null): DeploymentS
   };
 }
 
+const APP = {
+  address: 'http://127.0.0.1:8000/health',
+  unwell_seconds: 130,
+  grace_seconds: 600,
+  last_error: 'it refuses connections',
+};
+
 describe('the verdict of the status page', () => {
+  test('says that the app is not well, and what follows from it', () => {
+    const deployments = [deployment('healthy')];
+    expect(judge({ deployments, app: { ...APP, state: 'well', last_error: null } }).tone).toBe('good');
+    expect(judge({ deployments, app: { ...APP, state: 'unknown', last_error: null } }).tone).toBe('good');
+    expect(judge({ deployments, app: { ...APP, state: 'unwell' } })).toMatchObject({
+      tone: 'warn',
+      sentence: 'The deployment is lit, 1 thing to look at.',
+      troubles: [
+        'The app is not well since 2 min, its deployments are released after 10 min: it refuses connections',
+      ],
+    });
+    const released = [deployment('released', 'no answer in time')];
+    expect(judge({ deployments: released, app: { ...APP, state: 'released' } })).toMatchObject({
+      tone: 'bad',
+      sentence: '0 of 1 deployment lit, 2 things to look at.',
+      troubles: [
+        'The app has not been well for 2 min, so nothing is kept alive: it refuses connections',
+        'Deployment 42 is released: no heartbeat is sent, and its TTL ends it',
+      ],
+    });
+  });
+
   test('says of a sink that fails how much waits for it', () => {
     const dropped = { overflow: 0, corruption: 0, rejected: 0 };
     const sink = {

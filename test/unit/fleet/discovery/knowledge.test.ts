@@ -10,7 +10,10 @@ import {
 const chat = (id: number): ListedEndpoint => ({ id, endpoint_name: 'chat' });
 
 function after(...lists: readonly (readonly ListedEndpoint[])[]): Knowledge {
-  return lists.reduce<Knowledge>((known, listed) => afterList(known, listed), []);
+  return lists.reduce<Knowledge>(
+    (known, listed) => afterList(known, { endpoints: listed, unreadable: 0 }),
+    [],
+  );
 }
 function labels(known: Knowledge): Record<number, string> {
   return Object.fromEntries(known.map(({ id, label }) => [id, label]));

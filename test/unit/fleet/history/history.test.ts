@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { History } from '../../../../src/fleet/history/history.ts';
 import { MemoryHistory } from '../../../../src/fleet/history/memory-history.ts';
@@ -243,6 +244,30 @@ describe('a history on disk', () => {
     await keeper.history.stop();
   });
 
+  test('of the version before there was a journal gets one, and keeps what it has', async () => {
+    using folder = temporaryFolder();
+    const before = new Keeper(sqlite(folder.path));
+    await before.history.open();
+    await before.sample(1);
+    await before.history.stop();
+    const { DatabaseSync } = await import('node:sqlite');
+    const db = new DatabaseSync(`${folder.path}/fleet.sqlite`);
+    db.exec('DROP TABLE steering; DROP TABLE change; PRAGMA user_version = 1');
+    db.close();
+    const after = new Keeper(sqlite(folder.path));
+    expect(await after.history.open()).toMatchObject({ steering: [] });
+    await after.clock.advance(DAY);
+    expect(await after.query(2 * DAY, 100)).toHaveLength(1);
+    const state = { baseline: { cold_workers: 5 }, pause: undefined, change: undefined };
+    await after.history.recordSteering({ label: 'chat', state }, 1_000, new AbortController().signal);
+    await after.history.stop();
+    const next = new Keeper(sqlite(folder.path));
+    expect(await next.history.open()).toMatchObject({
+      steering: [{ label: 'chat', state: { baseline: { cold_workers: 5 } } }],
+    });
+    await next.history.stop();
+  });
+
   test('of a newer version is left alone and said; samples are held meanwhile, up to a bound', async () => {
     using folder = temporaryFolder();
     const before = new Keeper(sqlite(folder.path));
@@ -253,19 +278,22 @@ describe('a history on disk', () => {
     const path = `${folder.path}/fleet.sqlite`;
     const setVersion = (version: number) => {
       const db = new DatabaseSync(path);
-      db.exec(`PRAGMA user_version = ${version}`);
+      // Who wrote it may have chosen another journal, too.
+      db.exec(`PRAGMA journal_mode = DELETE; PRAGMA user_version = ${version}`);
       db.close();
     };
-    setVersion(2);
+    setVersion(3);
+    const bytes = readFileSync(path);
     const aside: string[] = [];
     const keeper = new Keeper(sqlite(folder.path, aside));
     expect(await keeper.history.open()).toBeUndefined();
+    expect(readFileSync(path).equals(bytes)).toBe(true);
     expect(keeper.history.trouble).toContain('newer Pilotlight');
     for (let count = 0; count < 1_000; count += 1) await keeper.sample(1);
     expect(aside).toEqual([]);
     expect(keeper.troubles).toHaveLength(1);
     expect(await keeper.query(DAY, 10_000)).toHaveLength(801);
-    setVersion(1);
+    setVersion(2);
     keeper.lives.set(9, life(9));
     await keeper.sample(1);
     expect(keeper.history.trouble).toBeUndefined();

@@ -7,13 +7,14 @@ import {
   type LifeEvent,
   type WorkerLife,
 } from '../../../../src/fleet/workers/lives.ts';
+import { LivesByEndpoint } from '../../../../src/fleet/workers/lives-by-endpoint.ts';
 
 const INTERVAL = 15_000;
 const BEGIN = 1_790_000_000_000;
 
 /** Looks at endpoints, one after the other, that never forget what they saw. */
 class Watcher {
-  readonly lives = new Map<number, WorkerLife>();
+  readonly lives = new LivesByEndpoint();
   readonly #lastMs = new Map<string, number>();
   readonly changed: number[] = [];
   now = BEGIN;
@@ -30,8 +31,8 @@ class Watcher {
       : Object.entries(workers).map(([id, status]) => ({ id: Number(id), status: status as string }));
     const look = { endpoint, atMs: this.now, previousMs: this.#lastMs.get(endpoint), workers: rows };
     const { changed, gone, events } = afterLook(this.lives, look, 3 * INTERVAL);
-    for (const life of changed) this.lives.set(life.id, life);
-    for (const id of gone) this.lives.delete(id);
+    for (const life of changed) this.lives.put(life);
+    for (const id of gone) this.lives.remove(id);
     this.changed.push(changed.length);
     this.#lastMs.set(endpoint, this.now);
     return events;
@@ -169,9 +170,9 @@ describe('a worker that is missing', () => {
     watcher.look({});
     expect(isPresent(watcher.life(1))).toBe(false);
     for (let looks = 0; looks < 38; looks += 1) watcher.look({});
-    expect(watcher.lives.has(1)).toBe(true);
+    expect(watcher.lives.get(1)).toBeDefined();
     watcher.look({});
-    expect(watcher.lives.has(1)).toBe(false);
+    expect(watcher.lives.get(1)).toBeUndefined();
   });
 
   test('changes nothing that would have to be stored at each look', () => {
@@ -221,7 +222,7 @@ test('a look at an endpoint says nothing of the workers of others', () => {
   const watcher = watching();
   watcher.look({ 1: 'idle' });
   for (let looks = 0; looks < 50; looks += 1) watcher.look({ 2: 'idle' }, INTERVAL, 'draw');
-  expect(watcher.lives.has(1)).toBe(true);
+  expect(watcher.lives.get(1)).toBeDefined();
 });
 
 test('a worker that changes without end is remembered by its last twenty statuses', () => {

@@ -45,6 +45,17 @@ test('an endpoint without workers is asked nothing and costs nothing, which is k
   expect(workers).toEqual({});
 });
 
+test('a sum that is more than can be kept is unknown, as is one that overflows', () => {
+  for (const cur_load of [1e13, 1e308]) {
+    const large = { status: 'idle', ...FULL, cur_load };
+    const { measures } = sample([
+      { id: 1, ...large },
+      { id: 2, ...large },
+    ]);
+    expect(measures).toMatchObject({ load: null, load_average: 16, capacity_hot: 200 });
+  }
+});
+
 describe('what a worker does not say', () => {
   test('is no zero where it is ready', () => {
     const { measures } = sample(

@@ -54,6 +54,21 @@ describe('a view that is no pure append', () => {
     expect(polls.records).toHaveLength(before + 2);
   });
 
+  test('every tenth answer older than all that the window has: 107,287 duplicates', () => {
+    let answers = 0;
+    const [log, polls] = [
+      new LogService({ stale: () => (++answers % 10 === 0 ? 12_000 : 0) }),
+      new LogPolls(),
+    ];
+    for (let second = 0; second < 55; second++) {
+      log.now = polls.now + 1_000;
+      log.writeLines(Array.from({ length: 1_000 }, (_, index) => `line ${1_000 * second + index}`));
+      polls.poll((tail) => log.answer(tail), 1_000);
+    }
+    expect(polls.lines).toEqual(log.lines);
+    expect(polls.gaps).toEqual([]);
+  });
+
   test('of a line that repeats, one more is one more, wherever it stands', () => {
     const polls = new LogPolls();
     const lines = numbered(40).flatMap((line) => [line, 'GET /health 200']);
@@ -73,6 +88,26 @@ describe('a view that is no pure append', () => {
     expect(polls.next.tail).toBeLessThan(250);
     expect(follow(log, polls)).toEqual(round.slice(250, 500));
     expect(polls.gaps).toEqual([]);
+  });
+
+  test('of the first seconds of a log: an older view of a few lines, of which one came late', () => {
+    for (const old of [
+      [0, 2, 3],
+      [1, 2, 3, 4],
+    ]) {
+      const polls = new LogPolls();
+      const lines = numbered(9);
+      polls.poll((tail) => text(lines, tail));
+      polls.poll((tail) =>
+        text(
+          old.map((index) => `line ${index}`),
+          tail,
+        ),
+      );
+      for (let poll = 0; poll < 3; poll++) polls.poll((tail) => text([...lines, 'next'], tail));
+      expect(polls.lines).toEqual([...lines, 'next']);
+      expect(polls.gaps).toEqual([]);
+    }
   });
 
   test('two lines that change places are the same two lines', () => {
@@ -96,6 +131,18 @@ describe('a view that is no pure append', () => {
     expect(linesOf(polls.poll((tail) => text([...cut, 'another'], tail)))).toEqual(['another']);
     expect(polls.lines).toEqual([...lines, 'another']);
     expect(polls.records.at(-1)).toMatchObject({ epoch: 2 });
+  });
+
+  test('from a service that joins its lines: what was said last is delivered, and what is left is not again', () => {
+    const polls = new LogPolls();
+    const joined = (lines: readonly string[]) => () => ({ kind: 'text', text: lines.join('\n') }) as const;
+    const lines = numbered(30);
+    for (let poll = 0; poll < 3; poll++) polls.poll(joined(lines), 1_000);
+    const cut = lines.slice(0, 25);
+    for (let poll = 0; poll < 100; poll++) polls.poll(joined(cut), 1_000);
+    for (let poll = 0; poll < 10; poll++) polls.poll(joined([...cut, 'next', 'after']), 1_000);
+    expect(polls.lines).toEqual([...lines, 'next', 'after']);
+    expect(polls.gaps).toMatchObject([{ reason: 'reset' }]);
   });
 
   test('a short log that began anew is seen, although its few lines stand at the end of the one before', () => {
@@ -231,6 +278,18 @@ describe('an answer that is too large', () => {
     expect(polls.gaps).toEqual([]);
   });
 
+  test('a whole log that comes through shows that what failed before was no limit', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    const fails = 'FFFFFFF.FF.F.F.';
+    let asked = 0;
+    for (let poll = -20; poll < 25; poll++) {
+      log.writeLines(numbered(4, log.lines.length));
+      polls.poll((tail) => (poll >= 0 && fails[asked++] === 'F' ? CUT : log.answer(tail)));
+    }
+    expect(polls.gaps).toEqual([]);
+    expect(polls.lines).toEqual(log.lines);
+  });
+
   test('two minutes without an answer leave what is known of the size as it was: the tail fell to 3 lines', () => {
     const [log, polls] = [new LogService({ byteLimit: 2 ** 20 }), new LogPolls()];
     const write = (count: number) =>
@@ -320,6 +379,47 @@ describe('lines that repeat', () => {
     expect(polls.gaps.length - before).toBeLessThanOrEqual(1);
     for (const { lost_estimate } of polls.gaps) expect(lost_estimate).toBeLessThanOrEqual(80);
   });
+
+  test('a late line among them: what follows it is known, 48,916 duplicates', () => {
+    for (const size of [2_000, 12_000]) {
+      const polls = new LogPolls();
+      const step = (index: number) => `step ${index % 20}`;
+      const lines = Array.from({ length: size }, (_, index) => step(index));
+      polls.poll((tail) => text(lines, tail));
+      const before = polls.lines.length;
+      for (let poll = 1; poll <= 60; poll++) {
+        for (let index = 0; index < 10; index++) lines.push(step(size + 10 * (poll - 1) + index));
+        if (poll % 20 === 0) lines.splice(-25, 0, `late ${poll}`);
+        polls.poll((tail) => text(lines, tail), 1_000);
+      }
+      const lost = before + 603 - polls.lines.length;
+      expect(polls.lines.filter((line) => line.startsWith('late'))).toHaveLength(3);
+      expect(lost).toBeGreaterThanOrEqual(0);
+      expect(lost).toBeLessThan(20);
+      if (lost > 0) expect(polls.gaps).toContainEqual(expect.objectContaining({ reason: 'ambiguous' }));
+    }
+  });
+});
+
+test('a late line in a log of four words, longer than a tail: 9,979 duplicates and an overrun', () => {
+  const word = (index: number) => `GET /health/${((index * 48_271 + 11) % 2_147_483_647) % 4} 200`;
+  const random: string[] = [];
+  for (let index = 0, state = 1; index < 12_200; index++) {
+    state = (state * 48_271) % 2_147_483_647;
+    random.push(word(state));
+  }
+  const polls = new LogPolls();
+  const lines = random.slice(0, 12_000);
+  polls.poll((tail) => text(lines, tail));
+  const before = polls.lines.length;
+  for (let poll = 0; poll < 20; poll++) {
+    lines.push(...random.slice(12_000 + 10 * poll, 12_010 + 10 * poll));
+    if (poll % 10 === 9) lines.splice(-25, 0, `POST /late${poll}`);
+    polls.poll((tail) => text(lines, tail), 1_000);
+  }
+  expect(polls.lines.length - before).toBe(202);
+  // Where nothing is late either, so few words are told of.
+  expect(polls.gaps.map(({ reason }) => reason)).toEqual(['ambiguous']);
 });
 
 describe('small ones', () => {

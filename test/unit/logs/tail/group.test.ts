@@ -395,6 +395,8 @@ describe('the window', () => {
           // The service gives fewer lines than were asked for, and a part of them is of a period.
           [{ cut: 1 }, [90, 64, 55, 0], 5, 150],
           [{}, [60, 100, 15, 38, 118], 2, 150],
+          // Another order of two words is no older view.
+          [{}, [103, 47, 76, 0], 2, 150],
         ],
       },
     );
@@ -540,5 +542,46 @@ describe('records', () => {
       { seq: 3, line: 'b', level: 'info0' },
       { seq: 4, line: 'x', level: 'debug' },
     ]);
+  });
+
+  test('are of one epoch where the levels of one log that began anew show it one after another', () => {
+    const polls = new LogPolls();
+    const many = (word: string) => distinct(30).map((line) => `${word} ${line}\n`);
+    const poll = (info: string, warn: string, waitMs = 1_000) =>
+      polls.poll(() => ({ kind: 'levels', levels: { info, warn } }), waitMs);
+    poll(many('info').join(''), many('warn').join(''));
+    poll('booting\n', '');
+    poll('booting\n', 'a warning\n');
+    expect(polls.gaps.map(({ reason }) => reason)).toEqual(['reset', 'reset']);
+    expect(polls.records.at(-1)).toMatchObject({ epoch: 2, level: 'warn' });
+    poll('booting again\n', 'a warning\n');
+    expect(polls.records.at(-1)).toMatchObject({ epoch: 3, level: 'info' });
+    poll('booting again\n', 'another\n', 120_000);
+    expect(polls.records.at(-1)).toMatchObject({ epoch: 4, level: 'warn' });
+  });
+
+  test('of lost lines tell of the share of each level', () => {
+    const polls = new LogPolls();
+    const levels = (from: number) => ({
+      info: distinct(5_000, from)
+        .map((line) => `${line}\n`)
+        .join(''),
+      warn: distinct(5_000, from)
+        .map((line) => `warn ${line}\n`)
+        .join(''),
+    });
+    const poll = (from: number, waitMs: number) =>
+      polls.poll(() => ({ kind: 'levels', levels: levels(from) }), waitMs);
+    for (let second = 0; second < 10; second++) poll(100 * second, 1_000);
+    const { info, warn } = levels(50_000);
+    polls.poll((tail) => {
+      const last = (text: string) => text.split('\n').slice(-tail).join('\n');
+      return { kind: 'levels', levels: { info: last(info), warn: last(warn) } };
+    }, 100_000);
+    expect(polls.gaps).toHaveLength(2);
+    for (const { lost_estimate } of polls.gaps) {
+      expect(lost_estimate).toBeGreaterThan(4_000);
+      expect(lost_estimate).toBeLessThan(12_000);
+    }
   });
 });

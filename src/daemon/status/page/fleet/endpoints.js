@@ -56,6 +56,7 @@ function about(endpoint, tone) {
       'Not as configured',
       drift.map((each) => printable(driftInWords(each))),
     ),
+    ...story(endpoint.autotune),
     ...list(
       `Its parameters: ${findingsInWords(findings)}`,
       spoken.map(({ parameter, message }) => `${parameter}: ${message}`),
@@ -69,6 +70,34 @@ function figures({ workers, capacity_cold: cold, requests_working: requests, cos
     ['Workers', workers === null ? 'not known' : (workersInWords(workers) ?? 'none')],
     ['Stopped ones', cold === null ? 'not known' : `${short(cold)} units/s more`],
     ['Requests', requests === null ? 'not known' : `${plural(requests, 'request')} at work`],
+  ];
+}
+
+// The last changes by advice: when, what, why, what was expected, what came.
+const CHANGES_SHOWN = 3;
+
+function story(autotune) {
+  if (autotune === undefined) return [];
+  const { holds, changes } = autotune;
+  const told = changes
+    .slice(0, CHANGES_SHOWN)
+    .map((change) =>
+      element(
+        'details',
+        {},
+        element('summary', {}, printable(`${new Date(change.at * 1000).toLocaleString()}: ${change.what}`)),
+        element(
+          'ul',
+          { class: 'plain' },
+          ...[`why: ${change.why}`, `expected: ${change.expected}`, `came: ${change.came}`].map((line) =>
+            element('li', {}, printable(line)),
+          ),
+        ),
+      ),
+    );
+  return [
+    element('p', { class: 'note' }, printable(`Changed by advice${holds === null ? '' : `; now: ${holds}`}`)),
+    ...told,
   ];
 }
 

@@ -1,4 +1,5 @@
 // What was recorded of each endpoint: fetched from /api/fleet, drawn as two plots, and told as a table of figures.
+import { ask } from '../status-access.js';
 import { element } from '../status-dom.js';
 import { printable, short } from '../status-words.js';
 import { createPlot } from './plot.js';
@@ -22,10 +23,8 @@ export function followHistory(container, range) {
   });
 
   async function load(fleet) {
-    const response = await fetch(`/api/fleet?from=${range.value}&rows=${ROWS}`, {
-      signal: AbortSignal.timeout(10_000),
-    });
-    if (!response.ok) throw new Error(`status ${response.status}`);
+    const path = `/api/fleet?from=${range.value}&rows=${ROWS}`;
+    const response = await ask(path, AbortSignal.timeout(10_000));
     const { from, to, endpoints } = await response.json();
     await plotting();
     for (const { endpoint_group: name, rows } of endpoints) {

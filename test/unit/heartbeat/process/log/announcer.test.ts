@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Redaction } from '../../../../../src/contract/text/redaction.ts';
 import type { Notice } from '../../../../../src/heartbeat/engine/state.ts';
 import { Announcer } from '../../../../../src/heartbeat/process/log/announcer.ts';
 import type { SharedLimit } from '../../../../../src/heartbeat/view/snapshot.ts';
@@ -22,7 +23,7 @@ beforeEach(() => {
       stderr: { write: (line) => void lines.push(JSON.parse(line) as Line), flush: () => Promise.resolve() },
       level: () => 'info',
       format: 'json',
-      secret: () => '',
+      redaction: new Redaction(() => []),
       onMessage() {},
     }),
     () => limit,

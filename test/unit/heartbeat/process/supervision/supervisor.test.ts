@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Redaction } from '../../../../../src/contract/text/redaction.ts';
 import type { DaemonChild } from '../../../../../src/heartbeat/process/supervision/daemon-child.ts';
 import type { DaemonMessage, HeartMessage } from '../../../../../src/heartbeat/process/link/link.ts';
 import { createHeartLog } from '../../../../../src/heartbeat/process/log/log.ts';
@@ -61,6 +62,7 @@ class Scene {
     deploymentIds: () => [],
     lastTickAt: () => Date.now(),
     openConnections: () => 0,
+    app: () => undefined,
   });
   readonly supervisor: Supervisor;
 
@@ -82,7 +84,7 @@ class Scene {
         },
         level: () => 'info',
         format: 'json',
-        secret: () => '',
+        redaction: new Redaction(() => []),
         onMessage() {},
       }),
       memoryOf: () => Promise.resolve(this.memory),

@@ -111,7 +111,7 @@ describe('a tail that ends within the window', () => {
     fc.assert(
       fc.property(fc.oneof(within, pairs), ([known, seen]) => {
         const expected = bruteForceEnd(known, seen);
-        const end = endWithin(packed(known), packed(seen), false);
+        const end = endWithin(packed(known), packed(seen));
         const evidence = expected === undefined ? 0 : new Set(seen.slice(-expected)).size;
         if (evidence >= 5) expect(end).toBe(expected);
         else expect(end).toBeUndefined();
@@ -127,7 +127,7 @@ describe('a tail that ends within the window', () => {
     fc.assert(
       fc.property(lines, fc.nat(24), (known, to) => {
         fc.pre(to < known.length);
-        expect(endWithin(packed(known), packed(known.slice(0, to)), true)).toBe(to);
+        expect(endWithin(packed(known), packed(known.slice(0, to)), { known: true, seen: true })).toBe(to);
       }),
     );
   });

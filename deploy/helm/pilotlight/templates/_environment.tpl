@@ -1,0 +1,39 @@
+{{/* The environment: in the container and not in a ConfigMap, so that a change makes new pods and old ones keep theirs. */}}
+{{- define "pilotlight.environment" -}}
+{{- range $name, $value := .Values.settings }}
+- name: {{ $name }}
+  value: {{ include "pilotlight.text" $value | replace "$(" "$$(" | quote }}
+{{- end }}
+{{- range $name, $key := .Values.secret.keys }}
+- name: {{ $name }}_FILE
+  value: /run/secrets/pilotlight/{{ $key }}
+{{- end }}
+- name: PILOTLIGHT_STATE_DIR
+  value: /var/lib/pilotlight
+- name: PILOTLIGHT_ADMIN_LISTEN
+  value: unix:/run/pilotlight/admin.sock
+{{- range $name, $value := .Values.proxy }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- if .Values.certificates.configMap }}
+- name: NODE_EXTRA_CA_CERTS
+  value: /run/certificates/{{ .Values.certificates.key }}
+{{- end }}
+{{- end -}}
+
+{{/* A value of YAML as the program reads it: lists with commas, lists of objects as JSON, numbers without an exponent. */}}
+{{- define "pilotlight.text" -}}
+{{- if not (kindIs "slice" .) -}}
+{{ kindIs "string" . | ternary . (toJson .) }}
+{{- else if and . (kindIs "map" (first .)) -}}
+{{ toJson . }}
+{{- else -}}
+{{- range $index, $one := . }}{{ if $index }},{{ end }}{{ include "pilotlight.text" $one }}{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The port of metrics, probes and status page. */}}
+{{- define "pilotlight.port" -}}
+{{ .Values.settings.PILOTLIGHT_LISTEN | default "0.0.0.0:9847" | regexFind "[0-9]+$" }}
+{{- end -}}

@@ -1,0 +1,56 @@
+/** Which texts must never be written: those of the settings and of the environment that are credentials. */
+import type { HeartSettings } from './options/heart-options.ts';
+import { PROXY_VARIABLES } from './network.ts';
+import type { Environment } from './values.ts';
+
+/** Headers whose value is a credential; `x-scope-orgid` is none. */
+const CREDENTIAL = /auth|cookie|token|key|secret|password|passwd|credential|session|signature|dsn|team/;
+
+/** What of the settings may hold some. */
+export type CredentialSettings = Pick<HeartSettings, 'apiKey'> & {
+  readonly appHealth?: string | undefined;
+  readonly metricsToken?: string | undefined;
+  readonly redisUrl?: string | undefined;
+  readonly otlpHeaders?: Readonly<Record<string, string>> | undefined;
+};
+
+/** `currentKey`: the file of the key may have been read again since. */
+export function credentialsOf(
+  { apiKey, appHealth, metricsToken, redisUrl, otlpHeaders = {} }: CredentialSettings,
+  currentKey: string,
+  environment: Environment = process.env,
+): string[] {
+  const headers = Object.entries(otlpHeaders).filter(([name]) => CREDENTIAL.test(name));
+  const proxies = PROXY_VARIABLES.map((name) => environment[name]);
+  const found = [
+    currentKey,
+    apiKey,
+    metricsToken,
+    redisUrl,
+    ...[appHealth, redisUrl, ...proxies].flatMap((url) => passwordOf(url)),
+    ...headers.flatMap(([, value]) => [value].concat(schemeless(value))),
+  ];
+  return [...new Set(found.filter((value) => value !== undefined && value !== ''))] as string[];
+}
+
+/** Of an address that has one in it: as it stands there, and decoded. */
+function passwordOf(url: string | undefined): string[] {
+  const { password = '' } = url !== undefined && URL.canParse(url) ? new URL(url) : {};
+  return [password, decoded(password)];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** `Bearer abc` is abc too, and `Basic dXNlcjpwYXNz` the password in it. */
+function schemeless(value: string): string[] {
+  const [, scheme = '', rest = ''] = /^(\S+) +(\S.*)$/.exec(value) ?? [];
+  if (scheme.toLowerCase() !== 'basic') return [rest];
+  const login = Buffer.from(rest, 'base64').toString('utf8');
+  return [rest, login, login.slice(login.indexOf(':') + 1)];
+}

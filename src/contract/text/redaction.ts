@@ -1,0 +1,140 @@
+/**
+ * Cuts secrets out of what is written: known ones by their value, however they are written, and codes of two-factor
+ * authentication by the name of their field. Pure. Whatever comes out of JSON is JSON again: only strings in it change.
+ */
+import { secretPattern, type SecretPattern } from './secret-pattern.ts';
+
+export const REDACTED = '[redacted]';
+
+/** A shorter one also occurs in ordinary words and numbers, in characters. */
+const SHORTEST = 8;
+/** Most that are known at once: a key that was rotated away may still open something. */
+const KNOWN = 64;
+
+/** Fields that have a code of six digits for a value, and the same in words. */
+const CODE_FIELD = /(?:^|[_-])(?:code|otp|totp|pin)$|^\w*(?:[a-z](?:Code|Otp|Pin))$/i;
+const CODE = /^\d{6}$/;
+/** A quick look whether there can be one. */
+const MAY_HAVE_CODE = /(?:code|otp|pin)\W{0,12}\d{6}(?!\d)/i;
+const CODE_IN_WORDS = /\b((?:\w*[_-])?(?:code|otp|totp|pin)\\*["']?\s*[:=]\s*\\*["']?)\d{6}(?!\d)/gi;
+
+export class Redaction {
+  readonly #current: () => readonly string[];
+  /** Of all secrets that have been asked for, the latest ones. */
+  readonly #patterns = new Map<string, SecretPattern>();
+  #last: readonly string[] = [];
+
+  /** @param secrets Asked at each use: a rotated key is a secret too. */
+  constructor(secrets: () => readonly string[]) {
+    this.#current = secrets;
+  }
+
+  /** Of a text that is no JSON. */
+  text(text: string): string {
+    this.#learn();
+    return this.#redacted(text);
+  }
+
+  /** Of a JSON text; the same without a secret in it, as it is. */
+  json(text: string): string {
+    this.#learn();
+    if (!this.#mayHaveSecret(text) && !MAY_HAVE_CODE.test(text)) return text;
+    try {
+      const end = text.endsWith('\n') ? '\n' : '';
+      return JSON.stringify(this.#value(JSON.parse(text))) + end;
+    } catch {
+      return this.#redacted(text);
+    }
+  }
+
+  /** Of the values of labels in the text that Prometheus reads: names are ours. */
+  metrics(text: string): string {
+    this.#learn();
+    if (!this.#mayHaveSecret(text)) return text;
+    return text.replaceAll(/"(?:[^"\\\n]|\\.)*"/g, (label) => `"${this.#redacted(label.slice(1, -1))}"`);
+  }
+
+  #learn(): void {
+    const secrets = this.#current();
+    if (
+      secrets.length === this.#last.length &&
+      secrets.every((secret, index) => secret === this.#last[index])
+    )
+      return;
+    this.#last = [...secrets];
+    for (const secret of secrets) {
+      if (secret.length < SHORTEST) continue;
+      const known = this.#patterns.get(secret) ?? secretPattern(secret);
+      this.#patterns.delete(secret);
+      this.#patterns.set(secret, known);
+    }
+    for (const secret of this.#patterns.keys())
+      if (this.#patterns.size > KNOWN) this.#patterns.delete(secret);
+  }
+
+  /** Quick, for nearly all that is written has no secret in it. */
+  #mayHaveSecret(text: string): boolean {
+    for (const secret of this.#patterns.values()) if (isHinted(text, secret)) return true;
+    return false;
+  }
+
+  #value(value: unknown, field = ''): unknown {
+    if (typeof value === 'string' || typeof value === 'number') {
+      const text = String(value);
+      if (CODE_FIELD.test(field) && CODE.test(text)) return REDACTED;
+      const redacted = this.#redacted(text);
+      return redacted === text ? value : redacted;
+    }
+    if (Array.isArray(value)) return value.map((item) => this.#value(item, field));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [this.#redacted(name), this.#value(item, name)]),
+    );
+  }
+
+  #redacted(text: string): string {
+    const found = [...this.#patterns.values()].flatMap((secret) => places(text, secret));
+    return without(text, found).replaceAll(CODE_IN_WORDS, `$1${REDACTED}`);
+  }
+}
+
+type Place = readonly [from: number, to: number];
+
+function isHinted(text: string, { core, head }: SecretPattern): boolean {
+  return text.includes(core) || text.includes(head);
+}
+
+/** Also of those that lie over one another. */
+function places(text: string, secret: SecretPattern): Place[] {
+  if (!isHinted(text, secret)) return [];
+  const { pattern } = secret;
+  const found: Place[] = [];
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+    found.push([match.index, pattern.lastIndex]);
+    pattern.lastIndex = match.index + 1;
+  }
+  return [...found, ...cutPlaces(text, secret)];
+}
+
+/** Of a text that was cut in the middle of a secret: its beginning stands at the end, or before an ellipsis. */
+function cutPlaces(text: string, { value, head }: SecretPattern): Place[] {
+  const found: Place[] = [];
+  for (let from = text.indexOf(head); from !== -1; from = text.indexOf(head, from + 1)) {
+    let length = head.length;
+    while (length < value.length && text[from + length] === value[length]) length += 1;
+    const rest = text.slice(from + length, from + length + 4).trimStart();
+    if (rest === '' || rest.startsWith('…') || rest.startsWith('...')) found.push([from, from + length]);
+  }
+  return found;
+}
+
+/** One mark for secrets that lie over one another: half of one would be left otherwise. */
+function without(text: string, found: readonly Place[]): string {
+  let [result, at] = ['', 0];
+  for (const [from, to] of found.toSorted((one, other) => one[0] - other[0])) {
+    if (from >= at) result += text.slice(at, from) + REDACTED;
+    at = Math.max(at, to);
+  }
+  return result + text.slice(at);
+}

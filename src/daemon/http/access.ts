@@ -1,0 +1,40 @@
+/** Who may see what LISTEN shows: where there is a token, whoever has it. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { plain, type Reply, type Route, type Routes } from './reply.ts';
+
+const UNAUTHORIZED: Reply = {
+  ...plain(401, 'a Bearer token is needed: PILOTLIGHT_METRICS_TOKEN\n'),
+  headers: { 'www-authenticate': 'Bearer' },
+};
+
+/**
+ * The same routes, behind a token that is asked for at each request, since a reload may change it; without one they
+ * are open. `refusal` is what a route answers where it says more than that.
+ */
+export function behindToken(
+  routes: Routes,
+  token: () => string | undefined,
+  refusals: Readonly<Record<string, Reply>> = {},
+): Routes {
+  return Object.fromEntries(
+    Object.entries(routes).map(([key, route]): [string, Route] => [
+      key,
+      (request) => {
+        const wanted = token();
+        if (wanted === undefined || bearerMatches(request.headers.authorization, wanted))
+          return route(request);
+        return { ...UNAUTHORIZED, ...refusals[key], status: UNAUTHORIZED.status };
+      },
+    ]),
+  );
+}
+
+/** Hashed first, so that the comparison takes the same time whatever the lengths. */
+function bearerMatches(header: string | undefined, token: string): boolean {
+  const given = /^Bearer (.+)$/i.exec(header ?? '')?.[1] ?? '';
+  return timingSafeEqual(sha256(given), sha256(token));
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,93 @@
+/** Listening on a socket file that only this user may open, in the place of one that nobody listens on any more. */
+import { chmodSync, lstatSync, statSync, unlinkSync, type Stats } from 'node:fs';
+import { connect, type Server } from 'node:net';
+import { dirname } from 'node:path';
+import { PilotlightError } from '../../contract/pilotlight-error.ts';
+
+const SOCKET_MODE = 0o600;
+/** Nothing for group and others, from the moment in which the file is there. */
+const PRIVATE_UMASK = 0o077;
+
+/** There can be no socket under this path as it is. Waits for a person, who may make room meanwhile. */
+export class SocketFileError extends PilotlightError {
+  readonly code = 'socket_file';
+  readonly actor = 'user';
+}
+
+/** Resolves once the socket is there. It is removed when the server closes. @throws SocketFileError */
+export async function listenOnSocketFile(server: Server, path: string): Promise<void> {
+  requireFolder(path);
+  await removeStale(path);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  const umask = process.umask(PRIVATE_UMASK);
+  try {
+    // The file is made before this returns.
+    server.listen({ path }, resolve);
+  } finally {
+    process.umask(umask);
+  }
+  try {
+    await promise;
+    chmodSync(path, SOCKET_MODE);
+  } catch (error) {
+    throw new SocketFileError(`${path}: ${inWords(error, path)}`, { cause: error });
+  } finally {
+    server.off('error', reject);
+  }
+}
+
+/** Node calls one that is missing one that may not be written in. */
+function requireFolder(path: string): void {
+  const folder = dirname(path);
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found === undefined) throw new SocketFileError(`${path}: the folder ${folder} is not there`);
+  if (!found.isDirectory()) throw new SocketFileError(`${path}: ${folder} is no folder`);
+}
+
+/** A process that was killed leaves its socket behind. */
+async function removeStale(path: string): Promise<void> {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isSocket()) throw new SocketFileError(`${path}: a file that is no socket is there, and stays`);
+  if (found.uid !== process.getuid?.())
+    throw new SocketFileError(`${path}: a socket of another user (uid ${found.uid}) is there, and stays`);
+  // Between the question and the removal another process may have put its own there.
+  const isInUse = await answers(path);
+  const now = lstatSync(path, { throwIfNoEntry: false });
+  if (now === undefined) return;
+  if (isInUse || !isSame(now, found)) throw new SocketFileError(`${path}: another process listens there`);
+  unlinkSync(path);
+}
+
+/** Only a refusal says that nobody listens: one that is busy has no room for a connection, and is there. */
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED'));
+  });
+}
+
+function isSame(one: Stats, other: Stats): boolean {
+  return one.ino === other.ino && one.dev === other.dev;
+}
+
+function inWords(error: unknown, path: string): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const folder = dirname(path);
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+      return `this user may not write in the folder ${folder}`;
+    case 'EROFS':
+      return `the folder ${folder} is read-only; in a container it needs a volume or tmpfs of its own`;
+    case 'EADDRINUSE':
+      return 'another process listens there';
+    default:
+      return message;
+  }
+}

@@ -1,0 +1,67 @@
+// The token, where the daemon wants one: asked for once, and kept for this tab alone.
+import { byId } from './status-dom.js';
+
+const STORED = 'pilotlight-token';
+/** What a header can hold. */
+const SENDABLE = /^[ -~]+$/;
+
+/** The daemon wants a token; `refused`: another one than it got. */
+export class TokenNeeded extends Error {
+  constructor(refused) {
+    super('a token is needed');
+    this.refused = refused;
+  }
+}
+
+/** @param {string} path @param {AbortSignal} signal @returns {Promise<Response>} One that is fine, or throws. */
+export async function ask(path, signal) {
+  const token = sessionStorage.getItem(STORED);
+  const response = await fetch(path, { signal, headers: token ? { authorization: `Bearer ${token}` } : {} });
+  if (response.status === 401) {
+    sessionStorage.removeItem(STORED);
+    throw new TokenNeeded(token !== null);
+  }
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return response;
+}
+
+/** Resolves when a person has given a token. */
+export function tokenGiven({ refused }) {
+  const form = byId('access');
+  const field = byId('token');
+  byId('access-trouble').textContent = refused ? 'The daemon does not take this token.' : '';
+  form.hidden = false;
+  field.focus();
+  return new Promise((resolve) => {
+    form.addEventListener(
+      'submit',
+      (event) => {
+        event.preventDefault();
+        const token = field.value.trim();
+        field.value = '';
+        if (!SENDABLE.test(token)) {
+          resolve(tokenGiven({ refused: true }));
+          return;
+        }
+        sessionStorage.setItem(STORED, token);
+        form.hidden = true;
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}
+
+/** A link carries no token: where there is one, what it leads to is fetched and shown. */
+export function followLinks() {
+  for (const link of document.querySelectorAll('footer a'))
+    link.addEventListener('click', (event) => {
+      if (sessionStorage.getItem(STORED) === null) return;
+      event.preventDefault();
+      void ask(link.getAttribute('href'), AbortSignal.timeout(10_000))
+        .then((response) => response.text())
+        .then((text) => location.assign(URL.createObjectURL(new Blob([text], { type: 'text/plain' }))))
+        // The next look at the status asks for a token, or says what is wrong.
+        .catch(() => {});
+    });
+}

@@ -1,0 +1,271 @@
+/**
+ * Steering, carried out: each minute it reads parameters and history, lets the pure core decide, stores what that says, and
+ * only then sends. One endpoint after the other, one request at a time; whatever fails is looked at again a minute later.
+ */
+import type { Advice } from '../../scaling/advice/advice.ts';
+import { answered, decide, type Decision } from '../../scaling/autotune/decide.ts';
+import { EVIDENCE_MS } from '../../scaling/autotune/evidence.ts';
+import { reachOf } from '../../scaling/autotune/reach.ts';
+import {
+  isUnderWay,
+  NEVER_STEERED,
+  parametersSinceMs,
+  setIn,
+  wantedBySteering,
+  type Change,
+  type Numbers,
+  type Some,
+  type SteeringState,
+} from '../../scaling/autotune/state.ts';
+import { within, type Clock } from '../../time/clock.ts';
+import type { ListedEndpoint } from '../discovery/knowledge.ts';
+import { numericParameters } from '../discovery/parameters.ts';
+import { minutesOf, MOST_ROWS } from './minutes.ts';
+import type {
+  AskAdvice,
+  SteeredEndpoint,
+  SteeredService,
+  SteeredWatch,
+  SteeringNotice,
+  SteeringSettings,
+  SteeringView,
+} from './port.ts';
+
+export interface SteeringOptions {
+  readonly settings: SteeringSettings;
+  readonly service: SteeredService;
+  readonly watch: SteeredWatch;
+  /** Without it nothing new ever moves. */
+  readonly advise: AskAdvice | undefined;
+  /** Whether this replica may act: not for another moment after it may not. */
+  readonly mayAct: () => boolean;
+  readonly notice: (notice: SteeringNotice) => void;
+  readonly clock: Clock;
+}
+
+/** Between two looks, ms. */
+export const LOOK_EVERY_MS = 60_000;
+/** What the service, or where things are stored, takes longer for has failed, ms. */
+const ANSWER_MS = 15_000;
+const STORE_MS = 5_000;
+/** After advice that was not had, ms. */
+const ASK_AGAIN_MS = 30 * 60_000;
+/** Changes that are shown. */
+const JOURNAL_SHOWN = 20;
+
+export class Steering {
+  readonly #options: SteeringOptions;
+  readonly #sinceMs: number;
+  readonly #known = new Map<string, SteeredEndpoint>();
+  readonly #stopping = new AbortController();
+  readonly #ended: Promise<void>;
+  #settings: SteeringSettings;
+  /** Asked for one endpoint at a time: it may take a core for a while. */
+  #asking: Promise<void> | undefined;
+
+  constructor(options: SteeringOptions) {
+    this.#options = options;
+    this.#settings = options.settings;
+    this.#sinceMs = options.clock.now();
+    this.#ended = this.#run();
+  }
+
+  /** From now on. */
+  apply(settings: SteeringSettings): void {
+    this.#settings = settings;
+  }
+
+  /** Undefined of an endpoint that nothing is known of. */
+  view(label: string): SteeringView | undefined {
+    const known = this.#known.get(label);
+    if (!known) return undefined;
+    const { state, holds, journal } = known;
+    return { holds, pausedUntilMs: state.pause?.untilMs, wanted: wantedBySteering(state), journal };
+  }
+
+  /** Nothing is sent any more; resolves when nothing is under way. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('stopping'));
+    await this.#ended;
+    await this.#asking;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, notice } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await clock.sleep(LOOK_EVERY_MS, signal).catch(() => {});
+      if (signal.aborted) return;
+      await this.#lookAtAll().catch((error: unknown) => {
+        if (!signal.aborted) notice({ kind: 'steering failed', endpoint: undefined, error });
+      });
+    }
+  }
+
+  async #lookAtAll(): Promise<void> {
+    const { watch, service, mayAct, clock } = this.#options;
+    const { signal } = this.#stopping;
+    if (!this.#settings.apply || !(await this.#readStored())) return;
+    const concerned = watch.watched().filter(({ label }) => this.#concerns(label));
+    if (concerned.length === 0) return;
+    const rows = await within(clock, ANSWER_MS, signal, (either) => service.endpoints(either)).catch(
+      () => [],
+    );
+    for (const { label, id } of concerned) {
+      if (signal.aborted || !mayAct()) return;
+      try {
+        await this.#look(
+          label,
+          id,
+          rows.find((row) => row.id === id),
+        );
+      } catch (error) {
+        if (!signal.aborted) this.#options.notice({ kind: 'steering failed', endpoint: label, error });
+      }
+    }
+  }
+
+  /** Bounds are what allows to move something; what is under way is settled without them too. */
+  #concerns(label: string): boolean {
+    return this.#settings.bounds[label] !== undefined || isUnderWay(this.#known.get(label)?.state.change);
+  }
+
+  /** @returns Whether it is known what earlier processes left to be done. */
+  async #readStored(): Promise<boolean> {
+    const stored = this.#options.watch.storedSteering();
+    if (!stored) return false;
+    for (const { label, state } of stored) {
+      if (this.#known.has(label)) continue;
+      const journal = await this.#options.watch.journal(label, JOURNAL_SHOWN);
+      this.#known.set(label, { ...nothingKnown(state), stored: state, journal });
+    }
+    return true;
+  }
+
+  async #look(label: string, id: number, row: ListedEndpoint | undefined): Promise<void> {
+    const { watch, clock } = this.#options;
+    const known = this.#knownOf(label);
+    const nowMs = Math.floor(clock.now());
+    const query = { endpoint: label, fromMs: nowMs - EVIDENCE_MS, toMs: nowMs, maxRows: MOST_ROWS };
+    const parameters = row && numericParameters(row);
+    const isActive = !row?.endpoint_state || row.endpoint_state.toLowerCase() === 'active';
+    const decision = decide(known.state, {
+      nowMs,
+      sinceMs: this.#sinceMs,
+      bounds: isActive ? (this.#settings.bounds[label] ?? {}) : {},
+      parameters,
+      minutes: minutesOf(await watch.history(query)),
+      advice: known.advice,
+      workerPerformance: watch.workerPerformance(label),
+    });
+    known.holds = isActive ? decision.holds : `the endpoint is ${row.endpoint_state}`;
+    await this.#carryOut(label, id, known, decision);
+    if (decision.wantsAdvice && parameters) this.#ask(label, known, parameters, nowMs);
+  }
+
+  async #carryOut(
+    label: string,
+    id: number,
+    known: SteeredEndpoint,
+    { state, send }: Decision,
+  ): Promise<void> {
+    const isStored = await this.#keep(label, known, state);
+    if (!send) return;
+    // What goes back is in the journal since it went out, and waits for no disk.
+    const isReturn = state.change?.phase === 'returning';
+    const { signal } = this.#stopping;
+    if ((!isStored && !isReturn) || signal.aborted || !this.#options.mayAct()) return;
+    await this.#send(label, id, known, send);
+  }
+
+  async #send(label: string, id: number, known: SteeredEndpoint, values: Some): Promise<void> {
+    const { service, watch, clock } = this.#options;
+    const { signal } = this.#stopping;
+    const answer = await within(clock, ANSWER_MS, signal, (either) =>
+      service.update(id, values, either),
+    ).then(
+      () => ({ kind: 'taken', words: '' }) as const,
+      (error: unknown) => service.answerOf(error),
+    );
+    watch.lookAgain();
+    await this.#keep(label, known, answered(known.state, answer, Math.floor(clock.now())));
+  }
+
+  /** @returns Whether it is stored. What is not is what counts all the same: it is read back what came of it. */
+  async #keep(label: string, known: SteeredEndpoint, state: SteeringState): Promise<boolean> {
+    const { watch, notice } = this.#options;
+    const before = known.state;
+    known.state = state;
+    if (state.change) known.journal = setIn(known.journal, state.change).slice(-JOURNAL_SHOWN);
+    if (known.stored !== state) {
+      try {
+        await watch.recordSteering({ label, state }, STORE_MS, this.#stopping.signal);
+        known.stored = state;
+      } catch (error) {
+        if (!this.#stopping.signal.aborted) notice({ kind: 'steering failed', endpoint: label, error });
+      }
+    }
+    for (const each of noticesOf(label, before, state)) notice(each);
+    return known.stored === state;
+  }
+
+  #ask(label: string, known: SteeredEndpoint, parameters: Numbers, nowMs: number): void {
+    const { advise, watch } = this.#options;
+    if (!advise || this.#asking || nowMs < known.askAgainMs) return;
+    const { signal } = this.#stopping;
+    const workerPerformance = watch.workerPerformance(label);
+    const question = {
+      endpoint: label,
+      nowMs,
+      parameters,
+      parametersSinceMs: parametersSinceMs(known.state),
+      reach: reachOf(parameters, this.#settings.bounds[label] ?? {}, workerPerformance),
+      workerPerformance,
+    };
+    known.askAgainMs = nowMs + ASK_AGAIN_MS;
+    this.#asking = this.#hear(label, known, advise(question, signal));
+  }
+
+  async #hear(label: string, known: SteeredEndpoint, advising: Promise<Advice>): Promise<void> {
+    try {
+      known.advice = await advising;
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) {
+        this.#options.notice({ kind: 'steering failed', endpoint: label, error });
+      }
+      known.askAgainMs = Math.max(known.askAgainMs, this.#options.clock.now() + ASK_AGAIN_MS);
+    } finally {
+      this.#asking = undefined;
+    }
+  }
+
+  #knownOf(label: string): SteeredEndpoint {
+    const known = this.#known.get(label) ?? nothingKnown(NEVER_STEERED);
+    this.#known.set(label, known);
+    return known;
+  }
+}
+
+function nothingKnown(state: SteeringState): SteeredEndpoint {
+  return { state, stored: undefined, holds: undefined, journal: [], advice: undefined, askAgainMs: 0 };
+}
+
+function noticesOf(endpoint: string, before: SteeringState, after: SteeringState): SteeringNotice[] {
+  const notices: SteeringNotice[] = [];
+  const [old, change] = [before.change, after.change];
+  if (change && change !== old) {
+    const isNew = change.id !== old?.id;
+    if (isNew) notices.push({ kind: 'parameters steered', endpoint, change });
+    if (change.phase === 'returning' && old?.phase !== 'returning')
+      notices.push({ kind: 'old values go back', endpoint, change });
+    if (hasEnded(change, isNew ? undefined : old))
+      notices.push({ kind: 'steering ended', endpoint, change, outcome: change.outcome ?? 'lost' });
+  }
+  if (after.pause?.for === 'a hand' && after.pause !== before.pause)
+    notices.push({ kind: 'changed by hand', endpoint });
+  return notices;
+}
+
+function hasEnded({ phase }: Change, old: Change | undefined): boolean {
+  return phase === 'over' && old?.phase !== 'over';
+}

@@ -1,0 +1,127 @@
+/**
+ * Asks an app once, over a connection of its own that ends with the question, and never through a proxy: the app is
+ * beside this process, and a proxy that is away would look like an app that is.
+ *
+ * HTTP is asked as a kubelet asks: 2xx, answered to the end, is well. Two things differ. A redirect is not followed,
+ * since the page that it leads to (a login, mostly) says nothing of the app; and a certificate must be valid.
+ */
+import { createConnection, type Socket } from 'node:net';
+import { createLookup, type Lookup } from '../../client/transport/lookup.ts';
+import { transportReason } from '../../client/transport/transport.ts';
+import type { TransportReason } from '../../client/errors.ts';
+import { createSocketClient } from '../../client/transport/undici.ts';
+import type { AppAnswer } from './answer.ts';
+
+/** So much of an answer is read; what is beyond it is not waited for, since the status is known. */
+const BODY_BYTES = 64 * 1024;
+const HEADER_BYTES = 16 * 1024;
+
+const WORDS: Readonly<Record<TransportReason, string>> = {
+  dns: 'its name does not resolve',
+  tls: 'the TLS handshake failed',
+  reset: 'the connection broke',
+  refused: 'it refuses connections',
+  unreachable: 'it cannot be reached',
+  proxy: 'it cannot be reached',
+  'too-large': 'its answer was too large',
+  other: 'its answer is no whole HTTP answer',
+};
+
+const WELL: AppAnswer = { well: true };
+
+/** `http://…`, `https://…` or `tcp://host:port`; one question after the other, or several at once. */
+export function createAskApp(address: string): (signal: AbortSignal) => Promise<AppAnswer> {
+  const url = new URL(address);
+  const lookup = createLookup();
+  return async (signal) => {
+    try {
+      return await (url.protocol === 'tcp:' ? connect(url, lookup, signal) : get(url, lookup, signal));
+    } catch (error) {
+      return { well: false, why: WORDS[transportReason(error as Error)] };
+    }
+  };
+}
+
+/** One that ends its wait for a name with the question. */
+function lookupUntil(lookup: Lookup, signal: AbortSignal): Lookup {
+  return (hostname, options, callback) => lookup(hostname, options, callback, signal);
+}
+
+function connect(url: URL, lookup: Lookup, signal: AbortSignal): Promise<AppAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<AppAnswer>();
+  const socket: Socket = createConnection({
+    host: hostOf(url),
+    port: Number(url.port),
+    lookup: lookupUntil(lookup, signal),
+  });
+  const end = (): void => void socket.destroy();
+  signal.addEventListener('abort', end, { once: true });
+  socket.once('connect', () => resolve(WELL)).once('error', reject);
+  socket.once('close', () => reject(new Error('closed')));
+  return promise.finally(() => {
+    signal.removeEventListener('abort', end);
+    end();
+  });
+}
+
+async function get(url: URL, lookup: Lookup, signal: AbortSignal): Promise<AppAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<AppAnswer>();
+  const life = new AbortController();
+  const client = createSocketClient(url.origin, {
+    pipelining: 0,
+    allowH2: false,
+    // The question's own deadline rules.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: HEADER_BYTES,
+    maxCachedSessions: 0,
+    // What Node and undici both call `signal` ends a socket, whatever it is doing.
+    connect: { signal: life.signal, timeout: 0, lookup: lookupUntil(lookup, life.signal) },
+  });
+  let answer: AppAnswer = WELL;
+  let left = BODY_BYTES;
+  client.dispatch(
+    { path: url.pathname + url.search, method: 'GET', headers: headersOf(url), body: null },
+    {
+      // undici takes no handler without it.
+      onRequestStart() {},
+      onResponseStart(_, status) {
+        if (status >= 200) answer = answerTo(status);
+      },
+      onResponseData(_, chunk) {
+        left -= chunk.length;
+        if (left < 0) resolve(answer);
+      },
+      onResponseEnd: () => resolve(answer),
+      onResponseError: (_, error) => reject(error),
+    },
+  );
+  const end = (): void => reject(new Error('not wanted any more'));
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await promise;
+  } finally {
+    signal.removeEventListener('abort', end);
+    // First, for a client that lives would connect again.
+    void client.destroy(new Error('asked')).catch(() => {});
+    life.abort();
+  }
+}
+
+function answerTo(status: number): AppAnswer {
+  if (status < 300) return WELL;
+  if (status >= 400) return { well: false, why: `it answers with status ${status}` };
+  return { well: false, why: `it answers with status ${status}, and redirects are not followed` };
+}
+
+function headersOf({ username, password }: URL): Record<string, string> {
+  const headers = { 'user-agent': 'pilotlight', accept: '*/*' };
+  if (username === '' && password === '') return headers;
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { ...headers, authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+}
+
+/** Without the brackets of an IPv6 address. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}

@@ -1,0 +1,118 @@
+/**
+ * What steering does for one endpoint, each minute: a function of what it knows, what is seen, and the time. It sends
+ * nothing by itself. Whoever carries it out stores the state first, and sends only what was stored:
+ *
+ * 1. A change that is under way is settled before anything else, and the duty to put old values back waits for nothing.
+ * 2. Something new moves only where nothing speaks against it, and advice is asked for only then.
+ */
+import type { Advice } from '../advice/advice.ts';
+import type { Bounds } from './bounds.ts';
+import { HOUR_MS, troubleIn, type Minute } from './evidence.ts';
+import { propose } from './propose.ts';
+import { STEP_FACTOR } from './reach.ts';
+import { arrived, settle } from './settle.ts';
+import { isUnderWay, type Numbers, type PauseReason, type Some, type SteeringState } from './state.ts';
+import { WATCH_MS } from './watch.ts';
+
+/** Between two changes, ms; advice is as old at most. */
+export const CHANGE_EVERY_MS = 6 * HOUR_MS;
+
+export interface Seen {
+  readonly nowMs: number;
+  /** Since when this process steers, Unix ms. */
+  readonly sinceMs: number;
+  /** Of this endpoint; empty: nothing of it may move. */
+  readonly bounds: Bounds;
+  /** As the service has them just now; undefined: it did not answer. */
+  readonly parameters: Numbers | undefined;
+  /** The last EVIDENCE_MS of the history. */
+  readonly minutes: readonly Minute[];
+  /** The newest there is. */
+  readonly advice: Advice | undefined;
+  readonly workerPerformance: number | undefined;
+}
+
+export interface Decision {
+  readonly state: SteeringState;
+  /** What to send to the service once the state is stored. */
+  readonly send: Some | undefined;
+  /** Nothing but the lack of advice keeps it from moving. */
+  readonly wantsAdvice: boolean;
+  /** Why nothing new moves, in words; undefined where something does. */
+  readonly holds: string | undefined;
+}
+
+/** @param stepFactor For tests that prove that a longer step is noticed */
+export function decide(state: SteeringState, seen: Seen, stepFactor = STEP_FACTOR): Decision {
+  const { parameters, nowMs, minutes } = seen;
+  if (!parameters) return hold(state, 'the parameters could not be read');
+  const settled = settle(state, { nowMs, parameters, minutes });
+  const { change } = settled.state;
+  if (isUnderWay(change)) return { ...hold(settled.state, PHASE_WORDS[change.phase]), send: settled.send };
+  return move(settled.state, seen, parameters, stepFactor);
+}
+
+const PHASE_WORDS = {
+  sending: 'a change is being sent',
+  watching: 'a change is in its first hour',
+  returning: 'old values go back',
+  over: '',
+} as const;
+
+const PAUSE_WORDS: Readonly<Record<PauseReason, string>> = {
+  change: 'parameters were changed less than 6 hours ago',
+  'rolled back': 'a change was taken back less than a day ago',
+  'a hand': 'somebody changed parameters less than a day ago',
+};
+
+function move(state: SteeringState, seen: Seen, parameters: Numbers, stepFactor: number): Decision {
+  const { nowMs, advice, bounds, workerPerformance } = seen;
+  const against = standsAgainst(state, seen);
+  if (against !== undefined) return hold(state, against);
+  if (!advice || nowMs - advice.atMs >= CHANGE_EVERY_MS) {
+    return { ...hold(state, 'advice is awaited'), wantsAdvice: true };
+  }
+  const around = { nowMs, bounds, parameters, workerPerformance, stepFactor };
+  const proposed = propose(advice, around, (state.change?.id ?? 0) + 1);
+  if (typeof proposed === 'string') return hold(state, proposed);
+  const pause = { untilMs: nowMs + CHANGE_EVERY_MS, for: 'change' } as const;
+  return {
+    state: { baseline: parameters, pause, change: proposed },
+    send: proposed.to,
+    wantsAdvice: false,
+    holds: undefined,
+  };
+}
+
+function standsAgainst(
+  { pause }: SteeringState,
+  { nowMs, sinceMs, bounds, minutes }: Seen,
+): string | undefined {
+  if (Object.keys(bounds).length === 0) return 'no bounds name any of its parameters';
+  if (nowMs - sinceMs < WATCH_MS) return 'nothing moves in the first hour after a start';
+  if (pause && nowMs < pause.untilMs) return PAUSE_WORDS[pause.for];
+  return troubleIn(minutes, nowMs);
+}
+
+function hold(state: SteeringState, holds: string): Decision {
+  return { state, send: undefined, wantsAdvice: false, holds };
+}
+
+/** `taken`: it said so. `refused`: it said no. `unknown`: it said nothing, and may have taken it. */
+export interface Answer {
+  readonly kind: 'taken' | 'refused' | 'unknown';
+  /** What it said. */
+  readonly words: string;
+}
+
+/** The service answered what was sent, or did not. What is not known is read back at the next look. */
+export function answered(state: SteeringState, { kind, words }: Answer, nowMs: number): SteeringState {
+  const { change } = state;
+  // That old values are back is read, not believed.
+  if (change?.phase !== 'sending' || kind === 'unknown') return state;
+  if (kind === 'taken') return arrived(state, change, nowMs);
+  return {
+    ...state,
+    change: { ...change, phase: 'over', outcome: 'refused', because: words, endedMs: nowMs },
+  };
+}

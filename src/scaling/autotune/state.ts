@@ -1,0 +1,123 @@
+/**
+ * What steering knows of one endpoint, and its journal: plain data, stored before anything is sent, so that whoever goes on
+ * after a crash, on this replica or another, knows what was under way.
+ */
+import type { AdvisedParameter, Estimate } from '../advice/advice.ts';
+import type { Limit } from './reach.ts';
+
+/** All numbers among an endpoint's parameters, by name, defaults filled in, as the service has them. */
+export type Numbers = Readonly<Record<string, number>>;
+/** Some of the parameters that can be steered. */
+export type Some = Readonly<Partial<Record<AdvisedParameter, number>>>;
+
+/**
+ * `sending`: it is written down, and perhaps sent; whether it arrived is not known. `watching`: it is in force, and its
+ * first hour is watched. `returning`: the old values go back, until the service is read to have them. `over`: see `outcome`.
+ */
+export type Phase = 'sending' | 'watching' | 'returning' | 'over';
+
+export const OUTCOMES = ['kept', 'rolled_back', 'refused', 'lost', 'overruled'] as const;
+/**
+ * `kept`: its hour was as predicted. `rolled_back`: the old values are back. `refused`: the service did not take it.
+ * `lost`: it was sent, nobody heard an answer, and the service does not have it. `overruled`: a person changed parameters
+ * meanwhile.
+ */
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** What was predicted when it was decided. Costs per hour. */
+export interface Expectation {
+  readonly costBefore: Estimate;
+  readonly costAfter: Estimate;
+  readonly p99Before: Estimate;
+  readonly p99After: Estimate;
+  readonly limitSeconds: number;
+  /** The backtest's error, a share. */
+  readonly backtestError: number;
+}
+
+/** What was seen of it, in its first hour or until it went back. */
+export interface Experience {
+  /** Minutes with samples, and of those the ones with more load than ready workers can do. */
+  readonly minutes: number;
+  readonly excessMinutes: number;
+  /** How many such minutes there would have been without it: those of the hour before, or of that hour a day earlier. */
+  readonly excessMinutesBefore: number;
+  /** Minutes with a worker in error, and the same of before. */
+  readonly errorMinutes: number;
+  readonly errorMinutesBefore: number;
+  /** Mean cost per hour, and what the old set took for such a load; null where it is not known. */
+  readonly costPerHour: number | null;
+  readonly costPerHourBefore: number | null;
+}
+
+/** One change, as the journal has it. */
+export interface Change {
+  /** Counts up for each endpoint, from 1. */
+  readonly id: number;
+  /** Unix ms: decided and written down. */
+  readonly atMs: number;
+  /** In words: the advice that it goes by. */
+  readonly why: string;
+  readonly from: Some;
+  readonly to: Some;
+  /** Parameters whose value a bound or the length of a step decided, and not the computation alone. */
+  readonly limits: Readonly<Partial<Record<AdvisedParameter, Limit>>>;
+  readonly expected: Expectation;
+  readonly phase: Phase;
+  /** From when on it was in force, as far as is known. */
+  readonly setMs: number | undefined;
+  /** Why the old values go back, or why it is over, in words. */
+  readonly because: string | undefined;
+  readonly came: Experience | undefined;
+  readonly outcome: Outcome | undefined;
+  readonly endedMs: number | undefined;
+}
+
+export type PauseReason = 'change' | 'rolled back' | 'a hand';
+
+export interface Pause {
+  /** Unix ms. */
+  readonly untilMs: number;
+  readonly for: PauseReason;
+}
+
+/** After a rollback, and after a person's hand, nothing moves for so long, ms. */
+export const LONG_PAUSE_MS = 24 * 3_600_000;
+
+export interface SteeringState {
+  /** As last set or read; undefined before the first answer. What differs from it is a person's hand. */
+  readonly baseline: Numbers | undefined;
+  readonly pause: Pause | undefined;
+  /** The last one, under way or over. */
+  readonly change: Change | undefined;
+}
+
+export const NEVER_STEERED: SteeringState = { baseline: undefined, pause: undefined, change: undefined };
+
+export function isUnderWay(change: Change | undefined): change is Change {
+  return change !== undefined && change.phase !== 'over';
+}
+
+/** Since when the parameters are what they are, as far as steering knows, Unix ms. */
+export function parametersSinceMs({ change, pause }: SteeringState): number | undefined {
+  const moments = [
+    change?.outcome === 'rolled_back' ? change.endedMs : change?.setMs,
+    pause?.for === 'a hand' ? pause.untilMs - LONG_PAUSE_MS : undefined,
+  ].filter((moment) => moment !== undefined);
+  return moments.length === 0 ? undefined : Math.max(...moments);
+}
+
+/** The journal with this change in it, in the place of what it was before. */
+export function setIn(journal: readonly Change[], change: Change): readonly Change[] {
+  return [...journal.filter(({ id }) => id !== change.id), change];
+}
+
+/** What steering wants the service to have, for whoever looks for drift: what it set last, or read since. */
+export function wantedBySteering({ change, baseline }: SteeringState): Some {
+  if (!change || !baseline) return {};
+  const names = Object.keys(change.to) as AdvisedParameter[];
+  const wanted = change.phase === 'over' ? baseline : change.phase === 'returning' ? change.from : change.to;
+  return Object.fromEntries(
+    names.flatMap((name) => (wanted[name] === undefined ? [] : [[name, wanted[name]]])),
+  );
+}

@@ -1,0 +1,104 @@
+/** The journal in words, for people: of each change when, what, why, what was expected, and what came of it. Pure. */
+import type { AdvisedParameter, Estimate } from '../advice/advice.ts';
+import type { Change, Experience, Expectation } from './state.ts';
+
+export interface Story {
+  /** Unix ms. */
+  readonly atMs: number;
+  /** `target_util 0.9 → 0.82, cold_workers 5 → 4`. */
+  readonly what: string;
+  readonly why: string;
+  readonly expected: string;
+  readonly came: string;
+}
+
+export function storyOf(change: Change): Story {
+  const { atMs, why, expected } = change;
+  return {
+    atMs,
+    what: movesOf(change),
+    why: why + limitWords(change),
+    expected: expectedWords(expected),
+    came: cameWords(change),
+  };
+}
+
+export function movesOf({ from, to }: Pick<Change, 'from' | 'to'>): string {
+  return (Object.keys(to) as AdvisedParameter[])
+    .map((name) => `${name} ${from[name]} → ${to[name]}`)
+    .join(', ');
+}
+
+/** Where the computation did not decide alone, it is said. */
+function limitWords({ limits, to }: Change): string {
+  const words = (Object.keys(limits) as AdvisedParameter[]).map((name) =>
+    limits[name] === 'bound'
+      ? `${name} ${to[name]} is its bound, not what was computed`
+      : `${name} ${to[name]} is as far as one step goes`,
+  );
+  return words.length === 0 ? '' : ` (${words.join('; ')})`;
+}
+
+function expectedWords({
+  costBefore,
+  costAfter,
+  p99After,
+  limitSeconds,
+  backtestError,
+}: Expectation): string {
+  return [
+    `cost an hour ${money(costBefore.mean)} → ${money(costAfter.mean)} (95% between ${range(costAfter, money)})`,
+    `p99 wait ${seconds(p99After.mean)} as modelled, limit ${seconds(limitSeconds)}`,
+    `the backtest was off by ${Math.round(backtestError * 100)}%`,
+  ].join('; ');
+}
+
+function cameWords({ phase, outcome, because, came }: Change): string {
+  const seen = came === undefined || came.minutes === 0 ? '' : `; ${experienceWords(came)}`;
+  switch (phase) {
+    case 'sending':
+      return 'it is being sent';
+    case 'watching':
+      return 'it is in force, and its first hour is watched';
+    case 'returning':
+      return `the old values go back: ${because}${seen}`;
+    case 'over':
+      break;
+  }
+  switch (outcome) {
+    case 'kept':
+      return `it stayed${seen}`;
+    case 'rolled_back':
+      return `the old values are back: ${because}${seen}`;
+    case 'refused':
+      return `the service did not take it: ${because}`;
+    case 'lost':
+      return `it never came into force: ${because}`;
+    case 'overruled':
+      return `a person's hand won: ${because}${seen}`;
+    case undefined:
+      return 'it is over';
+  }
+}
+
+function experienceWords(came: Experience): string {
+  const { minutes, excessMinutes, excessMinutesBefore, costPerHour, costPerHourBefore } = came;
+  const cost =
+    costPerHour === null
+      ? 'cost not known'
+      : `cost an hour ${money(costPerHour)}` +
+        (costPerHourBefore === null ? '' : `, at such a load ${money(costPerHourBefore)} before`);
+  return `of ${minutes} minutes ${excessMinutes} with more load than ready workers can do (${excessMinutesBefore} before); ${cost}`;
+}
+
+function range({ low, high }: Estimate, words: (value: number) => string): string {
+  return `${words(low)} and ${words(high)}`;
+}
+
+function money(value: number): string {
+  return value.toFixed(2);
+}
+
+function seconds(value: number): string {
+  return `${Number(value.toPrecision(3))} s`;
+}

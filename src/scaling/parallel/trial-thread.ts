@@ -1,0 +1,10 @@
+/** A thread of a search: trials in, outcomes out, over a load whose memory it shares. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { openLoad } from '../planner/load/open-load.ts';
+import { runTrial, type Trial, type TrialGround } from '../planner/search/trial.ts';
+import type { SharedGround } from './shared-ground.ts';
+
+const shared = workerData as SharedGround;
+const ground: TrialGround = { ...shared, loads: shared.loads.map((load) => openLoad(load)) };
+
+parentPort?.on('message', (trial: Trial) => parentPort?.postMessage(runTrial(ground, trial)));

@@ -1,0 +1,127 @@
+/** The run of a trial over loads and stretches of them: what it has cost, who was late, and whether it is over. */
+import type { ResolvedParameters } from '../../rules/findings.ts';
+import type { ReplayableLoad } from '../load/load.ts';
+import { GroupModel } from '../model/group.ts';
+import { longestLike, type QueueTimes } from '../model/queue-times.ts';
+import { Simulation } from '../model/simulation.ts';
+import { PlanStats } from '../model/stats.ts';
+import type { PlanSettings } from '../settings.ts';
+import type { Stretch } from './sample.ts';
+
+export interface CourseLimits {
+  readonly limitSeconds: number;
+  /** Requests that may wait longer. */
+  readonly mostLate: number;
+  readonly mostCost: number;
+}
+
+/** Requests between two looks at what they have cost. */
+const LOOK_EVERY = 256;
+
+export class Course {
+  readonly #limits: CourseLimits;
+  readonly #queueTimes: QueueTimes;
+  end: 'whole' | 'late' | 'dear' = 'whole';
+  /** So far. */
+  cost: number;
+  costPerHour = 0;
+  late = 0;
+
+  constructor(limits: CourseLimits, queueTimes: QueueTimes, cost: number) {
+    this.#limits = limits;
+    this.#queueTimes = queueTimes;
+    this.cost = cost;
+  }
+
+  /** All of a load. Whether there is a point in going on. */
+  runWhole(parameters: ResolvedParameters, settings: PlanSettings, load: ReplayableLoad): boolean {
+    const stats = new LateStats(parameters, settings, this.#limits.limitSeconds);
+    const simulation = new Simulation({ parameters, settings }, stats);
+    let countdown = LOOK_EVERY;
+    load.replay((atSeconds, work) => {
+      simulation.arrive(atSeconds, work);
+      countdown -= 1;
+      if (countdown > 0) return true;
+      countdown = LOOK_EVERY;
+      return this.#goesOn(stats.late, stats.cost);
+    });
+    if (this.end !== 'whole') return false;
+    const { cost } = simulation.finish();
+    this.costPerHour += cost.perHour;
+    this.#queueTimes.add(stats.queueTimes);
+    return this.#take(stats.late, cost.total);
+  }
+
+  /** From where the group would be by then, with nobody waiting; from the start of a load as it begins. */
+  runStretch(
+    parameters: ResolvedParameters,
+    settings: PlanSettings,
+    load: ReplayableLoad,
+    { warmFrom, from, to, weight, began }: Stretch,
+  ): boolean {
+    const stats = new LateStats(parameters, settings, this.#limits.limitSeconds, from - warmFrom);
+    const group = new GroupModel({ parameters, settings, observer: stats });
+    const { initialWorkers } = settings;
+    if (began) group.placeFor(began.hotLoad, began.totalLoad);
+    else group.place(initialWorkers === 'floor' ? undefined : initialWorkers);
+    const costAt = (seconds: number) => {
+      group.advance(seconds);
+      stats.workersUntil(seconds, group.workers);
+      return stats.cost;
+    };
+    const arrive = (atSeconds: number, work: number) => group.arrive(atSeconds - warmFrom, work);
+    load.replay(arrive, warmFrom, from);
+    const before = costAt(from - warmFrom);
+    let countdown = LOOK_EVERY;
+    load.replay(
+      (atSeconds, work) => {
+        arrive(atSeconds, work);
+        countdown -= 1;
+        if (countdown > 0) return true;
+        countdown = LOOK_EVERY;
+        return this.#goesOn(weight * stats.late, weight * (stats.cost - before));
+      },
+      from,
+      to,
+    );
+    if (this.end !== 'whole') return false;
+    const cost = costAt(to - warmFrom) - before;
+    while (group.waiting > 0) group.advance(group.nextDecision);
+    this.#queueTimes.add(stats.queueTimes, weight);
+    return this.#take(weight * stats.late, weight * cost);
+  }
+
+  #take(late: number, cost: number): boolean {
+    if (!this.#goesOn(late, cost)) return false;
+    this.late += late;
+    this.cost += cost;
+    return true;
+  }
+
+  #goesOn(late: number, cost: number): boolean {
+    if (this.late + late > this.#limits.mostLate) this.end = 'late';
+    else if (this.cost + cost > this.#limits.mostCost) this.end = 'dear';
+    return this.end === 'whole';
+  }
+}
+
+/** Counts beside it how many wait too long, so finely that the percentile of all cannot say otherwise. */
+class LateStats extends PlanStats {
+  /** Requests that have waited too long. */
+  late = 0;
+  readonly #limit: number;
+  readonly #from: number;
+
+  /** `from`: of the requests that arrive before it none counts, seconds. */
+  constructor(parameters: ResolvedParameters, settings: PlanSettings, limitSeconds: number, from = 0) {
+    super(parameters, settings, false);
+    this.#limit = longestLike(limitSeconds) * (1 + 1e-9);
+    this.#from = from;
+  }
+
+  override begun(arrivedSeconds: number, waited: number): void {
+    if (arrivedSeconds < this.#from) return;
+    super.begun(arrivedSeconds, waited);
+    if (waited > this.#limit) this.late += 1;
+  }
+}

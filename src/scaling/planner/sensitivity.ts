@@ -1,0 +1,78 @@
+/** On which assumption a plan hangs most: each is halved and doubled, all else being equal. */
+import type { ResolvedParameters } from '../rules/findings.ts';
+import type { Scenario } from './model/simulation.ts';
+import type { PlanResult } from './result.ts';
+import type { PlanSetting, PlanSettings } from './settings.ts';
+
+/** Those that are measured or guessed; prices are known, and choices have no half. */
+const VARIED = [
+  'performance',
+  'startSeconds',
+  'coldStartSeconds',
+  'controlSeconds',
+  'loadWindowSeconds',
+  'scaleDownSeconds',
+  'destroySeconds',
+] as const satisfies readonly PlanSetting[];
+export type VariedSetting = (typeof VARIED)[number];
+const FACTORS = [0.5, 2] as const;
+
+/** What a set does where an assumption is another one. */
+export interface Outcome {
+  readonly costPerHour: number;
+  readonly p99Seconds: number;
+}
+
+export interface Sensitivity {
+  readonly setting: VariedSetting;
+  readonly half: Outcome;
+  readonly double: Outcome;
+}
+
+/** Plans to make, in the order that `sensitivityOf` takes their results in. */
+export function variedScenarios(parameters: ResolvedParameters, settings: PlanSettings): readonly Scenario[] {
+  return variedOf(settings).flatMap((setting) =>
+    FACTORS.map((factor) => ({
+      parameters,
+      settings: { ...settings, [setting]: times(settings[setting], factor) },
+      series: false,
+    })),
+  );
+}
+
+/** The assumptions, those first that move cost or p99 most. */
+export function sensitivityOf(plan: PlanResult, varied: readonly PlanResult[]): readonly Sensitivity[] {
+  const found = variedOf(plan.settings).map((setting, index): Sensitivity => {
+    const [half, double] = [varied[2 * index], varied[2 * index + 1]];
+    return { setting, half: outcomeOf(half ?? plan), double: outcomeOf(double ?? plan) };
+  });
+  return found.toSorted((one, other) => weightOf(plan, other) - weightOf(plan, one));
+}
+
+/** By how much cost and p99 change at most, as a factor: waits of less than a second differ by less than anybody minds. */
+function weightOf(plan: PlanResult, { half, double }: Sensitivity): number {
+  const own = outcomeOf(plan);
+  const moved = (value: number, by: number) => Math.abs(Math.log(by / value));
+  return Math.max(
+    ...[half, double].flatMap(({ costPerHour, p99Seconds }) => [
+      own.costPerHour > 0 && costPerHour > 0 ? moved(own.costPerHour, costPerHour) : 0,
+      moved(own.p99Seconds + 1, p99Seconds + 1),
+    ]),
+  );
+}
+
+function variedOf(settings: PlanSettings): readonly VariedSetting[] {
+  return VARIED.filter((setting) => {
+    const value = settings[setting];
+    return typeof value !== 'number' || (value > 0 && value < Infinity);
+  });
+}
+
+function times(value: PlanSettings[VariedSetting], factor: number): PlanSettings[VariedSetting] {
+  if (typeof value === 'number') return value * factor;
+  return { least: value.least * factor, most: value.most * factor };
+}
+
+function outcomeOf({ cost, queueTime }: PlanResult): Outcome {
+  return { costPerHour: cost.perHour, p99Seconds: queueTime.p99 };
+}

@@ -1,0 +1,92 @@
+/**
+ * The search against the grid of all sets of its space, each planned for to the end, on an hour whose peak is ten times
+ * its mean: how much dearer what it names is, and how many times faster it is, both on one core, counted in seconds of
+ * CPU. Of the grid every so many sets are timed. Run: node test/bench/search-grid.ts
+ */
+import { generateLoad } from '../../src/scaling/planner/load/generators.ts';
+import { RecordedLoad } from '../../src/scaling/planner/load/load.ts';
+import { CostFloor, courseOf } from '../../src/scaling/planner/search/cost-floor.ts';
+import { searchSpace, type SearchPoint } from '../../src/scaling/planner/search/search-space.ts';
+import { searchParameters } from '../../src/scaling/planner/search/search.ts';
+import { runTrial } from '../../src/scaling/planner/search/trial.ts';
+import { planSettings } from '../../src/scaling/planner/settings.ts';
+import { resolveDefaults } from '../../src/scaling/rules/check.ts';
+import { report } from './figures.ts';
+
+const LIMIT_SECONDS = 5;
+const TIMED_EVERY = 37;
+const base = resolveDefaults({ max_workers: 16 });
+const settings = planSettings({ performance: { least: 10, most: 10 }, startSeconds: 200 });
+const load = RecordedLoad.of(
+  generateLoad({
+    shape: 'bursts',
+    burstRatio: 18,
+    burstEverySeconds: 500,
+    burstSeconds: 45,
+    unitsPerSecond: 12,
+    unitsPerRequest: 2,
+    seconds: 3600,
+  }),
+);
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+function grid(): SearchPoint[] {
+  const space = searchSpace(base, settings.performance);
+  return space.target_util.flatMap((target_util) =>
+    space.cold_mult.flatMap((cold_mult) =>
+      space.cold_workers.flatMap((cold_workers) =>
+        space.min_load.map((min_load) => ({
+          target_util,
+          cold_mult,
+          cold_workers,
+          min_cold_load: 0,
+          min_load,
+        })),
+      ),
+    ),
+  );
+}
+
+const request = { base, settings, loads: [load], p99LimitSeconds: LIMIT_SECONDS };
+// Once to warm up, as the grid is by its size.
+await searchParameters(request);
+const began = cpuSeconds();
+const { best } = await searchParameters(request);
+const searchSeconds = cpuSeconds() - began;
+if (!best) throw new Error('the search found nothing');
+
+const endless = { limitSeconds: Infinity, mostLateShare: 1, mostCost: Infinity, sampled: undefined };
+const points = grid();
+const gridBegan = cpuSeconds();
+const timed = points.filter((_, index) => index % TIMED_EVERY === 0);
+for (const point of timed)
+  runTrial({ settings, loads: [load] }, { ...endless, parameters: { ...base, ...point } });
+const gridSeconds = ((cpuSeconds() - gridBegan) / timed.length) * points.length;
+
+// What cannot be cheaper need not be planned for to know that it is not.
+const floor = new CostFloor(settings, courseOf(settings, load));
+let cheapest = best.cost;
+for (const point of points) {
+  const parameters = { ...base, ...point };
+  if (floor.of(parameters) >= cheapest) continue;
+  const trial = {
+    ...endless,
+    limitSeconds: LIMIT_SECONDS,
+    mostLateShare: 0.01,
+    mostCost: cheapest,
+    parameters,
+  };
+  const { end, cost, p99Seconds } = runTrial({ settings, loads: [load] }, trial);
+  if (end === 'whole' && p99Seconds <= LIMIT_SECONDS) cheapest = Math.min(cheapest, cost);
+}
+const note = `${points.length} sets, ${load.length} requests, p99 at most ${LIMIT_SECONDS} s`;
+report('search-excess', (best.cost / cheapest - 1) * 100, note);
+report(
+  'search-faster',
+  gridSeconds / searchSeconds,
+  `${searchSeconds.toFixed(2)} s of CPU against ${gridSeconds.toFixed(0)} s`,
+);

@@ -1,0 +1,94 @@
+import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startEmulator } from '../../../src/emulator/index.ts';
+import type { Status } from '../../../src/daemon/status/schema.ts';
+import { until } from '../../support/daemon.ts';
+import { startPilotlight, type Program } from '../../support/process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+async function addressOf(program: Program): Promise<string> {
+  const [, line = ''] = await program.seen(/^(\{.*"pilotlight started"\})$/m);
+  return (JSON.parse(line) as { url: string }).url;
+}
+
+async function statusOf(url: string): Promise<Status> {
+  return (await (await fetch(`${url}/api/status`)).json()) as Status;
+}
+
+test('the file of a service: waited for, read at the start and at each reload, refused when it is bad', async () => {
+  await using emulator = await startEmulator({
+    seed: {
+      deployments: [
+        { id: 42, ttl: 60 },
+        { id: 43, ttl: 60 },
+      ],
+    },
+  });
+  using folder = temporaryFolder();
+  const file = join(folder.path, 'environment');
+  const keyFile = join(folder.path, 'key');
+  writeFileSync(keyFile, emulator.apiKey);
+  const write = (lines: readonly string[]): void => {
+    const text = [
+      `PILOTLIGHT_BASE_URL=${emulator.url}`,
+      "PILOTLIGHT_LISTEN='127.0.0.1:0' # any",
+      'export PILOTLIGHT_ADMIN_LISTEN=127.0.0.1:0',
+      'PILOTLIGHT_LOG_LEVEL="info"',
+      ...lines,
+    ].join('\n');
+    writeFileSync(`${file}.new`, text);
+    renameSync(`${file}.new`, file);
+  };
+  await using program = startPilotlight(['run'], {
+    PILOTLIGHT_ENV_FILE: file,
+    PILOTLIGHT_API_KEY_FILE: keyFile,
+    PILOTLIGHT_LOG_LEVEL: 'warn',
+  });
+  await program.seen(/PILOTLIGHT_ENV_FILE: got \S+; allowed: a file of NAME=value lines; ENOENT/);
+  await program.seen(/waiting for these files; nothing is kept alive until they are there/);
+
+  write(['PILOTLIGHT_DEPLOYMENTS=42']);
+  const url = await addressOf(program);
+  const deployments = async () => (await statusOf(url)).deployments.map(({ deployment_id: id }) => id);
+  await until(async () => (await deployments()).includes(42));
+  await program.seen(/"PILOTLIGHT_LOG_LEVEL"\],"msg":"variables that are set in the environment too/);
+
+  write(['PILOTLIGHT_DEPLOYMENTS=42,43', `PILOTLIGHT_API_KEY=${emulator.apiKey}`]);
+  chmodSync(file, 0o644);
+  program.child.kill('SIGHUP');
+  await program.seen(/configuration reloaded/);
+  expect(await deployments()).toEqual([42, 43]);
+
+  rmSync(file);
+  program.child.kill('SIGHUP');
+  await program.seen(/reload refused/);
+  expect(program.stderr()).toContain('ENOENT');
+  expect(await deployments()).toEqual([42, 43]);
+
+  write(['PILOTLIGHT_DEPLOYMENTS=43 ', 'half a li']);
+  program.child.kill('SIGHUP');
+  await program.seen(/got line 6 of \S+environment; allowed: NAME=value/);
+  expect(await deployments()).toEqual([42, 43]);
+
+  write(['PILOTLIGHT_DEPLOYMENTS=43']);
+  program.child.kill('SIGHUP');
+  await until(async () => (await deployments()).join() === '43');
+  expect(program.stdout() + program.stderr()).not.toContain(emulator.apiKey);
+});
+
+test('one with problems ends the start, with all of them; check says the same', async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, 'environment');
+  writeFileSync(file, 'PILOTLIGHT_API_KEY=hidden-key\nno assignment\nPILOTLIGHT_DEPLOYMENT=42\n');
+  for (const command of ['run', 'check']) {
+    await using program = startPilotlight([command], { PILOTLIGHT_ENV_FILE: file });
+    expect(await program.exit).toBe(2);
+    const printed = program.stderr();
+    expect(printed).toContain(`error: PILOTLIGHT_ENV_FILE: got line 2 of ${file}; allowed: NAME=value`);
+    expect(printed).toContain(`did you mean PILOTLIGHT_DEPLOYMENTS?; line 3 of ${file}`);
+    expect(printed).toContain('PILOTLIGHT_BASE_URL: is not set');
+    expect(printed).toContain('warning: PILOTLIGHT_API_KEY: got a secret; allowed: PILOTLIGHT_API_KEY_FILE');
+    expect(printed).not.toContain('hidden-key');
+  }
+});

@@ -1,0 +1,97 @@
+/** Whose state in Redis is whose: told by the service's address and REDIS_PREFIX, and never by the key. */
+import { expect, test } from 'vitest';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
+import { describeWith } from '../../support/optional.ts';
+import { hasRedis, startRedis, type RedisServer } from '../../support/redis.ts';
+
+const GROUP = 7;
+
+function start(
+  emulator: Emulator,
+  redis: RedisServer,
+  env: Readonly<Record<string, string>>,
+): Promise<TestDaemon> {
+  return startTestDaemon({
+    BASE_URL: emulator.url,
+    WORKER_GROUPS: String(GROUP),
+    REDIS_URL: redis.url(),
+    ...env,
+  });
+}
+
+async function namesIn(redis: RedisServer): Promise<string[]> {
+  return (await redis.cli('KEYS', '*'))
+    .trim()
+    .split('\n')
+    .filter((name) => name !== '');
+}
+
+describeWith(
+  'redis-server',
+  hasRedis,
+  'apt-get install redis-server',
+)('state in Redis', () => {
+  test('outlives a key that was rotated: numbers and lines go on where they were', async () => {
+    await using redis = await startRedis();
+    await using emulator = await startEmulator({
+      seed: {
+        users: [
+          {
+            id: 1,
+            api_keys: [
+              { name: 'first', key: 'sk-first-0001' },
+              { name: 'second', key: 'sk-second-0002' },
+            ],
+          },
+        ],
+        workergroups: [{ id: GROUP, lines_per_second: 0 }],
+      },
+    });
+    emulator.workergroups.append(GROUP, ['one', 'two', 'three']);
+    const before = await start(emulator, redis, { API_KEY: 'sk-first-0001' });
+    await until(() => before.lines(GROUP).length === 3);
+    await before.stop();
+    const names = (await namesIn(redis)).map((name) => name.replace(/:[^:}]*$/, ''));
+
+    emulator.workergroups.append(GROUP, ['four']);
+    await using after = await start(emulator, redis, { API_KEY: 'sk-second-0002' });
+    await until(() => after.lines(GROUP).length > 0);
+    const records = [...before.records(), ...after.records()];
+    expect(records.map((record) => [record.epoch, record.seq, 'line' in record && record.line])).toEqual([
+      [1, 1, 'one'],
+      [1, 2, 'two'],
+      [1, 3, 'three'],
+      [1, 4, 'four'],
+    ]);
+    const [scope = ''] = names;
+    for (const name of await namesIn(redis))
+      expect(name.startsWith(scope.slice(0, scope.indexOf('}')))).toBe(true);
+  });
+
+  test('is of one prefix, and of one service: others follow the same logs for themselves', async () => {
+    await using redis = await startRedis();
+    await using emulator = await startEmulator({
+      seed: { workergroups: [{ id: GROUP, lines_per_second: 0 }] },
+    });
+    await using other = await startEmulator({ seed: { workergroups: [{ id: GROUP, lines_per_second: 0 }] } });
+    emulator.workergroups.append(GROUP, ['of the first']);
+    other.workergroups.append(GROUP, ['of the second']);
+    const { apiKey: API_KEY } = emulator;
+    await using one = await start(emulator, redis, { API_KEY });
+    await using two = await start(emulator, redis, { API_KEY, REDIS_PREFIX: 'team/blue' });
+    await using three = await start(other, redis, { API_KEY: other.apiKey });
+    await until(() => [one, two, three].every((daemon) => daemon.lines(GROUP).length > 0));
+    expect([one, two, three].map((daemon) => daemon.lines(GROUP))).toEqual([
+      ['of the first'],
+      ['of the first'],
+      ['of the second'],
+    ]);
+    const scopes = new Set((await namesIn(redis)).map((name) => name.slice(0, name.indexOf('}') + 1)));
+    expect([...scopes].toSorted()).toEqual([
+      expect.stringMatching(/^pilotlight:\{[\da-f]{16}\}$/),
+      expect.stringMatching(/^pilotlight:\{[\da-f]{16}\}$/),
+      expect.stringMatching(/^team\/blue:\{[\da-f]{16}\}$/),
+    ]);
+  });
+});

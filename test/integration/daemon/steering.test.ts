@@ -1,0 +1,229 @@
+/** Parameters steered over HTTP, with whatever can happen between a decision and what comes of it. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SharedHistory } from '../../../src/daemon/replicas/shared-history.ts';
+import { SharedKeys } from '../../../src/daemon/replicas/shared-keys.ts';
+import { connectRedis } from '../../../src/daemon/replicas/redis.ts';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { NO_WRITE } from '../../../src/fleet/history/store.ts';
+import { SqliteHistory } from '../../../src/fleet/history/sqlite-history.ts';
+import { describeWith } from '../../support/optional.ts';
+import { hasRedis, startRedis, type RedisServer } from '../../support/redis.ts';
+import {
+  BOUNDS,
+  MinuteClock,
+  parametersOf,
+  setByHand,
+  steerEndpoint,
+  type SteeredOptions,
+} from '../../support/steered-endpoint.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+/** Quiet ones, until nothing keeps steering from moving. */
+const BEFORE = 62;
+const QUIET = 100;
+const CROWDED = 300;
+
+async function startService(): Promise<Emulator> {
+  const emulator = await startEmulator({ dialect: 'public', clock: 'frozen' });
+  await setByHand(emulator, { cold_workers: 5 });
+  return emulator;
+}
+
+describe('on one disk', () => {
+  function place(emulator: Emulator) {
+    const folder = temporaryFolder();
+    const clock = new MinuteClock();
+    const start = (options: Partial<SteeredOptions> = {}) => {
+      const fail = () => expect.unreachable();
+      const store = new SqliteHistory({
+        directory: folder.path,
+        now: () => clock.now(),
+        onSetAside: fail,
+        onHole: fail,
+      });
+      return steerEndpoint({ emulator, clock, store, best: { cold_workers: 4 }, ...options });
+    };
+    return { start, clock, [Symbol.dispose]: () => folder[Symbol.dispose]() };
+  }
+
+  test('a change is in the journal before it is sent, watched for an hour, and kept', async () => {
+    await using emulator = await startService();
+    using here = place(emulator);
+    const journals: unknown[] = [];
+    await using steered = await here.start({
+      beforeSend: (values, journal) =>
+        void journals.push([values, journal.at(-1)?.phase, journal.at(-1)?.to]),
+    });
+    await steered.minutes(BEFORE - 3, QUIET);
+    expect(steered.steering.view('chat')?.holds).toMatch(/first hour after a start/);
+    await steered.minutes(3, QUIET);
+    expect(journals).toEqual([[{ cold_workers: 4 }, 'sending', { cold_workers: 4 }]]);
+    expect((await parametersOf(emulator))['cold_workers']).toBe(4);
+    expect(steered.steering.view('chat')?.wanted).toEqual({ cold_workers: 4 });
+    await steered.minutes(62, QUIET);
+    expect(steered.journal()).toMatchObject([{ id: 1, outcome: 'kept', came: { excessMinutes: 0 } }]);
+    expect(steered.events).toEqual([expect.objectContaining({ kind: 'steering ended', outcome: 'kept' })]);
+  });
+
+  test('harm puts the old values back, after a reload of the configuration too', async () => {
+    await using emulator = await startService();
+    using here = place(emulator);
+    await using steered = await here.start();
+    await steered.minutes(BEFORE, QUIET);
+    steered.steering.apply({ apply: true, bounds: {} });
+    await steered.minutes(10, QUIET);
+    expect((await parametersOf(emulator))['cold_workers']).toBe(4);
+    await steered.minutes(5, CROWDED);
+    expect((await parametersOf(emulator))['cold_workers']).toBe(5);
+    expect(steered.journal()).toMatchObject([{ outcome: 'rolled_back' }]);
+    expect(steered.notices.map(({ kind }) => kind)).toEqual([
+      'parameters steered',
+      'old values go back',
+      'steering ended',
+    ]);
+  });
+
+  test('switched off by a reload, it sends nothing any more', async () => {
+    await using emulator = await startService();
+    using here = place(emulator);
+    await using steered = await here.start();
+    await steered.minutes(BEFORE, QUIET);
+    steered.steering.apply({ apply: false, bounds: BOUNDS });
+    await steered.minutes(5, CROWDED);
+    expect((await parametersOf(emulator))['cold_workers']).toBe(4);
+  });
+
+  test.each([
+    ['that had arrived', { kind: 'reset', takesEffect: true } as const, 4, { phase: 'watching' }],
+    ['that had not', { kind: 'reset' } as const, 5, { outcome: 'lost' }],
+  ])(
+    'a crash between journal and answer is settled by the next process: a change %s',
+    async (_, fault, now, came) => {
+      await using emulator = await startService();
+      using here = place(emulator);
+      await emulator.faults.add({ ...fault, operation: 'endpointGroups.update' });
+      {
+        await using first = await here.start();
+        // Its answer is lost, and with it the process.
+        await first.minutes(BEFORE - 1, QUIET);
+        while (first.journal().length === 0) await first.minutes(1, QUIET);
+        expect(first.journal()).toMatchObject([{ phase: 'sending' }]);
+        await first.crash();
+      }
+      await emulator.faults.clear();
+      await using second = await here.start({ best: undefined });
+      await second.minutes(4, QUIET);
+      expect((await parametersOf(emulator))['cold_workers']).toBe(now);
+      expect(second.journal()).toMatchObject([came]);
+      if (now === 5) return;
+      await second.minutes(5, CROWDED);
+      expect((await parametersOf(emulator))['cold_workers']).toBe(5);
+    },
+  );
+
+  test("a person's hand wins: nothing is put back, and nothing moves for a day", async () => {
+    await using emulator = await startService();
+    using here = place(emulator);
+    await using steered = await here.start();
+    await steered.minutes(BEFORE, QUIET);
+    await setByHand(emulator, { cold_workers: 9 });
+    await steered.minutes(5, CROWDED);
+    expect((await parametersOf(emulator))['cold_workers']).toBe(9);
+    expect(steered.journal()).toMatchObject([{ outcome: 'overruled' }]);
+    const view = steered.steering.view('chat');
+    expect(view?.holds).toMatch(/somebody changed parameters/);
+    expect((view?.pausedUntilMs ?? 0) - here.clock.now()).toBeGreaterThan(23 * 3_600_000);
+  });
+
+  test.each([
+    ['that the service refuses', undefined, /not_found|404/],
+    ['that it throttles', { kind: 'throttled' } as const, /429/],
+  ])('a change %s is not made, nor tried again at once', async (_, fault, words) => {
+    await using emulator = await startService();
+    using here = place(emulator);
+    if (fault) await emulator.faults.add({ ...fault, operation: 'endpointGroups.update' });
+    const sent: unknown[] = [];
+    await using steered = await here.start({
+      async beforeSend(values) {
+        sent.push(values);
+        if (fault) return;
+        const headers = { authorization: `Bearer ${emulator.apiKey}` };
+        await fetch(`${emulator.url}/api/v0/endptjobs/31/`, { method: 'DELETE', headers });
+      },
+    });
+    await steered.minutes(BEFORE + 10, QUIET);
+    expect(sent).toHaveLength(1);
+    expect(steered.journal()).toMatchObject([{ outcome: 'refused', because: expect.stringMatching(words) }]);
+  });
+
+  test('where the service does not answer, nothing new moves', async () => {
+    await using emulator = await startService();
+    using here = place(emulator);
+    await using steered = await here.start();
+    await steered.minutes(5, QUIET);
+    await emulator.faults.add({ kind: 'status', operation: 'endpointGroups.list' });
+    await steered.minutes(BEFORE, QUIET);
+    expect(steered.journal()).toEqual([]);
+    expect(steered.steering.view('chat')?.holds).toMatch(/could not be read/);
+  });
+
+  test('a rollback that is refused is sent until the service has it', async () => {
+    await using emulator = await startService();
+    using here = place(emulator);
+    await using steered = await here.start();
+    await steered.minutes(BEFORE, QUIET);
+    await emulator.faults.add({ kind: 'throttled', operation: 'endpointGroups.update', times: 3 });
+    await steered.minutes(9, CROWDED);
+    expect((await parametersOf(emulator))['cold_workers']).toBe(5);
+    expect(steered.journal()).toMatchObject([{ outcome: 'rolled_back' }]);
+  });
+});
+
+describeWith(
+  'redis-server',
+  hasRedis,
+  'apt-get install redis-server',
+)('with one Redis', () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test('the holder dies in the watched hour: the next one puts the old values back, and the dead one nothing', async () => {
+    await using emulator = await startService();
+    let ready = (): void => {};
+    const connected = new Promise<void>((resolve) => (ready = resolve));
+    const redis = await connectRedis(server.url(3), () => {}, ready);
+    await connected;
+    const keys = new SharedKeys('pilotlight', 'steering');
+    const clock = new MinuteClock();
+    const hold = (token: string) => redis.command('SET', keys.lease, token);
+    const storeOf = (token: string) => new SharedHistory({ redis, keys, token, now: () => clock.now() });
+    await hold('first');
+    const first = await steerEndpoint({
+      emulator,
+      clock,
+      store: storeOf('first'),
+      best: { cold_workers: 4 },
+    });
+    await first.minutes(BEFORE, QUIET);
+    expect((await parametersOf(emulator))['cold_workers']).toBe(4);
+    await hold('second');
+    await first.steering.stop();
+    await using second = await steerEndpoint({ emulator, clock, store: storeOf('second') });
+    await second.minutes(10, QUIET);
+    expect(second.steering.view('chat')?.holds).toBe('a change is in its first hour');
+    await second.minutes(5, CROWDED);
+    expect((await parametersOf(emulator))['cold_workers']).toBe(5);
+    expect(await second.history.journal('chat', 10)).toMatchObject([{ id: 1, outcome: 'rolled_back' }]);
+    const dead = storeOf('first');
+    await dead.open();
+    const state = { baseline: {}, pause: undefined, change: undefined };
+    await expect(
+      dead.write([{ ...NO_WRITE, steering: { label: 'chat', state } }], clock.now()),
+    ).rejects.toThrow(/lease/);
+    await first[Symbol.asyncDispose]();
+    redis.close();
+  });
+});

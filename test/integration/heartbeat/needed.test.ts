@@ -1,0 +1,143 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { FAILS, HANGS, startTestApp, WELL, type TestApp } from '../../support/app.ts';
+import { startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const ID = 42;
+
+function emulate(ttl: number): Promise<Emulator> {
+  return startEmulator({ seed: { deployments: [{ id: ID, ttl }] } });
+}
+
+function start(emulator: Emulator, ttl: number, env: Record<string, string>): Promise<TestDaemon> {
+  return startTestDaemon({
+    API_KEY: emulator.apiKey,
+    BASE_URL: emulator.url,
+    DEPLOYMENTS: `${ID}@${ttl}s`,
+    APP_GRACE: '5s',
+    ...env,
+  });
+}
+
+const stateOf = ({ daemon }: TestDaemon) => daemon.status().deployments[0]?.state;
+const appOf = ({ daemon }: TestDaemon) => daemon.status().app?.state;
+const beats = (emulator: Emulator) => emulator.deployments.get(ID).beats;
+const said = ({ messages }: TestDaemon, words: RegExp) =>
+  messages.filter(({ msg }) => typeof msg === 'string' && words.test(msg));
+
+// Real sockets and real time: all at once, so that the whole takes as long as the longest.
+describe.concurrent('over real sockets', () => {
+  test.each<[string, (app: TestApp) => unknown, string]>([
+    ['dies', (app) => app.die(), 'it refuses connections'],
+    ['hangs', (app) => (app.answer = HANGS), 'no answer within 2 s'],
+    ['fails', (app) => (app.answer = FAILS), 'it answers with status 503'],
+    [
+      'is too slow',
+      (app) => (app.answer = (response) => void setTimeout(() => response.end(), 3_000)),
+      'no answer within 2 s',
+    ],
+  ])(
+    'an app that %s is released, loudly, and saved when it is back',
+    { timeout: 40_000 },
+    async (_, harm, why) => {
+      await using app = await startTestApp();
+      await using emulator = await emulate(20);
+      await using daemon = await start(emulator, 20, { APP_HEALTH: app.url });
+      await until(() => appOf(daemon) === 'well' && beats(emulator) > 0);
+      await harm(app);
+      await until(() => stateOf(daemon) === 'released');
+      expect(said(daemon, /are released/)).toMatchObject([{ level: 'error', why }]);
+      expect(await daemon.metrics()).toContain(
+        `pilotlight_deployment_state{deployment_id="${ID}",state="released"} 1`,
+      );
+      expect(daemon.daemon.status().deployments[0]).toMatchObject({ next_heartbeat_at: null });
+      const sent = beats(emulator);
+      const left = () => (daemon.daemon.status().deployments[0]?.expires_at ?? 0) - Date.now() / 1000;
+      await until(() => left() < 9);
+      expect(beats(emulator)).toBe(sent);
+
+      app.answer = WELL;
+      if (why.includes('refuses')) await app.rise();
+      await until(() => stateOf(daemon) === 'healthy');
+      expect(emulator.deployments.get(ID)).toMatchObject({ expired: false, lapses: 0 });
+      expect(said(daemon, /is well again: heartbeats are sent at once$/)).toHaveLength(1);
+    },
+  );
+
+  test('an app that was never well has the grace from the start', { timeout: 30_000 }, async () => {
+    await using app = await startTestApp();
+    await app.die();
+    await using emulator = await emulate(30);
+    await using daemon = await start(emulator, 30, { APP_HEALTH: `tcp://127.0.0.1:${app.port}` });
+    await until(() => beats(emulator) > 0);
+    expect(stateOf(daemon)).not.toBe('released');
+    await until(() => stateOf(daemon) === 'released');
+    const sent = beats(emulator);
+    await daemon.stop();
+    expect(beats(emulator)).toBe(sent); // no last beat either
+  });
+
+  test('an app that flaps is needed', { timeout: 30_000 }, async () => {
+    let turn = 0;
+    await using app = await startTestApp((response, request) =>
+      (turn += 1) % 2 === 0 ? FAILS(response, request) : WELL(response, request),
+    );
+    await using emulator = await emulate(10);
+    await using daemon = await start(emulator, 10, { APP_HEALTH: app.url });
+    await until(() => app.asked >= 5);
+    expect(said(daemon, /are released/)).toEqual([]);
+    const sent = beats(emulator);
+    await daemon.stop();
+    expect(beats(emulator)).toBe(sent + 1);
+    expect(emulator.deployments.get(ID)).toMatchObject({ expired: false, lapses: 0 });
+  });
+
+  test('back too late, it is tried, and who may be lost is named', { timeout: 40_000 }, async () => {
+    await using app = await startTestApp(FAILS);
+    await using emulator = await emulate(12);
+    await using daemon = await start(emulator, 12, { APP_HEALTH: app.url });
+    await until(() => stateOf(daemon) === 'released');
+    await until(() => emulator.deployments.get(ID).expired);
+    app.answer = WELL;
+    await until(() => stateOf(daemon) === 'suspect-gone' || stateOf(daemon) === 'gone');
+    expect(said(daemon, /some may be lost/)).toMatchObject([{ tooLate: 1, deploymentIds: [ID] }]);
+    expect(daemon.daemon.status().deployments[0]).toMatchObject({ lapses: 1 });
+  });
+
+  test('a reload switches it on and off', { timeout: 40_000 }, async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, 'app-health');
+    await using app = await startTestApp(FAILS);
+    await using other = await startTestApp();
+    await using emulator = await emulate(60);
+    writeFileSync(file, `${app.url}\n`);
+    await using daemon = await start(emulator, 60, { APP_HEALTH_FILE: file });
+    const reload = async (address: string) => {
+      writeFileSync(file, address);
+      const answer = await fetch(`${daemon.adminUrl}/-/reload`, { method: 'POST' });
+      expect(answer.status).toBe(200);
+    };
+    await until(() => stateOf(daemon) === 'released');
+    const sent = beats(emulator);
+    await reload(`${other.url}?token=abc`);
+    await until(() => beats(emulator) > sent && stateOf(daemon) === 'healthy');
+    await until(() => appOf(daemon) === 'well');
+    expect(daemon.daemon.status().app?.address).toBe(`${other.url}?…`);
+    expect(said(daemon, /^the configuration changed: heartbeats are sent at once$/)).toHaveLength(1);
+    other.answer = FAILS;
+    await until(() => stateOf(daemon) === 'released');
+    await reload(app.url);
+    await until(() => appOf(daemon) === 'unwell' && stateOf(daemon) === 'healthy');
+    expect(JSON.stringify(daemon.messages)).not.toContain('token=abc');
+  });
+
+  test('without it nothing is asked, and the status has no app', async () => {
+    await using emulator = await emulate(20);
+    await using daemon = await start(emulator, 20, {});
+    await until(() => beats(emulator) > 0);
+    expect(daemon.daemon.status().app).toBeNull();
+  });
+});

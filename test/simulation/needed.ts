@@ -1,0 +1,203 @@
+/**
+ * Lit only while somebody needs it: an app beside the driver lives, has its bad moments, dies, and comes back.
+ *
+ * - No release while it answered well within the grace, whatever the clocks, the process and the machine did; and none
+ *   for one answer alone.
+ * - Released grace + ASK_EVERY + 2 ANSWER_WITHIN + 2q after its last good moment at the latest; never well: after the
+ *   start.
+ * - No request while released, no last beat, and nothing remains after stop().
+ * - Well again with ASK_RELEASED_EVERY + ANSWER_WITHIN + A + 2q left: saved. With less: tried, and whoever is lost was
+ *   named.
+ */
+import { AppWatch } from '../../src/heartbeat/app/app-watch.ts';
+import {
+  ANSWER_WITHIN,
+  ASK_EVERY,
+  ASK_RELEASED_EVERY,
+  type AppHealth,
+} from '../../src/heartbeat/engine/app-health.ts';
+import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
+import { VirtualTime } from '../support/virtual-time.ts';
+import { App, type Mood } from './app.ts';
+import type { Sky } from './network.ts';
+import { Random } from './random.ts';
+import { finish, pickLateness, pickTiming, ROUNDING, type RunOptions, type RunResult } from './scenario.ts';
+import { ms, World } from './world.ts';
+
+const ID = 1;
+/** A bad moment that is shorter than this by the grace is none that counts: the next question falls into a good one. */
+const ONE_LOOK = ASK_EVERY + 2 * ANSWER_WITHIN + 2_000;
+
+interface Scene {
+  readonly world: World;
+  readonly random: Random;
+  readonly app: App;
+  readonly grace: number;
+  readonly watch: AppWatch;
+  releasedAt: number;
+  relitAt: number;
+  /** The ids that were named as too late. */
+  tooLate: readonly number[];
+}
+
+function scene({ seed, step, trace }: RunOptions): Scene {
+  const random = new Random(seed);
+  const time = new VirtualTime();
+  const { ttl, interval } = pickTiming(random);
+  const timing = timingFor({ ttl, interval });
+  const latency = random.between(1, 0.999 * timing.attemptTimeout);
+  const weather = { changes: 0, meet: (): Sky => ({ latency }) };
+  const world = new World(time, { random, weather, step, trace });
+  time.lateness = pickLateness(random, timing.tick);
+  const grace = random.pick([5_000, random.between(5_000, 20_000), random.between(5_000, 600_000)]);
+  const app = new App(time, goodMood(random));
+  world.note(() => `   TTL ${ttl / 1000} s, latency ${ms(latency)}, grace ${ms(grace)}`);
+  world.light(ID, ttl, interval);
+  const it: Scene = {
+    world,
+    random,
+    app,
+    grace,
+    releasedAt: Infinity,
+    relitAt: Infinity,
+    tooLate: [],
+    watch: new AppWatch({
+      grace,
+      ports: { clock: time.clock, setTimer: time.setTimer },
+      ask: app.ask,
+      onHealth: (health, before) => hear(it, health, before),
+    }),
+  };
+  return it;
+}
+
+/** As the heart does it (src/heartbeat/heart.ts). */
+function hear(it: Scene, { released }: AppHealth, before: AppHealth): void {
+  const { world } = it;
+  if (released === before.released) return;
+  world.note(() => (released ? '== released' : '== lit again'));
+  if (released) {
+    it.releasedAt = world.time.now;
+    world.driver.release();
+  } else {
+    it.relitAt = world.time.now;
+    it.tooLate = world.driver.relight();
+  }
+}
+
+function goodMood(random: Random): Mood {
+  return { kind: 'well', latency: random.pick([1, random.between(1, 0.999 * ANSWER_WITHIN)]) };
+}
+
+function badMood(random: Random): Mood {
+  const kind = random.pick(['refuses', 'hangs', 'fails', 'slow']);
+  if (kind === 'slow') return { kind: 'well', latency: random.between(1.6, 4) * ANSWER_WITHIN };
+  return kind === 'fails' ? { kind, latency: random.between(0, 0.9 * ANSWER_WITHIN) } : { kind };
+}
+
+/** The app answers well at least once a grace, and everything else goes wrong. */
+async function live({ world, random, app, grace }: Scene): Promise<void> {
+  const { time } = world;
+  for (let turns = random.pick([0, 2, 5]); turns > 0; turns -= 1) {
+    const kind = random.pick(['bad moment', 'bad moment', 'sleep', 'stall', 'clock']);
+    world.note(() => `   (${kind})`);
+    if (kind === 'clock') world.stepWallClock(random.between(-2, 2) * 3_600_000);
+    if (kind === 'stall') world.stall(random.between(0, 2 * grace));
+    if (kind === 'sleep') world.suspend(random.between(0, 10 * grace), random.chance(0.5));
+    // Whatever kept the process from asking, the app may need a moment too.
+    const longest = grace - ONE_LOOK - (kind === 'bad moment' ? 0 : 8_000);
+    if (longest > 0) app.mood = badMood(random);
+    await world.run(Infinity, () => time.running);
+    await world.run(time.now + Math.max(0, random.between(0, longest)));
+    app.mood = goodMood(random);
+    await world.run(time.now + ONE_LOOK);
+    // Its deployment lives or not, as the sleep has it: what is asked here is that it is not released.
+    if (world.service.expiresAt(ID) === undefined) revive(world);
+  }
+}
+
+/** What a long sleep has ended, another has made again: the promise of these worlds is about the app. */
+function revive(world: World): void {
+  world.lost.splice(0);
+  const snapshot = world.driver.snapshotOf(ID);
+  world.service.create(ID, snapshot?.ttlMs ?? 0);
+  world.driver.beatNow(() => true);
+}
+
+/** From its last good moment, at `since`, the app is bad; it is released in time, and not before. */
+async function die(it: Scene, since: number): Promise<void> {
+  const { world, random, app, grace } = it;
+  app.mood = badMood(random);
+  const lateness = 2 * (timingOf(world)?.tick ?? 0) + 2_000;
+  const latest = since + grace + ASK_EVERY + 2 * ANSWER_WITHIN + lateness;
+  await world.run(latest, () => it.releasedAt < Infinity);
+  const lastWellAt = app.wellAt.at(-1) ?? 0;
+  if (it.releasedAt === Infinity)
+    broken(world, `not released ${ms(latest - since)} after the last good moment`);
+  else if (it.releasedAt < lastWellAt + grace - ROUNDING)
+    broken(world, `released ${ms(it.releasedAt - lastWellAt)} after a good answer, grace ${ms(grace)}`);
+}
+
+function timingOf(world: World) {
+  const snapshot = world.driver.snapshotOf(ID);
+  return snapshot && timingFor({ ttl: snapshot.ttlMs, interval: snapshot.intervalMs });
+}
+
+function broken(world: World, what: string): void {
+  world.promises.broken.push(`${world.time.now.toFixed(1)} ms: ${what}`);
+}
+
+export async function needed(options: RunOptions): Promise<RunResult> {
+  const it = scene(options);
+  const { world, random, app, watch } = it;
+  const { time, service, network, driver } = world;
+  const wasWell = random.chance(0.75);
+  if (!wasWell) app.mood = badMood(random);
+  else {
+    await world.run(ONE_LOOK);
+    await live(it);
+    await world.run(time.now + random.between(0, ASK_EVERY));
+    if (it.releasedAt < Infinity) broken(world, 'released while the app was well within the grace');
+  }
+  if (world.promises.broken.length > 0) return end(it);
+  await die(it, wasWell ? time.now : 0);
+  if (it.releasedAt === Infinity) return end(it);
+
+  const sent = network.flights.length;
+  const { attemptTimeout = 0, tick = 0 } = timingOf(world) ?? {};
+  const enough = ASK_RELEASED_EVERY + ANSWER_WITHIN + attemptTimeout + 2 * tick;
+  const left = (service.expiresAt(ID) ?? 0) - time.now;
+  const isEnough = random.chance(0.5);
+  const atLeast = (options.factor ?? 1) * enough + ROUNDING;
+  const remains = isEnough ? atLeast : random.between(-0.5, 1) * enough;
+  await world.run(time.now + Math.max(0, left - remains));
+  if (network.flights.length > sent) broken(world, 'a heartbeat left while nobody needed the deployment');
+  const wasEnough = (service.expiresAt(ID) ?? -Infinity) - time.now >= atLeast - 2 * ROUNDING;
+
+  if (random.chance(0.25)) {
+    const missed = await time.until(driver.finalBeat(new AbortController().signal));
+    if (network.flights.length > sent || missed.length > 0)
+      broken(world, 'a released deployment had a last beat');
+    world.lost.splice(0);
+    return end(it);
+  }
+  world.note(
+    () => `== the app is well again, with ${ms((service.expiresAt(ID) ?? time.now) - time.now)} left`,
+  );
+  app.mood = goodMood(random);
+  let accepted = false;
+  world.onNotice = (_, { type }) => void (accepted ||= type === 'accepted');
+  await world.run(time.now + enough + attemptTimeout + 1_000, () => accepted);
+  if (it.relitAt === Infinity) broken(world, 'not lit again');
+  if (network.flights.length === sent) broken(world, 'it was not even tried');
+  if (wasEnough || it.tooLate.length === 0) return end(it);
+  world.lost.splice(0);
+  return end(it);
+
+  function end(ending: Scene): Promise<RunResult> {
+    watch.stop();
+    return finish(ending.world).then((result) =>
+      time.timers === 0 ? result : { ...result, violations: [...result.violations, 'a timer remains'] },
+    );
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * The search against the grid of all sets of its own space, each planned for to the end: nothing on it that keeps the
+ * limit may be cheaper by more than a fiftieth. The gate takes every so many values of each axis of short loads;
+ * `npm run test:long` all of them, on an hour of a real service and on loads whose peak is ten times their mean.
+ */
+import { describe, expect, test } from 'vitest';
+import { openTrace } from '../../src/cli/plan/trace/trace.ts';
+import { generateLoad } from '../../src/scaling/planner/load/generators.ts';
+import { RecordedLoad } from '../../src/scaling/planner/load/load.ts';
+import { searchSpace, spreadOver, type SearchPoint } from '../../src/scaling/planner/search/search-space.ts';
+import { searchParameters } from '../../src/scaling/planner/search/search.ts';
+import { runTrial } from '../../src/scaling/planner/search/trial.ts';
+import type { PlanSettings } from '../../src/scaling/planner/settings.ts';
+import type { ResolvedParameters } from '../../src/scaling/rules/findings.ts';
+import { describeWithRealData, realData } from '../support/real-data.ts';
+import { requests, scenarioOf } from '../support/plans.ts';
+
+const isLong = process.env['SIMULATION_RUNS'] !== undefined;
+const HOUR_MS = 3_600_000;
+
+interface World {
+  readonly base: ResolvedParameters;
+  readonly settings: PlanSettings;
+  readonly load: RecordedLoad;
+  readonly limits: readonly number[];
+}
+
+function peaked(seed: number, seconds: number): World {
+  const { parameters: base, settings } = scenarioOf(
+    { max_workers: 16 },
+    { coldStartSeconds: 20, startSeconds: 200 },
+  );
+  const shape = { shape: 'bursts', burstRatio: 18, burstEverySeconds: 500, burstSeconds: 45 } as const;
+  const load = RecordedLoad.of(
+    generateLoad({ ...shape, unitsPerSecond: 12, unitsPerRequest: 12, seconds, seed }),
+  );
+  return { base, settings, load, limits: [3, 20] };
+}
+
+/** Most of each axis: with fewer, values evenly spread. */
+function gridOf({ base, settings }: World, most: number): SearchPoint[] {
+  const space = searchSpace(base, settings.performance);
+  const some = (values: readonly number[], share: number) => spreadOver(values, Math.ceil(most * share));
+  return some(space.target_util, 1).flatMap((target_util) =>
+    some(space.cold_mult, 0.5).flatMap((cold_mult) =>
+      some(space.cold_workers, 0.7).flatMap((cold_workers) =>
+        some(space.min_load, 2).map((min_load) => ({
+          target_util,
+          cold_mult,
+          cold_workers,
+          min_cold_load: base.min_cold_load,
+          min_load,
+        })),
+      ),
+    ),
+  );
+}
+
+async function compare(world: World, most: number): Promise<void> {
+  const { base, settings, load, limits } = world;
+  const ground = { settings, loads: [load] };
+  const endless = { limitSeconds: Infinity, mostLateShare: 1, mostCost: Infinity, sampled: undefined };
+  const grid = gridOf(world, most);
+  const gridBegan = performance.now();
+  const all = grid.map((point) => runTrial(ground, { ...endless, parameters: { ...base, ...point } }));
+  const gridMs = performance.now() - gridBegan;
+  for (const limit of limits) {
+    const began = performance.now();
+    const { best, tried, givenUp } = await searchParameters({
+      base,
+      settings,
+      loads: [load],
+      p99LimitSeconds: limit,
+    });
+    const searchMs = performance.now() - began;
+    const good = all.filter(({ p99Seconds }) => p99Seconds <= limit).map(({ cost }) => cost);
+    const cheapest = Math.min(Infinity, ...good);
+    const excess = best ? (best.cost / cheapest - 1) * 100 : Number.NaN;
+    process.stdout.write(
+      `p99 ${limit} s: the grid of ${grid.length} has ${cheapest.toFixed(3)}, the search ${best?.cost.toFixed(3)} ` +
+        `(${excess.toFixed(2)}%), ${tried.length} + ${givenUp} sets, ${(gridMs / searchMs).toFixed(0)} times faster\n`,
+    );
+    expect(best === undefined).toBe(good.length === 0);
+    if (best) {
+      expect(best.p99Seconds).toBeLessThanOrEqual(limit);
+      expect(best.cost).toBeLessThanOrEqual(cheapest * 1.02);
+    }
+  }
+}
+
+const MOST = isLong ? Infinity : 8;
+
+describe('no set of the grid is cheaper by a fiftieth than what the search names', () => {
+  test.each(isLong ? [1, 2, 3, 4, 5, 6] : [1])(
+    'under a load whose peak is ten times its mean, seed %i',
+    (seed) => compare(peaked(seed, isLong ? 3600 : 1200), MOST),
+    HOUR_MS,
+  );
+
+  test.each([
+    ['one burst', requests(...Array.from({ length: 60 }, (_, index) => [300 + index / 10, 20] as const))],
+    ['one request', requests([5, 100])],
+    ['requests without work', requests([0, 0], [1, 0], [500, 0])],
+  ])(
+    'under a load of %s',
+    async (_, arrivals) => {
+      const { parameters: base, settings } = scenarioOf({ max_workers: 4, cold_workers: 1 });
+      await compare(
+        { base, settings, load: RecordedLoad.of(arrivals), limits: [0, 1, 60] },
+        isLong ? Infinity : 4,
+      );
+    },
+    HOUR_MS,
+  );
+
+  test(
+    'where there is one worker at most',
+    async () => {
+      const { parameters: base, settings } = scenarioOf({ max_workers: 1, cold_workers: 0 });
+      const load = RecordedLoad.of(
+        generateLoad({ shape: 'poisson', unitsPerSecond: 5, unitsPerRequest: 10, seconds: 900 }),
+      );
+      await compare({ base, settings, load, limits: [1, 10, 60] }, MOST);
+    },
+    HOUR_MS,
+  );
+});
+
+if (isLong) {
+  describeWithRealData('the same on an hour of a real LLM service', () => {
+    test.each([1, 5, 30])(
+      'p99 at most %i s',
+      async (limit) => {
+        const weights = new Map([
+          ['ContextTokens', 0.1],
+          ['GeneratedTokens', 1],
+        ]);
+        const { arrivals } = await openTrace(`${realData}azure-llm-2023-conv.csv`, {
+          weights,
+          requestWork: undefined,
+        });
+        const { parameters: base, settings } = scenarioOf({}, { speed: 250 });
+        await compare({ base, settings, load: await RecordedLoad.from(arrivals), limits: [limit] }, Infinity);
+      },
+      HOUR_MS,
+    );
+  });
+}

@@ -1,0 +1,284 @@
+/** A world with steering in it, beside its twin without: minute by minute, with the real decisions and the model of the fleet. */
+import type { Advice } from '../../../src/scaling/advice/advice.ts';
+import { answered, decide, type Answer } from '../../../src/scaling/autotune/decide.ts';
+import { EVIDENCE_MS, type Minute } from '../../../src/scaling/autotune/evidence.ts';
+import { reachOf, STEP_FACTOR } from '../../../src/scaling/autotune/reach.ts';
+import {
+  NEVER_STEERED,
+  type Change,
+  type Numbers,
+  type Some,
+  type SteeringState,
+} from '../../../src/scaling/autotune/state.ts';
+import type { Arrival } from '../../../src/scaling/planner/load/load.ts';
+import type { PlanSettings } from '../../../src/scaling/planner/settings.ts';
+import type { ResolvedParameters } from '../../../src/scaling/rules/findings.ts';
+import { Random } from '../random.ts';
+import { adviseIn, setOf, type Question } from './advisor.ts';
+import { DAY_MINUTES, requestsOf } from './demand.ts';
+import { Endpoint, totalsOf } from './endpoint.ts';
+import { HISTORY_DAYS, STEERED_DAYS, WORLD_MINUTES, type Happening, type World } from './world.ts';
+
+/** Parts that may be broken on purpose. */
+export interface Steering {
+  readonly decide: typeof decide;
+  readonly advise: (question: Question) => Advice;
+  readonly stepFactor: number;
+}
+
+export const STEERING: Steering = { decide, advise: adviseIn, stepFactor: STEP_FACTOR };
+
+/** What was sent, and what was in force just before. */
+export interface Sent {
+  readonly atMs: number;
+  readonly values: Some;
+  readonly isReturn: boolean;
+  readonly change: Change;
+  readonly before: Numbers;
+}
+
+export interface Steered {
+  readonly world: World;
+  readonly sent: readonly Sent[];
+  /** As they were at last. */
+  readonly changes: readonly Change[];
+  /** By the minute: as the steered endpoint was seen, and its parameters. */
+  readonly minutes: readonly Minute[];
+  readonly parameters: readonly Numbers[];
+  /** Starts of the steering process, and what a person set, Unix ms. */
+  readonly startsMs: readonly number[];
+  readonly handsMs: readonly number[];
+  /** Of the steered week, and of its days from the fourth on. */
+  readonly week: Beside;
+  readonly late: Beside;
+}
+
+interface Totals {
+  readonly cost: number;
+  readonly p99: number;
+}
+
+export interface Beside {
+  readonly steered: Totals;
+  readonly twin: Totals;
+}
+
+/** Requests that the advisor goes by, ms: what is older is not asked for, so that worlds stay quick. */
+const REMEMBERED_DAYS = 2;
+/** Where nothing better was found, worlds are searched anew once a day only: it is most of what they take. */
+const SEARCH_AGAIN_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+export function steer(world: World, steering: Steering = STEERING): Steered {
+  return new SteeredWorld(world, steering).run();
+}
+
+/** The same world, never steered, with other parameters: what a fixed set does in it. */
+export function runFixed(world: World, parameters: ResolvedParameters): Endpoint {
+  const random = new Random(world.seed + 1_000_003);
+  const endpoint = new Endpoint(parameters, world.settings, world.sayings);
+  const happenings = [...world.happenings];
+  for (let minute = 0; minute < WORLD_MINUTES; minute += 1) {
+    while ((happenings[0]?.minute ?? Infinity) <= minute) {
+      const happening = happenings.shift();
+      if (happening) happen(happening, [endpoint], world.seed);
+    }
+    for (const { atSeconds, work } of requestsOf(
+      minute,
+      world.demand[minute] ?? 0,
+      world.requestSize,
+      random.next,
+    )) {
+      endpoint.arrive(atSeconds, work);
+    }
+    endpoint.endMinute((minute + 1) * 60);
+  }
+  return endpoint;
+}
+
+function happen(happening: Happening, endpoints: readonly Endpoint[], seed: number): void {
+  for (const endpoint of endpoints) {
+    if (happening.kind === 'drift') endpoint.drift(happening.factor);
+    else if (happening.kind === 'become') endpoint.become(happening.settings);
+    else if (happening.kind === 'death') endpoint.kill(new Random(seed + happening.minute).next);
+    else if (happening.kind === 'hand') {
+      const { max_workers } = endpoint.parameters;
+      endpoint.parameters = {
+        ...endpoint.parameters,
+        cold_workers: Math.min(happening.coldWorkers, max_workers),
+      };
+    }
+  }
+}
+
+class SteeredWorld {
+  readonly #world: World;
+  readonly #steering: Steering;
+  readonly #steered: Endpoint;
+  readonly #twin: Endpoint;
+  /** Of the requests: the same for whoever runs the same world. */
+  readonly #demand: Random;
+  /** Of what befalls steering. */
+  readonly #luck: Random;
+  readonly #happenings: Happening[];
+  readonly #minutes: Minute[] = [];
+  readonly #parameters: Numbers[] = [];
+  readonly #sent: Sent[] = [];
+  readonly #changes = new Map<number, Change>();
+  readonly #startsMs: number[] = [];
+  readonly #handsMs: number[] = [];
+  #arrivals: Arrival[] = [];
+  #state: SteeringState = NEVER_STEERED;
+  #advice: Advice | undefined;
+  #changedMs = 0;
+  #measured: Partial<PlanSettings> = {};
+  #blindUntil = -1;
+
+  constructor(world: World, steering: Steering) {
+    this.#world = world;
+    this.#steering = steering;
+    this.#demand = new Random(world.seed + 1_000_003);
+    this.#luck = new Random(world.seed + 2_000_003);
+    this.#steered = new Endpoint(world.parameters, world.settings, world.sayings);
+    this.#twin = new Endpoint(world.parameters, world.settings, world.sayings);
+    this.#happenings = [...world.happenings];
+  }
+
+  run(): Steered {
+    for (let minute = 0; minute < WORLD_MINUTES; minute += 1) {
+      this.#happen(minute);
+      this.#ask(minute);
+      this.#look(minute);
+      if (minute === HISTORY_DAYS * DAY_MINUTES) this.#startsMs.push(minute * MINUTE_MS);
+      if (minute > HISTORY_DAYS * DAY_MINUTES) this.#tick((minute + 1) * MINUTE_MS);
+      this.#parameters.push(numbersOf(this.#steered.parameters));
+    }
+    const last = HISTORY_DAYS + STEERED_DAYS;
+    return {
+      world: this.#world,
+      sent: this.#sent,
+      changes: [...this.#changes.values()],
+      minutes: this.#minutes,
+      parameters: this.#parameters,
+      startsMs: this.#startsMs,
+      handsMs: this.#handsMs,
+      week: this.#beside(HISTORY_DAYS, last),
+      late: this.#beside(HISTORY_DAYS + 3, last),
+    };
+  }
+
+  #beside(from: number, to: number): Beside {
+    return { steered: totalsOf(this.#steered, from, to), twin: totalsOf(this.#twin, from, to) };
+  }
+
+  #happen(minute: number): void {
+    while ((this.#happenings[0]?.minute ?? Infinity) <= minute) {
+      const happening = this.#happenings.shift();
+      if (!happening) return;
+      happen(happening, [this.#steered, this.#twin], this.#world.seed);
+      const atMs = minute * MINUTE_MS;
+      if (happening.kind === 'become') this.#measured = happening.settings;
+      if (happening.kind === 'hand') this.#handsMs.push(atMs);
+      if (happening.kind === 'hole') this.#blindUntil = minute + happening.minutes;
+      if (happening.kind === 'restart' && minute > HISTORY_DAYS * DAY_MINUTES) {
+        this.#startsMs.push(atMs);
+        this.#advice = undefined;
+        this.#state = JSON.parse(JSON.stringify(this.#state)) as SteeringState;
+      }
+    }
+  }
+
+  #ask(minute: number): void {
+    const { demand, requestSize } = this.#world;
+    for (const arrival of requestsOf(minute, demand[minute] ?? 0, requestSize, this.#demand.next)) {
+      this.#steered.arrive(arrival.atSeconds, arrival.work);
+      this.#twin.arrive(arrival.atSeconds, arrival.work);
+      this.#arrivals.push(arrival);
+    }
+  }
+
+  #look(minute: number): void {
+    const seen = this.#steered.endMinute((minute + 1) * 60);
+    this.#twin.endMinute((minute + 1) * 60);
+    // What is not seen has no row.
+    if (minute >= this.#blindUntil) this.#minutes.push(seen);
+  }
+
+  #tick(nowMs: number): void {
+    const { bounds, settings, sayings } = this.#world;
+    const isBlind = nowMs / MINUTE_MS <= this.#blindUntil;
+    const workerPerformance = settings.performance.least * sayings.capacity;
+    const before = this.#state;
+    const decision = this.#steering.decide(
+      before,
+      {
+        nowMs,
+        sinceMs: this.#startsMs.at(-1) ?? nowMs,
+        bounds,
+        parameters: isBlind ? undefined : numbersOf(this.#steered.parameters),
+        minutes: this.#minutes.slice(-EVIDENCE_MS / MINUTE_MS),
+        advice: this.#advice,
+        workerPerformance,
+      },
+      this.#steering.stepFactor,
+    );
+    this.#keep(decision.state);
+    if (decision.send) this.#send(decision.send, nowMs);
+    if (decision.wantsAdvice) this.#advice = this.#askAdvice(nowMs, workerPerformance);
+  }
+
+  #send(values: Some, nowMs: number): void {
+    const { change } = this.#state;
+    if (!change) throw new Error('something was sent that is not written down');
+    const before = numbersOf(this.#steered.parameters);
+    this.#sent.push({ atMs: nowMs, values, isReturn: change.phase === 'returning', change, before });
+    const luck = this.#luck.next();
+    const isLost = luck < this.#world.unanswered;
+    const isApplied = !isLost || luck < this.#world.unanswered / 3;
+    if (isApplied) this.#apply(values, nowMs);
+    this.#keep(answered(this.#state, answerOf(isLost, isApplied, luck), nowMs));
+  }
+
+  #apply(values: Some, nowMs: number): void {
+    this.#steered.parameters = { ...this.#steered.parameters, ...values };
+    this.#changedMs = nowMs;
+  }
+
+  #keep(state: SteeringState): void {
+    this.#state = state;
+    if (state.change) this.#changes.set(state.change.id, state.change);
+  }
+
+  #askAdvice(nowMs: number, workerPerformance: number): Advice {
+    const { bounds, limitSeconds, settings, believed } = this.#world;
+    const last = this.#advice;
+    if (last?.verdict === 'keep' && nowMs - last.toMs < SEARCH_AGAIN_MS) return { ...last, atMs: nowMs };
+    const fromSeconds = nowMs / 1000 - REMEMBERED_DAYS * 86_400;
+    this.#arrivals = this.#arrivals.filter(({ atSeconds }) => atSeconds >= fromSeconds);
+    const { parameters } = this.#steered;
+    const performance = { least: workerPerformance, most: workerPerformance };
+    return this.#steering.advise({
+      nowMs,
+      parameters,
+      sinceMs: this.#changedMs,
+      reach: reachOf(setOf(parameters), bounds, workerPerformance, this.#steering.stepFactor),
+      limitSeconds,
+      // Starts are measured: the model follows them, as the history of a fleet does.
+      believed: { ...settings, ...this.#measured, performance, ...believed },
+      arrivals: this.#arrivals,
+      minutes: this.#minutes,
+    });
+  }
+}
+
+function answerOf(isLost: boolean, isApplied: boolean, luck: number): Answer {
+  if (!isLost) return { kind: 'taken', words: '' };
+  const isRefused = !isApplied && luck * 1000 > Math.floor(luck * 1000) + 0.5;
+  return isRefused ? { kind: 'refused', words: 'HTTP 429' } : { kind: 'unknown', words: 'no answer' };
+}
+
+function numbersOf(parameters: ResolvedParameters): Numbers {
+  return Object.fromEntries(
+    Object.entries(parameters).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
+  );
+}

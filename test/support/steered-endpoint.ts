@@ -1,0 +1,167 @@
+/**
+ * Steering of the emulator's endpoint over HTTP, with its real history and its real state on disk or in Redis, and time that
+ * passes by the minute: what was seen in a minute is recorded, then steering looks.
+ */
+import { createPartialClient } from '../../src/client/partial-client.ts';
+import { endpointGroupOperations } from '../../src/contract/operations/serverless/endpoint-groups.ts';
+import { startSteering } from '../../src/daemon/services/steering.ts';
+import type { Emulator } from '../../src/emulator/index.ts';
+import { numericParameters } from '../../src/fleet/discovery/parameters.ts';
+import { History } from '../../src/fleet/history/history.ts';
+import type { HistoryStore } from '../../src/fleet/history/store.ts';
+import type { FleetNotice } from '../../src/fleet/notices.ts';
+import { LOOK_EVERY_MS, type Steering } from '../../src/fleet/steering/steering.ts';
+import type { FleetEvent } from '../../src/fleet/view.ts';
+import type { BoundsByEndpoint } from '../../src/scaling/autotune/bounds.ts';
+import type { Change, Some } from '../../src/scaling/autotune/state.ts';
+import { VirtualClock } from './log-time.ts';
+import { adviceOf } from './steering.ts';
+
+export const ENDPOINT = 31;
+export const BOUNDS: BoundsByEndpoint = { chat: { cold_workers: [0, 10] } };
+
+/** Tells when steering has looked, and waits for the next minute. */
+export class MinuteClock extends VirtualClock {
+  #looked: (() => void) | undefined;
+
+  override sleep(ms: number, signal: AbortSignal): Promise<void> {
+    if (ms === LOOK_EVERY_MS) this.#looked?.();
+    return super.sleep(ms, signal);
+  }
+
+  /** Until steering has looked at the minute that ends. */
+  async minute(): Promise<void> {
+    const looked = new Promise<void>((resolve) => (this.#looked = resolve));
+    await this.advance(LOOK_EVERY_MS);
+    await looked;
+    this.#looked = undefined;
+  }
+}
+
+export interface SteeredOptions {
+  readonly emulator: Emulator;
+  readonly clock: MinuteClock;
+  readonly store: HistoryStore;
+  readonly mayAct?: () => boolean;
+  /** Runs before the request that changes parameters is sent. */
+  readonly beforeSend?: (values: Some, journal: readonly Change[]) => Promise<void> | void;
+  /** What advice asks for; none where nothing is to move. */
+  readonly best?: Some | undefined;
+}
+
+export interface SteeredEndpoint extends AsyncDisposable {
+  readonly steering: Steering;
+  readonly history: History;
+  readonly notices: readonly FleetNotice[];
+  readonly events: readonly FleetEvent[];
+  /** Minutes in which so much was asked of 200 units/s; undefined: without a sample. */
+  minutes(count: number, load?: number): Promise<void>;
+  journal(): readonly Change[];
+  /** The process ends in the midst of it: nothing is stored any more. */
+  crash(): Promise<void>;
+}
+
+export async function steerEndpoint(options: SteeredOptions): Promise<SteeredEndpoint> {
+  const { emulator, clock, store, mayAct = () => true, beforeSend, best } = options;
+  const notices: FleetNotice[] = [];
+  const events: FleetEvent[] = [];
+  const history = new History({ store, clock, lives: () => [], onTrouble() {}, onStored() {} });
+  await history.open();
+  const client = createPartialClient(endpointGroupOperations, {
+    baseUrl: emulator.url,
+    apiKey: () => emulator.apiKey,
+  });
+  const { update } = client.endpointGroups;
+  const steering = await startSteering({
+    settings: { autotune: 'apply', autotuneBounds: BOUNDS },
+    client: {
+      endpointGroups: {
+        async update(input, calls) {
+          const { id: _, ...values } = input;
+          await beforeSend?.(values as Some, await history.journal('chat', 100));
+          return update(input, calls);
+        },
+      },
+    },
+    service: {
+      async endpoints(signal) {
+        const { results } = await client.endpointGroups.list({}, { signal, retry: false });
+        return { endpoints: results, unreadable: 0 };
+      },
+    },
+    watch: {
+      watched: () => [{ label: 'chat', id: ENDPOINT }],
+      storedSteering: () => history.steering,
+      recordSteering: (...args) => history.recordSteering(...args),
+      journal: (...args) => history.journal(...args),
+      history: (query) => history.query(query),
+      workerPerformance: () => 100,
+      lookAgain() {},
+    },
+    advise:
+      best &&
+      ((question) => Promise.resolve(adviceOf({ atMs: question.nowMs, today: question.parameters, best }))),
+    mayAct,
+    notice: (notice) => notices.push(notice),
+    onEvent: (event) => events.push(event),
+    clock,
+  });
+  return {
+    steering,
+    history,
+    notices,
+    events,
+    async minutes(count, load) {
+      for (let minute = 0; minute < count; minute += 1) {
+        if (load !== undefined) history.record(lookAt(clock.now(), load));
+        await clock.minute();
+      }
+    },
+    journal: () => steering.view('chat')?.journal ?? [],
+    async crash() {
+      store.close();
+      await steering.stop();
+    },
+    async [Symbol.asyncDispose]() {
+      await steering.stop();
+      await history.stop();
+      await client[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function lookAt(atMs: number, load: number) {
+  const measures = {
+    load,
+    load_average: load,
+    capacity_hot: 200,
+    capacity_cold: 0,
+    requests_working: 1,
+    cost_per_hour: 2,
+  };
+  return {
+    label: 'chat',
+    sample: { atMs, measures, workers: { idle: 2 } },
+    changed: [],
+    gone: [],
+    events: [],
+  };
+}
+
+/** Another than steering sets them. */
+export async function setByHand(emulator: Emulator, values: Some): Promise<void> {
+  await fetch(`${emulator.url}/api/v0/endptjobs/${ENDPOINT}/`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${emulator.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(values),
+  });
+}
+
+export async function parametersOf(emulator: Emulator): Promise<Readonly<Record<string, number>>> {
+  const answer = await fetch(`${emulator.url}/api/v0/endptjobs/`, {
+    headers: { authorization: `Bearer ${emulator.apiKey}` },
+  });
+  const { results } = (await answer.json()) as { results: { id: number }[] };
+  const row = results.find(({ id }) => id === ENDPOINT);
+  return row ? numericParameters(row) : {};
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { credentialsOf } from '../../../src/config/credentials.ts';
+
+test('a credential is what opens something: keys, passwords in addresses, headers that authorize', () => {
+  const found = credentialsOf(
+    {
+      apiKey: 'key-of-the-start',
+      appHealth: 'http://app:health-word@127.0.0.1:8000/health',
+      metricsToken: 'metrics-token',
+      redisUrl: 'redis://user:redis%2Fword@redis:6379/0',
+      otlpHeaders: { authorization: 'Basic dXNlcjpvdGxwLXdvcmQ=', 'x-scope-orgid': '1' },
+    },
+    'key-of-now',
+    { HTTPS_PROXY: 'http://me:proxy-word@proxy:3128' },
+  );
+  expect(found).toEqual(
+    expect.arrayContaining([
+      'key-of-now',
+      'key-of-the-start',
+      'metrics-token',
+      'health-word',
+      'redis%2Fword',
+      'redis/word',
+      'proxy-word',
+      'Basic dXNlcjpvdGxwLXdvcmQ=',
+      'otlp-word',
+    ]),
+  );
+  expect(found).not.toContain('1');
+  expect(found).not.toContain('');
+});

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { AppWatch } from '../../../../src/heartbeat/app/app-watch.ts';
+import type { AppAnswer } from '../../../../src/heartbeat/app/answer.ts';
+import { VirtualTime } from '../../../support/virtual-time.ts';
+
+const WELL: AppAnswer = { well: true };
+const BAD: AppAnswer = { well: false, why: 'status 503' };
+
+/** A watch whose app answers as the test says: undefined is silence; a number, a good answer so many ms later. */
+function rig(grace = 20_000) {
+  const time = new VirtualTime();
+  const asked: number[] = [];
+  const told: boolean[] = [];
+  const app = {
+    open: 0,
+    mostOpen: 0,
+    answer: (): AppAnswer | number | undefined => WELL,
+  };
+  const watch = new AppWatch({
+    grace,
+    ports: { clock: time.clock, setTimer: time.setTimer },
+    ask(signal) {
+      asked.push(Math.round(time.now));
+      app.open += 1;
+      app.mostOpen = Math.max(app.mostOpen, app.open);
+      const { promise, resolve, reject } = Promise.withResolvers<AppAnswer>();
+      const answer = app.answer();
+      const cancel =
+        typeof answer === 'number' ? time.deliver(time.now + answer, () => resolve(WELL)) : undefined;
+      if (typeof answer === 'object') resolve(answer);
+      signal.addEventListener('abort', () => {
+        cancel?.();
+        reject(new Error('aborted'));
+      });
+      return promise.finally(() => (app.open -= 1));
+    },
+    onHealth: ({ released }) => void told.push(released),
+  });
+  return { time, watch, app, asked, told };
+}
+
+test('a well app is asked every five seconds, by its own clock', async () => {
+  const { time, watch, asked } = rig();
+  expect([watch.hasAnswered, asked]).toEqual([false, []]); // the first heartbeats leave before
+  await time.pass(16_000);
+  expect(asked).toEqual([0, 5_000, 10_000, 15_000]);
+  expect([watch.hasAnswered, watch.why, watch.health.released]).toEqual([true, undefined, false]);
+});
+
+test('one that hangs is given up after two seconds each time, and released after its grace', async () => {
+  const { time, watch, app, asked } = rig();
+  await time.pass(1);
+  app.answer = () => undefined;
+  await time.pass(21_000);
+  expect([watch.health.released, watch.why]).toEqual([false, 'no answer within 2 s']);
+  await time.pass(1_500); // the answer to the question of 20 s
+  expect(watch.health.released).toBe(true);
+  expect(asked.at(-1)).toBe(22_000);
+});
+
+test('while it is released it is asked every second, also beside questions that hang', async () => {
+  const { time, watch, app, asked } = rig(5_000);
+  app.answer = () => undefined;
+  await time.pass(10_000);
+  expect(watch.health.released).toBe(true);
+  const before = asked.length;
+  await time.pass(10_000);
+  expect(asked.length - before).toBe(10);
+  expect([app.mostOpen, app.open]).toEqual([2, 2]);
+});
+
+test('what was asked before a good answer is not waited for, and counts for nothing', async () => {
+  const { time, watch, app } = rig(5_000);
+  app.answer = () => undefined;
+  await time.pass(9_990);
+  expect(watch.health.released).toBe(true);
+  app.answer = () => 500;
+  await time.pass(1_000);
+  expect(watch.health).toMatchObject({ released: false, unwellMs: 0, misses: 0 });
+  await time.pass(2_500);
+  expect([watch.health.misses, app.open]).toEqual([0, 0]);
+});
+
+test('an answer that takes just under two seconds is good, for as long as it likes', async () => {
+  const { time, watch, app } = rig(5_000);
+  app.answer = () => 1_999;
+  await time.pass(60_000);
+  expect([watch.health.released, watch.health.unwellMs]).toEqual([false, 0]);
+  app.answer = () => 2_001;
+  await time.pass(20_000);
+  expect(watch.health.released).toBe(true);
+});
+
+test('a port that throws is no good answer', async () => {
+  const { time, watch, app } = rig(5_000);
+  app.answer = () => {
+    throw new Error('no descriptor left');
+  };
+  await time.pass(11_000);
+  expect([watch.health.released, watch.why]).toEqual([true, 'it could not be asked']);
+});
+
+test('a longer grace lights it again, and the same changes nothing', async () => {
+  const { time, watch, app, told } = rig(5_000);
+  app.answer = () => BAD;
+  await time.pass(12_000);
+  const before = told.length;
+  watch.setGrace(5_000);
+  expect(told).toHaveLength(before);
+  watch.setGrace(60_000);
+  expect([watch.health.released, told.at(-1)]).toEqual([false, false]);
+});
+
+test('after stop() no timer and no question remains, and nothing is told', async () => {
+  const { time, watch, app, told } = rig(5_000);
+  app.answer = () => undefined;
+  await time.pass(20_500);
+  watch.stop();
+  const before = told.length;
+  await time.pass(60_000);
+  expect([time.timers, app.open, told.length]).toEqual([0, 0, before]);
+});

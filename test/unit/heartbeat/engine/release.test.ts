@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { wantsFinalBeat } from '../../../../src/heartbeat/engine/last-beat.ts';
+import { deadlineAt, isInTime, nextBeatAt, sendAt } from '../../../../src/heartbeat/engine/schedule.ts';
+import { ACCEPTED, NOT_FOUND, Patient, UNAUTHORIZED } from './patient.ts';
+
+const RELEASE = { type: 'release' } as const;
+const RELIGHT = { type: 'relight' } as const;
+
+describe('a released deployment', () => {
+  it('is sent nothing, whatever is due, and its attempts are given up', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    patient.nextAttempt();
+    patient.tell(RELEASE);
+    expect([patient.state, patient.aborted]).toEqual(['released', [2]]);
+    for (const event of [
+      { type: 'beat-now' },
+      { type: 'key', generation: 2 },
+      { type: 'timing', timing: patient.beat.timing },
+      { type: 'wake', room: true },
+    ] as const)
+      patient.tell(event);
+    patient.mono += 100_000; // and the clocks part
+    patient.tell({ type: 'wake', room: true });
+    expect(patient.sent).toHaveLength(2);
+    expect([sendAt, deadlineAt, nextBeatAt].map((when) => when(patient.beat))).toEqual(
+      Array.from({ length: 3 }, () => Infinity),
+    );
+  });
+
+  it('stays so when its TTL has passed, which is meant, and has no last beat', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    patient.tell(RELEASE);
+    patient.pass(60_000);
+    patient.tell({ type: 'wake', room: true });
+    expect(patient.told('state').map(({ to }) => to)).toEqual(['healthy', 'released']);
+    expect(wantsFinalBeat(patient.beat, patient.mono)).toBe(false);
+    patient.tell({ type: 'stop' });
+    expect(patient.state).toBe('stopped');
+  });
+
+  it('takes no answer that comes late', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    const before = patient.remaining;
+    patient.nextAttempt();
+    patient.tell(RELEASE);
+    patient.answer(ACCEPTED);
+    expect(patient.state).toBe('released');
+    expect(patient.remaining).toBeLessThan(before);
+  });
+
+  it.each([
+    ['unauthorized', UNAUTHORIZED],
+    ['suspect-gone', NOT_FOUND],
+  ])('was %s, and is again when it is lit', (state, outcome) => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    patient.nextAttempt();
+    patient.answer(outcome);
+    patient.tell(RELEASE);
+    expect(patient.state).toBe('released');
+    patient.tell(RELIGHT);
+    expect(patient.state).toBe(state);
+  });
+});
+
+describe('lit again,', () => {
+  it('it is beaten at once, on a new connection, and is in trouble until it is accepted', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    patient.tell(RELEASE);
+    patient.pass(5_000);
+    patient.tell(RELIGHT);
+    expect([patient.state, patient.nextIn]).toEqual(['retrying', 0]);
+    expect(patient.nextAttempt()).toMatchObject({ attempt: 2, fresh: true });
+    expect(patient.told('sent').at(-1)).toMatchObject({ lagMs: 0 });
+    patient.pass(50);
+    patient.answer(ACCEPTED);
+    expect(patient.state).toBe('healthy');
+    expect(patient.told('accepted').at(-1)).toMatchObject({ marginMs: expect.closeTo(20_000 - 200 - 5_100) });
+  });
+
+  it('too late, it is said to have lapsed, and tried', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    patient.tell(RELEASE);
+    patient.pass(18_700);
+    expect(isInTime(patient.beat, patient.mono)).toBe(true);
+    patient.pass(200);
+    expect(isInTime(patient.beat, patient.mono)).toBe(false);
+    patient.pass(2_000);
+    patient.tell(RELIGHT);
+    expect(patient.state).toBe('lapsed');
+    expect(patient.told('state').at(-1)).toMatchObject({ from: 'released', to: 'lapsed' });
+    expect(patient.nextAttempt().at).toBe(patient.mono);
+  });
+
+  it('the spacing that a 429 taught still holds', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', thresholdMs: 9_000 });
+    patient.tell(RELEASE);
+    patient.tell(RELIGHT);
+    expect(patient.nextIn).toBe(9_000);
+  });
+
+  it('where it was not released, nothing happens', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    const { beat } = patient;
+    patient.tell(RELIGHT);
+    expect(patient.beat).toEqual(beat);
+  });
+});

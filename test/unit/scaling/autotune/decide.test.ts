@@ -1,0 +1,304 @@
+import { describe, expect, test } from 'vitest';
+import { answered, CHANGE_EVERY_MS, decide } from '../../../../src/scaling/autotune/decide.ts';
+import { HOUR_MS } from '../../../../src/scaling/autotune/evidence.ts';
+import {
+  NEVER_STEERED,
+  wantedBySteering,
+  type SteeringState,
+} from '../../../../src/scaling/autotune/state.ts';
+import {
+  adviceOf,
+  exactly,
+  MINUTE_MS,
+  minutesOf,
+  NOON,
+  PARAMETERS,
+  seenOf,
+} from '../../../support/steering.ts';
+
+const CHANGED = { ...PARAMETERS, target_util: 0.8, cold_workers: 4 };
+const TO = { target_util: 0.8, cold_workers: 4 };
+const FROM = { target_util: 0.9, cold_workers: 5 };
+const DAY_MS = 24 * HOUR_MS;
+const READ: SteeringState = { ...NEVER_STEERED, baseline: PARAMETERS };
+
+/** A change that the service took at noon. */
+function inForce(): SteeringState {
+  return answered(decide(READ, seenOf()).state, { kind: 'taken', words: '' }, NOON);
+}
+
+/** Whose first hour was as predicted. */
+function kept(): SteeringState {
+  return decide(inForce(), seenOf({ nowMs: NOON + HOUR_MS, parameters: CHANGED })).state;
+}
+
+describe('a change', () => {
+  test('is written down with what, why, from, to and what is expected, and sent', () => {
+    const { state, send, holds } = decide(READ, seenOf());
+    expect(send).toEqual(TO);
+    expect(holds).toBeUndefined();
+    expect(state.change).toMatchObject({
+      id: 1,
+      atMs: NOON,
+      why: 'cheaper',
+      from: FROM,
+      to: TO,
+      limits: { cold_workers: 'step' },
+      phase: 'sending',
+      expected: { costBefore: exactly(10), costAfter: exactly(8), limitSeconds: 5, backtestError: 0.04 },
+    });
+    expect(state.pause).toEqual({ untilMs: NOON + CHANGE_EVERY_MS, for: 'change' });
+  });
+
+  test('moves all parameters together, or none', () => {
+    const advice = adviceOf({ atMs: NOON, best: { target_util: 0.8, cold_mult: 2 } });
+    expect(decide(READ, seenOf({ advice }))).toMatchObject({
+      send: undefined,
+      holds: expect.stringMatching(/cold_mult/),
+    });
+  });
+
+  test('says where a bound decided', () => {
+    const bounds = { target_util: [0.8, 0.9], cold_workers: [0, 10] } as const;
+    expect(decide(READ, seenOf({ bounds })).state.change?.limits).toEqual({
+      target_util: 'bound',
+      cold_workers: 'step',
+    });
+  });
+
+  const wrong = adviceOf({ atMs: NOON, best: TO });
+  test.each([
+    [
+      'whose backtest did not hold',
+      { ...wrong, backtest: { errorRatio: 0.3, held: false } },
+      /does not reproduce/,
+    ],
+    ['without a backtest', { ...wrong, backtest: undefined }, /does not reproduce/],
+    ['to keep what is there', { ...wrong, verdict: 'keep' as const, sentence: 'keep it' }, /keep it/],
+    ['that is dearer by its own word', { ...wrong, verdict: 'dearer' as const }, /cheaper/],
+    ['to a set that is predicted dearer', adviceOf({ atMs: NOON, best: TO, costs: [10, 10] }), /dearer/],
+    ['to a set that misses the limit', adviceOf({ atMs: NOON, best: TO, p99: 5.1 }), /limit/],
+    [
+      'for other parameters',
+      adviceOf({ atMs: NOON, today: { cold_workers: 6 }, best: TO }),
+      /other parameters/,
+    ],
+    ['beyond one step', adviceOf({ atMs: NOON, best: { cold_workers: 3 } }), /more than one step/],
+    ['beyond the bounds', adviceOf({ atMs: NOON, best: { target_util: 0.97 } }), /more than one step/],
+  ])('is not made upon advice %s', (_, advice, holds) => {
+    expect(decide(READ, seenOf({ advice }))).toMatchObject({
+      send: undefined,
+      holds: expect.stringMatching(holds),
+    });
+  });
+
+  test('is not made where a rule is against it, unless today’s set breaks it too', () => {
+    const at = (today: number) => {
+      const parameters = { ...PARAMETERS, max_workers: 1, cold_workers: 1, min_load: today };
+      const from = { cold_workers: 1, min_load: today };
+      const advice = adviceOf({ atMs: NOON, today: from, best: { min_load: 95 } });
+      const seen = seenOf({ parameters, advice, bounds: { min_load: [0, 1000] } });
+      return decide({ ...READ, baseline: parameters }, seen);
+    };
+    expect(at(0)).toMatchObject({
+      send: undefined,
+      holds: expect.stringMatching(/a rule is against it: min_load/),
+    });
+    expect(at(120).send).toEqual({ min_load: 95 });
+  });
+});
+
+describe('nothing new moves', () => {
+  test.each([
+    ['without bounds', { bounds: {} }, /no bounds/],
+    ['in the first hour after a start', { sinceMs: NOON - HOUR_MS + 1 }, /first hour after a start/],
+    ['while parameters cannot be read', { parameters: undefined }, /could not be read/],
+    ['without samples', { minutes: [] }, /samples are missing/],
+    ['without advice', { advice: undefined }, /awaited/],
+    [
+      'upon advice of six hours ago',
+      { advice: adviceOf({ atMs: NOON - CHANGE_EVERY_MS, best: TO }) },
+      /awaited/,
+    ],
+  ])('%s', (_, seen, holds) => {
+    const decision = decide(READ, seenOf(seen));
+    expect(decision).toMatchObject({ send: undefined, state: READ, holds: expect.stringMatching(holds) });
+    expect(decision.wantsAdvice).toBe(holds.source === 'awaited');
+  });
+
+  test('within six hours of the last change', () => {
+    const before = NOON + CHANGE_EVERY_MS - 1;
+    const best = { cold_workers: 3 };
+    const at = (nowMs: number) =>
+      decide(
+        kept(),
+        seenOf({ nowMs, parameters: CHANGED, advice: adviceOf({ atMs: nowMs, today: TO, best }) }),
+      );
+    expect(at(before)).toMatchObject({
+      send: undefined,
+      wantsAdvice: false,
+      holds: expect.stringMatching(/6 hours/),
+    });
+    expect(at(before + 1).send).toEqual(best);
+    expect(at(before + 1).state.change?.id).toBe(2);
+  });
+
+  test('while a change is watched', () => {
+    const nowMs = NOON + 30 * MINUTE_MS;
+    expect(decide(inForce(), seenOf({ nowMs, parameters: CHANGED }))).toMatchObject({
+      send: undefined,
+      holds: 'a change is in its first hour',
+    });
+  });
+});
+
+describe('the first hour', () => {
+  test('ends with the change kept, and what came of it', () => {
+    expect(kept().change).toMatchObject({
+      phase: 'over',
+      outcome: 'kept',
+      came: { minutes: 60, excessMinutes: 0 },
+    });
+    expect(wantedBySteering(kept())).toEqual(TO);
+  });
+
+  const harmAt = NOON + 3 * MINUTE_MS;
+  const harmful = [...minutesOf(NOON - DAY_MS, NOON), ...minutesOf(NOON, harmAt, { load: 300 })];
+
+  test('harm puts the old values back at once, whatever pauses there are, and a day of pause follows', () => {
+    const back = decide(inForce(), seenOf({ nowMs: harmAt, parameters: CHANGED, minutes: harmful }));
+    expect(back.send).toEqual(FROM);
+    expect(back.state.change).toMatchObject({
+      phase: 'returning',
+      because: expect.stringMatching(/3 minutes/),
+    });
+    const nowMs = harmAt + MINUTE_MS;
+    const over = decide(back.state, seenOf({ nowMs, minutes: harmful }));
+    expect(over.send).toBeUndefined();
+    expect(over.state.change).toMatchObject({ outcome: 'rolled_back', endedMs: nowMs });
+    expect(over.state.pause).toEqual({ untilMs: nowMs + DAY_MS, for: 'rolled back' });
+    expect(decide(over.state, seenOf({ nowMs: nowMs + DAY_MS - 1 })).holds).toMatch(/taken back/);
+    expect(decide(over.state, seenOf({ nowMs: nowMs + DAY_MS })).send).toEqual(TO);
+  });
+
+  test('whoever comes next inherits it, in its own first hour too', () => {
+    const stored = JSON.parse(JSON.stringify(inForce())) as SteeringState;
+    const seen = { nowMs: harmAt, sinceMs: harmAt, parameters: CHANGED, minutes: harmful };
+    expect(decide(stored, seenOf(seen)).send).toEqual(FROM);
+  });
+
+  test('it is sent until the service is read to have it', () => {
+    let { state, send } = decide(inForce(), seenOf({ nowMs: harmAt, parameters: CHANGED, minutes: harmful }));
+    for (const kind of ['refused', 'unknown', 'taken'] as const) {
+      state = answered(state, { kind, words: 'no' }, harmAt);
+      ({ state, send } = decide(state, seenOf({ nowMs: harmAt, parameters: CHANGED, minutes: harmful })));
+      expect(send).toEqual(FROM);
+      expect(state.change?.phase).toBe('returning');
+    }
+    expect(decide(state, seenOf({ nowMs: harmAt, parameters: undefined })).state).toBe(state);
+  });
+
+  test('without samples it goes on', () => {
+    const minutes = minutesOf(NOON - DAY_MS, NOON + 10 * MINUTE_MS);
+    const decision = decide(inForce(), seenOf({ nowMs: NOON + 3 * HOUR_MS, parameters: CHANGED, minutes }));
+    expect(decision.state.change?.phase).toBe('watching');
+  });
+});
+
+describe('an answer that is missing', () => {
+  const sent = decide(READ, seenOf()).state;
+  const later = NOON + 5 * MINUTE_MS;
+
+  test('is read back: the change is in force since it was sent', () => {
+    expect(answered(sent, { kind: 'unknown', words: '' }, NOON)).toBe(sent);
+    const { state, send } = decide(sent, seenOf({ nowMs: later, parameters: CHANGED }));
+    expect(send).toBeUndefined();
+    expect(state).toMatchObject({ baseline: CHANGED, change: { phase: 'watching', setMs: NOON } });
+  });
+
+  test('is read back: the change never came into force, once it cannot be under way any more', () => {
+    expect(decide(sent, seenOf({ nowMs: NOON + MINUTE_MS })).state).toBe(sent);
+    const { state } = decide(sent, seenOf({ nowMs: later }));
+    expect(state.change).toMatchObject({ phase: 'over', outcome: 'lost' });
+    expect(state.pause?.untilMs).toBe(NOON + CHANGE_EVERY_MS);
+  });
+
+  test('is read back: only a part of it arrived, which goes back', () => {
+    const { state, send } = decide(
+      sent,
+      seenOf({ nowMs: later, parameters: { ...PARAMETERS, cold_workers: 4 } }),
+    );
+    expect(send).toEqual(FROM);
+    expect(state.change?.phase).toBe('returning');
+  });
+
+  test('is read back: a person was there', () => {
+    const { state, send } = decide(
+      sent,
+      seenOf({ nowMs: later, parameters: { ...CHANGED, target_util: 0.7 } }),
+    );
+    expect(send).toBeUndefined();
+    expect(state.change?.outcome).toBe('overruled');
+  });
+
+  test('a refusal is one, and counts as the change of these six hours', () => {
+    const state = answered(sent, { kind: 'refused', words: 'HTTP 400' }, NOON);
+    expect(state.change).toMatchObject({ phase: 'over', outcome: 'refused', because: 'HTTP 400' });
+    expect(decide(state, seenOf({ nowMs: later })).holds).toMatch(/6 hours/);
+  });
+});
+
+describe("a person's hand", () => {
+  const byHand = { ...PARAMETERS, cold_workers: 7 };
+
+  test('wins: what it set is the baseline, and nothing moves for a day', () => {
+    const { state, send } = decide(READ, seenOf({ parameters: byHand }));
+    expect(send).toBeUndefined();
+    expect(state).toEqual({
+      baseline: byHand,
+      pause: { untilMs: NOON + DAY_MS, for: 'a hand' },
+      change: undefined,
+    });
+    const advice = adviceOf({
+      atMs: NOON + DAY_MS - 1,
+      today: { cold_workers: 7 },
+      best: { cold_workers: 6 },
+    });
+    const at = (nowMs: number) => decide(state, seenOf({ nowMs, parameters: byHand, advice }));
+    expect(at(NOON + DAY_MS - 1).holds).toMatch(/somebody/);
+    expect(at(NOON + DAY_MS).send).toEqual({ cold_workers: 6 });
+  });
+
+  test('on any parameter counts, also on one that is not steered', () => {
+    expect(decide(READ, seenOf({ parameters: { ...PARAMETERS, max_workers: 19 } })).state.pause?.for).toBe(
+      'a hand',
+    );
+  });
+
+  test.each([
+    ['while a change is watched', () => inForce()],
+    [
+      'while old values go back',
+      (): SteeringState => {
+        const state = inForce();
+        return { ...state, change: state.change && { ...state.change, phase: 'returning' } };
+      },
+    ],
+  ])('wins %s: neither goes on', (_, before) => {
+    const { state, send } = decide(
+      before(),
+      seenOf({ nowMs: NOON + MINUTE_MS, parameters: { ...CHANGED, cold_workers: 9 } }),
+    );
+    expect(send).toBeUndefined();
+    expect(state.change).toMatchObject({ phase: 'over', outcome: 'overruled' });
+    expect(wantedBySteering(state)).toEqual({ target_util: 0.8, cold_workers: 9 });
+  });
+
+  test('that puts the old values back while a change is watched is one too', () => {
+    expect(decide(inForce(), seenOf({ nowMs: NOON + MINUTE_MS })).state.change?.outcome).toBe('overruled');
+  });
+
+  test('what is read first is nobody’s change', () => {
+    expect(decide(NEVER_STEERED, seenOf({ advice: undefined })).state).toEqual(READ);
+  });
+});

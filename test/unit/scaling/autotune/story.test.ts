@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { answered, decide } from '../../../../src/scaling/autotune/decide.ts';
+import { HOUR_MS } from '../../../../src/scaling/autotune/evidence.ts';
+import { NEVER_STEERED, type Change } from '../../../../src/scaling/autotune/state.ts';
+import { storyOf } from '../../../../src/scaling/autotune/story.ts';
+import { NOON, PARAMETERS, seenOf } from '../../../support/steering.ts';
+
+function changeOf(): Change {
+  const { state } = decide({ ...NEVER_STEERED, baseline: PARAMETERS }, seenOf());
+  const { change } = answered(state, { kind: 'taken', words: '' }, NOON);
+  if (!change) throw new Error('nothing was changed');
+  return change;
+}
+
+describe('the story of a change', () => {
+  test('says when, what, why, what was expected, and where a step was the end of it', () => {
+    expect(storyOf(changeOf())).toEqual({
+      atMs: NOON,
+      what: 'target_util 0.9 → 0.8, cold_workers 5 → 4',
+      why: 'cheaper (cold_workers 4 is as far as one step goes)',
+      expected:
+        'cost an hour 10.00 → 8.00 (95% between 8.00 and 8.00); p99 wait 3 s as modelled, limit 5 s; the backtest was off by 4%',
+      came: 'it is in force, and its first hour is watched',
+    });
+  });
+
+  test('says that a bound decided, and not the computation', () => {
+    expect(storyOf({ ...changeOf(), limits: { target_util: 'bound' } }).why).toBe(
+      'cheaper (target_util 0.8 is its bound, not what was computed)',
+    );
+  });
+
+  test('says what came of it', () => {
+    const change = changeOf();
+    const state = { baseline: { ...PARAMETERS, ...change.to }, pause: undefined, change };
+    const kept = decide(state, seenOf({ nowMs: NOON + HOUR_MS, parameters: state.baseline })).state.change;
+    expect(kept && storyOf(kept).came).toBe(
+      'it stayed; of 60 minutes 0 with more load than ready workers can do (0 before); cost an hour 2.00, at such a load 2.00 before',
+    );
+  });
+
+  const because = 'why not';
+  test.each<[Partial<Change>, string]>([
+    [{ phase: 'sending' }, 'it is being sent'],
+    [{ phase: 'returning' }, 'the old values go back: why not'],
+    [{ phase: 'over', outcome: 'rolled_back' }, 'the old values are back: why not'],
+    [{ phase: 'over', outcome: 'refused' }, 'the service did not take it: why not'],
+    [{ phase: 'over', outcome: 'lost' }, 'it never came into force: why not'],
+    [{ phase: 'over', outcome: 'overruled' }, "a person's hand won: why not"],
+  ])('has words for %j', (given, words) => {
+    expect(storyOf({ ...changeOf(), because, ...given }).came).toBe(words);
+  });
+});

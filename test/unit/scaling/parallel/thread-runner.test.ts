@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { openThreadRunner } from '../../../../src/scaling/parallel/thread-runner.ts';
+import { RateLoad } from '../../../../src/scaling/planner/load/rate-load.ts';
+import { generateLoad } from '../../../../src/scaling/planner/load/generators.ts';
+import { RecordedLoad, type ReplayableLoad } from '../../../../src/scaling/planner/load/load.ts';
+import type { OpenRunner } from '../../../../src/scaling/planner/search/runner.ts';
+import { searchParameters, type SearchRequest } from '../../../../src/scaling/planner/search/search.ts';
+import { scenarioOf } from '../../../support/plans.ts';
+
+const { parameters: base, settings } = scenarioOf({ max_workers: 8, cold_workers: 2 });
+const seconds = 1200;
+const loads = [
+  RecordedLoad.of(generateLoad({ shape: 'bursts', unitsPerSecond: 30, unitsPerRequest: 20, seconds })),
+  new RateLoad({
+    unitsPerSecond: Float32Array.of(20, 60, 30, 5),
+    stepSeconds: seconds / 4,
+    unitsPerRequest: 20,
+    sizes: 'fixed',
+    seed: 3,
+  }),
+];
+const request: SearchRequest = { base, settings, loads, p99LimitSeconds: 60 };
+const on =
+  (threads: number): OpenRunner =>
+  (ground) =>
+    openThreadRunner(ground, { threads });
+
+describe('a search on several threads', () => {
+  test('has the same result to the byte on one thread, on three, and without any', async () => {
+    const alone = JSON.stringify(await searchParameters(request));
+    for (const threads of [1, 3]) {
+      expect(JSON.stringify(await searchParameters(request, { openRunner: on(threads) }))).toBe(alone);
+    }
+    expect(JSON.parse(alone)).toHaveProperty('best.cost');
+  });
+
+  test('ends with the reason of its signal, and its threads with it', async () => {
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const progress = () => controller.abort(reason);
+    const running = searchParameters(request, { openRunner: on(2), signal: controller.signal, progress });
+    await expect(running).rejects.toBe(reason);
+  });
+
+  test('fails where a thread does, and does not wait for ever', async () => {
+    const rates = {
+      unitsPerSecond: Float32Array.of(1),
+      stepSeconds: 0,
+      unitsPerRequest: 1,
+      sizes: 'fixed',
+      seed: 1,
+    } as const;
+    const broken: ReplayableLoad = {
+      length: 1,
+      work: 1,
+      seconds: 1,
+      replay: () => undefined,
+      share: () => ({ kind: 'rates', rates }),
+    };
+    await using runner = openThreadRunner({ settings, loads: [broken] }, { threads: 2 });
+    const trial = { parameters: base, limitSeconds: 1, mostLateShare: 0.01, mostCost: 1, sampled: undefined };
+    await expect(runner.run([trial, trial])).rejects.toThrow('stepSeconds');
+  });
+});
