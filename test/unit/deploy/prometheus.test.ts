@@ -16,6 +16,7 @@ describeWith(
   test.each([
     ['check', 'rules', 'pilotlight.rules.yml'],
     ['test', 'rules', 'pilotlight.rules.test.yml'],
+    ['test', 'rules', 'pilotlight.days.test.yml'],
   ])('promtool %s %s succeeds', { timeout: 120_000 }, (...args) => {
     const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: folder, encoding: 'utf8' });
     expect(status, stdout + stderr).toBe(0);
@@ -23,7 +24,9 @@ describeWith(
 });
 
 describe('each alert', () => {
-  const cases = readFileSync(`${folder}pilotlight.rules.test.yml`, 'utf8');
+  const cases = ['rules', 'days']
+    .map((name) => readFileSync(`${folder}pilotlight.${name}.test.yml`, 'utf8'))
+    .join('\n');
   const runbooks = readFileSync(`${folder}runbooks.md`, 'utf8');
 
   test.each(alerts)('%s fires in one test, is silent in its twin, and has a runbook', (alert) => {
