@@ -76,6 +76,8 @@ export async function fetchJson<T>(
     signal.throwIfAborted();
     if (error instanceof DaemonClosed) throw error;
     const { message, cause } = error as Error;
-    throw new DaemonAway(`${url}: ${cause instanceof Error ? cause.message : message}`, { cause: error });
+    throw new DaemonAway(`${url}${path.split('?')[0]}: ${cause instanceof Error ? cause.message : message}`, {
+      cause: error,
+    });
   }
 }
