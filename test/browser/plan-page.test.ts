@@ -42,7 +42,11 @@ describeWith(
       });
       writeFileSync(
         set,
-        JSON.stringify([group(4, HOSTILE), group(6, 'b'), group(9, 'c')].slice(0, kind === 1 ? 1 : 3)),
+        JSON.stringify(
+          kind === 'search'
+            ? [group(12, 'a')]
+            : [group(4, HOSTILE), group(6, 'b'), group(9, 'c')].slice(0, kind),
+        ),
       );
       const outcome = await planCommandLine(
         '--load',
@@ -51,7 +55,9 @@ describeWith(
         '40',
         '--performance',
         '10',
-        ...(kind === 'search' ? ['--search', '--p99', '30s', '--duration', '10m'] : ['--compare', set]),
+        ...(kind === 'search'
+          ? ['--search', '--p99', '30s', '--duration', '10m', '--seeds', '2', '--params', set]
+          : ['--compare', set]),
       );
       const file = join(folder.path, 'plan.html');
       writeFileSync(file, planPage(outcome, reportAssets()));
