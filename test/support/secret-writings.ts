@@ -13,9 +13,14 @@ export const WRITINGS: readonly ((secret: string) => string)[] = [
   (secret) => encodeURI(secret),
   (secret) => JSON.stringify(encodeURIComponent(secret)),
   (secret) => new URL(`http://:${encodeURIComponent(secret)}@host/`).href,
-  (secret) =>
-    `"${secret.replaceAll(/[^\w]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`,
+  (secret) => `"${byNumber(secret)}"`,
+  (secret) => `"${byNumber(JSON.stringify(secret))}"`,
 ];
+
+/** All but letters and digits as JSON may write them: by their numbers. */
+function byNumber(text: string): string {
+  return text.replaceAll(/[^\w]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
 
 /** All that may be read out of a text: decoded again and again, in each way. */
 function readings(text: string): ReadonlySet<string> {

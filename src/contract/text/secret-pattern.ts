@@ -24,16 +24,20 @@ export function secretPattern(secret: string): SecretPattern {
   return { value: secret, head: secret.slice(0, HEAD), core, pattern: new RegExp(written, 'g') };
 }
 
-/** What JSON has before a character, which may be percent-encoded with it. */
-const ESCAPE = String.raw`(?:\\|%(?:25)*5[Cc])`;
+/** A backslash, as it is or percent-encoded. */
+const BACKSLASH = String.raw`(?:\\|%(?:25)*5[Cc])`;
+/** The same, or as JSON writes it by its number: what a text has of it that is JSON in JSON. */
+const ESCAPE = String.raw`(?:${BACKSLASH}{1,16}u005[cC]|${BACKSLASH})`;
+/** More in a row are nobody's way of writing; without a bound, hostile text could make the search for ever long. */
+const ESCAPES = `${ESCAPE}{0,16}`;
 
 /** One character, or several backslashes: of these any way of writing has at least as many. */
 function writtenAs(token: string): string {
-  if (token.startsWith('\\')) return String.raw`(?:${ESCAPE}+u005[cC]|${ESCAPE}){${token.length},}`;
+  if (token.startsWith('\\')) return `${ESCAPE}{${token.length},}`;
   if (/^\w$/.test(token)) return token;
-  const ways = [`${ESCAPE}*${literal(token)}`, `${ESCAPE}*${percentEncoded(token)}`, unicodeEscapes(token)];
+  const ways = [literal(token), percentEncoded(token), unicodeEscapes(token)].map((way) => ESCAPES + way);
   const short = SHORT_ESCAPES[token];
-  if (short !== undefined) ways.push(`${ESCAPE}+${short}`);
+  if (short !== undefined) ways.push(`${ESCAPE}{1,16}${short}`);
   if (token === ' ') ways.push('\\+');
   return `(?:${ways.join('|')})`;
 }
@@ -59,7 +63,7 @@ function percentEncoded(character: string): string {
 
 function unicodeEscapes(character: string): string {
   const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
-  return units.map((unit) => `${ESCAPE}+u${digits(unit.toString(16).padStart(4, '0'))}`).join('');
+  return units.map((unit) => `${BACKSLASH}{1,16}u${digits(unit.toString(16).padStart(4, '0'))}`).join('');
 }
 
 function digits(hexadecimal: string): string {
