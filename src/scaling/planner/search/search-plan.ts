@@ -5,10 +5,11 @@ import { tryNeighbours } from './neighbours.ts';
 import { P99_LATE, type Race } from './race.ts';
 import { pointOf, spreadOver, type SearchPoint, type SearchSpace } from './search-space.ts';
 
-/** Every value: a line is cheap, and a coarser look has missed the best by a twentieth on a real trace. */
-const GRAIN: Grain = { utils: Infinity, mults: Infinity, workers: Infinity };
-/** Where each trial takes a good part of a second. */
-const LONG_GRAIN: Grain = { utils: Infinity, mults: 4, workers: 8 };
+/**
+ * Every target_util: with eight of them the best was missed by a twentieth on a real trace. Every value of the others too
+ * named nothing better there, and took eight times as many trials where the load is small.
+ */
+const GRAIN: Grain = { utils: Infinity, mults: 4, workers: 8 };
 const FRONTIER_GRAIN: Grain = { utils: 5, mults: 3, workers: 4 };
 /** Lines that are tried before all others: the sooner some set keeps the limit, the more of the rest is too dear. */
 const SCOUTS = 4;
@@ -56,9 +57,9 @@ export class SearchPlan {
     this.#told(this.#share);
   }
 
-  async findBest(race: Race, limitSeconds: number, grain = GRAIN, mostLateShare = P99_LATE): Promise<void> {
+  async findBest(race: Race, limitSeconds: number, mostLateShare = P99_LATE): Promise<void> {
     race.setLimit(limitSeconds, mostLateShare);
-    const lines = linesOf(this.space, grain, this.given);
+    const lines = linesOf(this.space, GRAIN, this.given);
     await tryLines(race, spreadOver(lines, SCOUTS), this.space.min_load, this.#upTo(LINES_END / 10));
     await tryLines(race, lines, this.space.min_load, this.#upTo(LINES_END));
     await tryNeighbours(race, this.#base, this.space, this.#upTo(NEIGHBOURS_END));
@@ -72,7 +73,7 @@ export class SearchPlan {
     let allowed = P99_LATE;
     let holds = false;
     for (let round = 0; round < ROUNDS; round += 1) {
-      await this.findBest(sampled, limitSeconds, LONG_GRAIN, allowed);
+      await this.findBest(sampled, limitSeconds, allowed);
       if (!sampled.best) break;
       whole.setLimit(limitSeconds, FOLLOWED_LATE);
       await whole.run([pointOf(sampled.best)]);
@@ -87,7 +88,7 @@ export class SearchPlan {
     }
     whole.setLimit(limitSeconds);
     // Where the sample knew of nothing, or was wrong to the end, only the whole tells.
-    if (!holds) await this.findBest(whole, limitSeconds, LONG_GRAIN);
+    if (!holds) await this.findBest(whole, limitSeconds);
   }
 
   /** The cheapest sets of other limits, so that cost can be drawn against waiting. */

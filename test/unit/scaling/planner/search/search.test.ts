@@ -49,7 +49,9 @@ describe('a search', () => {
       const { cost, queueTime } = plan({ parameters: { ...base, ...point }, settings, series: false }, load);
       if (queueTime.p99 <= 20) expect(result.best!.cost).toBeLessThanOrEqual(cost.total * 1.01);
     }
-    expect(result.tried.length + result.givenUp).toBeLessThan(700);
+    // Most of what is tried is given up in its first requests; a plan to the end is what takes time.
+    expect(result.tried.length).toBeLessThan(200);
+    expect(result.tried.length + result.givenUp).toBeLessThan(2_000);
   });
 
   test('tries no set twice to the end, the given one among them, and says how far it is, never backwards', async () => {
