@@ -29,7 +29,11 @@ raiseOomScore();
 const destination = messageDestination(DAEMON_STDERR);
 let daemon: Daemon | undefined;
 let ending = false;
-process.on('disconnect', () => void end(ORPHAN_MS));
+process.on('disconnect', () => {
+  void end(ORPHAN_MS);
+  // It may be ending already, and have been given more time than that.
+  setTimeout(() => process.exit(EXIT.ok), ORPHAN_MS);
+});
 
 const { settings, ...config } = loadConfig();
 if (settings === undefined) {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { asDelivered } from '../../support/log-records.ts';
 import { until } from '../../support/daemon.ts';
+import { startOtlpReceiver } from '../../support/otlp-receiver.ts';
 import { startPilotlight } from '../../support/process.ts';
 
 let emulator: Emulator;
@@ -84,9 +85,19 @@ describe('pilotlight run', () => {
   );
 
   test('a second signal ends it at once, though the service hangs', async () => {
-    await using program = startPilotlight(['run'], environment());
+    // What it drains to takes records and never answers, and there is more time than any machine needs.
+    await using receiver = await startOtlpReceiver();
+    receiver.decide = () => 'hang';
+    await using program = startPilotlight(
+      ['run'],
+      environment({
+        PILOTLIGHT_LOG_SINKS: 'otlp',
+        PILOTLIGHT_OTLP_ENDPOINT: receiver.url,
+        PILOTLIGHT_SHUTDOWN_TIMEOUT: '10m',
+      }),
+    );
     await startedUrls(program);
-    await until(() => emulator.journal.entries().length > 0);
+    await until(() => receiver.requests.length > 0);
     await using _hanging = await emulator.faults.add({ kind: 'hang' });
     program.child.kill('SIGTERM');
     await program.seen(/"draining"/);

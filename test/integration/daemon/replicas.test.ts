@@ -164,8 +164,13 @@ describeWith(
         (await fetch(`${daemon.url}/metrics`)).text();
       expect(await metrics(first)).toContain('\npilotlight_replica_active 1\n');
       expect(await metrics(second)).toContain('\npilotlight_replica_active 0\n');
+      const { id } = (await first.status())?.replica ?? {};
       first.daemon.child.kill('SIGTERM');
       expect(await first.daemon.exit).toBe(0);
+      // Whoever does not hand over leaves its name there until the lease has run out.
+      const [lease = ''] = (await redis.cli('-n', '4', 'KEYS', '*:lease')).trim().split('\n');
+      expect(id).toBeTruthy();
+      expect((await redis.cli('-n', '4', 'GET', lease)).trim()).not.toBe(id);
       expect((await holderOf([second])) === second).toBe(true);
       await until(async () => (await second.status())?.account !== null && second.records().length > 0);
       const { records, again } = merged(all);

@@ -396,6 +396,17 @@ describe('a receiver that does not take a batch', () => {
     await sink.close();
   });
 
+  test('one that never answers is given up, and asked again', async () => {
+    await using receiver = await startOtlpReceiver();
+    receiver.fates.push('hang');
+    const { append, drained, waits, stop } = pumping(receiver.url, undefined, { timeoutMs: 100 });
+    append(1);
+    await until(() => waits().length === 1);
+    await drained();
+    expect(seqsOf(receiver.records)).toEqual([1]);
+    await stop();
+  }, 10_000);
+
   test('one that never answers holds up no shutdown', async () => {
     await using receiver = await startOtlpReceiver();
     receiver.fates.push('hang');

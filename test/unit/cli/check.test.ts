@@ -46,6 +46,16 @@ test('one object is a group too; warnings fail only when --strict, and JSON name
   );
 });
 
+test.each([
+  ['59', 1],
+  ['60', 0],
+])('--cold-start is a time: an inactivity_timeout of %s s against 60s', (timeout, warnings) => {
+  const group = `{"min_load":9,"max_workers":10,"cold_workers":5,"inactivity_timeout":${timeout}}`;
+  const { stdout } = check(group, '--json', '--cold-start', '60s');
+  const rules = (JSON.parse(stdout) as { rule: string }[]).map(({ rule }) => rule);
+  expect(rules.filter((rule) => rule === 'inactivity-shorter-than-start')).toHaveLength(warnings);
+});
+
 test('without files it reads the environment that run reads; what is known of the workers lets more rules speak', () => {
   const group = '{"min_load":91,"max_workers":10,"cold_workers":5,"inactivity_timeout":10}';
   const env = {

@@ -1,17 +1,20 @@
 import { expect, test } from 'vitest';
-import { refusalError } from '../../../src/client/errors.ts';
+import { ResponseError, TimeoutError, TransportError, refusalError } from '../../../src/client/errors.ts';
 import { DEFAULT_RETRY, retryDelay } from '../../../src/client/retry.ts';
 import { operationOf } from '../../../src/contract/operations.ts';
 import { decodeResponse } from '../../../src/wire/response.ts';
 
-function refused(text: string, headers: Record<string, string> = {}) {
-  const outcome = decodeResponse(operationOf('deployments.heartbeat'), { status: 429, text, headers });
+const ID = 'deployments.heartbeat';
+
+function refused(text: string, headers: Record<string, string> = {}, status = 429) {
+  const outcome = decodeResponse(operationOf(ID), { status, text, headers });
   if (outcome.kind !== 'refused') throw new Error(outcome.kind);
-  return refusalError('deployments.heartbeat', outcome);
+  return refusalError(ID, outcome);
 }
 
 test.each<[headers: Record<string, string>, text: string, waitMs: number | undefined]>([
   [{ 'retry-after': '7' }, 'threshold=3.0', 7000],
+  [{ 'retry-after': '15' }, '', 15_000],
   [{}, 'threshold=3.0', 3000],
   [{ 'retry-after': '3600' }, 'threshold=3.0', undefined],
   [{ 'retry-after': '9'.repeat(400) }, '', undefined],
@@ -19,6 +22,32 @@ test.each<[headers: Record<string, string>, text: string, waitMs: number | undef
   expect(retryDelay(refused(text, headers), 1, DEFAULT_RETRY, () => 0)).toBe(waitMs);
 });
 
-test('without either it backs off', () => {
-  expect(retryDelay(refused('too frequent'), 2, DEFAULT_RETRY, () => 1)).toBe(500);
+test('is never earlier than asked, and at most a little later', () => {
+  for (const random of [0, 0.5, 0.999]) {
+    const waitMs = retryDelay(refused('', { 'retry-after': '7' }), 2, DEFAULT_RETRY, () => random);
+    expect(waitMs).toBe(7000 + random * 250);
+  }
+});
+
+test('without either it backs off, twice as long each time, up to its cap', () => {
+  const waits = [1, 2, 3, 9, 10].map((attempt) =>
+    retryDelay(refused('too frequent'), attempt, { ...DEFAULT_RETRY, attempts: 99 }, () => 1),
+  );
+  expect(waits).toEqual([250, 500, 1_000, 15_000, 15_000]);
+  expect(retryDelay(refused('too frequent'), 2, DEFAULT_RETRY, () => 0.25)).toBe(125);
+});
+
+test('ends with the last attempt', () => {
+  const waits = [1, 2, 3].map((attempt) => retryDelay(refused(''), attempt, DEFAULT_RETRY, () => 1));
+  expect(waits).toEqual([250, 500, undefined]);
+});
+
+test.each([
+  ...[429, 500, 502, 599].map((status) => [`a ${status}`, refused('', {}, status), true] as const),
+  ...[400, 401, 404, 409, 499].map((status) => [`a ${status}`, refused('', {}, status), false] as const),
+  ['no connection', new TransportError(ID, 'refused', new Error('x')), true],
+  ['no answer in time', new TimeoutError(ID, 1_000), true],
+  ['an answer that cannot be read', new ResponseError(ID, 200, 'not JSON'), true],
+] as const)('%s is worth repeating: %s %s', (_name, error, isWorth) => {
+  expect(retryDelay(error, 1, DEFAULT_RETRY, () => 1)).toBe(isWorth ? 250 : undefined);
 });

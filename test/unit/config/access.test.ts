@@ -29,6 +29,23 @@ test.each([
   ]);
 });
 
+test.each([
+  ['0.0.0.0:9848', false],
+  ['[::]:9848', false],
+  ['10.0.0.5:9848', false],
+  ['console.example.com:9848', false],
+  ['127.0.0.1:9848', true],
+  ['[::1]:9848', true],
+  ['localhost:9848', true],
+])('the admin routes never leave the machine: %s', (value, isTaken) => {
+  const { settings, problems, off } = load({ PILOTLIGHT_ADMIN_LISTEN: value });
+  expect(settings?.adminListen !== undefined).toBe(isTaken);
+  expect(off).toEqual(isTaken ? [] : ['adminListener']);
+  expect(problems.map(({ message }) => message)).toEqual(
+    isTaken ? [] : [expect.stringContaining('never leave the machine')],
+  );
+});
+
 test('the longest path that each system takes is taken', () => {
   const path = `/${'x'.repeat(102)}`;
   expect(load({ PILOTLIGHT_ADMIN_LISTEN: `unix:${path}` }).settings?.adminListen).toEqual({ path });

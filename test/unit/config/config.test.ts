@@ -75,6 +75,24 @@ describe('configuration from the environment', () => {
     expect(errorsOf(fromFile)).toEqual([expect.stringContaining('PILOTLIGHT_API_KEY_FILE: got /run/key')]);
   });
 
+  test('an empty variable, or name of a file, counts as not set', () => {
+    const plain = load(MINIMAL);
+    const names = [
+      'DEPLOYMENTS',
+      'DEPLOYMENTS_FILE',
+      'API_KEY_FILE',
+      'HEARTBEAT_INTERVAL',
+      'LISTEN',
+      'ENV_FILE',
+    ];
+    const empty = Object.fromEntries(names.map((name) => [`PILOTLIGHT_${name}`, '']));
+    const { settings, problems } = load({ ...empty, ...MINIMAL });
+    expect([settings, problems]).toEqual([plain.settings, []]);
+    expect(errorsOf({ ...MINIMAL, PILOTLIGHT_API_KEY: '' })).toEqual([
+      expect.stringMatching(/PILOTLIGHT_API_KEY: is not set/),
+    ]);
+  });
+
   test('parses deployments with and without a TTL and refuses repeats', () => {
     const { settings } = load({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: '42@300s, 43' });
     expect(settings?.deployments).toEqual([

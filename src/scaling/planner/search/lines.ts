@@ -29,7 +29,9 @@ interface OpenLine {
 
 export function linesOf(space: SearchSpace, { utils, mults, workers }: Grain, given: SearchPoint): Line[] {
   const some = (values: readonly number[], most: number, own: number) =>
-    [...new Set([...spreadOver(values, most), own])].sort((one, other) => one - other);
+    [...new Set([...spreadOver(values, most), ...values.filter((value) => value === own)])].sort(
+      (one, other) => one - other,
+    );
   return some(space.target_util, utils, given.target_util).flatMap((target_util) =>
     some(space.cold_mult, mults, given.cold_mult).flatMap((cold_mult) =>
       some(space.cold_workers, workers, given.cold_workers).flatMap((cold_workers) =>

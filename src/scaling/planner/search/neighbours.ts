@@ -1,6 +1,5 @@
 /** The second look of a search: what is near the best set, in ever smaller steps, along one axis and along two at once. */
-import type { ResolvedParameters } from '../../rules/findings.ts';
-import { isAllowed, type Race } from './race.ts';
+import type { Race } from './race.ts';
 import {
   keyOf,
   rounded,
@@ -24,7 +23,6 @@ const MOST_MOVES = 12;
 
 export async function tryNeighbours(
   race: Race,
-  base: ResolvedParameters,
   space: SearchSpace,
   told: (share: number) => void,
 ): Promise<void> {
@@ -32,9 +30,7 @@ export async function tryNeighbours(
     for (let move = 0; move < MOST_MOVES; move += 1) {
       const { best } = race;
       if (!best) return;
-      const around = neighboursOf(best, space, stride).filter(
-        (point) => race.mayWin(point) && isAllowed(base, point),
-      );
+      const around = neighboursOf(best, space, stride).filter((point) => race.mayWin(point));
       await race.run(around);
       told((index + move / MOST_MOVES) / STRIDES.length);
       if (race.best === best) break;

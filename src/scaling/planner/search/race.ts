@@ -1,7 +1,5 @@
 /** What a search knows so far: the sets tried under common arrivals, the best of them, and who need not be tried. */
-import { checkEndpointGroup } from '../../rules/check.ts';
 import type { ResolvedParameters } from '../../rules/findings.ts';
-import { givenOf } from '../given.ts';
 import type { Candidate } from './candidate.ts';
 import type { CostFloor } from './cost-floor.ts';
 import type { SampleWithFloors } from './sample.ts';
@@ -198,11 +196,4 @@ function meanOf<T>(values: readonly T[], of: (value: T) => number): number {
 
 function isBetter(one: Candidate, other: Candidate): boolean {
   return one.cost === other.cost ? one.p99Seconds < other.p99Seconds : one.cost < other.cost;
-}
-
-/** Never names a set that `check` would refuse. */
-export function isAllowed(base: ResolvedParameters, point: SearchPoint): boolean {
-  return checkEndpointGroup(givenOf({ ...base, ...point })).findings.every(
-    ({ severity }) => severity !== 'error',
-  );
 }

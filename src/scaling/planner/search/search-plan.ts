@@ -28,13 +28,11 @@ const FOLLOWED_LATE = 0.04;
 export class SearchPlan {
   readonly given: SearchPoint;
   readonly space: SearchSpace;
-  readonly #base: ResolvedParameters;
   readonly #told: (share: number) => void;
   #share = 0;
 
   /** `told` hears how much of the whole is done, about, never less than before. */
   constructor(base: ResolvedParameters, space: SearchSpace, told: (share: number) => void) {
-    this.#base = base;
     this.space = space;
     this.given = pointOf(base);
     this.#told = told;
@@ -62,7 +60,7 @@ export class SearchPlan {
     const lines = linesOf(this.space, GRAIN, this.given);
     await tryLines(race, spreadOver(lines, SCOUTS), this.space.min_load, this.#upTo(LINES_END / 10));
     await tryLines(race, lines, this.space.min_load, this.#upTo(LINES_END));
-    await tryNeighbours(race, this.#base, this.space, this.#upTo(NEIGHBOURS_END));
+    await tryNeighbours(race, this.space, this.#upTo(NEIGHBOURS_END));
   }
 
   /**

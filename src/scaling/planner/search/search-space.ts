@@ -34,11 +34,14 @@ export function searchSpace(
     min_load: [0, ...geometric(performance.least * LEAST_SHARE, given.max_workers * performance.most)],
   };
   return mapAxes((axis) => {
-    const [least, most] = bounds[axis] ?? [-Infinity, Infinity];
-    // What is given is there even beyond the bounds: it is what the others are compared with.
+    const [least, bound] = bounds[axis] ?? [-Infinity, Infinity];
+    // More workers than there may be: the check refuses it, and where both are not given it is a default.
+    const limit = axis === 'cold_workers' ? given.max_workers : Infinity;
+    const most = Math.min(bound, limit);
     const ends = [least, most].filter(Number.isFinite);
     const within = [...values[axis], ...ends].filter((value) => value >= least && value <= most);
-    return rising([...within, given[axis]]);
+    // What is given is there even beyond the bounds: it is what the others are compared with.
+    return rising([...within, Math.min(given[axis], limit)]);
   });
 }
 

@@ -75,3 +75,34 @@ test('scrapes at the same time show each their own moment, and each only one', a
   const texts = await Promise.all([metrics.exposition(), metrics.exposition()]);
   expect(texts.map((text) => /version="(v\d)"/.exec(String(text))?.[1])).toEqual(['v1', 'v2']);
 });
+
+test('times are seconds: requests, waits that were asked for, lags', async () => {
+  const metrics = metricsOf({});
+  const operation = 'deployments.heartbeat';
+  metrics.client.exchange?.({ operation, code: '200', durationMs: 1_500, serverDate: undefined });
+  metrics.client.retry?.({ operation, waitMs: 2_500, throttled: true });
+  metrics.client.retry?.({ operation, waitMs: 9_000, throttled: false });
+  metrics.schedulingLag(250);
+  const text = String(await metrics.exposition());
+  const label = `{operation="${operation}"}`;
+  expect(seriesIn(text, 'api_request_duration_seconds_sum')).toEqual([
+    `pilotlight_api_request_duration_seconds_sum${label} 1.5`,
+  ]);
+  expect(seriesIn(text, 'api_throttle_wait_seconds_total')).toEqual([
+    'pilotlight_api_throttle_wait_seconds_total 2.5',
+  ]);
+  expect(seriesIn(text, 'api_retries_total')).toEqual([`pilotlight_api_retries_total${label} 2`]);
+  expect(seriesIn(text, 'heartbeat_scheduling_lag_seconds_sum')).toEqual([
+    'pilotlight_heartbeat_scheduling_lag_seconds_sum 0.25',
+  ]);
+});
+
+test('a load of the configuration that fails leaves the time of the last that did not', async () => {
+  const metrics = metricsOf({});
+  metrics.reloaded(true, 100);
+  metrics.reloaded(false, 200);
+  expect(seriesIn(String(await metrics.exposition()), 'config_last_reload')).toEqual([
+    'pilotlight_config_last_reload_successful 0',
+    'pilotlight_config_last_reload_success_timestamp_seconds 100',
+  ]);
+});

@@ -36,6 +36,10 @@ describe('no key is ever stored', () => {
     ['as the name of a field', call('POST', '/get_workergroup_logs', { [SECRET]: 1 })],
     ['in a body that is no object', call('POST', '/get_workergroup_logs', [SECRET, FOREIGN])],
     ['deep inside', call('POST', '/api/v0/machines/maintenances', { machine_ids: [{ a: SECRET }] })],
+    [
+      'of somebody else in a field of a field',
+      call('POST', '/api/v0/machines/maintenances', { machine_ids: [{ api_key: FOREIGN, code: FOREIGN }] }),
+    ],
     ['in the query', call('GET', `/api/v0/instances/?api_key=${FOREIGN}&owner=${SECRET}`)],
     ['in the path', call('GET', `/${SECRET}/x`)],
     ['of the Bearer header elsewhere', call('GET', `/api/v0/${FOREIGN}`, undefined, FOREIGN)],

@@ -71,6 +71,13 @@ describe('a challenge', () => {
     expect(lab.call('tfa.login', late).body).toMatchObject({ error: '2fa_expired' });
   });
 
+  test('is of the user that it was opened for, and of nobody else', () => {
+    const lab = createLab();
+    const proof = { tfa_method: 'email', ...lab.sent('tfa.sendEmail') };
+    expect(lab.call('tfa.login', proof, 'broken').body).toMatchObject({ error: 'challenge_not_found' });
+    lab.ok('tfa.login', proof);
+  });
+
   test('by e-mail is a fresh one at every call with a key and without a secret', () => {
     const lab = createLab();
     const [first, second] = [lab.sent('tfa.sendEmail'), lab.sent('tfa.sendEmail')];
@@ -119,7 +126,9 @@ describe('a login', () => {
     const { session_key, ...user } = lab.ok('tfa.login', byApp(lab));
     expect(user).toMatchObject({ id: 1, tfa_status: 'enabled', is_admin: false });
     expect(lab.ok('tfa.status', {}, session_key)).toMatchObject({ tfa_enabled: true });
-    lab.advance(86_400_000);
+    lab.advance(86_400_000 - 1);
+    lab.ok('tfa.status', {}, session_key);
+    lab.advance(1);
     expect(lab.call('tfa.status', {}, session_key)).toMatchObject({
       status: 403,
       body: { error: 'auth_error' },

@@ -195,6 +195,19 @@ describe('at the start', () => {
   });
 });
 
+describe('a reload', () => {
+  test('of the interval alone, or of the TTL alone, changes the timing at once', () => {
+    const { watch, changes } = new Scene(byId(42), { list: () => 'hang' });
+    watch.refresh({ wanted: byId(42), settings: { ...AUTO, heartbeatInterval: 5_000 } });
+    expect(changes.at(-1)).toMatchObject([{ id: 42, interval: 5_000 }]);
+    watch.refresh({ wanted: byId(42), settings: { deploymentTtl: 60_000, heartbeatInterval: 5_000 } });
+    expect(changes.at(-1)).toMatchObject([{ id: 42, ttl: 60_000, interval: 5_000 }]);
+    expect(changes).toHaveLength(3);
+    watch.refresh({ wanted: byId(42), settings: { deploymentTtl: 60_000, heartbeatInterval: 5_000 } });
+    expect(changes).toHaveLength(3);
+  });
+});
+
 describe('a question without an answer is repeated for as long as it takes', () => {
   test.each<[string, Error | 'hang', string]>([
     ['a refused key', status(401), 'unauthorized'],

@@ -110,6 +110,18 @@ describe.each([
       { numRuns },
     ));
 
+  test('has room again for what every sink has acknowledged', () =>
+    within(['slow', 'fast'], 10 * recordBytes, (spool) => {
+      for (let turn = 0; turn < 5; turn += 1) {
+        expect(spool.append(7, recordsFrom(1, 9), progressAt(9))).toEqual([]);
+        for (const sink of ['slow', 'fast']) {
+          const batch = spool.take(sink);
+          expect(batch?.records).toHaveLength(9);
+          if (batch) spool.acknowledge(sink, batch);
+        }
+      }
+    }));
+
   test('gives no more than a batch at a time, and one record however large', () =>
     within(['stdout'], undefined, (spool) => {
       spool.append(

@@ -173,7 +173,15 @@ describe('a spool on disk, opened again', () => {
     const second = await open(folder.path, ['file', 'otlp']);
     expect(seqs(drain(second, 'file'))).toEqual([1, 2, 3]);
     expect(second.standing('otlp').lag).toBe(0);
+    second.append(7, recordsFrom(4, 2), progressAt(5));
+    drain(second, 'file');
     second.close();
+    // The forgotten one is new when it comes back: it has no place of its own among the records.
+    (await open(folder.path, ['otlp'])).close();
+    const third = await open(folder.path, ['file', 'otlp']);
+    expect(seqs(drain(third, 'file'))).toEqual([4, 5]);
+    expect(third.standing('otlp')).toEqual({ lag: 2, dropped: 0 });
+    third.close();
   });
 
   test('is refused to a second process', async () => {
@@ -247,6 +255,12 @@ describe('a database that cannot be read', () => {
     expect(seqs(drain(spool, 'stdout'))).toEqual([3_001]);
     expect(seqs(drain(spool, 'otlp'))).toEqual([3_001]);
     expect(spool.progress(7)).toEqual(progress);
+    // The new file is one, and stays.
+    expect(spool.append(7, recordsFrom(3_002, 1), progress)).toEqual([]);
+    expect(spool.append(7, recordsFrom(3_003, 1), progress)).toEqual([]);
+    expect(seqs(drain(spool, 'otlp'))).toEqual([3_002, 3_003]);
+    expect(events).toHaveLength(1);
+    expect(spool.standing('stdout')).toEqual({ lag: 2, dropped: 3_000 - taken });
     spool.close();
   });
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { resolveDefaults } from '../../../../../src/scaling/rules/check.ts';
+import { checkEndpointGroup, resolveDefaults } from '../../../../../src/scaling/rules/check.ts';
 import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
 import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
+import { givenOf } from '../../../../../src/scaling/planner/given.ts';
 import { plan } from '../../../../../src/scaling/planner/plan.ts';
 import { createRandom } from '../../../../../src/scaling/planner/load/random.ts';
 import {
@@ -126,9 +127,22 @@ describe('a search', () => {
   });
 
   test('tries only what the check lets through, within max_workers', async () => {
-    const few = resolveDefaults({ max_workers: 2, cold_workers: 1 });
-    const { result } = await searched({ base: few }, { frontier: true });
-    expect(Math.max(...result.tried.map((one) => one.cold_workers))).toBeLessThanOrEqual(2);
+    // Written out, the default of cold_workers is more than there may be.
+    const few = resolveDefaults({ max_workers: 2 });
+    const light = RecordedLoad.of(generateLoad({ shape: 'bursts', unitsPerSecond: 4, seconds: 1800 }));
+    const bounds = { cold_workers: [0, 9] } as const;
+    const { result } = await searched(
+      { base: few, loads: [light], bounds, p99LimitSeconds: 60 },
+      { frontier: true },
+    );
+    const refused = result.tried.filter((one) =>
+      checkEndpointGroup(givenOf({ ...few, ...pointOf(one) })).findings.some(
+        ({ severity }) => severity === 'error',
+      ),
+    );
+    expect(refused).toEqual([result.given]);
+    expect(result.tried.length).toBeGreaterThan(1);
+    expect(result.best?.cold_workers).toBeLessThanOrEqual(2);
   });
 });
 

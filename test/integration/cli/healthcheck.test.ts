@@ -1,0 +1,41 @@
+/** A container's health check must say no where the daemon is there and not well, not only where it is gone. */
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { pilotlight } from '../../support/console.ts';
+
+async function healthOf(answer: RequestListener) {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    return await pilotlight(['healthcheck', '--url', url]);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+test.concurrent.each<[string, number, string, RequestListener]>([
+  ['is live', 0, '', (_, response) => response.end('ok')],
+  ['answers 503', 3, 'answered 503: stuck', (_, response) => response.writeHead(503).end('stuck')],
+  ['takes the request and hangs', 3, 'does not answer', () => {}],
+  ['hangs in the body', 3, 'does not answer', (_, response) => response.writeHead(503).write('s')],
+])(
+  'one that %s: exit code %i',
+  async (_name, code, said, answer) => {
+    const ran = await healthOf(answer);
+    expect([ran.code, ran.stdout]).toEqual([code, '']);
+    expect(ran.stderr).toContain(said);
+  },
+  20_000,
+);
+
+test('is asked whether it is live, and nothing else', async () => {
+  const asked: string[] = [];
+  await healthOf((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.end();
+  });
+  expect(asked).toEqual(['GET /livez']);
+});

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startLease, type Lease } from '../../../src/daemon/replicas/lease.ts';
+import { connectRedis, type Redis } from '../../../src/daemon/replicas/redis.ts';
+import { until } from '../../support/daemon.ts';
+import { describeWith } from '../../support/optional.ts';
+import { hasRedis, startRedis, type RedisServer } from '../../support/redis.ts';
+
+describeWith(
+  'redis-server',
+  hasRedis,
+  'apt-get install redis-server',
+)('a lease in Redis', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  beforeAll(async () => {
+    server = await startRedis();
+    const { promise: ready, resolve } = Promise.withResolvers<void>();
+    redis = await connectRedis(server.url(), () => {}, resolve);
+    await ready;
+  });
+  afterAll(async () => {
+    redis.close();
+    await server[Symbol.asyncDispose]();
+  });
+
+  const ofKey = (key: string) => redis.command('GET', key);
+
+  async function taken(key: string, token: string, begin = async () => {}): Promise<Lease> {
+    const lease = startLease({
+      redis,
+      key,
+      token,
+      now: () => performance.now(),
+      onTaken: begin,
+      onRenewed: async () => {},
+      onDenied: async () => {},
+      onLost: async () => {},
+      onFailed: () => {},
+    });
+    await until(() => lease.held());
+    return lease;
+  }
+
+  test('is given back at the end, and is the next one’s at once', async () => {
+    const first = await taken('given back', 'first');
+    expect(await ofKey('given back')).toBe('first');
+    await first.release();
+    expect([first.held(), await ofKey('given back')]).toEqual([false, null]);
+    const second = await taken('given back', 'second');
+    await second.release();
+  });
+
+  test('that is another’s by now is left alone', async () => {
+    const lease = await taken('of another', 'one');
+    await redis.command('SET', 'of another', 'other');
+    await lease.release();
+    expect(await ofKey('of another')).toBe('other');
+  });
+
+  test('that is another’s by now is not renewed, and not taken', async () => {
+    const lease = await taken('taken over', 'one');
+    await redis.command('SET', 'taken over', 'other', 'PX', '60000');
+    await until(() => !lease.held());
+    expect(await ofKey('taken over')).toBe('other');
+    await lease.release();
+    expect(Number(await redis.command('PTTL', 'taken over'))).toBeGreaterThan(10_000);
+  });
+
+  test('is given back where the work under it cannot begin', async () => {
+    let tries = 0;
+    const lease = await taken('cannot begin', 'one', async () => {
+      tries += 1;
+      if (tries === 1) throw new Error('not now');
+    });
+    await until(() => tries === 2);
+    expect(lease.held()).toBe(true);
+    await lease.release();
+    expect(await ofKey('cannot begin')).toBeNull();
+  });
+});

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import type { ExchangeEvent } from '../../../../../src/heartbeat/heart.ts';
+import type { Report } from '../../../../../src/heartbeat/process/link/link.ts';
+import { Reports } from '../../../../../src/heartbeat/process/link/reports.ts';
+import type { DeploymentSnapshot } from '../../../../../src/heartbeat/view/snapshot.ts';
+
+const exchange = (durationMs: number): ExchangeEvent => ({
+  operation: 'deployments.heartbeat',
+  code: '200',
+  durationMs,
+  serverDate: undefined,
+});
+
+function reporting(ids: readonly number[] = []) {
+  const sent: Report[] = [];
+  const states = new Map(ids.map((id) => [id, 'starting']));
+  const reports = new Reports({
+    snapshotOf: (deploymentId) =>
+      states.has(deploymentId)
+        ? ({ deploymentId, state: states.get(deploymentId) } as unknown as DeploymentSnapshot)
+        : undefined,
+    deploymentIds: () => states.keys(),
+    lastTickAt: () => 0,
+    openConnections: () => 3,
+    app: () => undefined,
+  });
+  reports.sendTo((report) => sent.push(report));
+  reports.signOfLife();
+  return { reports, sent, states };
+}
+
+test('of more than fits, the newest stay, and how many are missing is told once', () => {
+  const { reports, sent } = reporting();
+  for (let number = 1; number <= 4_001; number += 1) {
+    reports.exchange(exchange(number));
+    reports.lag(number);
+  }
+  reports.taken(1);
+  reports.signOfLife();
+  const { exchanges = [], lags = [], missed } = sent[1] ?? {};
+  const newest = Array.from({ length: 2_001 }, (_, index) => 2_001 + index);
+  expect(exchanges.map(({ durationMs }) => durationMs)).toEqual(newest);
+  expect(lags).toEqual(newest);
+  expect(missed).toBe(4_000);
+  reports.taken(2);
+  reports.signOfLife();
+  expect(sent[2]).toMatchObject({ exchanges: [], lags: [], missed: 0 });
+});
+
+test('begins with all deployments, and then has what changed, as it is by then', () => {
+  const { reports, sent, states } = reporting([42, 43]);
+  expect(sent[0]?.changed.map(({ deploymentId }) => deploymentId)).toEqual([42, 43]);
+  reports.changed(43);
+  states.set(43, 'healthy');
+  reports.removed(42);
+  reports.message('warn');
+  reports.message('warn');
+  reports.taken(1);
+  reports.signOfLife();
+  expect(sent[1]).toMatchObject({
+    number: 2,
+    changed: [{ deploymentId: 43, state: 'healthy' }],
+    removed: [42],
+    messages: { warn: 2 },
+    openConnections: 3,
+  });
+  expect(sent[1]?.changed).toHaveLength(1);
+  reports.close();
+});
+
+test('is one at a time, and the rest of many waits for the next', () => {
+  const ids = Array.from({ length: 251 }, (_, index) => index);
+  const { reports, sent } = reporting(ids);
+  expect(sent.map(({ changed }) => changed.length)).toEqual([250]);
+  expect(reports.waits).toBe(true);
+  reports.signOfLife();
+  reports.taken(7);
+  reports.signOfLife();
+  expect(sent).toHaveLength(1);
+  reports.taken(1);
+  expect(reports.waits).toBe(false);
+  reports.signOfLife();
+  expect(sent.map(({ changed }) => changed.length)).toEqual([250, 1]);
+  reports.close();
+});
+
+test('whoever waits until the daemon knows all is told when it does, or when nobody listens', async () => {
+  const { reports, sent } = reporting();
+  reports.changed(1);
+  let told = 0;
+  const waiting = reports.upToDate().then(() => (told += 1));
+  reports.taken(1);
+  await Promise.resolve();
+  expect(told).toBe(0);
+  reports.signOfLife();
+  reports.taken(sent.length);
+  await waiting;
+  expect(told).toBe(1);
+  reports.changed(1);
+  const another = reports.upToDate();
+  reports.close();
+  await another;
+  await reports.upToDate();
+});
