@@ -1,6 +1,6 @@
 /**
- * Memory and CPU of `run`, heart and daemon, at rest: 1 deployment, 1 quiet group, scraped; and of a Node that does
- * nothing. Run: node test/bench/at-rest.ts [seconds]
+ * Memory and CPU of `run`, heart and daemon, at rest: 1 deployment, 1 quiet group, 1 endpoint, scraped; and of a Node
+ * that does nothing. Run: node test/bench/at-rest.ts [seconds]
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { report } from './figures.ts';
@@ -14,15 +14,18 @@ const BARE_SETTLE_MS = 3_000;
 
 using node = copyProgram(process.execPath);
 const floor = await bareMemory(node);
-await using emulator = await startEmulatorProcess({
+const seed = {
   deployments: [{ id: 42, ttl: 60 }],
-  workergroups: [{ id: 7, lines_per_second: 0.1 }],
-});
+  endpoint_groups: [{ id: 31, endpoint_name: 'chat' }],
+  workergroups: [{ id: 7, endpoint_id: 31, lines_per_second: 0.1 }],
+};
+await using emulator = await startEmulatorProcess(seed, 'public');
 await using program = await startProgram(node, {
   API_KEY: emulator.apiKey,
   BASE_URL: emulator.url,
   DEPLOYMENTS: '42@60s',
   WORKER_GROUPS: '7',
+  ENDPOINTS: 'chat',
 });
 const settleMs = Math.min(10_000, SECONDS * 200);
 await delay(settleMs);

@@ -13,6 +13,7 @@ export interface PeerMeasurement {
 
 const PEERS: Readonly<Record<string, string>> = {
   pilotlight: 'pilotlight, with metrics, status and checks',
+  naive: 'a daemon of the same packages, written in an afternoon',
   vendor: "the vendor SDK's loop, in Python",
   curl: 'curl in a shell loop',
 };

@@ -1,9 +1,13 @@
 /**
- * What else could send the heartbeat: the vendor's loop in Python, and curl in a shell loop. Each sends one a second.
- * A peer whose parts are missing is left out. Run: node test/bench/peers.ts [seconds]
+ * What else could send the heartbeat: the vendor's loop in Python, curl in a shell loop, and a daemon that one writes in
+ * an afternoon. Each sends one a second. A peer whose parts are missing is left out. Run: node test/bench/peers.ts [seconds]
  */
 import { spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { build } from 'esbuild';
+import { root } from '../support/optional.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { reportPeer } from './peer-rows.ts';
 import {
   measured,
@@ -47,6 +51,7 @@ while :; do
 done
 `;
 
+using folder = temporaryFolder();
 const PEERS: readonly Peer[] = [
   {
     id: 'pilotlight',
@@ -54,6 +59,7 @@ const PEERS: readonly Peer[] = [
     start: (node, { url, apiKey }) =>
       measured(spawnProgram(node, { API_KEY: apiKey, BASE_URL: url, DEPLOYMENTS: `42@${TTL_S}s` })),
   },
+  { id: 'naive', program: process.execPath, start: loop(await naiveDaemon(folder.path)) },
   ...(has(PYTHON, '-c', 'import requests')
     ? [{ id: 'vendor', program: PYTHON, start: loop('-c', VENDOR_LOOP) }]
     : []),
@@ -84,6 +90,17 @@ async function beats({ url }: EmulatorProcess): Promise<number> {
     deployments: { beats: number }[];
   };
   return state.deployments[0]?.beats ?? 0;
+}
+
+/** Bundled as the program is. @returns Its path. */
+async function naiveDaemon(into: string): Promise<string> {
+  const outfile = join(into, 'naive-daemon.mjs');
+  const banner = {
+    js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
+  };
+  const entryPoints = [join(root, 'test/bench/naive-daemon.ts')];
+  await build({ entryPoints, outfile, bundle: true, platform: 'node', format: 'esm', minify: true, banner });
+  return outfile;
 }
 
 function loop(...args: readonly string[]): Peer['start'] {

@@ -103,16 +103,17 @@ export async function startProgram(
   throw new Error('the program ended before it started; run it by hand with the same environment');
 }
 
-/** `settings` without the PILOTLIGHT_ prefix, `environment` as it is. Worker-group lines go nowhere. */
+/** `settings` without the PILOTLIGHT_ prefix, `environment` as it is. Worker-group lines go nowhere, unless to a pipe. */
 export function spawnProgram(
   node: ProgramCopy,
   settings: Record<string, string>,
   environment: Record<string, string> = {},
+  stdout: 'ignore' | 'pipe' = 'ignore',
 ): ChildProcess {
   const all = { LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0', ...settings };
   const prefixed = Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
   return spawn(node.path, [...IMAGE_FLAGS, BUNDLE, 'run'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', stdout, 'pipe'],
     env: {
       PATH: process.env['PATH'],
       ...node.env,

@@ -1,0 +1,48 @@
+/**
+ * How long a line takes from appearing at the service to stdout, at 100 lines/s, against the time between two polls.
+ * Run: node test/bench/line-delay.ts [seconds]
+ */
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LogRecord } from '../../src/logs/record.ts';
+import { serveLog } from '../support/raw-log-server.ts';
+import { LogService } from '../support/log-service.ts';
+import { quantile, report } from './figures.ts';
+import { measured, secondsArgument, spawnProgram } from './processes.ts';
+import { copyProgram } from './program-copy.ts';
+
+const SECONDS = secondsArgument(60);
+const EVERY_MS = 10;
+/** Until the pace of the polls is that of the log. */
+const SETTLE_MS = 10_000;
+
+const log = new LogService();
+const polls: number[] = [];
+await using service = await serveLog((tail) => {
+  polls.push(performance.now());
+  return log.answer(tail);
+});
+using node = copyProgram(process.execPath);
+const settings = { API_KEY: 'key', BASE_URL: service.url, WORKER_GROUPS: '7', LOG_START: 'end' };
+const child = spawnProgram(node, settings, {}, 'pipe');
+child.stderr!.resume();
+await using _program = measured(child);
+
+const delays: number[] = [];
+createInterface(child.stdout!).on('line', (text) => {
+  const record = JSON.parse(text) as LogRecord;
+  if ('line' in record) delays.push(performance.now() - Number(record.line.split(' ')[0]));
+});
+const writer = setInterval(() => log.writeLines([`${performance.now()} INFO one more request`]), EVERY_MS);
+await delay(Math.min(SETTLE_MS, SECONDS * 300));
+delays.length = 0;
+polls.length = 0;
+await delay(SECONDS * 1_000);
+clearInterval(writer);
+const between = polls.slice(1).map((at, index) => at - (polls[index] ?? 0));
+const [middle, interval] = [quantile(delays, 0.5), quantile(between, 0.5)];
+report(
+  'line-delay',
+  middle / interval,
+  `median ${middle.toFixed(0)} ms of ${delays.length} lines, a poll every ${interval.toFixed(0)} ms`,
+);
