@@ -40,6 +40,8 @@ export { expectedLength } from './poll/answer-size.ts';
 
 /** Milliseconds. A log that is not read for longer is likely to lose lines. */
 const LONGEST_RETRY_AFTER_MS = 120_000;
+/** Lines. Fewer are no window to go on from: a log that repeats itself would be taken for what follows them. */
+const LEAST_SETTLED = 50;
 /** Lines per second: below that it does not matter how many. */
 const LEAST_RATE = 0.001;
 
@@ -115,7 +117,8 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
   const poll: TextPoll = { tail: asked, now, roundTripMs, texts };
   const state = answered(before, poll, bodies);
   const recovering = recoveringTail(state, poll);
-  if (recovering > asked) return again(unsettledBy(state, poll), recovering);
+  // Of a log that is seen for the first time, no answer shows that it tells too little.
+  if (!state.begun && recovering > asked) return again(state, recovering);
   const readings = readTexts(state, poll);
   if (readings.kind === 'read') {
     const isLoss = readings.taken.some(([, { gap }]) => gap?.reason === 'overrun');
@@ -132,6 +135,7 @@ function again(state: GroupState, tail: number): Step {
 
 function unsettledBy(state: GroupState, poll: TextPoll): GroupState {
   const { unsettled = [], failures } = state;
+  if (poll.tail < LEAST_SETTLED) return state;
   // A wider one that was asked for at once has all that the last one had.
   const isCovered = failures === 0 && (unsettled.at(-1)?.tail ?? Infinity) < poll.tail;
   return { ...state, unsettled: [...(isCovered ? unsettled.slice(0, -1) : unsettled), poll] };
