@@ -117,8 +117,7 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
   const poll: TextPoll = { tail: asked, now, roundTripMs, texts };
   const state = answered(before, poll, bodies);
   const recovering = recoveringTail(state, poll);
-  // Of a log that is seen for the first time, no answer shows that it tells too little.
-  if (!state.begun && recovering > asked) return again(state, recovering);
+  if (recovering > asked) return again(unsettledBy(state, poll), recovering);
   const readings = readTexts(state, poll);
   if (readings.kind === 'read') {
     const isLoss = readings.taken.some(([, { gap }]) => gap?.reason === 'overrun');

@@ -29,6 +29,7 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['byte-limited', 'restarted'], seed: 3 },
   { faults: ['slow-ended', 'restarted'], seed: 59 },
   { faults: ['restarted'], seed: 155 },
+  { faults: ['flaky'], seed: 116 },
   { faults: ['merged', 'flaky'], seed: 18 },
   { faults: ['merged', 'flaky'], seed: 113 },
   { faults: ['byte-limited', 'flaky'], seed: 260 },
@@ -38,7 +39,9 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['byte-limited', 'flaky'], seed: 49 },
   { faults: ['byte-limited', 'flaky'], seed: 102 },
   { faults: ['slow-ended', 'flaky'], seed: 223 },
+  { faults: ['joined', 'flaky'], seed: 74 },
   { faults: ['restarted', 'flaky'], seed: 28 },
+  { faults: ['restarted', 'flaky'], seed: 124 },
   { faults: ['restarted', 'flaky'], seed: 216 },
 ];
 
