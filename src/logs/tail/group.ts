@@ -117,14 +117,15 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
   const poll: TextPoll = { tail: asked, now, roundTripMs, texts };
   const state = answered(before, poll, bodies);
   const recovering = recoveringTail(state, poll);
-  if (recovering > asked) return again(unsettledBy(state, poll), recovering);
+  const kept = asked < LEAST_SETTLED ? state : unsettledBy(state, poll);
+  if (recovering > asked) return again(kept, recovering);
   const readings = readTexts(state, poll);
   if (readings.kind === 'read') {
     const isLoss = readings.taken.some(([, { gap }]) => gap?.reason === 'overrun');
     return isLoss && state.unsettled ? settle(unsettledBy(state, poll)) : take(state, poll, readings);
   }
   const { tail, isNeeded } = readings;
-  return again({ ...(isNeeded ? unsettledBy(state, poll) : state), widened: { tail, isNeeded } }, tail);
+  return again({ ...(isNeeded ? kept : state), widened: { tail, isNeeded } }, tail);
 }
 
 /** At once, and for more. */
@@ -134,7 +135,6 @@ function again(state: GroupState, tail: number): Step {
 
 function unsettledBy(state: GroupState, poll: TextPoll): GroupState {
   const { unsettled = [], failures } = state;
-  if (poll.tail < LEAST_SETTLED) return state;
   // A wider one that was asked for at once has all that the last one had.
   const isCovered = failures === 0 && (unsettled.at(-1)?.tail ?? Infinity) < poll.tail;
   return { ...state, unsettled: [...(isCovered ? unsettled.slice(0, -1) : unsettled), poll] };
