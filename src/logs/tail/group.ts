@@ -40,6 +40,8 @@ export { expectedLength } from './poll/answer-size.ts';
 
 /** Milliseconds. A log that is not read for longer is likely to lose lines. */
 const LONGEST_RETRY_AFTER_MS = 120_000;
+/** Lines. Fewer are no window to go on from: a log that repeats itself would be taken for what follows them. */
+const LEAST_SETTLED = 50;
 /** Lines per second: below that it does not matter how many. */
 const LEAST_RATE = 0.001;
 
@@ -115,14 +117,15 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
   const poll: TextPoll = { tail: asked, now, roundTripMs, texts };
   const state = answered(before, poll, bodies);
   const recovering = recoveringTail(state, poll);
-  if (recovering > asked) return again(unsettledBy(state, poll), recovering);
+  const kept = asked < LEAST_SETTLED ? state : unsettledBy(state, poll);
+  if (recovering > asked) return again(kept, recovering);
   const readings = readTexts(state, poll);
   if (readings.kind === 'read') {
     const isLoss = readings.taken.some(([, { gap }]) => gap?.reason === 'overrun');
     return isLoss && state.unsettled ? settle(unsettledBy(state, poll)) : take(state, poll, readings);
   }
   const { tail, isNeeded } = readings;
-  return again({ ...(isNeeded ? unsettledBy(state, poll) : state), widened: { tail, isNeeded } }, tail);
+  return again({ ...(isNeeded ? kept : state), widened: { tail, isNeeded } }, tail);
 }
 
 /** At once, and for more. */

@@ -33,6 +33,8 @@ export interface Played extends Outcome {
 }
 
 const POLLS = 60;
+/** Lines of an answer: what a shorter one showed is asked for only where it is taken, and not more asked for at once. */
+const LEAST_SETTLED = 50;
 /** The last of them are without faults; there are more where it still asks for more than comes through. */
 const HONEST_POLLS = 14;
 
@@ -60,11 +62,17 @@ export function play({ seed, faults }: Schedule): Played {
       log.write();
       if (records.length > 0) log.mayRestart();
     }
+    let isAtOnce = false;
     do {
       const answer = log.answer(next.tail);
       const step = advance(state, { answer, tail: next.tail, now, roundTripMs: 20, random: 0.5 });
-      if (service.shown.length > 0) seen.push(service.shown);
-      if (step.next.delayMs > 0 && step.state.unsettled === undefined) {
+      // Of a log that is seen for the first time there is only what the answer has that is taken.
+      if (!state.begun) seen.length = 0;
+      // A wider one that was asked for at once has what the one before it had.
+      if (isAtOnce && answer.kind === 'text') seen.pop();
+      isAtOnce = step.next.delayMs === 0;
+      seen.push(isAtOnce && next.tail < LEAST_SETTLED ? [] : service.shown);
+      if (!isAtOnce && step.state.unsettled === undefined) {
         // What an overrun skipped is counted, and not delivered when a wider answer shows it later.
         const oldest = afterOverrun(step.records, seen);
         if (oldest)
@@ -80,7 +88,7 @@ export function play({ seed, faults }: Schedule): Played {
       records.push(...step.records);
       ({ state, next } = step);
       if (step.moved) stored = asStored(state.progress);
-    } while (next.delayMs === 0);
+    } while (isAtOnce);
     if (random.chance(0.05)) {
       state = beginGroup({ workergroupId: 7, start: 'all', progress: stored });
       next = { ...firstPoll(state), delayMs: 1_000 };
