@@ -71,13 +71,13 @@ export const url: ValueType<string> = {
     }
     if (parsed.search || parsed.hash)
       return wrong(withoutCredentials(value), `${allowed}, without a query or fragment`);
-    return fine(value.replace(/\/+$/, ''));
+    return fine(value.replace(/(?<!\/)\/+$/, ''));
   },
 };
 
 /** An address without what may hold credentials: what stands before an @, and a query. */
 export function withoutCredentials(value: string): string {
-  return value.replace(/[^/\s]*@/g, '…@').replace(/[?#].*$/s, '?…');
+  return value.replace(/(?<![^/\s])[^/\s]*@/g, '…@').replace(/[?#].*$/s, '?…');
 }
 
 /** User and password are percent-encoded, and a percent sign that encodes nothing cannot be decoded. */
@@ -245,7 +245,8 @@ export function unique<T>(
     parse(value) {
       const parsed = list.parse(value);
       const keys = (parsed.value ?? []).map((item) => key(item));
-      const repeated = keys.find((one, index) => keys.indexOf(one) !== index);
+      const seen = new Set<number | string>();
+      const repeated = keys.find((one) => seen.size === seen.add(one).size);
       if (repeated === undefined) return parsed;
       return wrong(value, 'each one once', `${repeated} is listed more than once`);
     },

@@ -82,6 +82,9 @@ test('credentials of settings and environment: the key, token, passwords, and wh
       'otlp-key',
       'comb',
       'proxy-password',
+      // As HTTP sends them.
+      btoa('user:p@ss'),
+      btoa('me:proxy-password'),
     ].toSorted(),
   );
 });
