@@ -37,9 +37,15 @@ function wrong<T>(got: string, allowed: string, message?: string): Parsed<T> {
   return { value: undefined, problems: [{ at: '', got, allowed, ...(message ? { message } : {}) }] };
 }
 
-export const text: ValueType<string> = {
+/** A secret that others send as a Bearer token: what no HTTP header holds would lock all of them out, without a word. */
+export const token: ValueType<string> = {
   name: 'text',
-  parse: (value) => (value === '' ? wrong(value, 'text that is not empty') : fine(value)),
+  parse(value) {
+    const given = value.trim();
+    return /^[ -~]+$/.test(given)
+      ? fine(given)
+      : wrong(value, 'visible ASCII characters, and spaces between');
+  },
 };
 
 /** What an HTTP header can hold as a Bearer token. White space around it is not part of it. */
