@@ -17,6 +17,10 @@ if (process.argv.length === 3 && process.argv[2] === 'run') {
   const { runHeart } = await import('./heart.ts');
   await runHeart();
 } else {
-  const { runProgram } = await import('./program.ts');
+  const [{ runProgram }, { keepSecretsOutOfDumps }] = await Promise.all([
+    import('./program.ts'),
+    import('../heartbeat/process/dumps.ts'),
+  ]);
+  keepSecretsOutOfDumps();
   await runProgram(process.argv);
 }

@@ -189,5 +189,5 @@ function isThrottled(error: CallError): boolean {
 const NEVER = new AbortController().signal;
 
 function trimSlash(url: string): string {
-  return url.replace(/\/+$/, '');
+  return url.replace(/(?<!\/)\/+$/, '');
 }

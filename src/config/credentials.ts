@@ -27,16 +27,19 @@ export function credentialsOf(
     apiKey,
     metricsToken,
     redisUrl,
-    ...[appHealth, redisUrl, ...proxies].flatMap((url) => passwordOf(url)),
+    ...[appHealth, redisUrl, ...proxies].flatMap((url) => loginOf(url)),
     ...headers.flatMap(([, value]) => [value].concat(schemeless(value))),
   ];
   return [...new Set(found.filter((value) => value !== undefined && value !== ''))] as string[];
 }
 
-/** Of an address that has one in it: as it stands there, and decoded. */
-function passwordOf(url: string | undefined): string[] {
-  const { password = '' } = url !== undefined && URL.canParse(url) ? new URL(url) : {};
-  return [password, decoded(password)];
+/** What of an address lets one in: as it stands there, decoded, and as HTTP sends it. A user without a password is a token. */
+function loginOf(url: string | undefined): string[] {
+  const { username = '', password = '' } = url !== undefined && URL.canParse(url) ? new URL(url) : {};
+  if (username + password === '') return [];
+  const secret = password === '' ? username : password;
+  const sent = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
+  return [secret, decoded(secret), sent];
 }
 
 function decoded(text: string): string {

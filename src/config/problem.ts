@@ -1,3 +1,5 @@
+import { legibleJson } from '../contract/text/controls.ts';
+
 /** One thing wrong with the configuration, or with a file of parameters. */
 export interface ConfigProblem {
   readonly severity: 'error' | 'warning' | 'note';
@@ -37,7 +39,7 @@ export function describeProblem({ severity, variable, got, allowed, message, pla
     ...(message ? [printable(message)] : []),
     ...(place ? [printable(place)] : []),
   ];
-  return `${severity}: ${variable}: ${parts.join('; ')}`;
+  return `${severity}: ${printable(variable)}: ${parts.join('; ')}`;
 }
 
 /** Most characters of a value that are shown. */
@@ -45,6 +47,8 @@ const SHOWN = 200;
 
 /** Text of others on one line, without terminal control characters. */
 function printable(text: string): string {
-  const line = JSON.stringify(text.slice(0, SHOWN)).slice(1, -1).replaceAll('\\"', '"');
+  const line = legibleJson(JSON.stringify(text.slice(0, SHOWN)))
+    .slice(1, -1)
+    .replaceAll('\\"', '"');
   return text.length > SHOWN ? `${line}… (${text.length} characters)` : line;
 }

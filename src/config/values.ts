@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { PREFIX, type Option } from './options/option.ts';
 import { configError, type ConfigProblem } from './problem.ts';
+import type { Parsed } from './types/value-types.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type ReadFile = (path: string) => string;
@@ -60,11 +61,8 @@ export interface RawValue {
 }
 
 /** The text of a variable: its own, or the content of the file that NAME_FILE names. */
-export function readRaw(
-  { variable, noFile }: Option,
-  environment: Environment,
-  readFile: ReadFile,
-): RawValue {
+export function readRaw(option: Option, environment: Environment, readFile: ReadFile): RawValue {
+  const { variable, noFile } = option;
   const name = PREFIX + variable;
   // An empty variable counts as not set: compose files and manifests pass them on that way.
   const own = environment[name] || undefined;
@@ -77,14 +75,23 @@ export function readRaw(
   try {
     const text = readFile(file).trim();
     if (text !== '') return { text, file };
-    return { file, problem: awaited(name, file, 'it is empty') };
+    return { file, problem: awaited(option, file, 'it is empty') };
   } catch (cause) {
-    return { file, problem: awaited(name, file, (cause as Error).message) };
+    return { file, problem: awaited(option, file, (cause as Error).message) };
   }
 }
 
-function awaited(name: string, file: string, message: string): ConfigProblem {
-  return { ...configError(`${name}_FILE`, file, 'a file with the value in it', message), awaitedFile: file };
+/** What certainly is a path, and no secret. */
+const PATH = /^(?:\.{0,2}|~)\//;
+
+function awaited({ variable, secret }: Option, file: string, message: string): ConfigProblem {
+  const name = PREFIX + variable;
+  const allowed = 'a file with the value in it';
+  const path = secret && !PATH.test(file) ? 'what is no absolute path' : file;
+  // Of the system's words too: whoever mixes up the two names has written the secret itself there.
+  const why =
+    path === file ? message : `nothing can be read there; if it is the value itself, it belongs into ${name}`;
+  return { ...configError(`${name}_FILE`, path, allowed, why), awaitedFile: path };
 }
 
 function missing({ variable, required, doc, type }: Option): ConfigProblem[] {
@@ -92,7 +99,7 @@ function missing({ variable, required, doc, type }: Option): ConfigProblem[] {
 }
 
 function parse(option: Option, text: string): { value: unknown; problems: readonly ConfigProblem[] } {
-  const parsed = option.type.parse(text);
+  const parsed = parsedBy(option, text);
   const problems = parsed.problems.map(({ at, got, allowed, message, rule, severity = 'error' }) => ({
     severity,
     variable: PREFIX + option.variable + at,
@@ -102,4 +109,15 @@ function parse(option: Option, text: string): { value: unknown; problems: readon
     ...(rule === undefined ? {} : { rule }),
   }));
   return { value: parsed.value, problems };
+}
+
+function parsedBy({ type }: Option, text: string): Parsed<unknown> {
+  try {
+    return type.parse(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // Brackets in brackets, deeper than whatever looks at them gets.
+    const problem = { at: '', got: text, allowed: type.name, message: 'it is nested too deep' };
+    return { value: undefined, problems: [problem] };
+  }
 }

@@ -67,7 +67,7 @@ const DESCRIPTION = [
 ].join('\n');
 
 function server(variable: string, description: string, url: string | undefined): Server {
-  if (url !== undefined) return { url: url.replace(/\/+$/, ''), description };
+  if (url !== undefined) return { url: url.replace(/(?<!\/)\/+$/, ''), description };
   const value = {
     default: 'http://127.0.0.1:8080',
     description: `address of ${description}; by default that of a local emulator`,

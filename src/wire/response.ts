@@ -7,6 +7,7 @@ import type { Operation } from '../contract/define.ts';
 import { COMMON_ERRORS, ERRORS, type ErrorCode, type ErrorDefinition } from '../contract/errors.ts';
 import { isRecord } from '../contract/is-record.ts';
 import { isSecret } from '../contract/schemas.ts';
+import { Redaction } from '../contract/text/redaction.ts';
 import { hasRows, readAnswer, readBoolean, shownOncePaths, showsOnce } from './reading.ts';
 import { problemsOf, type InputProblem } from './request.ts';
 import { retryAfterMs, thresholdMs } from './retry-after.ts';
@@ -104,16 +105,18 @@ function refusal(
   const bare = shownOncePaths(operation.response).length === 0 ? body : undefined;
   const problems = isGuarded ? '' : validationProblems(detail);
   const said = [msg, message, errorMessage, detail, bare, problems].find((value) => isText(value));
-  const quoted = isGuarded ? '' : excerptOfPage(response, key);
+  const quoted = isGuarded ? '' : excerptOfPage(response);
   const code = isText(error) ? error : undefined;
   const fields = readFields(code, others);
+  // Some services repeat the key that they refuse.
+  const redaction = new Redaction(() => (key === undefined ? [] : [key]));
   return {
     kind: 'refused',
     status: response.status,
-    code,
-    message: said ?? code ?? (quoted || 'no message'),
+    code: code && redaction.text(code),
+    message: redaction.text(said ?? code ?? (quoted || 'no message')),
     meaning: meaningOf(response.status, body),
-    fields: isGuarded ? withoutTexts(fields) : fields,
+    fields: redaction.fields(isGuarded ? withoutTexts(fields) : fields),
     retryAfterMs: retryAfterMs(response.headers),
     thresholdMs: response.status === 429 ? thresholdMs(response.text) : undefined,
   };
@@ -146,9 +149,9 @@ function validationProblems(detail: unknown): string {
  * The beginning of what came in place of an answer: a gateway's page or sentence. What looks like JSON is an answer, may
  * have been cut off, may repeat the request, and is not quoted.
  */
-function excerptOfPage({ status, text }: WireResponse, key: string | undefined): string {
+function excerptOfPage({ status, text }: WireResponse): string {
   if ((status >= 200 && status < 300) || /^[\s\uFEFF]*["[{]/.test(text)) return '';
-  return excerpt(key ? text.replaceAll(key, '(the key)') : text);
+  return excerpt(text);
 }
 
 /** The fields that come with the code, such as `locked_until`, as the types that the table gives them. */

@@ -103,5 +103,5 @@ function baseOf({ base }: Operation, { baseUrl, serverlessUrl }: Target): string
 }
 
 function trimmed(url: string | undefined): string | undefined {
-  return url?.replace(/\/+$/, '');
+  return url?.replace(/(?<!\/)\/+$/, '');
 }

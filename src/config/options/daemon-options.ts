@@ -24,7 +24,7 @@ import {
   listenAddress,
   oneOf,
   path,
-  text,
+  token,
   unique,
   url,
   type ValueType,
@@ -274,7 +274,7 @@ export const DAEMON_OPTIONS = {
   metricsToken: {
     variable: 'METRICS_TOKEN',
     feature: 'metrics',
-    type: text,
+    type: token,
     fallback: undefined,
     secret: true,
     doc: 'Bearer token that metrics, page, status and fleet ask for, all of LISTEN but the probes; open without it',

@@ -16,6 +16,9 @@ const FILES: ReadonlyMap<string, string> = new Map(
   ]),
 );
 const KNOWN = [...VARIABLES.map(({ variable }) => PREFIX + variable), ...FILES.values()];
+const IS_KNOWN: ReadonlySet<string> = new Set(KNOWN);
+/** Of a file that is not ours at all, so many names are said what they may mean. */
+const SUGGESTED = 50;
 
 /**
  * What Kubernetes puts into each pod for a Service named pilotlight, or pilotlight-something
@@ -39,19 +42,20 @@ export interface ForeignNames {
 
 export function foreignNames(environment: Environment): ForeignNames {
   const foreign = Object.keys(environment).filter(
-    (name) => name.startsWith(PREFIX) && !KNOWN.includes(name) && environment[name] !== '',
+    (name) => name.startsWith(PREFIX) && !IS_KNOWN.has(name) && environment[name] !== '',
   );
-  const ignored = foreign.filter((name) => isServiceLink(name, environment[name] ?? ''));
-  const problems = foreign.filter((name) => !ignored.includes(name)).map((name) => unknown(name));
-  return { problems, ignored };
+  const { ignored = [], unknown = [] } = Object.groupBy(foreign, (name) =>
+    isServiceLink(name, environment[name] ?? '') ? 'ignored' : 'unknown',
+  );
+  return { problems: unknown.map((name, index) => unknownName(name, index < SUGGESTED)), ignored };
 }
 
 function isServiceLink(name: string, value: string): boolean {
   return SERVICE_LINK.test(name) || (name.endsWith('_PORT') && SERVICE_ADDRESS.test(value));
 }
 
-function unknown(name: string): ConfigProblem {
-  const nearest = nearestName(name, KNOWN);
+function unknownName(name: string, isSuggested: boolean): ConfigProblem {
+  const nearest = isSuggested ? nearestName(name, KNOWN) : undefined;
   const message = nearest ? `no such variable; did you mean ${nearest}?` : 'no such variable';
   return configError(name, 'a value', 'a known variable: see pilotlight run --help', message);
 }

@@ -53,7 +53,8 @@ function parseEntry(entry: string): Parsed<Wanted> {
 
 function repeats(values: readonly Wanted[]): ValueProblem[] {
   const labels = values.map((wanted) => labelOf(wanted));
-  const repeated = new Set(labels.filter((label, index) => labels.indexOf(label) !== index));
+  const seen = new Set<string>();
+  const repeated = new Set(labels.filter((label) => seen.size === seen.add(label).size));
   return [...repeated].map((label) => ({
     at: '',
     got: label,

@@ -37,9 +37,15 @@ function wrong<T>(got: string, allowed: string, message?: string): Parsed<T> {
   return { value: undefined, problems: [{ at: '', got, allowed, ...(message ? { message } : {}) }] };
 }
 
-export const text: ValueType<string> = {
+/** A secret that others send as a Bearer token: what no HTTP header holds would lock all of them out, without a word. */
+export const token: ValueType<string> = {
   name: 'text',
-  parse: (value) => (value === '' ? wrong(value, 'text that is not empty') : fine(value)),
+  parse(value) {
+    const given = value.trim();
+    return /^[ -~]+$/.test(given)
+      ? fine(given)
+      : wrong(value, 'visible ASCII characters, and spaces between');
+  },
 };
 
 /** What an HTTP header can hold as a Bearer token. White space around it is not part of it. */
@@ -71,13 +77,13 @@ export const url: ValueType<string> = {
     }
     if (parsed.search || parsed.hash)
       return wrong(withoutCredentials(value), `${allowed}, without a query or fragment`);
-    return fine(value.replace(/\/+$/, ''));
+    return fine(value.replace(/(?<!\/)\/+$/, ''));
   },
 };
 
 /** An address without what may hold credentials: what stands before an @, and a query. */
 export function withoutCredentials(value: string): string {
-  return value.replace(/[^/\s]*@/g, '…@').replace(/[?#].*$/s, '?…');
+  return value.replace(/(?<![^/\s])[^/\s]*@/g, '…@').replace(/[?#].*$/s, '?…');
 }
 
 /** User and password are percent-encoded, and a percent sign that encodes nothing cannot be decoded. */
@@ -245,7 +251,8 @@ export function unique<T>(
     parse(value) {
       const parsed = list.parse(value);
       const keys = (parsed.value ?? []).map((item) => key(item));
-      const repeated = keys.find((one, index) => keys.indexOf(one) !== index);
+      const seen = new Set<number | string>();
+      const repeated = keys.find((one) => seen.size === seen.add(one).size);
       if (repeated === undefined) return parsed;
       return wrong(value, 'each one once', `${repeated} is listed more than once`);
     },

@@ -6,6 +6,8 @@ export function nearestName(name: string, known: readonly string[]): string | un
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1;
   for (const candidate of known) {
+    // Each letter more or less is a difference: of most this is enough to know.
+    if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
     const distance = alignmentDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }

@@ -47,6 +47,16 @@ export class Redaction {
     }
   }
 
+  /** Of fields as JSON has them; none of them where they are too deep to be looked through. */
+  fields(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    this.#learn();
+    try {
+      return this.#value(fields) as Readonly<Record<string, unknown>>;
+    } catch {
+      return {};
+    }
+  }
+
   /** Of the values of labels in the text that Prometheus reads: names are ours. */
   metrics(text: string): string {
     this.#learn();

@@ -43,6 +43,7 @@ function changeLogLevel(
   }
   logger.level = level;
   heart.send({ type: 'log-level', level });
-  logger.info({ level }, 'log level changed');
+  // Not `level`, which is the line's own.
+  logger.info({ to: level }, 'log level changed');
   return json(200, { level });
 }

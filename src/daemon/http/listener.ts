@@ -96,6 +96,8 @@ async function handle(
     reply = await answer(options, key, path, query, request, onWhole);
     if (options.redaction) reply = redactedReply(reply, options.redaction);
   } catch (error) {
+    // Whoever leaves in the middle of a request hears no answer, and is no trouble of ours.
+    if (request.destroyed && !request.complete) return;
     options.onError(error, key);
     reply = plain(500, 'internal error; the daemon log says more\n');
   }

@@ -25,7 +25,13 @@ export interface Finding {
 /** What a finding got, as its user wrote it; JSON has no word for numbers that are not finite. */
 export function gotInWords({ got }: Finding): string {
   if (got === undefined) return 'nothing';
-  return typeof got === 'number' ? String(got) : (JSON.stringify(got) ?? typeof got);
+  if (typeof got === 'number') return String(got);
+  try {
+    return JSON.stringify(got) ?? typeof got;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return 'brackets, nested too deep to be shown';
+  }
 }
 
 /** Parameters with every default of §2.7 filled in. */

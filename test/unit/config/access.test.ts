@@ -75,6 +75,20 @@ test.each(['', 'a{b}', 'with space', 'x'.repeat(65)])('%j is no prefix for keys 
   expect([settings?.redisPrefix, off]).toEqual(['pilotlight', value === '' ? [] : ['replicas']]);
 });
 
+test.each(['t\u00f6k\u00e9n-0123456789', 'two\nlines', ' '])(
+  '%j is no token: no header holds it, and all stays closed',
+  (value) => {
+    const { settings, off, problems } = load({ PILOTLIGHT_METRICS_TOKEN: value });
+    expect(off).toEqual(['metrics']);
+    expect(settings?.metricsToken).not.toBe(value);
+    expect(JSON.stringify(problems)).toContain('visible ASCII characters, and spaces between');
+  },
+);
+
+test('white space around a token is not part of it', () => {
+  expect(load({ PILOTLIGHT_METRICS_TOKEN: ' a token\n' }).settings?.metricsToken).toBe('a token');
+});
+
 test('credentials of settings and environment: the key, token, passwords, and what is in headers', () => {
   const { settings } = load({
     PILOTLIGHT_METRICS_TOKEN: 'metrics-token',
@@ -99,6 +113,9 @@ test('credentials of settings and environment: the key, token, passwords, and wh
       'otlp-key',
       'comb',
       'proxy-password',
+      // As HTTP sends them.
+      btoa('user:p@ss'),
+      btoa('me:proxy-password'),
     ].toSorted(),
   );
 });

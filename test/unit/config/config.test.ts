@@ -64,6 +64,17 @@ describe('configuration from the environment', () => {
     );
   });
 
+  test('a secret that was put in the place of its file is not shown', () => {
+    const key = 'sk-abc/def-0123456789';
+    const { problems } = loadConfig({ ...MINIMAL, PILOTLIGHT_API_KEY: '', PILOTLIGHT_API_KEY_FILE: key });
+    expect(JSON.stringify(problems)).not.toContain(key);
+    expect(problems.map((problem) => describeProblem(problem))).toEqual([
+      expect.stringMatching(
+        /^error: PILOTLIGHT_API_KEY_FILE: got what is no absolute path; .* it belongs into PILOTLIGHT_API_KEY$/,
+      ),
+    ]);
+  });
+
   test('reads X_FILE, trims it, and refuses both at once', () => {
     const fromFile = { PILOTLIGHT_BASE_URL: 'http://h', PILOTLIGHT_API_KEY_FILE: '/run/key' };
     const loaded = load(fromFile, { '/run/key': 'from-file\n' });

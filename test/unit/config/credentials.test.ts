@@ -29,3 +29,14 @@ test('a credential is what opens something: keys, passwords in addresses, header
   expect(found).not.toContain('1');
   expect(found).not.toContain('');
 });
+
+test('a user without a password is one too, and a user beside one is a word like others', () => {
+  const found = credentialsOf({ apiKey: 'key' }, 'key', {
+    http_proxy: 'http://token-of-proxy@proxy:3128',
+    https_proxy: 'http://pilotlight:p%40ssword@proxy:3128',
+  });
+  const sent = ['token-of-proxy:', 'pilotlight:p@ssword'].map((login) =>
+    Buffer.from(login).toString('base64'),
+  );
+  expect(found).toEqual(['key', 'token-of-proxy', sent[0], 'p%40ssword', 'p@ssword', sent[1]]);
+});

@@ -2,7 +2,7 @@
 import { operationOf, type OperationId } from '../../../contract/operations.ts';
 import { shownOncePaths } from '../../../wire/reading.ts';
 import type { Console } from '../../console.ts';
-import { legibleJson } from '../../text/legible.ts';
+import { legibleJson } from '../../../contract/text/controls.ts';
 import { columnsOf } from './columns.ts';
 import { renderAnswer } from './render.ts';
 

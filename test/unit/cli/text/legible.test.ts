@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { legible, legibleJson } from '../../../../src/cli/text/legible.ts';
+import { legible } from '../../../../src/cli/text/legible.ts';
+import { legibleJson } from '../../../../src/contract/text/controls.ts';
 
 test.each([
   ['\u001B]0;title\u0007\u001B[2J\u001B[31mred', 'red'],

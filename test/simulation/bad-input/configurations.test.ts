@@ -1,0 +1,212 @@
+/** Whatever the environment and its files say: all of it is taken, or what is wrong is said, and no secret with it. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { loadHeartConfig } from '../../../src/config/load-heart.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { redactedSettings } from '../../../src/config/describe.ts';
+import {
+  OPTIONS,
+  OPTION_KEYS,
+  PREFIX,
+  type Option,
+  type Settings,
+} from '../../../src/config/options/options.ts';
+import { describeProblem } from '../../../src/config/problem.ts';
+import { startEmulator } from '../../../src/emulator/index.ts';
+import type { Status } from '../../../src/daemon/status/schema.ts';
+import { casesOf, PATIENCE, withoutHang, withoutHangOf } from '../../support/bad-input/cases.ts';
+import { environmentFiles, environments, exampleOf } from '../../support/bad-input/environments.ts';
+import { daemonPid } from '../../support/daemon-process.ts';
+import { ask } from '../../support/raw-http.ts';
+import { startPilotlight } from '../../support/process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const FILE = '/etc/pilotlight/environment';
+
+/** Set by whoever starts the process, so that some of what is made up gets as far as to be used. */
+const SOUND = {
+  PILOTLIGHT_API_KEY: exampleOf('apiKey'),
+  PILOTLIGHT_BASE_URL: 'http://127.0.0.1:1',
+};
+
+/** In the settings, where they are told from other words. */
+const SECRETS = [exampleOf('apiKey'), exampleOf('metricsToken'), 'otlp-0123456789', 'redis-0123456789'];
+
+const sources = fc.record({
+  environment: fc
+    .tuple(fc.constantFrom({}, SOUND), environments())
+    .map(([sound, named]) => Object.assign(named, sound)),
+  file: fc.option(environmentFiles(environments())),
+  /** Of NAME_FILE variables, whatever their path. */
+  contents: fc.oneof(fc.constant('content'), fc.string({ unit: 'binary' })),
+  inFiles: fc.subarray(OPTION_KEYS, { maxLength: 3 }),
+});
+
+test('is loaded, or is said to be wrong, all at once', { timeout: PATIENCE }, async () => {
+  await fc.assert(
+    fc.asyncProperty(sources, async ({ environment, file, contents, inFiles }) => {
+      const named = inFiles.map((key) => [`${PREFIX}${OPTIONS[key].variable}_FILE`, '/run/secrets/one']);
+      const all = {
+        ...environment,
+        ...Object.fromEntries(named),
+        ...(file !== null && { [`${PREFIX}ENV_FILE`]: FILE }),
+      };
+      const readFile = (path: string): string => (path === FILE ? (file ?? '') : contents);
+      const loaded = await withoutHang(() => loadConfig(all, readFile));
+      const { settings, problems } = loaded;
+      expect(loadHeartConfig(all, readFile).settings === undefined).toBe(settings === undefined);
+      for (const problem of problems) {
+        const words = describeProblem(problem);
+        // One line of a log, and of a terminal.
+        expect(words).toMatch(/^(?:error|warning|note): \P{Cc}+$/u);
+        expect(words.length).toBeLessThan(4_000);
+      }
+      if (!settings) return;
+      expect(Object.isFrozen(settings)).toBe(true);
+      const shown = JSON.stringify(redactedSettings(settings));
+      for (const option of OPTION_KEYS.map((key): Option => OPTIONS[key]))
+        expect(shown).toContain(PREFIX + option.variable);
+    }),
+    casesOf(200),
+  );
+});
+
+const MANY = Array.from({ length: 20_000 }, (_, index) => index);
+const DEEP = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+
+test.each<[string, string]>([
+  ['DEPLOYMENTS', MANY.map((id) => `name:a${id}@5s`).join()],
+  ['WORKER_GROUPS', MANY.join()],
+  ['ENDPOINTS', MANY.join()],
+  ['MACHINES', MANY.join()],
+  ['ENDPOINT_GROUPS', DEEP],
+  ['ENDPOINT_GROUPS', `[{"target_util":${DEEP}}]`],
+  ['AUTOTUNE_BOUNDS', `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
+  ['INSTANCES_SCHEDULE', `${'1,'.repeat(20_000)}1 * * * *`],
+  ['BASE_URL', `http://a/${'/'.repeat(100_000)}x`],
+  ['APP_HEALTH', 'x'.repeat(100_000)],
+  [
+    'ENV_FILE',
+    MANY.slice(0, 8_000)
+      .map((index) => `PILOTLIGHT_DEPLOYMENT${index}=1`)
+      .join('\n'),
+  ],
+])('a large %s is read at once', async (name, value) => {
+  const isFile = name === 'ENV_FILE';
+  const environment = { ...SOUND, [`PILOTLIGHT_${name}`]: isFile ? FILE : value };
+  const { problems } = await withoutHang(() => loadConfig(environment, () => value));
+  for (const problem of problems) expect(describeProblem(problem).length).toBeLessThan(4_000);
+});
+
+test('no secret in its own variable is part of what is said', { timeout: PATIENCE }, () => {
+  fc.assert(
+    fc.property(environments(['apiKey', 'metricsToken', 'otlpHeaders', 'redisUrl']), (environment) => {
+      const { problems, settings } = loadConfig(
+        { ...environment, PILOTLIGHT_BASE_URL: 'http://127.0.0.1:1' },
+        () => '',
+      );
+      const words = problems.map((problem) => describeProblem(problem)).join('\n');
+      const shown = settings === undefined ? '' : JSON.stringify(redactedSettings(settings));
+      for (const secret of SECRETS) expect(words + shown).not.toContain(secret);
+    }),
+    casesOf(100),
+  );
+});
+
+/** What a reload can change. */
+const RELOADED = OPTION_KEYS.filter((key) => (OPTIONS[key] as Option).restart !== true);
+
+test('is taken by heart and daemon at a reload, whole or not at all', { timeout: PATIENCE }, async () => {
+  using folder = temporaryFolder();
+  await using emulator = await startEmulator();
+  const file = join(folder.path, 'environment');
+  const always = {
+    PILOTLIGHT_ENV_FILE: file,
+    PILOTLIGHT_API_KEY: emulator.apiKey,
+    PILOTLIGHT_BASE_URL: emulator.url,
+    PILOTLIGHT_LISTEN: '127.0.0.1:0',
+    PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
+    PILOTLIGHT_STATE_DIR: join(folder.path, 'state'),
+    PILOTLIGHT_METRICS_TOKEN: 'token-0123456789',
+  };
+  writeFileSync(file, '');
+  await using program = startPilotlight(['run'], always);
+  const [, line = ''] = await program.seen(/^(\{.*"pilotlight started"\})$/m);
+  const { url, adminUrl } = JSON.parse(line) as { url: string; adminUrl: string };
+  const pid = daemonPid(program);
+  const shown = async (): Promise<Record<string, unknown>> =>
+    JSON.parse((await ask(adminUrl, 'GET', '/-/config')).body) as Record<string, unknown>;
+  const kept = new Set(
+    OPTION_KEYS.filter((key) => !RELOADED.includes(key)).map((key) => PREFIX + OPTIONS[key].variable),
+  );
+  const reloadable = (all: Record<string, unknown>): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => !kept.has(name)));
+  const wantedIn = ({ deployments }: Pick<Settings, 'deployments'>): number[] =>
+    deployments.flatMap((wanted) => (wanted.by === 'id' ? [wanted.id] : []));
+  let token: string | undefined = always.PILOTLIGHT_METRICS_TOKEN;
+  let wanted: readonly number[] = [];
+
+  await fc.assert(
+    fc.asyncProperty(
+      environmentFiles(environments(RELOADED.filter((key) => key !== 'apiKey'))),
+      async (text) => {
+        const before = await shown();
+        writeFileSync(file, text);
+        const { settings } = loadConfig(always);
+        const { status, body } = await withoutHangOf(pid, () => ask(adminUrl, 'POST', '/-/reload'));
+        expect([200, 400]).toContain(status);
+        const { reloaded, problems } = JSON.parse(body) as { reloaded: boolean; problems: string[] };
+        expect(reloaded).toBe(status === 200);
+        if (reloaded) {
+          if (!settings) throw new Error(`reloaded what cannot be loaded: ${JSON.stringify(text)}`);
+          expect(reloadable(await shown())).toEqual(reloadable(redactedSettings(settings)));
+          [token, wanted] = [settings.metricsToken, wantedIn(settings)];
+        } else {
+          expect(problems).not.toEqual([]);
+          expect(await shown()).toEqual(before);
+        }
+        // The heart's part, as the heart has it.
+        const answer = await ask(
+          url,
+          'GET',
+          '/api/status',
+          token === undefined ? {} : { authorization: `Bearer ${token}` },
+        );
+        expect(answer.status).toBe(200);
+        const { deployments } = JSON.parse(answer.body) as Status;
+        const ids = deployments.map(({ deployment_id: id }) => id);
+        expect(ids).toEqual(expect.arrayContaining([...wanted]));
+      },
+    ),
+    casesOf(25, 2_000),
+  );
+  expect(daemonPid(program)).toBe(pid);
+});
+
+test('ends no program with anything but what is wrong', { timeout: PATIENCE }, async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, 'environment');
+  // A process is given no name or value that the system does not take.
+  const possible = environments().map((named) =>
+    Object.fromEntries(
+      Object.entries(named).filter(
+        ([name, value]) => /^[A-Z_]+$/.test(name) && !value.includes('\0') && value.length < 100_000,
+      ),
+    ),
+  );
+  const given = fc.tuple(possible, environmentFiles(environments()), fc.boolean());
+  await fc.assert(
+    fc.asyncProperty(given, async ([environment, text, hasFile]) => {
+      writeFileSync(file, text);
+      await using program = startPilotlight(['check'], {
+        ...environment,
+        ...(hasFile && { PILOTLIGHT_ENV_FILE: file }),
+      });
+      expect([0, 2]).toContain(await program.exit);
+      expect(program.stderr() + program.stdout()).not.toMatch(/^\s+at .*:\d+/m);
+    }),
+    casesOf(2, 300),
+  );
+});

@@ -1,0 +1,278 @@
+/** Whatever is in the files that are read: the program starts, says what it cannot read, and does its work. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PilotlightError } from '../../../src/contract/pilotlight-error.ts';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { DEFAULT_SEED } from '../../../src/emulator/seed/default.ts';
+import { readSeedFile } from '../../../src/emulator/seed/file.ts';
+import { casesOf, PATIENCE, withoutHang } from '../../support/bad-input/cases.ts';
+import { damagedBytes, damagedJsonText, damagedText } from '../../support/bad-input/damage.ts';
+import { pilotlight } from '../../support/console.ts';
+import { startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+describe('of the daemon', () => {
+  let emulator: Emulator;
+  const made = temporaryFolder();
+  let lines = 0;
+  beforeAll(async () => {
+    emulator = await startEmulator({
+      dialect: 'public',
+      seed: { workergroups: [{ id: 7, lines_per_second: 0, endpoint_id: 31 }] },
+    });
+    await using daemon = await start(made.path);
+    await expectWork(daemon, made.path);
+  });
+  afterAll(async () => {
+    await emulator[Symbol.asyncDispose]();
+    made[Symbol.dispose]();
+  });
+
+  function start(folder: string): Promise<TestDaemon> {
+    return startTestDaemon({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      WORKER_GROUPS: '7',
+      ENDPOINTS: 'all',
+      STATE_DIR: join(folder, 'state'),
+      LOG_SINKS: 'stdout,file',
+      LOG_FILE: join(folder, 'logs', 'worker.log'),
+    });
+  }
+
+  /** What is written from here on is delivered once, and endpoints are watched. */
+  async function expectWork(daemon: TestDaemon, folder: string): Promise<void> {
+    const last = `last of ${(lines += 300)} lines`;
+    emulator.workergroups.append(7, [
+      ...Array.from({ length: 299 }, (_, index) => `line ${lines + index}`),
+      last,
+    ]);
+    await until(() => daemon.lines(7).includes(last));
+    expect(daemon.lines(7).filter((line) => line === last)).toHaveLength(1);
+    await until(() => inFile(join(folder, 'logs', 'worker.log')).includes(last));
+    await until(() =>
+      daemon.daemon.fleet.view().endpoints.some(({ sampledAtMs }) => sampledAtMs !== undefined),
+    );
+    for (const { level, msg, err } of daemon.messages)
+      expect(level, `${String(msg)} ${JSON.stringify(err)}`).not.toBe('fatal');
+  }
+
+  function inFile(path: string): string {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      return '';
+    }
+  }
+
+  const place = fc.constantFrom(
+    'state/spool.sqlite',
+    'state/fleet.sqlite',
+    'logs/worker.log',
+    'logs/worker.log.1',
+  );
+  const stands = fc.constantFrom(
+    'a folder',
+    'a pipe',
+    'a link to nothing',
+    'a link to itself',
+    'nothing',
+    'an empty file',
+  );
+
+  /** What stands in a cell of the database, changed. */
+  const inCell = fc.record({
+    table: fc.nat(),
+    row: fc.nat(),
+    column: fc.nat(),
+    bytes: fc.infiniteStream(fc.nat()),
+  });
+  const cell = fc.tuple(fc.constantFrom('state/spool.sqlite', 'state/fleet.sqlite'), inCell, fc.nat());
+
+  const wrongs = fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.tuple(place, fc.nat()).map(([name, seed]) => ({ kind: 'bytes' as const, name, seed })),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(place, stands).map(([name, what]) => ({ kind: 'stands' as const, name, what })),
+    },
+    {
+      weight: 4,
+      arbitrary: cell.map(([name, where, seed]) => ({ kind: 'cell' as const, name, where, seed })),
+    },
+  );
+  type Wrong = typeof wrongs extends fc.Arbitrary<infer One> ? One : never;
+
+  function one<Value>(arbitrary: fc.Arbitrary<Value>, seed: number): Value {
+    const [value] = fc.sample(arbitrary, { numRuns: 1, seed });
+    return value as Value;
+  }
+
+  function inflict(folder: string, wrong: Wrong): void {
+    const path = join(folder, wrong.name);
+    switch (wrong.kind) {
+      case 'bytes':
+        return writeFileSync(path, one(damagedBytes(readBytes(path)), wrong.seed));
+      case 'stands':
+        return putInPlace(path, wrong.what);
+      case 'cell':
+        return changeCell(path, wrong.where, wrong.seed);
+    }
+  }
+
+  function readBytes(path: string): Buffer {
+    try {
+      return readFileSync(path);
+    } catch {
+      return Buffer.from(
+        '{"time":"2026-11-23T00:00:00.000Z","workergroup_id":7,"epoch":1,"seq":1,"line":"x"}\n',
+      );
+    }
+  }
+
+  function putInPlace(path: string, what: string): void {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { recursive: true, force: true });
+    if (what === 'a folder') mkdirSync(path);
+    if (what === 'a pipe') execFileSync('mkfifo', [path]);
+    if (what === 'a link to nothing') symlinkSync(`${path}.gone/away`, path);
+    if (what === 'a link to itself') symlinkSync(path, path);
+    if (what === 'an empty file') writeFileSync(path, '');
+  }
+
+  function changeCell(
+    path: string,
+    where: { table: number; row: number; column: number },
+    seed: number,
+  ): void {
+    const db = new DatabaseSync(path);
+    try {
+      const tables = db
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        .all()
+        .map(({ name }) => String(name));
+      const filled = tables.filter((name) => db.prepare(`SELECT 1 FROM ${name}`).get() !== undefined);
+      const table = filled[where.table % filled.length] ?? '';
+      const rows = db.prepare(`SELECT * FROM ${table}`).all();
+      const row = rows[where.row % rows.length] ?? {};
+      const columns = Object.entries(row);
+      const [column = '', value] = columns[where.column % columns.length] ?? [];
+      const key = columns
+        .filter(([, each]) => each !== null)
+        .map(([name]) => `${name} = ?`)
+        .join(' AND ');
+      const values = columns.flatMap(([, each]) => (each === null ? [] : [each as string]));
+      db.prepare(`UPDATE OR REPLACE ${table} SET ${column} = ? WHERE ${key}`).run(
+        changed(value, seed),
+        ...values,
+      );
+    } finally {
+      db.close();
+    }
+  }
+
+  function changed(value: unknown, seed: number): string | number | Uint8Array {
+    if (value instanceof Uint8Array) return one(damagedBytes(value), seed);
+    if (typeof value === 'string')
+      return value.startsWith('{') ? inJson(value, seed) : one(damagedText(value), seed);
+    return one(fc.oneof(fc.integer(), fc.constantFrom(0, -1, 2 ** 53 - 1)), seed);
+  }
+
+  function inJson(text: string, seed: number): string {
+    const values = fc.oneof(damagedText(text), damagedJsonText(JSON.parse(text)));
+    return one(values, seed);
+  }
+
+  test('in STATE_DIR, and the file of the sink', { timeout: PATIENCE }, async () => {
+    await fc.assert(
+      fc.asyncProperty(wrongs, async (wrong) => {
+        using folder = temporaryFolder();
+        cpSync(made.path, folder.path, { recursive: true });
+        try {
+          inflict(folder.path, wrong);
+        } catch (error) {
+          // A cell may be bound to be what it is.
+          if (wrong.kind === 'cell') return;
+          throw error;
+        }
+        await using daemon = await start(folder.path);
+        // Lines have nowhere to go while something else stands there, and go there when it is gone.
+        if (wrong.kind === 'stands' && wrong.name === 'logs/worker.log')
+          rmSync(join(folder.path, wrong.name), { recursive: true, force: true });
+        await expectWork(daemon, folder.path);
+        expect(readdirSync(join(folder.path, 'state'))).toContain('spool.sqlite');
+      }),
+      casesOf(5, 200),
+    );
+  });
+});
+
+test('seeds of the emulator', { timeout: PATIENCE }, async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, 'seed.json');
+  const texts = fc.oneof(damagedJsonText(DEFAULT_SEED), damagedText(JSON.stringify(DEFAULT_SEED)));
+  await fc.assert(
+    fc.asyncProperty(texts, async (text) => {
+      writeFileSync(file, text);
+      try {
+        await withoutHang(async () => {
+          await using emulator = await startEmulator({ seed: await readSeedFile(file) });
+          expect((await fetch(`${emulator.url}/_emulator/journal`)).status).toBe(200);
+        });
+      } catch (error) {
+        expect(error).toBeInstanceOf(PilotlightError);
+      }
+    }),
+    casesOf(40, 2_000),
+  );
+});
+
+const GROUPS = [
+  { endpoint_name: 'chat', target_util: 0.9, cold_mult: 2, cold_workers: 2, max_workers: 8, min_load: 5 },
+];
+const TRACE = `time_s,work,name\n${Array.from({ length: 40 }, (_, index) => `${index * 3.5},${10 + index},"a, b"`).join('\n')}\n`;
+
+test('plans: parameters and traces of requests', { timeout: PATIENCE }, async () => {
+  using folder = temporaryFolder();
+  const [params, trace] = [join(folder.path, 'params.json'), join(folder.path, 'trace.csv')];
+  const inputs = fc.record({
+    groups: fc.oneof(
+      fc.constant(JSON.stringify(GROUPS)),
+      damagedJsonText(GROUPS),
+      damagedText(JSON.stringify(GROUPS)),
+    ),
+    requests: fc.oneof(fc.constant(TRACE), damagedText(TRACE)),
+    command: fc.constantFrom('plan', 'check'),
+  });
+  await fc.assert(
+    fc.asyncProperty(inputs, async ({ groups, requests, command }) => {
+      writeFileSync(params, groups);
+      writeFileSync(trace, requests);
+      const words =
+        command === 'check'
+          ? ['check', params]
+          : [
+              'plan',
+              '--params',
+              params,
+              '--trace',
+              trace,
+              '--performance',
+              '10',
+              '--no-sensitivity',
+              '--json',
+            ];
+      const read = (path: string): string => readFileSync(path, 'utf8');
+      const { code, stderr, stdout } = await withoutHang(() => pilotlight(words, { read }));
+      expect([0, 2]).toContain(code);
+      expect(stderr).not.toMatch(/^\s+at .*:\d+/m);
+      if (code === 0 && command === 'plan') expect(() => void JSON.parse(stdout)).not.toThrow();
+    }),
+    casesOf(40, 2_000),
+  );
+});
