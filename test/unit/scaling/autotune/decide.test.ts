@@ -73,6 +73,11 @@ describe('a change', () => {
       { ...wrong, backtest: { errorRatio: 0.3, held: false } },
       /does not reproduce/,
     ],
+    [
+      'whose model is off by a fifth',
+      { ...wrong, backtest: { errorRatio: 0.2, held: true } },
+      /off by 20%: nothing is changed upon more than 15%/,
+    ],
     ['without a backtest', { ...wrong, backtest: undefined }, /does not reproduce/],
     ['to keep what is there', { ...wrong, verdict: 'keep' as const, sentence: 'keep it' }, /keep it/],
     ['that is dearer by its own word', { ...wrong, verdict: 'dearer' as const }, /cheaper/],
