@@ -58,6 +58,9 @@ describe('on one disk', () => {
       beforeSend: (values, journal) =>
         void journals.push([values, journal.at(-1)?.phase, journal.at(-1)?.to]),
     });
+    // Before its first look too, it is known to be steered.
+    expect(steered.steering.view('chat')).toMatchObject({ holds: undefined, journal: [] });
+    expect(steered.steering.view('other')).toBeUndefined();
     await steered.minutes(BEFORE - 3, QUIET);
     expect(steered.steering.view('chat')?.holds).toMatch(/first hour after a start/);
     await steered.minutes(3, QUIET);

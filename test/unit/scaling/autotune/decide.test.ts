@@ -131,6 +131,17 @@ describe('nothing new moves', () => {
     expect(decision.wantsAdvice).toBe(holds.source === 'awaited');
   });
 
+  test('where one step brings no parameter inside its bounds, and no advice is asked for', () => {
+    const bounds = { target_util: [0.3, 0.5], cold_workers: [20, 30] } as const;
+    expect(decide(READ, seenOf({ bounds, advice: undefined }))).toMatchObject({
+      send: undefined,
+      wantsAdvice: false,
+      holds: 'target_util is 0.9, cold_workers is 5: one step does not bring any of it inside its bounds',
+    });
+    const one = { ...bounds, cold_workers: [1, 10] } as const;
+    expect(decide(READ, seenOf({ bounds: one, advice: undefined })).wantsAdvice).toBe(true);
+  });
+
   test('within six hours of the last change', () => {
     const before = NOON + CHANGE_EVERY_MS - 1;
     const best = { cold_workers: 3 };
