@@ -8,7 +8,7 @@ import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import { DaemonAway, fetchFleet, type DaemonAddress } from '../fleet/daemon.ts';
 
 /** What is asked for at once: of so long a time all looks fit into an answer, where they are still kept. */
-const PAGE_SECONDS = 12 * 3600;
+const PAGE_SECONDS = 6 * 3600;
 const ROWS = 5_000;
 
 type Row = FleetHistory['endpoints'][number]['rows'][number];

@@ -1,13 +1,16 @@
 /** `pilotlight advise`: asks a running daemon what it recorded, and computes here, so that nothing of it is in its way. */
-import { writeFileSync } from 'node:fs';
+import { accessSync, constants, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { EXIT } from '../../config/exit-codes.ts';
 import type { EndpointStatus } from '../../daemon/status/schema.ts';
 import { resolvedParameters } from '../../fleet/advice/parameters.ts';
 import { advise } from '../../scaling/advice/advise.ts';
 import type { AdviceReport } from '../../scaling/advice/report.ts';
+import { openRunner } from '../../scaling/parallel/thread-runner.ts';
 import { RecordedLoad } from '../../scaling/planner/load/load.ts';
-import { printError, printLine, type Console } from '../console.ts';
-import { DaemonAway, fetchStatus, type DaemonAddress } from '../fleet/daemon.ts';
+import { printLine, type Console } from '../console.ts';
+import { fetchStatus, type DaemonAddress } from '../fleet/daemon.ts';
+import { saidOfDaemon } from '../fleet/daemon-trouble.ts';
 import { noEndpoints } from '../fleet/words.ts';
 import { chosenEndpoints } from '../fleet/chosen.ts';
 import { InputError } from '../input-error.ts';
@@ -51,6 +54,7 @@ export function runAdvise(
         const names = endpoints.map(({ endpoint_group: name }) => name).join(', ');
         throw new InputError(`--html is a page of one endpoint; which? There is: ${names}`);
       }
+      if (flags.html !== undefined) checkFolder(flags.html);
       const trace = flags.trace === undefined ? undefined : await readTrace(flags.trace, flags.weight);
       const reports: AdviceReport[] = [];
       for (const endpoint of endpoints) {
@@ -61,9 +65,7 @@ export function runAdvise(
     } catch (error) {
       if (signal.aborted)
         return { code: signal.reason === READER_LEFT ? EXIT.ok : EXIT.interrupted, reports: [] };
-      if (!(error instanceof DaemonAway)) throw error;
-      printError(console, error.message);
-      return { code: EXIT.unreachable, reports: [] };
+      return { code: saidOfDaemon(console, error), reports: [] };
     }
   });
 }
@@ -101,7 +103,12 @@ async function adviseOn({
     return await advise(
       recorded,
       { nowMs: Math.round(now * 1000), limitSeconds: flags.p99, requestSize: flags.requestSize },
-      { trace, signal, progress: ({ doing, share }) => bar.update(share, `${name}: ${doing}`, '') },
+      {
+        trace,
+        openRunner,
+        signal,
+        progress: ({ doing, share }) => bar.update(share, `${name}: ${doing}`, ''),
+      },
     );
   } finally {
     bar.end();
@@ -116,6 +123,15 @@ async function readTrace(
   const load = await RecordedLoad.from(arrivals);
   if (load.length === 0) throw new InputError(`${path}: there are no requests in it`);
   return load;
+}
+
+/** Before minutes are spent on what could not be written then. */
+function checkFolder(path: string): void {
+  try {
+    accessSync(dirname(path), constants.W_OK);
+  } catch (cause) {
+    throw new InputError(`--html ${path}: ${(cause as Error).message}`, { cause });
+  }
 }
 
 async function writePage(path: string, report: AdviceReport): Promise<void> {

@@ -1,26 +1,35 @@
 /** `pilotlight advise --journal`: asks a running daemon what was changed by advice, and tells it. */
+import { EXIT } from '../../config/exit-codes.ts';
 import { printJson, printLine, type Console } from '../console.ts';
 import { chosenEndpoints } from '../fleet/chosen.ts';
 import { fetchStatus, type DaemonAddress } from '../fleet/daemon.ts';
+import { saidOfDaemon } from '../fleet/daemon-trouble.ts';
+import { READER_LEFT } from '../interrupts.ts';
 import { journalText } from './journal.ts';
 
-/** @throws InputError for a name that no endpoint has; DaemonAway, DaemonClosed */
+/** @returns The exit code. @throws InputError for a name that no endpoint has */
 export function printJournal(
   daemon: DaemonAddress,
   wanted: string | undefined,
   asJson: boolean,
   console: Console,
-): Promise<void> {
+): Promise<number> {
   return console.interruptible(async (signal) => {
-    const endpoints = chosenEndpoints(await fetchStatus(daemon, signal), wanted);
-    if (asJson) {
-      for (const { endpoint_group, autotune = null } of endpoints)
-        printJson(console, { endpoint_group, autotune });
-      return;
+    try {
+      const endpoints = chosenEndpoints(await fetchStatus(daemon, signal), wanted);
+      if (asJson) {
+        for (const { endpoint_group, autotune = null } of endpoints)
+          printJson(console, { endpoint_group, autotune });
+        return EXIT.ok;
+      }
+      const text =
+        journalText(endpoints) ??
+        'nothing is changed by advice: PILOTLIGHT_AUTOTUNE is off, or no bounds are set';
+      for (const line of text.split('\n')) printLine(console, line);
+      return EXIT.ok;
+    } catch (error) {
+      if (signal.aborted) return signal.reason === READER_LEFT ? EXIT.ok : EXIT.interrupted;
+      return saidOfDaemon(console, error);
     }
-    const text =
-      journalText(endpoints) ??
-      'nothing is changed by advice: PILOTLIGHT_AUTOTUNE is off, or no bounds are set';
-    for (const line of text.split('\n')) printLine(console, line);
   });
 }

@@ -4,8 +4,11 @@ import { localDaemonUrl, localToken } from '../../config/local-daemon.ts';
 import { parseDuration } from '../../config/types/value-types.ts';
 import type { AdviseFlags } from '../advise/run-advise.ts';
 import { printJson, printLine, type Console } from '../console.ts';
+import { InputError } from '../input-error.ts';
 
 const DAY_SECONDS = 86_400;
+/** History that is kept. */
+const MOST_DAYS = 400;
 
 const EXAMPLES = `
 It goes by what a running daemon recorded (PILOTLIGHT_ENDPOINTS). First the parameters that were set are run over the
@@ -44,7 +47,15 @@ export function adviseCommand(console: Console): Command {
       'of a trace: units of work of a request for each of the column',
       weights,
     )
-    .option('--journal', 'instead: each change that was made by advice, and what came of it')
+    .addOption(
+      new Option('--journal', 'instead: each change that was made by advice, and what came of it').conflicts([
+        'p99',
+        'requestSize',
+        'trace',
+        'weight',
+        'html',
+      ]),
+    )
     .option('--json', 'everything as JSON, an object for each endpoint')
     .option('--html <file>', 'one self-contained page with the plots, of one endpoint')
     .addHelpText('after', EXAMPLES)
@@ -57,8 +68,12 @@ export function adviseCommand(console: Console): Command {
         const daemon = { url: url ?? localDaemonUrl(environment), token: localToken(environment) };
         if (flags.journal) {
           const { printJournal } = await import('../autotune/print-journal.ts');
-          return printJournal(daemon, endpoint, flags.json === true, console);
+          const said = await printJournal(daemon, endpoint, flags.json === true, console);
+          if (said !== EXIT.ok) console.exit(said);
+          return;
         }
+        if (flags.weight && flags.trace === undefined)
+          throw new InputError('--weight is of the columns of a --trace');
         const { runAdvise } = await import('../advise/run-advise.ts');
         const { code, reports } = await runAdvise(daemon, endpoint, flags, console);
         if (code !== EXIT.ok) console.exit(code);
@@ -77,7 +92,8 @@ export function adviseCommand(console: Console): Command {
 function since(text: string): number {
   const days = /^(\d+(?:\.\d+)?)d$/.exec(text)?.[1];
   const value = days === undefined ? seconds(text) : Number(days) * DAY_SECONDS;
-  if (!(value >= 3600)) throw new InvalidArgumentError('at least 1h.');
+  if (!(value >= 3600 && value <= MOST_DAYS * DAY_SECONDS))
+    throw new InvalidArgumentError(`12h, 7d: 1h to ${MOST_DAYS}d.`);
   return value;
 }
 

@@ -1,8 +1,7 @@
 import { Command } from 'commander';
-import { EXIT } from '../../config/exit-codes.ts';
 import { localDaemonUrl, localToken } from '../../config/local-daemon.ts';
 import type { AppStatus, Status, WorkerGroupStatus } from '../../daemon/status/schema.ts';
-import { printError, printJson, printLine, type Console } from '../console.ts';
+import { printJson, printLine, type Console } from '../console.ts';
 import { endpointInWords, fleetNotes } from '../fleet/words.ts';
 import { legible } from '../text/legible.ts';
 
@@ -17,15 +16,14 @@ export function statusCommand(console: Console): Command {
         url: options.url ?? localDaemonUrl(environment),
         token: localToken(environment),
       };
-      const { fetchJson, DaemonAway, DaemonClosed } = await import('../fleet/daemon.ts');
+      const { fetchJson } = await import('../fleet/daemon.ts');
       try {
         const status = await fetchJson<Status>(daemon, '/api/status', new AbortController().signal);
         if (options.json) printJson(console, status);
         else for (const line of describeStatus(status)) printLine(console, legible(line));
       } catch (error) {
-        if (!(error instanceof DaemonAway || error instanceof DaemonClosed)) throw error;
-        printError(console, error.message);
-        console.exit(error instanceof DaemonClosed ? EXIT.unauthorized : EXIT.unreachable);
+        const { saidOfDaemon } = await import('../fleet/daemon-trouble.ts');
+        console.exit(saidOfDaemon(console, error));
       }
     });
 }

@@ -8,7 +8,8 @@ import { InputError } from '../input-error.ts';
 import { chosenEndpoints } from './chosen.ts';
 import { READER_LEFT } from '../interrupts.ts';
 import { legible } from '../text/legible.ts';
-import { fetchHistory, fetchStatus, DaemonAway, DaemonClosed, type DaemonAddress } from './daemon.ts';
+import { fetchHistory, fetchStatus, DaemonAway, type DaemonAddress } from './daemon.ts';
+import { saidOfDaemon } from './daemon-trouble.ts';
 import { createLiveScreen } from './screen.ts';
 import { fleetTable, type Seen } from './table.ts';
 import { endpointInWords, fleetNotes, noEndpoints } from './words.ts';
@@ -53,9 +54,7 @@ export async function watchFleet(
       }
     } catch (error) {
       if (signal.aborted) return signal.reason === READER_LEFT ? EXIT.ok : EXIT.interrupted;
-      if (!(error instanceof DaemonAway || error instanceof DaemonClosed)) throw error;
-      printError(console, error.message);
-      return error instanceof DaemonClosed ? EXIT.unauthorized : EXIT.unreachable;
+      return saidOfDaemon(console, error);
     } finally {
       print.end();
     }

@@ -17,8 +17,8 @@ import { recordedOf, WINDOW_MS } from './history.ts';
 const LEAST_HISTORY_MS = 6 * 3_600_000;
 /** Between two looks at whether there is enough, ms. */
 const LOOK_EVERY_MS = 600_000;
-/** Longest that all of them may take, ms: an hour, at the lowest priority. */
-const TIMEOUT_MS = 3_600_000;
+/** Longest that all of them may take, ms: each has its own limit, and tomorrow is another night. */
+const TIMEOUT_MS = 23 * 3_600_000;
 
 type AdviceSettings = Pick<Settings, 'adviceSchedule' | 'adviceP99'>;
 
@@ -39,6 +39,8 @@ export interface AdviceAsked {
   readonly parameters: ResolvedParameters;
   readonly parametersSinceMs: number | undefined;
   readonly bounds: SearchBounds;
+  /** Nobody looks at it before it is carried out. */
+  readonly isCautious: boolean;
 }
 
 export interface AdviceService {
@@ -58,7 +60,10 @@ export function startAdvice(options: AdviceOptions): AdviceService {
   let settings = options.settings;
   let turn: Promise<unknown> = Promise.resolve();
   let job = startScheduled();
-  const timer = setInterval(() => void lookForFirsts(), LOOK_EVERY_MS).unref();
+  let looking: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    looking ??= lookForFirsts().finally(() => (looking = undefined));
+  }, LOOK_EVERY_MS).unref();
 
   function startScheduled(): Job {
     let isStart = true;
@@ -71,10 +76,9 @@ export function startAdvice(options: AdviceOptions): AdviceService {
       async run(signal) {
         // A job runs at its start too; the history may just not be read yet, and the daemon be restarted often.
         if (isStart) isStart = false;
-        else for (const endpoint of fleet.view().endpoints) await adviseOn(endpoint, signal);
+        else for (const endpoint of fleet.view().endpoints) await tryOn(endpoint, signal);
       },
-      onFailure: (error) =>
-        logger.warn({ err: error }, 'advice could not be computed; it is tried again on schedule'),
+      onFailure: (error) => logger.warn({ err: error }, 'advice was not computed for all endpoints'),
     });
   }
 
@@ -84,12 +88,20 @@ export function startAdvice(options: AdviceOptions): AdviceService {
       noteParameters(endpoint);
       if (settings.adviceSchedule === 'off' || kept.has(endpoint.endpoint) || options.mayRun?.() === false)
         continue;
-      try {
-        await adviseOn(endpoint, stopping.signal);
-      } catch (error) {
-        if (stopping.signal.aborted) return;
-        logger.warn({ endpoint: endpoint.endpoint, err: error }, 'advice could not be computed');
-      }
+      await tryOn(endpoint, stopping.signal);
+    }
+  }
+
+  /** One that cannot be computed keeps no other from being so. */
+  async function tryOn(endpoint: EndpointView, signal: AbortSignal): Promise<void> {
+    try {
+      await adviseOn(endpoint, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      logger.warn(
+        { endpoint: endpoint.endpoint, err: error },
+        'advice could not be computed; it is tried again on schedule',
+      );
     }
   }
 
@@ -99,7 +111,8 @@ export function startAdvice(options: AdviceOptions): AdviceService {
     const parameters = resolvedParameters(view.parameters);
     if (!parameters || !(await hasHistory(endpoint, nowMs))) return;
     const parametersSinceMs = noteParameters(view);
-    const advice = await answer(view, { endpoint, parameters, parametersSinceMs, bounds: {} }, signal);
+    const asked = { endpoint, parameters, parametersSinceMs, bounds: {}, isCautious: false };
+    const advice = await answer(view, asked, signal);
     kept.set(endpoint, advice);
     logger.info({ endpoint, verdict: advice.verdict, advice: advice.sentence }, 'advice');
   }
@@ -124,11 +137,12 @@ export function startAdvice(options: AdviceOptions): AdviceService {
     const either = AbortSignal.any([signal, stopping.signal]);
     const next = turn.then(async () => {
       either.throwIfAborted();
-      const { parameters, parametersSinceMs, bounds } = asked;
+      const { parameters, parametersSinceMs, bounds, isCautious } = asked;
       const nowMs = now();
       const recorded = await recordedOf(fleet, { endpoint: view, parameters, parametersSinceMs, nowMs });
       const limitSeconds = settings.adviceP99 === undefined ? undefined : settings.adviceP99 / 1000;
-      return adviceIn(await compute({ recorded, wishes: { nowMs, limitSeconds }, bounds }, either));
+      const question = { recorded, wishes: { nowMs, limitSeconds }, bounds, isCautious };
+      return adviceIn(await compute(question, either));
     });
     turn = next.catch(() => {});
     return next;

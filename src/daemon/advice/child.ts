@@ -14,8 +14,8 @@ process.on('disconnect', () => process.exit());
 lowerPriority();
 process.once('message', (question) => void answer(question as AdviceQuestion));
 
-async function answer({ recorded, wishes, bounds }: AdviceQuestion): Promise<void> {
-  const { series: _, ...report } = await advise(recorded, wishes, { bounds });
+async function answer({ recorded, wishes, bounds, isCautious }: AdviceQuestion): Promise<void> {
+  const { series: _, ...report } = await advise(recorded, wishes, { bounds, isCautious });
   const mebibytes = process.resourceUsage().maxRSS / 1024;
   process.send?.({ report, mebibytes } satisfies AdviceAnswer, () => process.exit());
 }

@@ -9,6 +9,7 @@ export interface AdviceQuestion {
   readonly recorded: Recorded;
   readonly wishes: Wishes;
   readonly bounds?: SearchBounds | undefined;
+  readonly isCautious?: boolean | undefined;
 }
 
 /** Without what only a page draws. */
@@ -37,15 +38,22 @@ const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './child.ts' : './advice
  */
 const V8_FLAGS = ['--max-semi-space-size=2', '--max-old-space-size=56'];
 
+/** Longest that one may take, ms: at the lowest priority of a busy machine it waits for everything else. */
+const LONGEST_MS = 3_600_000;
+
 /** How much of what Node writes when it crashes is kept, characters. */
 const CRASH_OUTPUT = 300;
 
 /**
  * @throws the signal's reason once it is aborted: the child is killed then
- * @throws AdviceLost where the child ends without an answer
+ * @throws AdviceLost where the child ends without an answer, or has none in time
  */
-export const computeInChild: ComputeAdvice = (question, signal) =>
-  new Promise((resolve, reject) => {
+export function computeInChild(
+  question: AdviceQuestion,
+  signal: AbortSignal,
+  longestMs = LONGEST_MS,
+): Promise<AdviceAnswer> {
+  return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     // Nothing of the environment: it needs none, and there is a key in it.
     const child = fork(ENTRY, [], {
@@ -55,6 +63,10 @@ export const computeInChild: ComputeAdvice = (question, signal) =>
     });
     let output = '';
     const kill = () => void child.kill('SIGKILL');
+    const overdue = setTimeout(() => {
+      reject(new AdviceLost(`there was no answer in ${longestMs / 60_000} min`));
+      kill();
+    }, longestMs);
     signal.addEventListener('abort', kill, { once: true });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       output = (output + text).slice(-CRASH_OUTPUT);
@@ -63,11 +75,13 @@ export const computeInChild: ComputeAdvice = (question, signal) =>
     child.on('message', (answer) => resolve(answer as AdviceAnswer));
     child.on('close', (code, name) => {
       signal.removeEventListener('abort', kill);
+      clearTimeout(overdue);
       const how = `${name ?? `exit code ${code}`} ${output}`.trim();
-      // Of no effect after an answer.
+      // Of no effect after an answer, or after the time was up.
       reject(signal.aborted ? signal.reason : new AdviceLost(`it ended without an answer: ${how}`));
     });
     child.send(question, (error) => {
       if (error) kill();
     });
   });
+}

@@ -15,7 +15,13 @@ import {
   type Write,
 } from '../../fleet/history/store.ts';
 import { KEPT_MS, tierOf, TIER_MS, type Tier } from '../../fleet/history/tiers.ts';
-import { base64Row, endpointFrom, endpointText, rowFromBase64 } from '../../fleet/history/stored-text.ts';
+import {
+  base64Row,
+  changesFrom,
+  endpointFrom,
+  endpointText,
+  rowFromBase64,
+} from '../../fleet/history/stored-text.ts';
 import type { WorkerLife } from '../../fleet/workers/lives.ts';
 import type { Change, SteeringState } from '../../scaling/autotune/state.ts';
 import { commitBeside, commitFenced, LeaseLost, StaleVersion, type Command } from './fenced-commit.ts';
@@ -127,7 +133,7 @@ export class SharedHistory implements HistoryStore {
   async journal(label: string, most: number): Promise<readonly Change[]> {
     const { redis, keys } = this.#options;
     const texts = (await redis.command('HVALS', keys.fleetJournal(label))) as string[];
-    const changes = texts.map((text) => JSON.parse(text) as Change);
+    const changes = changesFrom(texts);
     return changes.toSorted((a, b) => a.id - b.id).slice(-most);
   }
 

@@ -12,5 +12,5 @@ export function adviceAsked({ endpoint, parameters, parametersSinceMs, reach }: 
       return [name, span ? ([span.least, span.most] as const) : ([resolved[name], resolved[name]] as const)];
     }),
   );
-  return { endpoint, parameters: resolved, parametersSinceMs, bounds };
+  return { endpoint, parameters: resolved, parametersSinceMs, bounds, isCautious: true };
 }

@@ -15,7 +15,7 @@ import {
   type Write,
 } from './store.ts';
 import { KEPT_MS, tierOf, TIER_MS, TIERS, type Tier } from './tiers.ts';
-import { endpointFrom, endpointText } from './stored-text.ts';
+import { changesFrom, endpointFrom, endpointText } from './stored-text.ts';
 
 /** By label, and not by the endpoint's number: the story of an endpoint outlives its rows. */
 const STEERING = `
@@ -135,7 +135,7 @@ export class HistoryFile {
 
   journal(label: string, most: number): Change[] {
     const changes = this.#sql.changes.all(label, most);
-    return changes.map(({ body }) => JSON.parse(String(body)) as Change).toReversed();
+    return changesFrom(changes.map(({ body }) => String(body))).toReversed();
   }
 
   close(): void {

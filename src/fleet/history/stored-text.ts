@@ -1,4 +1,5 @@
 /** What is stored besides rows, as text. Pure, but for base64, which is Node's. */
+import type { Change } from '../../scaling/autotune/state.ts';
 import type { StepRow } from './fold.ts';
 import { packed, unpacked } from './packed-row.ts';
 import type { EndpointState } from './store.ts';
@@ -27,6 +28,17 @@ export function endpointFrom(label: string, text: string): EndpointState {
     lastMs,
     open: open.map(([fromMs, lengthMs, body]) => rowFromBase64(body, fromMs, lengthMs)),
   };
+}
+
+/** Of the journal what can be read: one bad row keeps neither its story nor a duty of steering from going on. */
+export function changesFrom(texts: readonly string[]): Change[] {
+  return texts.flatMap((text) => {
+    try {
+      return [JSON.parse(text) as Change];
+    } catch {
+      return [];
+    }
+  });
 }
 
 export function base64Row(row: StepRow): string {

@@ -75,9 +75,10 @@ export class Steering {
     this.#settings = settings;
   }
 
-  /** Undefined of an endpoint that nothing is known of. */
+  /** Undefined of an endpoint that is not steered, and never was. */
   view(label: string): SteeringView | undefined {
-    const known = this.#known.get(label);
+    const isSteered = this.#settings.apply && this.#settings.bounds[label] !== undefined;
+    const known = this.#known.get(label) ?? (isSteered ? nothingKnown(NEVER_STEERED) : undefined);
     if (!known) return undefined;
     const { state, holds, journal } = known;
     return { holds, pausedUntilMs: state.pause?.untilMs, wanted: wantedBySteering(state), journal };

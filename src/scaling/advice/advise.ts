@@ -7,15 +7,17 @@ import type { RecordedLoad } from '../planner/load/load.ts';
 import { Simulation } from '../planner/model/simulation.ts';
 import type { PlanSeries } from '../planner/model/time-series.ts';
 import type { OpenRunner } from '../planner/search/runner.ts';
+import type { PlanSettings } from '../planner/settings.ts';
 import type { SearchBounds } from '../planner/search/search-space.ts';
 import type { ResolvedParameters } from '../rules/findings.ts';
 import { knownOf, REQUEST_SIZE, type Known } from './assumptions.ts';
 import { backtest, type DetailedBacktest } from './backtest.ts';
 import { rateOf, type RecordedRate } from './load/rate.ts';
+import { turnsOnDelays } from './other-delays.ts';
 import { outcomeOf, predictionOf } from './prediction.ts';
 import type { Recorded, Wishes } from './recorded.ts';
 import type { AdviceReport } from './report.ts';
-import { fittingSize, sceneOf, type SceneSource } from './scenes.ts';
+import { fittingSize, sceneOf, seedsThatMatter, type SceneSource } from './scenes.ts';
 import { select } from './selection.ts';
 import { mostMoving, sensitivityOf } from './sensitivity.ts';
 import * as sentence from './sentence.ts';
@@ -31,6 +33,8 @@ export interface AdviceOptions {
   readonly trace?: RecordedLoad | undefined;
   /** Of what may be advised. */
   readonly bounds?: SearchBounds | undefined;
+  /** For a change that nobody looks at first: the advised set keeps the limit also where starts take twice as long. */
+  readonly isCautious?: boolean | undefined;
   /** Who runs the trials of the search; without it this thread. */
   readonly openRunner?: OpenRunner | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -52,7 +56,7 @@ export async function advise(
   wishes: Wishes,
   options: AdviceOptions = {},
 ): Promise<AdviceReport> {
-  const { trace, bounds, openRunner, signal, progress } = options;
+  const { trace, bounds, isCautious = false, openRunner, signal, progress } = options;
   const rate = rateOf(recorded.stretches);
   const nothing = nothingSaid(recorded, wishes, rate);
   const declined = (why: string, more: Partial<AdviceReport> = {}): AdviceReport => ({
@@ -88,6 +92,7 @@ export async function advise(
     limitSeconds,
     source: searched,
     bounds,
+    isCautious,
     openRunner,
     signal,
     progress: (share) =>
@@ -102,6 +107,12 @@ export async function advise(
 
   progress?.({ doing: 'comparison', share: COMPARISON_FROM });
   const sets = [parameters, chosen.parameters] as const;
+  const given = wishes.assumed ?? {};
+  const errorWith = (settings: PlanSettings) =>
+    testBack(recorded, { ...source, settings }, SEEDS.slice(0, 1))?.errorRatio ?? Infinity;
+  if (turnsOnDelays({ sets, source: searched, given, error: tested.errorRatio, errorWith }))
+    return declined(sentence.DELAYS_SENTENCE, shown);
+  signal?.throwIfAborted();
   const { today, best, gain } = sideBySide(sets, searched);
   signal?.throwIfAborted();
   progress?.({ doing: 'comparison', share: (1 + COMPARISON_FROM) / 2 });
@@ -182,25 +193,26 @@ function sourceOf({ settings, size }: Known, rate: RecordedRate): SceneSource {
 function testBack(
   { parameters, stretches, parametersSinceMs = -Infinity }: Recorded,
   source: SceneSource,
+  seeds = SEEDS,
 ): DetailedBacktest | undefined {
   const tested = backtest({
     parameters,
     settings: source.settings,
     rate: source.rate,
     stretches,
-    loads: loadsOf(source),
+    loads: loadsOf(source, seeds),
     fromMs: parametersSinceMs,
   });
   const seconds = tested?.hours.reduce((sum, hour) => sum + hour.seconds, 0) ?? 0;
   return seconds < LEAST_SECONDS / 2 ? undefined : tested;
 }
 
-function* loadsOf(source: SceneSource): Generator<RecordedLoad> {
-  for (const seed of SEEDS) yield sceneOf(source, seed).load;
+function* loadsOf(source: SceneSource, seeds: readonly number[]): Generator<RecordedLoad> {
+  for (const seed of seeds) yield sceneOf(source, seed).load;
 }
 
 function sideBySide(sets: readonly [ResolvedParameters, ResolvedParameters], source: SceneSource) {
-  const results = MORE_SEEDS.map((seed) => {
+  const results = seedsThatMatter(source, MORE_SEEDS).map((seed) => {
     const scene = sceneOf(source, seed);
     return [outcomeOf(sets[0], scene), outcomeOf(sets[1], scene)] as const;
   });

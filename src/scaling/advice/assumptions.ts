@@ -4,7 +4,7 @@ import { planSettings, type PlanSettings } from '../planner/settings.ts';
 import { requestSize, type RequestSize } from './load/request-size.ts';
 import type { Recorded, Wishes } from './recorded.ts';
 import type { Assumption } from './report.ts';
-import { performanceOf, startsOf } from './workers/measured.ts';
+import { latePerformanceRatio, performanceOf, startsOf } from './workers/measured.ts';
 import { lateCostRatio, pricesOf } from './workers/prices.ts';
 
 export interface Known {
@@ -23,8 +23,8 @@ export const VARIED = {
   destroySeconds: 'delay until a cold worker is destroyed',
 } as const satisfies Partial<Record<keyof PlanSettings, string>>;
 
-/** What workers cost just now against the mean of all the time: more, and no price is that of the next days. */
-const MOST_PRICE_CHANGE = 1.2;
+/** What workers cost, or do, just now against the mean of all the time: more, and that mean is not that of the next days. */
+const MOST_CHANGE = 1.15;
 
 /** @returns in words, what is lacking to advise anything */
 export function knownOf(recorded: Recorded, wishes: Wishes): Known | string {
@@ -32,9 +32,13 @@ export function knownOf(recorded: Recorded, wishes: Wishes): Known | string {
   if (!performance) return 'no worker was ever ready, so nobody knows what one can do';
   const prices = pricesOf(recorded.stretches);
   if (!prices) return 'no price of a worker was ever known';
-  const ratio = lateCostRatio(recorded.stretches, prices) ?? 1;
-  if (Math.max(ratio, 1 / ratio) > MOST_PRICE_CHANGE) {
-    return `workers cost ${short(ratio)} times lately what they did before: it takes some time at one price`;
+  const dearer = lateCostRatio(recorded.stretches, prices) ?? 1;
+  if (hasChanged(dearer)) {
+    return `workers cost ${short(dearer)} times lately what they did before: it takes some time at one price`;
+  }
+  const quicker = latePerformanceRatio(recorded.stretches) ?? 1;
+  if (hasChanged(quicker)) {
+    return `workers do ${short(quicker)} times lately what they did before: it takes some time at one performance`;
   }
   const size = requestSize(recorded.stretches, wishes.requestSize);
   if (!size) return 'nothing tells how large requests are: name it with --request-size';
@@ -75,6 +79,10 @@ export function knownOf(recorded: Recorded, wishes: Wishes): Known | string {
     }),
   ];
   return { settings, size, assumptions };
+}
+
+function hasChanged(ratio: number): boolean {
+  return Math.max(ratio, 1 / ratio) > MOST_CHANGE;
 }
 
 export const REQUEST_SIZE = 'size of a request';

@@ -70,6 +70,10 @@ export function sizeSentence(size: string): string {
   );
 }
 
+export const DELAYS_SENTENCE =
+  'declined: with other delays of the service than are assumed the model does what the endpoint did as well, and the answer ' +
+  'is another; the service does not tell them';
+
 function changesInWords({ today, best }: Facts): string {
   const changes = ADVISED_PARAMETERS.filter((name) => today.parameters[name] !== best.parameters[name]);
   return changes.map((name) => changeInWords(name, today.parameters, best.parameters)).join(', ');

@@ -5,11 +5,11 @@
  * 1. A change that is under way is settled before anything else, and the duty to put old values back waits for nothing.
  * 2. Something new moves only where nothing speaks against it, and advice is asked for only then.
  */
-import type { Advice } from '../advice/advice.ts';
+import type { Advice, AdvisedParameter } from '../advice/advice.ts';
 import type { Bounds } from './bounds.ts';
 import { HOUR_MS, troubleIn, type Minute } from './evidence.ts';
 import { propose } from './propose.ts';
-import { STEP_FACTOR } from './reach.ts';
+import { reachOf, STEP_FACTOR } from './reach.ts';
 import { arrived, settle } from './settle.ts';
 import {
   isUnderWay,
@@ -74,7 +74,7 @@ const PAUSE_WORDS: Readonly<Record<PauseReason, string>> = {
 
 function move(state: SteeringState, seen: Seen, parameters: Numbers, stepFactor: number): Decision {
   const { nowMs, advice, bounds, workerPerformance } = seen;
-  const against = standsAgainst(state, seen);
+  const against = standsAgainst(state, seen) ?? beyondReach(parameters, seen, stepFactor);
   if (against !== undefined) return hold(state, against);
   // One of the future is of a clock that was set back since.
   if (!advice || Math.abs(nowMs - advice.atMs) >= CHANGE_EVERY_MS) {
@@ -100,6 +100,19 @@ function standsAgainst(
   if (nowMs - sinceMs < WATCH_MS) return 'nothing moves in the first hour after a start';
   if (pause && nowMs < pause.untilMs) return PAUSE_WORDS[pause.for];
   return troubleIn(minutes, nowMs);
+}
+
+/** Where no parameter that bounds name can get inside them by one step, no advice could move any. */
+function beyondReach(
+  parameters: Numbers,
+  { bounds, workerPerformance }: Seen,
+  stepFactor: number,
+): string | undefined {
+  const reach = reachOf(parameters, bounds, workerPerformance, stepFactor);
+  const names = Object.keys(bounds) as AdvisedParameter[];
+  if (names.some((name) => reach[name])) return undefined;
+  const words = names.map((name) => `${name} is ${parameters[name]}`).join(', ');
+  return `${words}: one step does not bring any of it inside its bounds`;
 }
 
 function hold(state: SteeringState, holds: string): Decision {

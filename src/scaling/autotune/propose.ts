@@ -8,6 +8,12 @@ import type { Bounds } from './bounds.ts';
 import { isSame, limitsOf, reachOf } from './reach.ts';
 import type { Change, Numbers, Some } from './state.ts';
 
+/**
+ * What may be told to a person is not yet ground to change anything by itself: a model that is off by a quarter, and is
+ * asked every six hours, holds some day by chance.
+ */
+const MOST_BACKTEST_ERROR = 0.15;
+
 export interface Circumstances {
   readonly nowMs: number;
   readonly bounds: Bounds;
@@ -22,6 +28,12 @@ export function propose(advice: Advice, around: Circumstances, id: number): Chan
   const { bounds, parameters, nowMs, workerPerformance, stepFactor } = around;
   const { backtest, today, best, limitSeconds, verdict, sentence } = advice;
   if (!backtest?.held) return 'the model does not reproduce what was recorded: nothing is changed upon it';
+  if (backtest.errorRatio > MOST_BACKTEST_ERROR) {
+    const [off, most] = [backtest.errorRatio, MOST_BACKTEST_ERROR].map(
+      (share) => `${Math.round(share * 100)}%`,
+    );
+    return `the model is off by ${off}: nothing is changed upon more than ${most}`;
+  }
   if (verdict !== 'change' || !today || !best) return sentence;
   if (!isOf(today.parameters, parameters)) return 'the advice is of other parameters than are set now';
   if (!(best.costPerHour.mean < today.costPerHour.mean)) return 'the advised set is predicted to be dearer';

@@ -72,3 +72,15 @@ test('killed by anybody else, it is lost, and says how', async () => {
   expect(error).toBeInstanceOf(AdviceLost);
   expect(error).toMatchObject({ message: expect.stringContaining('SIGKILL') as string });
 });
+
+test('one that hangs is killed when its time is up', async () => {
+  const computing = computeInChild({ recorded: recordedEndpoint(24 * 7), wishes: WISHES }, NEVER, 2_000);
+  const failed = computing.catch((error: unknown) => error);
+  const pid = await childBegun();
+  process.kill(pid, 'SIGSTOP');
+  expect(await failed).toMatchObject({
+    code: 'advice_lost',
+    message: expect.stringMatching(/no answer/) as string,
+  });
+  await until(() => commandOf(pid) === '');
+});

@@ -1,4 +1,6 @@
 /** Parameters steered over HTTP, with whatever can happen between a decision and what comes of it. */
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SharedHistory } from '../../../src/daemon/replicas/shared-history.ts';
 import { SharedKeys } from '../../../src/daemon/replicas/shared-keys.ts';
@@ -44,7 +46,8 @@ describe('on one disk', () => {
       return steerEndpoint({ emulator, clock, store, best: { cold_workers: 4 }, ...options });
     };
     const journalled = () => 0;
-    return { start, clock, journalled, [Symbol.dispose]: () => folder[Symbol.dispose]() };
+    const path = folder.path;
+    return { start, clock, path, journalled, [Symbol.dispose]: () => folder[Symbol.dispose]() };
   }
 
   test('a change is in the journal before it is sent, watched for an hour, and kept', async () => {
@@ -55,6 +58,9 @@ describe('on one disk', () => {
       beforeSend: (values, journal) =>
         void journals.push([values, journal.at(-1)?.phase, journal.at(-1)?.to]),
     });
+    // Before its first look too, it is known to be steered.
+    expect(steered.steering.view('chat')).toMatchObject({ holds: undefined, journal: [] });
+    expect(steered.steering.view('other')).toBeUndefined();
     await steered.minutes(BEFORE - 3, QUIET);
     expect(steered.steering.view('chat')?.holds).toMatch(/first hour after a start/);
     await steered.minutes(3, QUIET);
@@ -121,6 +127,23 @@ describe('on one disk', () => {
       expect((await parametersOf(emulator))['cold_workers']).toBe(5);
     },
   );
+
+  test('a row of the journal that is cut keeps nobody from putting old values back', async () => {
+    await using emulator = await startService();
+    using here = place(emulator);
+    {
+      await using first = await here.start();
+      await first.minutes(BEFORE, QUIET);
+      await first.crash();
+    }
+    const database = new DatabaseSync(join(here.path, 'fleet.sqlite'));
+    database.exec('UPDATE change SET body = substr(body, 1, 20)');
+    database.close();
+    await using second = await here.start({ best: undefined });
+    await second.minutes(5, CROWDED);
+    expect((await parametersOf(emulator))['cold_workers']).toBe(5);
+    expect(second.journal()).toMatchObject([{ id: 1, outcome: 'rolled_back' }]);
+  });
 
   test("a person's hand wins: nothing is put back, and nothing moves for a day", async () => {
     await using emulator = await startService();

@@ -12,12 +12,12 @@ const MOST_REGRET = 1.15;
 
 test(
   'from day four on it costs at most 15% more than the best fixed set that is near enough',
-  () => {
+  async () => {
     const regrets: number[] = [];
     const above: string[] = [];
     for (const seed of seeds(1, Math.ceil(WORLDS / 10))) {
       const world = worldOf(seed, 'truthful');
-      const steered = steer(world);
+      const steered = await steer(world);
       const best = bestFixedSet(world);
       const regret = steered.late.steered.cost / best.cost;
       const isNear = best.steps <= MOST_STEPS && isForeseen(steered) && best.p99Seconds <= world.limitSeconds;

@@ -1,10 +1,9 @@
 /** The cheapest fixed set of a world that keeps its limit: what steering could have come to, had it known all of it. */
 import { ADVISED_PARAMETERS, type AdvisedSet } from '../../../src/scaling/advice/advice.ts';
 import { reachOf } from '../../../src/scaling/autotune/reach.ts';
-import { searchStep, type Tried } from '../../../src/scaling/autotune/step-search.ts';
-import { setOf } from './advisor.ts';
 import { totalsOf } from './endpoint.ts';
-import { runFixed } from './steered.ts';
+import { runFixed, setOf } from './steered.ts';
+import { searchStep, type Tried } from './step-search.ts';
 import { HISTORY_DAYS, STEERED_DAYS, type World } from './world.ts';
 
 const MOST_STEPS = 30;

@@ -6,15 +6,15 @@ import { PATIENCE_MS, tally } from './worlds.ts';
 
 test.each<[keyof typeof BROKEN, Kind, readonly number[], RegExp]>([
   ['no rollback', 'truthful', [4], /cost [\d.]+ of the twin's/],
-  ['no pause', 'truthful', [16], /within six hours of the last change/],
+  ['no pause', 'truthful', [4], /within six hours of the last change/],
   ['no backtest gate', 'lies', [13], /whose backtest did not hold/],
-  ['factor 10', 'truthful', [16], /is too far/],
-])('%s is noticed', { timeout: PATIENCE_MS }, (name, kind, seeds, what) => {
-  const { broken, foreseen, unseen } = tally(seeds, BROKEN[name], kind);
+  ['factor 10', 'truthful', [4], /is too far/],
+])('%s is noticed', { timeout: PATIENCE_MS }, async (name, kind, seeds, what) => {
+  const { broken, foreseen, unseen } = await tally(seeds, BROKEN[name], kind);
   expect([...broken, ...foreseen.worse, ...unseen.worse].join('\n')).toMatch(what);
 });
 
-test('advice that does harm is taken back within the hour', { timeout: PATIENCE_MS }, () => {
-  const { broken, foreseen, unseen } = tally([4], RECKLESS, 'truthful');
+test('advice that does harm is taken back within the hour', { timeout: PATIENCE_MS }, async () => {
+  const { broken, foreseen, unseen } = await tally([4], RECKLESS, 'truthful');
   expect([...broken, ...foreseen.worse, ...unseen.worse]).toEqual([]);
 });

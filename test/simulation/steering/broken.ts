@@ -1,8 +1,8 @@
 /** Steering with one rule broken each: a promise that does not notice proves nothing. */
-import type { Advice, AdvisedSet } from '../../../src/scaling/advice/advice.ts';
+import { ADVISED_PARAMETERS, type Advice, type AdvisedSet } from '../../../src/scaling/advice/advice.ts';
 import { decide, type Decision, type Seen } from '../../../src/scaling/autotune/decide.ts';
 import type { SteeringState } from '../../../src/scaling/autotune/state.ts';
-import { setOf, type Question } from './advisor.ts';
+import type { Question } from './advisor.ts';
 import { STEERING, type Steering } from './steered.ts';
 
 /** What was to go back stays, as if its hour had been fine. */
@@ -20,10 +20,21 @@ function withoutPause(state: SteeringState, seen: Seen, stepFactor?: number): De
   return decide({ ...state, pause: undefined }, { ...seen, advice: impatient }, stepFactor);
 }
 
+/** Goes by advice as if its backtest had held exactly; the journal still says how far it was off. */
+function withoutGate(state: SteeringState, seen: Seen, stepFactor?: number): Decision {
+  const { advice } = seen;
+  const backtest = { errorRatio: 0, held: true };
+  const decision = decide(state, { ...seen, advice: advice && { ...advice, backtest } }, stepFactor);
+  const { change } = decision.state;
+  if (!change || change === state.change) return decision;
+  const expected = { ...change.expected, backtestError: advice?.backtest?.errorRatio ?? Infinity };
+  return { ...decision, state: { ...decision.state, change: { ...change, expected } } };
+}
+
 /** Advice that calls the dearest set that is in reach the cheaper one: what the first hour is there for. */
-function reckless(question: Question): Advice {
+function reckless(question: Question, backtestError = 0): Promise<Advice> {
   const { nowMs, parameters, reach, limitSeconds } = question;
-  const today = setOf(parameters);
+  const today = Object.fromEntries(ADVISED_PARAMETERS.map((name) => [name, parameters[name]])) as AdvisedSet;
   const dear = { target_util: reach.target_util?.least, min_load: reach.min_load?.most };
   const best = {
     ...today,
@@ -36,7 +47,7 @@ function reckless(question: Question): Advice {
     peakHotWorkers: 0,
     meanHotWorkers: 0,
   });
-  return {
+  return Promise.resolve({
     endpoint: 'chat',
     atMs: nowMs,
     fromMs: 0,
@@ -44,17 +55,17 @@ function reckless(question: Question): Advice {
     limitSeconds,
     verdict: 'change',
     sentence: 'it is cheaper',
-    backtest: { errorRatio: 0, held: true },
+    backtest: { errorRatio: backtestError, held: true },
     today: prediction(today, 2),
     best: prediction(best, 1),
-  };
+  });
 }
 
-export const RECKLESS: Steering = { ...STEERING, advise: reckless };
+export const RECKLESS: Steering = { ...STEERING, advise: (question) => reckless(question) };
 
 export const BROKEN = {
   'no rollback': { ...RECKLESS, decide: withoutRollback },
-  'no pause': { ...STEERING, decide: withoutPause },
-  'no backtest gate': { ...STEERING, advise: (question) => STEERING.advise({ ...question, gate: false }) },
-  'factor 10': { ...STEERING, stepFactor: 10 },
+  'no pause': { ...RECKLESS, decide: withoutPause },
+  'no backtest gate': { ...STEERING, decide: withoutGate, advise: (question) => reckless(question, 0.4) },
+  'factor 10': { ...RECKLESS, stepFactor: 10 },
 } as const satisfies Record<string, Steering>;

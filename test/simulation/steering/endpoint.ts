@@ -2,12 +2,13 @@
  * An endpoint on virtual time: the planner's model of a group, with what a watch of it would record by the minute, and what
  * no watch can record: how long requests really waited.
  */
+import type { RecordedStart, RecordedStretch } from '../../../src/scaling/advice/recorded.ts';
 import type { Minute } from '../../../src/scaling/autotune/evidence.ts';
 import { GroupModel } from '../../../src/scaling/planner/model/group.ts';
 import type { GroupObserver } from '../../../src/scaling/planner/model/observer.ts';
 import { QueueTimes } from '../../../src/scaling/planner/model/queue-times.ts';
 import type { WorkerCounts } from '../../../src/scaling/planner/model/time-series.ts';
-import { STATE } from '../../../src/scaling/planner/model/worker-pool.ts';
+import { STATE, type State } from '../../../src/scaling/planner/model/worker-pool.ts';
 import type { PlanSettings } from '../../../src/scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../../src/scaling/rules/findings.ts';
 
@@ -15,6 +16,12 @@ import type { ResolvedParameters } from '../../../src/scaling/rules/findings.ts'
 export interface Sayings {
   /** What it says that workers can do, of what they can. */
   readonly capacity: number;
+}
+
+/** A minute, as steering and as advice have it. */
+export interface SeenMinute {
+  readonly minute: Minute;
+  readonly stretch: RecordedStretch;
 }
 
 /** What a day cost and how long its requests waited. */
@@ -25,16 +32,22 @@ export interface DayTotals {
 
 const MINUTE_SECONDS = 60;
 const DAY_SECONDS = 86_400;
+/** A watch keeps the last ones. */
+const STARTS_KEPT = 100;
+const NOTHING = { work: 0, hot: 0, cold: 0, starting: 0, capacity: 0, cost: 0 };
 
 export class Endpoint implements GroupObserver {
   readonly days: DayTotals[] = [];
+  #starts: RecordedStart[] = [];
+  /** By place: since when it starts, and from what. */
+  readonly #starting = new Map<number, { readonly at: number; readonly from: RecordedStart['from'] }>();
   #model: GroupModel;
   #settings: PlanSettings;
   #parameters: ResolvedParameters;
   readonly #sayings: Sayings;
   #until = 0;
   /** Of the minute that is under way: work, and seconds times workers, capacity, money. */
-  #minute = { work: 0, ready: 0, capacity: 0, cost: 0 };
+  #minute = { ...NOTHING };
   /** Workers that died are in error until then, seconds. */
   #errors: number[] = [];
   /** Work that requests take beyond what they ask, because workers do less than they did. */
@@ -86,21 +99,38 @@ export class Endpoint implements GroupObserver {
     this.#errors.push(this.#model.now + 5 * MINUTE_SECONDS);
   }
 
+  /** How long the last starts took. */
+  get starts(): readonly RecordedStart[] {
+    return this.#starts;
+  }
+
   /** The minute that ends then, as the service tells of it. */
-  endMinute(atSeconds: number): Minute {
+  endMinute(atSeconds: number): SeenMinute {
     this.#model.advance(atSeconds);
     this.workersUntil(atSeconds, this.#model.workers);
-    const { work, ready, capacity, cost } = this.#minute;
-    this.#minute = { work: 0, ready: 0, capacity: 0, cost: 0 };
-    const fromSeconds = atSeconds - MINUTE_SECONDS;
-    this.#errors = this.#errors.filter((until) => until > fromSeconds);
+    const sums = this.#minute;
+    this.#minute = { ...NOTHING };
+    const fromMs = (atSeconds - MINUTE_SECONDS) * 1000;
+    this.#errors = this.#errors.filter((until) => until * 1000 > fromMs);
+    const load = sums.work / this.#drift / MINUTE_SECONDS;
+    const capacity = ((sums.capacity / MINUTE_SECONDS) * this.#sayings.capacity) / this.#drift;
+    const cost = (sums.cost / MINUTE_SECONDS) * 3600;
+    const ready = sums.hot / MINUTE_SECONDS;
     return {
-      fromMs: fromSeconds * 1000,
-      load: work / this.#drift / MINUTE_SECONDS,
-      capacity: ((capacity / MINUTE_SECONDS) * this.#sayings.capacity) / this.#drift,
-      cost: (cost / MINUTE_SECONDS) * 3600,
-      ready: ready / MINUTE_SECONDS,
-      errors: this.#errors.length,
+      minute: { fromMs, load, capacity, cost, ready, errors: this.#errors.length },
+      stretch: {
+        fromMs,
+        toMs: atSeconds * 1000,
+        isSample: false,
+        load,
+        loadAverage: load,
+        hot: ready,
+        cold: sums.cold / MINUTE_SECONDS,
+        starting: sums.starting / MINUTE_SECONDS,
+        ready,
+        readyCapacity: capacity,
+        costPerHour: cost,
+      },
     };
   }
 
@@ -113,11 +143,24 @@ export class Endpoint implements GroupObserver {
     if (seconds <= 0) return;
     const { priceHot, priceCold, priceStarting } = this.#settings;
     const cost = ((hot * priceHot + cold * priceCold + starting * priceStarting) * seconds) / 3600;
-    this.#minute.ready += hot * seconds;
+    this.#minute.hot += hot * seconds;
+    this.#minute.cold += cold * seconds;
+    this.#minute.starting += starting * seconds;
     this.#minute.capacity += capacity * seconds;
     this.#minute.cost += cost;
     this.#dayOf(this.#until).cost += cost;
     this.#until = toSeconds;
+  }
+
+  moved(place: number, _from: State, to: State, at: number): void {
+    if (to === STATE.creating) this.#starting.set(place, { at, from: 'new' });
+    else if (to === STATE.starting) this.#starting.set(place, { at, from: 'cold' });
+    else {
+      const start = this.#starting.get(place);
+      this.#starting.delete(place);
+      if (!start || to !== STATE.hot) return;
+      this.#starts = [...this.#starts, { from: start.from, seconds: at - start.at }].slice(-STARTS_KEPT);
+    }
   }
 
   begun(arrivedSeconds: number, waited: number): void {

@@ -1,5 +1,5 @@
 /** The other half. */
-import { WORLDS } from './worlds.ts';
+import { LAST_SEED, MIDDLE_SEED } from './worlds.ts';
 import { judgeWorlds } from './worlds-judged.ts';
 
-judgeWorlds(Math.floor(WORLDS / 2) + 1, WORLDS);
+judgeWorlds(MIDDLE_SEED + 1, LAST_SEED);

@@ -50,7 +50,7 @@ function unfounded({ change, atMs }: Sent): string[] {
   const { costBefore, costAfter, backtestError } = change.expected;
   return [
     ...(costAfter.mean < costBefore.mean ? [] : [`${when(atMs)}: to a set that was predicted dearer`]),
-    ...(backtestError <= 0.25 ? [] : [`${when(atMs)}: upon advice whose backtest did not hold`]),
+    ...(backtestError <= 0.15 ? [] : [`${when(atMs)}: upon advice whose backtest did not hold`]),
   ];
 }
 

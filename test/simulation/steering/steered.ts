@@ -1,20 +1,21 @@
 /** A world with steering in it, beside its twin without: minute by minute, with the real decisions and the model of the fleet. */
-import type { Advice } from '../../../src/scaling/advice/advice.ts';
+import type { Advice, AdvisedSet } from '../../../src/scaling/advice/advice.ts';
+import type { RecordedStretch } from '../../../src/scaling/advice/recorded.ts';
 import { answered, decide, type Answer } from '../../../src/scaling/autotune/decide.ts';
 import { EVIDENCE_MS, type Minute } from '../../../src/scaling/autotune/evidence.ts';
 import { reachOf, STEP_FACTOR } from '../../../src/scaling/autotune/reach.ts';
 import {
   NEVER_STEERED,
+  parametersSinceMs,
   type Change,
   type Numbers,
   type Some,
   type SteeringState,
 } from '../../../src/scaling/autotune/state.ts';
 import type { Arrival } from '../../../src/scaling/planner/load/load.ts';
-import type { PlanSettings } from '../../../src/scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../../src/scaling/rules/findings.ts';
 import { Random } from '../random.ts';
-import { adviseIn, setOf, type Question } from './advisor.ts';
+import { adviseIn, type Question } from './advisor.ts';
 import { DAY_MINUTES, requestsOf } from './demand.ts';
 import { Endpoint, totalsOf } from './endpoint.ts';
 import { HISTORY_DAYS, STEERED_DAYS, WORLD_MINUTES, type Happening, type World } from './world.ts';
@@ -22,7 +23,7 @@ import { HISTORY_DAYS, STEERED_DAYS, WORLD_MINUTES, type Happening, type World }
 /** Parts that may be broken on purpose. */
 export interface Steering {
   readonly decide: typeof decide;
-  readonly advise: (question: Question) => Advice;
+  readonly advise: (question: Question) => Promise<Advice>;
   readonly stepFactor: number;
 }
 
@@ -64,12 +65,12 @@ export interface Beside {
 }
 
 /** Requests that the advisor goes by, ms: what is older is not asked for, so that worlds stay quick. */
-const REMEMBERED_DAYS = 2;
+const REMEMBERED_DAYS = 1;
 /** Where nothing better was found, worlds are searched anew once a day only: it is most of what they take. */
 const SEARCH_AGAIN_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-export function steer(world: World, steering: Steering = STEERING): Steered {
+export function steer(world: World, steering: Steering = STEERING): Promise<Steered> {
   return new SteeredWorld(world, steering).run();
 }
 
@@ -122,6 +123,7 @@ class SteeredWorld {
   readonly #luck: Random;
   readonly #happenings: Happening[];
   readonly #minutes: Minute[] = [];
+  #stretches: RecordedStretch[] = [];
   readonly #parameters: Numbers[] = [];
   readonly #sent: Sent[] = [];
   readonly #changes = new Map<number, Change>();
@@ -130,8 +132,6 @@ class SteeredWorld {
   #arrivals: Arrival[] = [];
   #state: SteeringState = NEVER_STEERED;
   #advice: Advice | undefined;
-  #changedMs = 0;
-  #measured: Partial<PlanSettings> = {};
   #blindUntil = -1;
 
   constructor(world: World, steering: Steering) {
@@ -144,13 +144,13 @@ class SteeredWorld {
     this.#happenings = [...world.happenings];
   }
 
-  run(): Steered {
+  async run(): Promise<Steered> {
     for (let minute = 0; minute < WORLD_MINUTES; minute += 1) {
       this.#happen(minute);
       this.#ask(minute);
       this.#look(minute);
       if (minute === HISTORY_DAYS * DAY_MINUTES) this.#startsMs.push(minute * MINUTE_MS);
-      if (minute > HISTORY_DAYS * DAY_MINUTES) this.#tick((minute + 1) * MINUTE_MS);
+      if (minute > HISTORY_DAYS * DAY_MINUTES) await this.#tick((minute + 1) * MINUTE_MS);
       this.#parameters.push(numbersOf(this.#steered.parameters));
     }
     const last = HISTORY_DAYS + STEERED_DAYS;
@@ -177,7 +177,6 @@ class SteeredWorld {
       if (!happening) return;
       happen(happening, [this.#steered, this.#twin], this.#world.seed);
       const atMs = minute * MINUTE_MS;
-      if (happening.kind === 'become') this.#measured = happening.settings;
       if (happening.kind === 'hand') this.#handsMs.push(atMs);
       if (happening.kind === 'hole') this.#blindUntil = minute + happening.minutes;
       if (happening.kind === 'restart' && minute > HISTORY_DAYS * DAY_MINUTES) {
@@ -201,10 +200,12 @@ class SteeredWorld {
     const seen = this.#steered.endMinute((minute + 1) * 60);
     this.#twin.endMinute((minute + 1) * 60);
     // What is not seen has no row.
-    if (minute >= this.#blindUntil) this.#minutes.push(seen);
+    if (minute < this.#blindUntil) return;
+    this.#minutes.push(seen.minute);
+    this.#stretches.push(seen.stretch);
   }
 
-  #tick(nowMs: number): void {
+  async #tick(nowMs: number): Promise<void> {
     const { bounds, settings, sayings } = this.#world;
     const isBlind = nowMs / MINUTE_MS <= this.#blindUntil;
     const workerPerformance = settings.performance.least * sayings.capacity;
@@ -224,7 +225,7 @@ class SteeredWorld {
     );
     this.#keep(decision.state);
     if (decision.send) this.#send(decision.send, nowMs);
-    if (decision.wantsAdvice) this.#advice = this.#askAdvice(nowMs, workerPerformance);
+    if (decision.wantsAdvice) this.#advice = await this.#askAdvice(nowMs, workerPerformance);
   }
 
   #send(values: Some, nowMs: number): void {
@@ -235,13 +236,8 @@ class SteeredWorld {
     const luck = this.#luck.next();
     const isLost = luck < this.#world.unanswered;
     const isApplied = !isLost || luck < this.#world.unanswered / 3;
-    if (isApplied) this.#apply(values, nowMs);
+    if (isApplied) this.#steered.parameters = { ...this.#steered.parameters, ...values };
     this.#keep(answered(this.#state, answerOf(isLost, isApplied, luck), nowMs));
-  }
-
-  #apply(values: Some, nowMs: number): void {
-    this.#steered.parameters = { ...this.#steered.parameters, ...values };
-    this.#changedMs = nowMs;
   }
 
   #keep(state: SteeringState): void {
@@ -249,26 +245,37 @@ class SteeredWorld {
     if (state.change) this.#changes.set(state.change.id, state.change);
   }
 
-  #askAdvice(nowMs: number, workerPerformance: number): Advice {
-    const { bounds, limitSeconds, settings, believed } = this.#world;
+  async #askAdvice(nowMs: number, workerPerformance: number): Promise<Advice> {
+    const { bounds, limitSeconds, settings, believed, requestSize } = this.#world;
     const last = this.#advice;
     if (last?.verdict === 'keep' && nowMs - last.toMs < SEARCH_AGAIN_MS) return { ...last, atMs: nowMs };
-    const fromSeconds = nowMs / 1000 - REMEMBERED_DAYS * 86_400;
-    this.#arrivals = this.#arrivals.filter(({ atSeconds }) => atSeconds >= fromSeconds);
-    const { parameters } = this.#steered;
-    const performance = { least: workerPerformance, most: workerPerformance };
+    const fromMs = nowMs - REMEMBERED_DAYS * 86_400_000;
+    this.#arrivals = this.#arrivals.filter(({ atSeconds }) => atSeconds * 1000 >= fromMs);
+    this.#stretches = this.#stretches.filter((stretch) => stretch.fromMs >= fromMs);
+    const parameters = numbersOf(this.#steered.parameters);
+    const { controlSeconds, loadWindowSeconds, scaleDownSeconds, destroySeconds } = settings;
     return this.#steering.advise({
+      endpoint: 'chat',
       nowMs,
+      fromMs,
       parameters,
-      sinceMs: this.#changedMs,
-      reach: reachOf(setOf(parameters), bounds, workerPerformance, this.#steering.stepFactor),
+      parametersSinceMs: parametersSinceMs(this.#state),
+      reach: reachOf(parameters, bounds, workerPerformance, this.#steering.stepFactor),
+      workerPerformance,
       limitSeconds,
-      // Starts are measured: the model follows them, as the history of a fleet does.
-      believed: { ...settings, ...this.#measured, performance, ...believed },
+      stretches: this.#stretches,
+      starts: this.#steered.starts,
+      performances: [workerPerformance],
       arrivals: this.#arrivals,
-      minutes: this.#minutes,
+      requestSize,
+      assumed: { controlSeconds, loadWindowSeconds, scaleDownSeconds, destroySeconds, ...believed },
     });
   }
+}
+
+export function setOf(parameters: AdvisedSet): AdvisedSet {
+  const { target_util, cold_mult, cold_workers, min_load, min_cold_load } = parameters;
+  return { target_util, cold_mult, cold_workers, min_load, min_cold_load };
 }
 
 function answerOf(isLost: boolean, isApplied: boolean, luck: number): Answer {

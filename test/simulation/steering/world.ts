@@ -1,4 +1,5 @@
 /** A world in which an endpoint is steered: one seed gives one. What it is like, and what happens in it when. */
+import type { AdvisedParameter } from '../../../src/scaling/advice/advice.ts';
 import type { Bounds } from '../../../src/scaling/autotune/bounds.ts';
 import { planSettings, type PlanSettings } from '../../../src/scaling/planner/settings.ts';
 import { resolveDefaults } from '../../../src/scaling/rules/check.ts';
@@ -26,9 +27,9 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** History before steering begins, and the week in which it steers, days. */
+/** History before steering begins, and the week in which it steers, days; shorter where only some worlds are run. */
 export const HISTORY_DAYS = 2;
-export const STEERED_DAYS = 7;
+export const STEERED_DAYS = process.env['STEERING_WORLDS'] === undefined ? 4 : 7;
 export const WORLD_MINUTES = (HISTORY_DAYS + STEERED_DAYS) * DAY_MINUTES;
 
 export type Happening =
@@ -65,6 +66,16 @@ export interface World {
 /** Workers that a load of 1 takes, at most, so that worlds stay small. */
 const MEAN_WORKERS = [0.8, 2] as const;
 const PERFORMANCE = 10;
+/** What a person has named: how much may vary decides how long a search takes. */
+const BOUNDED: readonly [readonly AdvisedParameter[], ...(readonly AdvisedParameter[])[]] = [
+  ['target_util', 'min_load'],
+  ['target_util', 'cold_workers', 'min_load'],
+  ['target_util', 'cold_mult', 'min_load'],
+];
+
+function someOf(names: readonly AdvisedParameter[], bounds: Bounds): Bounds {
+  return Object.fromEntries(names.map((name) => [name, bounds[name]]));
+}
 
 export function worldOf(seed: number, only?: Kind): World {
   const random = new Random(seed);
@@ -101,12 +112,12 @@ export function worldOf(seed: number, only?: Kind): World {
       min_load: mean * random.pick([0, 0.3, 0.6, 1]),
       max_workers: maxWorkers,
     }),
-    bounds: {
+    bounds: someOf(random.pick(BOUNDED), {
       target_util: [0.4, 0.95],
       cold_mult: [1, 4],
       cold_workers: [1, Math.max(coldWorkers, Math.min(15, maxWorkers))],
       min_load: [0, 2 * mean],
-    },
+    }),
     limitSeconds: random.pick([120, 180, 240]),
     settings,
     believed: kind === 'wrong model' ? wrong(settings, random) : {},

@@ -8,8 +8,8 @@ const UNSEEN_WORSE = 0.05;
 export function judgeWorlds(from: number, to: number): void {
   test(
     `steered worlds ${from} to ${to} keep every rule, cost less, and wait no longer than they may`,
-    () => {
-      const { broken, foreseen, unseen, costs } = tally(seeds(from, to));
+    async () => {
+      const { broken, foreseen, unseen, costs } = await tally(seeds(from, to));
       console.log(
         [
           `steering, seeds ${from} to ${to}: cost of the twin's in the median ${medianOf(costs).toFixed(3)}, at most ${Math.max(...costs).toFixed(3)}`,

@@ -1,10 +1,14 @@
 /** Many steered worlds, one after the other, and what came of all. */
+import { seedsOf } from '../prove.ts';
 import { inWords, isForeseen, violations, worse } from './judge.ts';
 import { steer, STEERING, type Steering } from './steered.ts';
 import { worldOf, type Kind } from './world.ts';
 
 /** How many there are: STEERING_WORLDS in the environment (`npm run test:long`), or twenty. */
 export const WORLDS = Number(process.env['STEERING_WORLDS'] ?? 20);
+/** The seeds of this part of them. */
+export const [FIRST_SEED, LAST_SEED] = seedsOf(WORLDS);
+export const MIDDLE_SEED = Math.floor((FIRST_SEED + LAST_SEED) / 2);
 /** What a world may take on a busy machine, ms. */
 export const PATIENCE_MS = 120_000 + WORLDS * 15_000;
 
@@ -18,13 +22,17 @@ export interface Tally {
   readonly costs: readonly number[];
 }
 
-export function tally(of: Iterable<number>, steering: Steering = STEERING, only?: Kind): Tally {
+export async function tally(
+  of: Iterable<number>,
+  steering: Steering = STEERING,
+  only?: Kind,
+): Promise<Tally> {
   const broken: string[] = [];
   const costs: number[] = [];
   const foreseen = { count: 0, worse: [] as string[] };
   const unseen = { count: 0, worse: [] as string[] };
   for (const seed of of) {
-    const steered = steer(worldOf(seed, only), steering);
+    const steered = await steer(worldOf(seed, only), steering);
     const story = inWords(steered);
     broken.push(...violations(steered).map((what) => `${what} -- ${story}`));
     const kind = isForeseen(steered) ? foreseen : unseen;

@@ -28,11 +28,21 @@ export function performanceOf({
   return { least: mean * Math.max(0.05, 1 - share), most: mean * (1 + share) };
 }
 
+/** So long tells what workers do just now, ms: by chance some are quicker than others. */
+const LATELY_MS = 1_800_000;
+
+/** What a worker does lately, in what it does in the mean of all the time; undefined where nothing is known of it. */
+export function latePerformanceRatio(stretches: readonly RecordedStretch[]): number | undefined {
+  const mean = meanCapacity(stretches);
+  const late = meanCapacity(stretches, (stretches.at(-1)?.toMs ?? 0) - LATELY_MS);
+  return mean === undefined || late === undefined ? undefined : late / mean;
+}
+
 /** Units/s of a ready worker. */
-function meanCapacity(stretches: readonly RecordedStretch[]): number | undefined {
+function meanCapacity(stretches: readonly RecordedStretch[], sinceMs = -Infinity): number | undefined {
   let [capacity, workers] = [0, 0];
   for (const { ready, readyCapacity, fromMs, toMs } of stretches) {
-    if (readyCapacity === null) continue;
+    if (readyCapacity === null || toMs <= sinceMs) continue;
     capacity += readyCapacity * (toMs - fromMs);
     workers += ready * (toMs - fromMs);
   }

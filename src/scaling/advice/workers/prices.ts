@@ -43,19 +43,16 @@ export function pricesOf(stretches: readonly RecordedStretch[]): Prices | undefi
   return { hot, cold: clamped(cold, hot), starting: clamped(starting, hot) };
 }
 
-/** Of the time, and at least so long, ms: what is paid just now. */
-const LATELY = 1 / 16;
-const LATELY_MS = 1_800_000;
+/** What is paid just now, ms: prices are no chance, and the last looks have them exactly. */
+const LATELY_MS = 300_000;
 
 /** What workers cost lately, in what they cost by these prices; undefined where nothing is known of it. */
 export function lateCostRatio(stretches: readonly RecordedStretch[], prices: Prices): number | undefined {
-  const [first, last] = [stretches[0], stretches.at(-1)];
-  if (!first || !last) return undefined;
-  const fromMs = last.toMs - Math.max(LATELY_MS, (last.toMs - first.fromMs) * LATELY);
+  const fromMs = (stretches.at(-1)?.toMs ?? 0) - LATELY_MS;
   let [cost, expected] = [0, 0];
   for (const stretch of stretches) {
     const { hot, cold, starting, costPerHour } = stretch;
-    if (stretch.fromMs < fromMs || costPerHour === null) continue;
+    if (stretch.toMs <= fromMs || costPerHour === null) continue;
     cost += costPerHour * (stretch.toMs - stretch.fromMs);
     expected +=
       (hot * prices.hot + cold * prices.cold + starting * prices.starting) * (stretch.toMs - stretch.fromMs);

@@ -291,7 +291,8 @@ export class Fleet {
   }
 
   #notePeaks(): void {
-    this.#peak.hot = Math.max(this.#peak.hot, this.workers.hot);
+    const hot = this.#pool.workersIn(STATE.hot) + this.#pool.workersIn(STATE.draining);
+    this.#peak.hot = Math.max(this.#peak.hot, hot);
     this.#peak.total = Math.max(this.#peak.total, this.#pool.total);
   }
 }

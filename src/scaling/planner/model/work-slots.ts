@@ -85,6 +85,7 @@ export class WorkSlots {
 
   /** The hot worker that will first have done all it has, and when. */
   freeFirst(): [worker: number, freeAt: number] {
+    if (this.#slots === 1 && this.free.size > 0) return [this.holderOf(0), this.free.minKey];
     const free = new Map<number, number>();
     for (let place = 0; place < this.free.size; place += 1) {
       const worker = this.holderOf(place);

@@ -28,7 +28,11 @@ afterEach(async () => {
 /** A watch that has looked since so many hours before the start. */
 async function begin(
   hours: number,
-  over: { readonly mayRun?: () => boolean; readonly compute?: ComputeAdvice } = {},
+  over: {
+    readonly mayRun?: () => boolean;
+    readonly compute?: ComputeAdvice;
+    readonly endpoints?: readonly string[];
+  } = {},
 ) {
   const asked: AdviceQuestion[] = [];
   const since = START - hours * HOUR_MS;
@@ -36,7 +40,12 @@ async function begin(
   const declined = await advise({ ...recordedEndpoint(1), stretches: [] }, { nowMs: START });
   service = startAdvice({
     fleet: {
-      view: () => fleetView([endpointView({ parameters: seen.parameters })]),
+      view: () =>
+        fleetView(
+          (over.endpoints ?? ['chat']).map((endpoint) =>
+            endpointView({ endpoint, parameters: seen.parameters }),
+          ),
+        ),
       history({ fromMs, toMs }) {
         const rows: HistoryRow[] = [];
         for (
@@ -98,6 +107,33 @@ test('the schedule brings the next', async () => {
   expect(asked.length).toBeGreaterThanOrEqual(2);
 });
 
+test('an endpoint whose advice is lost each time keeps no other from having one', async () => {
+  const { asked } = await begin(12, {
+    endpoints: ['large', 'chat'],
+    compute: ({ recorded }) =>
+      recorded.endpoint === 'large'
+        ? Promise.reject(new AdviceLost('killed'))
+        : Promise.resolve(undefined as never),
+  });
+  await vi.advanceTimersByTimeAsync(15 * 60_000);
+  expect(service?.latest('chat')).toBeDefined();
+  const ofChat = () => asked.filter(({ recorded }) => recorded.endpoint === 'chat').length;
+  const before = ofChat();
+  await vi.advanceTimersByTimeAsync(24 * HOUR_MS);
+  expect(ofChat()).toBeGreaterThan(before);
+});
+
+test('the first of them is asked for once, however long it takes', async () => {
+  let answer = (): void => {};
+  const { asked } = await begin(12, {
+    compute: () => new Promise((resolve) => (answer = () => resolve(undefined as never))),
+  });
+  await vi.advanceTimersByTimeAsync(45 * 60_000);
+  answer();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(asked).toHaveLength(1);
+});
+
 test('a replica that does not watch computes nothing', async () => {
   const { asked } = await begin(12, { mayRun: () => false });
   await vi.advanceTimersByTimeAsync(30 * HOUR_MS);
@@ -146,10 +182,15 @@ test('steering asks within what it may reach, one question after the other', asy
     parameters: recordedEndpoint(1).parameters,
     parametersSinceMs: 5,
     bounds: { target_util: [0.4, 0.6] },
+    isCautious: true,
   } as const;
   const { signal } = new AbortController();
   await Promise.all([service?.ask(question, signal), service?.ask(question, signal)]);
   expect(running.most).toBe(1);
-  expect(asked[0]).toMatchObject({ bounds: { target_util: [0.4, 0.6] }, recorded: { parametersSinceMs: 5 } });
+  expect(asked[0]).toMatchObject({
+    bounds: { target_util: [0.4, 0.6] },
+    isCautious: true,
+    recorded: { parametersSinceMs: 5 },
+  });
   await expect(service?.ask({ ...question, endpoint: 'gone' }, signal)).rejects.toThrow('not watched');
 });

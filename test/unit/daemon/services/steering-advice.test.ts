@@ -15,7 +15,7 @@ test('advice is asked within one step, and of what bounds do not name nothing ma
   });
   expect(asked).toMatchObject({ endpoint: 'chat', parametersSinceMs: 7, parameters: PARAMETERS });
   expect(asked.bounds).toEqual({
-    target_util: [0.9 / 1.5, 0.95],
+    target_util: [0.6, 0.95],
     cold_mult: [2.5, 2.5],
     cold_workers: [4, 7],
     min_load: [0, 0],

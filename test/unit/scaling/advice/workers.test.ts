@@ -1,8 +1,14 @@
 /** What workers cost, can do, and how long they start, told from what was recorded. */
 import { describe, expect, test } from 'vitest';
-import { performanceOf, startsOf } from '../../../../src/scaling/advice/workers/measured.ts';
+import { advise } from '../../../../src/scaling/advice/advise.ts';
+import {
+  latePerformanceRatio,
+  performanceOf,
+  startsOf,
+} from '../../../../src/scaling/advice/workers/measured.ts';
 import { lateCostRatio, pricesOf } from '../../../../src/scaling/advice/workers/prices.ts';
 import { SETTING_DEFAULTS } from '../../../../src/scaling/planner/settings.ts';
+import { recordedEndpoint } from '../../../support/recorded-endpoint.ts';
 import { stretches } from './stretches.ts';
 
 describe('prices', () => {
@@ -85,11 +91,13 @@ test('starts take as long as they did, or as the planner takes it where none was
 });
 
 test('what workers cost lately is told from what they cost before', () => {
-  const recorded = (late: number) =>
-    stretches(960, (index) => ({ hot: 2, cold: 0, costPerHour: index < 840 ? 1 : late }));
+  const recorded = (late: number, looks = 120) =>
+    stretches(960, (index) => ({ hot: 2, cold: 0, costPerHour: index < 960 - looks ? 1 : late }));
   const prices = { hot: 0.5, cold: 0, starting: 0.5 };
   expect(lateCostRatio(recorded(1), prices)).toBeCloseTo(1);
   expect(lateCostRatio(recorded(2), prices)).toBeCloseTo(2);
+  // Five minutes ago.
+  expect(lateCostRatio(recorded(2, 20), prices)).toBeCloseTo(2);
   expect(lateCostRatio([], prices)).toBeUndefined();
   expect(
     lateCostRatio(
@@ -97,4 +105,33 @@ test('what workers cost lately is told from what they cost before', () => {
       prices,
     ),
   ).toBeUndefined();
+});
+
+test('what workers do lately is told from what they did in all the time', () => {
+  const recorded = (late: number) =>
+    stretches(960, (index) => ({ ready: 2, readyCapacity: index < 840 ? 200 : late }));
+  expect(latePerformanceRatio(recorded(200))).toBeCloseTo(1);
+  expect(latePerformanceRatio(recorded(100))).toBeCloseTo(100 / (200 * (840 / 960) + 100 * (120 / 960)));
+  expect(latePerformanceRatio([])).toBeUndefined();
+  // Nobody was ready in the last half hour.
+  const asleep = stretches(960, (index) =>
+    index < 840 ? { ready: 2, readyCapacity: 200 } : { ready: 0, readyCapacity: 0 },
+  );
+  expect(latePerformanceRatio(asleep)).toBeUndefined();
+});
+
+test.each([
+  ['a price', { costPerHour: 2 }, /cost 1\.\d+ times lately/],
+  ['a performance', { readyCapacity: 400 }, /do 1\.\d+ times lately/],
+])('%s that has just changed is no ground for advice', async (_, late, words) => {
+  const recorded = recordedEndpoint(4);
+  const changed = recorded.stretches.map((stretch, index) =>
+    index < recorded.stretches.length - 120 ? stretch : { ...stretch, ...late },
+  );
+  const { verdict, sentence } = await advise(
+    { ...recorded, stretches: changed },
+    { nowMs: 0, requestSize: 100 },
+  );
+  expect(verdict).toBe('declined');
+  expect(sentence).toMatch(words);
 });

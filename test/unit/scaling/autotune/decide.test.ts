@@ -73,6 +73,11 @@ describe('a change', () => {
       { ...wrong, backtest: { errorRatio: 0.3, held: false } },
       /does not reproduce/,
     ],
+    [
+      'whose model is off by a fifth',
+      { ...wrong, backtest: { errorRatio: 0.2, held: true } },
+      /off by 20%: nothing is changed upon more than 15%/,
+    ],
     ['without a backtest', { ...wrong, backtest: undefined }, /does not reproduce/],
     ['to keep what is there', { ...wrong, verdict: 'keep' as const, sentence: 'keep it' }, /keep it/],
     ['that is dearer by its own word', { ...wrong, verdict: 'dearer' as const }, /cheaper/],
@@ -124,6 +129,17 @@ describe('nothing new moves', () => {
     const decision = decide(READ, seenOf(seen));
     expect(decision).toMatchObject({ send: undefined, state: READ, holds: expect.stringMatching(holds) });
     expect(decision.wantsAdvice).toBe(holds.source === 'awaited');
+  });
+
+  test('where one step brings no parameter inside its bounds, and no advice is asked for', () => {
+    const bounds = { target_util: [0.3, 0.5], cold_workers: [20, 30] } as const;
+    expect(decide(READ, seenOf({ bounds, advice: undefined }))).toMatchObject({
+      send: undefined,
+      wantsAdvice: false,
+      holds: 'target_util is 0.9, cold_workers is 5: one step does not bring any of it inside its bounds',
+    });
+    const one = { ...bounds, cold_workers: [1, 10] } as const;
+    expect(decide(READ, seenOf({ bounds: one, advice: undefined })).wantsAdvice).toBe(true);
   });
 
   test('within six hours of the last change', () => {

@@ -1,9 +1,10 @@
-/**
- * The cheapest set that keeps the limit and is one step away: what steering asks advice for, since a set that is halfway to
- * a good one may be a bad one, and no set is set that was not predicted itself. Pure; whoever calls has the model.
- */
-import { ADVISED_PARAMETERS, type AdvisedParameter, type AdvisedSet } from '../advice/advice.ts';
-import { isSame, type Reach, type Span } from './reach.ts';
+/** The cheapest set that keeps the limit and is one step away, found by trying each parameter in turn. */
+import {
+  ADVISED_PARAMETERS,
+  type AdvisedParameter,
+  type AdvisedSet,
+} from '../../../src/scaling/advice/advice.ts';
+import { isSame, type Reach, type Span } from '../../../src/scaling/autotune/reach.ts';
 
 /** What a set would do, in whatever world it is tried. */
 export interface Outcome {

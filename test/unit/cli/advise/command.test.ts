@@ -1,0 +1,54 @@
+/** What `pilotlight advise` says before it computes anything, and where it cannot ask the daemon. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { pilotlight } from '../../../support/console.ts';
+import { listenWithFleet, type FleetListener } from '../../../support/fleet-listener.ts';
+import { endpointView, fleetView, minuteRow, recordedFleet } from '../../../support/recorded-fleet.ts';
+
+let listener: FleetListener | undefined;
+afterEach(async () => {
+  await listener?.[Symbol.asyncDispose]();
+  listener = undefined;
+});
+
+async function advise(...words: readonly string[]) {
+  const rows = { chat: [minuteRow(Date.now() - 600_000)] };
+  listener = await listenWithFleet(recordedFleet(() => fleetView([endpointView()]), rows));
+  return pilotlight(['advise', ...words, '--url', listener.url]);
+}
+
+test.each([[[]], [['--journal']], [['--journal', '--json']]])(
+  'a daemon that wants a token, or is not there, is one line and its exit code: advise %j',
+  async (words) => {
+    const server = createServer((_, response) => void response.writeHead(401).end()).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const closed = await pilotlight(['advise', ...words, '--url', url]);
+    expect([closed.code, closed.stdout]).toEqual([4, '']);
+    expect(closed.stderr).toMatch(/^[^\n]*wants a token: PILOTLIGHT_METRICS_TOKEN[^\n]*\n$/);
+    await new Promise((resolve) => server.close(resolve));
+    const away = await pilotlight(['advise', ...words, '--url', url]);
+    expect([away.code, away.stdout]).toEqual([3, '']);
+    expect(away.stderr).toMatch(/^[^\n]*api\/status: [^\n]+\n$/);
+  },
+);
+
+test('ten minutes of history are declined, in words', async () => {
+  const { code, stdout } = await advise('chat');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^chat: declined: its load is known for 1 minutes; an hour is the least/);
+});
+
+test.each([
+  [['--html', '/no/such/folder/page.html'], /--html .*no such file or directory/],
+  [['--weight', 'tokens=1'], /--weight is of the columns of a --trace/],
+  [['--journal', '--html', 'page.html'], /--journal' cannot be used with option '--html/],
+  [['--since', '401d'], /1h to 400d/],
+  [['--since', '59m'], /1h to 400d/],
+  [['nope'], /no endpoint nope; there is: chat/],
+])('what cannot be done is said before anything is computed: advise %j', async (words, said) => {
+  const { code, stdout, stderr } = await advise(...words);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(said);
+});

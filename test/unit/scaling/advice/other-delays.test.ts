@@ -1,0 +1,40 @@
+/** Delays of the service that nobody knows: where others fit as well, and matter. */
+import { expect, test } from 'vitest';
+import { rateOf } from '../../../../src/scaling/advice/load/rate.ts';
+import { turnsOnDelays } from '../../../../src/scaling/advice/other-delays.ts';
+import { planSettings } from '../../../../src/scaling/planner/settings.ts';
+import { resolveDefaults } from '../../../../src/scaling/rules/check.ts';
+import { stretches } from './stretches.ts';
+
+const SET = { ...resolveDefaults({}), cold_workers: 2, max_workers: 6 };
+const SETTINGS = planSettings({ performance: { least: 100, most: 100 }, priceHot: 1, priceCold: 0.1 });
+
+/** Three hours under a load, of requests of a second. */
+function asked(loadAt: (index: number) => number, fit: number, given = {}): boolean {
+  const recorded = stretches(720, (index) => ({ load: loadAt(index), loadAverage: loadAt(index) }));
+  return turnsOnDelays({
+    sets: [SET],
+    source: {
+      settings: SETTINGS,
+      rate: rateOf(recorded),
+      size: { mean: 100, dispersion: 1, from: 'given' },
+      trace: undefined,
+    },
+    given,
+    error: 0.03,
+    errorWith: () => fit,
+  });
+}
+
+/** Two minutes of each twenty. */
+const bursts = (index: number) => (index % 80 < 8 ? 400 : 20);
+
+test('the answer turns on them where others fit as well and make a set cost something else', () => {
+  expect(asked(bursts, 0.04)).toBe(true);
+});
+
+test('it does not where others fit worse, or change nothing, or where somebody has said what they are', () => {
+  expect(asked(bursts, 0.06)).toBe(false);
+  expect(asked(() => 250, 0.01)).toBe(false);
+  expect(asked(bursts, 0.01, { scaleDownSeconds: 60, loadWindowSeconds: 60 })).toBe(false);
+});
