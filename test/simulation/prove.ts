@@ -34,8 +34,8 @@ export const SCENARIOS = {
 
 export type ScenarioName = keyof typeof SCENARIOS;
 
-/** How many schedules the large scenarios run: SIMULATION_RUNS in the environment, or 10,000. */
-export const RUNS = Number(process.env['SIMULATION_RUNS'] ?? 10_000);
+/** How many schedules the large scenarios run: SIMULATION_RUNS in the environment, or 5,000. */
+export const RUNS = Number(process.env['SIMULATION_RUNS'] ?? 5_000);
 
 /** Which part of the schedules, of how many parts: SIMULATION_PART in the environment, as 2/5, or all. */
 const [PART = 1, PARTS = 1] = (process.env['SIMULATION_PART'] ?? '1/1').split('/').map(Number);
