@@ -4,6 +4,8 @@
  * new ones and removes those that slid out or were packed, and never writes the other thousands again.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { isRecord } from '../../contract/is-record.ts';
+import { UnreadableFile } from '../../storage/database-file.ts';
 import type { GroupProgress } from '../tail/group.ts';
 import type { Stream } from '../tail/stream.ts';
 import { nextPlace, restoredWindow, type Block, type LineWindow } from '../tail/window.ts';
@@ -45,11 +47,14 @@ export class ProgressStore {
     };
   }
 
-  /** @throws SyntaxError when what is stored cannot be read. */
+  /** @throws SyntaxError or UnreadableFile when what is stored cannot be read. */
   read(workergroupId: number): GroupProgress | undefined {
     const body = this.#statements.get.get(workergroupId)?.['body'];
     if (body === undefined) return undefined;
-    const { streams, ...rest }: StoredProgress = JSON.parse(String(body));
+    const stored: unknown = JSON.parse(String(body));
+    if (!isProgress(stored))
+      throw new UnreadableFile(`what is stored of worker group ${workergroupId} is none`);
+    const { streams, ...rest } = stored;
     return {
       ...rest,
       streams: Object.fromEntries(
@@ -100,6 +105,20 @@ export class ProgressStore {
       if (recentFrom + index >= next) addLine.run(workergroupId, level, recentFrom + index, line);
     }
   }
+}
+
+/** Numbers that are none would go out with each line: what nobody here has written is not gone on from. */
+function isProgress(stored: unknown): stored is StoredProgress {
+  if (!isRecord(stored) || !isRecord(stored['streams'])) return false;
+  const { epoch, seq, ceiling = 0, linesPerSecond = 0, streams } = stored;
+  const streamsFit = Object.values(streams as object).every(
+    (stream: unknown) => isRecord(stream) && isCount(stream['from']),
+  );
+  return streamsFit && [epoch, seq, ceiling].every(isCount) && typeof linesPerSecond === 'number';
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function blockOf({ ordinal, lines, packed }: Record<string, unknown>): Block {

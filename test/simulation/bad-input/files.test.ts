@@ -69,6 +69,15 @@ describe('of the daemon', () => {
     }
   }
 
+  /** Far beyond what it takes, so that what is never done has its counterexample. */
+  async function atLast(work: Promise<void>, seen: () => string): Promise<void> {
+    let overdue: NodeJS.Timeout | undefined;
+    const never = new Promise<void>((_, reject) => {
+      overdue = setTimeout(() => reject(new Error(`it does not do its work: ${seen()}`)), 40_000);
+    });
+    await Promise.race([work, never]).finally(() => clearTimeout(overdue));
+  }
+
   const place = fc.constantFrom(
     'state/spool.sqlite',
     'state/fleet.sqlite',
@@ -204,7 +213,7 @@ describe('of the daemon', () => {
         // Lines have nowhere to go while something else stands there, and go there when it is gone.
         if (wrong.kind === 'stands' && wrong.name === 'logs/worker.log')
           rmSync(join(folder.path, wrong.name), { recursive: true, force: true });
-        await expectWork(daemon, folder.path);
+        await atLast(expectWork(daemon, folder.path), () => JSON.stringify(daemon.messages.slice(-5)));
         expect(readdirSync(join(folder.path, 'state'))).toContain('spool.sqlite');
       }),
       casesOf(5, 200),

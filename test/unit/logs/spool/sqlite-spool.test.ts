@@ -230,6 +230,30 @@ describe('a database that cannot be read', () => {
     again.close();
   });
 
+  test.each([
+    ['$.seq', '[]'],
+    ['$.epoch', '"1"'],
+    ['$.ceiling', '-1'],
+    ['$.linesPerSecond', '{}'],
+    ['$.streams', 'null'],
+    ['$.streams."".from', '0.5'],
+  ])('with %s of a group that is %s, is set aside: no line is numbered by that', async (path, value) => {
+    using folder = temporaryFolder();
+    const before = await open(folder.path, ['stdout']);
+    before.append(7, recordsFrom(1, 1), progressAt(1, ['a line']));
+    before.close();
+    const db = new DatabaseSync(join(folder.path, 'spool.sqlite'));
+    db.prepare('UPDATE progress SET body = json_set(body, ?, json(?))').run(path, value);
+    db.close();
+    const events: LogEvent[] = [];
+    const spool = await open(folder.path, ['stdout'], events);
+    expect(spool.progress(7)).toBeUndefined();
+    spool.append(7, recordsFrom(2, 1), progressAt(2));
+    expect(events.map(({ kind }) => kind)).toEqual(['spool set aside']);
+    expect(spool.epochAfterLoss).toBeGreaterThan(1);
+    spool.close();
+  });
+
   test('while it runs, loses what waited, counts it, and goes on without a new epoch', async () => {
     using folder = temporaryFolder();
     const events: LogEvent[] = [];
