@@ -54,6 +54,7 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
   let lastTickAt = heardAt;
   let openConnections = 0;
   let app: AppSnapshot | undefined;
+  let asked = 0;
   let reloaded: (result: ReloadResult) => void = () => {};
 
   heart.listen((message) => {
@@ -64,7 +65,9 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
       case 'reload':
         return options.onReload();
       case 'reloaded':
-        return reloaded(message);
+        // A late answer to an earlier one is none to this.
+        if (message.number === asked) reloaded(message);
+        return;
       case 'stop':
         return options.onStop(message.withinMs);
     }
@@ -99,9 +102,13 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
     async reload() {
       const { promise, resolve } = Promise.withResolvers<ReloadResult>();
       reloaded = resolve;
-      const silent: ReloadResult = { ok: false, problems: ['the heart did not answer in time'] };
+      const silent: ReloadResult = {
+        ok: false,
+        problems: ['the heart did not answer in time; it may take the configuration yet'],
+      };
       const timer = setTimeout(() => resolve(silent), RELOAD_PATIENCE_MS);
-      heart.send({ type: 'reload' });
+      asked += 1;
+      heart.send({ type: 'reload', number: asked });
       const { ok, problems } = await promise;
       clearTimeout(timer);
       return { ok, problems };

@@ -38,8 +38,13 @@ export type HeartMessage =
   | { readonly type: 'report'; readonly report: Report }
   /** Load the configuration again, as a SIGHUP asks for. */
   | { readonly type: 'reload' }
-  /** The answer to the daemon's own `reload`. */
-  | { readonly type: 'reloaded'; readonly ok: boolean; readonly problems: readonly string[] }
+  /** The answer to the daemon's own `reload` of this number. */
+  | {
+      readonly type: 'reloaded';
+      readonly number: number;
+      readonly ok: boolean;
+      readonly problems: readonly string[];
+    }
   /** Drain and end, within so many ms. */
   | { readonly type: 'stop'; readonly withinMs: number };
 
@@ -47,8 +52,8 @@ export type DaemonMessage =
   /** Its parts are started; it can be asked to reload and to stop. */
   | { readonly type: 'started' }
   | { readonly type: 'taken'; readonly number: number }
-  /** Load the heart's part of the configuration. */
-  | { readonly type: 'reload' }
+  /** Load the heart's part of the configuration. Numbers count up. */
+  | { readonly type: 'reload'; readonly number: number }
   /** The reload that the heart asked for was refused: nothing changes on either side. */
   | { readonly type: 'reload-refused' }
   | { readonly type: 'log-level'; readonly level: string }

@@ -115,7 +115,7 @@ export class Supervisor {
         this.#unanswered = 0;
         return reports.taken(message.number);
       case 'reload':
-        return void this.#answerReload();
+        return void this.#answerReload(message.number);
       case 'reload-refused':
         return onReloadRefused();
       case 'log-level':
@@ -125,13 +125,13 @@ export class Supervisor {
     }
   }
 
-  async #answerReload(): Promise<void> {
+  async #answerReload(number: number): Promise<void> {
     const { onReload, reports } = this.#options;
     const asked = this.#child;
     const result = await onReload();
     // The answer comes after the reports, so that whoever gets it sees the effect.
     await reports.upToDate();
-    asked?.send({ type: 'reloaded', ...result });
+    asked?.send({ type: 'reloaded', number, ...result });
   }
 
   #ended(how: string, livedMs: number): void {

@@ -239,9 +239,14 @@ test('a daemon leads a reload, asks for the end, and what a former one says is n
   await vi.advanceTimersByTimeAsync(1_000);
   expect(scene.supervisor.reload()).toBe(true);
   expect(scene.current.heard.at(-1)).toEqual({ type: 'reload' });
-  scene.current.say({ type: 'reload' });
+  scene.current.say({ type: 'reload', number: 3 });
   await vi.advanceTimersByTimeAsync(10);
-  expect(scene.current.heard.at(-1)).toEqual({ type: 'reloaded', ok: true, problems: ['as it was'] });
+  expect(scene.current.heard.at(-1)).toEqual({
+    type: 'reloaded',
+    number: 3,
+    ok: true,
+    problems: ['as it was'],
+  });
   const former = scene.current;
   former.end('exit code 1');
   await vi.advanceTimersByTimeAsync(1);
