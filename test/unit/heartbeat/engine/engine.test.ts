@@ -148,6 +148,15 @@ describe('a slow attempt', () => {
     expect(patient.beat).toEqual(beat);
   });
 
+  it('that is refused after it is overdue does not put off the next one', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    patient.nextAttempt();
+    patient.pass(10_000);
+    const { nextIn } = patient;
+    patient.answer({ type: 'throttled' });
+    expect(patient.nextIn).toBe(nextIn);
+  });
+
   it('noticed late delays the next one no further', () => {
     const patient = new Patient({ ttl: 300_000 }).light();
     patient.nextAttempt();
@@ -186,6 +195,8 @@ describe('an urgent heartbeat', () => {
     patient.answer(ACCEPTED);
     expect(patient.aborted).toEqual([first.attempt]);
     expect(patient.beat.inFlight).toEqual([]);
+    expect(patient.told('superseded')).toEqual([{ type: 'superseded', attempt: first.attempt }]);
+    expect(patient.told('failed').every(({ attempt }) => attempt !== first.attempt)).toBe(true);
   });
 
   it('does not hedge any more after a 429', () => {
@@ -348,6 +359,7 @@ describe('401', () => {
     patient.pass(1500);
     patient.tell({ type: 'key', generation: 2 });
     expect(patient.nextIn).toBeLessThanOrEqual(0);
+    expect(patient.beat.latestAt).toBe(patient.mono);
     expect(patient.nextAttempt().keyGeneration).toBe(2);
   });
 
