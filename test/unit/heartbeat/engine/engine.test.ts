@@ -332,6 +332,15 @@ describe('429', () => {
     expect(patient.remaining).toBeCloseTo(13_000);
   });
 
+  it('of one that may have lapsed is obeyed for at most an interval at a time: there is nothing left to lose', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    patient.nextAttempt();
+    patient.wall += 120_000; // somebody may have set the clock
+    patient.answer({ type: 'throttled', retryAfterMs: 500_000 });
+    expect(patient.state).toBe('lapsed');
+    expect(patient.beat.dueAt - patient.mono).toBe(12_000);
+  });
+
   it('without a TTL is obeyed for at most an interval at a time: the TTL may be short', () => {
     const patient = new Patient({}).light();
     patient.nextAttempt();
