@@ -28,7 +28,10 @@ test('an acknowledged beat is as old as it says since it left, in elapsed time',
   const patient = new Patient({ ttl: 60_000 }).light();
   expect(ageOf(patient.beat, patient.mono)).toBe(50);
   patient.pass(949);
-  expect([ageOf(patient.beat, patient.mono), wasJustReached(patient.beat, patient.mono)]).toEqual([999, true]);
+  expect([ageOf(patient.beat, patient.mono), wasJustReached(patient.beat, patient.mono)]).toEqual([
+    999,
+    true,
+  ]);
   patient.pass(1);
   expect(wasJustReached(patient.beat, patient.mono)).toBe(false);
   patient.wall += 1500; // a suspend that no alarm is worth
