@@ -34,6 +34,8 @@ const HEART: BuildOptions = {
   outExtension: { '.js': '.cjs' },
   // CommonJS has no import.meta.
   banner: { js: "const __moduleUrl=require('node:url').pathToFileURL(__filename).href;" },
+  // undici loads it although HTTP/2 is off here, and does without where a Node is built without it (its client-h2.js).
+  alias: { 'node:http2': join(root, '.config/no-http2.cjs') },
   define: { ...DEFINITIONS, 'import.meta.url': '__moduleUrl' },
 };
 

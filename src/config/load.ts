@@ -60,6 +60,7 @@ export function loadConfig(
     ...daemon.problems,
     ...cross.map(({ problem }) => problem),
     ...plainHttpProblems(DAEMON_OPTIONS.serverlessUrl.variable, values.serverlessUrl),
+    ...steeringProblems(values, daemon.broken),
   ];
   // What the file says may be what is missing.
   const daemonProblems = effective.isAwaited
@@ -180,6 +181,27 @@ function sinkProblems(
       const message = `required: ${PREFIX}LOG_SINKS lists ${sink}`;
       return { feature, problem: configError(PREFIX + variable, undefined, type.name, message) };
     });
+}
+
+/** Asked to change parameters, and not told which, or of what: nobody should believe that it does. */
+function steeringProblems(
+  { autotune, autotuneBounds = {}, endpoints = [] }: Partial<DaemonSettings>,
+  broken: ReadonlySet<DaemonOptionKey>,
+): ConfigProblem[] {
+  if (autotune !== 'apply') return [];
+  const warning = (key: 'autotuneBounds' | 'endpoints', message: string): ConfigProblem[] => {
+    const { variable, type } = DAEMON_OPTIONS[key];
+    const allowed = type.name;
+    return [{ severity: 'warning', variable: PREFIX + variable, got: undefined, allowed, message }];
+  };
+  if (endpoints.length === 0 && !broken.has('endpoints'))
+    return warning('endpoints', `${PREFIX}AUTOTUNE is apply, but no endpoint is watched: nothing is changed`);
+  const isBounded = Object.values(autotuneBounds).some((bounds) => Object.keys(bounds).length > 0);
+  if (isBounded || broken.has('autotuneBounds')) return [];
+  return warning(
+    'autotuneBounds',
+    `${PREFIX}AUTOTUNE is apply, but nothing is named that may be changed: nothing is`,
+  );
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);

@@ -99,7 +99,7 @@ export class Observation {
    * @param lives Of its own workers.
    */
   workerPerformance(lives: Iterable<WorkerLife>): number | undefined {
-    const perfs = [...lives].flatMap((life) => (isPresent(life) ? (life.perf ?? []) : []));
+    const perfs = performancesOf(lives);
     return perfs.length === 0 ? undefined : quantile(perfs, 0.5);
   }
 
@@ -124,6 +124,6 @@ export class Observation {
   }
 }
 
-function performancesOf(lives: readonly WorkerLife[]): number[] {
-  return lives.flatMap((life) => (isPresent(life) ? (life.perf ?? []) : []));
+function performancesOf(lives: Iterable<WorkerLife>): number[] {
+  return Array.from(lives).flatMap((life) => (isPresent(life) ? (life.perf ?? []) : []));
 }

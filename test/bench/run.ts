@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { root } from '../support/optional.ts';
-import { FIGURES, holds, type Measurement } from './figures.ts';
+import { FIGURES, holds, quantile, type Measurement } from './figures.ts';
 import type { GrowthPoint } from './growth-rows.ts';
 import type { PeerMeasurement } from './peer-rows.ts';
 import { benchTable, partialTable, RESULTS, type Results } from './results.ts';
@@ -78,7 +78,7 @@ const results: Results = {
   node: process.versions.node,
   quick: values.quick,
   loadAverage: loadavg()[2] ?? 0,
-  loopMs: plainLoopMs(),
+  bareStartMs: bareStartMs(),
   figures: FIGURES.flatMap(({ id }) => measurements.get(id) ?? []),
   growth,
   peers,
@@ -94,12 +94,14 @@ if (failed.length > 0) {
   process.exitCode = 1;
 }
 
-/** How fast this machine is just now: 300 million additions, which took 500 ms where the bounds were set. */
-function plainLoopMs(): number {
-  const from = performance.now();
-  let sum = 0;
-  for (let index = 0; index < 3e8; index += 1) sum += index & 3;
-  return sum > 0 ? Math.round(performance.now() - from) : Number.NaN;
+/** How fast this machine is just now at what a program does: a loop of sums says nothing of memory and system calls. */
+function bareStartMs(): number {
+  const times = Array.from({ length: 15 }, () => {
+    const from = performance.now();
+    spawnSync(process.execPath, ['-e', '0']);
+    return performance.now() - from;
+  });
+  return Math.round(quantile(times, 0.5));
 }
 
 /** Lines of JSON are measurements; a script may print others, for people. */

@@ -134,6 +134,8 @@ describeWith(
       await emulator.journal.waitFor({ operation: 'deployments.heartbeat', status: 200 });
       daemon.child.kill('SIGTERM');
       expect(await daemon.exit, daemon.stderr()).toBe(0);
+      // For the next start.
+      expect(readdirSync(join(project, 'node_modules/pilotlight/dist/.compile-cache'))).not.toEqual([]);
     });
 
     test('importing it does nothing else', () => {

@@ -1,15 +1,26 @@
 /**
  * `npm run test:long -- --runs 1000000`: the simulation with more schedules than the normal test run has time for; with
- * a folder behind it, such as test/simulation/advice, of that alone.
+ * a name behind it, such as logs, of the suites that have it in their path alone; with `--part 2/5`, the second fifth of
+ * the seeds of those that print them.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
 const { values, positionals } = parseArgs({
-  options: { runs: { type: 'string', default: '100000' }, steered: { type: 'string', default: '1000' } },
+  options: {
+    runs: { type: 'string', default: '100000' },
+    steered: { type: 'string', default: '1000' },
+    part: { type: 'string', default: '1/1' },
+  },
   allowPositionals: true,
 });
-for (const [name, value] of Object.entries(values)) {
+const { part, ...counts } = values;
+const [, which = 0, of = 0] = /^([1-9]\d*)\/([1-9]\d*)$/.exec(part)?.map(Number) ?? [];
+if (which < 1 || which > of) {
+  process.stderr.write(`--part: got ${part}; allowed: k/n, k from 1 to n\n`);
+  process.exit(2);
+}
+for (const [name, value] of Object.entries(counts)) {
   if (/^[1-9]\d*$/.test(value)) continue;
   process.stderr.write(`--${name}: got ${value}; allowed: a whole number from 1\n`);
   process.exit(2);
@@ -19,7 +30,12 @@ const { status } = spawnSync(
   ['run', '--config', 'test/vitest.config.ts', '--project', 'simulation', ...positionals],
   {
     stdio: 'inherit',
-    env: { ...process.env, SIMULATION_RUNS: values.runs, STEERING_WORLDS: values.steered },
+    env: {
+      ...process.env,
+      SIMULATION_RUNS: values.runs,
+      SIMULATION_PART: part,
+      STEERING_WORLDS: values.steered,
+    },
   },
 );
 process.exit(status ?? 1);

@@ -2,13 +2,14 @@
  * The history of endpoints: takes what each look brings, folds it into minutes and hours, and answers what was when. It
  * never waits for where it is kept, and what cannot be stored just now is held, up to a bound, until it can be.
  */
-import { FileInUse } from '../../storage/database-file.ts';
 import type { Change } from '../../scaling/autotune/state.ts';
 import { within, type Clock } from '../../time/clock.ts';
 import type { FleetSample } from '../sample.ts';
 import type { LifeEvent, WorkerLife } from '../workers/lives.ts';
 import { afterSample, startOf } from './after-sample.ts';
 import { folded, inUnits, stretchOf, unstored, type StepRow } from './fold.ts';
+import { HeldWrites } from './held-writes.ts';
+import { openOnceFree } from './open-once-free.ts';
 import { resolutions } from './resolution.ts';
 import type { HistoryQuery, HistoryRow } from './row.ts';
 import {
@@ -24,11 +25,6 @@ import { tierOf, TIER_MS, type Tier } from './tiers.ts';
 
 /** Between two tries to store what could not be stored, ms. */
 const TRY_AGAIN_MS = 5_000;
-/** How long to wait for another process that has the file, ms: the daemon before this one may still end. */
-const IN_USE_MS = 5_000;
-const IN_USE_LOOK_MS = 200;
-/** Writes that are held meanwhile: for ten endpoints and the usual interval, what twenty minutes bring. */
-const MOST_HELD = 800;
 
 export interface HistoryOptions {
   readonly store: HistoryStore;
@@ -54,9 +50,7 @@ export class History {
   readonly #states = new Map<string, EndpointState>();
   readonly #stopping = new AbortController();
   #known: readonly StoredEndpoint[] | undefined;
-  #held: Write[] = [];
-  /** What is being stored, or could not be: always tried again as it is, for it may have arrived. */
-  #batch: readonly Write[] = [];
+  readonly #held = new HeldWrites();
   /** Something that was held is lost: what is stored of the workers is to be replaced. */
   #isBehind = false;
   /** What was stored before is part of what is known here. */
@@ -65,8 +59,6 @@ export class History {
   #storing: Promise<void> | undefined;
   /** Settles when one write has ended, however. */
   #writing: Promise<unknown> | undefined;
-  /** Who waits for what was held last to be stored. */
-  readonly #waiting = new Map<Write, () => void>();
   #steering: readonly StoredSteering[] | undefined;
 
   constructor(options: HistoryOptions) {
@@ -85,7 +77,8 @@ export class History {
   /** What was stored before, or why there is none just now: then it is tried again with each look. */
   async open(): Promise<StoredState | undefined> {
     try {
-      const stored = await this.#openOnceFree();
+      const { store, clock } = this.#options;
+      const stored = await openOnceFree(store, clock, this.#stopping.signal);
       for (const state of stored.endpoints) this.#states.set(state.label, state);
       this.#steering = stored.steering;
       this.#hasLoaded = true;
@@ -94,18 +87,6 @@ export class History {
       this.#isBehind = true;
       this.#fail(error);
       return undefined;
-    }
-  }
-
-  async #openOnceFree(): Promise<StoredState> {
-    const { store, clock } = this.#options;
-    for (let waitedMs = 0; ; waitedMs += IN_USE_LOOK_MS) {
-      try {
-        return await store.open();
-      } catch (error) {
-        if (!(error instanceof FileInUse) || waitedMs >= IN_USE_MS) throw error;
-      }
-      await clock.sleep(IN_USE_LOOK_MS, this.#stopping.signal);
     }
   }
 
@@ -151,12 +132,12 @@ export class History {
     const write = { ...NO_WRITE, steering };
     try {
       await within(this.#options.clock, withinMs, signal, () => {
-        const stored = new Promise<void>((resolve) => this.#waiting.set(write, resolve));
+        const stored = this.#held.onceStored(write);
         this.#hold(write);
         return stored;
       });
     } finally {
-      this.#waiting.delete(write);
+      this.#held.forget(write);
     }
   }
 
@@ -204,10 +185,7 @@ export class History {
     // What is on its way would be counted twice, or not at all.
     while (this.#writing) await this.#writing;
     const keptFromMs = clock.now() - store.keptMs[tier];
-    const held = [...this.#batch, ...this.#held].flatMap((write) =>
-      write.label === label ? write.rows : [],
-    );
-    const later = [...held, ...(this.#states.get(label)?.open ?? [])].filter(
+    const later = [...this.#held.rowsOf(label), ...(this.#states.get(label)?.open ?? [])].filter(
       (row) => tierOf(row) === tier && row.fromMs >= Math.max(fromMs, keptFromMs) && row.fromMs < toMs,
     );
     const stored = await store.read(label, tier, fromMs, toMs);
@@ -218,11 +196,8 @@ export class History {
   }
 
   #hold(write: Write): void {
-    this.#held.push(write);
-    if (this.#held.length > MOST_HELD) {
-      this.#held.shift();
-      this.#isBehind = true;
-    }
+    this.#held.add(write);
+    if (this.#held.keepBound()) this.#isBehind = true;
     this.#storing ??= this.#storeAll();
   }
 
@@ -230,13 +205,9 @@ export class History {
     const { clock } = this.#options;
     const { signal } = this.#stopping;
     for (;;) {
-      if (this.#batch.length === 0) [this.#batch, this.#held] = [this.#held, []];
-      if (this.#batch.length === 0) break;
+      if (this.#held.nextBatch().length === 0) break;
       const writing = this.#store().then((isStored) => {
-        if (isStored) {
-          for (const write of this.#batch) this.#waiting.get(write)?.();
-          this.#batch = [];
-        }
+        if (isStored) this.#held.batchStored();
         this.#writing = undefined;
         return isStored;
       });
@@ -255,7 +226,7 @@ export class History {
       if (!store.isOpen) await this.#adopt(await store.open());
       const isBehind = this.#isBehind;
       const first = isBehind ? [this.#everything()] : [];
-      await store.write([...first, ...this.#batch], clock.now());
+      await store.write([...first, ...this.#held.batch], clock.now());
       if (isBehind) this.#isBehind = false;
       if (this.#trouble !== undefined) this.#options.onStored();
       this.#trouble = undefined;
@@ -288,22 +259,15 @@ export class History {
   /** Another has looked meanwhile: what it stored is gone on from, with what was seen here before it began. */
   async #giveWay(): Promise<void> {
     const unstoredRows = await this.#unstored();
-    this.#batch = Array.from(unstoredRows, ([label, rows]) => ({ ...NO_WRITE, label, rows }));
-    this.#held = [];
+    this.#held.replaceWith(Array.from(unstoredRows, ([label, rows]) => ({ ...NO_WRITE, label, rows })));
     this.#states.clear();
   }
 
   /** By endpoint: rows that say what was seen here and is in no row that is stored. */
   async #unstored(): Promise<(readonly [label: string, rows: readonly StepRow[]])[]> {
     const { store } = this.#options;
-    const samples = new Map<string, StepRow[]>();
-    for (const { label, rows } of [...this.#batch, ...this.#held]) {
-      const own = samples.get(label) ?? [];
-      for (const row of rows) if (tierOf(row) === 'sample') own.push(row);
-      if (own.length > 0) samples.set(label, own);
-    }
     const found: (readonly [string, readonly StepRow[]])[] = [];
-    for (const [label, held] of samples) {
+    for (const [label, held] of this.#held.samples()) {
       const fromMs = Math.min(...held.map((row) => row.fromMs));
       found.push([label, unstored(held, await store.read(label, 'sample', fromMs, Infinity))]);
     }
@@ -316,16 +280,14 @@ export class History {
    */
   #close(stored: EndpointState): void {
     const state = this.#states.get(stored.label);
-    const held = [...this.#batch, ...this.#held].flatMap(({ label, rows }) =>
-      label === stored.label ? rows : [],
-    );
+    const held = this.#held.rowsOf(stored.label);
     const isOurs = (row: StepRow): boolean =>
       this.#hasLoaded &&
       [...(state?.open ?? []), ...held].some(
         ({ lengthMs, fromMs }) => lengthMs === row.lengthMs && fromMs === row.fromMs,
       );
     const rows = stored.open.filter((row) => !isOurs(row));
-    this.#held.push({ ...NO_WRITE, label: stored.label, state, rows });
+    this.#held.add({ ...NO_WRITE, label: stored.label, state, rows });
   }
 
   #fail(error: unknown): void {

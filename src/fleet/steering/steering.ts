@@ -55,7 +55,7 @@ const JOURNAL_SHOWN = 20;
 
 export class Steering {
   readonly #options: SteeringOptions;
-  readonly #sinceMs: number;
+  #sinceMs: number;
   readonly #known = new Map<string, SteeredEndpoint>();
   readonly #stopping = new AbortController();
   readonly #ended: Promise<void>;
@@ -146,6 +146,9 @@ export class Steering {
     const { watch, clock } = this.#options;
     const known = this.#knownOf(label);
     const nowMs = Math.floor(clock.now());
+    // A clock that was set back begins anew what it measures.
+    this.#sinceMs = Math.min(this.#sinceMs, nowMs);
+    known.askAgainMs = Math.min(known.askAgainMs, nowMs + ASK_AGAIN_MS);
     const query = { endpoint: label, fromMs: nowMs - EVIDENCE_MS, toMs: nowMs, maxRows: MOST_ROWS };
     const parameters = row && numericParameters(row);
     const isActive = !row?.endpoint_state || row.endpoint_state.toLowerCase() === 'active';

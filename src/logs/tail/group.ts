@@ -10,7 +10,15 @@ import { backoffMs } from '../../time/backoff.ts';
 import { isAwaited, restoredPending } from './last-line.ts';
 import { numberRecords, PLAIN } from './numbering.ts';
 import { answered, fittingTail, recoveringTail, type Bodies } from './poll/answer-size.ts';
-import type { Beginning, GroupProgress, GroupState, NextPoll, PollResult, Step } from './poll/group-state.ts';
+import type {
+  Beginning,
+  GroupProgress,
+  GroupState,
+  NextPoll,
+  PollResult,
+  Step,
+  TextPoll,
+} from './poll/group-state.ts';
 import { pacedBy, pollAfter } from './poll/pacing.ts';
 import { pastAfter, readTexts, type Readings } from './poll/reading.ts';
 import { afterTooLarge } from './poll/too-large.ts';
@@ -78,7 +86,13 @@ function refused(state: GroupState, { tail, now, random }: PollResult, error: Re
   const narrowed = tooLarge && afterTooLarge(state, { tail, now }, tooLarge);
   const waitMs = narrowed?.isSoon ? MIN_INTERVAL_MS : backoffMs(failures, random);
   const delayMs = Math.max(waitMs, Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS));
-  const next: GroupState = { ...(narrowed?.state ?? state), failures };
+  // What is no sign of size is one of an outage.
+  const next: GroupState = { ...(narrowed?.state ?? { ...state, supposedLimit: undefined }), failures };
+  // More than the last answer does not come through, and by the next one the log has moved on.
+  if (next.unsettled && tooLarge === 'surely' && narrowed?.tail === next.answeredTail) {
+    const settled = settle(next);
+    return { ...settled, next: pollAfter(settled.state, now, Math.max(delayMs, settled.next.delayMs)) };
+  }
   const { tail: usual } = pollAfter(next, now, delayMs);
   const asked = narrowed?.tail ?? state.widened?.tail ?? usual;
   return { state: next, records: [], moved: false, next: { delayMs, tail: asked } };
@@ -96,15 +110,19 @@ function quiet(state: GroupState, { now }: PollResult): Step {
   return { state: next, records: [], moved: false, next: pollAfter(next, now, delayMs) };
 }
 
-function read(before: GroupState, result: PollResult, bodies: Bodies): Step {
+function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult, bodies: Bodies): Step {
   const texts = bodies.map(([level, body]) => [level, readText(body)] as const);
-  const state = answered(before, result, bodies, texts);
-  const recovering = recoveringTail(state, result);
-  if (recovering > result.tail) return again(state, recovering);
-  const readings = readTexts(state, result, texts);
-  if (readings.kind === 'read') return take(state, result, readings);
+  const poll: TextPoll = { tail: asked, now, roundTripMs, texts };
+  const state = answered(before, poll, bodies);
+  const recovering = recoveringTail(state, poll);
+  if (recovering > asked) return again(unsettledBy(state, poll), recovering);
+  const readings = readTexts(state, poll);
+  if (readings.kind === 'read') {
+    const isLoss = readings.taken.some(([, { gap }]) => gap?.reason === 'overrun');
+    return isLoss && state.unsettled ? settle(unsettledBy(state, poll)) : take(state, poll, readings);
+  }
   const { tail, isNeeded } = readings;
-  return again({ ...state, widened: { tail, isNeeded } }, tail);
+  return again({ ...(isNeeded ? unsettledBy(state, poll) : state), widened: { tail, isNeeded } }, tail);
 }
 
 /** At once, and for more. */
@@ -112,9 +130,28 @@ function again(state: GroupState, tail: number): Step {
   return { state: { ...state, failures: 0 }, records: [], moved: false, next: { tail, delayMs: 0 } };
 }
 
-function take(state: GroupState, result: PollResult, readings: Readings): Step {
+function unsettledBy(state: GroupState, poll: TextPoll): GroupState {
+  const { unsettled = [], failures } = state;
+  // A wider one that was asked for at once has all that the last one had.
+  const isCovered = failures === 0 && (unsettled.at(-1)?.tail ?? Infinity) < poll.tail;
+  return { ...state, unsettled: [...(isCovered ? unsettled.slice(0, -1) : unsettled), poll] };
+}
+
+/** More does not come, and the log moves on: what the answers showed is taken, and what they do not reach is lost. */
+function settle({ unsettled = [], ...before }: GroupState): Step {
+  let step: Step = again(before, fittingTail(before.progress));
+  for (const poll of unsettled) {
+    const readings = readTexts(step.state, poll, poll.tail);
+    if (readings.kind !== 'read') continue;
+    const { records, moved, ...next } = take(step.state, poll, readings);
+    step = { ...next, records: [...step.records, ...records], moved: step.moved || moved };
+  }
+  return step;
+}
+
+function take(state: GroupState, poll: TextPoll, readings: Readings): Step {
   const { taken, held } = readings;
-  const { now } = result;
+  const { now } = poll;
   const { widened: _, ...rest } = state;
   const known = state.progress;
   const streams = {
@@ -136,7 +173,7 @@ function take(state: GroupState, result: PollResult, readings: Readings): Step {
   }
   const numbered = numberRecords(state, taken, now);
   const waiting = stale || Object.values(streams).some(isAwaited);
-  const { pace, linesPerSecond, ceiling } = pacedBy(state, taken, result, waiting);
+  const { pace, linesPerSecond, ceiling } = pacedBy(state, taken, poll, waiting);
   const { records } = numbered;
   const moved =
     records.length > 0 ||
@@ -152,9 +189,10 @@ function take(state: GroupState, result: PollResult, readings: Readings): Step {
     pace,
     takenAt: now,
     failures: 0,
+    unsettled: undefined,
   };
   // A shorter tail reaches so little back that an older view, soon after, could not be told from a second break.
-  const isWidest = result.tail === MAX_TAIL && state.answeredTail === MAX_TAIL;
+  const isWidest = poll.tail === MAX_TAIL && state.answeredTail === MAX_TAIL;
   const isAllNew = pace.ranOver || !state.begun;
   const delayMs = isWidest && isAllNew ? CLOSE_INTERVAL_MS : pace.intervalMs;
   return { state: next, records, moved, stale, next: pollAfter(next, now, delayMs) };

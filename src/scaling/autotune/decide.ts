@@ -11,7 +11,14 @@ import { HOUR_MS, troubleIn, type Minute } from './evidence.ts';
 import { propose } from './propose.ts';
 import { STEP_FACTOR } from './reach.ts';
 import { arrived, settle } from './settle.ts';
-import { isUnderWay, type Numbers, type PauseReason, type Some, type SteeringState } from './state.ts';
+import {
+  isUnderWay,
+  notAhead,
+  type Numbers,
+  type PauseReason,
+  type Some,
+  type SteeringState,
+} from './state.ts';
 import { WATCH_MS } from './watch.ts';
 
 /** Between two changes, ms; advice is as old at most. */
@@ -46,7 +53,7 @@ export interface Decision {
 export function decide(state: SteeringState, seen: Seen, stepFactor = STEP_FACTOR): Decision {
   const { parameters, nowMs, minutes } = seen;
   if (!parameters) return hold(state, 'the parameters could not be read');
-  const settled = settle(state, { nowMs, parameters, minutes });
+  const settled = settle(notAhead(state, nowMs), { nowMs, parameters, minutes });
   const { change } = settled.state;
   if (isUnderWay(change)) return { ...hold(settled.state, PHASE_WORDS[change.phase]), send: settled.send };
   return move(settled.state, seen, parameters, stepFactor);
@@ -69,7 +76,8 @@ function move(state: SteeringState, seen: Seen, parameters: Numbers, stepFactor:
   const { nowMs, advice, bounds, workerPerformance } = seen;
   const against = standsAgainst(state, seen);
   if (against !== undefined) return hold(state, against);
-  if (!advice || nowMs - advice.atMs >= CHANGE_EVERY_MS) {
+  // One of the future is of a clock that was set back since.
+  if (!advice || Math.abs(nowMs - advice.atMs) >= CHANGE_EVERY_MS) {
     return { ...hold(state, 'advice is awaited'), wantsAdvice: true };
   }
   const around = { nowMs, bounds, parameters, workerPerformance, stepFactor };

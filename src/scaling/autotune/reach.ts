@@ -57,12 +57,21 @@ function within(
   up: number,
 ): Span | undefined {
   const span: Span = {
-    least: Math.max(boundLeast, down),
-    most: Math.min(boundMost, up),
+    least: Math.max(boundLeast, inThreeDigits(down, 'up')),
+    most: Math.min(boundMost, inThreeDigits(up, 'down')),
     leastBy: boundLeast >= down ? 'bound' : 'step',
     mostBy: boundMost <= up ? 'bound' : 'step',
   };
   return span.least <= span.most ? span : undefined;
+}
+
+/** As people write them: what a step ends at is sent to the service, and read by people. */
+function inThreeDigits(value: number, direction: 'up' | 'down'): number {
+  if (value === 0) return 0;
+  const unit = 10 ** (Math.floor(Math.log10(value)) - 2);
+  const steps = value / unit;
+  const whole = direction === 'up' ? Math.ceil(steps - 1e-9) : Math.floor(steps + 1e-9);
+  return Number((whole * unit).toPrecision(3));
 }
 
 /** Which parameters stand at an end of their span, and what that end is: there the computation did not decide alone. */

@@ -98,6 +98,29 @@ export function isUnderWay(change: Change | undefined): change is Change {
   return change !== undefined && change.phase !== 'over';
 }
 
+/**
+ * A clock that was set back leaves moments that are still to come. They count from now on: a change is watched for an hour
+ * of this clock too, and no pause is longer than the longest.
+ */
+export function notAhead(state: SteeringState, nowMs: number): SteeringState {
+  const { pause, change } = state;
+  const latestMs = nowMs + LONG_PAUSE_MS;
+  const isPauseAhead = pause !== undefined && pause.untilMs > latestMs;
+  const isChangeAhead = isUnderWay(change) && Math.max(change.atMs, change.setMs ?? 0) > nowMs;
+  if (!isPauseAhead && !isChangeAhead) return state;
+  return {
+    ...state,
+    pause: isPauseAhead ? { ...pause, untilMs: latestMs } : pause,
+    change: isChangeAhead
+      ? {
+          ...change,
+          atMs: Math.min(change.atMs, nowMs),
+          setMs: change.setMs === undefined ? undefined : Math.min(change.setMs, nowMs),
+        }
+      : change,
+  };
+}
+
 /** Since when the parameters are what they are, as far as steering knows, Unix ms. */
 export function parametersSinceMs({ change, pause }: SteeringState): number | undefined {
   const moments = [

@@ -43,7 +43,8 @@ describe('on one disk', () => {
       });
       return steerEndpoint({ emulator, clock, store, best: { cold_workers: 4 }, ...options });
     };
-    return { start, clock, [Symbol.dispose]: () => folder[Symbol.dispose]() };
+    const journalled = () => 0;
+    return { start, clock, journalled, [Symbol.dispose]: () => folder[Symbol.dispose]() };
   }
 
   test('a change is in the journal before it is sent, watched for an hour, and kept', async () => {
@@ -154,6 +155,42 @@ describe('on one disk', () => {
     await steered.minutes(BEFORE + 10, QUIET);
     expect(sent).toHaveLength(1);
     expect(steered.journal()).toMatchObject([{ outcome: 'refused', because: expect.stringMatching(words) }]);
+  });
+
+  test('a replica that may not act sends nothing, not even what goes back; once it may, it does', async () => {
+    await using emulator = await startService();
+    using here = place(emulator);
+    const lease = { isHeld: false };
+    await using steered = await here.start({ mayAct: () => lease.isHeld });
+    await steered.minutes(BEFORE + 5, QUIET);
+    expect(steered.journal()).toEqual([]);
+    lease.isHeld = true;
+    await steered.minutes(3, QUIET);
+    expect((await parametersOf(emulator))['cold_workers']).toBe(4);
+    lease.isHeld = false;
+    await steered.minutes(5, CROWDED);
+    expect((await parametersOf(emulator))['cold_workers']).toBe(4);
+    lease.isHeld = true;
+    await steered.minutes(2, CROWDED);
+    expect((await parametersOf(emulator))['cold_workers']).toBe(5);
+  });
+
+  test('a lease that is lost between the decision and the request: nothing is sent', async () => {
+    await using emulator = await startService();
+    using here = place(emulator);
+    let asked = 0;
+    // It may look, and decides; what was decided is stored meanwhile.
+    const mayAct = () => {
+      asked += 1;
+      return here.journalled() === 0;
+    };
+    const sent: unknown[] = [];
+    await using steered = await here.start({ mayAct, beforeSend: (values) => void sent.push(values) });
+    here.journalled = () => steered.journal().length;
+    await steered.minutes(BEFORE + 3, QUIET);
+    expect(asked).toBeGreaterThan(BEFORE);
+    expect(steered.journal()).toMatchObject([{ phase: 'sending' }]);
+    expect(sent).toEqual([]);
   });
 
   test('where the service does not answer, nothing new moves', async () => {

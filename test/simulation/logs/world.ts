@@ -33,7 +33,7 @@ export interface Played extends Outcome {
 }
 
 const POLLS = 60;
-/** The last of them are without faults. */
+/** The last of them are without faults; there are more where it still asks for more than comes through. */
 const HONEST_POLLS = 14;
 
 export function play({ seed, faults }: Schedule): Played {
@@ -47,9 +47,11 @@ export function play({ seed, faults }: Schedule): Played {
   const records: LogRecord[] = [];
   const shown = new Set<WrittenLine>();
   const skipped = new Set<WrittenLine>();
+  /** By answers that are not taken yet, oldest first. */
+  const seen: (readonly WrittenLine[])[] = [];
   const trace: string[] = [];
 
-  for (let poll = 0; poll < POLLS; poll++) {
+  for (let poll = 0; poll < POLLS || (state.unsettled && poll < 2 * POLLS); poll++) {
     const isOver = poll > POLLS - HONEST_POLLS;
     now += Math.ceil(Math.max(next.delayMs, isOver ? 10_000 : log.has('restarted') ? 3_000 : 0));
     service.now = now;
@@ -61,16 +63,16 @@ export function play({ seed, faults }: Schedule): Played {
     do {
       const answer = log.answer(next.tail);
       const step = advance(state, { answer, tail: next.tail, now, roundTripMs: 20, random: 0.5 });
-      // An answer that makes it ask again at once is not taken, and its lines are seen in the next one.
-      if (step.next.delayMs > 0) {
-        const [oldest] = service.shown;
-        const skips = step.records.some((record) => 'gap' in record && record.gap.reason === 'overrun');
+      if (service.shown.length > 0) seen.push(service.shown);
+      if (step.next.delayMs > 0 && step.state.unsettled === undefined) {
         // What an overrun skipped is counted, and not delivered when a wider answer shows it later.
-        if (skips && oldest)
+        const oldest = afterOverrun(step.records, seen);
+        if (oldest)
           for (const line of service.written.slice(0, service.written.indexOf(oldest))) skipped.add(line);
         // Of a log that was seen to have ended nothing is taken any more.
         const { epoch } = step.state.progress;
-        for (const line of service.shown) if (!skipped.has(line) && line.epoch >= epoch) shown.add(line);
+        for (const line of seen.splice(0).flat())
+          if (!skipped.has(line) && line.epoch >= epoch) shown.add(line);
       }
       trace.push(
         `${poll} +${now - BEGINNING} tail ${next.tail} ${answer.kind} ${step.stale === true ? 'stale' : ''} records ${step.records.length} ${step.records.flatMap((one) => ('gap' in one ? [JSON.stringify(one.gap)] : [])).join(' ')}`,
@@ -82,8 +84,11 @@ export function play({ seed, faults }: Schedule): Played {
     if (random.chance(0.05)) {
       state = beginGroup({ workergroupId: 7, start: 'all', progress: stored });
       next = { ...firstPoll(state), delayMs: 1_000 };
+      // What it was shown as it died is shown again, or counted.
+      seen.length = 0;
     }
   }
+  for (const line of seen.flat()) if (line.epoch >= state.progress.epoch) shown.add(line);
   return {
     schedule: { seed, faults },
     log: log.name,
@@ -94,6 +99,17 @@ export function play({ seed, faults }: Schedule): Played {
     epochs: service.epoch,
     trace,
   };
+}
+
+/** The oldest line of the answer that was taken behind the last overrun. */
+function afterOverrun(
+  records: readonly LogRecord[],
+  seen: readonly (readonly WrittenLine[])[],
+): WrittenLine | undefined {
+  const at = records.findLastIndex((record) => 'gap' in record && record.gap.reason === 'overrun');
+  const next = records[at + 1];
+  if (at < 0 || next === undefined || !('line' in next)) return undefined;
+  return seen.find(([oldest]) => oldest?.text === next.line)?.[0] ?? seen.at(-1)?.[0];
 }
 
 /** As a spool keeps it: JSON, but for the windows. */

@@ -14,6 +14,7 @@ test('nothing is changed unless it is asked for, and then only what bounds name'
   expect(load({}).settings).toMatchObject({ autotune: 'off', autotuneBounds: {} });
   const bounds = { chat: { target_util: [0.6, 0.9] } };
   const { settings, problems } = load({
+    PILOTLIGHT_ENDPOINTS: 'chat',
     PILOTLIGHT_AUTOTUNE: 'apply',
     PILOTLIGHT_AUTOTUNE_BOUNDS: JSON.stringify(bounds),
   });
@@ -23,6 +24,7 @@ test('nothing is changed unless it is asked for, and then only what bounds name'
 
 test('whatever is wrong with the bounds is said at once, and then nothing is changed at all', () => {
   const { settings, problems, off } = load({
+    PILOTLIGHT_ENDPOINTS: 'chat',
     PILOTLIGHT_AUTOTUNE: 'apply',
     PILOTLIGHT_AUTOTUNE_BOUNDS:
       '{"chat":{"target_utli":[0.6,0.9],"target_util":[0,0.9],"cold_workers":[5,1]}}',
@@ -42,4 +44,21 @@ test('a word that is none of the two switches it off', () => {
   const { settings, problems } = load({ PILOTLIGHT_AUTOTUNE: 'on' });
   expect(problems).toHaveLength(1);
   expect(settings?.autotune).toBe('off');
+});
+
+test('asked for without bounds, or without an endpoint that is watched, it says that nothing is changed', () => {
+  const said = (env: Record<string, string>) =>
+    load({ PILOTLIGHT_AUTOTUNE: 'apply', ...env }).problems.map((problem) => describeProblem(problem));
+  const watched = { PILOTLIGHT_ENDPOINTS: 'chat' };
+  const bounds = { PILOTLIGHT_AUTOTUNE_BOUNDS: '{"chat":{"target_util":[0.6,0.9]}}' };
+  expect(said({ ...watched, ...bounds })).toEqual([]);
+  for (const none of [{}, { PILOTLIGHT_AUTOTUNE_BOUNDS: '{"chat":{}}' }]) {
+    expect(said({ ...watched, ...none })).toEqual([
+      expect.stringMatching(/^warning: PILOTLIGHT_AUTOTUNE_BOUNDS: .*nothing is named that may be changed/),
+    ]);
+  }
+  expect(said(bounds)).toEqual([
+    expect.stringMatching(/^warning: PILOTLIGHT_ENDPOINTS: .*no endpoint is watched/),
+  ]);
+  expect(load({ PILOTLIGHT_AUTOTUNE: 'apply' }).settings?.autotune).toBe('apply');
 });

@@ -1,7 +1,7 @@
 /** How many lines to ask for, as far as the size of an answer bounds it. */
 import { isDue, isDueBeforeLoss, isUntried, limitAfterAnswer, mostLines } from '../size-limit.ts';
-import { isFull, type TailText } from '../tail-text.ts';
-import type { GroupProgress, GroupState, NextPoll, PollResult } from './group-state.ts';
+import { isFull } from '../tail-text.ts';
+import type { GroupProgress, GroupState, NextPoll, TextPoll } from './group-state.ts';
 
 /** Characters, where no line has been seen yet. */
 export const USUAL_LINE = 100;
@@ -9,23 +9,21 @@ export const USUAL_LINE = 100;
 /** The text of each level that has one. */
 export type Bodies = readonly (readonly [level: string, text: string])[];
 
-/** The same as lines. */
-export type Texts = readonly (readonly [level: string, text: TailText])[];
-
 /** What is known of the size of answers, after one that came through. */
-export function answered(state: GroupState, { tail }: PollResult, bodies: Bodies, texts: Texts): GroupState {
-  const { answeredTail: _, suspectedTail, progress, ...rest } = state;
+export function answered(state: GroupState, { tail, texts }: TextPoll, bodies: Bodies): GroupState {
+  const { answeredTail: _, suspectedTail, supposedLimit, progress, ...rest } = state;
   const bytes = bodies.reduce((sum, [, body]) => sum + body.length, 0);
   const lines = texts.reduce((sum, [, text]) => sum + text.lines.length + (text.unended ? 1 : 0), 0);
   // A whole log is all that a longer tail would have brought.
   const answeredTail = texts.some(([, text]) => isFull(text, tail)) ? tail : Infinity;
-  const { sizeLimit: limit, ...before } = progress;
+  const { sizeLimit: known, ...before } = progress;
+  const limit = supposedLimit ?? known;
   // Of a shorter log only its size says something.
   const sizeLimit = limit && limitAfterAnswer(limit, { tail: answeredTail === tail ? tail : lines, bytes });
   return {
     ...rest,
     answeredTail,
-    ...(suspectedTail !== undefined && answeredTail < suspectedTail && { suspectedTail }),
+    ...(!supposedLimit && suspectedTail !== undefined && answeredTail < suspectedTail && { suspectedTail }),
     progress: {
       ...before,
       ...(lines > 0 && { bytesPerLine: bytes / lines }),
@@ -51,7 +49,7 @@ export function widestTail({ progress, failures }: GroupState, at: number): numb
 }
 
 /** After a question for less than is wanted: what to ask for at once, or as much as it was. */
-export function recoveringTail(state: GroupState, { tail, now }: PollResult): number {
+export function recoveringTail(state: GroupState, { tail, now }: TextPoll): number {
   const { widened, answeredTail, suspectedTail = Infinity } = state;
   if (answeredTail !== tail || widened === undefined) return tail;
   return Math.max(tail, Math.min(suspectedTail, widened.tail, widestTail(state, now)));

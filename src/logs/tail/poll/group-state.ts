@@ -5,6 +5,7 @@ import type { Pace } from '../rate.ts';
 import type { LogRecord } from '../../record.ts';
 import type { SizeLimit } from '../size-limit.ts';
 import type { Stream } from '../stream.ts';
+import type { TailText } from '../tail-text.ts';
 import type { Past } from '../view/past.ts';
 
 /** all: everything that the service still has when the group is first seen. end: only what comes after. */
@@ -22,6 +23,14 @@ export interface GroupProgress extends RecordNumbers {
   readonly bytesPerLine?: number | undefined;
   /** By level; the one stream of a plain text is PLAIN. */
   readonly streams: Readonly<Record<string, Stream>>;
+}
+
+/** By level. */
+export type Texts = readonly (readonly [level: string, text: TailText])[];
+
+/** A poll that brought text. */
+export interface TextPoll extends Pick<PollResult, 'tail' | 'now' | 'roundTripMs'> {
+  readonly texts: Texts;
 }
 
 /** What is wanted, where less is asked for at first. */
@@ -44,10 +53,14 @@ export interface GroupState {
   readonly takenAt?: number;
   /** The last answer was too small to tell, or polls fail and less than this comes through. */
   readonly widened?: Widened;
+  /** That told too little, oldest first, while more is asked for. Where more does not come they are what there is. */
+  readonly unsettled?: readonly TextPoll[] | undefined;
   /** Lines that the last answer was asked for; Infinity where it was the whole log. */
   readonly answeredTail?: number;
   /** The shortest that failed since as long a one came through, as one that is too large may. */
   readonly suspectedTail?: number;
+  /** What the last failure says of the size of answers, if a shorter one comes through next. */
+  readonly supposedLimit?: SizeLimit | undefined;
   /** By level, what slid out of the windows lately. */
   readonly past?: Readonly<Record<string, Past>>;
   /** Errors in a row. */

@@ -2,7 +2,7 @@
 import type { TakenByLevel } from '../numbering.ts';
 import { MAX_TAIL, meanRate, paceAfter, quietInterval, tailFor, type Pace } from '../rate.ts';
 import { widestTail } from './answer-size.ts';
-import type { GroupState, NextPoll, PollResult } from './group-state.ts';
+import type { GroupState, NextPoll, TextPoll } from './group-state.ts';
 
 export interface Paced {
   readonly pace: Pace;
@@ -19,7 +19,7 @@ export interface Paced {
 export function pacedBy(
   state: GroupState,
   taken: readonly TakenByLevel[],
-  { tail, now, roundTripMs }: PollResult,
+  { tail, now, roundTripMs }: TextPoll,
   waiting: boolean,
 ): Paced {
   const { pace, progress } = state;

@@ -3,8 +3,8 @@ import type { TakenByLevel } from '../numbering.ts';
 import { EMPTY_STREAM, type Insufficient, type Reading, type Stream } from '../stream.ts';
 import { beginStream, takeTail } from '../take-tail.ts';
 import { slidOut, type Past } from '../view/past.ts';
-import { widerTail, type Texts } from './answer-size.ts';
-import type { GroupState, PollResult } from './group-state.ts';
+import { widerTail } from './answer-size.ts';
+import type { GroupState, TextPoll } from './group-state.ts';
 import { expectedLines } from './pacing.ts';
 
 export interface Readings {
@@ -27,16 +27,17 @@ export function pastAfter(
   return { ...past, ...Object.fromEntries(changed) };
 }
 
+/** @param widest The most that can be asked for, where this is not enough. */
 export function readTexts(
   state: GroupState,
-  { tail, now }: PollResult,
-  texts: Texts,
+  { tail, now, texts }: TextPoll,
+  widest = widerTail(state, now),
 ): Readings | Insufficient {
   const { progress, pace, begun } = state;
   const expected = expectedLines(state, now);
   const common = {
     tail,
-    widest: widerTail(state, now),
+    widest,
     ceiling: progress.ceiling,
     now,
     intervalMs: pace.intervalMs,

@@ -2,11 +2,12 @@
  * What to ask for after a poll that failed as one for too much does: a deadline passed, the connection was reset, what
  * came was cut. Most of these are of an outage, and say nothing of size; to ask for less from then on would lose lines.
  *
- * It is the size when it fails, a shorter one comes through, and it fails again. Until then a shorter tail is but a
- * question whether any comes through: the first answer is followed by one for as much as before.
+ * It is the size when it fails, a shorter one comes through, it fails again, and the shorter one comes through again.
+ * Until then a shorter tail is but a question whether any comes through: the first answer is followed by one for as much
+ * as before.
  */
 import type { Refusal } from '../answer.ts';
-import { LEAST_TAIL, limitAfterFailure } from '../size-limit.ts';
+import { LEAST_TAIL, limitAfterFailure, type SizeLimit } from '../size-limit.ts';
 import { USUAL_LINE } from './answer-size.ts';
 import type { GroupState, PollResult } from './group-state.ts';
 
@@ -27,9 +28,8 @@ export function afterTooLarge(
   tooLarge: NonNullable<Refusal['tooLarge']>,
 ): Narrowed {
   const { answeredTail = 0, failures } = state;
-  const isSure = tooLarge === 'surely' || isRepeated(state, tail);
-  const next = isSure ? limited(state, tail, now) : suspecting(state, tail);
   const isUnknown = tail > answeredTail;
+  const next = tooLarge === 'surely' ? limited(state, tail, now) : suspecting(state, tail, now);
   if (!isUnknown && tooLarge !== 'surely' && failures + 1 < ERRORS_TO_NARROW)
     return { state: next, isSoon: false };
   const half = Math.max(LEAST_TAIL, Math.floor(tail / 2));
@@ -48,17 +48,27 @@ function isRepeated(state: GroupState, tail: number): boolean {
   );
 }
 
-function suspecting(state: GroupState, tail: number): GroupState {
-  return { ...state, suspectedTail: Math.min(tail, state.suspectedTail ?? tail) };
+function suspecting(state: GroupState, tail: number, now: number): GroupState {
+  const { answeredTail = 0, suspectedTail = tail, supposedLimit } = state;
+  // What came through before fails too: it is an outage.
+  const supposed = tail > answeredTail ? supposedLimit : undefined;
+  return {
+    ...state,
+    suspectedTail: Math.min(tail, suspectedTail),
+    supposedLimit: isRepeated(state, tail) ? limitOf(state, tail, now) : supposed,
+  };
 }
 
 /** It is the size. */
 function limited(state: GroupState, tail: number, now: number): GroupState {
-  const { suspectedTail: _, ...rest } = state;
-  const { progress, answeredTail = 0 } = rest;
+  const { suspectedTail: _, supposedLimit: __, progress, ...rest } = state;
+  return { ...rest, progress: { ...progress, sizeLimit: limitOf(state, tail, now) } };
+}
+
+function limitOf(state: GroupState, tail: number, now: number): SizeLimit {
+  const { progress, answeredTail = 0 } = state;
   const answered = answeredTail < tail ? bytesOf(state, answeredTail) : 0;
-  const sizeLimit = limitAfterFailure(progress.sizeLimit, { bytes: bytesOf(state, tail), answered, now });
-  return { ...rest, progress: { ...progress, sizeLimit } };
+  return limitAfterFailure(progress.sizeLimit, { bytes: bytesOf(state, tail), answered, now });
 }
 
 function bytesOf({ progress: { bytesPerLine = USUAL_LINE } }: GroupState, tail: number): number {

@@ -16,7 +16,7 @@ export interface LoadCourse {
   readonly seen: Float64Array;
   readonly hot: Float64Array;
   readonly total: Float64Array;
-  /** The highest estimate for which workers are paid as hot ones in any case. */
+  /** An estimate for which workers are paid as hot ones in any case; 0 where nothing is sure but what is always kept. */
   readonly paid: Float64Array;
 }
 
@@ -87,13 +87,32 @@ export function courseOf(settings: PlanSettings, load: ReplayableLoad): LoadCour
     return seen.map((value) => maximum.add(value));
   };
   const keptHot = decisionsIn(scaleDownSeconds, controlSeconds);
+  const start = Math.max(1, startSeconds / controlSeconds);
   return {
     seen,
     hot: highest(keptHot),
     total: highest(decisionsIn(destroySeconds, controlSeconds)),
-    // A worker from nothing that is no longer wanted hot when it is ready becomes cold at once.
-    paid: highest(Math.min(keptHot, Math.max(1, Math.floor(startSeconds / controlSeconds)))),
+    // One that is wanted but for a decision is paid until it is ready, or kept: where that is longer, that is more.
+    paid: keptHot < start ? seen : apart(seen, Math.ceil(start), Math.floor(start)),
   };
+}
+
+/**
+ * The most that is sure at moments apart. What is wanted at one has been started at most `start` decisions before and is
+ * paid for so long; so workers that are paid at two moments, `start` apart, are paid twice. At moments in between, those
+ * that are on their way may become cold once they are ready, and count for both.
+ */
+function apart(seen: Float64Array, start: number, paidFor: number): Float64Array {
+  const most = new Float64Array(seen.length + 1);
+  const withThis = (at: number) => (seen[at] as number) + (most[Math.max(0, at + 1 - start)] as number);
+  for (let at = 0; at < seen.length; at += 1) most[at + 1] = Math.max(most[at] as number, withThis(at));
+  const paid = new Float64Array(seen.length);
+  for (let at = seen.length - 1; at >= 0; at -= 1) {
+    if ((most[at + 1] as number) === most[at]) continue;
+    paid.fill(seen[at] as number, at, at + paidFor);
+    at -= start - 1;
+  }
+  return paid;
 }
 
 function levelsOf(values: Float64Array): Levels {

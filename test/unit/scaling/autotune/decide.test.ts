@@ -302,3 +302,29 @@ describe("a person's hand", () => {
     expect(decide(NEVER_STEERED, seenOf({ advice: undefined })).state).toEqual(READ);
   });
 });
+
+describe('a clock that is set back', () => {
+  const YEAR_MS = 365 * DAY_MS;
+  const then = NOON - YEAR_MS;
+
+  test('begins the watched hour anew, and harm in it is still taken back', () => {
+    const crowded = minutesOf(then, then + 10 * MINUTE_MS, { load: 300 });
+    const minutes = [...minutesOf(then - 25 * HOUR_MS, then), ...crowded];
+    const first = decide(inForce(), seenOf({ nowMs: then, parameters: CHANGED, minutes })).state;
+    expect(first.change).toMatchObject({ phase: 'watching', setMs: then });
+    const nowMs = then + 10 * MINUTE_MS;
+    expect(decide(first, seenOf({ nowMs, parameters: CHANGED, minutes })).send).toEqual(FROM);
+    const quiet = decide(first, seenOf({ nowMs: then + HOUR_MS, parameters: CHANGED })).state;
+    expect(quiet.change?.outcome).toBe('kept');
+  });
+
+  test('lets no pause stand for longer than a day', () => {
+    const { pause } = decide(kept(), seenOf({ nowMs: then, parameters: CHANGED })).state;
+    expect(pause?.untilMs).toBe(then + DAY_MS);
+  });
+
+  test('makes advice of its future none', () => {
+    const seen = seenOf({ nowMs: then, sinceMs: then - DAY_MS, advice: adviceOf({ atMs: NOON, best: TO }) });
+    expect(decide(READ, seen)).toMatchObject({ send: undefined, wantsAdvice: true });
+  });
+});

@@ -15,7 +15,7 @@ const ALL = {
 describe('how far one change may go', () => {
   test('a factor of 1.5 down and up', () => {
     const reach = reachOf(setOf({ target_util: 0.6, cold_mult: 3, min_load: 900 }), ALL, 100);
-    expect(reach.target_util).toMatchObject({ least: 0.6 / 1.5, most: 0.6 * 1.5 });
+    expect(reach.target_util).toMatchObject({ least: 0.4, most: 0.9 });
     expect(reach.cold_mult).toMatchObject({ least: 2, most: 4.5 });
     expect(reach.min_load).toMatchObject({ least: 600, most: 1350 });
   });
@@ -41,6 +41,14 @@ describe('how far one change may go', () => {
       most: 160,
     });
     expect(reachOf(setOf({ min_load: 0 }), ALL, undefined).min_load).toMatchObject({ least: 0, most: 0 });
+  });
+
+  test('a step ends at three digits, as people write them; a bound is as it was written', () => {
+    const set = setOf({ target_util: 0.8, cold_mult: 2.2 });
+    const reach = reachOf(set, { ...ALL, cold_mult: [1.23456, 3] }, 100);
+    expect(reach.target_util).toMatchObject({ least: 0.534, most: 1 });
+    expect(reach.cold_mult).toMatchObject({ least: 1.47, most: 3 });
+    expect(reachOf(set, { cold_mult: [1.98765, 3] }, 100).cold_mult).toMatchObject({ least: 1.98765 });
   });
 
   test('never outside of the bounds, and it says which of the two decided', () => {

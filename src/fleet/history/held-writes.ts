@@ -1,0 +1,70 @@
+/** Writes on their way to where the history is kept: those that are being stored, and those that wait, up to a bound. */
+import type { StepRow } from './fold.ts';
+import type { Write } from './store.ts';
+import { tierOf } from './tiers.ts';
+
+/** Writes that wait: for ten endpoints and the usual interval, what twenty minutes bring. */
+const MOST_WAITING = 800;
+
+export class HeldWrites {
+  #waiting: Write[] = [];
+  /** What is being stored, or could not be: always tried again as it is, for it may have arrived. */
+  #batch: readonly Write[] = [];
+  /** Who wants to know when one is stored. */
+  readonly #told = new Map<Write, () => void>();
+
+  add(write: Write): void {
+    this.#waiting.push(write);
+  }
+
+  /** @returns Whether there were more than may wait, and the oldest is lost. */
+  keepBound(): boolean {
+    if (this.#waiting.length <= MOST_WAITING) return false;
+    this.#waiting.shift();
+    return true;
+  }
+
+  /** What is to be stored first, until it is; empty where nothing is held. */
+  get batch(): readonly Write[] {
+    return this.#batch;
+  }
+
+  /** All that waits becomes the batch, once that is empty. */
+  nextBatch(): readonly Write[] {
+    if (this.#batch.length === 0) [this.#batch, this.#waiting] = [this.#waiting, []];
+    return this.#batch;
+  }
+
+  batchStored(): void {
+    for (const write of this.#batch) this.#told.get(write)?.();
+    this.#batch = [];
+  }
+
+  onceStored(write: Write): Promise<void> {
+    return new Promise((resolve) => this.#told.set(write, resolve));
+  }
+
+  /** Nobody waits for it any more. */
+  forget(write: Write): void {
+    this.#told.delete(write);
+  }
+
+  replaceWith(writes: readonly Write[]): void {
+    [this.#batch, this.#waiting] = [writes, []];
+  }
+
+  rowsOf(label: string): readonly StepRow[] {
+    return [...this.#batch, ...this.#waiting].flatMap((write) => (write.label === label ? write.rows : []));
+  }
+
+  /** Rows of single looks, by endpoint. */
+  samples(): ReadonlyMap<string, readonly StepRow[]> {
+    const samples = new Map<string, StepRow[]>();
+    for (const { label, rows } of [...this.#batch, ...this.#waiting]) {
+      const own = samples.get(label) ?? [];
+      for (const row of rows) if (tierOf(row) === 'sample') own.push(row);
+      if (own.length > 0) samples.set(label, own);
+    }
+    return samples;
+  }
+}
