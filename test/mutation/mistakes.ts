@@ -12,6 +12,8 @@ export interface Mistake {
   readonly to: string;
   /** Below test/: at least one of them fails. */
   readonly tests: readonly string[];
+  /** Of these tests only those with the text in their name, where the others take minutes. */
+  readonly named?: string;
 }
 
 const SPOOL = ['unit/logs/spool'];
@@ -106,7 +108,7 @@ export const MISTAKES: readonly Mistake[] = [
     file: 'daemon/replicas/lease.ts',
     from: "const RENEW = `\nif redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end",
     to: 'const RENEW = `',
-    tests: LEASE,
+    tests: ['unit/daemon/shared-spool.test.ts'],
   },
   {
     what: 'the lease is not given back at the end',
@@ -121,6 +123,7 @@ export const MISTAKES: readonly Mistake[] = [
     from: 'const wasHeld = now() < validUntil;',
     to: 'const wasHeld = false;',
     tests: ['integration/daemon/replicas.test.ts'],
+    named: 'hands over at once',
   },
   {
     what: 'no time limit for a receiver that hangs',
@@ -310,5 +313,14 @@ export const MISTAKES: readonly Mistake[] = [
     from: 'if (once) process.exit(exitCodeOfSignal(signal));',
     to: 'if (once) return;',
     tests: ['integration/daemon/process.test.ts'],
+    named: 'a second signal',
+  },
+  {
+    what: 'a daemon that drains goes on when its heart has ended',
+    file: 'daemon/process/serve.ts',
+    from: '  setTimeout(() => process.exit(EXIT.ok), ORPHAN_MS);\n',
+    to: '',
+    tests: ['integration/daemon/process.test.ts'],
+    named: 'a second signal',
   },
 ];

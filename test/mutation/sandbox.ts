@@ -18,13 +18,13 @@ export class Sandbox implements Disposable {
     symlinkSync(join(root, 'node_modules'), join(this.#path, 'node_modules'));
   }
 
-  /** Runs tests while a file has another text; `limitMs` for all of them. */
-  async verdictOf(file: string, text: string, tests: readonly string[], limitMs: number): Promise<Verdict> {
+  /** Runs tests while a file has another text; `args` are those of vitest, and `limitMs` is for all of them. */
+  async verdictOf(file: string, text: string, args: readonly string[], limitMs: number): Promise<Verdict> {
     const path = join(this.#path, file);
     const before = readFileSync(path, 'utf8');
     writeFileSync(path, text);
     try {
-      return await this.#run(tests, limitMs);
+      return await this.#run(args, limitMs);
     } finally {
       writeFileSync(path, before);
     }
@@ -38,11 +38,11 @@ export class Sandbox implements Disposable {
     rmSync(this.#path, { recursive: true, force: true });
   }
 
-  #run(tests: readonly string[], limitMs: number): Promise<Verdict> {
-    const args = ['run', '--config', 'test/vitest.config.ts', '--bail', '1', ...tests];
+  #run(args: readonly string[], limitMs: number): Promise<Verdict> {
+    const all = ['run', '--config', 'test/vitest.config.ts', '--bail', '1', ...args];
     const program = join(root, 'node_modules/.bin/vitest');
     // A group of its own, so that what the tests have started ends with them.
-    const child = spawn(program, args, { cwd: this.#path, stdio: 'ignore', detached: true });
+    const child = spawn(program, all, { cwd: this.#path, stdio: 'ignore', detached: true });
     const group = -(child.pid ?? 0);
     let isOver = false;
     const timer = setTimeout(() => {

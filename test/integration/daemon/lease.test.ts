@@ -57,15 +57,6 @@ describeWith(
     expect(await ofKey('of another')).toBe('other');
   });
 
-  test('that is another’s by now is not renewed, and not taken', async () => {
-    const lease = await taken('taken over', 'one');
-    await redis.command('SET', 'taken over', 'other', 'PX', '60000');
-    await until(() => !lease.held());
-    expect(await ofKey('taken over')).toBe('other');
-    await lease.release();
-    expect(Number(await redis.command('PTTL', 'taken over'))).toBeGreaterThan(10_000);
-  });
-
   test('is given back where the work under it cannot begin', async () => {
     let tries = 0;
     const lease = await taken('cannot begin', 'one', async () => {

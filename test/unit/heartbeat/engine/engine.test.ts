@@ -148,6 +148,15 @@ describe('a slow attempt', () => {
     expect(patient.beat).toEqual(beat);
   });
 
+  it('that is refused after it is overdue does not put off the next one', () => {
+    const patient = new Patient({ ttl: 300_000 }).light();
+    patient.nextAttempt();
+    patient.pass(10_000);
+    const { nextIn } = patient;
+    patient.answer({ type: 'throttled' });
+    expect(patient.nextIn).toBe(nextIn);
+  });
+
   it('noticed late delays the next one no further', () => {
     const patient = new Patient({ ttl: 300_000 }).light();
     patient.nextAttempt();
@@ -186,6 +195,8 @@ describe('an urgent heartbeat', () => {
     patient.answer(ACCEPTED);
     expect(patient.aborted).toEqual([first.attempt]);
     expect(patient.beat.inFlight).toEqual([]);
+    expect(patient.told('superseded')).toEqual([{ type: 'superseded', attempt: first.attempt }]);
+    expect(patient.told('failed').every(({ attempt }) => attempt !== first.attempt)).toBe(true);
   });
 
   it('does not hedge any more after a 429', () => {
@@ -321,6 +332,15 @@ describe('429', () => {
     expect(patient.remaining).toBeCloseTo(13_000);
   });
 
+  it('of one that may have lapsed is obeyed for at most an interval at a time: there is nothing left to lose', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    patient.nextAttempt();
+    patient.wall += 120_000; // somebody may have set the clock
+    patient.answer({ type: 'throttled', retryAfterMs: 500_000 });
+    expect(patient.state).toBe('lapsed');
+    expect(patient.beat.dueAt - patient.mono).toBe(12_000);
+  });
+
   it('without a TTL is obeyed for at most an interval at a time: the TTL may be short', () => {
     const patient = new Patient({}).light();
     patient.nextAttempt();
@@ -348,6 +368,7 @@ describe('401', () => {
     patient.pass(1500);
     patient.tell({ type: 'key', generation: 2 });
     expect(patient.nextIn).toBeLessThanOrEqual(0);
+    expect(patient.beat.latestAt).toBe(patient.mono);
     expect(patient.nextAttempt().keyGeneration).toBe(2);
   });
 

@@ -28,6 +28,11 @@ describe('timing', () => {
     });
   });
 
+  it('is urgent below a quarter of the TTL, and below twice the rescue time where that is more', () => {
+    expect(timingFor({ ttl: 3_600_000, interval: 'auto' }).urgentBelow).toBe(900_000);
+    expect(timingFor({ ttl: 60_000, interval: 'auto' }).urgentBelow).toBe(24_000);
+  });
+
   it('takes a fixed interval as it is', () => {
     expect(timingFor({ ttl: 300_000, interval: 30_000 }).interval).toBe(30_000);
   });

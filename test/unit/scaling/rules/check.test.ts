@@ -6,7 +6,8 @@ import {
 } from '../../../../src/contract/operations/serverless/endpoint-groups.ts';
 import { checkEndpointGroup, checkEndpointGroups } from '../../../../src/scaling/rules/check.ts';
 import { RULES } from '../../../../src/scaling/rules/rules.ts';
-import type { WorkerFacts } from '../../../../src/scaling/rules/findings.ts';
+import { gotInWords, type WorkerFacts } from '../../../../src/scaling/rules/findings.ts';
+import { MEANINGS } from '../../../../src/scaling/rules/meanings.ts';
 
 function rulesOf(group: unknown, facts?: WorkerFacts): string[] {
   return checkEndpointGroup(group, facts)
@@ -152,6 +153,40 @@ describe('endpoint-group rules', () => {
         message: 'no such parameter; did you mean max_workers?',
       }),
     ]);
+  });
+
+  test.each<[group: object, hint: string]>([
+    [{ target_util: 90 }, '; it is a fraction: for 90 percent write 0.9'],
+    [{ target_util: 5 }, '; it is a fraction: for 5 percent write 0.05'],
+    [{ target_util: 100 }, '; it is a fraction: for 100 percent write 1'],
+    [{ target_util: 4.9 }, ''],
+    [{ target_util: 101 }, ''],
+    [{ max_workers: 12.5 }, ''],
+    [{ max_workers: '12' }, '; write it without quotes: 12'],
+    [{ target_util: '90' }, '; write it without quotes: 90'],
+    [{ max_workers: 'many' }, ''],
+    [{ max_workers: ' ' }, ''],
+    [{ max_workers: null }, ''],
+  ])('says what was probably meant by %j', (group, hint) => {
+    const [finding, ...more] = checkEndpointGroup(group).findings.filter(
+      ({ severity }) => severity === 'error',
+    );
+    expect(more).toEqual([]);
+    const [parameter = ''] = Object.keys(group);
+    expect(finding?.message).toBe(`${MEANINGS[parameter as keyof typeof MEANINGS]}${hint}`);
+  });
+
+  test.each([
+    [undefined, 'nothing'],
+    [0.5, '0.5'],
+    [Number.NaN, 'NaN'],
+    [Infinity, 'Infinity'],
+    ['12', '"12"'],
+    [null, 'null'],
+    [() => 1, 'function'],
+  ])('says what it got as its user wrote it: %s', (got, words) => {
+    const finding = { rule: '', severity: 'error', parameter: '', got, allowed: '', message: '' } as const;
+    expect(gotInWords(finding)).toBe(words);
   });
 
   test('labels groups by endpoint name, and by place where that is shared or missing', () => {
