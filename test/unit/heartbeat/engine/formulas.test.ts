@@ -33,8 +33,15 @@ describe('timing', () => {
     expect(timingFor({ ttl: 60_000, interval: 'auto' }).urgentBelow).toBe(24_000);
   });
 
-  it('takes a fixed interval as it is', () => {
-    expect(timingFor({ ttl: 300_000, interval: 30_000 }).interval).toBe(30_000);
+  it('takes a fixed interval as it is, and asks for one that is gone no later than at the automatic one', () => {
+    expect(timingFor({ ttl: 300_000, interval: 30_000 })).toMatchObject({
+      interval: 30_000,
+      goneInterval: 30_000,
+    });
+    expect(timingFor({ ttl: 300_000, interval: 90_000 })).toMatchObject({
+      interval: 90_000,
+      goneInterval: 60_000,
+    });
   });
 
   it('backs off from a quarter of B to B, jittered only downwards', () => {
