@@ -128,6 +128,8 @@ describeWith(
         PILOTLIGHT_DEPLOYMENTS: '42@300s',
         PILOTLIGHT_LISTEN: '127.0.0.1:0',
         PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
+        // Not where these tests keep theirs.
+        NODE_COMPILE_CACHE: '',
       };
       const bin = join(project, 'node_modules/.bin/pilotlight');
       await using daemon = startProgram(node(), [bin, 'run'], env, project);
