@@ -21,7 +21,7 @@ export default defineConfig({
   test: {
     reporters: ['default'],
     // Most of the time goes in waiting on sockets, so more run at once than there are cores.
-    maxWorkers: 4,
+    maxWorkers: 3,
     maxConcurrency: 16,
     projects: [
       project('unit', 60_000),

@@ -9,7 +9,7 @@ import type { GroupProgress } from '../../logs/tail/group.ts';
 import type { SharedState } from './shared-store.ts';
 
 /** How long the last holder is waited for, ms: on a busy machine it takes seconds to stop, to reach Redis and to begin. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 /** No holder commits as often, so one that begins later has the higher version, whatever it knows. */
 const VERSIONS_PER_MS = 1_000;
 
