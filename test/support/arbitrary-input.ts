@@ -1,5 +1,5 @@
 /** Random values that a contract schema accepts, for whatever operation there is or will be. */
-import * as fc from 'fast-check';
+import * as fc from './fast-check.ts';
 import * as z from 'zod';
 
 /** Fields whose rules no generator guesses, and ids that lead somewhere now and then. */

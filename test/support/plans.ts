@@ -1,5 +1,5 @@
 /** Plans for tests: parameters and settings with only what matters spelled out. */
-import * as fc from 'fast-check';
+import * as fc from './fast-check.ts';
 import type { EndpointGroupParameters } from '../../src/contract/operations/serverless/endpoint-groups.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
 import type { Arrival } from '../../src/scaling/planner/load/load.ts';

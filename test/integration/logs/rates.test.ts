@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import { MAX_TAIL, reserve } from '../../../src/logs/tail/rate.ts';
 import { followEmulator, GROUP } from '../../support/followed-emulator.ts';

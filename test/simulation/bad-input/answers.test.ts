@@ -1,5 +1,5 @@
 /** Whatever a service answers, from the words down to the bytes: an answer that fits, or an error that says what is wrong. */
-import * as fc from 'fast-check';
+import * as fc from '../../support/fast-check.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { CallError } from '../../../src/client/errors.ts';

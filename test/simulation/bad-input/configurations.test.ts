@@ -1,7 +1,7 @@
 /** Whatever the environment and its files say: all of it is taken, or what is wrong is said, and no secret with it. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as fc from 'fast-check';
+import * as fc from '../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import { loadHeartConfig } from '../../../src/config/load-heart.ts';
 import { loadConfig } from '../../../src/config/load.ts';

@@ -1,5 +1,5 @@
 /** The program beside a service that lies in every answer but those to one heartbeat: it stays, and so does the deployment. */
-import * as fc from 'fast-check';
+import * as fc from '../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import type { OperationId } from '../../../src/contract/operations.ts';
 import { statusSchema } from '../../../src/daemon/status/schema.ts';

@@ -1,7 +1,7 @@
 /** Whatever workers print: each line once, whole, in its order, on every way out, and nothing else with it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as fc from 'fast-check';
+import * as fc from '../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';

@@ -1,6 +1,6 @@
 /** Whatever comes to a port, each listener answers or closes, and goes on. */
 import { join } from 'node:path';
-import * as fc from 'fast-check';
+import * as fc from '../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
 import { DEFAULT_TEAM_KEY, startEmulator } from '../../../src/emulator/index.ts';

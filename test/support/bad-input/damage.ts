@@ -1,5 +1,5 @@
 /** What is right, with something wrong in it: made-up input begins as an example that is accepted. */
-import * as fc from 'fast-check';
+import * as fc from '../fast-check.ts';
 
 /** What is no sensible value of any field. */
 const ODD: fc.Arbitrary<unknown> = fc.oneof(

@@ -1,5 +1,5 @@
 /** Environments and files over them, of which each variable has a right value, a wrong one, or none. */
-import * as fc from 'fast-check';
+import * as fc from '../fast-check.ts';
 import {
   OPTIONS,
   OPTION_KEYS,

@@ -1,5 +1,5 @@
 /** A service that answers with bytes that a test has made up, in place of an HTTP server that would correct them. */
-import * as fc from 'fast-check';
+import * as fc from '../fast-check.ts';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { operationOf, type OperationId } from '../../../src/contract/operations.ts';
 import { damagedBytes, damagedJsonText, damagedText } from './damage.ts';

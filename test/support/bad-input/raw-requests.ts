@@ -1,6 +1,6 @@
 /** Requests as bytes, sent to a real listener over a socket that ends with them. */
 import { connect } from 'node:net';
-import * as fc from 'fast-check';
+import * as fc from '../fast-check.ts';
 import { damagedBytes } from './damage.ts';
 
 /** What a listener answers to these bytes, whole or not; empty where it only closes. Rejects where it does neither. */

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { RequestError } from '../../../src/client/errors.ts';

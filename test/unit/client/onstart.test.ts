@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import * as fc from 'fast-check';
+import * as fc from '../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import { RequestError } from '../../../src/client/errors.ts';
 import { fitOnstart } from '../../../src/client/flows/onstart.ts';

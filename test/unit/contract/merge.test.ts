@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import { envMapOf, parseEnvFlags, printEnvFlags } from '../../../src/contract/text/env-flags.ts';
 import type { InstanceRequest } from '../../../src/contract/operations/instances/instances.ts';

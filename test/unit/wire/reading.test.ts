@@ -1,5 +1,5 @@
 /** Over the whole table: what a service writes differently, leaves out or adds costs a field at most, or a row. */
-import * as fc from 'fast-check';
+import * as fc from '../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { isRecord } from '../../../src/contract/is-record.ts';

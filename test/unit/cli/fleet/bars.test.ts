@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import { historyBar, meansOver, useBar, workersBar } from '../../../../src/cli/fleet/bars.ts';
 import { WORKER_STATUSES } from '../../../../src/contract/operations/serverless/workers.ts';

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import {
   envEntryProblem,

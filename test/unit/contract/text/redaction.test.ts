@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import { REDACTED, Redaction } from '../../../../src/contract/text/redaction.ts';
 import { leaks, WRITINGS } from '../../../support/secret-writings.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import { FILTER_OPERATORS, type FilterOperator } from '../../../../src/contract/schemas.ts';
 import {

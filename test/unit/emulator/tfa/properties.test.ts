@@ -2,7 +2,7 @@
  * What holds whatever anybody calls in whatever order, with right codes, wrong ones and old ones, while time
  * goes by. The record of what happened is the test's own; nothing of it is read from the emulator's state.
  */
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import { COMMON_ERRORS } from '../../../../src/contract/errors.ts';
 import { operationOf, type OperationId } from '../../../../src/contract/operations.ts';

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import { folded } from '../../../../src/fleet/history/fold.ts';
 import { SqliteHistory } from '../../../../src/fleet/history/sqlite-history.ts';

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { DeadlineHeap } from '../../../../src/heartbeat/driver/deadline-heap.ts';
 

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { retryDelay, timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
 import { checkTiming } from '../../../../src/heartbeat/engine/timing-check.ts';

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { LineOutput } from '../../../../src/logs/sinks/line-output.ts';

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import { RecordQueue } from '../../../../src/logs/spool/record-queue.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
 import { BATCH_RECORDS, bytesOf, type Spool } from '../../../../src/logs/spool/spool.ts';

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import { EVIDENT_LINES } from '../../../../src/logs/tail/align.ts';
 import type { TailAnswer } from '../../../../src/logs/tail/answer.ts';

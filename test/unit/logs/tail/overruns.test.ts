@@ -1,5 +1,5 @@
 /** What is told of lines that were lost before they could be read, held against what was lost. */
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import { MAX_TAIL } from '../../../../src/logs/tail/rate.ts';
 import { LogPolls } from '../../../support/log-polls.ts';

@@ -1,5 +1,5 @@
 /** What following promises, on real lines: three systems' logs, and one of them without its times, so that it repeats. */
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import { candidates } from '../../../../src/logs/tail/align.ts';
 import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import { hashed, hashOf } from '../../../../src/logs/tail/line-hash.ts';
 import { MAX_TAIL } from '../../../../src/logs/tail/rate.ts';

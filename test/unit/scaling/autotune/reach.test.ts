@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import { ADVISED_PARAMETERS } from '../../../../src/scaling/advice/advice.ts';
 import { limitsOf, reachOf } from '../../../../src/scaling/autotune/reach.ts';

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import { generateLoad, LOAD_SHAPES } from '../../../../src/scaling/planner/load/generators.ts';
 import { RecordedLoad } from '../../../../src/scaling/planner/load/load.ts';

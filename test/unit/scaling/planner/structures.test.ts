@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import { NumberHeap } from '../../../../src/scaling/planner/model/number-heap.ts';
 import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from '../../../../src/scaling/planner/model/queue-times.ts';

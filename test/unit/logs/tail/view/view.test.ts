@@ -1,5 +1,5 @@
 /** Comparing a tail with the window, held against what it is by definition. Lines are small numbers, as their hashes are. */
-import * as fc from 'fast-check';
+import * as fc from '../../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import { compare } from '../../../../../src/logs/tail/view/comparison.ts';
 import { diff } from '../../../../../src/logs/tail/view/diff.ts';

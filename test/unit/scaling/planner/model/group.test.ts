@@ -1,5 +1,5 @@
 /** The model as the emulator uses it: changed while it runs, put away and gone on with. The planner's tests prove the rest. */
-import * as fc from 'fast-check';
+import * as fc from '../../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import type { EndpointGroupParameters } from '../../../../../src/contract/operations/serverless/endpoint-groups.ts';
 import { resolveDefaults } from '../../../../../src/scaling/rules/check.ts';
