@@ -43,6 +43,8 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['restarted', 'flaky'], seed: 28 },
   { faults: ['restarted', 'flaky'], seed: 124 },
   { faults: ['restarted', 'flaky'], seed: 216 },
+  { faults: ['flaky'], seed: 396 },
+  { faults: ['joined', 'flaky'], seed: 396 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {
