@@ -45,6 +45,7 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['restarted', 'flaky'], seed: 216 },
   { faults: ['flaky'], seed: 396 },
   { faults: ['joined', 'flaky'], seed: 396 },
+  { faults: ['stale', 'merged'], seed: 328 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {
