@@ -46,6 +46,7 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['flaky'], seed: 396 },
   { faults: ['joined', 'flaky'], seed: 396 },
   { faults: ['stale', 'merged'], seed: 328 },
+  { faults: ['stale', 'restarted'], seed: 618 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

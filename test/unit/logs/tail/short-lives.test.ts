@@ -108,6 +108,22 @@ describe('a worker in a crash loop', () => {
   });
 });
 
+test('all of a long log, shown once more after the next one began, is known by its end', () => {
+  const [log, polls] = [new LogService(), new LogPolls()];
+  log.writeLines(errors(0, 600));
+  follow(log, polls);
+  const before = log.tail(10_000);
+  log.reset();
+  log.writeLines(BANNER);
+  follow(log, polls);
+  // A process that begins anew asks for all there is.
+  const again = new LogPolls({ progress: polls.state.progress });
+  again.poll(() => ({ kind: 'text', text: before }));
+  log.writeLines(['ready']);
+  expect(follow(log, again)).toEqual(['ready']);
+  expect(again.gaps).toEqual([]);
+});
+
 describe('a log that repeats what the one before it said', () => {
   const block = Array.from({ length: 20 }, (_, step) => `worker loop step ${step}: ok`);
 
