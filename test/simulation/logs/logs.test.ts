@@ -45,6 +45,7 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['restarted', 'flaky'], seed: 216 },
   { faults: ['flaky'], seed: 396 },
   { faults: ['joined', 'flaky'], seed: 396 },
+  { faults: ['restarted', 'flaky'], seed: 276 },
   { faults: ['stale', 'merged'], seed: 328 },
   { faults: ['stale', 'restarted'], seed: 618 },
 ];
