@@ -48,6 +48,7 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['restarted', 'flaky'], seed: 276 },
   { faults: ['stale', 'merged'], seed: 328 },
   { faults: ['stale', 'restarted'], seed: 618 },
+  { faults: ['stale', 'restarted'], seed: 791 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

@@ -89,6 +89,17 @@ describe('a worker in a crash loop', () => {
     expect(polls.gaps).toMatchObject([{ reason: 'reset' }]);
   });
 
+  test('one that says the last words of the one before amid its own does not go on with it', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    const before = errors(0, 60);
+    log.writeLines(before);
+    follow(log, polls, 1_000);
+    log.reset();
+    log.writeLines(['boot anew', 'ready', ...before.slice(-5), ...errors(1, 8)]);
+    expect(follow(log, polls, 1_000)).toEqual(log.lines);
+    expect(polls.gaps).toMatchObject([{ reason: 'reset' }]);
+  });
+
   test('lives in nothing but the same words are told of', () => {
     for (const [seconds, reason] of [
       [50, 'ambiguous'],
