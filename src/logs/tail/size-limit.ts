@@ -63,7 +63,9 @@ export function limitAfterFailure(
   const failed = { fails: bytes, failedAt: now };
   if (limit === undefined || bytes <= limit.fits)
     return { ...failed, fits: Math.max(bytes / 2, answered), waitMs: FIRST_WAIT_MS };
-  return { ...failed, fits: limit.fits, waitMs: Math.min(LONGEST_WAIT_MS, 2 * limit.waitMs) };
+  // What was but supposed to fail was not found to until now.
+  const waitMs = limit.failedAt === 0 ? FIRST_WAIT_MS : Math.min(LONGEST_WAIT_MS, 2 * limit.waitMs);
+  return { ...failed, fits: limit.fits, waitMs };
 }
 
 export interface AnswerSize {

@@ -43,6 +43,12 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['restarted', 'flaky'], seed: 28 },
   { faults: ['restarted', 'flaky'], seed: 124 },
   { faults: ['restarted', 'flaky'], seed: 216 },
+  { faults: ['flaky'], seed: 396 },
+  { faults: ['joined', 'flaky'], seed: 396 },
+  { faults: ['restarted', 'flaky'], seed: 276 },
+  { faults: ['stale', 'merged'], seed: 328 },
+  { faults: ['stale', 'restarted'], seed: 618 },
+  { faults: ['stale', 'restarted'], seed: 791 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

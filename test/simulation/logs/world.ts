@@ -22,6 +22,7 @@ export interface Outcome {
   readonly shown: ReadonlySet<WrittenLine>;
   /** Lines that were being written when their log ended. */
   readonly unended: readonly UnendedLine[];
+  /** Logs of which a line stood in an answer: no reader can know of another. */
   readonly epochs: number;
 }
 
@@ -51,6 +52,7 @@ export function play({ seed, faults }: Schedule): Played {
   const skipped = new Set<WrittenLine>();
   /** By answers that are not taken yet, oldest first. */
   const seen: (readonly WrittenLine[])[] = [];
+  const epochs = new Set<number>();
   const trace: string[] = [];
 
   for (let poll = 0; poll < POLLS || (state.unsettled && poll < 2 * POLLS); poll++) {
@@ -70,6 +72,7 @@ export function play({ seed, faults }: Schedule): Played {
       if (!state.begun) seen.length = 0;
       // A wider one that was asked for at once has what the one before it had.
       if (isAtOnce && answer.kind === 'text') seen.pop();
+      for (const { epoch } of service.shown) epochs.add(epoch);
       isAtOnce = step.next.delayMs === 0;
       seen.push(isAtOnce && next.tail < LEAST_SETTLED ? [] : service.shown);
       if (!isAtOnce && step.state.unsettled === undefined) {
@@ -104,7 +107,7 @@ export function play({ seed, faults }: Schedule): Played {
     written: service.written,
     shown,
     unended: log.unended,
-    epochs: service.epoch,
+    epochs: epochs.size,
     trace,
   };
 }

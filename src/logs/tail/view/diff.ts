@@ -36,6 +36,7 @@ export function diff(
   furthest[middle + 1] = 0;
   const steps: Int32Array[] = [];
   for (let distance = 0; distance <= reach; distance++) {
+    let best: { readonly at: number; readonly across: number } | undefined;
     for (let k = -distance; k <= distance; k += 2) {
       const fromBelow = isFromBelow(furthest, middle + k, k === -distance, k === distance);
       let at =
@@ -49,10 +50,14 @@ export function diff(
         [at, across] = [at + 1, across + 1];
       furthest[middle + k] = at;
       const [oneDone, otherDone] = [at === one.length, across === other.length];
-      if (end === 'both' ? oneDone && otherDone : oneDone || otherDone) {
-        const partners = pathTo(steps, at, k, other.length);
-        return { partners, oneEnd: at, otherEnd: across, distance };
-      }
+      const isDone = end === 'both' ? oneDone && otherDone : oneDone || otherDone;
+      // Of ends that are as near, the one with more pairs.
+      if (isDone && at + across > (best ? best.at + best.across : -1)) best = { at, across };
+    }
+    if (best !== undefined) {
+      const { at, across } = best;
+      const partners = pathTo(steps, at, at - across, other.length);
+      return { partners, oneEnd: at, otherEnd: across, distance };
     }
     steps.push(furthest.slice(middle - distance - 1, middle + distance + 2));
   }

@@ -22,5 +22,7 @@ export function isFormerView(
   const window = { ...EMPTY_WINDOW, hashes };
   const verdict = judge(window, seen, { full, whole: false, shrunk: false, expected: Infinity });
   const explained = explainedLines(verdict, window, seen);
-  return explained > known && 2 * explained >= seen.lines.length;
+  // Of a longer log only the end is remembered: what stands above that is none of the rest.
+  const rest = seen.lines.length - (verdict.kind === 'appended' ? verdict.at : explained);
+  return explained > known && explained >= rest;
 }

@@ -278,11 +278,16 @@ describe('an answer that is too large', () => {
     expect(polls.gaps).toEqual([]);
   });
 
-  test('a whole log that comes through shows that what failed before was no limit', () => {
+  test.each([
+    ['a whole log that comes through shows that what failed before was no limit', 'FFFFFFF.FF.F.F.'],
+    [
+      'what was only supposed to fail is tried again before lines are given up',
+      'FFFFFFF.F..FFFF.FFFFFFF.FF..FF...',
+    ],
+  ])('%s', (_, fails) => {
     const [log, polls] = [new LogService(), new LogPolls()];
-    const fails = 'FFFFFFF.FF.F.F.';
     let asked = 0;
-    for (let poll = -20; poll < 25; poll++) {
+    for (let poll = -20; poll < 45; poll++) {
       log.writeLines(numbered(4, log.lines.length));
       polls.poll((tail) => (poll >= 0 && fails[asked++] === 'F' ? CUT : log.answer(tail)));
     }

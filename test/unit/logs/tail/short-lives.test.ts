@@ -89,6 +89,17 @@ describe('a worker in a crash loop', () => {
     expect(polls.gaps).toMatchObject([{ reason: 'reset' }]);
   });
 
+  test('one that says the last words of the one before amid its own does not go on with it', () => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    const before = errors(0, 60);
+    log.writeLines(before);
+    follow(log, polls, 1_000);
+    log.reset();
+    log.writeLines(['boot anew', 'ready', ...before.slice(-5), ...errors(1, 8)]);
+    expect(follow(log, polls, 1_000)).toEqual(log.lines);
+    expect(polls.gaps).toMatchObject([{ reason: 'reset' }]);
+  });
+
   test('lives in nothing but the same words are told of', () => {
     for (const [seconds, reason] of [
       [50, 'ambiguous'],
@@ -106,6 +117,22 @@ describe('a worker in a crash loop', () => {
       expect(polls.lines).toEqual(reason === 'reset' ? log.written.map(({ text }) => text) : words);
     }
   });
+});
+
+test('all of a long log, shown once more after the next one began, is known by its end', () => {
+  const [log, polls] = [new LogService(), new LogPolls()];
+  log.writeLines(errors(0, 600));
+  follow(log, polls);
+  const before = log.tail(10_000);
+  log.reset();
+  log.writeLines(BANNER);
+  follow(log, polls);
+  // A process that begins anew asks for all there is.
+  const again = new LogPolls({ progress: polls.state.progress });
+  again.poll(() => ({ kind: 'text', text: before }));
+  log.writeLines(['ready']);
+  expect(follow(log, again)).toEqual(['ready']);
+  expect(again.gaps).toEqual([]);
 });
 
 describe('a log that repeats what the one before it said', () => {

@@ -52,14 +52,21 @@ describe('a difference', () => {
     );
   });
 
-  test('as far as one of the two reaches has the least distance there is', () => {
+  test('as far as one of the two reaches has the least distance there is, and of those the most pairs', () => {
     fc.assert(
       fc.property(pairs, ([one, other]) => {
         const found = diff(packed(one), packed(other), 100, 'either');
+        const isEnd = (oneTo: number, otherTo: number) =>
+          bruteForceDistance(one.slice(0, oneTo), other.slice(0, otherTo)) === found?.distance;
         expect(found?.distance).toBe(bruteForceReach(one, other));
         const { oneEnd = -1, otherEnd = -1 } = found ?? {};
         expect(oneEnd === one.length || otherEnd === other.length).toBe(true);
         expect(bruteForceDistance(one.slice(0, oneEnd), other.slice(0, otherEnd))).toBe(found?.distance);
+        const nearest = [
+          ...[0, ...one.keys().map((index) => index + 1)].map((end) => [end, other.length] as const),
+          ...[0, ...other.keys().map((index) => index + 1)].map((end) => [one.length, end] as const),
+        ].filter(([oneTo, otherTo]) => isEnd(oneTo, otherTo));
+        expect(oneEnd + otherEnd).toBe(Math.max(...nearest.map(([oneTo, otherTo]) => oneTo + otherTo)));
       }),
       { numRuns: 1_000 },
     );
