@@ -5,8 +5,8 @@ import { expect } from 'vitest';
 /** As `npm run test:long` says. */
 const isLong = process.env['SIMULATION_RUNS'] !== undefined;
 
-/** BAD_INPUT_SEED in the environment repeats a run. */
-const seed = Number(process.env['BAD_INPUT_SEED'] ?? Date.now() % 2 ** 31);
+/** PROPERTY_SEED in the environment repeats a run. */
+const seed = Number(process.env['PROPERTY_SEED'] ?? Date.now() % 2 ** 31);
 
 /** Time for a test of so many cases, ms: some are of a real process. */
 export const PATIENCE = isLong ? 1_800_000 : 60_000;
@@ -17,7 +17,7 @@ export function casesOf(
   many = 10_000,
 ): { readonly numRuns: number; readonly seed: number; readonly endOnFailure: boolean } {
   const numRuns = isLong ? many : few;
-  console.log(`bad input: ${numRuns} cases; BAD_INPUT_SEED=${seed} makes up the same`);
+  console.log(`bad input: ${numRuns} cases; PROPERTY_SEED=${seed} makes up the same`);
   // Shrinking asks a process that may hang again and again.
   return { numRuns, seed, endOnFailure: true };
 }
