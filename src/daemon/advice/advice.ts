@@ -75,8 +75,14 @@ export function startAdvice(options: AdviceOptions): AdviceService {
       mayRun: options.mayRun,
       async run(signal) {
         // A job runs at its start too; the history may just not be read yet, and the daemon be restarted often.
-        if (isStart) isStart = false;
-        else for (const endpoint of fleet.view().endpoints) await tryOn(endpoint, signal);
+        if (isStart) {
+          isStart = false;
+          return;
+        }
+        for (const endpoint of fleet.view().endpoints) {
+          await tryOn(endpoint, signal);
+          signal.throwIfAborted();
+        }
       },
       onFailure: (error) => logger.warn({ err: error }, 'advice was not computed for all endpoints'),
     });
@@ -88,16 +94,16 @@ export function startAdvice(options: AdviceOptions): AdviceService {
       noteParameters(endpoint);
       if (settings.adviceSchedule === 'off' || kept.has(endpoint.endpoint) || options.mayRun?.() === false)
         continue;
-      await tryOn(endpoint, stopping.signal);
+      if (!stopping.signal.aborted) await tryOn(endpoint, stopping.signal);
     }
   }
 
-  /** One that cannot be computed keeps no other from being so. */
+  /** One that cannot be computed keeps no other from being so. Never rejects. */
   async function tryOn(endpoint: EndpointView, signal: AbortSignal): Promise<void> {
     try {
       await adviseOn(endpoint, signal);
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (signal.aborted || stopping.signal.aborted) return;
       logger.warn(
         { endpoint: endpoint.endpoint, err: error },
         'advice could not be computed; it is tried again on schedule',

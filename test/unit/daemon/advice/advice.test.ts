@@ -134,6 +134,23 @@ test('the first of them is asked for once, however long it takes', async () => {
   expect(asked).toHaveLength(1);
 });
 
+test('the end while a first one is computed is no failure of anything', async () => {
+  const failures: unknown[] = [];
+  const note = (error: unknown) => void failures.push(error);
+  process.on('unhandledRejection', note);
+  const { asked } = await begin(12, {
+    compute: (_, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  });
+  await vi.advanceTimersByTimeAsync(11 * 60_000);
+  expect(asked).toHaveLength(1);
+  await service?.stop();
+  vi.useRealTimers();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  process.off('unhandledRejection', note);
+  expect(failures).toEqual([]);
+});
+
 test('a replica that does not watch computes nothing', async () => {
   const { asked } = await begin(12, { mayRun: () => false });
   await vi.advanceTimersByTimeAsync(30 * HOUR_MS);
