@@ -89,9 +89,11 @@ describe.concurrent('over real sockets', () => {
     await using daemon = await start(emulator, 10, { APP_HEALTH: app.url });
     await until(() => app.asked >= 5);
     expect(said(daemon, /are released/)).toEqual([]);
+    // There is no last beat within a second of another, which would gain nothing.
+    await until(() => Date.now() - (emulator.deployments.get(ID).lastHeartbeatMs ?? Infinity) > 1_100);
     const sent = beats(emulator);
     await daemon.stop();
-    expect(beats(emulator)).toBe(sent + 1);
+    expect(beats(emulator)).toBeGreaterThan(sent);
     expect(emulator.deployments.get(ID)).toMatchObject({ expired: false, lapses: 0 });
   });
 
