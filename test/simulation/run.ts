@@ -1,7 +1,7 @@
 /**
  * `npm run test:long -- --runs 1000000`: the simulation with more schedules than the normal test run has time for; with
  * a name behind it, such as logs, of the suites that have it in their path alone; with `--part 2/5`, the second fifth of
- * the seeds of those that print them.
+ * the seeds of those that print them. `npm run test:long -- test/integration/logs/kill` kills the program 200 times.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -25,9 +25,10 @@ for (const [name, value] of Object.entries(counts)) {
   process.stderr.write(`--${name}: got ${value}; allowed: a whole number from 1\n`);
   process.exit(2);
 }
+const project = positionals.some((name) => name.includes('integration')) ? 'integration' : 'simulation';
 const { status } = spawnSync(
   'vitest',
-  ['run', '--config', 'test/vitest.config.ts', '--project', 'simulation', ...positionals],
+  ['run', '--config', 'test/vitest.config.ts', '--project', project, ...positionals],
   {
     stdio: 'inherit',
     env: {
@@ -35,6 +36,7 @@ const { status } = spawnSync(
       SIMULATION_RUNS: values.runs,
       SIMULATION_PART: part,
       STEERING_WORLDS: values.steered,
+      KILLS: '200',
     },
   },
 );

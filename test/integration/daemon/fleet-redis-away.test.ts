@@ -60,7 +60,7 @@ describeWith(
   hasRedis,
   'apt-get install redis-server',
 )('a Redis', () => {
-  test.each([
+  test.concurrent.each([
     ['that does not answer for a while', FROZEN],
     ['that is gone, and back without what it had', LOST],
   ])(

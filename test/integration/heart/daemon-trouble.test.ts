@@ -58,21 +58,25 @@ async function restarts({ url }: DaemonProcess): Promise<number> {
   return Number(/^pilotlight_daemon_restarts_total (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
 }
 
-// One after the other: each of them has three processes, and some of these take all they can get.
 describe('the heart goes on, and the daemon is started again, when the daemon', () => {
-  test.each(['SIGKILL', 'SIGSTOP', 'SIGABRT'] as const)('gets %s', { timeout: 60_000 }, async (signal) => {
-    await using emulator = await startEmulator({ seed });
-    await using _twin = await startDaemonProcess(settings(emulator, TWIN));
-    await using program = await startDaemonProcess(settings(emulator, DISTURBED));
-    const first = program.daemonPid();
-    process.kill(first, signal);
-    await program.seen(/the daemon ended and is started again/);
-    await program.seen(/pilotlight started[\s\S]*pilotlight started/);
-    await beatOn(emulator, 2);
-    expectNoneMissed(emulator);
-    expect(program.daemonPid()).not.toBe(first);
-  });
+  test.concurrent.each(['SIGKILL', 'SIGSTOP', 'SIGABRT'] as const)(
+    'gets %s',
+    { timeout: 60_000 },
+    async (signal) => {
+      await using emulator = await startEmulator({ seed });
+      await using _twin = await startDaemonProcess(settings(emulator, TWIN));
+      await using program = await startDaemonProcess(settings(emulator, DISTURBED));
+      const first = program.daemonPid();
+      process.kill(first, signal);
+      await program.seen(/the daemon ended and is started again/);
+      await program.seen(/pilotlight started[\s\S]*pilotlight started/);
+      await beatOn(emulator, 2);
+      expectNoneMissed(emulator);
+      expect(program.daemonPid()).not.toBe(first);
+    },
+  );
 
+  // One after the other: each of them has three processes, and one of these takes all it can get.
   test.each(['spin', 'resident memory', 'heap memory', 'exit'])(
     'meets trouble by itself: %s',
     { timeout: 180_000 }, // a heap of hundreds of MB is filled first, by a process that shares two cores
@@ -108,7 +112,7 @@ describe('the heart goes on, and the daemon is started again, when the daemon', 
   });
 });
 
-describe('what the world withholds from the daemon does not end the program', () => {
+describe.concurrent('what the world withholds from the daemon does not end the program', () => {
   test(
     'a port that is taken is said, tried again, and taken once it is free',
     { timeout: 60_000 },
@@ -224,7 +228,7 @@ describe('a configuration that only the daemon reads', () => {
   });
 });
 
-describe('the end', () => {
+describe.concurrent('the end', () => {
   test.each(['running', 'stopped', 'just killed'] as const)(
     'comes with one last heartbeat though the daemon is %s',
     { timeout: 60_000 },

@@ -13,7 +13,8 @@ import { linesOf } from '../../support/log-polls.ts';
 import { startProgram, type Program } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const KILLS = process.env['REQUIRE_ALL'] === '1' ? 200 : 20;
+/** `npm run test:long -- test/integration/logs/kill` has 200. */
+const KILLS = Number(process.env['KILLS'] ?? (process.env['REQUIRE_ALL'] === '1' ? 60 : 20));
 const LANES = 4;
 const RESTARTS = 15;
 const LINES_PER_SECOND = 2_000;

@@ -1,0 +1,73 @@
+/** Daemons that share one Redis: real processes, and what they printed. */
+import { expect } from 'vitest';
+import type { Status } from '../../src/daemon/status/schema.ts';
+import type { Emulator } from '../../src/emulator/index.ts';
+import type { LogRecord } from '../../src/logs/record.ts';
+import { startDaemonProcess, type DaemonProcess } from './daemon-process.ts';
+import { until } from './daemon.ts';
+
+/** The worker group that replicas follow. */
+export const GROUP = 7;
+
+export interface Replica {
+  readonly daemon: DaemonProcess;
+  /** Whole lines that it printed, so far. */
+  records(): LogRecord[];
+  status(): Promise<Status | undefined>;
+}
+
+export async function startReplica(emulator: Emulator, redisUrl: string): Promise<Replica> {
+  const daemon = await startDaemonProcess({
+    API_KEY: emulator.apiKey,
+    BASE_URL: emulator.url,
+    DEPLOYMENTS: '42@60s',
+    WORKER_GROUPS: String(GROUP),
+    REDIS_URL: redisUrl,
+    SHUTDOWN_TIMEOUT: '5s',
+  });
+  return {
+    daemon,
+    // What a kill cut in half has no end and does not count.
+    records: () =>
+      daemon
+        .stdout()
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line) as LogRecord),
+    status: () =>
+      fetch(`${daemon.url}/api/status`).then(
+        // Of one that was killed the port may be another program's by now.
+        (answer) => (answer.ok ? (answer.json() as Promise<Status>) : undefined),
+        () => undefined,
+      ),
+  };
+}
+
+/** The replica that follows the logs; waits until there is one. */
+export async function holderOf(replicas: readonly Replica[]): Promise<Replica> {
+  let holder: Replica | undefined;
+  await until(async () => {
+    for (const replica of replicas) if ((await replica.status())?.replica.role === 'holder') holder = replica;
+    return holder !== undefined;
+  });
+  return holder as Replica;
+}
+
+/** All output by number. One record may have come more than once, but only as itself. */
+export function merged(replicas: readonly Replica[]): { records: LogRecord[]; again: number } {
+  const byNumber = new Map<number, LogRecord>();
+  let again = 0;
+  for (const record of replicas.flatMap((replica) => replica.records())) {
+    const known = byNumber.get(record.seq);
+    if (known) {
+      again += 1;
+      expect(record).toEqual(known);
+    }
+    byNumber.set(record.seq, record);
+  }
+  return { records: [...byNumber.values()].sort((a, b) => a.seq - b.seq), again };
+}
+
+export function linesOf(records: readonly LogRecord[]): string[] {
+  return records.flatMap((record) => ('line' in record ? [record.line] : []));
+}
