@@ -1,4 +1,4 @@
-/** What is measured, and the bounds it is held to. One row of the table in test/README.md each. */
+/** What is measured, and the bounds it is held to. One row of the table in test/bench/README.md each. */
 
 export interface FigureRow {
   readonly id: string;

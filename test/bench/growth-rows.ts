@@ -1,4 +1,4 @@
-/** What is measured at growing amounts of work, and the table that shows it. A row of the table in test/README.md each. */
+/** What is measured at growing amounts of work, and the table that shows it. A row of the table in test/bench/README.md each. */
 
 export interface GrowthRow {
   readonly id: string;

@@ -108,7 +108,7 @@ export function spawnProgram(
   node: ProgramCopy,
   settings: Record<string, string>,
   environment: Record<string, string> = {},
-  stdout: 'ignore' | 'pipe' = 'ignore',
+  stdout: 'ignore' | 'pipe' | number = 'ignore',
 ): ChildProcess {
   const all = { LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0', ...settings };
   const prefixed = Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);

@@ -46,7 +46,7 @@ export function partialTable(results: Results, figures: readonly FigureRow[]): s
   return [...tables, origin(results)].join('\n\n');
 }
 
-/** Those of the README: what a sidecar costs the app beside it. The whole table is in test/README.md. */
+/** Those of the README: what a sidecar costs the app beside it. The whole table is in README.md beside this file. */
 const KEY_FIGURES: ReadonlySet<string> = new Set([
   'memory',
   'start',

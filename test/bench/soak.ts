@@ -1,19 +1,30 @@
 /**
- * Half an hour with faults on: what grows? Prints a line a minute, then the slopes of memory, threads and open files of
- * heart and daemon over the second half of the time. Run: node test/bench/soak.ts [seconds]
+ * Half an hour with everything on, a fault every twelve seconds, and the daemon killed five times in the first half:
+ * what is lost, what comes twice, and what grows? Prints a line a minute, then what the service's books and both outputs
+ * say, and the slopes of memory, threads and open files of heart and daemon over the second half, each with its standard
+ * error. Exit code 1 where a deployment lapsed, or a line is lost or there twice. Run: node test/bench/soak.ts [seconds]
  */
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FaultInput } from '../../src/emulator/index.ts';
+import { startEmulator, type FaultInput } from '../../src/emulator/index.ts';
+import type { LogRecord } from '../../src/logs/record.ts';
+import { readLogFiles } from '../support/log-files.ts';
+import { freePort } from '../support/ports.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openFilesOf, threadsOf } from './process-tree.ts';
-import { secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
+import { measured, secondsArgument, spawnProgram } from './processes.ts';
 import { copyProgram } from './program-copy.ts';
 
 const SECONDS = secondsArgument(1_800);
 const SAMPLE_MS = 5_000;
 const TELL_EVERY = 12;
+const KILLS = 5;
+const LINES_PER_SECOND = 100;
+const WORKERS = 50;
 const DEPLOYMENTS = Array.from({ length: 50 }, (_, index) => index + 1);
 const GROUPS = [1, 2, 3, 4, 5];
+const ENDPOINTS = [31, 32];
 /** One after the other, each for four of its twelve seconds; all of them within the bound for a TTL of 60 s. */
 const FAULTS: readonly FaultInput[] = [
   { kind: 'hang', times: 100, forMs: 4_000 },
@@ -25,6 +36,8 @@ const FAULTS: readonly FaultInput[] = [
   { kind: 'refused', forMs: 4_000 },
 ];
 const FAULT_EVERY_MS = 12_000;
+/** For the last lines, and the end in good order. */
+const PATIENCE_MS = 60_000;
 
 interface Sample {
   readonly atSeconds: number;
@@ -36,94 +49,174 @@ interface Sample {
 
 using folder = temporaryFolder();
 using node = copyProgram(process.execPath);
-await using emulator = await startEmulatorProcess({
-  deployments: DEPLOYMENTS.map((id) => ({ id, ttl: 60 })),
-  workergroups: GROUPS.map((id) => ({ id, lines_per_second: 100 })),
-  machines: [{ id: 11 }],
+// More lines than come, so that no two of a group are equal.
+const lines = Array.from({ length: LINES_PER_SECOND * (SECONDS + 120) }, (_, index) => `line ${index}`);
+const workersOf = (endpoint: number) =>
+  Array.from({ length: WORKERS }, (_, index) => endpoint * 1_000 + index);
+await using emulator = await startEmulator({
+  dialect: 'public',
+  seed: {
+    deployments: DEPLOYMENTS.map((id) => ({ id, ttl: 60 })),
+    machines: [{ id: 11 }],
+    instances: ENDPOINTS.flatMap(workersOf).map((id) => ({ id, machine_id: 11, dph_total: 0.4 })),
+    endpoint_groups: ENDPOINTS.map((id) => ({
+      id,
+      endpoint_name: `endpoint-${id}`,
+      max_workers: WORKERS,
+      load: { shape: 'diurnal', rate: 800, request_work: 100, period_seconds: 600 },
+    })),
+    workergroups: [
+      ...GROUPS.map((id) => ({ id, lines_per_second: LINES_PER_SECOND, replay: { lines } })),
+      ...ENDPOINTS.map((id) => ({ id, endpoint_id: id, lines_per_second: 0, workers: workersOf(id) })),
+    ],
+  },
 });
-await using program = await startProgram(node, {
-  API_KEY: emulator.apiKey,
-  BASE_URL: emulator.url,
-  DEPLOYMENT_TTL: '60s',
-  DEPLOYMENTS: DEPLOYMENTS.join(','),
-  WORKER_GROUPS: GROUPS.join(','),
-  MACHINES: '11',
-  STATE_DIR: folder.path,
-  INSTANCES_SCHEDULE: '*/10 * * * * *',
-});
+const url = `http://127.0.0.1:${await freePort()}`;
+const [logFile, stdoutFile] = [join(folder.path, 'worker.log'), join(folder.path, 'stdout')];
+const stdout = openSync(stdoutFile, 'a');
+const child = spawnProgram(
+  node,
+  {
+    API_KEY: emulator.apiKey,
+    BASE_URL: emulator.url,
+    LISTEN: new URL(url).host,
+    DEPLOYMENT_TTL: '60s',
+    DEPLOYMENTS: DEPLOYMENTS.join(','),
+    WORKER_GROUPS: GROUPS.join(','),
+    LOG_SINKS: 'stdout,file',
+    LOG_FILE: logFile,
+    LOG_FILE_MAX_BYTES: '16MiB',
+    LOG_FILE_MAX_FILES: '100',
+    ENDPOINTS: 'all',
+    ADVICE_SCHEDULE: '*/5 * * * *',
+    MACHINES: '11',
+    STATE_DIR: join(folder.path, 'state'),
+    INSTANCES_SCHEDULE: '*/10 * * * * *',
+  },
+  {},
+  stdout,
+);
+closeSync(stdout);
+child.stderr?.resume();
+await using program = measured(child);
 
 const samples: Sample[] = [];
 const from = performance.now();
-let faults = 0;
-while (performance.now() - from < SECONDS * 1000) {
+const passedMs = () => performance.now() - from;
+let [faults, kills] = [0, 0];
+while (passedMs() < SECONDS * 1_000) {
   await delay(SAMPLE_MS);
-  await Promise.all(
-    ['/metrics', '/api/status'].map(async (path) => (await fetch(program.url + path)).text()),
-  );
-  if (performance.now() - from > (faults + 1) * FAULT_EVERY_MS) await inject(FAULTS[faults % FAULTS.length]!);
+  await Promise.all(['/metrics', '/api/status', '/'].map(read));
+  if (passedMs() > (faults + 1) * FAULT_EVERY_MS) {
+    await emulator.faults.add(FAULTS[faults % FAULTS.length]!);
+    faults += 1;
+  }
+  if (kills < KILLS && passedMs() > ((kills + 1) * SECONDS * 500) / (KILLS + 1)) {
+    const [, daemon] = program.pids();
+    if (daemon !== undefined) process.kill(daemon, 'SIGKILL');
+    kills += 1;
+  }
   samples.push(sample());
   const last = samples.at(-1);
   if (last && samples.length % TELL_EVERY === 0) process.stdout.write(`${JSON.stringify(last)}\n`);
 }
+const metrics = await read('/metrics');
+const cpuSeconds = program.cpuSeconds();
+
+for (const group of GROUPS) emulator.workergroups.setRate(group, 0);
+const written = GROUPS.map((group) => emulator.workergroups.lines(group));
+const total = written.reduce((sum, { length }) => sum + length, 0);
+for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await delay(1_000)) {
+  if (linesOf(printed()).length >= total && linesOf(readLogFiles(logFile)).length >= total) break;
+}
+child.kill('SIGTERM');
+const [code] = (await Promise.race([
+  new Promise((resolve) => child.once('exit', (...ended) => resolve(ended))),
+  delay(PATIENCE_MS, ['still there after a minute']),
+])) as [unknown];
 
 const second = samples.slice(samples.length >> 1);
-const slopes = Object.fromEntries(
-  (['mb', 'anonymousMb', 'files', 'threads'] as const).map((key) => [
-    `${key}PerHour`,
-    Number(slopePerHour(second, key).toFixed(2)),
-  ]),
-);
-const text = await (await fetch(`${program.url}/metrics`)).text();
-const books = (await (await fetch(`${emulator.url}/_emulator/state`)).json()) as {
-  deployments: { lapses: number; minMarginMs: number }[];
+const slopes = (['mb', 'anonymousMb', 'files', 'threads'] as const).map((key) => {
+  const { slope, error } = slopeOf(second.map((point) => [point.atSeconds / 3600, point[key]]));
+  return [`${key}PerHour`, `${slope.toFixed(2)} ± ${error.toFixed(2)}`];
+});
+const books = emulator.deployments.list();
+const outcome = {
+  lapses: books.reduce((sum, { lapses }) => sum + lapses, 0),
+  file: against(readLogFiles(logFile)),
+  stdout: against(printed()),
 };
 process.stdout.write(
   `${JSON.stringify({
     bench: 'soak',
     seconds: SECONDS,
     faults,
-    lapses: books.deployments.reduce((sum, { lapses }) => sum + lapses, 0),
-    closestSeconds: Math.min(...books.deployments.map(({ minMarginMs }) => minMarginMs)) / 1000,
-    lines: total(text, 'workergroup_log_lines_total'),
-    delivered: total(text, 'log_sink_delivered_lines_total'),
-    gaps: total(text, 'workergroup_log_gaps_total'),
-    fatal: Number(/log_messages_total\{level="fatal"\} (\d+)/.exec(text)?.[1]),
-    cpuSeconds: program.cpuSeconds(),
-    ...slopes,
+    kills,
+    ...outcome,
+    closestSeconds: Math.min(...books.map(({ minMarginMs }) => minMarginMs ?? Infinity)) / 1000,
+    endpointLooks: emulator.journal.entries({ operation: 'endpointGroups.workers' }).length,
+    advice: /pilotlight_advice_\w+\{[^}]*\} \S+/.exec(metrics)?.[0] ?? 'none yet',
+    fatal: Number(/log_messages_total\{level="fatal"\} (\d+)/.exec(metrics)?.[1] ?? 0),
+    exit: code,
+    cpuSeconds,
+    ...Object.fromEntries(slopes),
   })}\n`,
 );
+const { lapses, file, stdout: out } = outcome;
+if (lapses + file.lost + file.twice + out.lost + out.twice > 0) process.exitCode = 1;
 
-async function inject(fault: FaultInput): Promise<void> {
-  faults += 1;
-  const answer = await fetch(`${emulator.url}/_emulator/faults`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(fault),
-  });
-  if (!answer.ok) throw new Error(`the emulator refused the fault: ${await answer.text()}`);
+/** By least squares; the standard error is right as far as samples do not depend on those before. */
+function slopeOf(points: readonly (readonly [x: number, y: number])[]) {
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [meanX, meanY] = [mean(points.map(([x]) => x)), mean(points.map(([, y]) => y))];
+  const spread = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
+  const slope = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0) / spread;
+  const rest = points.reduce((sum, [x, y]) => sum + (y - meanY - slope * (x - meanX)) ** 2, 0);
+  return { slope, error: Math.sqrt(rest / (points.length - 2) / spread) };
+}
+
+/** What a daemon that is killed just now does not answer is read the next time. */
+function read(path: string): Promise<string> {
+  return fetch(url + path).then(
+    (answer) => answer.text(),
+    () => '',
+  );
 }
 
 function sample(): Sample {
   const pids = program.pids();
   return {
-    atSeconds: Math.round((performance.now() - from) / 1000),
+    atSeconds: Math.round(passedMs() / 1000),
     ...program.memory(),
     files: openFilesOf(pids),
     threads: threadsOf(pids),
   };
 }
 
-/** By least squares. */
-function slopePerHour(points: readonly Sample[], key: Exclude<keyof Sample, 'atSeconds'>): number {
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [x, y] = [points.map(({ atSeconds }) => atSeconds), points.map((point) => point[key])];
-  const [meanX, meanY] = [mean(x), mean(y)];
-  const over = x.reduce((sum, value, index) => sum + (value - meanX) * ((y[index] ?? 0) - meanY), 0);
-  const under = x.reduce((sum, value) => sum + (value - meanX) ** 2, 0);
-  return (over / under) * 3600;
+function printed(): LogRecord[] {
+  return readFileSync(stdoutFile, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as LogRecord);
 }
 
-function total(metrics: string, name: string): number {
-  const series = metrics.matchAll(new RegExp(`^pilotlight_${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'));
-  return [...series].reduce((sum, [, value]) => sum + Number(value), 0);
+function linesOf(records: readonly LogRecord[]): readonly (readonly [group: number, line: string])[] {
+  return records.flatMap((record) =>
+    'line' in record ? [[record.workergroup_id, record.line] as const] : [],
+  );
+}
+
+/** What one output has of all that was written. */
+function against(records: readonly LogRecord[]) {
+  const delivered = linesOf(records).map(([group, line]) => `${group} ${line}`);
+  const distinct = new Set(delivered);
+  const lost = GROUPS.flatMap((group, index) =>
+    (written[index] ?? []).filter((line) => !distinct.has(`${group} ${line}`)),
+  );
+  return {
+    lines: distinct.size,
+    twice: delivered.length - distinct.size,
+    lost: lost.length,
+    gaps: records.length - delivered.length,
+  };
 }
