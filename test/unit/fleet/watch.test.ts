@@ -386,6 +386,13 @@ describe('endpoints', () => {
       'target-util-no-headroom',
       'floor-above-capacity',
     ]);
+    // The rules run when what they are about has changed, and not whenever somebody looks.
+    const { findings } = world.one();
+    await world.pass(30);
+    expect(world.one().findings).toBe(findings);
+    world.workers = () => [idle(1, { perf: 1_000, measured_perf: 1_000 })];
+    await world.pass(30);
+    expect(world.one().findings.map(({ rule }) => rule)).not.toContain('floor-above-capacity');
   });
 
   test('and the interval change with the settings', async () => {

@@ -64,6 +64,21 @@ test('tells the recorded rows of each endpoint, null where nothing is known', as
   ]);
 });
 
+test('lets others have their turn between two endpoints', async () => {
+  const order: string[] = [];
+  const view = fleetView([endpointView(), endpointView({ endpoint: 'code', id: 32 })]);
+  listener = await listenWithFleet({
+    ...recordedFleet(() => view, {}),
+    history({ endpoint }) {
+      order.push(endpoint);
+      setImmediate(() => order.push('another'));
+      return Promise.resolve([]);
+    },
+  });
+  await fetch(`${listener.url}/api/fleet?${RANGE}`);
+  expect(order.slice(0, 3)).toEqual(['chat', 'another', 'code']);
+});
+
 test('asks the history for what was asked, and for no more than its bound', async () => {
   const asked: HistoryQuery[] = [];
   const view = fleetView([endpointView(), endpointView({ endpoint: 'code', id: 32 })]);
