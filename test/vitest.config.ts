@@ -12,7 +12,7 @@ const CORES = availableParallelism();
  * real time a test is slow to no purpose beside one that takes a whole core, and may fail by it.
  */
 const COMPUTES = { sequence: { groupOrder: 0 }, maxWorkers: CORES };
-const WAITS = { sequence: { groupOrder: 1 }, maxWorkers: Math.ceil(2.5 * CORES) };
+const WAITS = { sequence: { groupOrder: 1 }, maxWorkers: Math.min(8, Math.ceil(2.5 * CORES)) };
 const ALONE = { sequence: { groupOrder: 2 }, maxWorkers: 1 };
 
 /**
