@@ -81,7 +81,7 @@ export class DatabaseFile {
     const isNew = !existsSync(path);
     this.#path = path;
     makePrivate(path);
-    this.db = new DatabaseSync(path);
+    this.db = opened(DatabaseSync, path);
     try {
       prepare(this.db, format);
       this.#opened = statSync(path);
@@ -143,6 +143,16 @@ function makePrivate(path: string): void {
     for (const suffix of FILES) if (existsSync(path + suffix)) chmodSync(path + suffix, FILE_MODE);
   } catch {
     // SQLite says better what is wrong with it; and a file of another user, which this one may write, stays as it is.
+  }
+}
+
+/** SQLite does not say which file it is, and a folder of that name looks like one. */
+function opened(Database: typeof sqlite.DatabaseSync, path: string): sqlite.DatabaseSync {
+  try {
+    return new Database(path);
+  } catch (error) {
+    if (error instanceof Error) error.message = `${path}: ${error.message}`;
+    throw error;
   }
 }
 

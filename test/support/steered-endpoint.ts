@@ -45,6 +45,8 @@ export interface SteeredOptions {
   readonly mayAct?: () => boolean;
   /** Runs before the request that changes parameters is sent. */
   readonly beforeSend?: (values: Some, journal: readonly Change[]) => Promise<void> | void;
+  /** Runs while steering waits for its journal. */
+  readonly whileStoring?: () => void;
   /** What advice asks for; none where nothing is to move. */
   readonly best?: Some | undefined;
 }
@@ -62,7 +64,7 @@ export interface SteeredEndpoint extends AsyncDisposable {
 }
 
 export async function steerEndpoint(options: SteeredOptions): Promise<SteeredEndpoint> {
-  const { emulator, clock, store, mayAct = () => true, beforeSend, best } = options;
+  const { emulator, clock, store, mayAct = () => true, beforeSend, whileStoring, best } = options;
   const notices: FleetNotice[] = [];
   const events: FleetEvent[] = [];
   const history = new History({ store, clock, lives: () => [], onTrouble() {}, onStored() {} });
@@ -92,7 +94,10 @@ export async function steerEndpoint(options: SteeredOptions): Promise<SteeredEnd
     watch: {
       watched: () => [{ label: 'chat', id: ENDPOINT }],
       storedSteering: () => history.steering,
-      recordSteering: (...args) => history.recordSteering(...args),
+      recordSteering(...args) {
+        setImmediate(() => whileStoring?.());
+        return history.recordSteering(...args);
+      },
       journal: (...args) => history.journal(...args),
       history: (query) => history.query(query),
       workerPerformance: () => 100,

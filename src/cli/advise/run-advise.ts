@@ -10,7 +10,7 @@ import { openRunner } from '../../scaling/parallel/thread-runner.ts';
 import { RecordedLoad } from '../../scaling/planner/load/load.ts';
 import { printLine, type Console } from '../console.ts';
 import { fetchStatus, type DaemonAddress } from '../fleet/daemon.ts';
-import { saidOfDaemon } from '../fleet/daemon-trouble.ts';
+import { saidOfDaemon, sayHistoryTrouble } from '../fleet/daemon-trouble.ts';
 import { noEndpoints } from '../fleet/words.ts';
 import { chosenEndpoints } from '../fleet/chosen.ts';
 import { InputError } from '../input-error.ts';
@@ -55,6 +55,7 @@ export function runAdvise(
         throw new InputError(`--html is a page of one endpoint; which? There is: ${names}`);
       }
       if (flags.html !== undefined) checkFolder(flags.html);
+      sayHistoryTrouble(console, status);
       const trace = flags.trace === undefined ? undefined : await readTrace(flags.trace, flags.weight);
       const reports: AdviceReport[] = [];
       for (const endpoint of endpoints) {

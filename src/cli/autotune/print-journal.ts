@@ -3,7 +3,7 @@ import { EXIT } from '../../config/exit-codes.ts';
 import { printJson, printLine, type Console } from '../console.ts';
 import { chosenEndpoints } from '../fleet/chosen.ts';
 import { fetchStatus, type DaemonAddress } from '../fleet/daemon.ts';
-import { saidOfDaemon } from '../fleet/daemon-trouble.ts';
+import { saidOfDaemon, sayHistoryTrouble } from '../fleet/daemon-trouble.ts';
 import { READER_LEFT } from '../interrupts.ts';
 import { journalText } from './journal.ts';
 
@@ -16,7 +16,9 @@ export function printJournal(
 ): Promise<number> {
   return console.interruptible(async (signal) => {
     try {
-      const endpoints = chosenEndpoints(await fetchStatus(daemon, signal), wanted);
+      const status = await fetchStatus(daemon, signal);
+      const endpoints = chosenEndpoints(status, wanted);
+      sayHistoryTrouble(console, status);
       if (asJson) {
         for (const { endpoint_group, autotune = null } of endpoints)
           printJson(console, { endpoint_group, autotune });

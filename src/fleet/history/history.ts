@@ -131,11 +131,12 @@ export class History {
   async recordSteering(steering: StoredSteering, withinMs: number, signal: AbortSignal): Promise<void> {
     const write = { ...NO_WRITE, steering };
     try {
-      await within(this.#options.clock, withinMs, signal, () => {
-        const stored = this.#held.onceStored(write);
-        this.#hold(write);
-        return stored;
-      });
+      const stored = this.#held.onceStored(write);
+      this.#hold(write);
+      await within(this.#options.clock, withinMs, signal, () => stored);
+    } catch (error) {
+      if (signal.aborted || this.#trouble === undefined) throw error;
+      throw new Error(`it could not be written down: ${this.#trouble}`, { cause: error });
     } finally {
       this.#held.forget(write);
     }

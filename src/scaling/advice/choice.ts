@@ -15,6 +15,10 @@ import { meanOf, outcomeOf, type Scene } from './prediction.ts';
 /** Of the sets that are dearer than the best one and wait less. */
 const MOST_KEEPERS = 6;
 
+/** What is found meets the whole load and several seeds after it: so much of it tells which sets are worth that. */
+const SAMPLE_REQUESTS = 100_000;
+const SAMPLE_SECONDS = 16 * 3600;
+
 /** A set that keeps the limit where it was searched; figures in the order of the scenes that it met since. */
 export interface Finalist {
   readonly parameters: ResolvedParameters;
@@ -49,17 +53,28 @@ export async function searched(
   { parameters, limitSeconds, bounds = {}, openRunner, signal }: SearchFor,
   progress: (share: number) => void,
 ): Promise<Found> {
-  const { frontier, best, tried, givenUp } = await searchParameters(
-    { base: parameters, settings, loads: [load], p99LimitSeconds: limitSeconds, bounds },
+  const { likelyFrontier, best, looked } = await searchParameters(
+    {
+      base: parameters,
+      settings,
+      loads: [load],
+      p99LimitSeconds: limitSeconds,
+      bounds,
+      sampleRequests: sampleOf(load),
+    },
     {
       ...(signal && { signal }),
       ...(openRunner && { openRunner }),
       progress: ({ share }) => progress(share),
     },
   );
-  const keeping = frontier.filter((set) => set.p99Seconds <= limitSeconds && isWithin(set, bounds));
+  const keeping = likelyFrontier.filter((set) => set.p99Seconds <= limitSeconds && isWithin(set, bounds));
   const keepers = [...(best ? [best] : []), ...spreadOver(keeping, MOST_KEEPERS)];
-  return { keepers: keepers.map((set) => pointOf(set)), tried: tried.length + givenUp };
+  return { keepers: keepers.map((set) => pointOf(set)), tried: looked };
+}
+
+function sampleOf({ length, seconds }: Scene['load']): number {
+  return Math.min(SAMPLE_REQUESTS, (Math.max(1, length) * SAMPLE_SECONDS) / Math.max(1, seconds));
 }
 
 /** @throws the signal's reason once it is aborted */

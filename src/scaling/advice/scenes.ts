@@ -1,5 +1,5 @@
-/** The recorded load as requests, with the workers that meet it: made anew for each seed, for they are large. */
-import type { RecordedLoad } from '../planner/load/load.ts';
+/** The recorded load as requests, with the workers that meet it. */
+import { RecordedLoad } from '../planner/load/load.ts';
 import type { PlanSettings } from '../planner/settings.ts';
 import { arrivalsOf } from './load/arrivals.ts';
 import type { RecordedRate } from './load/rate.ts';
@@ -9,9 +9,33 @@ import type { Scene } from './prediction.ts';
 /** Requests of a load at most: 16 bytes each, and all sets that are tried meet them. Larger ones then, and fewer. */
 const MOST_REQUESTS = 1_000_000;
 
+/**
+ * Makes the requests of a recorded load, always in the same memory: loads that wait for the garbage collector, outside of
+ * V8's heap, were most of what an advice took. One is good until the next one is made; the same one is not made again.
+ */
+export class LoadMaker {
+  readonly rate: RecordedRate;
+  readonly #load = new RecordedLoad();
+  #made: string | undefined;
+
+  constructor(rate: RecordedRate) {
+    this.rate = rate;
+  }
+
+  make(size: RequestSize, seed: number): RecordedLoad {
+    const key = `${size.mean} ${size.dispersion} ${seed}`;
+    if (this.#made !== key) {
+      this.#load.clear();
+      arrivalsOf(this.rate, size, seed, this.#load);
+      this.#made = key;
+    }
+    return this.#load;
+  }
+}
+
 export interface SceneSource {
   readonly settings: PlanSettings;
-  readonly rate: RecordedRate;
+  readonly recorded: LoadMaker;
   readonly size: RequestSize;
   /** Instead of the recorded load: exact. */
   readonly trace: RecordedLoad | undefined;
@@ -23,11 +47,11 @@ export interface Otherwise {
 }
 
 export function sceneOf(source: SceneSource, seed: number, otherwise: Otherwise = {}): Scene {
-  const { rate, trace } = source;
+  const { recorded, trace } = source;
   const settings = { ...source.settings, ...otherwise.settings, seed };
   if (trace) return { load: trace, settings, seconds: trace.seconds };
   const size = sizedAnew(source.size, otherwise.sizeFactor ?? 1);
-  return { load: arrivalsOf(rate, size, seed), settings, seconds: rate.seconds };
+  return { load: recorded.make(size, seed), settings, seconds: recorded.rate.seconds };
 }
 
 /** Of a trace, with workers that are alike, nothing is left to chance: one seed is as good as all. */

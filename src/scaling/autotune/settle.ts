@@ -114,7 +114,7 @@ export function arrived(
 }
 
 function lost(state: SteeringState, change: Change, nowMs: number): SteeringState {
-  const because = 'it was not answered, and the service does not have it';
+  const because = 'it was not sent, or not answered, and the service does not have it';
   return { ...state, change: { ...change, phase: 'over', outcome: 'lost', because, endedMs: nowMs } };
 }
 

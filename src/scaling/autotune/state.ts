@@ -19,8 +19,8 @@ export type Phase = 'sending' | 'watching' | 'returning' | 'over';
 export const OUTCOMES = ['kept', 'rolled_back', 'refused', 'lost', 'overruled'] as const;
 /**
  * `kept`: its hour was as predicted. `rolled_back`: the old values are back. `refused`: the service did not take it.
- * `lost`: it was sent, nobody heard an answer, and the service does not have it. `overruled`: a person changed parameters
- * meanwhile.
+ * `lost`: it could not be written down first and was not sent, or nobody heard an answer, and the service does not have it.
+ * `overruled`: a person changed parameters meanwhile.
  */
 export type Outcome = (typeof OUTCOMES)[number];
 

@@ -127,9 +127,9 @@ export class GroupInWorld implements GroupObserver {
       const start = this.#starting.get(place);
       this.#starting.delete(place);
       if (!start || to !== STATE.hot) return;
-      // As exact as looks are.
-      const seconds = Math.round((at - start.at) / LOOK_SECONDS) * LOOK_SECONDS;
-      this.starts.push({ from: start.from, seconds: Math.max(seconds, LOOK_SECONDS / 2) });
+      // As exact as looks are: from the one that saw it begin to the one that saw it ready.
+      const looks = Math.ceil(at / LOOK_SECONDS) - Math.ceil(start.at / LOOK_SECONDS);
+      this.starts.push({ from: start.from, seconds: Math.max(looks, 0.5) * LOOK_SECONDS });
       this.performances.push(this.#model.speedOf(place));
     }
     void from;

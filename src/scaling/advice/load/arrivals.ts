@@ -10,9 +10,14 @@ import type { RequestSize } from './request-size.ts';
 /** Below it, arrivals are evenly spaced within a piece. */
 const EVEN = 0.5;
 
-export function arrivalsOf({ pieces }: RecordedRate, size: RequestSize, seed: number): RecordedLoad {
+/** @param load An empty one, which they are added to. */
+export function arrivalsOf(
+  { pieces }: RecordedRate,
+  size: RequestSize,
+  seed: number,
+  load = new RecordedLoad(),
+): RecordedLoad {
   const random = createRandom(seed);
-  const load = new RecordedLoad();
   const { mean, dispersion } = size;
   // Several at once where chance alone would not make the load vary as much as it did.
   const together = Math.max(1, dispersion / 2);

@@ -11,9 +11,11 @@ const LOOK_SECONDS = 5;
 const NEIGHBOURS_MS = 60_000;
 /** Pairs of looks with a load, at least. */
 const LEAST_PAIRS = 20;
-/** A difference that is so many times what differences are is a change of the load, and no chance. */
+/** A square of a difference that is so many times their mean is a change of the load, and no chance: it is left out. */
 const JUMP = 5;
-const ROUNDS = 5;
+/** What is left of the mean of such squares where chance alone made them: of normal differences squared, up to five. */
+const LEFT = 0.85;
+const ROUNDS = 12;
 /** E(S²)/E(S)² of sizes that are exponentially distributed, which is what is taken where no size is given. */
 const EXPONENTIAL = 2;
 
@@ -29,7 +31,7 @@ export interface RequestSize {
   readonly from: 'given' | 'variation';
 }
 
-/** @returns undefined where no size is given, and there are too few looks to tell it by */
+/** @returns undefined where no size is given, and the looks do not tell it */
 export function requestSize(
   stretches: readonly RecordedStretch[],
   given: number | undefined,
@@ -38,7 +40,8 @@ export function requestSize(
   if (given !== undefined) {
     return { mean: given, dispersion: spread === undefined ? EXPONENTIAL : spread / given, from: 'given' };
   }
-  return spread === undefined
+  // A load that never varies is of requests of any size.
+  return spread === undefined || spread === 0
     ? undefined
     : { mean: spread / EXPONENTIAL, dispersion: EXPONENTIAL, from: 'variation' };
 }
@@ -51,9 +54,19 @@ export function sizedAnew(size: RequestSize, factor: number): RequestSize {
     : { ...size, mean: size.mean * factor };
 }
 
+/** Of two looks beside each other: the square of the difference of their loads, and their sum. */
+interface Pair {
+  readonly square: number;
+  readonly sum: number;
+}
+
+function ratioOf(pairs: readonly Pair[]): number {
+  return pairs.reduce((all, { square }) => all + square, 0) / pairs.reduce((all, { sum }) => all + sum, 0);
+}
+
 /** The mean square of the sizes over their mean, units. */
 function spreadOf(stretches: readonly RecordedStretch[]): number | undefined {
-  const pairs: { square: number; sum: number }[] = [];
+  const pairs: Pair[] = [];
   for (const [index, { load, isSample, fromMs }] of stretches.entries()) {
     const next = stretches[index + 1];
     if (!next || !isSample || !next.isSample || load === null || next.load === null) continue;
@@ -61,11 +74,13 @@ function spreadOf(stretches: readonly RecordedStretch[]): number | undefined {
     pairs.push({ square: (next.load - load) ** 2, sum: load + next.load });
   }
   if (pairs.length < LEAST_PAIRS) return undefined;
-  let ratio = Infinity;
+  let ratio = ratioOf(pairs);
   for (let round = 0; round < ROUNDS; round += 1) {
     const most = ratio * JUMP;
-    const squares = pairs.reduce((all, { square, sum }) => all + Math.min(square, most * sum), 0);
-    ratio = squares / pairs.reduce((all, { sum }) => all + sum, 0);
+    const next = ratioOf(pairs.filter(({ square, sum }) => square <= most * sum)) / LEFT;
+    // All the rest are alike: the jumps are all that is known.
+    if (!(next > 0)) break;
+    ratio = next;
   }
   return ratio * LOOK_SECONDS;
 }

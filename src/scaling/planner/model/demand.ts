@@ -17,8 +17,8 @@ export interface Observation {
   readonly load: number;
   /** How long a request that arrived now would wait, seconds; Infinity without any worker. */
   readonly expectedWaitSeconds: number;
-  /** Work accepted and not yet done, units. */
-  readonly unfinishedWork: number;
+  /** Work accepted and not yet done, units; counted only where it matters: without a load, and in a queue that is too long. */
+  readonly unfinishedWork: number | undefined;
   /** Requests that no worker has taken yet. */
   readonly waitingRequests: number;
   /** Since the last request; Infinity before the first. */
@@ -61,7 +61,7 @@ function forQueue(
   { queueResponse, performance }: PlanSettings,
   { load, expectedWaitSeconds, unfinishedWork, committedCapacity }: Observation,
 ): number {
-  if (unfinishedWork <= 0 || expectedWaitSeconds <= target_queue_time) return 0;
+  if (expectedWaitSeconds <= target_queue_time || !unfinishedWork) return 0;
   if (queueResponse === 'clear') return load + unfinishedWork / target_queue_time;
   // Workers on their way count: else one long start would be answered with many.
   return unfinishedWork > committedCapacity * target_queue_time

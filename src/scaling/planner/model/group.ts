@@ -273,14 +273,21 @@ export class GroupModel {
   }
 
   #observe(load: number): Observation {
+    const expectedWaitSeconds = this.#expectedWait();
+    // All slots are looked at for it: most of what a decision costs in a large group.
+    const matters = load === 0 || expectedWaitSeconds > this.#parameters.target_queue_time;
     return {
       load,
-      expectedWaitSeconds: this.#expectedWait(),
+      expectedWaitSeconds,
       waitingRequests: this.#dispatcher.waiting,
-      unfinishedWork: this.#dispatcher.waitingWork + this.#fleet.work.unfinishedWork(this.#now),
+      unfinishedWork: matters ? this.#unfinishedWork() : undefined,
       idleSeconds: this.#now - this.#lastArrival,
       committedCapacity: this.#fleet.committedCapacity,
     };
+  }
+
+  #unfinishedWork(): number {
+    return this.#dispatcher.waitingWork + this.#fleet.work.unfinishedWork(this.#now);
   }
 
   /** How long a request that arrived now would wait; Infinity without workers. */

@@ -26,6 +26,8 @@ export interface SearchRequest {
   readonly p99LimitSeconds?: number | undefined;
   /** Of what may be named as the best; what is not named may take any value that makes sense. */
   readonly bounds?: SearchBounds;
+  /** Requests of the sample that stands for loads of more than twice as many. */
+  readonly sampleRequests?: number;
 }
 
 export interface SearchOptions {
@@ -55,6 +57,10 @@ export interface SearchResult {
   readonly givenUp: number;
   /** The candidates that no other beats in both cost and p99; cheapest first. */
   readonly frontier: readonly Candidate[];
+  /** The same of a long load as its sample has it: more of them, and their figures are estimates. */
+  readonly likelyFrontier: readonly Candidate[];
+  /** Sets that were tried, of a long load on its sample. */
+  readonly looked: number;
   /** The set that is in force. */
   readonly given: Candidate;
   /** Cheapest whose p99 is at most the limit; undefined without a limit, or where not even all workers hot keep it. */
@@ -101,7 +107,17 @@ export async function searchParameters(
   }
   const { tried, givenUp } = whole;
   const given = tried.find((candidate) => keyOf(candidate) === keyOf(plan.given)) as Candidate;
-  return { p99LimitSeconds, space: plan.space, tried, givenUp, frontier: frontierOf(tried), given, best };
+  return {
+    p99LimitSeconds,
+    space: plan.space,
+    tried,
+    givenUp,
+    frontier: frontierOf(tried),
+    likelyFrontier: frontierOf(first.tried),
+    looked: first.tried.length + first.givenUp,
+    given,
+    best,
+  };
 }
 
 /** Points of the frontier of a long load that are planned for on all of it. */
@@ -109,11 +125,11 @@ const DRAWN_OF_LONG = 8;
 
 /** Of all loads or of none, so that their costs can be added. */
 function samplesOf(
-  { settings, loads }: SearchRequest,
+  { settings, loads, sampleRequests = SAMPLE_REQUESTS }: SearchRequest,
   courses: readonly LoadCourse[],
 ): readonly SampleWithFloors[] | undefined {
   const samples = loads.map((load, index) =>
-    sampleOf(settings, load, courses[index] as LoadCourse, SAMPLE_REQUESTS / loads.length),
+    sampleOf(settings, load, courses[index] as LoadCourse, sampleRequests / loads.length),
   );
   return samples.every((sample) => sample !== undefined) ? samples : undefined;
 }

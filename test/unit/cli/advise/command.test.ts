@@ -34,6 +34,20 @@ test.each([[[]], [['--journal']], [['--journal', '--json']]])(
   },
 );
 
+test.each([[[]], [['--journal']]])(
+  'a history that the daemon cannot read is said: advise %j',
+  async (words) => {
+    const historyTrouble = '/state/fleet.sqlite: unable to open database file';
+    listener = await listenWithFleet(
+      recordedFleet(() => fleetView([endpointView()], { historyTrouble }), {}),
+    );
+    const { code, stdout, stderr } = await pilotlight(['advise', ...words, '--url', listener.url]);
+    expect(code).toBe(0);
+    expect(stdout).not.toBe('');
+    expect(stderr).toBe(`the daemon has no use of its history: ${historyTrouble}\n`);
+  },
+);
+
 test('ten minutes of history are declined, in words', async () => {
   const { code, stdout } = await advise('chat');
   expect(code).toBe(0);

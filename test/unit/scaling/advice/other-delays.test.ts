@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { rateOf } from '../../../../src/scaling/advice/load/rate.ts';
 import { turnsOnDelays } from '../../../../src/scaling/advice/other-delays.ts';
+import { LoadMaker } from '../../../../src/scaling/advice/scenes.ts';
 import { planSettings } from '../../../../src/scaling/planner/settings.ts';
 import { resolveDefaults } from '../../../../src/scaling/rules/check.ts';
 import { stretches } from './stretches.ts';
@@ -16,7 +17,7 @@ function asked(loadAt: (index: number) => number, fit: number, given = {}): bool
     sets: [SET],
     source: {
       settings: SETTINGS,
-      rate: rateOf(recorded),
+      recorded: new LoadMaker(rateOf(recorded)),
       size: { mean: 100, dispersion: 1, from: 'given' },
       trace: undefined,
     },
