@@ -10,6 +10,7 @@ import { BEGINNING, FAULTS, FaultyLog, type Fault } from '../../simulation/logs/
 import { brokenPromises } from '../../simulation/logs/promises.ts';
 import { Random } from '../../simulation/random.ts';
 import type { WrittenLine } from '../../support/log-service.ts';
+import { printedSeed } from '../../support/seed.ts';
 import { serveLog } from '../../support/raw-log-server.ts';
 import { describeWithRealData } from '../../support/real-data.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -33,7 +34,7 @@ describeWithRealData('a follower that is killed again and again', () => {
   test.each(services.map((faults) => ({ faults, name: faults.join(' and ') })))(
     'keeps its promises at a service that is $name',
     async ({ faults }) => {
-      const seed = Math.floor(Math.random() * 1e6);
+      const seed = printedSeed();
       const { kills, ...outcome } = await follow(faults, seed);
       expect({ seed, broken: brokenPromises(outcome) }).toEqual({ seed, broken: [] });
       expect(kills).toBeGreaterThan(0);
@@ -44,7 +45,7 @@ describeWithRealData('a follower that is killed again and again', () => {
 });
 
 async function follow(faults: readonly Fault[], seed: number) {
-  const random = new Random(seed);
+  const [random, moments] = [new Random(seed), new Random(seed + 1)];
   const log = new FaultyLog(faults, random);
   const { service } = log;
   const shown = new Set<WrittenLine>();
@@ -81,7 +82,7 @@ async function follow(faults: readonly Fault[], seed: number) {
     onQuestion = () => {
       if (step < dies) return;
       if (death === 'question') child.kill('SIGKILL');
-      if (death === 'answer') setTimeout(() => child.kill('SIGKILL'), 5 * Math.random());
+      if (death === 'answer') setTimeout(() => child.kill('SIGKILL'), moments.between(0, 5));
     };
     for (let goesOn = await answered('begun'); goesOn && step < STEPS; step++) {
       for (const line of shownNow) if (line.epoch === service.epoch) shown.add(line);
