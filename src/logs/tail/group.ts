@@ -40,11 +40,8 @@ export { expectedLength } from './poll/answer-size.ts';
 
 /** Milliseconds. A log that is not read for longer is likely to lose lines. */
 const LONGEST_RETRY_AFTER_MS = 120_000;
-/**
- * Lines. Fewer, where more fit, are an outage's shorter question, and no window to go on from: a log that repeats itself
- * would be taken for what follows them.
- */
-const LEAST_SETTLED = 50;
+/** Lines. Fewer are no window to go on from: a log that repeats itself would be taken for what follows them. */
+const LEAST_SETTLED = 20;
 /** Lines per second: below that it does not matter how many. */
 const LEAST_RATE = 0.001;
 
@@ -121,8 +118,7 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
   const state = answered(before, poll, bodies);
   const recovering = recoveringTail(state, poll);
   const told = withUnsettled(state, unsettledBy(before, poll));
-  const isTooShort = asked < LEAST_SETTLED && 2 * asked < fittingTail(state.progress);
-  const kept = isTooShort ? state : told;
+  const kept = asked < LEAST_SETTLED ? state : told;
   if (recovering > asked) return again(before, kept, recovering);
   const readings = readTexts(state, poll);
   if (readings.kind === 'read') {

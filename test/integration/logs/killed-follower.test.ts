@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { BEGINNING, FAULTS, FaultyLog, type Fault } from '../../simulation/logs/faulty-log.ts';
 import { brokenPromises } from '../../simulation/logs/promises.ts';
+import { LEAST_SETTLED } from '../../simulation/logs/world.ts';
 import { Random } from '../../simulation/random.ts';
 import type { WrittenLine } from '../../support/log-service.ts';
 import { printedSeed } from '../../support/seed.ts';
@@ -51,12 +52,18 @@ async function follow(faults: readonly Fault[], seed: number) {
   const shown = new Set<WrittenLine>();
   /** In answers since time stood still last. */
   let shownNow: WrittenLine[] = [];
+  /** In the last of them, where it was short: more may be asked for at once. */
+  let short: readonly WrittenLine[] = [];
+  let lastTail = 0;
   let onQuestion = () => {};
   using folder = temporaryFolder();
   await using server = await serveLog((tail) => {
     onQuestion();
     const answer = log.answer(tail);
-    shownNow.push(...service.shown);
+    if (tail <= lastTail) shownNow.push(...short);
+    short = tail < LEAST_SETTLED ? service.shown : [];
+    if (tail >= LEAST_SETTLED) shownNow.push(...service.shown);
+    lastTail = tail;
     return answer;
   });
 
@@ -85,8 +92,8 @@ async function follow(faults: readonly Fault[], seed: number) {
       if (death === 'answer') setTimeout(() => child.kill('SIGKILL'), moments.between(0, 5));
     };
     for (let goesOn = await answered('begun'); goesOn && step < STEPS; step++) {
-      for (const line of shownNow) if (line.epoch === service.epoch) shown.add(line);
-      shownNow = [];
+      for (const line of [...shownNow, ...short]) if (line.epoch === service.epoch) shown.add(line);
+      [shownNow, short] = [[], []];
       const ms = step >= STEPS - HONEST_STEPS ? HONEST_STEP : log.has('restarted') ? LONG_STEP : STEP;
       service.now += ms;
       if (step >= STEPS - HONEST_STEPS) log.end();
@@ -102,7 +109,7 @@ async function follow(faults: readonly Fault[], seed: number) {
     await closed;
     if (child.signalCode === 'SIGKILL') kills += 1;
     // What it was shown as it died is shown again.
-    shownNow = [];
+    [shownNow, short] = [[], []];
     for (const record of await printed) {
       expect(bySeq.get(record.seq) ?? record).toEqual(record);
       bySeq.set(record.seq, record);

@@ -53,6 +53,7 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['merged', 'byte-limited'], seed: 350 },
   { faults: ['merged', 'byte-limited'], seed: 599 },
   { faults: ['stale', 'byte-limited'], seed: 916 },
+  { faults: ['byte-limited', 'flaky'], seed: 116 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

@@ -34,8 +34,8 @@ export interface Played extends Outcome {
 }
 
 const POLLS = 60;
-/** Lines. Of an outage's shorter questions, what fewer showed is asked for only where more is not asked for at once. */
-const LEAST_SETTLED = 50;
+/** Lines of an answer: what a shorter one showed is asked for only where it is taken, and not more asked for at once. */
+export const LEAST_SETTLED = 20;
 /** The last of them are without faults; there are more where it still asks for more than comes through. */
 const HONEST_POLLS = 14;
 
@@ -74,7 +74,7 @@ export function play({ seed, faults }: Schedule): Played {
       if (isAtOnce && answer.kind === 'text') seen.pop();
       for (const { epoch } of service.shown) epochs.add(epoch);
       isAtOnce = step.next.delayMs === 0;
-      seen.push(isAtOnce && log.has('flaky') && next.tail < LEAST_SETTLED ? [] : service.shown);
+      seen.push(isAtOnce && next.tail < LEAST_SETTLED ? [] : service.shown);
       if (!isAtOnce && step.state.progress.unsettled === undefined) {
         // What an overrun skipped is counted, and not delivered when a wider answer shows it later.
         const oldest = afterOverrun(step.records, seen);
