@@ -41,7 +41,7 @@ export { expectedLength } from './poll/answer-size.ts';
 /** Milliseconds. A log that is not read for longer is likely to lose lines. */
 const LONGEST_RETRY_AFTER_MS = 120_000;
 /** Lines. Fewer are no window to go on from: a log that repeats itself would be taken for what follows them. */
-const LEAST_SETTLED = 50;
+const LEAST_SETTLED = 20;
 /** Lines per second: below that it does not matter how many. */
 const LEAST_RATE = 0.001;
 
@@ -91,7 +91,7 @@ function refused(state: GroupState, { tail, now, random }: PollResult, error: Re
   // What is no sign of size is one of an outage.
   const next: GroupState = { ...(narrowed?.state ?? { ...state, supposedLimit: undefined }), failures };
   // More than the last answer does not come through, and by the next one the log has moved on.
-  if (next.unsettled && tooLarge === 'surely' && narrowed?.tail === next.answeredTail) {
+  if (next.progress.unsettled && tooLarge === 'surely' && narrowed?.tail === next.answeredTail) {
     const settled = settle(next);
     return { ...settled, next: pollAfter(settled.state, now, Math.max(delayMs, settled.next.delayMs)) };
   }
@@ -117,33 +117,44 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
   const poll: TextPoll = { tail: asked, now, roundTripMs, texts };
   const state = answered(before, poll, bodies);
   const recovering = recoveringTail(state, poll);
-  const kept = asked < LEAST_SETTLED ? state : unsettledBy(state, poll);
-  if (recovering > asked) return again(kept, recovering);
+  const told = withUnsettled(state, unsettledBy(before, poll));
+  const kept = asked < LEAST_SETTLED ? state : told;
+  if (recovering > asked) return again(before, kept, recovering);
   const readings = readTexts(state, poll);
   if (readings.kind === 'read') {
     const isLoss = readings.taken.some(([, { gap }]) => gap?.reason === 'overrun');
-    return isLoss && state.unsettled ? settle(unsettledBy(state, poll)) : take(state, poll, readings);
+    return isLoss && state.progress.unsettled ? settle(told) : take(state, poll, readings);
   }
   const { tail, isNeeded } = readings;
-  return again({ ...(isNeeded ? kept : state), widened: { tail, isNeeded } }, tail);
+  return again(before, { ...(isNeeded ? kept : state), widened: { tail, isNeeded } }, tail);
 }
 
-/** At once, and for more. */
-function again(state: GroupState, tail: number): Step {
-  return { state: { ...state, failures: 0 }, records: [], moved: false, next: { tail, delayMs: 0 } };
+/** At once, and for more. What is kept meanwhile is stored, unless there is nothing yet that it would follow. */
+function again(before: GroupState, state: GroupState, tail: number): Step {
+  const moved = state.begun && state.progress.unsettled !== before.progress.unsettled;
+  return { state: { ...state, failures: 0 }, records: [], moved, next: { tail, delayMs: 0 } };
 }
 
-function unsettledBy(state: GroupState, poll: TextPoll): GroupState {
-  const { unsettled = [], failures } = state;
-  // A wider one that was asked for at once has all that the last one had.
-  const isCovered = failures === 0 && (unsettled.at(-1)?.tail ?? Infinity) < poll.tail;
-  return { ...state, unsettled: [...(isCovered ? unsettled.slice(0, -1) : unsettled), poll] };
+/** The first argument is the state before the poll. */
+function unsettledBy({ progress, failures, answeredTail }: GroupState, poll: TextPoll): readonly TextPoll[] {
+  const { unsettled = [] } = progress;
+  // A wider one that was asked for at once, and so by the same process, has all that the last one had.
+  const isAtOnce = failures === 0 && answeredTail !== undefined;
+  const isCovered = isAtOnce && (unsettled.at(-1)?.tail ?? Infinity) < poll.tail;
+  return [...(isCovered ? unsettled.slice(0, -1) : unsettled), poll];
+}
+
+function withUnsettled(
+  { progress, ...state }: GroupState,
+  unsettled: GroupProgress['unsettled'],
+): GroupState {
+  return { ...state, progress: { ...progress, unsettled } };
 }
 
 /** More does not come, and the log moves on: what the answers showed is taken, and what they do not reach is lost. */
-function settle({ unsettled = [], ...before }: GroupState): Step {
-  let step: Step = again(before, fittingTail(before.progress));
-  for (const poll of unsettled) {
+function settle(before: GroupState): Step {
+  let step = again(before, withUnsettled(before, undefined), fittingTail(before.progress));
+  for (const poll of before.progress.unsettled ?? []) {
     const readings = readTexts(step.state, poll, poll.tail);
     if (readings.kind !== 'read') continue;
     const { records, moved, ...next } = take(step.state, poll, readings);
@@ -180,19 +191,26 @@ function take(state: GroupState, poll: TextPoll, readings: Readings): Step {
   const { records } = numbered;
   const moved =
     records.length > 0 ||
+    known.unsettled !== undefined ||
     taken.some(([level, { stream }]) => isNews(stream, known.streams[level])) ||
     hasSlowed(known.linesPerSecond, linesPerSecond);
   const rate = moved ? linesPerSecond : known.linesPerSecond;
   const next: GroupState = {
     ...rest,
-    progress: { ...known, ...numbered.progress, ceiling, linesPerSecond: rate, streams },
+    progress: {
+      ...known,
+      ...numbered.progress,
+      ceiling,
+      linesPerSecond: rate,
+      streams,
+      unsettled: undefined,
+    },
     begun: true,
     forgotten: false,
     past: pastAfter(state, taken, now),
     pace,
     takenAt: now,
     failures: 0,
-    unsettled: undefined,
   };
   // A shorter tail reaches so little back that an older view, soon after, could not be told from a second break.
   const isWidest = poll.tail === MAX_TAIL && state.answeredTail === MAX_TAIL;

@@ -7,6 +7,8 @@ import { overrun, reset, truncated } from './breaks.ts';
 import { heldOnce, isDoubtful, isOneLog, isOver } from './hold.ts';
 import { afterPending, restingLine, type Delivered } from './last-line.ts';
 import { hashed, type HashedLines } from './line-hash.ts';
+import { MAX_TAIL } from './rate.ts';
+import type { Gap } from '../record.ts';
 import {
   EMPTY_STREAM,
   extended,
@@ -29,13 +31,21 @@ import { lineReader, rewrittenFrom } from './window.ts';
 /**
  * The first sight of a stream: everything that the service still has. Of a full tail the first line may be cut. It is
  * delivered as it came, since it may as well be whole and nothing will show it again; in the window it has no place,
- * where a cut line would contradict the whole one of a wider tail.
+ * where a cut line would contradict the whole one of a wider tail. Where no more came through than this, a gap tells of
+ * what the service has above it.
  */
 export function beginStream({ text, tail, now }: Reading, deliver: boolean): Taken {
   const full = isFull(text, tail);
   const seen = hashed(text.lines);
   const stream = extended({ ...EMPTY_STREAM, whole: !full }, linesFrom(seen, full ? 1 : 0), text, now);
-  if (deliver) return { kind: 'taken', stream, lines: linesFrom(seen, 0).lines };
+  const gap: Gap = { reason: 'overrun', lost_min: 0, lost_estimate: 1 };
+  if (deliver)
+    return {
+      kind: 'taken',
+      stream,
+      lines: linesFrom(seen, 0).lines,
+      ...(full && tail < MAX_TAIL && { gap }),
+    };
   const { pending } = stream;
   const passed = pending && { pending: { ...pending, taken: pending.text.length } };
   return { kind: 'taken', stream: { ...stream, ...passed }, lines: [] };

@@ -11,7 +11,9 @@ import { until } from '../../support/daemon.ts';
 import { readLogFiles, rotatedFiles } from '../../support/log-files.ts';
 import { linesOf } from '../../support/log-polls.ts';
 import { startProgram, type Program } from '../../support/process.ts';
+import { printedSeed } from '../../support/seed.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { Random } from '../../simulation/random.ts';
 
 /** `npm run test:long -- test/integration/logs/kill` has 200. */
 const KILLS = Number(process.env['KILLS'] ?? (process.env['REQUIRE_ALL'] === '1' ? 60 : 20));
@@ -35,10 +37,13 @@ interface Outcome {
 }
 
 test(`killed at ${KILLS} random moments, the file has the true stream: no line twice, none missing but those out of reach`, async () => {
+  const seed = printedSeed();
   using folder = temporaryFolder();
   const program = bundleInto(join(folder.path, 'program'));
   const outcomes = await Promise.all(
-    Array.from({ length: LANES }, (_, lane) => runLane(program, join(folder.path, `lane-${lane}`))),
+    Array.from({ length: LANES }, (_, lane) =>
+      runLane(program, join(folder.path, `lane-${lane}`), new Random(seed + lane)),
+    ),
   );
   const sum = (key: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[key], 0);
   process.stdout.write(
@@ -51,6 +56,7 @@ test(`killed at ${KILLS} random moments, the file has the true stream: no line t
 }, 600_000);
 
 test('killed again and again, and back before a tail of lines has gone by, it loses none', async () => {
+  const random = new Random(printedSeed());
   using folder = temporaryFolder();
   const program = bundleInto(join(folder.path, 'program'));
   await using emulator = await startLog(LINES_PER_SECOND, { clock: 'frozen' });
@@ -60,10 +66,10 @@ test('killed again and again, and back before a tail of lines has gone by, it lo
     const { lineCount } = emulator.workergroups.get(7);
     await until(() => lineCount === 0 || lastLineOf(path) === LINES[(lineCount - 1) % PERIOD]);
     // Up to 9,900 lines: what is written while it lives, and may not be taken any more, and what while it is away.
-    await emulator.clock.advance(Math.ceil(Math.random() * 950));
+    await emulator.clock.advance(Math.ceil(random.between(0, 950)));
     daemon.child.kill('SIGKILL');
     await daemon.exit;
-    await emulator.clock.advance(Math.ceil(Math.random() * 4_000));
+    await emulator.clock.advance(Math.ceil(random.between(0, 4_000)));
   }
   const total = await finish(program, emulator, folder.path);
   const lines = linesOf(readLogFiles(path));
@@ -79,7 +85,7 @@ function startLog(linesPerSecond: number, options: EmulatorOptions = {}): Promis
   });
 }
 
-async function runLane(program: string, folder: string): Promise<Outcome> {
+async function runLane(program: string, folder: string, random: Random): Promise<Outcome> {
   await using emulator = await startLog(0);
   const path = join(folder, 'worker.log');
   {
@@ -93,7 +99,7 @@ async function runLane(program: string, folder: string): Promise<Outcome> {
   }
   for (let kill = 0; kill < KILLS / LANES; kill++) {
     await using daemon = startProgram(process.execPath, [program, 'run'], environment(emulator, folder));
-    await randomMoment(emulator, daemon);
+    await randomMoment(emulator, daemon, random);
     daemon.child.kill('SIGKILL');
     await daemon.exit;
   }
@@ -115,15 +121,15 @@ async function finish(program: string, emulator: Emulator, folder: string): Prom
 }
 
 /** Mostly while it follows, sometimes while it starts. */
-async function randomMoment(emulator: Emulator, daemon: Program): Promise<void> {
-  if (Math.random() < 0.8) {
+async function randomMoment(emulator: Emulator, daemon: Program, random: Random): Promise<void> {
+  if (random.chance(0.8)) {
     const afterSeq = emulator.journal.entries().at(-1)?.seq ?? 0;
     const polled = emulator.journal.waitFor({ operation: 'workergroups.logs', afterSeq }, { arrived: true });
     await Promise.race([polled, daemon.exit]);
     // Half of them within a poll's lines on their way through, half anywhere between two polls.
-    await sleep(Math.random() * (Math.random() < 0.5 ? 80 : 1_100));
+    await sleep(random.between(0, random.chance(0.5) ? 80 : 1_100));
   } else {
-    await sleep(Math.random() * 500);
+    await sleep(random.between(0, 500));
   }
 }
 

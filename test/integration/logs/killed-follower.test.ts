@@ -8,8 +8,10 @@ import { expect, test } from 'vitest';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { BEGINNING, FAULTS, FaultyLog, type Fault } from '../../simulation/logs/faulty-log.ts';
 import { brokenPromises } from '../../simulation/logs/promises.ts';
+import { LEAST_SETTLED } from '../../simulation/logs/world.ts';
 import { Random } from '../../simulation/random.ts';
 import type { WrittenLine } from '../../support/log-service.ts';
+import { printedSeed } from '../../support/seed.ts';
 import { serveLog } from '../../support/raw-log-server.ts';
 import { describeWithRealData } from '../../support/real-data.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -33,7 +35,7 @@ describeWithRealData('a follower that is killed again and again', () => {
   test.each(services.map((faults) => ({ faults, name: faults.join(' and ') })))(
     'keeps its promises at a service that is $name',
     async ({ faults }) => {
-      const seed = Math.floor(Math.random() * 1e6);
+      const seed = printedSeed();
       const { kills, ...outcome } = await follow(faults, seed);
       expect({ seed, broken: brokenPromises(outcome) }).toEqual({ seed, broken: [] });
       expect(kills).toBeGreaterThan(0);
@@ -44,18 +46,24 @@ describeWithRealData('a follower that is killed again and again', () => {
 });
 
 async function follow(faults: readonly Fault[], seed: number) {
-  const random = new Random(seed);
+  const [random, moments] = [new Random(seed), new Random(seed + 1)];
   const log = new FaultyLog(faults, random);
   const { service } = log;
   const shown = new Set<WrittenLine>();
   /** In answers since time stood still last. */
   let shownNow: WrittenLine[] = [];
+  /** In the last of them, where it was short: more may be asked for at once. */
+  let short: readonly WrittenLine[] = [];
+  let lastTail = 0;
   let onQuestion = () => {};
   using folder = temporaryFolder();
   await using server = await serveLog((tail) => {
     onQuestion();
     const answer = log.answer(tail);
-    shownNow.push(...service.shown);
+    if (tail <= lastTail) shownNow.push(...short);
+    short = tail < LEAST_SETTLED ? service.shown : [];
+    if (tail >= LEAST_SETTLED) shownNow.push(...service.shown);
+    lastTail = tail;
     return answer;
   });
 
@@ -81,11 +89,11 @@ async function follow(faults: readonly Fault[], seed: number) {
     onQuestion = () => {
       if (step < dies) return;
       if (death === 'question') child.kill('SIGKILL');
-      if (death === 'answer') setTimeout(() => child.kill('SIGKILL'), 5 * Math.random());
+      if (death === 'answer') setTimeout(() => child.kill('SIGKILL'), moments.between(0, 5));
     };
     for (let goesOn = await answered('begun'); goesOn && step < STEPS; step++) {
-      for (const line of shownNow) if (line.epoch === service.epoch) shown.add(line);
-      shownNow = [];
+      for (const line of [...shownNow, ...short]) if (line.epoch === service.epoch) shown.add(line);
+      [shownNow, short] = [[], []];
       const ms = step >= STEPS - HONEST_STEPS ? HONEST_STEP : log.has('restarted') ? LONG_STEP : STEP;
       service.now += ms;
       if (step >= STEPS - HONEST_STEPS) log.end();
@@ -101,7 +109,7 @@ async function follow(faults: readonly Fault[], seed: number) {
     await closed;
     if (child.signalCode === 'SIGKILL') kills += 1;
     // What it was shown as it died is shown again.
-    shownNow = [];
+    [shownNow, short] = [[], []];
     for (const record of await printed) {
       expect(bySeq.get(record.seq) ?? record).toEqual(record);
       bySeq.set(record.seq, record);

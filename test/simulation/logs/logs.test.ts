@@ -49,6 +49,11 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['stale', 'merged'], seed: 328 },
   { faults: ['stale', 'restarted'], seed: 618 },
   { faults: ['stale', 'restarted'], seed: 791 },
+  { faults: ['byte-limited', 'flaky'], seed: 394 },
+  { faults: ['merged', 'byte-limited'], seed: 350 },
+  { faults: ['merged', 'byte-limited'], seed: 599 },
+  { faults: ['stale', 'byte-limited'], seed: 916 },
+  { faults: ['byte-limited', 'flaky'], seed: 116 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

@@ -35,7 +35,7 @@ export interface Played extends Outcome {
 
 const POLLS = 60;
 /** Lines of an answer: what a shorter one showed is asked for only where it is taken, and not more asked for at once. */
-const LEAST_SETTLED = 50;
+export const LEAST_SETTLED = 20;
 /** The last of them are without faults; there are more where it still asks for more than comes through. */
 const HONEST_POLLS = 14;
 
@@ -55,7 +55,7 @@ export function play({ seed, faults }: Schedule): Played {
   const epochs = new Set<number>();
   const trace: string[] = [];
 
-  for (let poll = 0; poll < POLLS || (state.unsettled && poll < 2 * POLLS); poll++) {
+  for (let poll = 0; poll < POLLS || (state.progress.unsettled && poll < 2 * POLLS); poll++) {
     const isOver = poll > POLLS - HONEST_POLLS;
     now += Math.ceil(Math.max(next.delayMs, isOver ? 10_000 : log.has('restarted') ? 3_000 : 0));
     service.now = now;
@@ -75,7 +75,7 @@ export function play({ seed, faults }: Schedule): Played {
       for (const { epoch } of service.shown) epochs.add(epoch);
       isAtOnce = step.next.delayMs === 0;
       seen.push(isAtOnce && next.tail < LEAST_SETTLED ? [] : service.shown);
-      if (!isAtOnce && step.state.unsettled === undefined) {
+      if (!isAtOnce && step.state.progress.unsettled === undefined) {
         // What an overrun skipped is counted, and not delivered when a wider answer shows it later.
         const oldest = afterOverrun(step.records, seen);
         if (oldest)
@@ -95,8 +95,6 @@ export function play({ seed, faults }: Schedule): Played {
     if (random.chance(0.05)) {
       state = beginGroup({ workergroupId: 7, start: 'all', progress: stored });
       next = { ...firstPoll(state), delayMs: 1_000 };
-      // What it was shown as it died is shown again, or counted.
-      seen.length = 0;
     }
   }
   for (const line of seen.flat()) if (line.epoch >= state.progress.epoch) shown.add(line);

@@ -23,6 +23,8 @@ export interface GroupProgress extends RecordNumbers {
   readonly bytesPerLine?: number | undefined;
   /** By level; the one stream of a plain text is PLAIN. */
   readonly streams: Readonly<Record<string, Stream>>;
+  /** That told too little, oldest first, while more is asked for. Where more does not come they are what there is. */
+  readonly unsettled?: readonly TextPoll[] | undefined;
 }
 
 /** By level. */
@@ -53,8 +55,6 @@ export interface GroupState {
   readonly takenAt?: number;
   /** The last answer was too small to tell, or polls fail and less than this comes through. */
   readonly widened?: Widened;
-  /** That told too little, oldest first, while more is asked for. Where more does not come they are what there is. */
-  readonly unsettled?: readonly TextPoll[] | undefined;
   /** Lines that the last answer was asked for; Infinity where it was the whole log. */
   readonly answeredTail?: number;
   /** The shortest that failed since as long a one came through, as one that is too large may. */

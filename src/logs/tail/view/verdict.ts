@@ -131,6 +131,11 @@ export function explainedLines(verdict: Verdict, { hashes }: LineWindow, tail: H
   }
 }
 
+function isOnlyOne(hashes: Float64Array, index: number): boolean {
+  const hash = hashes[index] ?? 0;
+  return hashes.indexOf(hash) === index && hashes.lastIndexOf(hash) === index;
+}
+
 interface Explained {
   readonly verdict: Verdict;
   /** Lines of the tail that it takes for known. */
@@ -164,7 +169,12 @@ function judgeDifference(
   const inserted = fresh.filter((index) => index < seenLast).length;
   // A log of few words is known by long runs of them, of which nearly all must be there: chance has many words in order.
   const isSequence = comparison.anchors >= EVIDENT_LINES && FEW * (inserted + missing) <= known;
-  const evident = isEvident(evidence, 0, known) || isSequence;
+  // The window's last line, which neither has twice, and above it in the tail what stands above it in the window. The
+  // alignment knows that too, but for a late line in the place of the first one, which may be cut.
+  const isJoin =
+    full && left === hashes.length && isOnlyOne(hashes, left - 1) && isOnlyOne(tail.hashes, seenLast);
+  const isTop = isJoin && known + inserted >= seenLast && missing + inserted < known;
+  const evident = isEvident(evidence, 0, known) || isSequence || isTop;
   // Of all of a log that has nothing new, no line is evidence enough: another log would soon say something else.
   // But few lines from amid a long one are more likely those that another begins with.
   const isAllKnown = isLost && isWhole && fresh.length === 0 && first < EVIDENT_LINES;

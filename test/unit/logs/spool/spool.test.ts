@@ -146,7 +146,10 @@ describe.each([
         info0: { window: windowOf(['a\0b', '', '😀'], 3), endsLines: true, pending },
         debug: { window: windowOf([]), endsLines: false },
       };
-      const progress = { epoch: 2, seq: 9, time: 17, ceiling: 250, linesPerSecond: 2.5, streams };
+      const unsettled = [
+        { tail: 9, now: 5, roundTripMs: 20, texts: [['debug', { lines: ['kept'] }]] as const },
+      ];
+      const progress = { epoch: 2, seq: 9, time: 17, ceiling: 250, linesPerSecond: 2.5, streams, unsettled };
       spool.append(7, [], progress);
       spool.append(8, [], progressAt(4));
       expect(spool.progress(7)).toEqual(progress);

@@ -198,6 +198,8 @@ describe('an answer that is too large', () => {
       numbered(count, from).map((line) => line.padEnd(8_192, '.'));
     log.writeLines(long(0, 400));
     for (let poll = 0; poll < 8; poll++) follow(log, polls);
+    // Of 400 lines that are there, so many come through.
+    expect(polls.gaps).toEqual([{ reason: 'overrun', lost_min: 0, lost_estimate: 1 }]);
     expect(polls.lines.length).toBeGreaterThan(60);
     expect(polls.lines.at(-1)).toBe(log.lines.at(-1));
     const asked: number[] = [];
@@ -211,11 +213,34 @@ describe('an answer that is too large', () => {
         return answer;
       }, 1_000);
     }
-    expect(polls.gaps).toEqual([]);
+    expect(polls.gaps).toHaveLength(1);
     expect(polls.lines.slice(-2_000)).toEqual(log.lines.slice(-2_000));
     // It is tried again, ever more slowly.
     expect(Math.max(...asked)).toBeGreaterThan(128);
     expect(refused).toBeLessThan(12);
+  });
+
+  test('a late line in the place of the first one, which may be cut: two known lines, and they came again', () => {
+    const polls = new LogPolls();
+    const show = (lines: readonly string[]) =>
+      polls.poll((tail) =>
+        tail > lines.length + 1
+          ? { kind: 'error', reason: 'status 413', tooLarge: 'surely' }
+          : {
+              kind: 'text',
+              text: lines
+                .slice(-tail)
+                .map((line) => `${line}\n`)
+                .join(''),
+            },
+      );
+    const log = numbered(700);
+    while (polls.lines.length === 0) show(log.slice(0, 300));
+    show(log.slice(100, 302));
+    const { tail } = polls.next;
+    const fresh = log.slice(302, 302 + tail - 3);
+    expect(linesOf(show(['late', ...log.slice(300, 302), ...fresh]))).toEqual(fresh);
+    expect(polls.gaps.filter(({ lost_min }) => lost_min > 0)).toEqual([]);
   });
 
   test('the newest lines come first, and what is skipped is a gap', () => {
