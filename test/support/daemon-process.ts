@@ -11,6 +11,9 @@ export interface DaemonProcess extends Program {
   signalBoth(signal: NodeJS.Signals): void;
 }
 
+/** Its line as text, or as JSON. */
+const STARTED = /pilotlight started (\{.*\})$|^(\{.*"pilotlight started"\})$/m;
+
 /** `env` without the PILOTLIGHT_ prefix, `processEnv` as it is. Resolves once it has started. */
 export async function startDaemonProcess(
   env: Record<string, string>,
@@ -21,8 +24,8 @@ export async function startDaemonProcess(
     ...processEnv,
     ...Object.fromEntries(Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value])),
   });
-  const [, message = ''] = await program.seen(/^(\{.*"pilotlight started"\})$/m);
-  const { url, adminUrl } = JSON.parse(message) as Pick<DaemonProcess, 'url' | 'adminUrl'>;
+  const [, asText, asJson = asText ?? ''] = await program.seen(STARTED);
+  const { url, adminUrl } = JSON.parse(asJson) as Pick<DaemonProcess, 'url' | 'adminUrl'>;
   return Object.assign(program, {
     url,
     adminUrl,
