@@ -97,8 +97,8 @@ test.each(['', 'a{b}', 'with space', 'x'.repeat(65)])('%j is no prefix for keys 
   expect([settings?.redisPrefix, off]).toEqual(['pilotlight', value === '' ? [] : ['replicas']]);
 });
 
-test.each(['t\u00f6k\u00e9n-0123456789', 'two\nlines', ' '])(
-  '%j is no token: no header holds it, and all stays closed',
+test.each(['t\u00f6k\u00e9n-0123456789', 'two\nlines', ' ', 'x'.repeat(8_001)])(
+  '%.20j is no token: no header holds it, and all stays closed',
   (value) => {
     const { settings, off, problems } = load({ PILOTLIGHT_METRICS_TOKEN: value });
     expect(off).toEqual(['metrics']);
