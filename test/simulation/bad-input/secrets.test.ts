@@ -184,11 +184,11 @@ test('none is in logs, pages, metrics, answers, files or dumps', { timeout: PATI
         LOG_LEVEL: 'trace',
       };
       // Of addresses that are encrypted, which here are none.
-      const around = {
+      const processEnv = {
         HTTPS_PROXY: `http://user:${encoded(of.proxy)}@127.0.0.1:1`,
         NODE_OPTIONS: '--report-on-signal --report-signal=SIGUSR2 --report-on-fatalerror',
       };
-      await using daemon = await startDaemonProcess(settings, around, dumps.path);
+      await using daemon = await startDaemonProcess(settings, processEnv, dumps.path);
       await until(() => turns > SAID);
       const seen = await writtenBy(daemon, of.token, folder.path);
       if (end === 'SIGTERM') daemon.child.kill(end);
