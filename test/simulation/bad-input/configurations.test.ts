@@ -83,6 +83,7 @@ test.each<[string, string]>([
   ['DEPLOYMENTS', MANY.map((id) => `name:a${id}@5s`).join()],
   ['WORKER_GROUPS', MANY.join()],
   ['ENDPOINTS', MANY.join()],
+  ['ENDPOINTS', ','.repeat(20_000)],
   ['MACHINES', MANY.join()],
   ['ENDPOINT_GROUPS', DEEP],
   ['ENDPOINT_GROUPS', `[{"target_util":${DEEP}}]`],
