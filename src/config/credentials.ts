@@ -6,6 +6,11 @@ import type { Environment } from './values.ts';
 /** Headers whose value is a credential; `x-scope-orgid` is none. */
 const CREDENTIAL = /auth|cookie|token|key|secret|password|passwd|credential|session|signature|dsn|team/;
 
+/** Those of `Name: value` headers whose value is to be kept secret. */
+export function credentialHeaders(headers: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(headers).filter(([name]) => CREDENTIAL.test(name));
+}
+
 /** What of the settings may hold some. */
 export type CredentialSettings = Pick<HeartSettings, 'apiKey'> & {
   readonly appHealth?: string | undefined;
@@ -20,7 +25,6 @@ export function credentialsOf(
   currentKey: string,
   environment: Environment = process.env,
 ): string[] {
-  const headers = Object.entries(otlpHeaders).filter(([name]) => CREDENTIAL.test(name));
   const proxies = PROXY_VARIABLES.map((name) => environment[name]);
   const found = [
     currentKey,
@@ -28,7 +32,7 @@ export function credentialsOf(
     metricsToken,
     redisUrl,
     ...[appHealth, redisUrl, ...proxies].flatMap((url) => loginOf(url)),
-    ...headers.flatMap(([, value]) => [value].concat(schemeless(value))),
+    ...credentialHeaders(otlpHeaders).flatMap(([, value]) => [value].concat(schemeless(value))),
   ];
   return [...new Set(found.filter((value) => value !== undefined && value !== ''))] as string[];
 }

@@ -43,7 +43,8 @@ export function loadHeartFrom(effective: EffectiveEnvironment, readFile: ReadFil
     ...own,
     ...timingProblems(values as Partial<HeartSettings>),
     ...networkProblems(environment, readFile),
-    ...plainHttpProblems(HEART_OPTIONS.baseUrl.variable, values.baseUrl),
+    ...plainHttpProblems(HEART_OPTIONS.baseUrl.variable, values.baseUrl, 'the API key'),
+    ...appLoginProblems(values as Partial<HeartSettings>),
   ];
   const problems = [...ofFile, ...placed(found, effective), ...exposedSecrets(HEART_OPTIONS, effective)];
   const fatal = problems.some((problem) => isError(problem) && !isKeyAwaited(problem));
@@ -58,6 +59,13 @@ export function isAwaited(problems: readonly ConfigProblem[]): boolean {
 
 function isKeyAwaited({ variable, awaitedFile }: ConfigProblem): boolean {
   return awaitedFile !== undefined && variable === `${PREFIX}${HEART_OPTIONS.apiKey.variable}_FILE`;
+}
+
+function appLoginProblems({ appHealth }: Partial<HeartSettings>): ConfigProblem[] {
+  if (appHealth === undefined) return [];
+  const { username, password } = new URL(appHealth);
+  if (username + password === '') return [];
+  return plainHttpProblems(HEART_OPTIONS.appHealth.variable, appHealth, 'the login in it');
 }
 
 /** Refuses TTLs and intervals with which one failed heartbeat may already be the last. */

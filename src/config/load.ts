@@ -5,6 +5,7 @@ import {
   type DaemonSettings,
   type Feature,
 } from './options/daemon-options.ts';
+import { credentialHeaders } from './credentials.ts';
 import { parseGroupArray } from './types/endpoint-groups.ts';
 import { switchOff } from './options/features.ts';
 import { HEART_OPTIONS } from './options/heart-options.ts';
@@ -59,7 +60,8 @@ export function loadConfig(
   const found = [
     ...daemon.problems,
     ...cross.map(({ problem }) => problem),
-    ...plainHttpProblems(DAEMON_OPTIONS.serverlessUrl.variable, values.serverlessUrl),
+    ...plainHttpProblems(DAEMON_OPTIONS.serverlessUrl.variable, values.serverlessUrl, 'the API key'),
+    ...otlpCredentialProblems(values),
     ...steeringProblems(values, daemon.broken),
   ];
   // What the file says may be what is missing.
@@ -181,6 +183,16 @@ function sinkProblems(
       const message = `required: ${PREFIX}LOG_SINKS lists ${sink}`;
       return { feature, problem: configError(PREFIX + variable, undefined, type.name, message) };
     });
+}
+
+function otlpCredentialProblems({
+  logSinks = [],
+  otlpEndpoint,
+  otlpHeaders = {},
+}: Partial<DaemonSettings>): ConfigProblem[] {
+  const [[name] = []] = credentialHeaders(otlpHeaders);
+  if (name === undefined || !logSinks.includes('otlp')) return [];
+  return plainHttpProblems(DAEMON_OPTIONS.otlpEndpoint.variable, otlpEndpoint, `the header ${name}`);
 }
 
 /** Asked to change parameters, and not told which, or of what: nobody should believe that it does. */

@@ -4,6 +4,7 @@
  */
 import { PREFIX } from './options/option.ts';
 import type { ConfigProblem } from './problem.ts';
+import { withoutCredentials } from './types/value-types.ts';
 import type { Environment } from './values.ts';
 
 export const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'] as const;
@@ -22,17 +23,17 @@ export function networkProblems(
 
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-/** The key goes with each request, and whoever is on the way reads it. Nothing on this machine is on the way. */
-export function plainHttpProblems(variable: string, address: unknown): ConfigProblem[] {
+/** `what` goes with each request, and whoever is on the way reads it. Nothing on this machine is on the way. */
+export function plainHttpProblems(variable: string, address: unknown, what: string): ConfigProblem[] {
   if (typeof address !== 'string' || !address.startsWith('http:')) return [];
   if (LOOPBACK.test(new URL(address).hostname)) return [];
   return [
     {
       severity: 'warning',
       variable: PREFIX + variable,
-      got: address,
+      got: withoutCredentials(address),
       allowed: 'https://…',
-      message: 'the API key leaves this machine unencrypted',
+      message: `${what} leaves this machine unencrypted`,
     },
   ];
 }

@@ -35,7 +35,7 @@ export function describeProblem({ severity, variable, got, allowed, message, pla
   const parts = [
     got === undefined ? 'is not set' : `got ${printable(got)}`,
     // Of what is allowed but unwise, rules say what they advise.
-    allowed.startsWith('advised') ? allowed : `allowed: ${allowed}`,
+    legible(allowed.startsWith('advised') ? allowed : `allowed: ${allowed}`),
     ...(message ? [printable(message)] : []),
     ...(place ? [printable(place)] : []),
   ];
@@ -45,10 +45,13 @@ export function describeProblem({ severity, variable, got, allowed, message, pla
 /** Most characters of a value that are shown. */
 const SHOWN = 200;
 
-/** Text of others on one line, without terminal control characters. */
+/** Text of others, cut off. */
 function printable(text: string): string {
-  const line = legibleJson(JSON.stringify(text.slice(0, SHOWN)))
-    .slice(1, -1)
-    .replaceAll('\\"', '"');
+  const line = legible(text.slice(0, SHOWN));
   return text.length > SHOWN ? `${line}… (${text.length} characters)` : line;
+}
+
+/** On one line, without terminal control characters. */
+function legible(text: string): string {
+  return legibleJson(JSON.stringify(text)).slice(1, -1).replaceAll('\\"', '"');
 }

@@ -100,7 +100,9 @@ function missing({ variable, required, doc, type }: Option): ConfigProblem[] {
 
 function parse(option: Option, text: string): { value: unknown; problems: readonly ConfigProblem[] } {
   const parsed = parsedBy(option, text);
-  const problems = parsed.problems.map(({ at, got, allowed, message, rule, severity = 'error' }) => ({
+  // A list with many items that are wrong alike has one problem.
+  const told = new Map(parsed.problems.map((problem) => [JSON.stringify(problem), problem]));
+  const problems = Array.from(told.values(), ({ at, got, allowed, message, rule, severity = 'error' }) => ({
     severity,
     variable: PREFIX + option.variable + at,
     got: option.secret ? 'a secret' : got,

@@ -11,18 +11,20 @@ export interface DaemonProcess extends Program {
   signalBoth(signal: NodeJS.Signals): void;
 }
 
+/** Its line as text, or as JSON. */
+const STARTED = /pilotlight started (\{.*\})$|^(\{.*"pilotlight started"\})$/m;
+
 /** `env` without the PILOTLIGHT_ prefix, `processEnv` as it is. Resolves once it has started. */
 export async function startDaemonProcess(
   env: Record<string, string>,
   processEnv: Record<string, string> = {},
+  cwd?: string,
 ): Promise<DaemonProcess> {
   const all = { LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0', ...env };
-  const program = startPilotlight(['run'], {
-    ...processEnv,
-    ...Object.fromEntries(Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value])),
-  });
-  const [, message = ''] = await program.seen(/^(\{.*"pilotlight started"\})$/m);
-  const { url, adminUrl } = JSON.parse(message) as Pick<DaemonProcess, 'url' | 'adminUrl'>;
+  const named = Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
+  const program = startPilotlight(['run'], { ...processEnv, ...Object.fromEntries(named) }, cwd);
+  const [, asText, asJson = asText ?? ''] = await program.seen(STARTED);
+  const { url, adminUrl } = JSON.parse(asJson) as Pick<DaemonProcess, 'url' | 'adminUrl'>;
   return Object.assign(program, {
     url,
     adminUrl,

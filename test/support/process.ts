@@ -14,8 +14,12 @@ export interface Program extends AsyncDisposable {
 }
 
 /** Runs the sources with the Node that runs the tests; nothing of this process' PILOTLIGHT_ environment leaks in. */
-export function startPilotlight(args: readonly string[], env: Record<string, string> = {}): Program {
-  return startProgram(process.execPath, [`${root}src/cli/main.ts`, ...args], env);
+export function startPilotlight(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  cwd?: string,
+): Program {
+  return startProgram(process.execPath, [`${root}src/cli/main.ts`, ...args], env, cwd);
 }
 
 export function startProgram(

@@ -42,9 +42,9 @@ export const token: ValueType<string> = {
   name: 'text',
   parse(value) {
     const given = value.trim();
-    return /^[ -~]+$/.test(given)
+    return /^[ -~]{1,8000}$/.test(given)
       ? fine(given)
-      : wrong(value, 'visible ASCII characters, and spaces between');
+      : wrong(value, 'at most 8000 visible ASCII characters, and spaces between');
   },
 };
 

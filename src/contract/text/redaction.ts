@@ -2,7 +2,7 @@
  * Cuts secrets out of what is written: known ones by their value, however they are written, and codes of two-factor
  * authentication by the name of their field. Pure. Whatever comes out of JSON is JSON again: only strings in it change.
  */
-import { secretPattern, type SecretPattern } from './secret-pattern.ts';
+import { secretPatterns, type SecretPattern } from './secret-pattern.ts';
 
 export const REDACTED = '[redacted]';
 
@@ -21,7 +21,7 @@ const CODE_IN_WORDS = /\b((?:\w*[_-])?(?:code|otp|totp|pin)\\*["']?\s*[:=]\s*\\*
 export class Redaction {
   readonly #current: () => readonly string[];
   /** Of all secrets that have been asked for, the latest ones. */
-  readonly #patterns = new Map<string, SecretPattern>();
+  readonly #patterns = new Map<string, readonly SecretPattern[]>();
   #last: readonly string[] = [];
 
   /** @param secrets Asked at each use: a rotated key is a secret too. */
@@ -74,7 +74,7 @@ export class Redaction {
     this.#last = [...secrets];
     for (const secret of secrets) {
       if (secret.length < SHORTEST) continue;
-      const known = this.#patterns.get(secret) ?? secretPattern(secret);
+      const known = this.#patterns.get(secret) ?? secretPatterns(secret);
       this.#patterns.delete(secret);
       this.#patterns.set(secret, known);
     }
@@ -84,7 +84,8 @@ export class Redaction {
 
   /** Quick, for nearly all that is written has no secret in it. */
   #mayHaveSecret(text: string): boolean {
-    for (const secret of this.#patterns.values()) if (isHinted(text, secret)) return true;
+    for (const pieces of this.#patterns.values())
+      if (pieces.some((piece) => isHinted(text, piece))) return true;
     return false;
   }
 
@@ -103,7 +104,7 @@ export class Redaction {
   }
 
   #redacted(text: string): string {
-    const found = [...this.#patterns.values()].flatMap((secret) => places(text, secret));
+    const found = [...this.#patterns.values()].flat().flatMap((piece) => places(text, piece));
     return without(text, found).replaceAll(CODE_IN_WORDS, `$1${REDACTED}`);
   }
 }
@@ -139,11 +140,11 @@ function cutPlaces(text: string, { value, head }: SecretPattern): Place[] {
   return found;
 }
 
-/** One mark for secrets that lie over one another: half of one would be left otherwise. */
+/** One mark for secrets that lie over one another, for half of one would be left otherwise, and for all pieces of one. */
 function without(text: string, found: readonly Place[]): string {
   let [result, at] = ['', 0];
   for (const [from, to] of found.toSorted((one, other) => one[0] - other[0])) {
-    if (from >= at) result += text.slice(at, from) + REDACTED;
+    if (from > at || at === 0) result += text.slice(at, from) + REDACTED;
     at = Math.max(at, to);
   }
   return result + text.slice(at);

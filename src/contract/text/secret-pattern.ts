@@ -16,7 +16,21 @@ export interface SecretPattern {
 /** Of what a text may show of a secret without a harm, in characters. */
 const HEAD = 8;
 
-export function secretPattern(secret: string): SecretPattern {
+/** A longer one is looked for in pieces, in characters: a pattern of all of it could be too large, or take too long. */
+const PIECE = 256;
+
+/** Of each piece of a secret; most are one. */
+export function secretPatterns(secret: string): readonly SecretPattern[] {
+  const characters = Array.from(secret);
+  const pieces = Math.ceil(characters.length / PIECE);
+  const length = Math.ceil(characters.length / pieces);
+  const found = Array.from({ length: pieces }, (_, index) =>
+    characters.slice(index * length, (index + 1) * length).join(''),
+  );
+  return Array.from(new Set(found), secretPattern);
+}
+
+function secretPattern(secret: string): SecretPattern {
   const parts = secret.match(UNCHANGED) ?? [];
   const core = parts.reduce((longest, part) => (part.length > longest.length ? part : longest), '');
   const tokens = secret.match(/\\+|[^\\]/gu) ?? [];

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { redactedSettings } from '../../config/describe.ts';
 import { LOG_LEVELS } from '../../config/types/log-levels.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../../heartbeat/process/link/link.ts';
+import type { ReloadResult } from '../services/heartbeats.ts';
 import type { InForce, Reloading } from '../services/reloading.ts';
 import { json, type Reply, type Routes } from './reply.ts';
 
@@ -16,8 +17,8 @@ export interface AdminRouteSources {
 export function adminRoutes({ reloading, heart, logger, inForce }: AdminRouteSources): Routes {
   return {
     async 'POST /-/reload'() {
-      const { ok, problems } = await reloading.reload();
-      return json(ok ? 200 : 400, { reloaded: ok, problems });
+      const result = await reloading.reload();
+      return json(statusOf(result), { reloaded: result.ok, problems: result.problems });
     },
     'POST /-/quit'() {
       heart.send({ type: 'quit' });
@@ -26,6 +27,12 @@ export function adminRoutes({ reloading, heart, logger, inForce }: AdminRouteSou
     'PUT /-/log-level': ({ body }) => changeLogLevel(body.trim(), heart, logger),
     'GET /-/config': () => json(200, redactedSettings(inForce.settings)),
   };
+}
+
+/** What was refused changed nothing; of what was not answered in time nobody can say that. */
+function statusOf({ ok, isUnanswered = false }: ReloadResult): number {
+  if (isUnanswered) return 504;
+  return ok ? 200 : 400;
 }
 
 /** The daemon's and the heart's, until a reload changes the setting. */

@@ -20,10 +20,12 @@ import {
   changesFrom,
   endpointFrom,
   endpointText,
+  livesFrom,
   rowFromBase64,
+  startsFrom,
+  steeringFrom,
 } from '../../fleet/history/stored-text.ts';
-import type { WorkerLife } from '../../fleet/workers/lives.ts';
-import type { Change, SteeringState } from '../../scaling/autotune/state.ts';
+import type { Change } from '../../scaling/autotune/state.ts';
 import { commitBeside, commitFenced, LeaseLost, StaleVersion, type Command } from './fenced-commit.ts';
 import type { Redis } from './redis.ts';
 import type { SharedKeys } from './shared-keys.ts';
@@ -71,16 +73,16 @@ export class SharedHistory implements HistoryStore {
     const starts: StartRecord[] = [];
     for (const [label] of endpoints) {
       const texts = (await redis.command('LRANGE', keys.fleetStarts(label), '0', '-1')) as string[];
-      for (const text of texts) starts.push(JSON.parse(text) as StartRecord);
+      starts.push(...startsFrom(texts));
     }
     const steering = await this.#entries(keys.fleetSteering);
     const state = {
       isOthers: this.#known !== undefined && version > this.#known,
       endpoints: endpoints.map(([label, text]) => endpointFrom(label, text)),
-      lives: lives.map(([, text]) => JSON.parse(text) as WorkerLife),
+      lives: livesFrom(lives.map(([, text]) => text)),
       starts,
       known: known === null ? [] : (JSON.parse(known) as StoredEndpoint[]),
-      steering: steering.map(([label, text]) => ({ label, state: JSON.parse(text) as SteeringState })),
+      steering: steering.map(([label, text]) => steeringFrom(label, text)),
     };
     [this.#version, this.#known] = [version, version];
     return state;

@@ -15,6 +15,8 @@ export interface ReloadResult {
   readonly ok: boolean;
   /** What was wrong, or what only a restart can change; in words. */
   readonly problems: readonly string[];
+  /** The heart has not said in time whether it takes its part, and may take it yet. */
+  readonly isUnanswered?: boolean;
 }
 
 export interface HeartbeatsOptions {
@@ -104,14 +106,15 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
       reloaded = resolve;
       const silent: ReloadResult = {
         ok: false,
+        isUnanswered: true,
         problems: ['the heart did not answer in time; it may take the configuration yet'],
       };
       const timer = setTimeout(() => resolve(silent), RELOAD_PATIENCE_MS);
       asked += 1;
       heart.send({ type: 'reload', number: asked });
-      const { ok, problems } = await promise;
+      const { ok, problems, isUnanswered = false } = await promise;
       clearTimeout(timer);
-      return { ok, problems };
+      return { ok, problems, ...(isUnanswered && { isUnanswered }) };
     },
   };
 }

@@ -75,6 +75,8 @@ export class Reloading {
       return this.#refuse(news, 'reload refused: the configuration is invalid; the old one stays in force');
     }
     const heart = await heartbeats.reload();
+    if (heart.isUnanswered)
+      return { ...this.#refuse(heart.problems, 'reload not answered by the heart'), isUnanswered: true };
     if (!heart.ok)
       return this.#refuse(
         heart.problems,

@@ -1,7 +1,7 @@
 /** What the journal may keep of a request, by allow-list: a key or code is never stored, wherever it stands. Pure. */
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
-import { secretPattern } from '../../contract/text/secret-pattern.ts';
+import { secretPatterns } from '../../contract/text/secret-pattern.ts';
 import type { Call } from '../calls/call.ts';
 
 const REDACTED = '[redacted]';
@@ -83,6 +83,6 @@ function scrub(text: string, known: readonly string[]): string {
   for (const secret of known) if (clean.includes(secret)) clean = clean.replaceAll(secret, REDACTED);
   // Written otherwise, which is rare: percent-encoded in a path, or as JSON in a text.
   if (/[%\\]/.test(clean))
-    for (const secret of known) clean = clean.replaceAll(secretPattern(secret).pattern, REDACTED);
+    for (const { pattern } of known.flatMap(secretPatterns)) clean = clean.replaceAll(pattern, REDACTED);
   return clean;
 }

@@ -1,8 +1,8 @@
 /** The history's database file: its tables, and what is done with them. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Change, SteeringState } from '../../scaling/autotune/state.ts';
+import type { Change } from '../../scaling/autotune/state.ts';
 import { DatabaseFile, type DatabaseFormat, type Sqlite } from '../../storage/database-file.ts';
-import type { Origin, WorkerLife } from '../workers/lives.ts';
+import type { Origin } from '../workers/lives.ts';
 import { added, type StepRow } from './fold.ts';
 import { packed, unpacked } from './packed-row.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type Write,
 } from './store.ts';
 import { KEPT_MS, tierOf, TIER_MS, TIERS, type Tier } from './tiers.ts';
-import { changesFrom, endpointFrom, endpointText } from './stored-text.ts';
+import { changesFrom, endpointFrom, endpointText, isStart, livesFrom, steeringFrom } from './stored-text.ts';
 
 /** By label, and not by the endpoint's number: the story of an endpoint outlives its rows. */
 const STEERING = `
@@ -83,17 +83,17 @@ export class HistoryFile {
       endpoints: endpoints.flatMap(({ label, body }) =>
         body === null ? [] : [endpointFrom(String(label), String(body))],
       ),
-      lives: this.#sql.workers.all().map(({ body }) => JSON.parse(String(body)) as WorkerLife),
-      starts: this.#sql.starts.all().map((start) => startFrom(start, labels)),
+      lives: livesFrom(this.#sql.workers.all().map(({ body }) => String(body))),
+      starts: this.#sql.starts
+        .all()
+        .map((start) => startFrom(start, labels))
+        .filter(isStart),
       known: this.#sql.known.all().map(({ id, name, label }) => ({
         id: Number(id),
         name: name === null ? undefined : String(name),
         label: String(label),
       })),
-      steering: this.#sql.steering.all().map(({ label, body }) => ({
-        label: String(label),
-        state: JSON.parse(String(body)) as SteeringState,
-      })),
+      steering: this.#sql.steering.all().map(({ label, body }) => steeringFrom(String(label), String(body))),
     };
   }
 

@@ -117,7 +117,9 @@ class Reader {
       if (byte === undefined) throw new SyntaxError('a row of the history ends in the middle');
       this.#at += 1;
       value += (byte % 128) * scale;
-      if (byte < 128) return value;
+      if (byte >= 128) continue;
+      if (!Number.isSafeInteger(value)) throw new SyntaxError('a row of the history has no number');
+      return value;
     }
   }
 }

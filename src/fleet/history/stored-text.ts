@@ -1,8 +1,10 @@
 /** What is stored besides rows, as text. Pure, but for base64, which is Node's. */
-import type { Change } from '../../scaling/autotune/state.ts';
+import { isRecord } from '../../contract/is-record.ts';
+import type { Change, SteeringState } from '../../scaling/autotune/state.ts';
+import type { WorkerLife } from '../workers/lives.ts';
 import type { StepRow } from './fold.ts';
 import { packed, unpacked } from './packed-row.ts';
-import type { EndpointState } from './store.ts';
+import type { EndpointState, StartRecord, StoredSteering } from './store.ts';
 
 interface StoredEndpointState {
   readonly sinceMs: number;
@@ -21,7 +23,9 @@ export function endpointText({ sinceMs, lastMs, open }: EndpointState): string {
 
 /** @throws SyntaxError */
 export function endpointFrom(label: string, text: string): EndpointState {
-  const { sinceMs, lastMs, open } = JSON.parse(text) as StoredEndpointState;
+  const stored: unknown = JSON.parse(text);
+  if (!isEndpointState(stored)) throw new SyntaxError('what is stored of an endpoint is none');
+  const { sinceMs, lastMs, open } = stored;
   return {
     label,
     sinceMs,
@@ -30,15 +34,103 @@ export function endpointFrom(label: string, text: string): EndpointState {
   };
 }
 
+/** @throws SyntaxError: what steers on its own goes by what it has written itself, or begins anew. */
+export function steeringFrom(label: string, text: string): StoredSteering {
+  const state: unknown = JSON.parse(text);
+  if (!isSteeringState(state)) throw new SyntaxError('what is stored of steering is none');
+  return { label, state };
+}
+
 /** Of the journal what can be read: one bad row keeps neither its story nor a duty of steering from going on. */
 export function changesFrom(texts: readonly string[]): Change[] {
+  return readable(texts, isChange);
+}
+
+/** Of workers what can be read: the others are seen again at the next look, as new ones. */
+export function livesFrom(texts: readonly string[]): WorkerLife[] {
+  return readable(texts, isLife);
+}
+
+/** Of starts what can be read: they are counted, and one more or less tells nothing. */
+export function startsFrom(texts: readonly string[]): StartRecord[] {
+  return readable(texts, isStart);
+}
+
+export function isStart(value: unknown): value is StartRecord {
+  if (!isRecord(value)) return false;
+  const { endpoint, atMs, from, seconds, perf = 0 } = value;
+  return isText(endpoint) && ORIGINS.has(from) && [atMs, seconds, perf].every(Number.isFinite);
+}
+
+function readable<One>(texts: readonly string[], isOne: (value: unknown) => value is One): One[] {
   return texts.flatMap((text) => {
     try {
-      return [JSON.parse(text) as Change];
+      const value: unknown = JSON.parse(text);
+      return isOne(value) ? [value] : [];
     } catch {
       return [];
     }
   });
+}
+
+const ORIGINS: ReadonlySet<unknown> = new Set(['new', 'cold']);
+const PHASES: ReadonlySet<unknown> = new Set(['sending', 'watching', 'returning', 'over']);
+
+function isEndpointState(value: unknown): value is StoredEndpointState {
+  if (!isRecord(value) || !Array.isArray(value['open'])) return false;
+  const isOpen = (row: unknown): boolean =>
+    Array.isArray(row) && Number.isFinite(row[0]) && Number.isFinite(row[1]) && isText(row[2]);
+  return [value['sinceMs'], value['lastMs']].every(Number.isFinite) && value['open'].every(isOpen);
+}
+
+function isLife(value: unknown): value is WorkerLife {
+  if (!isRecord(value)) return false;
+  const { id, endpoint, firstSeenMs, changes, start, perf = 0, missed, missingSinceMs = 0 } = value;
+  if (!isText(endpoint) || ![id, firstSeenMs, perf, missed, missingSinceMs].every(Number.isFinite))
+    return false;
+  if (!Array.isArray(changes) || changes.length === 0) return false;
+  const isStep = (step: unknown): boolean =>
+    Array.isArray(step) && isText(step[0]) && Number.isFinite(step[1]);
+  const isBeginning =
+    start === undefined ||
+    (isRecord(start) && ORIGINS.has(start['from']) && Number.isFinite(start['sinceMs']));
+  return isBeginning && changes.every(isStep);
+}
+
+function isSteeringState(value: unknown): value is SteeringState {
+  if (!isRecord(value)) return false;
+  const { baseline = {}, pause, change } = value;
+  const isPause = pause === undefined || (isRecord(pause) && Number.isFinite(pause['untilMs']));
+  return isNumbers(baseline) && isPause && (change === undefined || isChange(change));
+}
+
+function isChange(value: unknown): value is Change {
+  if (!isRecord(value)) return false;
+  const { id, atMs, why, from, to, limits, expected, phase, setMs = 0, endedMs = 0 } = value;
+  return (
+    [id, atMs, setMs, endedMs].every(Number.isFinite) &&
+    isText(why) &&
+    isNumbers(from) &&
+    isNumbers(to) &&
+    isRecord(limits) &&
+    isExpectation(expected) &&
+    PHASES.has(phase)
+  );
+}
+
+/** A limit without a bound is null in JSON. */
+function isExpectation(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { costBefore, costAfter, p99Before, p99After, backtestError } = value;
+  return [costBefore, costAfter, p99Before, p99After].every(isRecord) && Number.isFinite(backtestError);
+}
+
+function isNumbers(value: unknown): boolean {
+  return isRecord(value) && Object.values(value).every(Number.isFinite);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
 export function base64Row(row: StepRow): string {

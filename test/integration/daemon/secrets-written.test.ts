@@ -17,6 +17,9 @@ const OTLP = 'otlp"token/55cc';
 const PASSWORD = 'redis@pass:word/99';
 const SECRETS = [KEY, TOKEN, OTLP, PASSWORD, `Bearer ${OTLP}`];
 
+/** All of this file at once, for most of it is waiting; so each takes longer than by itself. */
+const TOGETHER = { timeout: 120_000 };
+
 /** Everything below a folder that is a file. */
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
@@ -59,11 +62,11 @@ async function expectNoSecret(daemon: DaemonProcess, folder: string, format: 'js
   if (format === 'json') for (const line of lines) expect(() => void JSON.parse(line), line).not.toThrow();
 }
 
-describe.each(['json', 'text'] as const)('with LOG_FORMAT=%s', (format) => {
+describe.concurrent.each(['json', 'text'] as const)('with LOG_FORMAT=%s', TOGETHER, (format) => {
   test('no secret is written, whatever the service says', async () => {
     using folder = temporaryFolder();
     await using service = await startEchoingService();
-    await using daemon = await start({
+    await using daemon = await startDaemonProcess({
       API_KEY: KEY,
       BASE_URL: service.url,
       METRICS_TOKEN: TOKEN,
@@ -107,37 +110,17 @@ describe.each(['json', 'text'] as const)('with LOG_FORMAT=%s', (format) => {
       OTLP_ENDPOINT: service.url,
       OTLP_HEADERS: `authorization=Bearer%20${encodeURIComponent(OTLP)}`,
     };
-    await using daemon = await start({ ...env, ...watched, ...otlp });
+    await using daemon = await startDaemonProcess({ ...env, ...watched, ...otlp });
     await until(() => service.count() > 2);
     await expectNoSecret(daemon, folder.path, format);
     const redis = `redis://:${encodeURIComponent(PASSWORD)}@127.0.0.1:1/0`;
-    await using replica = await start({ ...env, ...watched, REDIS_URL: redis });
+    await using replica = await startDaemonProcess({ ...env, ...watched, REDIS_URL: redis });
     await replica.seen(/Redis is away/);
     await expectNoSecret(replica, folder.path, format);
   });
 });
 
-/** As startDaemonProcess, whatever the format of the messages is. */
-async function start({ LOG_FORMAT = 'json', ...env }: Record<string, string>): Promise<DaemonProcess> {
-  const daemon = await startDaemonProcess(env);
-  if (LOG_FORMAT === 'json') return daemon;
-  await daemon[Symbol.asyncDispose]();
-  // Its addresses are in a line that is no JSON then.
-  const { host } = new URL(daemon.url);
-  const admin = new URL(daemon.adminUrl).host;
-  const all = { ...env, LOG_FORMAT, LISTEN: host, ADMIN_LISTEN: admin };
-  const named = Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
-  const program = startProgram(
-    process.execPath,
-    [`${root}src/cli/main.ts`, 'run'],
-    Object.fromEntries(named) as Record<string, string>,
-  );
-  await program.seen(/pilotlight started/);
-  const { url, adminUrl } = daemon;
-  return Object.assign(program, { url, adminUrl, daemonPid: () => 0, signalBoth() {} });
-}
-
-describe('files', () => {
+describe.concurrent('files', TOGETHER, () => {
   const FOLDER = 'state';
 
   test.each(['0000', '0022', '0077'])(
@@ -190,6 +173,7 @@ describe('files', () => {
 
 describe.skipIf(!hasCommand('sh', '-c', 'test "$(cat /proc/sys/kernel/core_pattern)" = core'))(
   'a core dump',
+  { ...TOGETHER, concurrent: true },
   () => {
     test.each(['SIGSEGV', 'SIGABRT', 'SIGQUIT'] as const)(
       'of heart and daemon after %s has no secret in it',

@@ -105,14 +105,23 @@ test.skipIf(spawnSync('script', ['--version']).status !== 0)(
       },
     );
     await program.seen(/pilotlight started/);
-    program.child.stdout?.pause();
-    const before = emulator.deployments.get(42).beats;
-    // Longer than a daemon that does not answer is left alone.
-    await delay(14_000);
-    expect(emulator.deployments.get(42).beats).toBeGreaterThanOrEqual(before + 2);
-    program.child.stdout?.resume();
-    await delay(500);
-    expect(program.stdout()).not.toContain('the daemon ended');
+    const heart = Number(
+      readFileSync(`/proc/${program.child.pid}/task/${program.child.pid}/children`, 'utf8'),
+    );
+    try {
+      program.child.stdout?.pause();
+      const before = emulator.deployments.get(42).beats;
+      // Longer than a daemon that does not answer is left alone.
+      await delay(14_000);
+      expect(emulator.deployments.get(42).beats).toBeGreaterThanOrEqual(before + 2);
+      program.child.stdout?.resume();
+      await delay(500);
+      expect(program.stdout()).not.toContain('the daemon ended');
+    } finally {
+      // It would outlive the terminal, whose end is a SIGHUP: that reloads it.
+      process.kill(heart, 'SIGTERM');
+    }
+    expect(await program.exit).toBe(0);
   },
 );
 

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from '../../support/fast-check.ts';
 import { expect, test } from 'vitest';
+import { credentialsOf } from '../../../src/config/credentials.ts';
 import { loadHeartConfig } from '../../../src/config/load-heart.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { redactedSettings } from '../../../src/config/describe.ts';
@@ -14,12 +15,14 @@ import {
   type Settings,
 } from '../../../src/config/options/options.ts';
 import { describeProblem } from '../../../src/config/problem.ts';
+import { Redaction } from '../../../src/contract/text/redaction.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
 import { casesOf, PATIENCE, withoutHang, withoutHangOf } from '../../support/bad-input/cases.ts';
 import { environmentFiles, environments, exampleOf } from '../../support/bad-input/environments.ts';
+import { pilotlight, type Ran } from '../../support/console.ts';
 import { daemonPid } from '../../support/daemon-process.ts';
-import { ask } from '../../support/raw-http.ts';
+import { ask, type RawAnswer } from '../../support/raw-http.ts';
 import { startPilotlight } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -80,6 +83,7 @@ test.each<[string, string]>([
   ['DEPLOYMENTS', MANY.map((id) => `name:a${id}@5s`).join()],
   ['WORKER_GROUPS', MANY.join()],
   ['ENDPOINTS', MANY.join()],
+  ['ENDPOINTS', ','.repeat(20_000)],
   ['MACHINES', MANY.join()],
   ['ENDPOINT_GROUPS', DEEP],
   ['ENDPOINT_GROUPS', `[{"target_util":${DEEP}}]`],
@@ -115,6 +119,14 @@ test('no secret in its own variable is part of what is said', { timeout: PATIENC
   );
 });
 
+/** Where a machine is so busy that a request takes seconds to be sent, 408 says so, and nothing was done. */
+async function answered(...question: Parameters<typeof ask>): Promise<RawAnswer> {
+  for (;;) {
+    const answer = await ask(...question);
+    if (answer.status !== 408) return answer;
+  }
+}
+
 /** What a reload can change. */
 const RELOADED = OPTION_KEYS.filter((key) => (OPTIONS[key] as Option).restart !== true);
 
@@ -137,7 +149,7 @@ test('is taken by heart and daemon at a reload, whole or not at all', { timeout:
   const { url, adminUrl } = JSON.parse(line) as { url: string; adminUrl: string };
   const pid = daemonPid(program);
   const shown = async (): Promise<Record<string, unknown>> =>
-    JSON.parse((await ask(adminUrl, 'GET', '/-/config')).body) as Record<string, unknown>;
+    JSON.parse((await answered(adminUrl, 'GET', '/-/config')).body) as Record<string, unknown>;
   const kept = new Set(
     OPTION_KEYS.filter((key) => !RELOADED.includes(key)).map((key) => PREFIX + OPTIONS[key].variable),
   );
@@ -145,7 +157,9 @@ test('is taken by heart and daemon at a reload, whole or not at all', { timeout:
     Object.fromEntries(Object.entries(all).filter(([name]) => !kept.has(name)));
   const wantedIn = ({ deployments }: Pick<Settings, 'deployments'>): number[] =>
     deployments.flatMap((wanted) => (wanted.by === 'id' ? [wanted.id] : []));
-  let token: string | undefined = always.PILOTLIGHT_METRICS_TOKEN;
+  let inForce = loadConfig(always).settings as Settings;
+  // A token that is also the text of another setting is cut out of that one too, and stays a secret.
+  const redaction = new Redaction(() => credentialsOf(inForce, inForce.apiKey, {}));
   let wanted: readonly number[] = [];
 
   await fc.assert(
@@ -155,24 +169,25 @@ test('is taken by heart and daemon at a reload, whole or not at all', { timeout:
         const before = await shown();
         writeFileSync(file, text);
         const { settings } = loadConfig(always);
-        const { status, body } = await withoutHangOf(pid, () => ask(adminUrl, 'POST', '/-/reload'));
+        const { status, body } = await withoutHangOf(pid, () => answered(adminUrl, 'POST', '/-/reload'));
         expect([200, 400]).toContain(status);
         const { reloaded, problems } = JSON.parse(body) as { reloaded: boolean; problems: string[] };
         expect(reloaded).toBe(status === 200);
         if (reloaded) {
           if (!settings) throw new Error(`reloaded what cannot be loaded: ${JSON.stringify(text)}`);
-          expect(reloadable(await shown())).toEqual(reloadable(redactedSettings(settings)));
-          [token, wanted] = [settings.metricsToken, wantedIn(settings)];
+          [inForce, wanted] = [settings, wantedIn(settings)];
+          const expected = redaction.json(JSON.stringify(reloadable(redactedSettings(settings))));
+          expect(reloadable(await shown())).toEqual(JSON.parse(expected));
         } else {
           expect(problems).not.toEqual([]);
           expect(await shown()).toEqual(before);
         }
         // The heart's part, as the heart has it.
-        const answer = await ask(
+        const answer = await answered(
           url,
           'GET',
           '/api/status',
-          token === undefined ? {} : { authorization: `Bearer ${token}` },
+          inForce.metricsToken === undefined ? {} : { authorization: `Bearer ${inForce.metricsToken}` },
         );
         expect(answer.status).toBe(200);
         const { deployments } = JSON.parse(answer.body) as Status;
@@ -180,33 +195,50 @@ test('is taken by heart and daemon at a reload, whole or not at all', { timeout:
         expect(ids).toEqual(expect.arrayContaining([...wanted]));
       },
     ),
-    casesOf(25, 2_000),
+    casesOf(25),
   );
   expect(daemonPid(program)).toBe(pid);
 });
 
-test('ends no program with anything but what is wrong', { timeout: PATIENCE }, async () => {
-  using folder = temporaryFolder();
-  const file = join(folder.path, 'environment');
-  // A process is given no name or value that the system does not take.
-  const possible = environments().map((named) =>
+/** What a process is given has no name or value that the system does not take. */
+const given = fc.record({
+  environment: environments().map((named) =>
     Object.fromEntries(
       Object.entries(named).filter(
-        ([name, value]) => /^[A-Z_]+$/.test(name) && !value.includes('\0') && value.length < 100_000,
+        ([name, value]) =>
+          /^PILOTLIGHT_[A-Z_]+$/.test(name) && !value.includes('\0') && value.length < 100_000,
       ),
     ),
-  );
-  const given = fc.tuple(possible, environmentFiles(environments()), fc.boolean());
+  ),
+  file: fc.option(environmentFiles(environments())),
+});
+
+test.each<[string, (env: Record<string, string>) => Promise<Ran>, { few: number; many: number }]>([
+  ['the command check', checkedHere, { few: 50, many: 10_000 }],
+  ['a process of it', checkedByProcess, { few: 2, many: 100 }],
+])('ends %s with nothing but what is wrong', { timeout: PATIENCE }, async (_, check, { few, many }) => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, 'environment');
   await fc.assert(
-    fc.asyncProperty(given, async ([environment, text, hasFile]) => {
-      writeFileSync(file, text);
-      await using program = startPilotlight(['check'], {
+    fc.asyncProperty(given, async ({ environment, file }) => {
+      writeFileSync(path, file ?? '');
+      const { code, stdout, stderr } = await check({
         ...environment,
-        ...(hasFile && { PILOTLIGHT_ENV_FILE: file }),
+        ...(file !== null && { PILOTLIGHT_ENV_FILE: path }),
       });
-      expect([0, 2]).toContain(await program.exit);
-      expect(program.stderr() + program.stdout()).not.toMatch(/^\s+at .*:\d+/m);
+      expect([0, 2]).toContain(code);
+      expect(stderr + stdout).not.toMatch(/^\s+at .*:\d+/m);
     }),
-    casesOf(2, 300),
+    casesOf(few, many),
   );
 });
+
+function checkedHere(environment: Record<string, string>): Promise<Ran> {
+  const env = Object.entries(environment).map(([name, value]) => [name.slice(PREFIX.length), value]);
+  return withoutHang(() => pilotlight(['check'], { env: Object.fromEntries(env) as Record<string, string> }));
+}
+
+async function checkedByProcess(environment: Record<string, string>): Promise<Ran> {
+  await using program = startPilotlight(['check'], environment);
+  return { code: await program.exit, stdout: program.stdout(), stderr: program.stderr() };
+}

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from '../../support/fast-check.ts';
-import { expect, test } from 'vitest';
+import { expect, onTestFailed, test } from 'vitest';
 import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
@@ -10,6 +10,7 @@ import { casesOf, PATIENCE, withoutHangOf } from '../../support/bad-input/cases.
 import { damagedText } from '../../support/bad-input/damage.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
+import { ask } from '../../support/raw-http.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const RECORD = '{"time":"2026-11-23T00:00:00.000Z","workergroup_id":7,"epoch":1,"seq":1,"line":"x"}';
@@ -48,6 +49,19 @@ function recordsIn(text: string): LogRecord[] {
     .map((each) => JSON.parse(each) as LogRecord);
 }
 
+/** Of a text that grows: each line of it is parsed once. */
+function recordsOf(text: () => string): () => readonly LogRecord[] {
+  const records: LogRecord[] = [];
+  let from = 0;
+  return () => {
+    const grown = text();
+    const end = grown.lastIndexOf('\n') + 1;
+    records.push(...recordsIn(grown.slice(from, end)));
+    from = end;
+    return records;
+  };
+}
+
 test('arrives as it was', { timeout: PATIENCE }, async () => {
   using folder = temporaryFolder();
   await using emulator = await startEmulator({ seed: { workergroups: [{ id: 7, lines_per_second: 0 }] } });
@@ -61,9 +75,11 @@ test('arrives as it was', { timeout: PATIENCE }, async () => {
     LOG_FILE: file,
     PUBLIC_STATUS: 'true',
   });
+  onTestFailed(() => console.log(daemon.stderr().slice(-4_000)));
   const pid = daemon.daemonPid();
   const { numRuns, seed } = casesOf(200);
   const written: string[] = [];
+  const delivered = recordsOf(() => daemon.stdout());
   const lines = fc.sample(line, { numRuns, seed });
   for (let at = 0; at < lines.length; at += 200) {
     // Each is another: of two that are alike nobody can tell which one came.
@@ -71,14 +87,15 @@ test('arrives as it was', { timeout: PATIENCE }, async () => {
     emulator.workergroups.append(7, batch);
     // Of a line that draws itself again and again there is what is left to see.
     written.push(...batch.map((text) => text.slice(text.lastIndexOf('\r') + 1)));
-    await until(() => recordsIn(daemon.stdout()).length >= written.length);
-    const answer = await withoutHangOf(pid, () => fetch(`${daemon.url}/api/status`));
-    const status = (await answer.json()) as Status;
+    await until(() => delivered().length >= written.length);
+    const { status: code, body } = await withoutHangOf(pid, () => ask(daemon.url, 'GET', '/api/status'));
+    expect(code).toBe(200);
+    const status = JSON.parse(body) as Status;
     expect(status.worker_groups[0]?.last_error).toBeNull();
   }
   const arrived = (records: readonly LogRecord[]): unknown[] =>
     records.map((record) => ('line' in record ? record.line : record));
-  expect(arrived(recordsIn(daemon.stdout()))).toEqual(written);
+  expect(arrived(delivered())).toEqual(written);
   await until(() => recordsIn(readFileSync(file, 'utf8')).length >= written.length);
   expect(arrived(recordsIn(readFileSync(file, 'utf8')))).toEqual(written);
   expect(daemon.daemonPid()).toBe(pid);

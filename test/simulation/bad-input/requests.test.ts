@@ -73,7 +73,7 @@ describe('of the daemon', () => {
       fc.asyncProperty(requests, async ([url, bytes]) => {
         expectAnswers(await withoutHangOf(pid, () => exchange(url, bytes)));
       }),
-      casesOf(80, 5_000),
+      casesOf(80),
     );
     expect(daemon.daemonPid()).toBe(pid);
     expect(await ask(daemon.url, 'GET', '/livez')).toEqual({ status: 200, body: 'live\n' });

@@ -1,4 +1,5 @@
 /** Secrets of any kind, said back by a service in any way: all that the program writes is read, and has none of them. */
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -7,7 +8,7 @@ import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../../src/contract/operations.ts';
 import { matchOperation } from '../../../src/wire/match.ts';
-import { casesOf, PATIENCE } from '../../support/bad-input/cases.ts';
+import { casesOf, isLong, PATIENCE } from '../../support/bad-input/cases.ts';
 import { startLyingService, type Lie } from '../../support/bad-input/lies.ts';
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
@@ -108,6 +109,9 @@ test('the key is in no error of a client, however it is printed', { timeout: PAT
   );
 });
 
+/** Answers that each program hears: its start is what takes time. */
+const SAID = isLong ? 340 : 40;
+
 const SHOWN = ['/', '/metrics', '/api/status', '/api/fleet', '/api/fleet?format=csv', '/readyz', '/no'];
 
 /** All that it has written, and all that it answers, by place. */
@@ -128,10 +132,26 @@ async function writtenBy(
   return seen;
 }
 
-test('none is in logs, pages, metrics, answers or files', { timeout: PATIENCE }, async () => {
+const ends = fc.constantFrom('SIGTERM', 'SIGABRT', 'SIGSEGV');
+
+/** Both of its processes, each with a report of Node's and a core dump where the system makes files of them. */
+async function crash(daemon: DaemonProcess, signal: NodeJS.Signals, dumps: string): Promise<void> {
+  const pids = [daemon.daemonPid(), Number(daemon.child.pid)];
+  for (const pid of pids) {
+    spawnSync('prlimit', ['--core=unlimited', '--pid', String(pid)]);
+    process.kill(pid, 'SIGUSR2');
+  }
+  const isWhole = (name: string): boolean =>
+    readFileSync(join(dumps, name), 'utf8').trimEnd().endsWith('\n}');
+  await until(() => readdirSync(dumps).filter(isWhole).length === pids.length);
+  daemon.signalBoth(signal);
+}
+
+test('none is in logs, pages, metrics, answers, files or dumps', { timeout: PATIENCE }, async () => {
   await fc.assert(
-    fc.asyncProperty(secrets, fc.nat(), fc.boolean(), async (of, seed, isStored) => {
+    fc.asyncProperty(secrets, fc.nat(), fc.boolean(), ends, async (of, seed, isStored, end) => {
       using folder = temporaryFolder();
+      using dumps = temporaryFolder();
       let turns = 0;
       const said = words(of);
       await using service = await startLyingService((method, target) => {
@@ -164,13 +184,18 @@ test('none is in logs, pages, metrics, answers or files', { timeout: PATIENCE },
         LOG_LEVEL: 'trace',
       };
       // Of addresses that are encrypted, which here are none.
-      const proxy = { HTTPS_PROXY: `http://user:${encoded(of.proxy)}@127.0.0.1:1` };
-      await using daemon = await startDaemonProcess(settings, proxy);
-      await until(() => turns > 40);
+      const processEnv = {
+        HTTPS_PROXY: `http://user:${encoded(of.proxy)}@127.0.0.1:1`,
+        NODE_OPTIONS: '--report-on-signal --report-signal=SIGUSR2 --report-on-fatalerror',
+      };
+      await using daemon = await startDaemonProcess(settings, processEnv, dumps.path);
+      await until(() => turns > SAID);
       const seen = await writtenBy(daemon, of.token, folder.path);
-      daemon.child.kill('SIGTERM');
+      if (end === 'SIGTERM') daemon.child.kill(end);
+      else await crash(daemon, end, dumps.path);
       await daemon.exit;
       seen['stderr'] = daemon.stderr();
+      for (const name of readdirSync(dumps.path)) seen[name] = readFileSync(join(dumps.path, name), 'latin1');
       for (const [place, text] of Object.entries(seen))
         expect(leaked(text, Object.values(of)), place).toEqual([]);
     }),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 
 /** As `npm run test:long` says. */
-const isLong = process.env['SIMULATION_RUNS'] !== undefined;
+export const isLong = process.env['SIMULATION_RUNS'] !== undefined;
 
 /** PROPERTY_SEED in the environment repeats a run. */
 const seed = Number(process.env['PROPERTY_SEED'] ?? Date.now() % 2 ** 31);

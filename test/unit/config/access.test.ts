@@ -69,14 +69,36 @@ test.each([
   }
 });
 
+test.each([
+  [{ OTLP_HEADERS: 'authorization=Bearer%20otlp-0123456789' }, ['OTLP_ENDPOINT']],
+  [{ OTLP_HEADERS: 'x-scope-orgid=team-a' }, []],
+  [{ OTLP_HEADERS: 'api-key=otlp-0123456789', OTLP_ENDPOINT: 'http://127.0.0.1:4318' }, []],
+  [{ OTLP_HEADERS: 'api-key=otlp-0123456789', OTLP_ENDPOINT: 'https://collector:4318' }, []],
+  [{ OTLP_HEADERS: 'api-key=otlp-0123456789', LOG_SINKS: 'stdout' }, []],
+  [{ APP_HEALTH: 'http://user:app-0123456789@app:8000/health' }, ['APP_HEALTH']],
+  [{ APP_HEALTH: 'http://app:8000/health@1' }, []],
+  [{ APP_HEALTH: 'http://user:app-0123456789@localhost/health' }, []],
+  [{ APP_HEALTH: 'https://user:app-0123456789@app/health' }, []],
+] as const)('so is one for other credentials, which are not shown: %j', (given, warned) => {
+  const all = { LOG_SINKS: 'otlp', OTLP_ENDPOINT: 'http://collector:4318', ...given };
+  const { settings, problems } = load(
+    Object.fromEntries(Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value])),
+  );
+  expect(settings).toBeDefined();
+  expect(problems.map(({ severity, variable }) => `${severity} ${variable}`)).toEqual(
+    warned.map((name) => `warning PILOTLIGHT_${name}`),
+  );
+  expect(JSON.stringify(problems)).not.toContain('0123456789');
+});
+
 test.each(['', 'a{b}', 'with space', 'x'.repeat(65)])('%j is no prefix for keys in Redis', (value) => {
   const { settings, off } = load({ PILOTLIGHT_REDIS_PREFIX: value });
   // An empty variable counts as not set.
   expect([settings?.redisPrefix, off]).toEqual(['pilotlight', value === '' ? [] : ['replicas']]);
 });
 
-test.each(['t\u00f6k\u00e9n-0123456789', 'two\nlines', ' '])(
-  '%j is no token: no header holds it, and all stays closed',
+test.each(['t\u00f6k\u00e9n-0123456789', 'two\nlines', ' ', 'x'.repeat(8_001)])(
+  '%.20j is no token: no header holds it, and all stays closed',
   (value) => {
     const { settings, off, problems } = load({ PILOTLIGHT_METRICS_TOKEN: value });
     expect(off).toEqual(['metrics']);

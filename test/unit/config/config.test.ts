@@ -21,6 +21,17 @@ function errorsOf(environment: Environment, files?: Record<string, string>): str
 }
 
 describe('configuration from the environment', () => {
+  test('what is wrong with many items alike is said once', () => {
+    const problems = errorsOf({ ...MINIMAL, PILOTLIGHT_ENDPOINTS: `${','.repeat(20_000)}-1,` });
+    expect(problems.length).toBeLessThan(3);
+  });
+
+  test('what is wrong is one line of a terminal, also where what is allowed has a part of it', () => {
+    const [problem = ''] = errorsOf({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: 'name:a\u001B[2J\n\u0085b@x' });
+    expect(problem).toContain('allowed: name:a');
+    expect(problem).not.toMatch(/\p{Cc}/u);
+  });
+
   test('two variables are enough, and everything else has its documented default', () => {
     const { settings, problems } = load(MINIMAL);
     expect(problems).toEqual([]);

@@ -8,6 +8,7 @@ import {
   hasKustomize,
   kustomized,
   pilotlightPods,
+  parseManifests,
   schemaProblems,
   type Manifest,
   type Workload,
@@ -140,6 +141,35 @@ describeWith(
     const deployment = (values: object): unknown => specOf(charts.render('pilotlight', values), 'Deployment');
     expect(deployment(EVERYTHING)).toMatchObject({ strategy: { type: 'RollingUpdate' } });
     expect(deployment({ settings: SETTINGS })).toMatchObject({ strategy: { type: 'Recreate' } });
+  });
+
+  test('takes names for text that YAML reads as a number or as yes and no', () => {
+    const named = {
+      settings: SETTINGS,
+      secret: { name: '12', keys: { PILOTLIGHT_API_KEY: '34', PILOTLIGHT_METRICS_TOKEN: '56' } },
+      certificates: { configMap: '1e5', key: '78' },
+      persistence: { storageClassName: 'off' },
+    };
+    const { status, stdout, stderr } = charts.helm('template', '123', 'pilotlight', ...charts.values(named));
+    expect(status, stderr).toBe(0);
+    expect(schemaProblems(parseManifests(stdout))).toBe('');
+    expect(schemaProblems(charts.render('pilotlight', { ...named, fullnameOverride: 'on' }))).toBe('');
+  });
+
+  test('gives the program the time that it takes for its end', () => {
+    const patient = (timeout: string, seconds: number) => () =>
+      charts.render('pilotlight', {
+        settings: { ...SETTINGS, PILOTLIGHT_SHUTDOWN_TIMEOUT: timeout },
+        terminationGracePeriodSeconds: seconds,
+      });
+    for (const [timeout, seconds] of [
+      ['20s', 20],
+      ['1m', 59],
+      ['0.5h', 1_800],
+    ] as const)
+      expect(patient(timeout, seconds)).toThrow('has to be longer than settings.PILOTLIGHT_SHUTDOWN_TIMEOUT');
+    expect(patient('1m', 61)).not.toThrow();
+    expect(patient('1500ms', 2)).not.toThrow();
   });
 
   test('puts values into the environment as the program reads them, and secrets as files', () => {

@@ -6,7 +6,7 @@
 {{- end }}
 {{- range $name, $key := .Values.secret.keys }}
 - name: {{ $name }}_FILE
-  value: /run/secrets/pilotlight/{{ $key }}
+  value: {{ printf "/run/secrets/pilotlight/%s" $key | quote }}
 {{- end }}
 - name: PILOTLIGHT_STATE_DIR
   value: /var/lib/pilotlight
@@ -18,7 +18,7 @@
 {{- end }}
 {{- if .Values.certificates.configMap }}
 - name: NODE_EXTRA_CA_CERTS
-  value: /run/certificates/{{ .Values.certificates.key }}
+  value: {{ printf "/run/certificates/%s" .Values.certificates.key | quote }}
 {{- end }}
 {{- end -}}
 

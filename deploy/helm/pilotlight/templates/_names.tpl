@@ -12,7 +12,7 @@
 
 {{- define "pilotlight.labels" -}}
 app.kubernetes.io/name: pilotlight
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "pilotlight-%s" .Chart.Version | replace "+" "_" }}
@@ -22,10 +22,10 @@ helm.sh/chart: {{ printf "pilotlight-%s" .Chart.Version | replace "+" "_" }}
 {{- define "pilotlight.podLabels" -}}
 {{- if eq .Values.mode "sidecar" -}}
 pilotlight/sidecar: 'true'
-pilotlight/release: {{ include "pilotlight.fullname" . }}
+pilotlight/release: {{ include "pilotlight.fullname" . | quote }}
 {{- else -}}
 app.kubernetes.io/name: pilotlight
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 {{- end -}}
 

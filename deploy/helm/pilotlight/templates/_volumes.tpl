@@ -1,10 +1,10 @@
 {{/* The volumes of the container, for the pods of your chart too. */}}
 {{- define "pilotlight.volumes" -}}
 - name: pilotlight-api-key
-  secret: { secretName: {{ .Values.secret.name }} }
+  secret: { secretName: {{ .Values.secret.name | quote }} }
 {{- if and (eq .Values.mode "standalone") .Values.persistence.enabled }}
 - name: pilotlight-state
-  persistentVolumeClaim: { claimName: {{ include "pilotlight.claim" . }} }
+  persistentVolumeClaim: { claimName: {{ include "pilotlight.claim" . | quote }} }
 {{- else }}
 {{/* Outlives a restart of the container, not of the pod: then what the service still has is delivered again. */ -}}
 - name: pilotlight-state
@@ -14,7 +14,7 @@
   emptyDir: { medium: Memory, sizeLimit: 1Mi }
 {{- with .Values.certificates.configMap }}
 - name: pilotlight-certificates
-  configMap: { name: {{ . }} }
+  configMap: { name: {{ . | quote }} }
 {{- end }}
 {{- end -}}
 

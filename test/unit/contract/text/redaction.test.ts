@@ -104,6 +104,16 @@ describe('a secret that is known', () => {
     expect(redaction.text('first-key-0001 second-key-0002')).toBe(`${REDACTED} ${REDACTED}`);
   });
 
+  test('of thousands of characters, for which no one pattern is small enough, is cut out too', () => {
+    const unit = fc.constantFrom(...Array.from('aZ0-_~!*\'"\\/%+&= .'));
+    const long = fc.string({ unit, minLength: 6_000, maxLength: 6_000 });
+    const [secret = ''] = fc.sample(long, { numRuns: 1, seed: 1 });
+    const redaction = new Redaction(() => [secret]);
+    expect(redaction.text(`before ${secret} after`)).toBe(`before ${REDACTED} after`);
+    // A way of writing may put a few characters around it.
+    for (const write of WRITINGS) expect(redaction.text(write(secret)).length).toBeLessThan(100);
+  });
+
   test('of fewer than eight characters is a word like others', () => {
     expect(new Redaction(() => ['heart', '']).text('the heart beats')).toBe('the heart beats');
   });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { createApiKey } from '../../../../src/client/api-key.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
 import type { Settings } from '../../../../src/config/options/options.ts';
+import { adminRoutes } from '../../../../src/daemon/http/admin.ts';
 import { Reloading, type InForce, type ReloadingOptions } from '../../../../src/daemon/services/reloading.ts';
 
 const MINIMAL = {
@@ -67,6 +68,27 @@ test('leaves what only a restart changes, and names it', async () => {
   expect(inForce.settings.listen).toEqual(before.listen);
   expect(inForce.settings.workerGroups).not.toEqual(before.workerGroups);
   expect(applied).toEqual([inForce.settings]);
+});
+
+test('that the heart does not answer in time is not said to be refused', async () => {
+  const heartbeats = {
+    reload: async () => ({ ok: false, isUnanswered: true, problems: ['it may take it yet'] }),
+    refuseReload() {},
+  };
+  const { subject, inForce, applied, outcomes } = reloading(
+    { PILOTLIGHT_WORKER_GROUPS: '8' },
+    { heartbeats },
+  );
+  const routes = adminRoutes({
+    reloading: subject,
+    heart: { send() {} },
+    logger: pino({ level: 'silent' }),
+    inForce,
+  });
+  expect(
+    await routes['POST /-/reload']?.({ headers: {}, query: new URLSearchParams(), body: '' }),
+  ).toMatchObject({ status: 504, body: '{"reloaded":false,"problems":["it may take it yet"]}\n' });
+  expect([applied, outcomes()]).toEqual([[], [false]]);
 });
 
 test('that fails while it is applied puts all of it back', async () => {
