@@ -140,7 +140,10 @@ if (isLong) {
           requestWork: undefined,
         });
         const { parameters: base, settings } = scenarioOf({}, { speed: 250 });
-        await compare({ base, settings, load: await RecordedLoad.from(arrivals), limits: [1, 5, 30] }, Infinity);
+        await compare(
+          { base, settings, load: await RecordedLoad.from(arrivals), limits: [1, 5, 30] },
+          Infinity,
+        );
       },
       3 * HOUR_MS,
     );
