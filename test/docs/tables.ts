@@ -39,7 +39,15 @@ const PUBLISHED_SCHEMAS = {
   'deploy/helm/pilotlight/values.schema.json': valuesJsonSchema,
 };
 
-const MUTATION_HEADER = ['npm run test:mutation --', 'mutants', 'tried', 'noticed', 'share', '95 %'];
+const MUTATION_HEADER = [
+  'npm run test:mutation --',
+  'mutants',
+  'tried',
+  'noticed',
+  'share',
+  '95 %',
+  'not reached',
+];
 
 function line(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

@@ -13,6 +13,8 @@ export interface Row {
   readonly mutants: number;
   readonly tried: number;
   readonly noticed: number;
+  /** By no test, as code of a child process. */
+  readonly unreached: number;
 }
 
 function rows(): Row[] {
@@ -42,9 +44,9 @@ export function wordsOf({ command: [room], mutants, tried, noticed }: Row): stri
   return `${room}: ${noticed} of ${tried} noticed, ${percent(noticed / tried)}, of ${mutants} that there are`;
 }
 
-/** What makes it, how many mutants there are and were tried, how many of these were noticed, and where the share of all lies. */
+/** What makes it, how many mutants there are and were tried, how many of these were noticed, where the share of all lies, and how many are out of reach. */
 export function mutationRows(): string[][] {
-  return rows().map(({ command, mutants, tried, noticed }) => [
+  return rows().map(({ command, mutants, tried, noticed, unreached }) => [
     `\`${command.join(' ')}\``,
     String(mutants),
     tried === mutants ? 'all' : String(tried),
@@ -55,5 +57,6 @@ export function mutationRows(): string[][] {
       : intervalOf(noticed, tried)
           .map((share) => percent(share))
           .join(' to '),
+    String(unreached),
   ]);
 }

@@ -56,13 +56,15 @@ const chosen = choose(findings().loaded);
 for (const limitMs of LIMITS_MS) await meet(Math.min(limitMs, slowestMs));
 
 const { loaded, noticed, tests: reached } = findings();
-const report = reportOf(chosen, noticed, new Set([...reached.values()].flatMap((test) => test.mutants)));
+const inReach = new Set([...reached.values()].flatMap((test) => test.mutants));
+const report = reportOf(chosen, noticed, inReach);
 writeFileSync(join(root, folder, 'report.json'), JSON.stringify(report));
 const row = {
   command: process.argv.slice(2).filter((argument) => argument !== '--record'),
   mutants: mutants.filter(({ id }) => !loaded.has(id)).length,
   tried: chosen.length,
   noticed: chosen.filter(({ id }) => noticed.has(id)).length,
+  unreached: chosen.filter(({ id }) => !inReach.has(id)).length,
 };
 process.stdout.write([...unnoticedOf(report), '', wordsOf(row), ''].join('\n'));
 if (values.record) recordRow(row);

@@ -81,6 +81,20 @@ describe('an answer', () => {
     });
   });
 
+  test('may have the fields of an upload as pairs, or as text', () => {
+    const { response, example } = operationOf('deployments.create');
+    const read = (upload_fields: unknown) => {
+      const { data } = readAnswer(response, { ...(example.response as object), upload_fields });
+      return (data as { upload_fields?: unknown }).upload_fields;
+    };
+    const fields = { key: 'a', policy: 'b' };
+    const pairs = Object.entries(fields);
+    for (const given of [fields, pairs, JSON.stringify(fields), JSON.stringify(pairs)])
+      expect(read(given)).toEqual(fields);
+    for (const other of ['key=a', ['key', 'a'], [pairs[0], ['policy']], [pairs[0], 'policy'], 7])
+      expect(read(other)).toBeUndefined();
+  });
+
   test('of a deployment may be it, without what is around it, but not empty', () => {
     const { response } = operationOf('deployments.get');
     expect(response.parse({ id: 1 })).toEqual({ deployment: { id: 1 } });

@@ -13,6 +13,8 @@ test('what a terminal takes for more than text is written by its number', () => 
 test.each<[name: string, known: string[], nearest: string | undefined]>([
   ['lsit', ['list', 'last'], 'list'],
   ['ab', ['ba'], 'ba'],
+  ['ab', ['bc'], undefined],
+  ['ab', ['ca'], undefined],
   ['LIST', ['list'], 'list'],
   ['x', ['y'], 'y'],
   ['x', ['yz'], undefined],
