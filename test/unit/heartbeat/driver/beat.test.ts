@@ -114,7 +114,7 @@ describe('one heartbeat', () => {
       deployments: {
         heartbeat: async (input, options) => {
           calls.push(input, options);
-          return { deployment_id: 7 } as never;
+          return { deployment_id: 7 };
         },
       },
     });
@@ -134,7 +134,7 @@ describe('one heartbeat', () => {
   });
 
   test('that another deployment has got is none', async () => {
-    const beat = createBeatPort({ deployments: { heartbeat: async () => ({ deployment_id: 8 }) as never } });
+    const beat = createBeatPort({ deployments: { heartbeat: async () => ({ deployment_id: 8 }) } });
     expect(await beat(request)).toEqual({ type: 'failed', reason: 'wrong-deployment' });
   });
 
