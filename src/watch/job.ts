@@ -1,8 +1,8 @@
 /**
  * A job that runs at start and then on a cron schedule, never twice at once, and whose failures touch nothing
- * but its own counters. node-cron keeps the schedule and prevents overlap.
+ * but its own counters. node-cron keeps the schedule.
  */
-import { schedule as scheduleTask, validate, type RunCoordinator } from 'node-cron';
+import { schedule as scheduleTask, validate } from 'node-cron';
 
 export interface JobOptions {
   readonly name: string;
@@ -43,11 +43,6 @@ const LONGEST_SCHEDULE = 1_000;
 
 export function isSchedule(expression: string): boolean {
   return expression.length <= LONGEST_SCHEDULE && validate(expression);
-}
-
-/** node-cron asks it before each run. */
-function coordinator(mayRun: () => boolean): RunCoordinator {
-  return { shouldRun: () => mayRun() };
 }
 
 /** One run, whose signal fires at `stopping` and after the job's time limit. */
@@ -103,10 +98,8 @@ export function startJob(options: JobOptions): Job {
       ? undefined
       : scheduleTask(options.schedule, runNow, {
           name: options.name,
-          noOverlap: true,
           suppressMissedWarning: true,
           unref: true,
-          ...(options.mayRun && { distributed: true, runCoordinator: coordinator(options.mayRun) }),
         });
   if (task) void runNow();
 

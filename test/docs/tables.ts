@@ -29,6 +29,7 @@ import { allowedValues } from '../../src/scaling/rules/check.ts';
 import { MEANINGS } from '../../src/scaling/rules/meanings.ts';
 import { RULES } from '../../src/scaling/rules/rules.ts';
 import { benchTable, keyFigures, readResults } from '../bench/results.ts';
+import { mutationRows } from '../mutation/results.ts';
 import { DOCUMENTS, textOf, urlOf } from './documents.ts';
 import { valuesJsonSchema } from './values-schema.ts';
 
@@ -37,6 +38,16 @@ const PUBLISHED_SCHEMAS = {
   'deploy/fleet.schema.json': fleetJsonSchema,
   'deploy/helm/pilotlight/values.schema.json': valuesJsonSchema,
 };
+
+const MUTATION_HEADER = [
+  'npm run test:mutation --',
+  'mutants',
+  'tried',
+  'noticed',
+  'share',
+  '95 %',
+  'not reached',
+];
 
 function line(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
@@ -224,6 +235,7 @@ export async function generatedTables(): Promise<Readonly<Record<string, string>
     parameters: parametersTable(),
     rules: rulesTable(),
     bench: benchTable(readResults()),
+    mutation: table(MUTATION_HEADER, mutationRows()),
   };
 }
 

@@ -1,50 +1,61 @@
-/** What came of a mutation run, by room, and the mutants that nobody noticed. */
-import { dirname } from 'node:path';
+/** What came of a mutation run, as Stryker reports it, and the mutants that nobody noticed. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../support/optional.ts';
+import type { Mutant } from './instrument.ts';
+import type { Verdict } from './journal.ts';
 
-/** https://github.com/stryker-mutator/mutation-testing-elements, as far as it is needed here. */
+/** https://github.com/stryker-mutator/mutation-testing-elements, whose page shows it. */
 export interface Report {
-  readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: readonly Mutant[] }>>;
+  readonly schemaVersion: '2';
+  readonly thresholds: { readonly high: number; readonly low: number };
+  readonly files: Readonly<Record<string, FileReport>>;
 }
 
-interface Mutant {
-  readonly mutatorName: string;
-  readonly replacement?: string;
-  readonly status: string;
-  readonly location: { readonly start: Place; readonly end: Place };
+interface FileReport {
+  readonly language: 'typescript';
+  readonly source: string;
+  readonly mutants: readonly (Mutant & { readonly status: Status })[];
 }
 
-/** From 1. */
-interface Place {
-  readonly line: number;
-  readonly column: number;
-}
+type Status = 'Killed' | 'Timeout' | 'Survived' | 'NoCoverage';
 
-const NOTICED: ReadonlySet<string> = new Set(['Killed', 'Timeout']);
-const UNNOTICED: ReadonlySet<string> = new Set(['Survived', 'NoCoverage']);
-
-/** Rows of a Markdown table: a room, how many of its mutants were noticed, and how many of those that were not no test reached. */
-export function roomsOf({ files }: Report): string[] {
-  const rooms = Map.groupBy(Object.entries(files), ([file]) => dirname(file));
-  return [...rooms].map(([room, entries]) => {
-    const all = entries.flatMap(([, { mutants }]) => mutants);
-    const count = (...of: readonly string[]) => all.filter(({ status }) => of.includes(status)).length;
-    const [noticed, tried] = [count(...NOTICED), count(...NOTICED, ...UNNOTICED)];
-    const share = tried === 0 ? '' : `${((100 * noticed) / tried).toFixed(0)} %`;
-    return `| ${room} | ${tried} | ${noticed} | ${share} | ${count('NoCoverage')} |`;
-  });
+/** `reached` are those that a test reaches. */
+export function reportOf(
+  mutants: readonly Mutant[],
+  noticed: ReadonlyMap<string, Verdict>,
+  reached: ReadonlySet<string>,
+): Report {
+  const statusOf = ({ id }: Mutant): Status => {
+    const verdict = noticed.get(id);
+    if (verdict !== undefined) return verdict === 'timeout' ? 'Timeout' : 'Killed';
+    return reached.has(id) ? 'Survived' : 'NoCoverage';
+  };
+  const files = [...Map.groupBy(mutants, ({ file }) => file)].map(([file, of]): [string, FileReport] => [
+    file,
+    {
+      language: 'typescript',
+      source: readFileSync(join(root, file), 'utf8'),
+      mutants: of.map((mutant) => ({ ...mutant, status: statusOf(mutant) })),
+    },
+  ]);
+  return { schemaVersion: '2', thresholds: { high: 90, low: 70 }, files: Object.fromEntries(files) };
 }
 
 /** Each that nobody noticed: its place, and what became of what. */
 export function unnoticedOf({ files }: Report): string[] {
-  return Object.entries(files).flatMap(([file, { source, mutants }]) =>
-    mutants
-      .filter(({ status }) => UNNOTICED.has(status))
-      .map(({ location, replacement = '', status, mutatorName }) => {
-        const text = short(textOf(source.split('\n'), location));
-        const { line, column } = location.start;
-        return `${file}:${line}:${column} ${mutatorName} ${status}: ${text} => ${short(replacement)}`;
-      }),
-  );
+  return Object.entries(files)
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .flatMap(([file, { source, mutants }]) =>
+      mutants
+        .filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
+        .toSorted((one, other) => one.location.start.line - other.location.start.line)
+        .map(({ location, replacement, status, mutatorName }) => {
+          const text = short(textOf(source.split('\n'), location));
+          const { line, column } = location.start;
+          return `${file}:${line}:${column} ${mutatorName} ${status}: ${text} => ${short(replacement)}`;
+        }),
+    );
 }
 
 function textOf(lines: readonly string[], { start, end }: Mutant['location']): string {

@@ -1,51 +1,154 @@
 /**
- * `npm run test:mutation -- src/heartbeat/engine [--lines 200] [--seed 1] [--tests test/unit/heartbeat]`: breaks the code
- * of rooms and files, one place after the other, runs the tests that reach it, and says which mutants none of them
- * noticed. With --lines only paragraphs of so many lines together, which chance chooses: a room is estimated in minutes.
- * Without it what was found before counts where neither code nor tests have changed since. The tests are those of
- * test/unit that mirror the room, and others in place of them where --tests names folders.
+ * `npm run test:mutation -- src/wire [--mutants 150] [--seed 1] [--tests test/unit/wire] [--slowest 2000] [--record]`:
+ * makes mutants of rooms and files, of all that there are or of so many that chance chooses, lets each meet the tests that reach
+ * it, and says which none of them noticed. What was found before counts where neither code nor tests have changed since. The
+ * tests are those of test/unit that mirror the room, and others in place of them where --tests names folders; those
+ * that take longer than --slowest milliseconds are left out. --record keeps the row for the table in test/README.md.
  */
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { roomsOf, unnoticedOf, type Report } from './report.ts';
-import { chosenCode } from './sample.ts';
+import { createRandom } from '../../src/emulator/random.ts';
+import { root } from '../support/optional.ts';
+import { findingsOf, planOf, stillTrue, type Findings } from './findings.ts';
+import { filesOf, instrument } from './instrument.ts';
+import { fileOf, hashOf, Journal } from './journal.ts';
+import { reportOf, unnoticedOf } from './report.ts';
+import { recordRow, wordsOf } from './results.ts';
+import type { Job } from './runner.ts';
 
-const REPORT = '.stryker-tmp/report.json';
+/** A test that takes longer with a mutant hangs. */
+const HANGS_MS = 40_000;
+/** Quick tests first: most mutants do not live to meet the slow ones. */
+const LIMITS_MS = [100, 1_000, Infinity];
+
 const { values, positionals } = parseArgs({
   options: {
-    lines: { type: 'string' },
+    mutants: { type: 'string', default: 'Infinity' },
     seed: { type: 'string', default: '1' },
     tests: { type: 'string', multiple: true },
+    slowest: { type: 'string', default: '10000' },
+    record: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 });
-const [lines, seed] = [values.lines === undefined ? undefined : Number(values.lines), Number(values.seed)];
-if (positionals.length === 0 || !(lines === undefined || lines > 0) || !Number.isInteger(seed)) {
-  process.stderr.write('usage: npm run test:mutation -- PATH... [--lines N] [--seed N]\n');
+const [count, seed, slowestMs] = [Number(values.mutants), Number(values.seed), Number(values.slowest)];
+if (positionals.length === 0 || !(count > 0) || !Number.isInteger(seed) || !(slowestMs > 0)) {
+  process.stderr.write('usage: npm run test:mutation -- PATH... [--mutants N] [--seed N] [--tests FOLDER]\n');
   process.exit(2);
 }
-const mutate = chosenCode(positionals, lines, seed).join(',');
-const again = lines === undefined ? ['--incremental'] : [];
 const rooms = positionals.map((path) => path.split('/')[1] ?? '');
 const tests = values.tests ?? [...new Set(rooms)].map((room) => `test/unit/${room}`);
-const started = performance.now();
-const { status } = spawnSync('stryker', ['run', '.config/stryker.json', '--mutate', mutate, ...again], {
-  stdio: 'inherit',
-  env: { ...process.env, MUTATION_TESTS: tests.join(',') },
-});
-if (status !== 0) process.exit(status ?? 1);
-const report = JSON.parse(readFileSync(REPORT, 'utf8')) as Report;
-const minutes = ((performance.now() - started) / 60_000).toFixed(0);
-const sample = lines === undefined ? 'all of it' : `${lines} lines of it, seed ${seed}`;
-process.stdout.write(
-  [
-    ...unnoticedOf(report),
-    '',
-    '| room | mutants | noticed | | not reached |',
-    '| --- | --- | --- | --- | --- |',
-    ...roomsOf(report),
-    `${positionals.join(' ')}: ${sample}, against ${tests.join(' ')}, in ${minutes} min`,
-    '',
-  ].join('\n'),
-);
+const { mutants, texts } = await instrument(filesOf(positionals));
+const folder = join('.stryker-tmp', hashOf(JSON.stringify([texts, tests])));
+mkdirSync(join(root, folder), { recursive: true });
+const textsPath = join(folder, 'texts.json');
+writeFileSync(join(root, textsPath), JSON.stringify(texts));
+const journal = new Journal(join(root, folder, 'journal.jsonl'));
+const before = journal.entries();
+const lines = stillTrue(before, (file, hash) => existsSync(join(root, file)) && hashOfFile(file) === hash);
+if (lines.length < before.length)
+  writeFileSync(journal.path, lines.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+
+await look();
+const chosen = choose(findings().loaded);
+for (const limitMs of LIMITS_MS) await meet(Math.min(limitMs, slowestMs));
+
+const { loaded, noticed, tests: reached } = findings();
+const inReach = new Set([...reached.values()].flatMap((test) => test.mutants));
+const report = reportOf(chosen, noticed, inReach);
+writeFileSync(join(root, folder, 'report.json'), JSON.stringify(report));
+const row = {
+  command: process.argv.slice(2).filter((argument) => argument !== '--record'),
+  mutants: mutants.filter(({ id }) => !loaded.has(id)).length,
+  tried: chosen.length,
+  noticed: chosen.filter(({ id }) => noticed.has(id)).length,
+  unreached: chosen.filter(({ id }) => !inReach.has(id)).length,
+};
+process.stdout.write([...unnoticedOf(report), '', wordsOf(row), ''].join('\n'));
+if (values.record) recordRow(row);
+
+function findings(): Findings {
+  return findingsOf(journal.entries());
+}
+
+function hashOfFile(file: string): string {
+  return hashOf(readFileSync(join(root, file), 'utf8'));
+}
+
+/** Runs each test as it is, where that is not known. */
+async function look(): Promise<void> {
+  const known = findings().files;
+  const files = tests
+    .flatMap((path) =>
+      path.endsWith('.ts')
+        ? [path]
+        : globSync('**/*.test.ts', { cwd: join(root, path) }).map((file) => join(path, file)),
+    )
+    .filter((file) => !known.has(file));
+  if (files.length === 0) return;
+  await vitest(files, undefined);
+  for (const file of files) journal.write({ kind: 'file', file, hash: hashOfFile(file) });
+}
+
+/** Mutants that are reached while a test runs, or never; the same for the same seed. */
+function choose(withoutTest: ReadonlySet<string>): typeof mutants {
+  const random = createRandom(seed);
+  return mutants
+    .map((mutant) => ({ mutant, place: random() }))
+    .toSorted((one, other) => one.place - other.place)
+    .map(({ mutant }) => mutant)
+    .filter(({ id }) => !withoutTest.has(id))
+    .slice(0, count);
+}
+
+/** Until every pair of a test that is quick enough and a mutant that it reaches was tried, or one more run changes nothing. */
+async function meet(limitMs: number): Promise<void> {
+  const ids = new Set(chosen.map(({ id }) => id));
+  for (let left = Infinity; ;) {
+    const found = findings();
+    const plan = planOf(found, ids, limitMs);
+    const pairs = Object.values(plan).flat().length;
+    process.stdout.write(
+      `${found.noticed.size} noticed; tests up to ${limitMs} ms: ${pairs} meetings left\n`,
+    );
+    if (pairs === 0 || pairs >= left) return;
+    left = pairs;
+    await vitest([...new Set(Object.keys(plan).map(fileOf))], plan);
+    const { open } = findings();
+    if (open !== undefined)
+      journal.write({ kind: 'ended', test: open.test, mutant: open.mutant, verdict: 'timeout' });
+  }
+}
+
+async function vitest(files: readonly string[], plan: Job['plan']): Promise<void> {
+  const job: Job = { journal: journal.path, plan };
+  const jobPath = join(root, folder, 'job.json');
+  writeFileSync(jobPath, JSON.stringify(job));
+  const child = spawn('vitest', ['run', '--config', 'test/mutation/vitest.config.ts', ...files], {
+    cwd: root,
+    stdio: 'ignore',
+    env: {
+      ...process.env,
+      MUTATION_JOB: jobPath,
+      MUTATION_TESTS: tests.join(','),
+      MUTATION_TEXTS: textsPath,
+      PROPERTY_SEED: String(seed),
+    },
+  });
+  const watch = setInterval(endWhatHangs, 5_000);
+  await new Promise((resolve) => child.once('exit', resolve));
+  clearInterval(watch);
+}
+
+function endWhatHangs(): void {
+  if (!existsSync(journal.path) || Date.now() - statSync(journal.path).mtimeMs < HANGS_MS) return;
+  const { open } = findings();
+  if (open === undefined) return;
+  try {
+    process.kill(open.pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}

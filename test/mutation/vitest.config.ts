@@ -1,14 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /** What mutants meet: tests that run the code in their own process. run.ts names the folders. */
-const { MUTATION_TESTS = 'test/unit' } = process.env;
+const { MUTATION_TESTS = 'test/unit', MUTATION_TEXTS = '' } = process.env;
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const texts = JSON.parse(readFileSync(join(root, MUTATION_TEXTS), 'utf8')) as Record<string, string>;
 
 export default defineConfig({
-  root: fileURLToPath(new URL('../..', import.meta.url)),
+  root,
+  plugins: [
+    {
+      name: 'mutants',
+      enforce: 'pre',
+      load: (id) => texts[relative(root, id.split('?')[0] ?? id)],
+    },
+  ],
   test: {
-    include: MUTATION_TESTS.split(',').map((folder) => `${folder}/**/*.test.ts`),
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    include: MUTATION_TESTS.split(',').map((folder) =>
+      folder.endsWith('.ts') ? folder : `${folder}/**/*.test.ts`,
+    ),
+    runner: fileURLToPath(new URL('runner.ts', import.meta.url)),
+    // Another run has other mutants in the same files.
+    fsModuleCache: false,
+    pool: 'forks',
+    maxWorkers: 1,
+    maxConcurrency: 1,
+    testTimeout: 10_000,
+    hookTimeout: 120_000,
+    reporters: ['dot'],
+    silent: true,
   },
 });

@@ -49,7 +49,7 @@ export class FinalBeat {
   ): Promise<number[]> {
     const end = (): void => this.#end.resolve();
     const cancel = setTimer(limit, end);
-    signal.addEventListener('abort', end, { once: true });
+    signal.addEventListener('abort', end);
     if (signal.aborted) end();
     await this.#end.promise;
     signal.removeEventListener('abort', end);

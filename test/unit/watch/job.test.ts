@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { startJob, type JobOptions } from '../../../src/watch/job.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { isSchedule, startJob, type JobOptions } from '../../../src/watch/job.ts';
 
 function options(run: JobOptions['run'], failures: unknown[] = []): JobOptions {
   return {
@@ -84,4 +84,57 @@ describe('scheduled job', () => {
     expect(String(failures[0])).toContain('took longer than 5 ms');
     await job.stop();
   });
+
+  test('runs on its schedule, and not with the schedule off', async () => {
+    vi.useFakeTimers({ now: 0 });
+    onTestFinished(() => void vi.useRealTimers());
+    const jobs = ['* * * * * *', 'off'].map((schedule) => startJob({ ...options(async () => {}), schedule }));
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(jobs.map((job) => job.view().runs)).toEqual([4, 0]);
+    for (const job of jobs) await job.stop();
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(jobs.map((job) => job.view().runs)).toEqual([4, 0]);
+  });
+
+  test('of another replica does not run, until it is this one', async () => {
+    vi.useFakeTimers({ now: 0 });
+    onTestFinished(() => void vi.useRealTimers());
+    let may = false;
+    const job = startJob({ ...options(async () => {}), schedule: '* * * * * *', mayRun: () => may });
+    await job.runNow();
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(job.view().runs).toBe(0);
+    may = true;
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(job.view().runs).toBe(2);
+    await job.stop();
+  });
+
+  test('leaves no timer behind, and says why it stops', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const gate = Promise.withResolvers<void>();
+    let reason: unknown;
+    const job = startJob({
+      ...options(async (signal) => {
+        await gate.promise;
+        reason = signal.reason;
+      }),
+      schedule: 'off',
+    });
+    const run = job.runNow();
+    const stopped = job.stop();
+    gate.resolve();
+    await Promise.all([run, stopped]);
+    expect(String(reason)).toBe('Error: stopping');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+test('a schedule is a cron expression of at most 1,000 characters', () => {
+  expect(['0 0 1 1 *', '* * * * * *'].map((text) => isSchedule(text))).toEqual([true, true]);
+  expect(['', 'soon', '61 * * * * *'].map((text) => isSchedule(text))).toEqual([false, false, false]);
+  const longest = `${'0,'.repeat(495)}10 * * * *`;
+  expect(longest).toHaveLength(1_000);
+  expect([longest, longest.replace('10', '010')].map((text) => isSchedule(text))).toEqual([true, false]);
 });

@@ -117,3 +117,19 @@ test('instances: counts by status, and tells once of each that will never run', 
   await watch.run(NEVER);
   expect(told).toEqual([2, 4, 2]);
 });
+
+test('each asks with the signal of its run, so that it ends with it', async () => {
+  const signals: (AbortSignal | undefined)[] = [];
+  const seen = async (_input: unknown, options?: { readonly signal?: AbortSignal }): Promise<never> => {
+    signals.push(options?.signal);
+    throw new Error('503');
+  };
+  const { signal } = new AbortController();
+  const watches = [
+    createMaintenanceWatch({ machines: { maintenances: seen } }, [7], () => NOW),
+    createAccountWatch({ users: { current: seen }, tfa: { status: seen } }, () => NOW),
+    createInstancesWatch({ instances: { list: seen } }),
+  ];
+  for (const watch of watches) await expect(watch.run(signal)).rejects.toThrow('503');
+  expect(signals).toEqual([signal, signal, signal, signal]);
+});

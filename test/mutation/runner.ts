@@ -1,0 +1,158 @@
+/**
+ * Runs each test once as it is, and then once for each mutant that it reaches, in the same process: a mutant takes the
+ * milliseconds of a test, not the seconds of a start of vitest. A test that noticed a mutant is run again without it,
+ * to see whether the mutant has spoilt the process; if so, the process ends, and run.ts begins another.
+ */
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { TestRunner, type RunnerTestCase, type RunnerTask } from 'vitest';
+import { root } from '../support/optional.ts';
+import { findingsOf } from './findings.ts';
+import { Journal, type Verdict } from './journal.ts';
+
+/** What run.ts says. */
+export interface Job {
+  readonly journal: string;
+  /** Nothing: each test runs once, to see what it reaches. */
+  readonly plan: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+/** Stryker's: the code reads and writes it. */
+interface Switches {
+  activeMutant?: string | undefined;
+  currentTestId?: string | undefined;
+  hitCount?: number | undefined;
+  hitLimit?: number | undefined;
+  mutantCoverage: {
+    static: Record<string, number>;
+    perTest: Record<string, Record<string, number>>;
+  };
+}
+
+const switches: Switches = { activeMutant: 'none', mutantCoverage: { static: {}, perTest: {} } };
+Object.assign(globalThis, { __stryker__: switches });
+const job = JSON.parse(readFileSync(process.env['MUTATION_JOB'] ?? '', 'utf8')) as Job;
+const journal = new Journal(job.journal);
+// A loop may go round so many times more often than without the mutant.
+const [HITS_FACTOR, HITS_MORE] = [100, 1_000];
+
+type Step = { readonly kind: 'asItIs' } | { readonly kind: 'check' | 'mutant'; readonly mutant: string };
+
+export default class MutantRunner extends TestRunner {
+  readonly #noticed = new Set(findingsOf(journal.entries()).noticed.keys());
+  #step: Step = { kind: 'asItIs' };
+  #open: string[] = [];
+  #startMs = 0;
+  #verdict: Verdict = 'survived';
+  /** Mutants that were not noticed since the test last passed without one: they may have spoilt what comes after. */
+  #unchecked = 0;
+  #isFresh = true;
+
+  override async onBeforeRunTask(test: RunnerTask): Promise<void> {
+    await super.onBeforeRunTask(test);
+    if (test.type !== 'test' || (test.mode !== 'run' && test.mode !== 'queued')) return;
+    const open = job.plan === undefined ? [] : this.#stillOpen(job.plan[keyOf(test)] ?? []);
+    if (test.fails === true || (job.plan !== undefined && open.length === 0)) {
+      test.mode = 'skip';
+      return;
+    }
+    this.#open = [...open];
+    this.#step = { kind: 'asItIs' };
+    test.retry = 0;
+    test.repeats = Number.MAX_SAFE_INTEGER;
+  }
+
+  override onBeforeTryTask(test: RunnerTestCase, options: never): void {
+    super.onBeforeTryTask(test, options);
+    const key = keyOf(test);
+    this.#startMs = performance.now();
+    switches.currentTestId = this.#step.kind === 'asItIs' ? key : 'with a mutant';
+    switches.activeMutant = 'none';
+    if (this.#step.kind !== 'mutant') return;
+    const { mutant } = this.#step;
+    journal.write({ kind: 'begun', test: key, mutant, pid: process.pid });
+    switches.activeMutant = mutant;
+    switches.hitCount = 0;
+    const hits = switches.mutantCoverage.perTest[key]?.[mutant] ?? 1;
+    switches.hitLimit = hits * HITS_FACTOR + HITS_MORE;
+  }
+
+  override async onAfterRetryTask(test: RunnerTestCase, options: never): Promise<void> {
+    await super.onAfterRetryTask(test, options);
+    const { result } = test;
+    if (result === undefined || result.state === 'skip') return;
+    switches.activeMutant = 'none';
+    switches.currentTestId = undefined;
+    const hasPassed = result.state === 'pass';
+    const isLate = result.errors?.some(({ message }) => message.includes('timed out')) ?? false;
+    delete result.errors;
+    result.attempts = [];
+    const next = this.#after(keyOf(test), hasPassed, isLate);
+    if (next === undefined) Object.assign(result, { pending: true });
+    else this.#step = next;
+  }
+
+  override onAfterRunFiles(files: never): void {
+    super.onAfterRunFiles(files);
+    if (job.plan === undefined)
+      journal.write({ kind: 'loaded', ids: Object.keys(switches.mutantCoverage.static) });
+  }
+
+  #after(test: string, hasPassed: boolean, isLate: boolean): Step | undefined {
+    const step = this.#step;
+    if (step.kind === 'mutant') {
+      const { mutant } = step;
+      if (hasPassed) {
+        journal.write({ kind: 'ended', test, mutant, verdict: 'survived' });
+        this.#unchecked += 1;
+        return this.#next();
+      }
+      this.#verdict = isLate ? 'timeout' : 'killed';
+      return { kind: 'check', mutant };
+    }
+    if (step.kind === 'check') {
+      const { mutant } = step;
+      const isSure = hasPassed || this.#unchecked === 0;
+      if (isSure) journal.write({ kind: 'ended', test, mutant, verdict: this.#verdict });
+      else journal.write({ kind: 'again', test, mutant });
+      if (!hasPassed) end();
+      this.#noticed.add(mutant);
+      this.#unchecked = 0;
+      return this.#next();
+    }
+    if (hasPassed) {
+      if (job.plan === undefined) this.#reached(test);
+      this.#isFresh = false;
+      this.#unchecked = 0;
+      return this.#next();
+    }
+    if (!this.#isFresh && job.plan !== undefined) end();
+    journal.write({ kind: 'unusable', test });
+    return undefined;
+  }
+
+  #reached(test: string): void {
+    const ms = Math.round(performance.now() - this.#startMs);
+    journal.write({ kind: 'reached', test, ms, hits: switches.mutantCoverage.perTest[test] ?? {} });
+  }
+
+  #next(): Step | undefined {
+    const mutant = this.#stillOpen(this.#open).at(0);
+    if (mutant === undefined) return undefined;
+    this.#open = this.#open.slice(this.#open.indexOf(mutant) + 1);
+    return { kind: 'mutant', mutant };
+  }
+
+  #stillOpen(mutants: readonly string[]): readonly string[] {
+    return mutants.filter((id) => !this.#noticed.has(id));
+  }
+}
+
+function keyOf(test: RunnerTask): string {
+  return `${relative(root, test.file.filepath)}#${test.id}`;
+}
+
+/** Without a word to vitest, which would wait for the tests that are left. */
+function end(): void {
+  process.kill(process.pid, 'SIGKILL');
+}

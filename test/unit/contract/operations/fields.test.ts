@@ -1,0 +1,123 @@
+/** What single fields of the interface take, and as what answers are read that say it in another way. */
+import { describe, expect, test } from 'vitest';
+import { assumptionsOf, isErrorAssumed, isPermissionAssumed } from '../../../../src/contract/assumed.ts';
+import { gpuRamGbOfMb, gpuRamMbOfGb } from '../../../../src/contract/gpu-ram.ts';
+import { operationOf } from '../../../../src/contract/operations.ts';
+import { envMap, volumeInfo } from '../../../../src/contract/operations/instances/instances.ts';
+import { machineIds } from '../../../../src/contract/operations/machines.ts';
+import { filterOn, isSecret, phoneNumber, secretText } from '../../../../src/contract/schemas.ts';
+import * as z from 'zod';
+import { readAnswer } from '../../../../src/wire/reading.ts';
+
+function refusedWith(schema: z.ZodType, value: unknown): string[] {
+  const { error } = schema.safeParse(value);
+  return error?.issues.map(({ path, message }) => [...path, message].join(': ')) ?? [];
+}
+
+test('a memory of 24 GB is 24000 MB', () => {
+  expect([gpuRamMbOfGb(24), gpuRamGbOfMb(24_000)]).toEqual([24_000, 24]);
+});
+
+test('a new volume needs a size, an existing one does not', () => {
+  const volume = { volume_id: 7, mount_path: '/data' };
+  expect(refusedWith(volumeInfo, { ...volume, create_new: true })).toEqual([
+    'size: a new volume needs a size in GB',
+  ]);
+  expect(refusedWith(volumeInfo, { ...volume, create_new: true, size: 10 })).toEqual([]);
+  expect(refusedWith(volumeInfo, { ...volume, create_new: false })).toEqual([]);
+});
+
+test('an entry of the environment is refused by its name', () => {
+  expect(refusedWith(envMap, { NAME: 'x' })).toEqual([]);
+  expect(refusedWith(envMap, { 'A=B': 'x' })).toEqual(['A=B: a name is not empty and has no =']);
+});
+
+test('machine ids are a list, one, or a string of them', () => {
+  for (const ids of [[1, 2], 7, '11', ' 11 , 12 ']) expect(refusedWith(machineIds, ids)).toEqual([]);
+  for (const none of [undefined, null])
+    expect(refusedWith(machineIds, none)).toEqual([expect.not.stringContaining('"11,12"')]);
+  for (const others of ['11;12', 'x11', '11x', {}])
+    expect(refusedWith(machineIds, others)).toEqual([expect.stringContaining('"11,12"')]);
+});
+
+test('a phone number is in E.164 form', () => {
+  expect(refusedWith(phoneNumber, '+15551234567')).toEqual([]);
+  for (const number of ['0049', 'tel:+15551234567', '+15551234567 ', '+05551234567'])
+    expect(refusedWith(phoneNumber, number)).toHaveLength(1);
+});
+
+test('a filter names an operator', () => {
+  expect(refusedWith(filterOn(z.int()), {})).toEqual(['name at least one operator']);
+  expect(refusedWith(filterOn(z.int()), { eq: 1 })).toEqual([]);
+});
+
+test('a secret is one inside of what may be absent, too', () => {
+  expect([secretText, secretText.optional(), secretText.nullable()].map(isSecret)).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect([z.string(), z.string().min(1).optional()].map(isSecret)).toEqual([false, false]);
+});
+
+describe('an answer', () => {
+  test('to a deletion may be a sentence', () => {
+    const { response } = operationOf('apiKeys.delete');
+    expect(response.parse('gone')).toEqual({ success: true, msg: 'gone' });
+    expect(response.safeParse('').success).toBe(false);
+    expect(response.parse({ success: false })).toEqual({ success: false });
+  });
+
+  test('may have the ids of new instances alone, or sentences', () => {
+    const { response } = operationOf('instances.createBulk');
+    const results = { 1: 505, 2: '506', 3: 'no such offer 7', 4: '7 are gone', 5: { success: true } };
+    const { data } = readAnswer(response, { results });
+    expect((data as { results: unknown }).results).toEqual({
+      1: { new_contract: 505 },
+      2: { new_contract: 506 },
+      3: { msg: 'no such offer 7' },
+      4: { msg: '7 are gone' },
+      5: { success: true },
+    });
+  });
+
+  test('may have the fields of an upload as pairs, or as text', () => {
+    const { response, example } = operationOf('deployments.create');
+    const read = (upload_fields: unknown) => {
+      const { data } = readAnswer(response, { ...(example.response as object), upload_fields });
+      return (data as { upload_fields?: unknown }).upload_fields;
+    };
+    const fields = { key: 'a', policy: 'b' };
+    const pairs = Object.entries(fields);
+    for (const given of [fields, pairs, JSON.stringify(fields), JSON.stringify(pairs)])
+      expect(read(given)).toEqual(fields);
+    for (const other of ['key=a', ['key', 'a'], [pairs[0], ['policy']], [pairs[0], 'policy'], 7])
+      expect(read(other)).toBeUndefined();
+  });
+
+  test('of a deployment may be it, without what is around it, but not empty', () => {
+    const { response } = operationOf('deployments.get');
+    expect(response.parse({ id: 1 })).toEqual({ deployment: { id: 1 } });
+    expect(response.parse({ deployment: { ttl: 30 } })).toEqual({ deployment: { ttl: 30 } });
+    expect(refusedWith(response, { deployment: { name: 'x' } })).toEqual([
+      'deployment: neither id nor ttl: no deployment',
+    ]);
+    expect(response.safeParse([]).success).toBe(false);
+  });
+});
+
+test('which permissions and errors are this project’s assumption', () => {
+  const search = operationOf('templates.search');
+  expect(isPermissionAssumed(search)).toBe(false);
+  expect(isPermissionAssumed({ ...search, origin: 'public dialect' })).toBe(true);
+  expect(isPermissionAssumed({ ...search, permission: 'user_write' })).toBe(true);
+  const { permission: _, ...open } = search;
+  expect(isPermissionAssumed(open)).toBe(false);
+  const errors = ['bad_request', 'auth_error'] as const;
+  expect(isErrorAssumed({ ...search, source: '§4.1' }, 'bad_request')).toBe(true);
+  expect(assumptionsOf({ ...search, source: '§4.1', permission: 'user_write', errors })).toEqual([
+    'permission',
+    ...errors,
+  ]);
+  expect(assumptionsOf({ ...open, source: '§4.1', errors: [] })).toEqual([]);
+});

@@ -1,0 +1,64 @@
+/** The last beats of a stop: who waits for them, how long, and who was not reached. */
+import { describe, expect, test } from 'vitest';
+import { FinalBeat, finalBeatMs } from '../../../../src/heartbeat/engine/last-beat.ts';
+
+const NEVER = new AbortController().signal;
+
+/** A time limit that passes when it is told to. */
+function limit() {
+  const set: number[] = [];
+  let fire: () => void = () => {};
+  let cancelled = 0;
+  const setTimer = (ms: number, fn: () => void) => {
+    set.push(ms);
+    fire = fn;
+    return () => void (cancelled += 1);
+  };
+  return { setTimer, set, pass: () => fire(), cancelled: () => cancelled };
+}
+
+describe('last beats of several deployments', () => {
+  test('end when each was reached, or never will be', async () => {
+    const { setTimer, set, cancelled } = limit();
+    const last = new FinalBeat([1, 2, 3]);
+    let missed: number[] | undefined;
+    const ended = last.missed(500, NEVER, setTimer).then((ids) => (missed = ids));
+    last.settle(1, 'reached');
+    last.settle(2, 'ended');
+    await Promise.resolve();
+    expect(missed).toBeUndefined();
+    last.settle(3, 'reached');
+    expect(await ended).toEqual([2]);
+    expect([set, cancelled()]).toEqual([[500], 1]);
+  });
+
+  test('end at their limit', async () => {
+    const { setTimer, pass, cancelled } = limit();
+    const last = new FinalBeat([1, 2]);
+    const ended = last.missed(500, NEVER, setTimer);
+    last.settle(2, 'reached');
+    pass();
+    expect(await ended).toEqual([1]);
+    expect(cancelled()).toBe(1);
+  });
+
+  test('end with the signal, also where it has fired before', async () => {
+    const stopping = new AbortController();
+    const ended = new FinalBeat([1]).missed(500, stopping.signal, limit().setTimer);
+    stopping.abort();
+    expect(await ended).toEqual([1]);
+    expect(await new FinalBeat([2]).missed(500, stopping.signal, limit().setTimer)).toEqual([2]);
+  });
+
+  test('of none have ended at once', async () => {
+    expect(await new FinalBeat([]).missed(500, NEVER, limit().setTimer)).toEqual([]);
+  });
+});
+
+test('last beats take the longest of them, as often as so many at once need, and the gaps between', () => {
+  const of = (attemptTimeout: number, spacing: number) =>
+    ({ beat: { timing: { attemptTimeout }, spacing } }) as Parameters<typeof finalBeatMs>[0][number];
+  expect(finalBeatMs([of(1_000, 0), of(500, 700), of(300, 0)], 10, 2)).toBe(2 * 1_200 + 30);
+  expect(finalBeatMs([of(1_000, 0)], 0, 5)).toBe(1_000);
+  expect(finalBeatMs([], 10, 5)).toBe(0);
+});
