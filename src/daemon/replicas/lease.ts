@@ -70,6 +70,8 @@ export function startLease({ redis, key, token, now, onTaken, ...on }: LeaseOpti
     while (!stopping.signal.aborted) {
       // Redis is away: what was taken runs out by itself.
       await (beginning === undefined ? attempt() : renew()).catch(on.onFailed);
+      // What is released is not lost.
+      if (stopping.signal.aborted) return;
       const ended = beginning !== undefined && now() >= validUntil && (await end(beginning));
       // Whoever has forfeited it and knows why takes it again at once.
       if (!ended) await pause(beginning === undefined ? TRY_EVERY_MS : RENEW_EVERY_MS);

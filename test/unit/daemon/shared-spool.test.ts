@@ -241,6 +241,40 @@ describeWith(
     expect(spool.snapshot().records).toEqual([record(1), record(2)]);
   });
 
+  test('a lease that is released while it is renewed was not lost', async () => {
+    let lost = 0;
+    const renewal = Promise.withResolvers<void>();
+    const renewing = Promise.withResolvers<void>();
+    let asked = 0;
+    const lease = startLease({
+      redis: {
+        ...redis,
+        async command(...args) {
+          const answer = await redis.command(...args);
+          asked += 1;
+          if (asked !== 2) return answer;
+          renewing.resolve();
+          await renewal.promise;
+          return answer;
+        },
+      },
+      key: KEYS.lease,
+      token: 'a',
+      now: () => performance.now(),
+      onTaken: () => Promise.resolve(),
+      onRenewed: () => Promise.resolve(),
+      onDenied: () => Promise.resolve(),
+      onLost: () => Promise.resolve(void (lost += 1)),
+      onFailed: () => {},
+    });
+    await renewing.promise;
+    const released = lease.release();
+    renewal.resolve();
+    await released;
+    expect(lost).toBe(0);
+    expect(await redis.command('GET', KEYS.lease)).toBeNull();
+  });
+
   test('a lease is one replica’s at a time, renewed while it lives, and free at once when released', async () => {
     const events: string[] = [];
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
