@@ -131,9 +131,9 @@ describe('the way to the service', () => {
       'http://127.1.2.3',
       undefined,
     ])
-      expect(plainHttpProblems('BASE_URL', address)).toEqual([]);
+      expect(plainHttpProblems('BASE_URL', address, 'the key')).toEqual([]);
     for (const address of ['http://a', 'http://localhost.a', 'http://1.127.0.0', 'http://[::2]'])
-      expect(plainHttpProblems('BASE_URL', address)).toEqual([
+      expect(plainHttpProblems('BASE_URL', address, 'the key')).toEqual([
         expect.objectContaining({ severity: 'warning', variable: 'PILOTLIGHT_BASE_URL', got: address }),
       ]);
   });
