@@ -54,6 +54,10 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['merged', 'byte-limited'], seed: 599 },
   { faults: ['stale', 'byte-limited'], seed: 916 },
   { faults: ['byte-limited', 'flaky'], seed: 116 },
+  { faults: ['flaky'], seed: 988 },
+  { faults: ['joined', 'flaky'], seed: 988 },
+  { faults: ['restarted', 'flaky'], seed: 988 },
+  { faults: ['restarted', 'flaky'], seed: 986 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

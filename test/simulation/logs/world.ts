@@ -22,7 +22,10 @@ export interface Outcome {
   readonly shown: ReadonlySet<WrittenLine>;
   /** Lines that were being written when their log ended. */
   readonly unended: readonly UnendedLine[];
-  /** Logs of which a line stood in an answer: no reader can know of another. */
+  /**
+   * Logs of which a line stood in an answer that had enough to be taken: no reader can know of another. Of a few lines,
+   * with more above them, nobody can tell in which log they stood.
+   */
   readonly epochs: number;
 }
 
@@ -72,9 +75,10 @@ export function play({ seed, faults }: Schedule): Played {
       if (!state.begun) seen.length = 0;
       // A wider one that was asked for at once has what the one before it had.
       if (isAtOnce && answer.kind === 'text') seen.pop();
-      for (const { epoch } of service.shown) epochs.add(epoch);
       isAtOnce = step.next.delayMs === 0;
-      seen.push(isAtOnce && next.tail < LEAST_SETTLED ? [] : service.shown);
+      const counted = isAtOnce && next.tail < LEAST_SETTLED ? [] : service.shown;
+      for (const { epoch } of counted) epochs.add(epoch);
+      seen.push(counted);
       if (!isAtOnce && step.state.progress.unsettled === undefined) {
         // What an overrun skipped is counted, and not delivered when a wider answer shows it later.
         const oldest = afterOverrun(step.records, seen);
