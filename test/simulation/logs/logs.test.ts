@@ -58,6 +58,9 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['joined', 'flaky'], seed: 988 },
   { faults: ['restarted', 'flaky'], seed: 988 },
   { faults: ['restarted', 'flaky'], seed: 986 },
+  { faults: ['restarted', 'flaky'], seed: 1128 },
+  { faults: ['restarted', 'flaky'], seed: 1391 },
+  { faults: ['byte-limited', 'flaky'], seed: 1210 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

@@ -155,3 +155,34 @@ describe('what a short answer showed is kept beside a wider one that comes later
     expect(shown.filter((line) => !lines.has(line))).toEqual([]);
   });
 });
+
+describe('a log that is seen in part, as polls fail, and another one after it', () => {
+  /** A log that ended; of 400 lines that came meanwhile, or of the next log, only the end is shown. */
+  function partlyShown(isNext: boolean) {
+    const flaky = flakyLog(`${'.'.repeat(20)}FFFF.FFF`);
+    const { log, polls, write, answer } = flaky;
+    for (let poll = 0; poll < 20; poll++) {
+      write(10);
+      polls.poll(answer);
+    }
+    if (isNext) log.reset();
+    log.writeLines(Array.from({ length: 400 }, (_, index) => `more ${index}`));
+    while (polls.state.progress.unsettled === undefined) polls.poll(answer);
+    if (!isNext) log.reset();
+    log.writeLines(Array.from({ length: 30 }, (_, index) => `last ${index}`));
+    for (let poll = 0; poll < 8; poll++) polls.poll(answer);
+    return flaky;
+  }
+
+  test('what was shown of the one that ended is delivered', () => {
+    const { polls, shown } = partlyShown(false);
+    expect(polls.lines).toEqual([...new Set(shown)]);
+    expect(polls.gaps.map(({ reason }) => reason)).toEqual(['overrun', 'reset']);
+  });
+
+  test('what was shown of the one that began stands in it', () => {
+    const { log, polls } = partlyShown(true);
+    expect(polls.lines).toEqual(log.written.map(({ text }) => text));
+    expect(polls.gaps.map(({ reason }) => reason)).toEqual(['reset']);
+  });
+});
