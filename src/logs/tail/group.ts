@@ -122,8 +122,8 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
   if (recovering > asked) return again(before, kept, recovering);
   const readings = readTexts(state, poll);
   if (readings.kind === 'read') {
-    const isLoss = readings.taken.some(([, { gap }]) => gap?.reason === 'overrun');
-    return isLoss && state.progress.unsettled ? settle(told) : take(state, poll, readings);
+    const isBroken = readings.taken.some(([, { gap }]) => gap && gap.reason !== 'ambiguous');
+    return isBroken && state.progress.unsettled ? settle(told) : take(state, poll, readings);
   }
   const { tail, isNeeded } = readings;
   return again(before, { ...(isNeeded ? kept : state), widened: { tail, isNeeded } }, tail);
@@ -138,10 +138,24 @@ function again(before: GroupState, state: GroupState, tail: number): Step {
 /** The first argument is the state before the poll. */
 function unsettledBy({ progress, failures, answeredTail }: GroupState, poll: TextPoll): readonly TextPoll[] {
   const { unsettled = [] } = progress;
-  // A wider one that was asked for at once, and so by the same process, has all that the last one had.
-  const isAtOnce = failures === 0 && answeredTail !== undefined;
-  const isCovered = isAtOnce && (unsettled.at(-1)?.tail ?? Infinity) < poll.tail;
+  const last = unsettled.at(-1);
+  // A wider one that was asked for at once, and so by the same process, has all that the one before it had.
+  const isCovered =
+    failures === 0 && last !== undefined && last.tail === answeredTail && last.tail < poll.tail;
   return [...(isCovered ? unsettled.slice(0, -1) : unsettled), poll];
+}
+
+/** Whether a poll brought what another one did, whose first lines may be cut. */
+function hasAll({ texts }: TextPoll, other: TextPoll): boolean {
+  const later = new Map(texts);
+  return other.texts.every(([level, { lines }]) => {
+    const text = later.get(level);
+    return text !== undefined && asBlock(text.lines).includes(asBlock(lines.slice(1)));
+  });
+}
+
+function asBlock(lines: readonly string[]): string {
+  return `\n${lines.map((line) => `${line}\n`).join('')}`;
 }
 
 function withUnsettled(
@@ -154,7 +168,12 @@ function withUnsettled(
 /** More does not come, and the log moves on: what the answers showed is taken, and what they do not reach is lost. */
 function settle(before: GroupState): Step {
   let step = again(before, withUnsettled(before, undefined), fittingTail(before.progress));
-  for (const poll of before.progress.unsettled ?? []) {
+  const { unsettled = [] } = before.progress;
+  // What a later one shows as well stands in it: by itself it would break with what was before.
+  const apart = unsettled.filter(
+    (one, index) => !unsettled.slice(index + 1).some((later) => hasAll(later, one)),
+  );
+  for (const poll of apart) {
     const readings = readTexts(step.state, poll, poll.tail);
     if (readings.kind !== 'read') continue;
     const { records, moved, ...next } = take(step.state, poll, readings);

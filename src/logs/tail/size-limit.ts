@@ -20,6 +20,8 @@ export interface SizeLimit {
 export const LEAST_TAIL = 3;
 
 const FIRST_WAIT_MS = 2_000;
+/** Asked for again, it failed twice more. */
+const SURE_WAIT_MS = 4 * FIRST_WAIT_MS;
 const LONGEST_WAIT_MS = 1_800_000;
 const LONGEST_WAIT_BEFORE_LOSS_MS = 120_000;
 /** Lines differ in length: an answer of nearly as many characters as failed came through what was taken for a limit. */
@@ -41,9 +43,9 @@ export function isDueBeforeLoss(limit: SizeLimit | undefined, now: number): bool
   return limit === undefined || hasPassed(limit, now, Math.min(limit.waitMs, LONGEST_WAIT_BEFORE_LOSS_MS));
 }
 
-/** What failed was not asked for again since the limit was found. */
-export function isUntried(limit: SizeLimit | undefined): boolean {
-  return limit?.waitMs === FIRST_WAIT_MS;
+/** It was asked for again so seldom that each failure may have been of an outage: no lines are given up for it. */
+export function isSupposed(limit: SizeLimit | undefined): boolean {
+  return limit === undefined || limit.waitMs < SURE_WAIT_MS;
 }
 
 function hasPassed({ failedAt }: SizeLimit, now: number, ms: number): boolean {

@@ -34,8 +34,9 @@ import { lineReader, rewrittenFrom } from './window.ts';
  * where a cut line would contradict the whole one of a wider tail. Where no more came through than this, a gap tells of
  * what the service has above it.
  */
-export function beginStream({ text, tail, now }: Reading, deliver: boolean): Taken {
+export function beginStream({ text, tail, widest, now }: Reading, deliver: boolean): Taken | Insufficient {
   const full = isFull(text, tail);
+  if (deliver && full && tail < widest) return { kind: 'insufficient', tail: widest, isNeeded: true };
   const seen = hashed(text.lines);
   const stream = extended({ ...EMPTY_STREAM, whole: !full }, linesFrom(seen, full ? 1 : 0), text, now);
   const gap: Gap = { reason: 'overrun', lost_min: 0, lost_estimate: 1 };

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { BEGINNING, FAULTS, FaultyLog, type Fault } from '../../simulation/logs/faulty-log.ts';
 import { brokenPromises } from '../../simulation/logs/promises.ts';
-import { LEAST_SETTLED } from '../../simulation/logs/world.ts';
+import { LEAST_SETTLED, unseenStretches } from '../../simulation/logs/world.ts';
 import { Random } from '../../simulation/random.ts';
 import type { WrittenLine } from '../../support/log-service.ts';
 import { printedSeed } from '../../support/seed.ts';
@@ -57,9 +57,11 @@ async function follow(faults: readonly Fault[], seed: number) {
   let lastTail = 0;
   let onQuestion = () => {};
   using folder = temporaryFolder();
+  const stood = new Set<WrittenLine>();
   await using server = await serveLog((tail) => {
     onQuestion();
     const answer = log.answer(tail);
+    for (const line of service.shown) stood.add(line);
     if (tail <= lastTail) shownNow.push(...short);
     short = tail < LEAST_SETTLED ? service.shown : [];
     if (tail >= LEAST_SETTLED) shownNow.push(...service.shown);
@@ -123,6 +125,7 @@ async function follow(faults: readonly Fault[], seed: number) {
     shown,
     unended: log.unended,
     epochs: service.epoch,
+    unseen: unseenStretches(service, stood),
   };
 }
 

@@ -54,6 +54,13 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['merged', 'byte-limited'], seed: 599 },
   { faults: ['stale', 'byte-limited'], seed: 916 },
   { faults: ['byte-limited', 'flaky'], seed: 116 },
+  { faults: ['flaky'], seed: 988 },
+  { faults: ['joined', 'flaky'], seed: 988 },
+  { faults: ['restarted', 'flaky'], seed: 988 },
+  { faults: ['restarted', 'flaky'], seed: 986 },
+  { faults: ['restarted', 'flaky'], seed: 1128 },
+  { faults: ['restarted', 'flaky'], seed: 1391 },
+  { faults: ['byte-limited', 'flaky'], seed: 1210 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

@@ -4,7 +4,7 @@
  */
 import { advance, beginGroup, firstPoll, type GroupProgress } from '../../../src/logs/tail/group.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
-import type { WrittenLine } from '../../support/log-service.ts';
+import type { LogService, WrittenLine } from '../../support/log-service.ts';
 import type { RealLog } from '../../support/real-logs.ts';
 import { Random } from '../random.ts';
 import { BEGINNING, FaultyLog, type Fault, type UnendedLine } from './faulty-log.ts';
@@ -22,8 +22,13 @@ export interface Outcome {
   readonly shown: ReadonlySet<WrittenLine>;
   /** Lines that were being written when their log ended. */
   readonly unended: readonly UnendedLine[];
-  /** Logs of which a line stood in an answer: no reader can know of another. */
+  /**
+   * Logs of which a line stood in an answer that had enough to be taken: no reader can know of another. Of a few lines,
+   * with more above them, nobody can tell in which log they stood.
+   */
   readonly epochs: number;
+  /** Stretches of lines that stood in no answer, in front of some that did, in logs that have ended since. */
+  readonly unseen: number;
 }
 
 /** And what a person who looks into one wants to see. */
@@ -53,6 +58,7 @@ export function play({ seed, faults }: Schedule): Played {
   /** By answers that are not taken yet, oldest first. */
   const seen: (readonly WrittenLine[])[] = [];
   const epochs = new Set<number>();
+  const stood = new Set<WrittenLine>();
   const trace: string[] = [];
 
   for (let poll = 0; poll < POLLS || (state.progress.unsettled && poll < 2 * POLLS); poll++) {
@@ -72,9 +78,11 @@ export function play({ seed, faults }: Schedule): Played {
       if (!state.begun) seen.length = 0;
       // A wider one that was asked for at once has what the one before it had.
       if (isAtOnce && answer.kind === 'text') seen.pop();
-      for (const { epoch } of service.shown) epochs.add(epoch);
       isAtOnce = step.next.delayMs === 0;
-      seen.push(isAtOnce && next.tail < LEAST_SETTLED ? [] : service.shown);
+      const counted = isAtOnce && next.tail < LEAST_SETTLED ? [] : service.shown;
+      for (const { epoch } of counted) epochs.add(epoch);
+      for (const line of service.shown) stood.add(line);
+      seen.push(counted);
       if (!isAtOnce && step.state.progress.unsettled === undefined) {
         // What an overrun skipped is counted, and not delivered when a wider answer shows it later.
         const oldest = afterOverrun(step.records, seen);
@@ -106,19 +114,30 @@ export function play({ seed, faults }: Schedule): Played {
     shown,
     unended: log.unended,
     epochs: epochs.size,
+    unseen: unseenStretches(service, stood),
     trace,
   };
 }
 
-/** The oldest line of the answer that was taken behind the last overrun. */
+export function unseenStretches({ written, epoch }: LogService, stood: ReadonlySet<WrittenLine>): number {
+  return written.filter((line, index) => {
+    const next = written[index + 1];
+    return next?.epoch === line.epoch && line.epoch < epoch && !stood.has(line) && stood.has(next);
+  }).length;
+}
+
+/** The oldest line of the answer that was taken behind the last overrun: it is known by all its lines but the last. */
 function afterOverrun(
   records: readonly LogRecord[],
   seen: readonly (readonly WrittenLine[])[],
 ): WrittenLine | undefined {
   const at = records.findLastIndex((record) => 'gap' in record && record.gap.reason === 'overrun');
-  const next = records[at + 1];
-  if (at < 0 || next === undefined || !('line' in next)) return undefined;
-  return seen.find(([oldest]) => oldest?.text === next.line)?.[0] ?? seen.at(-1)?.[0];
+  if (at < 0) return undefined;
+  const lines = records.slice(at + 1).map((record) => ('line' in record ? record.line : undefined));
+  const taken = seen.find(
+    (answer) => answer.length > 1 && answer.slice(0, -1).every(({ text }, index) => lines[index] === text),
+  );
+  return taken?.[0] ?? seen.find(([oldest]) => oldest?.text === lines[0])?.[0] ?? seen.at(-1)?.[0];
 }
 
 /** As a spool keeps it: JSON, but for the windows. */

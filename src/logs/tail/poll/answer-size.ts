@@ -1,5 +1,5 @@
 /** How many lines to ask for, as far as the size of an answer bounds it. */
-import { isDue, isDueBeforeLoss, isUntried, limitAfterAnswer, mostLines } from '../size-limit.ts';
+import { isDue, isDueBeforeLoss, isSupposed, limitAfterAnswer, mostLines } from '../size-limit.ts';
 import { isFull } from '../tail-text.ts';
 import type { GroupProgress, GroupState, NextPoll, TextPoll } from './group-state.ts';
 
@@ -59,6 +59,6 @@ export function recoveringTail(state: GroupState, { tail, now }: TextPoll): numb
 export function widerTail(state: GroupState, now: number): number {
   const { progress, failures, suspectedTail = Infinity } = state;
   const { sizeLimit, bytesPerLine = USUAL_LINE } = progress;
-  const isTrying = isUntried(sizeLimit) || (failures === 0 && isDueBeforeLoss(sizeLimit, now));
+  const isTrying = isSupposed(sizeLimit) || (failures === 0 && isDueBeforeLoss(sizeLimit, now));
   return Math.min(suspectedTail, mostLines(sizeLimit, bytesPerLine, isTrying));
 }

@@ -4,10 +4,10 @@
  *
  * It is the size when it fails, a shorter one comes through, it fails again, and the shorter one comes through again.
  * Until then a shorter tail is but a question whether any comes through: the first answer is followed by one for as much
- * as before.
+ * as before. And until that happened more often, no lines are given up for it.
  */
 import type { Refusal } from '../answer.ts';
-import { LEAST_TAIL, limitAfterFailure, type SizeLimit } from '../size-limit.ts';
+import { isSupposed, LEAST_TAIL, limitAfterFailure, type SizeLimit } from '../size-limit.ts';
 import { USUAL_LINE } from './answer-size.ts';
 import type { GroupState, PollResult } from './group-state.ts';
 
@@ -27,14 +27,18 @@ export function afterTooLarge(
   { tail, now }: Pick<PollResult, 'tail' | 'now'>,
   tooLarge: NonNullable<Refusal['tooLarge']>,
 ): Narrowed {
-  const { answeredTail = 0, failures } = state;
+  const { answeredTail = 0, failures, progress, widened } = state;
   const isUnknown = tail > answeredTail;
   const next = tooLarge === 'surely' ? limited(state, tail, now) : suspecting(state, tail, now);
   if (!isUnknown && tooLarge !== 'surely' && failures + 1 < ERRORS_TO_NARROW)
     return { state: next, isSoon: false };
+  // Of two backends that take turns, of which one fails, the other is asked too before lines are given up.
+  const isForLines = widened?.isNeeded === true && isSupposed(progress.sizeLimit);
+  if (isForLines && isUnknown && failures === 0 && tooLarge !== 'surely')
+    return { state: next, tail, isSoon: true };
   const half = Math.max(LEAST_TAIL, Math.floor(tail / 2));
   return {
-    state: { ...next, widened: state.widened ?? { tail, isNeeded: false } },
+    state: { ...next, widened: widened ?? { tail, isNeeded: false } },
     tail: isUnknown ? Math.max(half, answeredTail) : half,
     isSoon: tail > half && (isUnknown || tooLarge === 'surely'),
   };

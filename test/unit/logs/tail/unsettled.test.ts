@@ -1,5 +1,5 @@
 /** An answer tells too little, more is asked for, and does not come through; by the next poll the log has moved on. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { gapsOf, LogPolls, linesOf } from '../../../support/log-polls.ts';
 import { LogService } from '../../../support/log-service.ts';
@@ -78,4 +78,111 @@ test('what is surely too much is not waited for: a process that dies then has de
     write(400);
     expect(poll().at(-1)).toBe(shown.at(-1));
   }
+});
+
+const CUT = { kind: 'error', reason: 'connection failed (reset)', tooLarge: 'perhaps' } as const;
+
+/** A log without a limit, shown by a service whose answers fail where `fails` has an F. */
+function flakyLog(fails: string) {
+  const log = new LogService();
+  const polls = new LogPolls();
+  const shown: string[] = [];
+  let asked = 0;
+  const write = (count: number) =>
+    log.writeLines(Array.from({ length: count }, (_, index) => `line ${log.lines.length + index}`));
+  const answer = (tail: number) => {
+    if (fails[asked++] === 'F') return CUT;
+    const given = log.answer(tail);
+    shown.push(...log.shown.map(({ text }) => text));
+    return given;
+  };
+  return { log, polls, shown, write, answer, left: () => fails.length - asked };
+}
+
+describe('no lines are given up for a size that may be an outage', () => {
+  test.each([
+    ['every second answer fails', 'FFFFFFF.F.F.F.F.'],
+    ['twice a wide one fails, and a shorter one comes through', 'FFFFFFF.F.FF.F.'],
+  ])('%s', (_, fails) => {
+    for (const burst of [4, 40]) {
+      const { log, polls, write, answer, left } = flakyLog('.'.repeat(20) + fails);
+      while (left() > -20) {
+        write(left() > 20 ? 4 : burst);
+        polls.poll(answer);
+      }
+      expect(polls.gaps).toEqual([]);
+      expect(polls.lines).toEqual(log.lines);
+    }
+  });
+
+  test('nor where the log is first seen at its end', () => {
+    const { log, polls, write, answer } = flakyLog('FFFFFFF.F.FF.F.');
+    write(3_000);
+    for (let poll = 0; poll < 30; poll++) polls.poll(answer);
+    expect(polls.gaps).toEqual([]);
+    expect(polls.lines).toEqual(log.lines);
+  });
+});
+
+describe('what a short answer showed is kept beside a wider one that comes later, and reaches less far back', () => {
+  test('after another failure', () => {
+    const { polls, shown, write, answer } = flakyLog(`${'.'.repeat(20)}FFFF.FF`);
+    for (let poll = 0; poll < 20; poll++) {
+      write(10);
+      polls.poll(answer);
+    }
+    write(400);
+    while (polls.state.progress.unsettled === undefined) polls.poll(answer);
+    write(20_000);
+    for (let poll = 0; poll < 8; poll++) polls.poll(answer);
+    const lines = new Set(polls.lines);
+    expect(shown.filter((line) => !lines.has(line))).toEqual([]);
+  });
+
+  test('in another process', () => {
+    const { polls, shown, write, answer } = flakyLog(`${'.'.repeat(20)}FFFF.F`);
+    for (let poll = 0; poll < 20; poll++) {
+      write(10);
+      polls.poll(answer);
+    }
+    write(400);
+    while (polls.state.progress.unsettled === undefined) polls.poll(answer);
+    const again = new LogPolls({ progress: polls.stored });
+    again.now = polls.now;
+    write(20_000);
+    for (let poll = 0; poll < 8; poll++) again.poll(answer);
+    const lines = new Set([...polls.lines, ...again.lines]);
+    expect(shown.filter((line) => !lines.has(line))).toEqual([]);
+  });
+});
+
+describe('a log that is seen in part, as polls fail, and another one after it', () => {
+  /** A log that ended; of 400 lines that came meanwhile, or of the next log, only the end is shown. */
+  function partlyShown(isNext: boolean) {
+    const flaky = flakyLog(`${'.'.repeat(20)}FFFF.FFF`);
+    const { log, polls, write, answer } = flaky;
+    for (let poll = 0; poll < 20; poll++) {
+      write(10);
+      polls.poll(answer);
+    }
+    if (isNext) log.reset();
+    log.writeLines(Array.from({ length: 400 }, (_, index) => `more ${index}`));
+    while (polls.state.progress.unsettled === undefined) polls.poll(answer);
+    if (!isNext) log.reset();
+    log.writeLines(Array.from({ length: 30 }, (_, index) => `last ${index}`));
+    for (let poll = 0; poll < 8; poll++) polls.poll(answer);
+    return flaky;
+  }
+
+  test('what was shown of the one that ended is delivered', () => {
+    const { polls, shown } = partlyShown(false);
+    expect(polls.lines).toEqual([...new Set(shown)]);
+    expect(polls.gaps.map(({ reason }) => reason)).toEqual(['overrun', 'reset']);
+  });
+
+  test('what was shown of the one that began stands in it', () => {
+    const { log, polls } = partlyShown(true);
+    expect(polls.lines).toEqual(log.written.map(({ text }) => text));
+    expect(polls.gaps.map(({ reason }) => reason)).toEqual(['reset']);
+  });
 });
