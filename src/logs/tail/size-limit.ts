@@ -14,6 +14,8 @@ export interface SizeLimit {
   readonly failedAt: number;
   /** Milliseconds after which so many are asked for again. */
   readonly waitMs: number;
+  /** The service, or the client, has said that it was the size. */
+  readonly isSure?: boolean | undefined;
 }
 
 /** Lines; the first may be cut, and what stands after the last line's end may count as one. */
@@ -81,5 +83,5 @@ export interface AnswerSize {
 export function limitAfterAnswer(limit: SizeLimit, { tail, bytes }: AnswerSize): SizeLimit | undefined {
   if (tail >= MAX_TAIL) return undefined;
   if (bytes < NEARLY * limit.fails) return { ...limit, fits: Math.max(limit.fits, bytes) };
-  return { fits: bytes, fails: 2 * bytes, failedAt: 0, waitMs: FIRST_WAIT_MS };
+  return { fits: bytes, fails: 2 * bytes, failedAt: 0, waitMs: FIRST_WAIT_MS, isSure: limit.isSure };
 }

@@ -17,7 +17,7 @@ const START_SPREAD_MS = 4_000;
 describe('one outage of 11 s with a TTL of 20 s', () => {
   test(
     `loses nothing, whatever its kind and wherever it falls (seed ${SEED})`,
-    { timeout: 150_000 },
+    { timeout: 300_000 },
     async () => {
       const random = createRandom(SEED);
       const cells = Object.entries(OUTAGES).flatMap(([kind, outage], row) =>

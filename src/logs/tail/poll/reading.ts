@@ -50,7 +50,11 @@ export function readTexts(
     const reading: Reading = { ...common, text, past: state.past?.[level] };
     const outcome = begun
       ? takeTail(progress.streams[level] ?? EMPTY_STREAM, reading)
-      : beginStream(reading, state.start === 'all');
+      : // What is too large for sure is not asked for a second time before anything is taken.
+        beginStream(
+          { ...reading, widest: progress.sizeLimit?.isSure ? tail : widest },
+          state.start === 'all',
+        );
     if (outcome.kind === 'insufficient') return outcome;
     if (outcome.kind === 'held') held.push([level, outcome.stream]);
     else taken.push([level, outcome]);

@@ -66,7 +66,7 @@ function suspecting(state: GroupState, tail: number, now: number): GroupState {
 /** It is the size. */
 function limited(state: GroupState, tail: number, now: number): GroupState {
   const { suspectedTail: _, supposedLimit: __, progress, ...rest } = state;
-  return { ...rest, progress: { ...progress, sizeLimit: limitOf(state, tail, now) } };
+  return { ...rest, progress: { ...progress, sizeLimit: { ...limitOf(state, tail, now), isSure: true } } };
 }
 
 function limitOf(state: GroupState, tail: number, now: number): SizeLimit {
