@@ -91,10 +91,11 @@ test.skipIf(spawnSync('script', ['--version']).status !== 0)(
     await using emulator = await startEmulator({
       seed: { ...seed, workergroups: [{ id: 7, lines_per_second: 200 }] },
     });
-    // script gives the program a terminal, which nobody reads once its own output is full.
+    // script gives the program a terminal, which nobody reads once its own output is full. It ends its own child when
+    // the terminal closes: a shell is between them, and says how the program ended.
     await using program = startProgram(
       'script',
-      ['-qfec', `"${process.execPath}" "${root}src/cli/main.ts" run`, '/dev/null'],
+      ['-qfc', `"${process.execPath}" "${root}src/cli/main.ts" run; echo "ended with $?"`, '/dev/null'],
       {
         PILOTLIGHT_API_KEY: emulator.apiKey,
         PILOTLIGHT_BASE_URL: emulator.url,
@@ -105,9 +106,7 @@ test.skipIf(spawnSync('script', ['--version']).status !== 0)(
       },
     );
     await program.seen(/pilotlight started/);
-    const heart = Number(
-      readFileSync(`/proc/${program.child.pid}/task/${program.child.pid}/children`, 'utf8'),
-    );
+    const heart = childOf(childOf(program.child.pid));
     try {
       program.child.stdout?.pause();
       const before = emulator.deployments.get(42).beats;
@@ -121,7 +120,7 @@ test.skipIf(spawnSync('script', ['--version']).status !== 0)(
       // It would outlive the terminal, whose end is a SIGHUP: that reloads it.
       process.kill(heart, 'SIGTERM');
     }
-    expect(await program.exit).toBe(0);
+    expect(await program.seen(/ended with (\d+)/)).toMatchObject({ 1: '0' });
   },
 );
 
@@ -159,4 +158,8 @@ async function untilBorn(pid: () => number): Promise<number> {
       await delay(5);
     }
   }
+}
+
+function childOf(pid: number | undefined): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
 }
