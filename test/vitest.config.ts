@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-// Hundreds of tests start the program from its sources: compiled once, each start takes half the processor time.
+// What tests start from sources is compiled once: each start takes half the processor time.
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'pilotlight-test-compile-cache');
 
 /**
@@ -16,6 +16,9 @@ function project(name: string, timeout: number, order = {}) {
   return { extends: true as const, test: { name, include, ...timeouts, ...order } };
 }
 
+/** For suites that start the program. */
+const started = { globalSetup: ['test/support/built-program.ts'] };
+
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
@@ -26,12 +29,12 @@ export default defineConfig({
     projects: [
       project('unit', 60_000),
       project('simulation', 120_000),
-      project('integration', 60_000),
-      project('browser', 60_000),
+      project('integration', 60_000, started),
+      project('browser', 60_000, started),
       project('container', 300_000),
-      project('e2e', 120_000),
+      project('e2e', 120_000, started),
       // In real time, and with the machine to itself: when all others have ended.
-      project('alone', 180_000, { sequence: { groupOrder: 1 }, maxWorkers: 1 }),
+      project('alone', 180_000, { ...started, sequence: { groupOrder: 1 }, maxWorkers: 1 }),
     ],
   },
 });

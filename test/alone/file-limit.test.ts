@@ -16,6 +16,7 @@ import { describeWith, hasCommand, root } from '../support/optional.ts';
 import { createPrivateCa, startTlsFront } from '../support/private-ca.ts';
 import { startProgram } from '../support/process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { PROGRAM } from '../support/program.ts';
 
 const TTL_S = 60;
 const OUTAGE_MS = 0.55 * TTL_S * 1000;
@@ -123,7 +124,7 @@ describeWith(
     await using trouble = await makeTrouble(emulator);
     await using program = startProgram(
       'bash',
-      ['-c', `ulimit -n ${FILES} && exec "${process.execPath}" "${root}src/cli/main.ts" run`],
+      ['-c', `ulimit -n ${FILES} && exec "${process.execPath}" "${PROGRAM}" run`],
       {
         ...trouble.environment,
         PILOTLIGHT_API_KEY: emulator.apiKey,

@@ -1,6 +1,7 @@
 /** A child process as a user starts it, with what it printed. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { root } from './optional.ts';
+import { PROGRAM } from './program.ts';
 
 export interface Program extends AsyncDisposable {
   readonly child: ChildProcess;
@@ -19,7 +20,7 @@ export function startPilotlight(
   env: Record<string, string> = {},
   cwd?: string,
 ): Program {
-  return startProgram(process.execPath, [`${root}src/cli/main.ts`, ...args], env, cwd);
+  return startProgram(process.execPath, [PROGRAM, ...args], env, cwd);
 }
 
 export function startProgram(

@@ -86,10 +86,10 @@ function describeError(error: unknown): Record<string, unknown> {
   return { type: typeof error };
 }
 
-/** Human-readable lines; loaded only when asked for. */
+/** Human-readable lines; loaded only when asked for, and whole: a bundle knows no names of a CommonJS package. */
 async function prettyPrinter(destination: LoggerOptions['destination']): Promise<DestinationStream> {
-  const { prettyFactory } = await import('pino-pretty');
-  const pretty = prettyFactory({
+  const { default: pinoPretty } = await import('pino-pretty');
+  const pretty = pinoPretty.prettyFactory({
     colorize: destination.isTerminal ?? false,
     singleLine: true,
     translateTime: 'HH:MM:ss.l',

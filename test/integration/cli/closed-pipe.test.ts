@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { processConsole } from '../../../src/cli/console.ts';
 import { createProgram } from '../../../src/cli/program.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
-import { root } from '../../support/optional.ts';
 import { startPilotlight, startProgram, type Program } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { PROGRAM } from '../../support/program.ts';
 
 let emulator: Emulator;
 let daemon: Program;
@@ -49,7 +49,7 @@ interface Piped {
 
 /** Exit code of the program in `script`, where it is `$PILOTLIGHT`, and what was printed outside of the pipe. */
 async function runScript(script: string): Promise<Piped> {
-  const pilotlight = `'${process.execPath}' '${root}src/cli/main.ts'`;
+  const pilotlight = `'${process.execPath}' '${PROGRAM}'`;
   const words = ['-c', script.replaceAll('pilotlight', () => pilotlight)];
   await using program = startProgram('sh', words, environment, folder.path);
   return { code: await program.exit, said: program.stdout() + program.stderr() };

@@ -5,10 +5,11 @@ import { until } from '../../support/daemon.ts';
 import { root } from '../../support/optional.ts';
 import { startProgram, type Program } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { PROGRAM } from '../../support/program.ts';
 
 /** In a session of its own, so that a signal can go to all of its processes, as a terminal sends it. */
 function startDemo(): Program {
-  return startProgram('setsid', [process.execPath, join(root, 'src/cli/main.ts'), 'demo']);
+  return startProgram('setsid', [process.execPath, PROGRAM, 'demo']);
 }
 
 function pidOf({ child: { pid } }: Program): number {
@@ -65,7 +66,7 @@ test('runs from a folder with a space in its name', { timeout: 120_000 }, async 
 });
 
 test('a day in lines, one an hour, ends with a summary of what has passed', async () => {
-  await using day = startProgram(process.execPath, [join(root, 'src/cli/main.ts'), 'demo', '--day']);
+  await using day = startProgram(process.execPath, [PROGRAM, 'demo', '--day']);
   await day.seen(/^01:00 {2}load 0 of 0 units\/s ready; 0 ready, 0 starting, 2 cold; /m);
   day.child.kill('SIGINT');
   expect(await day.exit).toBe(0);
@@ -74,13 +75,7 @@ test('a day in lines, one an hour, ends with a summary of what has passed', asyn
 });
 
 test('a day and a length exclude one another', async () => {
-  await using day = startProgram(process.execPath, [
-    join(root, 'src/cli/main.ts'),
-    'demo',
-    '--day',
-    '--for',
-    '5s',
-  ]);
+  await using day = startProgram(process.execPath, [PROGRAM, 'demo', '--day', '--for', '5s']);
   expect(await day.exit).toBe(2);
   expect(day.stderr()).toMatch(/--day.*--for|--for.*--day/);
 });

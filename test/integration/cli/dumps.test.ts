@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { until } from '../../support/daemon.ts';
-import { root } from '../../support/optional.ts';
 import { startProgram } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { PROGRAM } from '../../support/program.ts';
 
 test("Node's report of a command has no key in it", async () => {
   using folder = temporaryFolder();
@@ -15,7 +15,7 @@ test("Node's report of a command has no key in it", async () => {
     PILOTLIGHT_BASE_URL: emulator.url,
     NODE_OPTIONS: '--report-on-signal --report-signal=SIGUSR2',
   };
-  const words = [`${root}src/cli/main.ts`, 'logs', '7', '-f'];
+  const words = [PROGRAM, 'logs', '7', '-f'];
   await using program = startProgram(process.execPath, words, env, folder.path);
   await until(() => program.stdout() !== '');
   program.child.kill('SIGUSR2');

@@ -2,9 +2,10 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
-import { describeWith, root } from '../../support/optional.ts';
+import { describeWith } from '../../support/optional.ts';
 import { startProgram } from '../../support/process.ts';
 import { canMount, smallDisk } from '../../support/small-disk.ts';
+import { PROGRAM } from '../../support/program.ts';
 
 describeWith(
   'mount',
@@ -25,7 +26,7 @@ describeWith(
       using disk = smallDisk(32);
       await using program = startProgram(
         'sh',
-        ['-c', `exec "$0" "$1" ${words} >"$OUTPUT"`, process.execPath, `${root}src/cli/main.ts`],
+        ['-c', `exec "$0" "$1" ${words} >"$OUTPUT"`, process.execPath, PROGRAM],
         {
           OUTPUT: join(disk.path, 'out'),
           PILOTLIGHT_API_KEY: emulator.apiKey,

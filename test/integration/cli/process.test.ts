@@ -3,8 +3,9 @@ import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { totpCode } from '../../../src/client/flows/tfa-proof.ts';
 import { DEFAULT_TOTP_SECRET, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
-import { describeWith, hasCommand, root } from '../../support/optional.ts';
+import { describeWith, hasCommand } from '../../support/optional.ts';
 import { startPilotlight, startProgram } from '../../support/process.ts';
+import { PROGRAM } from '../../support/program.ts';
 
 function connectionOf(emulator: Emulator): Record<string, string> {
   return { PILOTLIGHT_API_KEY: emulator.apiKey, PILOTLIGHT_BASE_URL: emulator.url };
@@ -29,7 +30,7 @@ test('an answer goes to stdout alone, and a complaint to stderr alone', async ()
 });
 
 test('a reader that leaves early, as head does, is no reason for a stack', async () => {
-  const command = `'${process.execPath}' '${root}src/cli/main.ts' openapi | head -n 1`;
+  const command = `'${process.execPath}' '${PROGRAM}' openapi | head -n 1`;
   await using program = startProgram('sh', ['-c', command]);
   expect([await program.exit, program.stdout(), program.stderr()]).toEqual([0, '{\n', '']);
 });
@@ -41,7 +42,7 @@ describeWith(
 )('at a terminal', () => {
   test('a code is asked for and not shown', async () => {
     await using emulator = await startEmulator();
-    const command = `'${process.execPath}' '${root}src/cli/main.ts' tfa regenerate-backup-codes`;
+    const command = `'${process.execPath}' '${PROGRAM}' tfa regenerate-backup-codes`;
     const child = spawn('script', ['-qec', command, '/dev/null'], {
       env: { ...process.env, ...connectionOf(emulator) },
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -61,7 +62,7 @@ describeWith(
 
   test('Ctrl-C at the question ends with 130', async () => {
     await using emulator = await startEmulator();
-    const command = `'${process.execPath}' '${root}src/cli/main.ts' tfa login`;
+    const command = `'${process.execPath}' '${PROGRAM}' tfa login`;
     const child = spawn('script', ['-qec', command, '/dev/null'], {
       env: { ...process.env, ...connectionOf(emulator) },
       stdio: ['pipe', 'pipe', 'inherit'],

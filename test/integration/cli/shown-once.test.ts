@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pilotlight } from '../../support/console.ts';
-import { root } from '../../support/optional.ts';
 import { startPilotlight, startProgram } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { PROGRAM } from '../../support/program.ts';
 
 let answer: (response: ServerResponse, path: string) => void;
 const server = createServer((request, response) => {
@@ -118,7 +118,7 @@ describe('where standard output does not take it, standard error does', () => {
     answer = (response) => void response.end(KEY);
     await using program = startProgram(
       'sh',
-      ['-c', 'exec "$0" "$@" >/dev/full', process.execPath, `${root}src/cli/main.ts`, ...words],
+      ['-c', 'exec "$0" "$@" >/dev/full', process.execPath, PROGRAM, ...words],
       ENVIRONMENT(),
     );
     expect(await program.exit).toBe(1);
@@ -130,7 +130,7 @@ describe('where standard output does not take it, standard error does', () => {
     answer = (response) => void response.end(body);
     using folder = temporaryFolder();
     const script = 'mkfifo p; : <p & exec 3>p; wait; exec "$0" "$@" >&3';
-    const words = ['-c', script, process.execPath, `${root}src/cli/main.ts`, ...CREATE_KEY];
+    const words = ['-c', script, process.execPath, PROGRAM, ...CREATE_KEY];
     await using program = startProgram('sh', words, ENVIRONMENT(), folder.path);
     expect(await program.exit).toBe(1);
     expect(program.stderr()).toContain('s3cret');

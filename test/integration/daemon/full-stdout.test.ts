@@ -5,9 +5,10 @@ import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { until } from '../../support/daemon.ts';
-import { describeWith, root } from '../../support/optional.ts';
+import { describeWith } from '../../support/optional.ts';
 import { startProgram } from '../../support/process.ts';
 import { canMount, smallDisk } from '../../support/small-disk.ts';
+import { PROGRAM } from '../../support/program.ts';
 
 const GROUP = 7;
 
@@ -22,7 +23,7 @@ describeWith(
     });
     using disk = smallDisk(256);
     const output = join(disk.path, 'stdout');
-    const node = [process.execPath, `${root}src/cli/main.ts`, 'run'];
+    const node = [process.execPath, PROGRAM, 'run'];
     await using daemon = startProgram('sh', ['-c', 'exec "$0" "$@" >"$OUTPUT"', ...node], {
       OUTPUT: output,
       PILOTLIGHT_API_KEY: emulator.apiKey,

@@ -6,10 +6,11 @@ import { startEmulator } from '../../../src/emulator/index.ts';
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
 import { startEchoingService } from '../../support/echoing-service.ts';
-import { hasCommand, root } from '../../support/optional.ts';
+import { hasCommand } from '../../support/optional.ts';
 import { startProgram } from '../../support/process.ts';
 import { leaks } from '../../support/secret-writings.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { PROGRAM } from '../../support/program.ts';
 
 const KEY = 'sk-"quoted"\\and%20more/5f1c9a';
 const TOKEN = 'metrics token+77aa&b=c';
@@ -142,7 +143,7 @@ describe.concurrent('files', TOGETHER, () => {
         PILOTLIGHT_LOG_FILE: log,
         PILOTLIGHT_LOG_FILE_MAX_BYTES: '2KB',
       };
-      const script = `umask ${umask}; exec '${process.execPath}' '${root}src/cli/main.ts' run`;
+      const script = `umask ${umask}; exec '${process.execPath}' '${PROGRAM}' run`;
       const modes = async (directory: string): Promise<string[]> => {
         await using program = startProgram('sh', ['-c', script], { ...env, PILOTLIGHT_STATE_DIR: directory });
         emulator.workergroups.append(
@@ -191,7 +192,7 @@ describe.skipIf(!hasCommand('sh', '-c', 'test "$(cat /proc/sys/kernel/core_patte
           PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
           NODE_OPTIONS: '--report-on-signal --report-signal=SIGUSR2 --report-uncaught-exception',
         };
-        const script = `ulimit -c unlimited; exec '${process.execPath}' '${root}src/cli/main.ts' run`;
+        const script = `ulimit -c unlimited; exec '${process.execPath}' '${PROGRAM}' run`;
         const dumps = join(folder.path, 'dumps');
         mkdirSync(dumps);
         await using program = startProgram('sh', ['-c', script], env, dumps);

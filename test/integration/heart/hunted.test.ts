@@ -9,9 +9,9 @@ import { startEmulator } from '../../../src/emulator/index.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startDaemonProcess, daemonPid } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
-import { root } from '../../support/optional.ts';
 import { startProgram } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { PROGRAM } from '../../support/program.ts';
 
 const seed = { deployments: [42, 43].map((id) => ({ id, ttl: 60 })) };
 
@@ -68,7 +68,7 @@ test('without a file descriptor left for the daemon the heart beats, tries again
   });
   await using program = startProgram(
     'bash',
-    ['-c', `ulimit -n 26 && exec "${process.execPath}" "${root}src/cli/main.ts" run`],
+    ['-c', `ulimit -n 26 && exec "${process.execPath}" "${PROGRAM}" run`],
     {
       PILOTLIGHT_API_KEY: emulator.apiKey,
       PILOTLIGHT_BASE_URL: emulator.url,
@@ -95,7 +95,7 @@ test.skipIf(spawnSync('script', ['--version']).status !== 0)(
     // the terminal closes: a shell is between them, and says how the program ended.
     await using program = startProgram(
       'script',
-      ['-qfc', `"${process.execPath}" "${root}src/cli/main.ts" run; echo "ended with $?"`, '/dev/null'],
+      ['-qfc', `"${process.execPath}" "${PROGRAM}" run; echo "ended with $?"`, '/dev/null'],
       {
         PILOTLIGHT_API_KEY: emulator.apiKey,
         PILOTLIGHT_BASE_URL: emulator.url,
