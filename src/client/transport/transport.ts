@@ -94,6 +94,15 @@ function nextTurn(): Promise<void> {
   });
 }
 
+/** The last is what undici makes of Node's ETIMEDOUT where it tried several addresses. */
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
 /** What kind of connection failure an error of the transport is. */
 export function transportReason(error: Error): TransportReason {
   const code = errorCode(error);
@@ -103,7 +112,7 @@ export function transportReason(error: Error): TransportReason {
   if (['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET', 'UND_ERR_CLOSED'].includes(code))
     return 'reset';
   if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ENODATA'].includes(code)) return 'dns';
-  if (['EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ETIMEDOUT'].includes(code)) return 'unreachable';
+  if (UNREACHABLE.has(code)) return 'unreachable';
   // The proxy's own refusal of a CONNECT has no code but that of an abort; a real abort never comes here.
   if (code.startsWith('UND_ERR_PRX') || code === 'UND_ERR_ABORTED') return 'proxy';
   if (/^(ERR_TLS|ERR_SSL|UNABLE_TO_)|CERT|^EPROTO$/.test(code)) return 'tls';
