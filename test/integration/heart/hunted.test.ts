@@ -39,6 +39,20 @@ test('SIGHUP with a file that the daemon refuses changes nothing, the heart neit
   expect(emulator.deployments.get(43).beats).toBe(0);
 });
 
+test('signals that are meant for other programs end nothing, and open no debugger', async () => {
+  await using emulator = await startEmulator({ seed });
+  await using program = await startDaemonProcess({
+    API_KEY: emulator.apiKey,
+    BASE_URL: emulator.url,
+    DEPLOYMENTS: '42@60s',
+  });
+  for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) program.signalBoth(signal);
+  // Those before it have been delivered by then.
+  program.child.kill('SIGHUP');
+  await program.seen(/configuration reloaded/);
+  expect(program.stderr()).not.toMatch(/Debugger listening|the daemon ended/);
+});
+
 test('a Redis that takes connections and never answers is said to be away, and tried again', async () => {
   const sockets = new Set<Socket>();
   let connections = 0;
