@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
+import { startDaemonChild } from '../../../src/heartbeat/process/supervision/daemon-child.ts';
 import { startDaemonProcess, daemonPid } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
 import { root } from '../../support/optional.ts';
@@ -51,6 +52,14 @@ test('signals that are meant for other programs end nothing, and open no debugge
   program.child.kill('SIGHUP');
   await program.seen(/configuration reloaded/);
   expect(program.stderr()).not.toMatch(/Debugger listening|the daemon ended/);
+});
+
+test('from its birth on a daemon is what the kernel ends first when memory runs out', async () => {
+  const daemon = startDaemonChild({ restarts: 0, stdout: 1, stderr: 2, heapMebibytes: 64, environment: {} });
+  const score = readFileSync(`/proc/${daemon.pid}/oom_score_adj`, 'utf8');
+  daemon.kill();
+  await daemon.ended;
+  expect(Number(score)).toBe(500);
 });
 
 test('a Redis that takes connections and never answers is said to be away, and tried again', async () => {
