@@ -113,7 +113,7 @@ export class ThrottledError extends ApiError {
   override readonly code = 'throttled';
 }
 
-/** `too-large`: the answer is larger than what the call takes. */
+/** `too-large`: the answer is larger than what the call takes. `malformed`: what came is no HTTP. */
 export type TransportReason =
   | 'refused'
   | 'reset'
@@ -122,6 +122,7 @@ export type TransportReason =
   | 'unreachable'
   | 'proxy'
   | 'too-large'
+  | 'malformed'
   | 'other';
 
 /** No answer, or half of one: the connection failed. The request may have taken effect. */

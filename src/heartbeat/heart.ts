@@ -11,6 +11,7 @@ import { AppWatch } from './app/app-watch.ts';
 import { createAskApp } from './app/ask-app.ts';
 import { createBeatPort } from './driver/beat.ts';
 import type { Remark } from './discovery/findings.ts';
+import { listOf } from './discovery/relevant-rows.ts';
 import type { TimingSettings } from './discovery/resolve.ts';
 import type { Wanted } from './discovery/wanted.ts';
 import { DeploymentWatch } from './discovery/watch.ts';
@@ -99,12 +100,16 @@ export class Heart {
   constructor(options: HeartOptions) {
     const { apiKey, baseUrl, deployments, settings, listener, attemptsAtOnce = 512 } = options;
     this.#options = options;
-    this.#client = createPartialClient(OPERATIONS, {
-      transport: this.#transport,
-      baseUrl,
-      apiKey: () => apiKey.current(),
-      observe: { exchange: (event) => listener.exchange(event) },
-    });
+    const list = listOf(OPERATIONS['deployments.list'], (body) => this.#watch.relevantRows(body));
+    this.#client = createPartialClient<keyof typeof OPERATIONS>(
+      { ...OPERATIONS, 'deployments.list': list },
+      {
+        transport: this.#transport,
+        baseUrl,
+        apiKey: () => apiKey.current(),
+        observe: { exchange: (event) => listener.exchange(event) },
+      },
+    );
     const ports = this.#systemPorts();
     this.#driver = new HeartbeatDriver({
       key: apiKey.current(),

@@ -112,6 +112,8 @@ const USER_AGENT = 'pilotlight';
 export function requestHeaders(request: WireRequest, key: string | undefined): Record<string, string> {
   return {
     accept: 'application/json',
+    // Without it any coding would do (RFC 9110 §12.5.3), and none but this is read.
+    'accept-encoding': 'identity',
     'user-agent': USER_AGENT,
     ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),

@@ -1,5 +1,6 @@
 /** The connections of one transport, to all its origins: those in use, and the idle ones that wait to be used again. */
 import type { SecureContext } from 'node:tls';
+import { AddressPatience } from './address-patience.ts';
 import { Connection } from './connection.ts';
 import { createLookup, type Resolve } from './lookup.ts';
 
@@ -8,6 +9,7 @@ const MAX_IDLE = 64;
 
 export class ConnectionPool {
   readonly #lookup: ReturnType<typeof createLookup>;
+  readonly #patience = new AddressPatience();
   readonly #open = new Set<Connection>();
   /** The one that was used last is the last. */
   readonly #idle: Connection[] = [];
@@ -31,6 +33,7 @@ export class ConnectionPool {
   create(origin: string): Connection {
     const connection = new Connection(origin, {
       lookup: this.#lookup,
+      patience: this.#patience,
       // One for all: to make it anew takes half of the processor time of a TLS connection. node:tls is loaded where
       // TLS is spoken, as undici loads it.
       secureContext: () =>

@@ -11,6 +11,7 @@ import type { SecureContext } from 'node:tls';
 import type { Client, Dispatcher } from 'undici';
 import { BODY_TOO_LARGE, BoundedBody } from '../../wire/body.ts';
 import type { WireResponse } from '../../wire/response.ts';
+import type { AddressPatience } from './address-patience.ts';
 import type { Lookup } from './lookup.ts';
 import { createAgent, createSocketClient } from './undici.ts';
 
@@ -30,6 +31,7 @@ export interface ConnectionRequest {
 
 export interface ConnectionParts {
   readonly lookup: Lookup;
+  readonly patience: AddressPatience;
   readonly secureContext: () => SecureContext;
   readonly onClosed: (connection: Connection) => void;
 }
@@ -57,13 +59,19 @@ export class Connection {
   readonly #life = new AbortController();
   readonly #dispatcher: Dispatcher;
   readonly #closed: () => void;
+  readonly #patience: AddressPatience;
+  readonly #patienceMs: number;
+  readonly #bornAt = performance.now();
+  #isMade = false;
 
   /**
    * Does nothing until the first request. `onClosed`: its socket was there, and is gone (may be said twice).
    * `secureContext` is asked for where the origin speaks TLS.
    */
-  constructor(origin: string, { lookup, secureContext, onClosed }: ConnectionParts) {
+  constructor(origin: string, { lookup, patience, secureContext, onClosed }: ConnectionParts) {
     this.origin = origin;
+    this.#patience = patience;
+    this.#patienceMs = patience.ms;
     const isTls = origin.startsWith('https:');
     const tls = isTls ? { secureContext: secureContext() } : {};
     this.#closed = () => onClosed(this);
@@ -73,6 +81,7 @@ export class Connection {
       // What Node and undici both call `signal` ends a socket, whatever it is doing.
       signal,
       timeout: 0,
+      autoSelectFamilyAttemptTimeout: this.#patienceMs,
       lookup: (...[hostname, options, callback]: Parameters<Lookup>) =>
         lookup(hostname, options, callback, signal),
     };
@@ -106,7 +115,10 @@ export class Connection {
       this.#dispatch(
         { origin: this.origin, path, method, headers, body: body ?? null },
         {
-          onRequestStart: () => onConnected?.(),
+          onRequestStart: () => {
+            this.#made();
+            onConnected?.();
+          },
           onResponseStart(_, statusCode, fields) {
             // 1xx are not the answer.
             if (statusCode < 200) return;
@@ -140,8 +152,15 @@ export class Connection {
     }
   }
 
+  #made(): void {
+    if (this.#isMade) return;
+    this.#isMade = true;
+    this.#patience.connected(this.#patienceMs, performance.now() - this.#bornAt);
+  }
+
   /** At once; resolves when nothing of it is left. */
   async destroy(reason: Error): Promise<void> {
+    if (!this.#isMade) this.#patience.failed(this.#patienceMs);
     // First, for a client that lives would connect again.
     const ended = this.#dispatcher.destroy(reason).catch(() => {});
     this.#life.abort(reason);

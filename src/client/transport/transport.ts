@@ -94,18 +94,32 @@ function nextTurn(): Promise<void> {
   });
 }
 
+/** EPERM and EACCES: a firewall of this machine. The last is Node's ETIMEDOUT where it tried several addresses. */
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EPERM',
+  'EACCES',
+  'EADDRNOTAVAIL',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
 /** What kind of connection failure an error of the transport is. */
 export function transportReason(error: Error): TransportReason {
   const code = errorCode(error);
-  if (code === undefined) return 'other';
+  // Undici's own, which has no code of its own.
+  if (code === undefined) return error.name === 'HTTPParserError' ? 'malformed' : 'other';
   if (code === 'ECONNREFUSED') return 'refused';
   if (code === BODY_TOO_LARGE) return 'too-large';
   if (['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET', 'UND_ERR_CLOSED'].includes(code))
     return 'reset';
   if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ENODATA'].includes(code)) return 'dns';
-  if (['EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ETIMEDOUT'].includes(code)) return 'unreachable';
+  if (UNREACHABLE.has(code)) return 'unreachable';
   // The proxy's own refusal of a CONNECT has no code but that of an abort; a real abort never comes here.
   if (code.startsWith('UND_ERR_PRX') || code === 'UND_ERR_ABORTED') return 'proxy';
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'malformed';
   if (/^(ERR_TLS|ERR_SSL|UNABLE_TO_)|CERT|^EPROTO$/.test(code)) return 'tls';
   return 'other';
 }

@@ -23,10 +23,19 @@ export function createDirectAgent(options: DirectAgentType.Options): Dispatcher 
   return new Constructor(options);
 }
 
-/** One that asks the proxy that the environment names for an origin. */
+/**
+ * One that asks the proxy that the environment names for an origin. An empty variable counts as not set, as everywhere
+ * here and in curl: compose files pass both cases of a name on, and undici would take the empty one.
+ */
 export function createAgent(options: AgentType.Options): Dispatcher {
   const Constructor = agent as typeof AgentType;
-  return new Constructor(options);
+  const { env } = process;
+  return new Constructor({
+    httpProxy: env['http_proxy'] || env['HTTP_PROXY'] || '',
+    httpsProxy: env['https_proxy'] || env['HTTPS_PROXY'] || '',
+    noProxy: env['no_proxy'] || env['NO_PROXY'] || '',
+    ...options,
+  });
 }
 
 /** One socket to one origin, or to a proxy; `connect` is the method that undici's entry would have given it. */

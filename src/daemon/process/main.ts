@@ -4,6 +4,7 @@
  * also while the rest of the program is still being loaded.
  */
 process.umask(0o077); // Whatever it makes is for this user alone.
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const)
+  process.on(signal, () => {});
 
 await import('./serve.ts');

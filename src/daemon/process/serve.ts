@@ -1,5 +1,4 @@
 /** The daemon in its process (main.ts): from the configuration to the end of the link. */
-import { writeFileSync } from 'node:fs';
 import { credentialsOf } from '../../config/credentials.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { loadConfig } from '../../config/load.ts';
@@ -22,10 +21,7 @@ const FLUSH_MS = 500;
 const ORPHAN_MS = 2_000;
 /** Part of the time that the heart gives for the end that is kept for the last messages, ms. */
 const END_MS = 300;
-/** When memory runs out, the kernel kills this process before the heart (man 5 proc). */
-const OOM_SCORE = '500';
 
-raiseOomScore();
 const destination = messageDestination(DAEMON_STDERR);
 let daemon: Daemon | undefined;
 let ending = false;
@@ -85,12 +81,4 @@ function heartLink(): Link<DaemonMessage, HeartMessage> {
       process.on('message', (message) => hear(message as HeartMessage));
     },
   };
-}
-
-function raiseOomScore(): void {
-  try {
-    writeFileSync('/proc/self/oom_score_adj', OOM_SCORE);
-  } catch {
-    // Not Linux, or no such file: then the kernel chooses by size, and this process is the larger one.
-  }
 }

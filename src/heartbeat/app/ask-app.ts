@@ -24,6 +24,7 @@ const WORDS: Readonly<Record<TransportReason, string>> = {
   unreachable: 'it cannot be reached',
   proxy: 'it cannot be reached',
   'too-large': 'its answer was too large',
+  malformed: 'its answer is no whole HTTP answer',
   other: 'its answer is no whole HTTP answer',
 };
 

@@ -1,8 +1,8 @@
 /**
- * What the service has told of the deployments that are wanted, pure. What it says is taken at once; what it does
- * not say is doubted: a field that is missing once, and a deployment that is missing from a list, stay as they were.
- * So does the name by which one is wanted, where an answer has another: a heartbeat too many costs nothing, one too few
- * the deployment.
+ * What the service has told of the deployments that are wanted, pure. What it does not say is doubted: a field that is
+ * missing once, and a deployment that is missing from a list, stay as they were. What it says is taken at once, unless
+ * fewer heartbeats would follow: another name than the one by which it is wanted, a longer TTL or none, that it is
+ * stopped. A heartbeat too many costs nothing, one too few the deployment.
  */
 import { DEFAULT_TAG, type Deployment } from '../../contract/operations/serverless/deployment.ts';
 import type { Wanted } from './wanted.ts';
@@ -25,6 +25,8 @@ export interface Known {
   readonly missing: Doubt | undefined;
   /** Answers that gave it another name or tag, by which it is not wanted; `name` and `tag` stay meanwhile. */
   readonly renamed: Doubt | undefined;
+  /** Answers by which fewer heartbeats would do; `ttl` and `stopped` stay meanwhile. */
+  readonly eased: Doubt | undefined;
   /** It is missing from the lists, and the service itself says that it is no more. */
   readonly gone: boolean;
 }
@@ -106,7 +108,7 @@ function learn(
   isWanted: (known: Pick<Known, 'id' | 'name' | 'tag'>) => boolean,
   now: number,
 ): Known | undefined {
-  const known = merge(before, row);
+  const known = doubtEase(before, merge(before, row), now);
   if (isWanted(known)) return known;
   if (before === undefined || !isWanted(before)) return undefined;
   const renamed = again(before.renamed, now);
@@ -125,8 +127,24 @@ function merge(before: Known | undefined, row: Told): Known {
     stopped: state === undefined ? (before?.stopped ?? false) : state.trim().toLowerCase() === 'stopped',
     missing: before?.missing,
     renamed: undefined,
+    eased: undefined,
     gone: false,
   };
+}
+
+/** Nothing to doubt is what is known of it first, and what asks for more heartbeats. */
+function doubtEase(before: Known | undefined, known: Known, now: number): Known {
+  if (before === undefined) return known;
+  const isLonger = isLongerThan(before.ttl, known.ttl);
+  if (!isLonger && (before.stopped || !known.stopped)) return known;
+  const eased = again(before.eased, now);
+  if (isLasting(eased, now)) return known;
+  const ttl = isLonger ? before.ttl : known.ttl;
+  return { ...known, ttl, stopped: before.stopped && known.stopped, eased };
+}
+
+function isLongerThan(before: Known['ttl'], ttl: Known['ttl']): boolean {
+  return typeof before === 'number' && (ttl ?? Infinity) > before;
 }
 
 /** Seconds → ms; undefined for what no TTL can be. */

@@ -10,6 +10,7 @@ import { News, type Finding, type Remark } from './findings.ts';
 import { learnGone, learnList, learnOne, NOTHING_KNOWN, type Told } from './knowledge.ts';
 import { afterStart, afterTaken, afterThrottle, USUAL_PACE } from './pace.ts';
 import { afterReply, newQuestion, type Question } from './question.ts';
+import { relevantRows } from './relevant-rows.ts';
 import type { Reply } from './reply.ts';
 import { resolve, type Choice, type TimingSettings } from './resolve.ts';
 import { labelOf, type Wanted } from './wanted.ts';
@@ -91,6 +92,11 @@ export class DeploymentWatch {
     this.#open = new Map();
     this.#tell();
     this.#pump();
+  }
+
+  /** Of the body of a list, what it is asked for. */
+  relevantRows(body: unknown): unknown {
+    return relevantRows(body, this.#wanted, this.#knowledge);
   }
 
   #now(): number {

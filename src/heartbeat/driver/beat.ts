@@ -62,6 +62,7 @@ function outcomeOfRefusal(error: ApiError): Outcome {
   // Whoever answered was not the service: a gateway that lost its route, a framework, a page.
   if (status === 404) return { type: 'failed', reason: 'unreadable' };
   if (status >= 500) return { type: 'failed', reason: 'server-error' };
+  if (status >= 300 && status < 400) return { type: 'failed', reason: 'redirect' };
   return { type: 'failed', reason: status >= 200 && status < 300 ? 'rejected' : 'status' };
 }
 
@@ -79,6 +80,7 @@ function reasonOf(error: unknown): FailureReason {
     case 'proxy':
       return 'connect';
     case 'too-large':
+    case 'malformed':
       return 'unreadable';
     case 'other':
       return 'unknown';

@@ -45,9 +45,11 @@ export type FailureReason =
   | 'timeout'
   /** A status of 500 and above. */
   | 'server-error'
-  /** Any other status that is not 2xx: a redirect (never followed), 400, 409 and so on. */
+  /** 3xx, never followed: mostly from http to https, or to a page to log in. */
+  | 'redirect'
+  /** Any other status that is not 2xx: 400, 409 and so on. */
   | 'status'
-  /** 2xx, but the body is not the answer to a heartbeat: HTML, empty, not JSON. */
+  /** 2xx, but the body is not the answer to a heartbeat: HTML, empty, not JSON; or it is no HTTP at all. */
   | 'unreadable'
   /** 2xx and readable, but `success: false`. */
   | 'rejected'
@@ -64,6 +66,7 @@ export const FAILURE_LABELS = [
   'reset',
   'timeout',
   'server-error',
+  'redirect',
   'status',
   'unreadable',
   'rejected',

@@ -46,6 +46,7 @@ function whetherCut(reason: TransportReason): Refusal['tooLarge'] {
     case 'too-large':
       return 'surely';
     case 'reset':
+    case 'malformed':
     case 'other':
       return 'perhaps';
     case 'refused':

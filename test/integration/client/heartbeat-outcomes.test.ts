@@ -1,6 +1,6 @@
 /** What a heartbeat's answer is to the engine, from the bytes of a real server on. */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { createBeatPort } from '../../../src/heartbeat/driver/beat.ts';
@@ -29,18 +29,22 @@ afterAll(async () => {
   server.close();
 });
 
-async function beat(given: Answer): Promise<{ outcome: Outcome; connected: number }> {
-  answer = given;
-  let connected = 0;
-  const outcome = await createBeatPort(client)({
+function beatOver(over: Client, connected = (): void => {}): Promise<Outcome> {
+  return createBeatPort(over)({
     deploymentId: 42,
     key: 'key',
     keyGeneration: 1,
     timeoutMs: 10_000,
     fresh: false,
     signal: new AbortController().signal,
-    connected: () => (connected += 1),
+    connected,
   });
+}
+
+async function beat(given: Answer): Promise<{ outcome: Outcome; connected: number }> {
+  answer = given;
+  let connected = 0;
+  const outcome = await beatOver(client, () => (connected += 1));
   return { outcome, connected };
 }
 
@@ -74,10 +78,25 @@ test.each<[status: number, body: string, outcome: object, headers?: Record<strin
   [403, '{"error":"auth_error","msg":"expired session"}', { type: 'unauthorized' }],
   [403, '{"error":"forbidden","msg":"no"}', { type: 'unauthorized' }],
   [401, '', { type: 'unauthorized' }],
-  [301, '', failed('status'), { location: '/elsewhere' }],
+  [301, '', failed('redirect'), { location: '/elsewhere' }],
+  [308, '', failed('redirect'), { location: 'https://elsewhere.test/' }],
+  [400, 'The plain HTTP request was sent to HTTPS port', failed('status')],
   [502, '{"error":"internal_error","msg":"session store"}', failed('server-error')],
 ])('%i %s', async (status, body, outcome, headers) => {
   expect(await beat({ status, body, ...(headers && { headers }) })).toEqual({ outcome, connected: 1 });
+});
+
+test.each([
+  'HTTP/1.1 200 OK\nContent-Length: 2\n\n{}',
+  'SSH-2.0-OpenSSH_9.6\r\n',
+  `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
+])('what is no HTTP is an answer that cannot be read: %#', async (bytes) => {
+  const liar = createTcpServer((socket) => socket.once('data', () => socket.end(bytes)));
+  await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve));
+  const { port } = liar.address() as AddressInfo;
+  await using lied = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'key' });
+  await expect(beatOver(lied)).resolves.toEqual(failed('unreadable'));
+  liar.close();
 });
 
 test('an answer of more than 64 KiB is given up, where other operations take 64 MiB', async () => {

@@ -1,7 +1,12 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createTransport, type Exchange, type Transport } from '../../../src/client/transport/transport.ts';
+import {
+  createTransport,
+  transportReason,
+  type Exchange,
+  type Transport,
+} from '../../../src/client/transport/transport.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 
 /** A server whose answers the test holds back or spoils by path, and which numbers its connections. */
@@ -106,6 +111,22 @@ describe('connections', () => {
     await openIdle(1);
     await expect(ask('/large')).rejects.toThrow('the answer is larger than 1000 bytes');
     expect(transport.open).toBe(0);
+  });
+
+  test('one that is slow to be made is waited for, although the other address of its name is dead', async () => {
+    await using proxy = await startFaultProxy(service.port);
+    await proxy.switchTo({ kind: 'hang-at-connect' });
+    const { hostname, port } = new URL(proxy.url);
+    const addresses = [hostname, '127.255.255.254'].map((address) => ({ address, family: 4 }));
+    await using named = createTransport((_hostname, _options, callback) => callback(null, addresses));
+    const url = `http://service.test:${port}/`;
+    const call = { url, method: 'GET', headers: {}, body: undefined, signal: NEVER, fresh: false };
+    const first: unknown = await named.exchange({ ...call, maxBytes: 1000 }).catch((error: unknown) => error);
+    expect(transportReason(first as Error)).toBe('unreachable');
+    const second = named.exchange({ ...call, maxBytes: 1000 });
+    // Its first packet is dropped, and sent again after a second.
+    await proxy.switchTo({ kind: 'pass' });
+    await expect(second).resolves.toMatchObject({ status: 200 });
   });
 
   test('each address has its own', async () => {

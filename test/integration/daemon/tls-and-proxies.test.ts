@@ -11,7 +11,15 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A name that only the proxy can reach. */
 const NAME = 'service.internal';
-const NO_PROXIES = { HTTP_PROXY: '', HTTPS_PROXY: '', NO_PROXY: '' };
+/** The other case of a name that is set is empty beside it, as compose files pass it on. */
+const NO_PROXIES = {
+  HTTP_PROXY: '',
+  HTTPS_PROXY: '',
+  NO_PROXY: '',
+  http_proxy: '',
+  https_proxy: '',
+  no_proxy: '',
+};
 
 /** The emulator behind TLS with a certificate of a private CA, and a proxy that leads to it. */
 async function startNetwork() {

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
+import { startDaemonChild } from '../../../src/heartbeat/process/supervision/daemon-child.ts';
 import { startDaemonProcess, daemonPid } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
 import { startProgram } from '../../support/process.ts';
@@ -37,6 +38,28 @@ test('SIGHUP with a file that the daemon refuses changes nothing, the heart neit
   const { deployments: kept } = (await (await fetch(`${program.url}/api/status`)).json()) as Status;
   expect(kept.map(({ deployment_id: id }) => id)).toEqual([42]);
   expect(emulator.deployments.get(43).beats).toBe(0);
+});
+
+test('signals that are meant for other programs end nothing, and open no debugger', async () => {
+  await using emulator = await startEmulator({ seed });
+  await using program = await startDaemonProcess({
+    API_KEY: emulator.apiKey,
+    BASE_URL: emulator.url,
+    DEPLOYMENTS: '42@60s',
+  });
+  for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) program.signalBoth(signal);
+  // Those before it have been delivered by then.
+  program.child.kill('SIGHUP');
+  await program.seen(/configuration reloaded/);
+  expect(program.stderr()).not.toMatch(/Debugger listening|the daemon ended/);
+});
+
+test('from its birth on a daemon is what the kernel ends first when memory runs out', async () => {
+  const daemon = startDaemonChild({ restarts: 0, stdout: 1, stderr: 2, heapMebibytes: 64, environment: {} });
+  const score = readFileSync(`/proc/${daemon.pid}/oom_score_adj`, 'utf8');
+  daemon.kill();
+  await daemon.ended;
+  expect(Number(score)).toBe(500);
 });
 
 test('a Redis that takes connections and never answers is said to be away, and tried again', async () => {

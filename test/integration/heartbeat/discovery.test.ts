@@ -106,7 +106,7 @@ describe('under the public dialect', () => {
     expect(scene.emulator.journal.count({ operation: 'deployments.get' })).toBe(0);
   });
 
-  test('a TTL that changes, a stop and a redeployment are taken with the next list', async () => {
+  test('a TTL that is shorter and a redeployment are taken with the next list, a stop within two more', async () => {
     await using scene = await startScene('name:square/blue,42', { seed });
     const { deployments } = scene.emulator;
     await scene.pass(1);
@@ -129,7 +129,7 @@ describe('under the public dialect', () => {
       [42, 200_000],
     ]);
     deployments.stop(blue);
-    await scene.pass(30);
+    await scene.pass(90);
     expect(scene.timings()).toEqual([[42, 200_000]]);
   });
 

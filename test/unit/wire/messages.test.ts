@@ -90,10 +90,12 @@ test('a header says what is sent and by whom', () => {
   const request = { method: 'POST', target: '/', body: undefined } as const;
   expect(requestHeaders(request, undefined)).toEqual({
     accept: 'application/json',
+    'accept-encoding': 'identity',
     'user-agent': 'pilotlight',
   });
   expect(requestHeaders({ ...request, body: '{}' }, 'the-key')).toEqual({
     accept: 'application/json',
+    'accept-encoding': 'identity',
     'user-agent': 'pilotlight',
     'content-type': 'application/json',
     authorization: 'Bearer the-key',

@@ -10,6 +10,12 @@ export interface Signals {
 }
 
 /**
+ * Meant for other programs, by what rotates their logs for one. Their defaults are the end of this one, and of SIGUSR1
+ * Node's debugger, open to everybody on this machine.
+ */
+const OF_OTHERS = ['SIGUSR1', 'SIGUSR2'] as const;
+
+/**
  * To be called first: without a listener a signal is ignored by process 1 of a container, and ends the process
  * elsewhere. A second SIGTERM or SIGINT ends the process at once, as the signal alone would have.
  */
@@ -25,5 +31,6 @@ export function listenForSignals(): Signals {
     });
   }
   process.on('SIGHUP', () => signals.reload());
+  for (const signal of OF_OTHERS) process.on(signal, () => {});
   return signals;
 }

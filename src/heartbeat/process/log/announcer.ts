@@ -5,7 +5,7 @@
  */
 import type { HeartbeatState, Notice } from '../../engine/state.ts';
 import type { SharedLimit } from '../../view/snapshot.ts';
-import type { FindingType, Remark } from '../../discovery/findings.ts';
+import type { Finding, FindingType, Remark } from '../../discovery/findings.ts';
 import type { HeartLog, LogFields } from './log.ts';
 import { StateLines, type Change } from './state-lines.ts';
 
@@ -110,7 +110,9 @@ export class Announcer {
   remark({ type, found }: Remark): void {
     const [first] = found;
     const fields: LogFields =
-      found.length === 1 ? { ...first } : { count: found.length, found: found.slice(0, NAMED) };
+      found.length === 1 && first
+        ? { ...shortened(first) }
+        : { count: found.length, found: found.slice(0, NAMED).map((one) => shortened(one)) };
     const { level, words } = REMARKS[type];
     this.#log[level]({ ...fields, type: undefined }, words);
   }
@@ -226,6 +228,12 @@ export class Announcer {
     const fields: LogFields = { ...counted(told.map(([id]) => id)), states: byState, reasons: byReason };
     this.#log.error(fields, 'deployments whose last heartbeats were not accepted');
   }
+}
+
+/** A name may be that of thousands. */
+function shortened(finding: Finding): LogFields {
+  if (finding.type !== 'matched' || finding.ids.length <= NAMED) return finding;
+  return { ...finding, count: finding.ids.length, ids: finding.ids.slice(0, NAMED) };
 }
 
 function seconds(ms: number): number {

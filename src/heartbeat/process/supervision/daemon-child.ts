@@ -1,5 +1,6 @@
 /** The daemon as a child process: forked with V8 limits of its own, and reached over Node's IPC channel. */
 import { fork, type ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import type { DaemonMessage, HeartMessage, Link } from '../link/link.ts';
 
 export interface DaemonChild extends Link<HeartMessage, DaemonMessage> {
@@ -38,6 +39,9 @@ export interface DaemonChildOptions {
  */
 const V8_FLAGS = ['--max-semi-space-size=1', '--liftoff-only'];
 
+/** On top of its size; 1000 is the most. */
+const OOM_SCORE = '500';
+
 /** How much of what Node writes when it crashes is kept, characters. */
 const CRASH_OUTPUT = 500;
 
@@ -55,6 +59,7 @@ export function startDaemonChild({
     serialization: 'json',
     ...(environment && { env: environment }),
   });
+  if (child.pid !== undefined) letKernelChoose(child.pid);
   return {
     pid: child.pid,
     ended: ending(child),
@@ -67,6 +72,18 @@ export function startDaemonChild({
       child.on('message', (message) => hear(message as DaemonMessage));
     },
   };
+}
+
+/**
+ * When memory runs out, the kernel ends the process with the highest score: it must never be this one. From the birth of
+ * the daemon on: while that still reads its program, this one is the larger.
+ */
+function letKernelChoose(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, OOM_SCORE);
+  } catch {
+    // Not Linux, or no such file: then the kernel chooses by size, and a daemon that runs is the larger one.
+  }
 }
 
 /** How it ended, with the end of its output on stderr. */

@@ -6,6 +6,7 @@ import {
   learnOne,
   NOTHING_KNOWN,
   type Knowledge,
+  type Known,
   type Told,
 } from '../../../../src/heartbeat/discovery/knowledge.ts';
 import { resolve } from '../../../../src/heartbeat/discovery/resolve.ts';
@@ -28,9 +29,6 @@ function beaten(knowledge: Knowledge): number[] {
 describe('what a list says is taken at once', () => {
   test.each<[string, Partial<Told>, object]>([
     ['a shorter TTL', { ttl: 5 }, { ttl: 5_000 }],
-    ['a longer TTL', { ttl: 500 }, { ttl: 500_000 }],
-    ['no TTL any more', { ttl: null }, { ttl: null }],
-    ['that it was stopped', { endpoint_state: 'stopped' }, { stopped: true }],
     ['another tag', { tag: 'red' }, { tag: 'red' }],
   ])('%s', (_, change, expected) => {
     expect(afterLists([[OLD], [{ ...OLD, ...change }]]).deployments.get(1)).toMatchObject(expected);
@@ -40,6 +38,40 @@ describe('what a list says is taken at once', () => {
     const wanted: readonly Wanted[] = [{ by: 'id', id: 1, ttlMs: undefined }];
     const known = learnList(learnList(NOTHING_KNOWN, [OLD], wanted, 0), [CIRCLE], wanted, 30_000);
     expect(known.deployments.get(1)).toMatchObject({ name: 'circle', renamed: undefined });
+  });
+});
+
+describe('what fewer heartbeats would follow from is doubted', () => {
+  test.each<[string, Partial<Told>, Partial<Known>]>([
+    ['a longer TTL', { ttl: 500 }, { ttl: 500_000 }],
+    ['no TTL any more', { ttl: null }, { ttl: null }],
+    ['that it was stopped', { endpoint_state: 'stopped' }, { stopped: true }],
+  ])('%s, until answers have said so for a minute', (_, change, expected) => {
+    const changed = { ...OLD, ...change };
+    const learned = (...lists: Told[]) => afterLists(lists.map((row) => [row])).deployments.get(1);
+    expect(learned(OLD, changed)).toMatchObject({ ttl: 60_000, stopped: false });
+    expect(learned(OLD, changed, changed)).toMatchObject({ ttl: 60_000, stopped: false });
+    expect(learned(OLD, changed, changed, changed)).toMatchObject({ ...expected, eased: undefined });
+    expect(learned(OLD, changed, changed, OLD, changed)).toMatchObject({ ttl: 60_000, stopped: false });
+  });
+
+  test('and not what is known of a deployment first', () => {
+    expect(beaten(afterLists([[{ ...OLD, endpoint_state: 'stopped' }]]))).toEqual([]);
+    expect(afterLists([[{ id: 1, name: 'square' }], [OLD]]).deployments.get(1)).toMatchObject({
+      ttl: 60_000,
+    });
+  });
+
+  test('while what comes with it and asks for more is taken', () => {
+    const first = { ...OLD, endpoint_state: 'stopped' };
+    expect(afterLists([[first], [{ ...OLD, ttl: 500 }]]).deployments.get(1)).toMatchObject({
+      ttl: 60_000,
+      stopped: false,
+    });
+    expect(afterLists([[OLD], [{ ...first, ttl: 5 }]]).deployments.get(1)).toMatchObject({
+      ttl: 5_000,
+      stopped: false,
+    });
   });
 });
 
@@ -77,9 +109,10 @@ describe('another name is doubted', () => {
     expect(learned(90_000, first).deployments.size).toBe(0);
   });
 
-  test('what else comes with it is taken: its TTL, and whether it is stopped', () => {
-    const renamed = afterLists([[OLD], [{ ...CIRCLE, ttl: 5, endpoint_state: 'stopped' }]]);
-    expect(renamed.deployments.get(1)).toMatchObject({ name: 'square', ttl: 5_000, stopped: true });
+  test('what else comes with it is taken: its TTL, and that it is not stopped any more', () => {
+    const stopped = { ...OLD, endpoint_state: 'stopped' };
+    const renamed = afterLists([[stopped], [{ ...CIRCLE, ttl: 5, endpoint_state: 'active' }]]);
+    expect(renamed.deployments.get(1)).toMatchObject({ name: 'square', ttl: 5_000, stopped: false });
   });
 
   test('also where it was asked for by itself', () => {

@@ -34,7 +34,8 @@ describe('a refusal', () => {
     [200, { type: 'failed', reason: 'rejected' }],
     [299, { type: 'failed', reason: 'rejected' }],
     [199, { type: 'failed', reason: 'status' }],
-    [300, { type: 'failed', reason: 'status' }],
+    [300, { type: 'failed', reason: 'redirect' }],
+    [399, { type: 'failed', reason: 'redirect' }],
     [400, { type: 'failed', reason: 'status' }],
     [401, { type: 'unauthorized' }],
     [403, { type: 'unauthorized' }],
@@ -77,6 +78,7 @@ describe('an attempt without an answer', () => {
     ['unreachable', 'connect'],
     ['proxy', 'connect'],
     ['too-large', 'unreadable'],
+    ['malformed', 'unreadable'],
     ['other', 'unknown'],
   ])('%s', (reason, of) => {
     const error = new TransportError(OPERATION, reason, new Error('x'));

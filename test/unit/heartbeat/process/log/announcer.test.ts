@@ -41,6 +41,16 @@ function to(state: 'healthy' | 'retrying' | 'lapsed', remainingMs = 5_000): Noti
   return { type: 'state', from: state === 'healthy' ? 'retrying' : 'healthy', to: state, remainingMs };
 }
 
+test('of a name that thousands of deployments have, a line names twenty', () => {
+  const ids = Array.from({ length: 5_000 }, (_, index) => index + 1);
+  announcer.remark({ type: 'matched', found: [{ type: 'matched', label: 'name:square', ids }] });
+  announcer.remark({ type: 'matched', found: [{ type: 'matched', label: 'name:circle', ids: [7, 8] }] });
+  expect(lines).toMatchObject([
+    { label: 'name:square', count: 5_000, ids: ids.slice(0, 20) },
+    { label: 'name:circle', ids: [7, 8] },
+  ]);
+});
+
 test('one that was never accepted is said with its reason within ten seconds, and then once a minute', async () => {
   announcer.notice(42, sent);
   announcer.notice(42, failed);
