@@ -30,11 +30,15 @@ EXPOSE 9847
 # Informs, and should restart nothing: the process is the heart, which beats whether or not the daemon answers this, and
 # which restarts the daemon by itself.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=5s CMD ["/nodejs/bin/node", "/app/pilotlight.js", "healthcheck"]
-# One arena for malloc, where glibc would make one for each thread: 8 MB less in the daemon, which inherits it, and 2 MB
-# less in the heart.
+# One arena for malloc, where glibc would make one for each thread. And a block of 32 KiB or more, which is what V8's
+# compilers work in, goes back to the system when it is freed: glibc would raise that limit with each larger block that it
+# sees freed, to 32 MiB, and keep most of what they needed for good. The heart alone takes 10 MB less, the daemon inherits both.
 ENV MALLOC_ARENA_MAX=1
-# V8 lets its nursery grow to 48 MiB, three semi-spaces, and keeps it: with the smallest the heart takes 3 MB less. And it
-# would compile the HTTP parser, which is WebAssembly, twice: 9 MB. Both go for the daemon too: the heart starts it so. And
-# the heap is collected when it has grown by half: with 1,000 deployments the heart takes 49 MB, and 81 without.
-ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=1", "--heap-growing-percent=50", "--liftoff-only", "/app/pilotlight.js"]
+ENV MALLOC_MMAP_THRESHOLD_=32768
+# V8 lets its nursery grow to 48 MiB, three semi-spaces, and keeps it: with the smallest the heart takes 2 MB less, and
+# the heart starts the daemon so, too. And it lets a heap without a limit grow to four times of what is in use before it
+# collects, one with this limit to 1.4 times: with 10,000 deployments, of which it has 44 MB in use, the heart takes 83 MB
+# instead of 167. Most other flags of V8 make Node compile all of its own modules anew at each start, since its binary has
+# them compiled for V8 without such flags: the first heartbeat would be 30 ms later.
+ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=1", "--max-old-space-size=512", "/app/pilotlight.js"]
 CMD ["run"]

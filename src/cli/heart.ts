@@ -15,5 +15,8 @@ export async function runHeart(): Promise<void> {
   // written to, nothing does. Who may write there may change the bundle itself.
   if (IS_BUNDLE) enableCompileCache(fileURLToPath(new URL('.compile-cache', import.meta.url)));
   const heart = createRequire(import.meta.url)(ENTRY) as typeof Heart;
-  await heart.runHeart();
+  await heart.runHeart(async () => {
+    const { loadConfig } = await import('../config/load.ts');
+    return loadConfig().problems;
+  });
 }

@@ -1,4 +1,5 @@
 /** The API key as it is now: from the environment, or from a file that is read again when the service refuses it. */
+import { promises as files } from 'node:fs';
 
 export interface ApiKey {
   current(): string;
@@ -23,12 +24,10 @@ export function createApiKey(initial: string, initialFile: string | undefined): 
     file: () => file,
     async reread(signal) {
       if (file === undefined) return key;
-      // Not loaded before: that takes 2 ms, and the first heartbeat would wait for them.
-      const { readFile, stat } = await import('node:fs/promises');
-      const stats = await stat(file);
+      const stats = await files.stat(file);
       if (!stats.isFile()) throw new Error(`${file}: it is not a regular file`);
       if (stats.size > KEY_FILE_BYTES) throw new Error(`${file}: ${stats.size} bytes are no API key`);
-      const text = (await readFile(file, { encoding: 'utf8', signal })).trim();
+      const text = (await files.readFile(file, { encoding: 'utf8', signal })).trim();
       // A file that is being replaced may be empty for a moment.
       if (text === '') return key;
       const problem = keyProblem(text);

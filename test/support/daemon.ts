@@ -80,7 +80,7 @@ export async function startTestDaemon(
       kill: () => void daemon.then((running) => running.stop(0)).then(() => end('killed')),
     };
   };
-  await heart.startDaemon({ start, onQuit() {}, serviceManager: undefined });
+  heart.startDaemon({ start, onQuit() {}, serviceManager: undefined });
   const daemon = await starting;
   const { url, adminUrl } = daemon;
   if (url === undefined || adminUrl === undefined) throw new Error('the daemon does not listen');

@@ -15,13 +15,14 @@ import type { ServiceManagerSettings } from '../../config/service-manager.ts';
 import { Heart, type AppChoice, type HeartListener } from '../heart.ts';
 import { Announcer } from './log/announcer.ts';
 import { AppLines } from './log/app-lines.ts';
-import type { StartDaemon } from './supervision/daemon-child.ts';
+import { startDaemonChild, type StartDaemon } from './supervision/daemon-child.ts';
+import { containerLimit, daemonMemory, residentMemory } from './supervision/memory.ts';
 import { createHeartLog, type HeartLog } from './log/log.ts';
 import { attemptsAtOnce } from './open-files.ts';
 import { Reports } from './link/reports.ts';
 import { nonBlocking, type Stderr } from './log/stderr.ts';
-import type { Supervisor, SupervisorOptions } from './supervision/supervisor.ts';
-import type { ServiceManager } from './service-manager.ts';
+import { Supervisor, type SupervisorOptions } from './supervision/supervisor.ts';
+import { createServiceManager, type ServiceManager } from './service-manager.ts';
 
 export interface HeartServiceOptions extends LoadedHeart {
   readonly settings: HeartSettings;
@@ -63,7 +64,6 @@ export class HeartService {
   #supervisor: Supervisor | undefined;
   #manager: ServiceManager | undefined;
   #reloadAlone: NodeJS.Timeout | undefined;
-  #stopping = false;
 
   constructor(options: HeartServiceOptions) {
     const { settings, stderr, files, problems, ignoredNames, overriddenNames } = options;
@@ -104,44 +104,30 @@ export class HeartService {
     this.#unwatchKey = this.#watchKeyFile(files.get('apiKey'));
   }
 
-  /** False where what it needs could not be loaded: to be tried again. */
-  async startDaemon({ onQuit, serviceManager, start }: DaemonOptions): Promise<boolean> {
-    try {
-      const [supervision, { startDaemonChild }, memory, { createServiceManager }] = await Promise.all([
-        import('./supervision/supervisor.ts'),
-        import('./supervision/daemon-child.ts'),
-        import('./supervision/memory.ts'),
-        import('./service-manager.ts'),
-      ]);
-      if (this.#stopping) return true;
-      this.#manager = createServiceManager(serviceManager, ({ message }) =>
-        this.#log.warn(
-          { error: message },
-          'systemd-notify failed; systemd does not know the state of this service',
-        ),
-      );
-      this.#manager.ready(this.#statusLine());
-      this.#manager.watch(() => this.#isLive());
-      const output = { stdout: nonBlocking(1), stderr: nonBlocking(2) };
-      const { bound, heapMebibytes } = memory.daemonMemory(memory.containerLimit());
-      this.#supervisor = new supervision.Supervisor({
-        start: start ?? ((restarts) => startDaemonChild({ restarts, ...output, heapMebibytes })),
-        reports: this.#reports,
-        log: this.#log,
-        memoryOf: memory.residentMemory,
-        memoryBound: bound,
-        onReload: () => this.#reloadOwn(),
-        onReloadRefused: () => clearTimeout(this.#reloadAlone),
-        onLogLevel: (wanted) => {
-          this.#level = LOG_LEVELS.find((known) => known === wanted) ?? this.#level;
-        },
-        onQuit,
-      });
-      return true;
-    } catch (error) {
-      this.#log.error({ error: (error as Error).message }, 'the daemon cannot be started; heartbeats go on');
-      return false;
-    }
+  startDaemon({ onQuit, serviceManager, start }: DaemonOptions): void {
+    this.#manager = createServiceManager(serviceManager, ({ message }) =>
+      this.#log.warn(
+        { error: message },
+        'systemd-notify failed; systemd does not know the state of this service',
+      ),
+    );
+    this.#manager.ready(this.#statusLine());
+    this.#manager.watch(() => this.#isLive());
+    const output = { stdout: nonBlocking(1), stderr: nonBlocking(2) };
+    const { bound, heapMebibytes } = daemonMemory(containerLimit());
+    this.#supervisor = new Supervisor({
+      start: start ?? ((restarts) => startDaemonChild({ restarts, ...output, heapMebibytes })),
+      reports: this.#reports,
+      log: this.#log,
+      memoryOf: residentMemory,
+      memoryBound: bound,
+      onReload: () => this.#reloadOwn(),
+      onReloadRefused: () => clearTimeout(this.#reloadAlone),
+      onLogLevel: (wanted) => {
+        this.#level = LOG_LEVELS.find((known) => known === wanted) ?? this.#level;
+      },
+      onQuit,
+    });
   }
 
   reload(): void {
@@ -160,7 +146,6 @@ export class HeartService {
 
   /** Ends the daemon, sends the last heartbeats, once, and ends everything here. What is left of SHUTDOWN_TIMEOUT. */
   async stop(): Promise<{ readonly leftMs: number }> {
-    this.#stopping = true;
     clearTimeout(this.#reloadAlone);
     this.#manager?.stopping();
     const deadline = performance.now() + this.#settings.shutdownTimeout - END_MS;

@@ -1,14 +1,14 @@
 /**
  * `pilotlight run`: the heart, this process. It sends the heartbeats, and keeps everything else running as one child
- * process, the daemon. The first heartbeats leave before anything else is loaded. Only this file handles signals and
- * exit codes.
+ * process, the daemon, which starts once the first heartbeats have left. Only this file handles signals and exit
+ * codes.
  *
  * It ends for two reasons: it is told to, by SIGTERM, SIGINT or POST /-/quit; or its own part of the configuration is
  * invalid (exit 2). Everything else that fails is tried again, without end.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { EXIT } from '../../config/exit-codes.ts';
-import { describeProblem } from '../../config/problem.ts';
+import { describeProblem, type ConfigProblem } from '../../config/problem.ts';
 import { isAwaited, loadHeartConfig, type LoadedHeart } from '../../config/load-heart.ts';
 import { serviceManagerSettings } from '../../config/service-manager.ts';
 import { keepSecretsOutOfDumps } from './dumps.ts';
@@ -21,16 +21,15 @@ const FIRST_BEATS_MS = 100;
 /** Between two looks at files that are missing, and between two messages about them, ms. */
 const LOOK_AGAIN_MS = 1_000;
 const SAY_AGAIN_MS = 60_000;
-/** Between two tries to start the daemon, ms. */
-const START_AGAIN_MS = 5_000;
 /** How long writing the last messages may take, ms. */
 const FLUSH_MS = 500;
 
-export async function runHeart(): Promise<void> {
+/** `allProblems`: those of the daemon's variables too, which the heart does not know. */
+export async function runHeart(allProblems: () => Promise<readonly ConfigProblem[]>): Promise<void> {
   keepSecretsOutOfDumps();
   const stderr = openStderr();
   const signals = listenForSignals();
-  const loaded = await loadWhenThere(stderr, signals);
+  const loaded = await loadWhenThere(stderr, signals, allProblems);
   if (loaded === undefined) return;
 
   const service = new HeartService({ ...loaded, loadConfig: () => loadHeartConfig(), stderr });
@@ -40,34 +39,28 @@ export async function runHeart(): Promise<void> {
     await Promise.race([service.firstExchange, delay(FIRST_BEATS_MS)]);
 
   signals.reload = () => service.reload();
-  void keepTrying(signals.told, () =>
-    service.startDaemon({ onQuit: signals.quit, serviceManager: serviceManagerSettings() }),
-  );
+  service.startDaemon({ onQuit: signals.quit, serviceManager: serviceManagerSettings() });
   await signals.told;
   const { leftMs } = await service.stop();
   await stderr.flush(Math.min(FLUSH_MS, leftMs));
   process.exit(EXIT.ok);
 }
 
-/** What starts the daemon is loaded from files: there may be no descriptor left, or they are being replaced. */
-async function keepTrying(told: Promise<void>, start: () => Promise<boolean>): Promise<void> {
-  while (!(await start())) {
-    const end = told.then(() => 'told' as const);
-    if ((await Promise.race([end, delay(START_AGAIN_MS)])) === 'told') return;
-  }
-}
-
 type Complete = LoadedHeart & { readonly settings: NonNullable<LoadedHeart['settings']> };
 
 /** Waits for files of NAME_FILE variables. Undefined: the program ends, and its exit code is set. */
-async function loadWhenThere(stderr: Stderr, signals: Signals): Promise<Complete | undefined> {
+async function loadWhenThere(
+  stderr: Stderr,
+  signals: Signals,
+  allProblems: () => Promise<readonly ConfigProblem[]>,
+): Promise<Complete | undefined> {
   let saidAt = -Infinity;
   for (;;) {
     const loaded = loadHeartConfig();
     const { settings, problems } = loaded;
     if (settings) return { ...loaded, settings };
     if (!isAwaited(problems)) {
-      await refuse(stderr);
+      await refuse(stderr, await allProblems());
       return undefined;
     }
     if (performance.now() - saidAt >= SAY_AGAIN_MS) {
@@ -80,11 +73,9 @@ async function loadWhenThere(stderr: Stderr, signals: Signals): Promise<Complete
   }
 }
 
-/** Says everything that is wrong, with the daemon's variables too. */
-async function refuse(stderr: Stderr): Promise<void> {
-  const { loadConfig } = await import('../../config/load.ts');
-  const problems = loadConfig().problems.filter(({ severity }) => severity !== 'note');
-  for (const problem of problems) stderr.write(`${describeProblem(problem)}\n`);
+async function refuse(stderr: Stderr, problems: readonly ConfigProblem[]): Promise<void> {
+  const serious = problems.filter(({ severity }) => severity !== 'note');
+  for (const problem of serious) stderr.write(`${describeProblem(problem)}\n`);
   stderr.write('pilotlight: not started; fix the environment (pilotlight run --help lists it)\n');
   await stderr.flush(FLUSH_MS);
   process.exitCode = EXIT.usage;

@@ -34,10 +34,9 @@ export interface DaemonChildOptions {
 
 /**
  * As the image and the unit start the heart. V8 would let its young generation grow to 48 MiB, three semi-spaces, and
- * keep them: a tenth more work for each log line, 6 MB less at rest. And it would compile the HTTP parser, which is
- * WebAssembly and has a few kilobytes a minute to read, a second time: 9 MB that it never gives back.
+ * keep them: a tenth more work for each log line, 6 MB less at rest.
  */
-const V8_FLAGS = ['--max-semi-space-size=1', '--liftoff-only'];
+const V8_FLAGS = ['--max-semi-space-size=1'];
 
 /** On top of its size; 1000 is the most. */
 const OOM_SCORE = '500';

@@ -2,8 +2,7 @@
  * How much memory the daemon may take, so that it and the heart together stay below the container's limit: an
  * out-of-memory kill may take either of them, or the whole group (memory.oom.group).
  */
-import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { promises as files, readFileSync } from 'node:fs';
 
 const MEBIBYTE = 2 ** 20;
 /** What the heart itself takes at most, with room to spare. */
@@ -72,7 +71,7 @@ function readOr(file: string, otherwise: string): string {
 
 /** Resident memory of a process, bytes; undefined where the system does not tell. */
 export async function residentMemory(pid: number): Promise<number | undefined> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const status = await files.readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
   return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
 }
