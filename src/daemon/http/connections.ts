@@ -23,6 +23,8 @@ export class Connections {
   readonly #limit: number;
   /** Those that no whole request has come from, or whose last answer has gone: the oldest first. */
   readonly #waiting = new Set<Socket>();
+  /** Those with a request under way, whole or not. */
+  readonly #asking = new WeakSet<Socket>();
   /** Those that are answered: the oldest first. */
   readonly #answered = new Map<Socket, ServerResponse>();
 
@@ -30,6 +32,17 @@ export class Connections {
   constructor(server: Server, limit: number) {
     this.#limit = limit;
     server.on('connection', (socket: Socket) => this.#admit(socket));
+  }
+
+  /**
+   * A request has begun. False where the one before it, on the same connection, has no answer yet: thousands can be sent
+   * at once, and their answers would be made at once, and held for whoever does not read them.
+   */
+  begins(socket: Socket, response: ServerResponse): boolean {
+    if (this.#asking.has(socket)) return false;
+    this.#asking.add(socket);
+    response.once('close', () => this.#asking.delete(socket));
+    return true;
   }
 
   /** A whole request has come: until there is an answer for it, its connection makes room for no other. */
