@@ -163,7 +163,7 @@ const LAYERS: Record<string, readonly string[]> = {
   'logs/lookup': ['time'],
   'logs/tail': ['contract', 'time'],
   'logs/spool': ['contract', 'storage', 'time', 'logs/tail'],
-  'logs/sinks': ['contract', 'wire', 'client', 'time', 'logs/spool'],
+  'logs/sinks': ['contract', 'wire', 'client', 'storage', 'time', 'logs/spool'],
   'logs/follow': ['contract', 'client', 'time', 'logs/sinks', 'logs/spool', 'logs/tail'],
 
   fleet: ['contract', 'scaling/rules', 'scaling/advice', 'scaling/autotune', 'storage', 'time', 'fleet'],

@@ -28,7 +28,7 @@ export function loadHeartConfig(
   environment: Environment = process.env,
   readFile: ReadFile = readText,
 ): LoadedHeart {
-  return loadHeartFrom(withEnvFile(environment, readFile), readFile);
+  return loadHeartFrom(withEnvFile(environment, readFile, false), readFile);
 }
 
 /** The same of an environment with the file over it. While that cannot be read, it is all that is wrong. */

@@ -54,8 +54,9 @@ export function loadConfig(
   const settings =
     heart.settings && Object.freeze({ ...heart.settings, ...switchOff(withDefaults(daemon.values), off) });
   const known: Partial<Record<OptionKey, unknown>> = { ...heart.settings, ...daemon.values };
+  // Of the environment alone they may be those that the file is there to replace.
   const secrets: Secrets = Object.fromEntries(
-    SECRET_KEYS.flatMap((key) => (known[key] ? [[key, known[key]]] : [])),
+    effective.isAwaited ? [] : SECRET_KEYS.flatMap((key) => (known[key] ? [[key, known[key]]] : [])),
   );
   const found = [
     ...daemon.problems,

@@ -3,8 +3,10 @@
  * read. What is in it is its owner's.
  */
 import {
+  accessSync,
   chmodSync,
   closeSync,
+  constants,
   existsSync,
   openSync,
   renameSync,
@@ -12,6 +14,7 @@ import {
   statSync,
   type Stats,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import type * as sqlite from 'node:sqlite';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 
@@ -39,13 +42,16 @@ export interface DatabaseFormat {
 const FILES = ['', '-wal', '-shm'];
 
 const FILE_MODE = 0o600;
-/** How folders are made for files that are ours alone. One that is there already is its owner's, and may have others' in it. */
-export const PRIVATE_FOLDER = { recursive: true, mode: 0o700 } as const;
 
 /** Result codes of SQLite. */
 const SQLITE_BUSY = 5;
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
+const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
+/** Those that say nothing of why. */
+const UNTOLD: ReadonlySet<number> = new Set([SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN]);
 
 /** The file is none of ours, or no longer. */
 export class UnreadableFile extends PilotlightError {
@@ -89,7 +95,7 @@ export class DatabaseFile {
       this.db.close();
       // What could not be made is not there: an empty file would be one that lost what it had.
       if (isNew) removeFile(path);
-      if (errcodeOf(error) !== SQLITE_BUSY) throw error;
+      if (errcodeOf(error) !== SQLITE_BUSY) throw inSystemsWords(error, path);
       throw new FileInUse(`${path} is in use by another process`, { cause: error });
     }
   }
@@ -146,13 +152,24 @@ function makePrivate(path: string): void {
   }
 }
 
+/** What SQLite calls an error of the disk mostly is that nobody may write there. The system says why. */
+function inSystemsWords(error: unknown, path: string): unknown {
+  if (!UNTOLD.has(errcodeOf(error) ?? 0)) return error;
+  try {
+    accessSync(existsSync(path) ? path : dirname(path), constants.R_OK | constants.W_OK);
+    return error;
+  } catch (reason) {
+    return reason;
+  }
+}
+
 /** SQLite does not say which file it is, and a folder of that name looks like one. */
 function opened(Database: typeof sqlite.DatabaseSync, path: string): sqlite.DatabaseSync {
   try {
     return new Database(path);
   } catch (error) {
     if (error instanceof Error) error.message = `${path}: ${error.message}`;
-    throw error;
+    throw inSystemsWords(error, path);
   }
 }
 

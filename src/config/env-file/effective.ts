@@ -8,6 +8,7 @@ import { partnerOf } from '../options/names.ts';
 import { configError, type ConfigProblem } from '../problem.ts';
 import type { Environment, ReadFile } from '../values.ts';
 import { parseEnvFile, type Assignment } from './parse.ts';
+import { readWhole } from './whole.ts';
 
 export const ENV_FILE = `${PREFIX}ENV_FILE`;
 const SYNTAX = 'NAME=value, with export before it or not, the value bare, in \'…\' or in "…"';
@@ -27,13 +28,18 @@ export interface EffectiveEnvironment {
   readonly file: string | undefined;
 }
 
-export function withEnvFile(environment: Environment, readFile: ReadFile): EffectiveEnvironment {
+/** @param mayWait For a file that is being written: not where heartbeats are sent. */
+export function withEnvFile(
+  environment: Environment,
+  readFile: ReadFile,
+  mayWait = true,
+): EffectiveEnvironment {
   const file = environment[ENV_FILE] || undefined;
   const nothing = { environment, isAwaited: false, overridden: [], fromFile: new Map(), file };
   if (file === undefined) return { ...nothing, problems: [] };
   let text: string;
   try {
-    text = readFile(file);
+    text = readWhole(file, readFile, mayWait);
   } catch (cause) {
     return { ...nothing, isAwaited: true, problems: [awaited(file, (cause as Error).message)] };
   }

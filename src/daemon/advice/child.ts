@@ -9,7 +9,8 @@ import type { AdviceAnswer, AdviceQuestion } from './compute.ts';
 
 const OOM_SCORE = '1000';
 
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit());
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const)
+  process.on(signal, () => process.exit());
 process.on('disconnect', () => process.exit());
 lowerPriority();
 process.once('message', (question) => void answer(question as AdviceQuestion));

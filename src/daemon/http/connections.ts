@@ -1,7 +1,7 @@
 /**
  * The connections of a listener, bounded in number and time, so that none of them keeps another waiting. Where there
  * are too many, the one that has been silent longest makes room: a probe that has just come is heard at once, however
- * many others hold a connection open and ask nothing, or never finish asking.
+ * many others hold a connection open and ask nothing, never finish asking, or do not read what they asked for.
  */
 import type { ServerOptions, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
@@ -18,15 +18,15 @@ export const CONNECTION_TIMES = {
 
 /** How long a client may take to read an answer, ms. */
 const READING_MS = 60_000;
-/** From then on it is one that may have to make room, ms. */
-const SLOW_MS = 5_000;
 
 export class Connections {
   readonly #limit: number;
   /** Those that no whole request has come from, or whose last answer has gone: the oldest first. */
   readonly #waiting = new Set<Socket>();
-  /** Those that are answered → since when, monotonic ms: the oldest first. */
-  readonly #answered = new Map<Socket, number>();
+  /** Those with a request under way, whole or not. */
+  readonly #asking = new WeakSet<Socket>();
+  /** Those that are answered: the oldest first. */
+  readonly #answered = new Map<Socket, ServerResponse>();
 
   /** @param limit The most that are open at once. */
   constructor(server: Server, limit: number) {
@@ -34,10 +34,21 @@ export class Connections {
     server.on('connection', (socket: Socket) => this.#admit(socket));
   }
 
-  /** A whole request has come: until its answer has gone, its connection makes room for no other. */
+  /**
+   * A request has begun. False where the one before it, on the same connection, has no answer yet: thousands can be sent
+   * at once, and their answers would be made at once, and held for whoever does not read them.
+   */
+  begins(socket: Socket, response: ServerResponse): boolean {
+    if (this.#asking.has(socket)) return false;
+    this.#asking.add(socket);
+    response.once('close', () => this.#asking.delete(socket));
+    return true;
+  }
+
+  /** A whole request has come: until there is an answer for it, its connection makes room for no other. */
   answering(socket: Socket, response: ServerResponse): void {
     if (!this.#waiting.delete(socket)) return;
-    this.#answered.set(socket, performance.now());
+    this.#answered.set(socket, response);
     const overdue = setTimeout(() => socket.destroy(), READING_MS);
     response.once('close', () => {
       clearTimeout(overdue);
@@ -59,11 +70,12 @@ export class Connections {
     socket.once('close', () => this.#forget(socket));
   }
 
+  /** One that reads its answer has had a moment for it; one whose answer is being made has not. */
   #mostSilent(): Socket | undefined {
     const [waiting] = this.#waiting;
     if (waiting) return waiting;
-    const [[reading, since] = [undefined, Infinity]] = this.#answered;
-    return performance.now() - since > SLOW_MS ? reading : undefined;
+    for (const [socket, response] of this.#answered) if (response.writableEnded) return socket;
+    return undefined;
   }
 
   #forget(socket: Socket): void {

@@ -93,7 +93,9 @@ async function handle(
   try {
     const query = new URLSearchParams(url.slice(path.length));
     const onWhole = (): void => connections.answering(request.socket, response);
-    reply = await answer(options, key, path, query, request, onWhole);
+    reply = connections.begins(request.socket, response)
+      ? await answer(options, key, path, query, request, onWhole)
+      : plain(503, 'one request at a time on a connection\n');
     if (options.redaction) reply = redactedReply(reply, options.redaction);
   } catch (error) {
     // Whoever leaves in the middle of a request hears no answer, and is no trouble of ours.

@@ -12,7 +12,7 @@ import { statusPageRoutes } from '../status/page/assets.ts';
 import { statusJsonSchema, type Status } from '../status/schema.ts';
 import { behindToken } from './access.ts';
 import { fleetRoutes } from './fleet/routes.ts';
-import { json, plain, type Routes } from './reply.ts';
+import { json, plain, type Reply, type Route, type Routes } from './reply.ts';
 
 export interface PublicRouteSources {
   readonly status: () => Status;
@@ -32,17 +32,17 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
   const { page, files } = statusPageRoutes();
   const shown: Routes = {
     'GET /': () => page,
-    'GET /api/status': () => json(200, sources.status()),
+    'GET /api/status': oncePerTurn(() => json(200, sources.status())),
     'GET /api/status/schema': () => ({
       ...json(200, statusJsonSchema()),
       type: 'application/schema+json',
     }),
     ...fleetRoutes(sources.fleet),
-    'GET /metrics': async () => ({
+    'GET /metrics': oncePerTurn(async () => ({
       status: 200,
       type: metrics.contentType,
       body: await metrics.exposition(),
-    }),
+    })),
   };
   return {
     // The page has nothing in it but the question for the token, until it gets an answer from /api/status; its files
@@ -59,6 +59,18 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
         ? plain(200, 'live\n')
         : plain(503, `the heartbeat scheduler is ${Math.round(late / 1000)} s late\n`);
     },
+  };
+}
+
+/**
+ * Requests that come together get one answer. Made for each of them it could take longer than the heart waits for a sign
+ * of life of this process.
+ */
+function oncePerTurn(route: () => Reply | Promise<Reply>): Route {
+  let shared: Reply | Promise<Reply> | undefined;
+  return () => {
+    if (shared === undefined) setImmediate(() => (shared = undefined));
+    return (shared ??= route());
   };
 }
 

@@ -4,6 +4,7 @@
  * also while the rest of the program is still being loaded.
  */
 process.umask(0o077); // Whatever it makes is for this user alone.
+// Of the last two, Node takes one for the wish to be debugged, by every user of this machine, and the other ends it.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const)
   process.on(signal, () => {});
 

@@ -3,16 +3,15 @@
  * crash at any instant loses at most the look that was under way. A file that cannot be read is set aside; one of a newer
  * Pilotlight is left as it is, and nothing is kept until that runs again.
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   isUnreadable,
   NewerFile,
-  PRIVATE_FOLDER,
   setAside,
   UnreadableFile,
   type Sqlite,
 } from '../../storage/database-file.ts';
+import { makePrivateFolder } from '../../storage/private-folder.ts';
 import type { Change } from '../../scaling/autotune/state.ts';
 import type { StepRow } from './fold.ts';
 import { HistoryFile } from './history-file.ts';
@@ -53,7 +52,7 @@ export class SqliteHistory implements HistoryStore {
   async open(): Promise<StoredState> {
     // Imported here: most users watch no endpoint, or have no STATE_DIR.
     this.#sqlite ??= await import('node:sqlite');
-    mkdirSync(this.#options.directory, PRIVATE_FOLDER);
+    makePrivateFolder(this.#options.directory);
     try {
       return this.#openAndRead(this.#sqlite);
     } catch (error) {

@@ -18,8 +18,8 @@ interface Waiting {
 
 export class PollsUnderWay {
   readonly #clock: Clock;
-  /** In the order they came. */
-  #waiting: Waiting[] = [];
+  /** In the order they came; thousands of groups may leave at once. */
+  readonly #waiting = new Set<Waiting>();
   #chars = 0;
 
   constructor(clock: Clock) {
@@ -41,10 +41,10 @@ export class PollsUnderWay {
       turn.resolve();
     };
     const mine = { chars, start };
-    this.#waiting.push(mine);
+    this.#waiting.add(mine);
     this.#startNext();
     const leave = (): void => {
-      this.#waiting = this.#waiting.filter((one) => one !== mine);
+      this.#waiting.delete(mine);
       turn.resolve();
     };
     signal.addEventListener('abort', leave, { once: true });
@@ -69,7 +69,7 @@ export class PollsUnderWay {
   #startNext(): void {
     const [next] = this.#waiting;
     if (next === undefined || (this.#chars > 0 && this.#chars + next.chars > MOST)) return;
-    this.#waiting.shift();
+    this.#waiting.delete(next);
     this.#chars += next.chars;
     next.start();
     this.#startNext();

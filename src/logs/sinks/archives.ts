@@ -51,7 +51,7 @@ export class Archives {
 
   /** The newest one, as long as it is not compressed. */
   async newestPlain(): Promise<string | undefined> {
-    const newest = (await this.#list()).at(-1);
+    const newest = (await this.#archives()).at(-1);
     return newest?.isPlain ? this.#name(newest.number) : undefined;
   }
 
@@ -60,7 +60,7 @@ export class Archives {
    * until then the last line of the newest one says how far delivery got.
    */
   async tidy(signal: AbortSignal): Promise<void> {
-    const archives = await this.#list();
+    const archives = await this.#archives();
     for (const { number } of archives.slice(0, -this.#maxFiles)) await this.#remove(number);
     for (const archive of archives.slice(-this.#maxFiles)) {
       signal.throwIfAborted();
@@ -87,12 +87,18 @@ export class Archives {
     for (const suffix of ['', '.gz', PARTIAL]) await rm(this.#name(number) + suffix, { force: true });
   }
 
-  /** By number. */
+  /** Without what stands under such a name and is no file: a pipe would never end, and nobody's lines are in a folder. */
+  async #archives(): Promise<readonly Archive[]> {
+    return (await this.#list()).filter(({ isPlain, isCompressed }) => isPlain || isCompressed);
+  }
+
+  /** All numbers that are taken, in order. */
   async #list(): Promise<readonly Archive[]> {
-    const names = new Set(await readdir(dirname(this.#path)));
+    const entries = await readdir(dirname(this.#path), { withFileTypes: true });
+    const files = new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name));
     const prefix = `${basename(this.#path)}.`;
     const numbers = new Set<number>();
-    for (const name of names) {
+    for (const { name } of entries) {
       const [, digits] =
         /^([1-9]\d*)(?:\.gz)?$/.exec(name.startsWith(prefix) ? name.slice(prefix.length) : '') ?? [];
       if (digits !== undefined) numbers.add(Number(digits));
@@ -101,8 +107,8 @@ export class Archives {
       .sort((one, other) => one - other)
       .map((number) => ({
         number,
-        isPlain: names.has(`${prefix}${number}`),
-        isCompressed: names.has(`${prefix}${number}.gz`),
+        isPlain: files.has(`${prefix}${number}`),
+        isCompressed: files.has(`${prefix}${number}.gz`),
       }));
   }
 

@@ -9,8 +9,9 @@
  * once that is torn nothing counts them any more; and it never syncs, so nothing could be acknowledged.
  */
 import { constants } from 'node:fs';
-import { mkdir, type FileHandle } from 'node:fs/promises';
+import { access, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makePrivateFolder } from '../../storage/private-folder.ts';
 import type { Batch } from '../spool/batch.ts';
 import { Archives, syncDirectory } from './archives.ts';
 import { endTornLine, indexOfLastLine } from './last-record.ts';
@@ -28,7 +29,6 @@ export interface FileSinkOptions {
 }
 
 const { O_APPEND, O_CREAT, O_WRONLY } = constants;
-const FOLDER_MODE = 0o700;
 
 export function fileSink(options: FileSinkOptions): Sink {
   return new FileSink(options);
@@ -67,7 +67,9 @@ class FileSink implements Sink {
   /** How many of the lines are in the files already. */
   async #recover(lines: readonly string[]): Promise<number> {
     const { path } = this.#options;
-    await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
+    const folder = dirname(path);
+    // Looked at first without waiting for it: a disk that does not answer holds up this sink alone.
+    await access(folder).catch(() => makePrivateFolder(folder));
     const isEmpty = (await endTornLine(path, lines)) === 0;
     const last = isEmpty ? await this.#archives.newestPlain() : path;
     return last === undefined ? 0 : 1 + (await indexOfLastLine(last, lines));

@@ -107,14 +107,32 @@ export class ProgressStore {
   }
 }
 
-/** Numbers that are none would go out with each line: what nobody here has written is not gone on from. */
+/** Numbers that are none would go out with each line, or end each poll: what nobody here has written is not gone on from. */
 function isProgress(stored: unknown): stored is StoredProgress {
   if (!isRecord(stored) || !isRecord(stored['streams'])) return false;
-  const { epoch, seq, ceiling = 0, linesPerSecond = 0, streams } = stored;
-  const streamsFit = Object.values(streams as object).every(
-    (stream: unknown) => isRecord(stream) && isCount(stream['from']),
+  const { epoch, seq, time = 0, ceiling = 0, linesPerSecond = 0, streams } = stored;
+  const { bytesPerLine, sizeLimit = {}, unsettled = [] } = stored;
+  const numbers = [time, linesPerSecond, bytesPerLine ?? 0];
+  return (
+    [epoch, seq, ceiling].every(isCount) &&
+    numbers.every((number) => typeof number === 'number') &&
+    isFlat(sizeLimit) &&
+    Array.isArray(unsettled) &&
+    unsettled.every((poll) => isRecord(poll) && Array.isArray(poll['texts'])) &&
+    Object.values(streams as object).every(isStream)
   );
-  return streamsFit && [epoch, seq, ceiling].every(isCount) && typeof linesPerSecond === 'number';
+}
+
+function isStream(stream: unknown): boolean {
+  if (!isRecord(stream) || !isCount(stream['from'])) return false;
+  const { shown, size, cutAt, pending } = stream;
+  const isPending = pending === undefined || (isFlat(pending) && typeof pending['text'] === 'string');
+  return isPending && isFlat({ shown, size, cutAt });
+}
+
+/** A record without anything in it that holds something else. */
+function isFlat(value: unknown): value is Record<string, unknown> {
+  return isRecord(value) && Object.values(value).every((one) => one === null || typeof one !== 'object');
 }
 
 function isCount(value: unknown): boolean {

@@ -4,17 +4,17 @@
  * a crash at any instant neither repeats nor loses one. A positions file beside
  * the data is what corrupts and disagrees elsewhere (grafana/loki #6268, #1460).
  */
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Batch } from './batch.ts';
 import {
   isUnreadable,
-  PRIVATE_FOLDER,
   removeFile,
   setAside,
   UnreadableFile,
   type Sqlite,
 } from '../../storage/database-file.ts';
+import { makePrivateFolder } from '../../storage/private-folder.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { LogListener } from '../events.ts';
 import type { GroupProgress } from '../tail/group.ts';
@@ -50,7 +50,7 @@ export async function sqliteSpools(options: SqliteSpoolOptions): Promise<OpenSql
   // as soon as it loads, and most users have no STATE_DIR.
   const sqlite = await import('node:sqlite');
   return () => {
-    mkdirSync(options.directory, PRIVATE_FOLDER);
+    makePrivateFolder(options.directory);
     return new SqliteSpool(sqlite, options);
   };
 }
@@ -271,7 +271,7 @@ export class SqliteSpool implements DiskSpool {
    */
   #startOver(error: unknown): SpoolFile {
     const { clock, directory, observe } = this.#options;
-    mkdirSync(directory, PRIVATE_FOLDER);
+    makePrivateFolder(directory);
     // Not an empty file, nor none: this may be the second try.
     if (mayHaveSpool(directory)) {
       const path = setAside(this.#path, error, clock.now());
@@ -285,7 +285,7 @@ export class SqliteSpool implements DiskSpool {
 
 /** For so many bytes and a batch: a disk that has room for a byte alone would be full again at once. @throws What the file system says. */
 function findRoom(directory: string, bytes: number): void {
-  mkdirSync(directory, PRIVATE_FOLDER);
+  makePrivateFolder(directory);
   const path = join(directory, 'room');
   const piece = Buffer.alloc(BATCH_BYTES);
   rmSync(path, { force: true });

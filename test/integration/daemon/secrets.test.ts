@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
+import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { startTestDaemon, until } from '../../support/daemon.ts';
 
 const KEY = 'sk-very-secret-5f1c9a';
@@ -48,4 +49,20 @@ test('no secret appears in logs, metrics, status, configuration, errors or the j
     expect(text, place).not.toContain(KEY);
     expect(text, place).not.toContain(TOKEN);
   }
+});
+
+test('no signal makes the daemon listen for a debugger, which every user of the machine could be, or ends it', async () => {
+  await using emulator = await startEmulator();
+  await using daemon = await startDaemonProcess({ API_KEY: emulator.apiKey, BASE_URL: emulator.url });
+  const pid = daemon.daemonPid();
+  for (const signal of ['SIGUSR1', 'SIGUSR2', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.kill(pid, signal);
+    expect((await fetch(`${daemon.url}/livez`)).status).toBe(200);
+  }
+  expect(daemon.daemonPid()).toBe(pid);
+  // Its last words tell what it wrote itself.
+  process.kill(pid, 'SIGKILL');
+  const [said] = await daemon.seen(/^.*the daemon ended and is started again.*$/m);
+  expect(said).toContain('SIGKILL');
+  expect(said).not.toContain('Debugger');
 });

@@ -1,5 +1,5 @@
 /** Whatever the environment and its files say: all of it is taken, or what is wrong is said, and no secret with it. */
-import { writeFileSync } from 'node:fs';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from '../../support/fast-check.ts';
 import { expect, test } from 'vitest';
@@ -168,6 +168,8 @@ test('is taken by heart and daemon at a reload, whole or not at all', { timeout:
       async (text) => {
         const before = await shown();
         writeFileSync(file, text);
+        // What has just been written, and lacks its last line's end, would be waited for.
+        utimesSync(file, 0, 0);
         const { settings } = loadConfig(always);
         const { status, body } = await withoutHangOf(pid, () => answered(adminUrl, 'POST', '/-/reload'));
         expect([200, 400]).toContain(status);
@@ -222,6 +224,7 @@ test.each<[string, (env: Record<string, string>) => Promise<Ran>, { few: number;
   await fc.assert(
     fc.asyncProperty(given, async ({ environment, file }) => {
       writeFileSync(path, file ?? '');
+      utimesSync(path, 0, 0);
       const { code, stdout, stderr } = await check({
         ...environment,
         ...(file !== null && { PILOTLIGHT_ENV_FILE: path }),

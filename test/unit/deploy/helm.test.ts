@@ -179,7 +179,6 @@ describeWith(
         PILOTLIGHT_DEPLOYMENTS: '42@300s,43',
         PILOTLIGHT_WORKER_GROUPS: '7',
         PILOTLIGHT_FINAL_HEARTBEAT: 'true',
-        // Kubernetes makes $( of $$(, and the name of a variable in brackets would be its value otherwise.
         PILOTLIGHT_ENDPOINT_GROUPS: String.raw`[{"endpoint_name":"a $$(B) \u003cc\u003e","max_workers":10000000}]`,
         PILOTLIGHT_API_KEY_FILE: '/run/secrets/pilotlight/main',
         PILOTLIGHT_REDIS_URL_FILE: '/run/secrets/pilotlight/redis',
@@ -191,6 +190,14 @@ describeWith(
         '/run/certificates': { configMap: { name: 'roots' } },
       },
       ports: [{ name: 'pilotlight', containerPort: 9900 }],
+    });
+  });
+
+  test('doubles each dollar, of which Kubernetes makes one, and of a name in brackets behind it a value', () => {
+    const dollars = { settings: { ...SETTINGS, PILOTLIGHT_BASE_URL: 'https://u:$$(A)$@a' } };
+    const proxy = { HTTPS_PROXY: 'http://u:$(A)@proxy:3128' };
+    expect(onlyContainer(charts.render('pilotlight', { ...dollars, proxy }))).toMatchObject({
+      env: { PILOTLIGHT_BASE_URL: 'https://u:$$$$(A)$$@a', HTTPS_PROXY: 'http://u:$$(A)@proxy:3128' },
     });
   });
 

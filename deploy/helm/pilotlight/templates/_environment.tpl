@@ -1,8 +1,11 @@
-{{/* The environment: in the container and not in a ConfigMap, so that a change makes new pods and old ones keep theirs. */}}
+{{/*
+The environment: in the container and not in a ConfigMap, so that a change makes new pods and old ones keep theirs.
+Kubernetes makes one $ of two, and of $(NAME) the value of another variable.
+*/}}
 {{- define "pilotlight.environment" -}}
 {{- range $name, $value := .Values.settings }}
 - name: {{ $name }}
-  value: {{ include "pilotlight.text" $value | replace "$(" "$$(" | quote }}
+  value: {{ include "pilotlight.text" $value | replace "$" "$$" | quote }}
 {{- end }}
 {{- range $name, $key := .Values.secret.keys }}
 - name: {{ $name }}_FILE
@@ -14,7 +17,7 @@
   value: unix:/run/pilotlight/admin.sock
 {{- range $name, $value := .Values.proxy }}
 - name: {{ $name }}
-  value: {{ $value | quote }}
+  value: {{ $value | replace "$" "$$" | quote }}
 {{- end }}
 {{- if .Values.certificates.configMap }}
 - name: NODE_EXTRA_CA_CERTS

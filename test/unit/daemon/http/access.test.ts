@@ -13,8 +13,12 @@ afterEach(() => listener?.close());
 
 const inForce: { settings: { metricsToken: string | undefined } } = { settings: { metricsToken: TOKEN } };
 
+let looks = 0;
 const routes = publicRoutes({
-  status: () => EMPTY_STATUS,
+  status() {
+    looks += 1;
+    return EMPTY_STATUS;
+  },
   fleet: { view: () => fleetView([]), history: () => Promise.resolve([]) },
   metrics: createMetrics(() => EMPTY_STATUS, []),
   lifecycle: { state: 'running' },
@@ -89,4 +93,16 @@ test('the page that is closed asks for the token, and says no more', async () =>
   expect(await answer.text()).toContain('id="access"');
   const status = await fetch(`${url}/api/status`);
   expect([status.status, status.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+});
+
+test('requests that come together are answered by one look, and later ones by another', async () => {
+  inForce.settings.metricsToken = undefined;
+  const request = { headers: {}, query: new URLSearchParams(), body: '' };
+  const ask = async () => (await routes['GET /api/status']?.(request))?.status;
+  for (let turn = 1; turn <= 2; turn += 1) {
+    const before = looks;
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual([200, 200, 200]);
+    expect(looks).toBe(before + 1);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 });

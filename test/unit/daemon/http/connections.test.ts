@@ -1,6 +1,9 @@
 /** With real sockets: whoever holds connections open keeps nobody else from being answered. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { CONNECTION_TIMES } from '../../../../src/daemon/http/connections.ts';
+import { CONNECTION_TIMES, Connections } from '../../../../src/daemon/http/connections.ts';
 import { listen, type HttpListener } from '../../../../src/daemon/http/listener.ts';
 import { plain } from '../../../../src/daemon/http/reply.ts';
 import { ask, holdOpen, type RawConnection } from '../../../support/raw-http.ts';
@@ -67,6 +70,28 @@ test('the one that has been silent longest makes room', async () => {
   await hold(url, 127);
   await first?.closed;
   expect(second?.socket.destroyed).toBe(false);
+});
+
+test('one that does not read its answer makes room for one that asks', async () => {
+  const server = createServer();
+  const connections = new Connections(server, 2);
+  server.on('request', (request, response) => {
+    connections.answering(request.socket, response);
+    // More than what the system takes for whoever does not read.
+    response.end(request.url === '/livez' ? 'live\n' : Buffer.alloc(16_000_000));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  for (let turn = 0; turn < 2; turn += 1) {
+    const asked = once(server, 'request');
+    const reader = connect(port, '127.0.0.1').on('error', () => {});
+    held.push({ socket: reader, closed: Promise.resolve() });
+    reader.write('GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await asked;
+  }
+  for (let turn = 0; turn < 5; turn += 1)
+    expect(await ask(`http://127.0.0.1:${port}`, 'GET', '/livez')).toEqual(LIVE);
+  server.close().closeAllConnections();
 });
 
 test('a connection that is being answered makes no room', async () => {

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { listen, type HttpListener, type ListenerOptions } from '../../../../src/daemon/http/listener.ts';
 import { json, plain } from '../../../../src/daemon/http/reply.ts';
+import { until } from '../../../support/daemon.ts';
 
 let listener: HttpListener | undefined;
 afterEach(async () => {
@@ -64,6 +65,22 @@ describe('HTTP listener', () => {
     const url = await serve();
     const answer = await fetch(`${url}/echo`, { method: 'PUT', body: 'x'.repeat(70_000) });
     expect(answer.status).toBe(413);
+  });
+
+  test('what comes on a connection before the answer to what was asked there is not done', async () => {
+    const url = new URL(await serve());
+    const socket = connect(Number(url.port), url.hostname);
+    const request = 'GET /hello HTTP/1.1\r\nHost: a\r\n\r\n';
+    let text = '';
+    socket.setEncoding('utf8').on('data', (some: string) => (text += some));
+    const statuses = (): string[] =>
+      Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status = '']) => status);
+    socket.write(request.repeat(4));
+    await until(() => statuses().length === 4);
+    socket.write(request);
+    await until(() => statuses().length === 5);
+    expect(statuses()).toEqual(['200', '503', '503', '503', '200']);
+    socket.destroy();
   });
 
   test('for programs alone, a request that names another host is refused', async () => {

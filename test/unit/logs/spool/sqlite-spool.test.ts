@@ -237,6 +237,13 @@ describe('a database that cannot be read', () => {
     ['$.linesPerSecond', '{}'],
     ['$.streams', 'null'],
     ['$.streams."".from', '0.5'],
+    // Of what an advance makes more of, and would fail at again and again.
+    ['$.time', '[[[]]]'],
+    ['$.bytesPerLine', '"x"'],
+    ['$.sizeLimit', '{"fits":[]}'],
+    ['$.unsettled', '[7]'],
+    ['$.streams."".shown', '[]'],
+    ['$.streams."".pending', '"x"'],
   ])('with %s of a group that is %s, is set aside: no line is numbered by that', async (path, value) => {
     using folder = temporaryFolder();
     const before = await open(folder.path, ['stdout']);

@@ -1,0 +1,60 @@
+/** A file system that is read-only is called that, whatever Node and SQLite make of it. */
+import { join } from 'node:path';
+import * as sqlite from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { fileSink } from '../../../src/logs/sinks/file.ts';
+import { DatabaseFile, type DatabaseFormat } from '../../../src/storage/database-file.ts';
+import { makePrivateFolder } from '../../../src/storage/private-folder.ts';
+import { batchOf, recordsFrom } from '../../support/log-records.ts';
+import { describeWith } from '../../support/optional.ts';
+import { canMount, smallDisk } from '../../support/small-disk.ts';
+
+const FORMAT: DatabaseFormat = {
+  version: 1,
+  schema: 'CREATE TABLE line (text TEXT) STRICT;',
+  upgrades: {},
+  synchronous: 'NORMAL',
+};
+
+describeWith(
+  'mount',
+  canMount,
+  'run as root, where tmpfs can be mounted',
+)('on a read-only file system', () => {
+  test.each([['one'], ['one/in/another']])('a folder %s', (name) => {
+    using disk = smallDisk(1_024);
+    disk.readOnly();
+    expect(() => makePrivateFolder(join(disk.path, name))).toThrow(/^EROFS: /);
+    // What is there is no trouble.
+    makePrivateFolder(disk.path);
+  });
+
+  test('a database that is there, and one that is to be made', () => {
+    using disk = smallDisk(1_024);
+    const path = join(disk.path, 'there.sqlite');
+    new DatabaseFile(sqlite, path, FORMAT).close();
+    disk.readOnly();
+    for (const name of ['there.sqlite', 'new.sqlite'])
+      expect(() => new DatabaseFile(sqlite, join(disk.path, name), FORMAT)).toThrow(/^EROFS: /);
+    disk.writable();
+    new DatabaseFile(sqlite, path, FORMAT).close();
+  });
+
+  test('the folder of LOG_FILE', async () => {
+    using disk = smallDisk(1_024);
+    disk.readOnly();
+    const path = join(disk.path, 'logs', 'worker.log');
+    const sink = fileSink({ path, maxBytes: 1_000, maxFiles: 1, onUntidy() {} });
+    const write = (): Promise<unknown> =>
+      sink.write(batchOf(recordsFrom(1, 1)), new AbortController().signal);
+    await expect(write()).rejects.toThrow(/^EROFS: /);
+    disk.writable();
+    await write();
+    await sink.close();
+  });
+});
+
+test('what is missing is still called that', () => {
+  // There no folder can be made.
+  expect(() => makePrivateFolder('/proc/nothing/here')).toThrow(/^ENOENT: /);
+});
