@@ -117,13 +117,15 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
   const poll: TextPoll = { tail: asked, now, roundTripMs, texts };
   const state = answered(before, poll, bodies);
   const recovering = recoveringTail(state, poll);
-  const told = withUnsettled(state, unsettledBy(before, poll));
+  const { unsettled: earlier = [] } = state.progress;
+  // What a later one shows as well stands in it: by itself it would break with what was before.
+  const told = withUnsettled(state, [...earlier.filter((one) => !hasAll(poll, one)), poll]);
   const kept = asked < LEAST_SETTLED ? state : told;
   if (recovering > asked) return again(before, kept, recovering);
   const readings = readTexts(state, poll);
   if (readings.kind === 'read') {
-    const isBroken = readings.taken.some(([, { gap }]) => gap && gap.reason !== 'ambiguous');
-    return isBroken && state.progress.unsettled ? settle(told) : take(state, poll, readings);
+    const isUnclear = readings.taken.some(([, { gap }]) => gap);
+    return isUnclear && state.progress.unsettled ? settle(told) : take(state, poll, readings);
   }
   const { tail, isNeeded } = readings;
   return again(before, { ...(isNeeded ? kept : state), widened: { tail, isNeeded } }, tail);
@@ -133,16 +135,6 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
 function again(before: GroupState, state: GroupState, tail: number): Step {
   const moved = state.begun && state.progress.unsettled !== before.progress.unsettled;
   return { state: { ...state, failures: 0 }, records: [], moved, next: { tail, delayMs: 0 } };
-}
-
-/** The first argument is the state before the poll. */
-function unsettledBy({ progress, failures, answeredTail }: GroupState, poll: TextPoll): readonly TextPoll[] {
-  const { unsettled = [] } = progress;
-  const last = unsettled.at(-1);
-  // A wider one that was asked for at once, and so by the same process, has all that the one before it had.
-  const isCovered =
-    failures === 0 && last !== undefined && last.tail === answeredTail && last.tail < poll.tail;
-  return [...(isCovered ? unsettled.slice(0, -1) : unsettled), poll];
 }
 
 /** Whether a poll brought what another one did, whose first lines may be cut. */
@@ -168,12 +160,7 @@ function withUnsettled(
 /** More does not come, and the log moves on: what the answers showed is taken, and what they do not reach is lost. */
 function settle(before: GroupState): Step {
   let step = again(before, withUnsettled(before, undefined), fittingTail(before.progress));
-  const { unsettled = [] } = before.progress;
-  // What a later one shows as well stands in it: by itself it would break with what was before.
-  const apart = unsettled.filter(
-    (one, index) => !unsettled.slice(index + 1).some((later) => hasAll(later, one)),
-  );
-  for (const poll of apart) {
+  for (const poll of before.progress.unsettled ?? []) {
     const readings = readTexts(step.state, poll, poll.tail);
     if (readings.kind !== 'read') continue;
     const { records, moved, ...next } = take(step.state, poll, readings);

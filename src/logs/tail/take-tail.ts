@@ -139,7 +139,7 @@ function isUncertain(verdict: Verdict, { lines }: HashedLines): boolean {
     case 'appended':
       return verdict.doubt > 0 && 2 * verdict.at < lines.length;
     case 'merged':
-      return verdict.gone > 0;
+      return verdict.gone > 0 || 2 * verdict.fresh.length > lines.length;
     case 'stale':
       return verdict.fresh > 0;
     case 'broke':
