@@ -23,7 +23,7 @@ import { pacedBy, pollAfter } from './poll/pacing.ts';
 import { pastAfter, readTexts, type Readings } from './poll/reading.ts';
 import { afterTooLarge } from './poll/too-large.ts';
 import { CLOSE_INTERVAL_MS, FIRST_PACE, MAX_TAIL, MIN_INTERVAL_MS, quietInterval } from './rate.ts';
-import type { Stream } from './stream.ts';
+import type { Insufficient, Stream } from './stream.ts';
 import { readText } from './tail-text.ts';
 
 export type {
@@ -117,16 +117,14 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
   const poll: TextPoll = { tail: asked, now, roundTripMs, texts };
   const state = answered(before, poll, bodies);
   const recovering = recoveringTail(state, poll);
-  const { unsettled: earlier = [] } = state.progress;
   // What a later one shows as well stands in it: by itself it would break with what was before.
-  const told = withUnsettled(state, [...earlier.filter((one) => !hasAll(poll, one)), poll]);
+  const apart = (state.progress.unsettled ?? []).filter((one) => !hasAll(poll, one));
+  const told = withUnsettled(state, [...apart, poll]);
   const kept = asked < LEAST_SETTLED ? state : told;
   if (recovering > asked) return again(before, kept, recovering);
   const readings = readTexts(state, poll);
-  if (readings.kind === 'read') {
-    const isUnclear = readings.taken.some(([, { gap }]) => gap);
-    return isUnclear && state.progress.unsettled ? settle(told) : take(state, poll, readings);
-  }
+  if (readings.kind === 'read')
+    return apart.length > 0 && readings.taken.length > 0 ? settle(told) : take(state, poll, readings);
   const { tail, isNeeded } = readings;
   return again(before, { ...(isNeeded ? kept : state), widened: { tail, isNeeded } }, tail);
 }
@@ -157,16 +155,28 @@ function withUnsettled(
   return { ...state, progress: { ...progress, unsettled } };
 }
 
-/** More does not come, and the log moves on: what the answers showed is taken, and what they do not reach is lost. */
+/**
+ * More does not come, and the log moves on: what the answers showed is taken, and what they do not reach is lost. First
+ * what continues the lines known, since a backend that lags may show it last; else what came first.
+ */
 function settle(before: GroupState): Step {
   let step = again(before, withUnsettled(before, undefined), fittingTail(before.progress));
-  for (const poll of before.progress.unsettled ?? []) {
-    const readings = readTexts(step.state, poll, poll.tail);
+  const left = [...(before.progress.unsettled ?? [])];
+  while (left.length > 0) {
+    const { state } = step;
+    const clear = left.findIndex((one) => isClear(readTexts(state, one, one.tail)));
+    const [poll] = left.splice(Math.max(0, clear), 1);
+    if (poll === undefined) break;
+    const readings = readTexts(state, poll, poll.tail);
     if (readings.kind !== 'read') continue;
-    const { records, moved, ...next } = take(step.state, poll, readings);
+    const { records, moved, ...next } = take(state, poll, readings);
     step = { ...next, records: [...step.records, ...records], moved: step.moved || moved };
   }
   return step;
+}
+
+function isClear(readings: Readings | Insufficient): boolean {
+  return readings.kind === 'read' && readings.taken.length > 0 && readings.taken.every(([, { gap }]) => !gap);
 }
 
 function take(state: GroupState, poll: TextPoll, readings: Readings): Step {

@@ -73,6 +73,8 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['merged', 'byte-limited'], seed: 100554 },
   { faults: ['stale', 'flaky'], seed: 100673 },
   { faults: ['stale', 'byte-limited'], seed: 100676 },
+  { faults: ['stale', 'merged'], seed: 210076 },
+  { faults: ['stale', 'byte-limited'], seed: 210061 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

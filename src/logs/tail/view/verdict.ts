@@ -183,10 +183,8 @@ function judgeDifference(
   if (!hasAll && shrunk && !full && fresh.length > known) return undefined;
 
   const differences = fresh.length + missing;
-  // An older view may lack many lines that came late since.
-  const isOlder = isAllKnown && gone > 0;
   // Chance finds some lines of any log in any other; of the same log, most are found.
-  if (!hasAll && !isOlder && 2 * (inserted + missing) > known) return undefined;
+  if (!hasAll && 2 * (inserted + missing) > known) return undefined;
   if (fresh.length === 0) {
     // With the window's last line at its own end, it is as new as the window is, and lacks lines that have vanished.
     if (gone === 0)
