@@ -42,6 +42,8 @@ export { expectedLength } from './poll/answer-size.ts';
 const LONGEST_RETRY_AFTER_MS = 120_000;
 /** Lines. Fewer are no window to go on from: a log that repeats itself would be taken for what follows them. */
 const LEAST_SETTLED = 20;
+/** Milliseconds. So long a backend may lag, and tell how what was kept goes with what is known. */
+const LONGEST_KEPT_MS = 60_000;
 /** Lines per second: below that it does not matter how many. */
 const LEAST_RATE = 0.001;
 
@@ -123,8 +125,10 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
   const kept = asked < LEAST_SETTLED ? state : told;
   if (recovering > asked) return again(before, kept, recovering);
   const readings = readTexts(state, poll);
-  if (readings.kind === 'read')
-    return apart.length > 0 && readings.taken.length > 0 ? settle(told) : take(state, poll, readings);
+  if (readings.kind === 'read') {
+    if (apart.length === 0 || readings.taken.length === 0) return take(state, poll, readings);
+    return settle(told, isClear(readings) ? now - LONGEST_KEPT_MS : now);
+  }
   const { tail, isNeeded } = readings;
   return again(before, { ...(isNeeded ? kept : state), widened: { tail, isNeeded } }, tail);
 }
@@ -156,15 +160,18 @@ function withUnsettled(
 }
 
 /**
- * More does not come, and the log moves on: what the answers showed is taken, and what they do not reach is lost. First
- * what continues the lines known, since a backend that lags may show it last; else what came first.
+ * The log moves on: what the answers showed is taken, and what they do not reach is lost. First what continues the lines
+ * known, since a backend that lags may show it last; else what came first.
+ *
+ * @param until Unix milliseconds; what came later and is not clear is kept, since more comes.
  */
-function settle(before: GroupState): Step {
+function settle(before: GroupState, until = Infinity): Step {
   let step = again(before, withUnsettled(before, undefined), fittingTail(before.progress));
   const left = [...(before.progress.unsettled ?? [])];
   while (left.length > 0) {
     const { state } = step;
     const clear = left.findIndex((one) => isClear(readTexts(state, one, one.tail)));
+    if (clear < 0 && left.every(({ now }) => now > until)) break;
     const [poll] = left.splice(Math.max(0, clear), 1);
     if (poll === undefined) break;
     const readings = readTexts(state, poll, poll.tail);
@@ -172,7 +179,7 @@ function settle(before: GroupState): Step {
     const { records, moved, ...next } = take(state, poll, readings);
     step = { ...next, records: [...step.records, ...records], moved: step.moved || moved };
   }
-  return step;
+  return left.length > 0 ? { ...step, state: withUnsettled(step.state, left), moved: true } : step;
 }
 
 function isClear(readings: Readings | Insufficient): boolean {

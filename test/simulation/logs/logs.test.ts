@@ -75,6 +75,7 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['stale', 'byte-limited'], seed: 100676 },
   { faults: ['stale', 'merged'], seed: 210076 },
   { faults: ['stale', 'byte-limited'], seed: 210061 },
+  { faults: ['stale', 'flaky'], seed: 120010 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

@@ -84,11 +84,11 @@ export function play({ seed, faults }: Schedule): Played {
       for (const { epoch } of counted) epochs.add(epoch);
       for (const line of service.shown) stood.add(line);
       seen.push(counted);
+      // What an overrun skipped is counted, and not delivered when a wider answer shows it later.
+      const oldest = afterOverrun(step.records, seen);
+      if (oldest)
+        for (const line of service.written.slice(0, service.written.indexOf(oldest))) skipped.add(line);
       if (!isAtOnce && step.state.progress.unsettled === undefined) {
-        // What an overrun skipped is counted, and not delivered when a wider answer shows it later.
-        const oldest = afterOverrun(step.records, seen);
-        if (oldest)
-          for (const line of service.written.slice(0, service.written.indexOf(oldest))) skipped.add(line);
         // Of a log that was seen to have ended nothing is taken any more.
         const { epoch } = step.state.progress;
         for (const line of seen.splice(0).flat())
