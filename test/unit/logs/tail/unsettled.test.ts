@@ -227,6 +227,8 @@ describe('a wider answer, asked for at once, comes from a backend that lags', ()
     for (let poll = 0; poll < 8; poll++) polls.poll(answer);
     expect(polls.gaps.map(({ reason }) => reason)).toEqual(['overrun', 'overrun']);
     expect(polls.lines).toEqual([...shown]);
+    // Both were of the same moment: that says nothing of a rate, by which the next gap is estimated.
+    expect(polls.gaps.at(-1)?.lost_estimate).toBeLessThan(1_000);
   });
 
   test('where nothing goes on to it, it is delivered after a minute', () => {
