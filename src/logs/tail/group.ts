@@ -23,7 +23,7 @@ import { pacedBy, pollAfter } from './poll/pacing.ts';
 import { pastAfter, readTexts, type Readings } from './poll/reading.ts';
 import { afterTooLarge } from './poll/too-large.ts';
 import { CLOSE_INTERVAL_MS, FIRST_PACE, MAX_TAIL, MIN_INTERVAL_MS, quietInterval } from './rate.ts';
-import type { Stream } from './stream.ts';
+import type { Insufficient, Stream } from './stream.ts';
 import { readText } from './tail-text.ts';
 
 export type {
@@ -42,6 +42,8 @@ export { expectedLength } from './poll/answer-size.ts';
 const LONGEST_RETRY_AFTER_MS = 120_000;
 /** Lines. Fewer are no window to go on from: a log that repeats itself would be taken for what follows them. */
 const LEAST_SETTLED = 20;
+/** Milliseconds. So long a backend may lag, and tell how what was kept goes with what is known. */
+const LONGEST_KEPT_MS = 60_000;
 /** Lines per second: below that it does not matter how many. */
 const LEAST_RATE = 0.001;
 
@@ -117,13 +119,15 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
   const poll: TextPoll = { tail: asked, now, roundTripMs, texts };
   const state = answered(before, poll, bodies);
   const recovering = recoveringTail(state, poll);
-  const told = withUnsettled(state, unsettledBy(before, poll));
+  // What a later one shows as well stands in it: by itself it would break with what was before.
+  const apart = (state.progress.unsettled ?? []).filter((one) => !hasAll(poll, one));
+  const told = withUnsettled(state, [...apart, poll]);
   const kept = asked < LEAST_SETTLED ? state : told;
   if (recovering > asked) return again(before, kept, recovering);
   const readings = readTexts(state, poll);
   if (readings.kind === 'read') {
-    const isBroken = readings.taken.some(([, { gap }]) => gap && gap.reason !== 'ambiguous');
-    return isBroken && state.progress.unsettled ? settle(told) : take(state, poll, readings);
+    if (apart.length === 0 || readings.taken.length === 0) return take(state, poll, readings);
+    return settle(told, isClear(readings) ? now - LONGEST_KEPT_MS : now);
   }
   const { tail, isNeeded } = readings;
   return again(before, { ...(isNeeded ? kept : state), widened: { tail, isNeeded } }, tail);
@@ -133,16 +137,6 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
 function again(before: GroupState, state: GroupState, tail: number): Step {
   const moved = state.begun && state.progress.unsettled !== before.progress.unsettled;
   return { state: { ...state, failures: 0 }, records: [], moved, next: { tail, delayMs: 0 } };
-}
-
-/** The first argument is the state before the poll. */
-function unsettledBy({ progress, failures, answeredTail }: GroupState, poll: TextPoll): readonly TextPoll[] {
-  const { unsettled = [] } = progress;
-  const last = unsettled.at(-1);
-  // A wider one that was asked for at once, and so by the same process, has all that the one before it had.
-  const isCovered =
-    failures === 0 && last !== undefined && last.tail === answeredTail && last.tail < poll.tail;
-  return [...(isCovered ? unsettled.slice(0, -1) : unsettled), poll];
 }
 
 /** Whether a poll brought what another one did, whose first lines may be cut. */
@@ -165,21 +159,31 @@ function withUnsettled(
   return { ...state, progress: { ...progress, unsettled } };
 }
 
-/** More does not come, and the log moves on: what the answers showed is taken, and what they do not reach is lost. */
-function settle(before: GroupState): Step {
+/**
+ * The log moves on: what the answers showed is taken, and what they do not reach is lost. First what continues the lines
+ * known, since a backend that lags may show it last; else what came first.
+ *
+ * @param until Unix milliseconds; what came later and is not clear is kept, since more comes.
+ */
+function settle(before: GroupState, until = Infinity): Step {
   let step = again(before, withUnsettled(before, undefined), fittingTail(before.progress));
-  const { unsettled = [] } = before.progress;
-  // What a later one shows as well stands in it: by itself it would break with what was before.
-  const apart = unsettled.filter(
-    (one, index) => !unsettled.slice(index + 1).some((later) => hasAll(later, one)),
-  );
-  for (const poll of apart) {
-    const readings = readTexts(step.state, poll, poll.tail);
+  const left = [...(before.progress.unsettled ?? [])];
+  while (left.length > 0) {
+    const { state } = step;
+    const clear = left.findIndex((one) => isClear(readTexts(state, one, one.tail)));
+    if (clear < 0 && left.every(({ now }) => now > until)) break;
+    const [poll] = left.splice(Math.max(0, clear), 1);
+    if (poll === undefined) break;
+    const readings = readTexts(state, poll, poll.tail);
     if (readings.kind !== 'read') continue;
-    const { records, moved, ...next } = take(step.state, poll, readings);
+    const { records, moved, ...next } = take(state, poll, readings);
     step = { ...next, records: [...step.records, ...records], moved: step.moved || moved };
   }
-  return step;
+  return left.length > 0 ? { ...step, state: withUnsettled(step.state, left), moved: true } : step;
+}
+
+function isClear(readings: Readings | Insufficient): boolean {
+  return readings.kind === 'read' && readings.taken.length > 0 && readings.taken.every(([, { gap }]) => !gap);
 }
 
 function take(state: GroupState, poll: TextPoll, readings: Readings): Step {

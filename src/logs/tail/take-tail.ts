@@ -67,9 +67,10 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
     unended: text.unended,
   };
   const verdict = judge(window, seen, facts);
+  const explained = explainedLines(verdict, window, seen);
   const isFormer =
-    isUncertain(verdict, seen) &&
-    isFormerView(known.former, seen, explainedLines(verdict, window, seen), { full, now });
+    isUncertain(verdict, 2 * explained < seen.lines.length) &&
+    isFormerView(known.former, seen, explained, { full, now });
   if (isFormer) {
     const held = heldOnce(known.held, now);
     if (!isOver(held, now)) return { kind: 'held', stream: { ...known, held } };
@@ -134,12 +135,12 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
 }
 
 /** The tail has little or nothing in common with the lines taken, or lacks the last of them. */
-function isUncertain(verdict: Verdict, { lines }: HashedLines): boolean {
+function isUncertain(verdict: Verdict, isMostlyNew: boolean): boolean {
   switch (verdict.kind) {
     case 'appended':
-      return verdict.doubt > 0 && 2 * verdict.at < lines.length;
+      return verdict.doubt > 0 && isMostlyNew;
     case 'merged':
-      return verdict.gone > 0;
+      return verdict.gone > 0 || isMostlyNew;
     case 'stale':
       return verdict.fresh > 0;
     case 'broke':

@@ -61,6 +61,21 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['restarted', 'flaky'], seed: 1128 },
   { faults: ['restarted', 'flaky'], seed: 1391 },
   { faults: ['byte-limited', 'flaky'], seed: 1210 },
+  { faults: ['byte-limited', 'flaky'], seed: 1499 },
+  { faults: ['byte-limited', 'flaky'], seed: 1502 },
+  { faults: ['restarted', 'flaky'], seed: 1456 },
+  { faults: ['merged', 'restarted'], seed: 1116 },
+  { faults: ['byte-limited', 'joined'], seed: 1100 },
+  { faults: ['stale', 'merged'], seed: 100072 },
+  { faults: ['stale', 'merged'], seed: 100178 },
+  { faults: ['stale', 'restarted'], seed: 100152 },
+  { faults: ['merged', 'restarted'], seed: 100520 },
+  { faults: ['merged', 'byte-limited'], seed: 100554 },
+  { faults: ['stale', 'flaky'], seed: 100673 },
+  { faults: ['stale', 'byte-limited'], seed: 100676 },
+  { faults: ['stale', 'merged'], seed: 210076 },
+  { faults: ['stale', 'byte-limited'], seed: 210061 },
+  { faults: ['stale', 'flaky'], seed: 120010 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

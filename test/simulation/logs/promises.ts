@@ -79,13 +79,15 @@ function disorder(delivered: readonly string[], { written, shown, unended }: Out
   for (const { text, at } of unended.toReversed()) truth.splice(at, 0, { text, isWhole: false });
   let next = 0;
   for (const line of delivered) {
-    const found = truth.findIndex(
-      ({ text, isWhole }, index) =>
-        index >= next &&
-        (text === line || (!isWhole && text.startsWith(line)) || (next === 0 && text.endsWith(line))),
-    );
+    const isFirst = next === 0;
+    const found = truth
+      .slice(next)
+      .findIndex(
+        ({ text, isWhole }) =>
+          text === line || (!isWhole && text.startsWith(line)) || (isFirst && text.endsWith(line)),
+      );
     if (found < 0) return [`out of order: ${line}`];
-    next = found + 1;
+    next += found + 1;
   }
   return [];
 }

@@ -41,7 +41,7 @@ export interface Played extends Outcome {
 const POLLS = 60;
 /** Lines of an answer: what a shorter one showed is asked for only where it is taken, and not more asked for at once. */
 export const LEAST_SETTLED = 20;
-/** The last of them are without faults; there are more where it still asks for more than comes through. */
+/** The last of them are without faults; there are more until one brings nothing new, and no more is asked for. */
 const HONEST_POLLS = 14;
 
 export function play({ seed, faults }: Schedule): Played {
@@ -61,7 +61,8 @@ export function play({ seed, faults }: Schedule): Played {
   const stood = new Set<WrittenLine>();
   const trace: string[] = [];
 
-  for (let poll = 0; poll < POLLS || (state.progress.unsettled && poll < 2 * POLLS); poll++) {
+  let isAtRest = false;
+  for (let poll = 0; poll < POLLS || (!isAtRest && poll < 2 * POLLS); poll++) {
     const isOver = poll > POLLS - HONEST_POLLS;
     now += Math.ceil(Math.max(next.delayMs, isOver ? 10_000 : log.has('restarted') ? 3_000 : 0));
     service.now = now;
@@ -76,23 +77,24 @@ export function play({ seed, faults }: Schedule): Played {
       const step = advance(state, { answer, tail: next.tail, now, roundTripMs: 20, random: 0.5 });
       // Of a log that is seen for the first time there is only what the answer has that is taken.
       if (!state.begun) seen.length = 0;
-      // A wider one that was asked for at once has what the one before it had.
-      if (isAtOnce && answer.kind === 'text') seen.pop();
+      // A wider one that was asked for at once has what the one before it had, but for a view that lags.
+      if (isAtOnce && hasAll(service.shown, seen.at(-1))) seen.pop();
       isAtOnce = step.next.delayMs === 0;
       const counted = isAtOnce && next.tail < LEAST_SETTLED ? [] : service.shown;
       for (const { epoch } of counted) epochs.add(epoch);
       for (const line of service.shown) stood.add(line);
       seen.push(counted);
+      // What an overrun skipped is counted, and not delivered when a wider answer shows it later.
+      const oldest = afterOverrun(step.records, seen);
+      if (oldest)
+        for (const line of service.written.slice(0, service.written.indexOf(oldest))) skipped.add(line);
       if (!isAtOnce && step.state.progress.unsettled === undefined) {
-        // What an overrun skipped is counted, and not delivered when a wider answer shows it later.
-        const oldest = afterOverrun(step.records, seen);
-        if (oldest)
-          for (const line of service.written.slice(0, service.written.indexOf(oldest))) skipped.add(line);
         // Of a log that was seen to have ended nothing is taken any more.
         const { epoch } = step.state.progress;
         for (const line of seen.splice(0).flat())
           if (!skipped.has(line) && line.epoch >= epoch) shown.add(line);
       }
+      isAtRest = answer.kind === 'text' && step.records.length === 0 && !step.state.progress.unsettled;
       trace.push(
         `${poll} +${now - BEGINNING} tail ${next.tail} ${answer.kind} ${step.stale === true ? 'stale' : ''} records ${step.records.length} ${step.records.flatMap((one) => ('gap' in one ? [JSON.stringify(one.gap)] : [])).join(' ')}`,
       );
@@ -124,6 +126,11 @@ export function unseenStretches({ written, epoch }: LogService, stood: ReadonlyS
     const next = written[index + 1];
     return next?.epoch === line.epoch && line.epoch < epoch && !stood.has(line) && stood.has(next);
   }).length;
+}
+
+function hasAll(shown: readonly WrittenLine[], others: readonly WrittenLine[] = []): boolean {
+  const all = new Set(shown);
+  return others.every((line) => all.has(line));
 }
 
 /** The oldest line of the answer that was taken behind the last overrun: it is known by all its lines but the last. */

@@ -25,6 +25,9 @@ export function pacedBy(
   const { pace, progress } = state;
   const ceiling = nextCeiling(progress.ceiling, taken);
   const count = taken.reduce((sum, [, { lines }]) => sum + lines.length, 0);
+  // It was kept, and one that came later is taken already; or the clock was set back.
+  if (state.takenAt !== undefined && now <= state.takenAt)
+    return { pace, linesPerSecond: progress.linesPerSecond, ceiling };
   // Lines that cannot be told from others are not counted: that none were says nothing of the rate.
   if (count === 0 && taken.some(([, { stream }]) => stream.doubted)) {
     const slower = { ...pace, intervalMs: quietInterval(pace, ceiling) };

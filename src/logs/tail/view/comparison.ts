@@ -40,17 +40,8 @@ export function compare(
   const [first = isWhole ? TOP : undefined, last = first] = [chain[0], chain.at(-1)];
   if (first === undefined || last === undefined) return undefined;
   const partners = new Int32Array(seen.length).fill(-1);
-  const leadEnd = isWhole ? 'both' : 'either';
-  const isPure = isWhole && Math.min(first.known, first.seen) <= 0;
-  const lead = isPure
-    ? { partners: NONE, distance: 0, otherEnd: Math.max(0, first.seen) }
-    : diff(reversed(known, first.known), reversed(seen, first.seen), MOST_DIFFERENCES, leadEnd);
-  if (lead === undefined) return undefined;
-  for (const [index, partner] of lead.partners.entries()) {
-    if (partner >= 0) partners[first.seen - 1 - index] = first.known - 1 - partner;
-  }
   for (const anchor of chain) partners[anchor.seen] = anchor.known;
-  let left = MOST_DIFFERENCES - lead.distance;
+  let left = MOST_DIFFERENCES;
   for (const [index, anchor] of chain.entries()) {
     const next = chain[index + 1];
     const between = next === undefined ? 0 : segment(partners, known, seen, anchor, next, left);
@@ -59,9 +50,20 @@ export function compare(
   }
   const rest = { known: known.length, seen: seen.length };
   if (segment(partners, known, seen, last, rest, left, 'either') === undefined) return undefined;
-  const paired = partners.find((partner) => partner >= 0) ?? 0;
+  // A newer view lacks no line that the window has, and an older one has none that the window has not.
+  const end = partners.lastIndexOf(known.length - 1);
+  const isNewer = end >= 0 && end < seen.length - 1;
+  const leadEnd = isWhole ? 'both' : isNewer ? 'either, with more of other' : 'either';
+  const isPure = isWhole && Math.min(first.known, first.seen) <= 0;
+  const lead = isPure
+    ? { partners: NONE, oneEnd: 0, otherEnd: Math.max(0, first.seen) }
+    : diff(reversed(known, first.known), reversed(seen, first.seen), left, leadEnd);
+  if (lead === undefined) return undefined;
+  for (const [index, partner] of lead.partners.entries()) {
+    if (partner >= 0) partners[first.seen - 1 - index] = first.known - 1 - partner;
+  }
   const from = Math.max(0, first.seen) - lead.otherEnd;
-  return { partners, first: isWhole ? 0 : paired, from, anchors: chain.length };
+  return { partners, first: isWhole ? 0 : first.known - lead.oneEnd, from, anchors: chain.length };
 }
 
 /** Pairs the lines between two places. @returns How many differ; undefined when too many do. */

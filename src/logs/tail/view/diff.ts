@@ -4,10 +4,10 @@
  */
 
 /**
- * both: the two are compared to their ends. either: as far as one of them reaches;
- * what the other has beyond that is no difference.
+ * both: the two are compared to their ends. either: as far as one of them reaches; what the other has beyond that is no
+ * difference. Of ends that are as near, the one with more pairs is taken, or the one with more lines of `other`.
  */
-export type DiffEnd = 'both' | 'either';
+export type DiffEnd = 'both' | 'either' | 'either, with more of other';
 
 export interface Difference {
   /** For each line of `other`, the index of the same line in `one`, or −1. Those that are not −1 ascend. */
@@ -36,7 +36,7 @@ export function diff(
   furthest[middle + 1] = 0;
   const steps: Int32Array[] = [];
   for (let distance = 0; distance <= reach; distance++) {
-    let best: { readonly at: number; readonly across: number } | undefined;
+    let best: { readonly at: number; readonly across: number; readonly worth: number } | undefined;
     for (let k = -distance; k <= distance; k += 2) {
       const fromBelow = isFromBelow(furthest, middle + k, k === -distance, k === distance);
       let at =
@@ -51,8 +51,8 @@ export function diff(
       furthest[middle + k] = at;
       const [oneDone, otherDone] = [at === one.length, across === other.length];
       const isDone = end === 'both' ? oneDone && otherDone : oneDone || otherDone;
-      // Of ends that are as near, the one with more pairs.
-      if (isDone && at + across > (best ? best.at + best.across : -1)) best = { at, across };
+      const worth = end === 'either, with more of other' ? across - at : across + at;
+      if (isDone && worth > (best?.worth ?? -Infinity)) best = { at, across, worth };
     }
     if (best !== undefined) {
       const { at, across } = best;

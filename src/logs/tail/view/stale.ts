@@ -1,5 +1,5 @@
 /** Does the tail end within the window? Then it is an older view of the log, and nothing in it is new. */
-import { indexOfDistinct, isEvident, runLengths } from '../align.ts';
+import { EVIDENT_LINES, indexOfDistinct, isEvident, runLengths } from '../align.ts';
 
 /** Whether two views begin where the log does. */
 export interface Beginnings {
@@ -18,8 +18,7 @@ export function endWithin(
   isWhole: Beginnings = { known: false, seen: false },
 ): number | undefined {
   // Nothing is older than the beginning of the log, however much it repeats.
-  if (isWhole.known && isWhole.seen)
-    return seen.length < known.length && isPrefix(seen, known) ? seen.length : undefined;
+  if (isWhole.known && isWhole.seen) return endAmong(known, seen);
   if (!isEvident(seen, 0, seen.length)) return undefined;
   const agreed = runLengths(seen, known);
   const evident = indexOfDistinct(known, 0, known.length) ?? known.length;
@@ -31,6 +30,12 @@ export function endWithin(
   return undefined;
 }
 
-function isPrefix(seen: Float64Array, known: Float64Array): boolean {
-  return seen.every((hash, index) => known[index] === hash);
+/** The older view has nothing but lines of the window, in their order from the first few on: late ones it may lack. */
+function endAmong(known: Float64Array, seen: Float64Array): number | undefined {
+  let end = 0;
+  for (const [index, hash] of seen.entries()) {
+    end = known.indexOf(hash, end) + 1;
+    if (end === 0 || (index === 0 && end > EVIDENT_LINES)) return undefined;
+  }
+  return end < known.length ? end : undefined;
 }

@@ -184,7 +184,7 @@ function judgeDifference(
 
   const differences = fresh.length + missing;
   // Chance finds some lines of any log in any other; of the same log, most are found.
-  if (hasAll ? !evident && inserted > known : 2 * (inserted + missing) > known) return undefined;
+  if (!hasAll && 2 * (inserted + missing) > known) return undefined;
   if (fresh.length === 0) {
     // With the window's last line at its own end, it is as new as the window is, and lacks lines that have vanished.
     if (gone === 0)
@@ -195,11 +195,12 @@ function judgeDifference(
       };
     return { known, differences, verdict: { kind: 'stale', left, gone, fresh: 0 } };
   }
+  // Both go on after what they have in common, and more is gone than is left, or has come than is known: another log.
+  const isForked = gone > 0 && fresh.length > inserted;
+  if (isForked && Math.max(gone, fresh.length) > known) return undefined;
   // Late lines in a view that lacks the greater part of the log are told of by newer ones.
-  const forked = !full && gone > 0 && (fresh.length > inserted || gone > known);
-  // More is gone than is left, or has come than is known: that is another log, which begins as the one before did.
-  if (forked && fresh.length > inserted && Math.max(gone, fresh.length) > known) return undefined;
-  if (forked) return { known, differences, verdict: { kind: 'stale', left, gone, fresh: fresh.length } };
+  if (!full && (isForked || gone > known))
+    return { known, differences, verdict: { kind: 'stale', left, gone, fresh: fresh.length } };
   const isAppended = inserted + missing + gone === 0 && merge.cut === hashes.length;
   return {
     known,

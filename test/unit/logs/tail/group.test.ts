@@ -121,9 +121,13 @@ describe('a loss is counted', () => {
         follow(log, polls);
         log.writeLines(distinct(MAX_TAIL + surplus, 300));
         const records = polls.poll((tail) => log.answer(tail)).slice(options.endsLines ? 0 : 1);
-        // The first line of a tail may be cut: what is left of it may be the end of the last line that was sure.
+        // The first line of a tail may be cut: what is left of it may be the end of the last line that was sure, or of
+        // the one after it, which a service that joins its lines has shown too.
         const [first = ''] = log.tail(MAX_TAIL).split('\n');
-        const lost_min = log.lines[options.endsLines ? 299 : 298]?.endsWith(first) ? 0 : 1;
+        const mayBeNext = log.lines
+          .slice(options.endsLines ? 299 : 298, 300)
+          .some((line) => line.endsWith(first));
+        const lost_min = mayBeNext ? 0 : 1;
         expect(records[0]).toMatchObject({ epoch: 1, gap: { reason: 'overrun', lost_min } });
         expect(polls.gaps).toHaveLength(1);
         finish(log, polls);
@@ -132,7 +136,13 @@ describe('a loss is counted', () => {
         expect(lost).toBeGreaterThanOrEqual(1);
         expect(polls.lines).toEqual([...log.lines.slice(0, 300), ...log.lines.slice(300 + lost)]);
       }),
-      { numRuns: 20, examples: [[1_998, { endsLines: false, cut: 6 }]] },
+      {
+        numRuns: 20,
+        examples: [
+          [1_998, { endsLines: false, cut: 6 }],
+          [1_999, { endsLines: false, cut: 6 }],
+        ],
+      },
     );
   });
 

@@ -186,3 +186,55 @@ describe('a log that is seen in part, as polls fail, and another one after it', 
     expect(polls.gaps.map(({ reason }) => reason)).toEqual(['reset']);
   });
 });
+
+describe('a wider answer, asked for at once, comes from a backend that lags', () => {
+  /** A log of which the end was shown, which does not reach back to what is known, and then an older view. */
+  function lagging() {
+    const log = new LogService();
+    const polls = new LogPolls();
+    const write = (count: number) =>
+      log.writeLines(Array.from({ length: count }, (_, index) => `line ${log.lines.length + index}`));
+    write(200);
+    polls.poll((tail) => log.answer(tail));
+    write(10);
+    const older = log.answer(10_000);
+    write(300);
+    const asked: number[] = [];
+    polls.poll((tail) => (asked.push(tail) > 1 ? older : log.answer(tail)));
+    expect(asked).toEqual([200, 10_000]);
+    expect(polls.lines).toEqual(log.lines.slice(0, 210));
+    return { log, polls, write, older };
+  }
+
+  test('where the next one shows what stands between, nothing is lost', () => {
+    const { log, polls } = lagging();
+    for (let poll = 0; poll < 3; poll++) polls.poll((tail) => log.answer(tail));
+    expect(polls.gaps).toEqual([]);
+    expect(polls.lines).toEqual(log.lines);
+    expect(polls.state.progress.unsettled).toBeUndefined();
+  });
+
+  test('where no more comes through, what the first one showed is delivered', () => {
+    const { log, polls, write } = lagging();
+    write(400);
+    const shown = new Set([...log.lines.slice(0, 210), ...log.lines.slice(311, 510)]);
+    const answer = (tail: number) => {
+      if (tail > 200) return { ...CUT, tooLarge: 'surely' } as const;
+      const given = log.answer(tail);
+      for (const { text } of log.shown) shown.add(text);
+      return given;
+    };
+    for (let poll = 0; poll < 8; poll++) polls.poll(answer);
+    expect(polls.gaps.map(({ reason }) => reason)).toEqual(['overrun', 'overrun']);
+    expect(polls.lines).toEqual([...shown]);
+    // Both were of the same moment: that says nothing of a rate, by which the next gap is estimated.
+    expect(polls.gaps.at(-1)?.lost_estimate).toBeLessThan(1_000);
+  });
+
+  test('where nothing goes on to it, it is delivered after a minute', () => {
+    const { log, polls, older } = lagging();
+    for (let poll = 0; poll < 8; poll++) polls.poll(() => older, 10_000);
+    expect(polls.gaps.map(({ reason }) => reason)).toEqual(['overrun']);
+    expect(polls.lines).toEqual([...log.lines.slice(0, 210), ...log.lines.slice(311)]);
+  });
+});

@@ -52,7 +52,7 @@ describe('a difference', () => {
     );
   });
 
-  test('as far as one of the two reaches has the least distance there is, and of those the most pairs', () => {
+  test('as far as one of the two reaches has the least distance there is, and of those the most pairs, or the most of the other', () => {
     fc.assert(
       fc.property(pairs, ([one, other]) => {
         const found = diff(packed(one), packed(other), 100, 'either');
@@ -67,6 +67,10 @@ describe('a difference', () => {
           ...[0, ...other.keys().map((index) => index + 1)].map((end) => [one.length, end] as const),
         ].filter(([oneTo, otherTo]) => isEnd(oneTo, otherTo));
         expect(oneEnd + otherEnd).toBe(Math.max(...nearest.map(([oneTo, otherTo]) => oneTo + otherTo)));
+        const newer = diff(packed(one), packed(other), 100, 'either, with more of other');
+        expect(newer?.distance).toBe(found?.distance);
+        const most = Math.max(...nearest.map(([oneTo, otherTo]) => otherTo - oneTo));
+        expect((newer?.otherEnd ?? 0) - (newer?.oneEnd ?? 0)).toBe(most);
       }),
       { numRuns: 1_000 },
     );
@@ -80,6 +84,33 @@ describe('a difference', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+});
+
+describe('the lines above the first one that window and tail both have', () => {
+  const range = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index);
+  const common = range(1, 5);
+
+  test('are differences, where both have some, as far as the one with fewer reaches', () => {
+    const [fewer, more] = [
+      [...range(100, 20), ...common],
+      [...range(200, 30), ...common],
+    ];
+    expect(compare(packed(fewer), packed([...more, 300]), false)).toMatchObject({ first: 0, from: 30 });
+    expect(compare(packed(more), packed([...fewer, 300]), false)).toMatchObject({ first: 30, from: 0 });
+  });
+
+  test('are older than the tail, or than the window, where only one of them has any', () => {
+    const longer = [...range(100, 30), ...common];
+    expect(compare(packed(longer), packed([...common, 300]), false)).toMatchObject({ first: 30, from: 0 });
+    expect(compare(packed(common), packed([...longer, 300]), false)).toMatchObject({ first: 0, from: 30 });
+  });
+
+  test('of a newer view one more is likelier than one less, of an older one the other way about', () => {
+    const window = packed([8, 9, 7, 8, ...common]);
+    const view = [8, 7, 8, ...common];
+    expect(compare(window, packed([...view, 300]), false)).toMatchObject({ first: 2, from: 0 });
+    expect(compare(window, packed(view), false)).toMatchObject({ first: 0, from: 0 });
   });
 });
 
@@ -128,6 +159,21 @@ describe('a tail that ends within the window', () => {
       { numRuns: 3_000 },
     );
     expect(Math.min(found, denied)).toBeGreaterThan(200);
+  });
+
+  test('of the whole log it may lack lines that came late, but not the first few', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(99), { minLength: 2 }), fc.integer(), (known, gaps) => {
+        const end = known.length - 1;
+        const seen = known.filter(
+          (_, index) => index < end && (index === end - 1 || ((gaps >> (index % 31)) & 1) === 1),
+        );
+        const isKnown = known.indexOf(seen[0] ?? -1) < 5;
+        const found = endWithin(packed(known), packed(seen), { known: true, seen: true });
+        expect(found).toBe(isKnown ? end : undefined);
+        expect(endWithin(packed(known), packed([...seen, 100]), { known: true, seen: true })).toBeUndefined();
+      }),
+    );
   });
 
   test('of the whole log any beginning is found, however few its lines', () => {
