@@ -46,6 +46,9 @@ export function httpText({ method, url, headers, body }: Preview): string {
   return [`${method} ${url}`, ...lines, ...(body === undefined ? [] : ['', body])].join('\n');
 }
 
+/** What curl says of itself in its own words, or leaves out. */
+const OF_OUR_CLIENT: ReadonlySet<string> = new Set(['user-agent', 'accept-encoding']);
+
 /** The equivalent curl line and the variables that it reads. */
 export function curlLine(
   operation: Operation,
@@ -66,7 +69,7 @@ export function curlLine(
     '-sS',
     ...(method === 'GET' ? [] : ['-X', method]),
     ...Object.entries(headers).flatMap(([name, value]) =>
-      name === 'user-agent' ? [] : ['-H', shellWord(`${name}: ${value}`, marks)],
+      OF_OUR_CLIENT.has(name) ? [] : ['-H', shellWord(`${name}: ${value}`, marks)],
     ),
     ...(body === undefined ? [] : ['--data-raw', shellWord(body, marks)]),
     url.startsWith('$')
