@@ -16,6 +16,8 @@ export interface Measurement {
   readonly value: number;
   /** What it was measured against, or under what load, in words. */
   readonly note?: string;
+  /** Of the repository and the day, where it is from a run of its own (`--record`), and not from that of all others. */
+  readonly since?: string;
 }
 
 export const FIGURES: readonly FigureRow[] = [

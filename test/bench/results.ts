@@ -28,6 +28,17 @@ export function readResults(): Results | undefined {
   return existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as Results) : undefined;
 }
 
+/** The figures of a run of some benchmarks in place of those of a whole one; its growth and peers stay. */
+export function withRows(whole: Results | undefined, some: Results): Results {
+  if (whole === undefined) throw new Error('there is no whole run yet to record them in: npm run bench');
+  const since = `${some.date.slice(0, 10)} at ${some.revision}`;
+  const measured = new Map(some.figures.map((figure) => [figure.id, { ...figure, since }]));
+  const figures = FIGURES.flatMap(
+    ({ id }) => measured.get(id) ?? whole.figures.find((figure) => figure.id === id) ?? [],
+  );
+  return { ...whole, figures };
+}
+
 /** In Markdown: a row for each figure, how some grow, the peers, and where all of it comes from. */
 export function benchTable(results: Results | undefined): string {
   if (!results) return 'Not measured yet: `npm run bench`.';
@@ -62,7 +73,7 @@ export function keyFigures(results: Results | undefined): string {
   const rows = FIGURES.filter(({ id }) => KEY_FIGURES.has(id)).map(({ id, what, unit, bound, atLeast }) => {
     const found = results.figures.find((figure) => figure.id === id);
     const measured = found ? amount(found.value, unit) : 'not measured';
-    return [what, measured, `${atLeast ? '≥' : '≤'} ${amount(bound, unit)}`, found?.note ?? ''];
+    return [what, measured, `${atLeast ? '≥' : '≤'} ${amount(bound, unit)}`, noteOf(found)];
   });
   const header = ['figure', 'measured', 'bound', 'note'];
   const table = [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
@@ -86,11 +97,15 @@ function figureTable({ figures }: Results, rows: readonly FigureRow[]): string {
       `${sign} ${amount(bound, unit)}`,
       `${sign} ${amount(aim, unit)}`,
       held,
-      found?.note ?? '',
+      noteOf(found),
     ];
   });
   const header = ['figure', 'measured', 'bound', 'aim', 'holds', 'note'];
   return [header, header.map(() => '---'), ...cells].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+function noteOf(found: Measurement | undefined): string {
+  return [found?.note, found?.since && `measured ${found.since}`].filter((part) => part).join('; ');
 }
 
 function origin({ date, revision, cpu, node, quick, loadAverage, bareStartMs }: Results): string {

@@ -1,7 +1,8 @@
 /**
  * Every benchmark, one after the other: builds the bundle, prints the table of figures against their bounds, and
  * writes results.json, from which the documents have their tables. Run: npm run bench [-- --quick] [-- --only memory,start]
- * --only takes ids of figures and names of scripts, prints what they measure, and writes nothing.
+ * --only takes ids of figures and names of scripts, and prints what they measure; with --record those rows of results.json
+ * are written, each with what it was measured on.
  * Exit code 1: a bound is broken, or a figure is missing.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -15,7 +16,7 @@ import { root } from '../support/optional.ts';
 import { FIGURES, holds, quantile, type Measurement } from './figures.ts';
 import type { GrowthPoint } from './growth-rows.ts';
 import type { PeerMeasurement } from './peer-rows.ts';
-import { benchTable, partialTable, RESULTS, type Results } from './results.ts';
+import { benchTable, partialTable, readResults, RESULTS, withRows, type Results } from './results.ts';
 
 interface Script {
   readonly name: string;
@@ -57,7 +58,11 @@ const SCRIPTS: readonly Script[] = [
 ];
 
 const { values } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    record: { type: 'boolean', default: false },
+  },
 });
 const asked = values.only?.split(',');
 const unknown = asked?.filter((id) => !SCRIPTS.some(({ name, figures }) => [name, ...figures].includes(id)));
@@ -89,7 +94,8 @@ const results: Results = {
   growth,
   peers,
 };
-if (asked === undefined) writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
+const kept = asked === undefined ? results : values.record ? withRows(readResults(), results) : undefined;
+if (kept) writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2)}\n`);
 process.stdout.write(`\n${asked === undefined ? benchTable(results) : partialTable(results, rows)}\n`);
 const failed = rows.filter((figure) => {
   const value = measurements.get(figure.id)?.value;
