@@ -10,6 +10,9 @@ import type { GroupProgress } from '../tail/group.ts';
 import type { Stream } from '../tail/stream.ts';
 import { nextPlace, restoredWindow, type Block, type LineWindow } from '../tail/window.ts';
 
+/** Of JavaScript, Unix ms. */
+const LATEST_DATE = 8_640_000_000_000_000;
+
 type StoredStream = Omit<Stream, 'window'> & { readonly from: number };
 type StoredProgress = Omit<GroupProgress, 'streams'> & {
   readonly streams: Readonly<Record<string, StoredStream>>;
@@ -118,9 +121,26 @@ function isProgress(stored: unknown): stored is StoredProgress {
     numbers.every((number) => typeof number === 'number') &&
     isFlat(sizeLimit) &&
     Array.isArray(unsettled) &&
-    unsettled.every((poll) => isRecord(poll) && Array.isArray(poll['texts'])) &&
+    unsettled.every(isPoll) &&
     Object.values(streams as object).every(isStream)
   );
+}
+
+function isPoll(poll: unknown): boolean {
+  if (!isRecord(poll) || !Array.isArray(poll['texts'])) return false;
+  const { tail, now, roundTripMs, texts } = poll;
+  return (
+    isCount(tail) &&
+    isCount(now) &&
+    (now as number) <= LATEST_DATE &&
+    typeof roundTripMs === 'number' &&
+    texts.every((text) => Array.isArray(text) && isText(text[1]))
+  );
+}
+
+function isText(text: unknown): boolean {
+  if (!isRecord(text) || !Array.isArray(text['lines'])) return false;
+  return [...text['lines'], text['unended'] ?? ''].every((line) => typeof line === 'string');
 }
 
 function isStream(stream: unknown): boolean {

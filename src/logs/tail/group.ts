@@ -53,7 +53,8 @@ export function beginGroup({ workergroupId, start, progress, epochAfterLoss }: B
   return {
     workergroupId,
     start,
-    progress: progress === undefined ? fresh : { ...progress, streams: restored(progress.streams) },
+    // What an older version did not store begins as if nothing were known.
+    progress: progress === undefined ? fresh : { ...fresh, ...progress, streams: restored(progress.streams) },
     begun: progress !== undefined,
     forgotten: progress === undefined && epochAfterLoss !== undefined,
     pace: FIRST_PACE,

@@ -242,6 +242,8 @@ describe('a database that cannot be read', () => {
     ['$.bytesPerLine', '"x"'],
     ['$.sizeLimit', '{"fits":[]}'],
     ['$.unsettled', '[7]'],
+    ['$.unsettled', '[{"tail":20,"now":1e16,"roundTripMs":1,"texts":[]}]'],
+    ['$.unsettled', '[{"tail":20,"now":1,"roundTripMs":1,"texts":[["",{"lines":[7]}]]}]'],
     ['$.streams."".shown', '[]'],
     ['$.streams."".pending', '"x"'],
   ])('with %s of a group that is %s, is set aside: no line is numbered by that', async (path, value) => {

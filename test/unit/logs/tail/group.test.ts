@@ -4,6 +4,7 @@ import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import { EVIDENT_LINES } from '../../../../src/logs/tail/align.ts';
 import type { TailAnswer } from '../../../../src/logs/tail/answer.ts';
+import type { GroupProgress } from '../../../../src/logs/tail/group.ts';
 import { PLAIN } from '../../../../src/logs/tail/numbering.ts';
 import { MAX_TAIL, reserve } from '../../../../src/logs/tail/rate.ts';
 import { EMPTY_WINDOW, windowLines } from '../../../../src/logs/tail/window.ts';
@@ -597,3 +598,18 @@ describe('records', () => {
     }
   });
 });
+
+test.each(['time', 'ceiling', 'linesPerSecond'] as const)(
+  'what was stored without its %s goes on as if none were known',
+  (field) => {
+    const [log, polls] = [new LogService(), new LogPolls()];
+    log.writeLines(distinct(20));
+    follow(log, polls);
+    const { [field]: _, ...stored } = polls.stored!;
+    const again = new LogPolls({ progress: stored as GroupProgress });
+    log.writeLines(distinct(20, 20));
+    follow(log, again);
+    expect(again.lines).toEqual(distinct(20, 20));
+    expect(again.records.every(({ time }) => Date.parse(time) >= again.now - 60_000)).toBe(true);
+  },
+);
