@@ -146,11 +146,9 @@ async function loadedState(
 
 /**
  * Worker groups are numbered by the service, so its address is what replicas have in common. Never the key: a key that
- * was rotated would find nothing of what they know.
+ * was rotated would find nothing of what they know. Two spellings of an address (HTTPS://Host:443) are one service.
  */
 function scopeOf({ baseUrl, serverlessUrl }: Settings): string {
-  return createHash('sha256')
-    .update(`${baseUrl} ${serverlessUrl ?? baseUrl}`)
-    .digest('hex')
-    .slice(0, 16);
+  const addresses = [baseUrl, serverlessUrl ?? baseUrl].map((url) => new URL(url).href.replace(/\/$/, ''));
+  return createHash('sha256').update(addresses.join(' ')).digest('hex').slice(0, 16);
 }

@@ -69,6 +69,26 @@ describeWith(
       expect(name.startsWith(scope.slice(0, scope.indexOf('}')))).toBe(true);
   });
 
+  test('is of one service however its address is spelled', async () => {
+    await using redis = await startRedis();
+    await using emulator = await startEmulator({
+      seed: { workergroups: [{ id: GROUP, lines_per_second: 0 }] },
+    });
+    const { apiKey: API_KEY, url } = emulator;
+    for (const BASE_URL of [
+      url,
+      `${url}/`,
+      url.replace('http:', 'HTTP:'),
+      url.replace('127.0.0.1', '127.1'),
+    ]) {
+      // One after the other, so that each writes.
+      await using alone = await start(emulator, redis, { API_KEY, BASE_URL });
+      await until(() => alone.daemon.status().replica?.role === 'holder');
+    }
+    const scopes = new Set((await namesIn(redis)).map((name) => name.slice(0, name.indexOf('}') + 1)));
+    expect([...scopes]).toHaveLength(1);
+  });
+
   test('is of one prefix, and of one service: others follow the same logs for themselves', async () => {
     await using redis = await startRedis();
     await using emulator = await startEmulator({

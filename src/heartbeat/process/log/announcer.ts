@@ -30,7 +30,8 @@ const LOUD: Partial<Record<HeartbeatState, 'error' | 'warn'>> = {
 /** What to do, for the states in which somebody has to. */
 const ADVICE: Partial<Record<HeartbeatState, string>> = {
   urgent: 'heartbeats fail and the TTL runs out; is the service reachable from here?',
-  unauthorized: 'the service refuses the key; put a valid one where PILOTLIGHT_API_KEY or its _FILE has it',
+  unauthorized:
+    'the service refuses the key; put a valid one, with the permission instance_write, where PILOTLIGHT_API_KEY or its _FILE has it',
   lapsed: 'the TTL has passed without an accepted heartbeat; the deployment has probably expired',
   gone: 'the service does not know this deployment; it is still tried, at its interval until its TTL has passed, then every 30 s, and at a reload',
 };

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { OPERATIONS } from '../../../../../src/contract/operations.ts';
 import { Redaction } from '../../../../../src/contract/text/redaction.ts';
 import type { Notice } from '../../../../../src/heartbeat/engine/state.ts';
 import { Announcer } from '../../../../../src/heartbeat/process/log/announcer.ts';
@@ -37,7 +38,7 @@ afterEach(() => {
 const sent: Notice = { type: 'sent', attempt: 1, fresh: false, hedge: false, lagMs: 0 };
 const failed: Notice = { type: 'failed', attempt: 1, reason: 'connect' };
 const accepted: Notice = { type: 'accepted', attempt: 1, latencyMs: 5 };
-function to(state: 'healthy' | 'retrying' | 'lapsed', remainingMs = 5_000): Notice {
+function to(state: 'healthy' | 'retrying' | 'lapsed' | 'unauthorized', remainingMs = 5_000): Notice {
   return { type: 'state', from: state === 'healthy' ? 'retrying' : 'healthy', to: state, remainingMs };
 }
 
@@ -109,6 +110,12 @@ test('a single change is said soon, with what is left and what to do', async () 
     },
   ]);
   expect(lines[0]?.['advice']).toContain('probably expired');
+});
+
+test('a refused key may be a good one that lacks a permission: the advice names it', async () => {
+  announcer.notice(42, to('unauthorized'));
+  await vi.advanceTimersByTimeAsync(300);
+  expect(lines[0]?.['advice']).toContain(OPERATIONS['deployments.heartbeat'].permission);
 });
 
 test('what concerns all at once is said for one of them', async () => {
