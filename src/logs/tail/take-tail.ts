@@ -14,6 +14,7 @@ import {
   extended,
   linesFrom,
   NOTHING,
+  withDeparted,
   withoutFormer,
   withPending,
   type Held,
@@ -157,7 +158,18 @@ function continued(stream: Stream, reading: Reading, fresh: HashedLines): Taken 
   const { text, now } = reading;
   const next = extended(stream, fresh, text, now);
   if (fresh.lines.length === 0) return rested(stream, next, reading);
-  return { kind: 'taken', stream: next, ...afterPending(stream.pending, fresh.lines) };
+  const delivered = afterPending(stream.pending, fresh.lines);
+  const isMissing = delivered.lines === fresh.lines;
+  return { kind: 'taken', stream: isMissing ? withDeparted(next, stream.pending, now) : next, ...delivered };
+}
+
+/** What late lines bring, of which one may be the last line that was delivered, or one that was before. */
+function afterDelivered(known: Stream, late: readonly string[]): { before: Stream; late: Delivered } {
+  const { departed, ...rest } = known;
+  const isPending = known.pending !== undefined && known.pending.taken > 0;
+  const delivered = afterPending(isPending ? known.pending : departed, late);
+  if (delivered.lines === late) return { before: known, late: delivered };
+  return { before: isPending ? withPending(known, undefined) : rest, late: delivered };
 }
 
 /** Nothing followed the last line known. */
@@ -175,21 +187,24 @@ function cutOff({ stream, ...taken }: Taken, size: number, older: number): Taken
 
 /** Lines that came late stand between known ones; what else is new is at the end. */
 function merged(
-  before: Stream,
+  known: Stream,
   reading: Reading,
   seen: HashedLines,
   { fresh, doubt, gone, cut, view }: Extract<Verdict, { kind: 'merged' }>,
 ): Taken {
-  const known = lineReader(before.window);
-  const lines = view.map((index) => standalone((index >= 0 ? seen.lines[index] : known(-1 - index)) ?? ''));
-  const window = rewrittenFrom(before.window, cut, hashed(lines));
-  const stream = extended({ ...before, window }, NOTHING, reading.text, reading.now);
-  const late = afterPending(
-    before.pending,
-    fresh.map((index) => standalone(seen.lines[index] ?? '')),
+  const knownLine = lineReader(known.window);
+  const lines = view.map((index) =>
+    standalone((index >= 0 ? seen.lines[index] : knownLine(-1 - index)) ?? ''),
   );
+  const window = rewrittenFrom(known.window, cut, hashed(lines));
   const isFollowed = fresh.at(-1) === seen.lines.length - 1;
-  if (isFollowed) return doubting({ kind: 'taken', stream, ...late }, before, reading, doubt);
+  const unseen = fresh.map((index) => standalone(seen.lines[index] ?? ''));
+  const { before, late } = afterDelivered({ ...known, window }, unseen);
+  const stream = extended(before, NOTHING, reading.text, reading.now);
+  if (isFollowed) {
+    const followed = withDeparted(stream, before.pending, reading.now);
+    return doubting({ kind: 'taken', stream: followed, ...late }, before, reading, doubt);
+  }
   // Of a view that ends earlier, the end says nothing.
   if (gone > 0) {
     const kept: Taken = { kind: 'taken', stream: withPending(stream, before.pending), ...late };
