@@ -1,10 +1,10 @@
 /** A tail that does not continue the lines taken: more came than it holds, or the log began anew. Neither is silent. */
-import { runLengths } from './align.ts';
 import { formerOf } from './hold.ts';
 import { afterPending, pendingLine, type PendingLine } from './last-line.ts';
 import type { HashedLines } from './line-hash.ts';
 import type { Gap } from '../record.ts';
 import { extended, linesFrom, NOTHING, type Reading, type Stream, type Taken } from './stream.ts';
+import { linesKnown } from './view/past.ts';
 import { emptyWindow, lineReader, nextPlace, rewrittenFrom } from './window.ts';
 
 /** The first line of the tail may be cut: it counts as lost, unless it is the end of the last one known. */
@@ -20,29 +20,14 @@ export function overrun(stream: Stream, reading: Reading, seen: HashedLines): Ta
   // Where the service ends its lines, a pending one was only a part of one, which is out of reach now.
   const parting = stream.endsLines || isNext ? undefined : partingLine(pending);
   const fresh = linesFrom(seen, 1);
-  const known = isNext ? 0 : knownLines(stream, reading, seen);
-  const broken = restarted(stream, reading, fresh, {
-    gap: { reason: 'overrun', lost_min: known > 0 ? 0 : lost_min, lost_estimate },
-    parting,
-    whole: false,
-  });
-  if (known > 0) {
-    const doubt: Gap = { reason: 'ambiguous', lost_min: 0, lost_estimate: known };
-    return { ...broken, doubt, lines: fresh.lines.slice(known) };
-  }
-  return { ...broken, ...(isNext && afterPending(pending, fresh.lines)) };
-}
-
-/**
- * Lines behind the tail's first one that were the last ones of the window, or of one before it. Under a late line, or
- * after answers of which nobody knows which was the newer, they are the same lines; else they merely equal them.
- */
-function knownLines({ window }: Stream, { past = [] }: Reading, seen: HashedLines): number {
-  const counts = [window, ...past].map(({ hashes }) => {
-    const agreed = runLengths(hashes, seen.hashes);
-    return seen.hashes.findLastIndex((_, count) => agreed(count + 1) >= count);
-  });
-  return Math.max(...counts);
+  const gap: Gap = { reason: 'overrun', lost_min, lost_estimate };
+  const broken = restarted(stream, reading, fresh, { gap, parting, whole: false });
+  if (isNext) return { ...broken, ...afterPending(pending, fresh.lines) };
+  const known = linesKnown(reading.past ?? [], window, seen.hashes);
+  if (known === 0) return broken;
+  // Under a late line, or after answers of which nobody knows which was the newer, they are those lines again.
+  const doubt: Gap = { reason: 'ambiguous', lost_min: 0, lost_estimate: known };
+  return { ...broken, gap: { ...gap, lost_min: 0 }, doubt, lines: fresh.lines.slice(known) };
 }
 
 /** Nothing more will come of a pending line: it was what a process said last. */

@@ -79,6 +79,9 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['merged', 'slow-ended'], seed: 120271 },
   { faults: ['merged', 'byte-limited'], seed: 120391 },
   { faults: ['stale', 'byte-limited'], seed: 220119 },
+  { faults: ['stale', 'byte-limited'], seed: 300182 },
+  { faults: ['merged', 'flaky'], seed: 300315 },
+  { faults: ['slow-ended', 'restarted'], seed: 300371 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

@@ -148,7 +148,7 @@ interface Explained {
 function judgeDifference(
   { hashes }: LineWindow,
   tail: HashedLines,
-  { full, shrunk }: ViewFacts,
+  { full, shrunk, whole }: ViewFacts,
   isWhole: boolean,
   isLost: boolean,
 ): Explained | undefined {
@@ -179,8 +179,9 @@ function judgeDifference(
   // But few lines from amid a long one are more likely those that another begins with.
   const isAllKnown = isLost && isWhole && fresh.length === 0 && first < EVIDENT_LINES;
   if (!hasAll && !evident && !isAllKnown) return undefined;
-  // All of the log is less than it was, and the greater part of it is new: that began anew.
-  if (!hasAll && shrunk && !full && fresh.length > known) return undefined;
+  // All of the log is less than it was, and the greater part of it is new, or it begins otherwise: that began anew.
+  const isOther = fresh.length > known || (whole && first >= EVIDENT_LINES);
+  if (!hasAll && shrunk && !full && isOther) return undefined;
 
   const differences = fresh.length + missing;
   // Chance finds some lines of any log in any other; of the same log, most are found.
