@@ -61,7 +61,7 @@ function stretches(past: Past): { readonly closed: readonly Float64Array[]; read
   const closed: Float64Array[] = [];
   let open: number[] = [];
   for (const { hashes, isFollowed } of past) {
-    open = [...open, ...hashes];
+    for (const hash of hashes) open.push(hash);
     if (isFollowed) continue;
     closed.push(Float64Array.from(open));
     open = [];
