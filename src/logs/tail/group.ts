@@ -177,12 +177,11 @@ function settle(before: GroupState, until = Infinity): Step {
     if (least > NO_RISK && left.every(({ now }) => now > until)) break;
     const [kept] = left.splice(risks.indexOf(least), 1);
     if (kept === undefined) break;
-    const now = Math.max(kept.now, state.takenAt ?? -Infinity);
-    const poll = { ...kept, now };
+    const poll = { ...kept, now: Math.max(kept.now, state.takenAt ?? -Infinity) };
     const readings = readTexts(state, poll, poll.tail);
     if (readings.kind !== 'read') continue;
-    const { records, moved, ...next } =
-      now === state.takenAt ? takePassed(state, poll, readings) : take(state, poll, readings);
+    const isPassed = state.broughtAt !== undefined && kept.now <= state.broughtAt;
+    const { records, moved, ...next } = (isPassed ? takePassed : take)(state, poll, readings);
     step = { ...next, records: [...step.records, ...records], moved: step.moved || moved };
   }
   return left.length > 0 ? { ...step, state: withUnsettled(step.state, left), moved: true } : step;
@@ -247,6 +246,7 @@ function take(state: GroupState, poll: TextPoll, readings: Readings): Step {
     past: pastAfter(state, taken, now),
     pace,
     takenAt: now,
+    ...(taken.some(([, { lines }]) => lines.length > 0) && { broughtAt: now }),
     failures: 0,
   };
   // A shorter tail reaches so little back that an older view, soon after, could not be told from a second break.

@@ -80,6 +80,7 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['merged', 'byte-limited'], seed: 120391 },
   { faults: ['stale', 'byte-limited'], seed: 220119 },
   { faults: ['stale', 'byte-limited'], seed: 300182 },
+  { faults: ['stale', 'byte-limited'], seed: 300193 },
   { faults: ['merged', 'flaky'], seed: 300315 },
   { faults: ['slow-ended', 'restarted'], seed: 300371 },
 ];
