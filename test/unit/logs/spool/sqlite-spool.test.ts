@@ -36,7 +36,8 @@ const seqs = (records: readonly LogRecord[]) => records.map(({ seq }) => seq);
 test('a sink that keeps up and one that lags by more than is kept at hand get every record once', async () => {
   using folder = temporaryFolder();
   const spool = await open(folder.path, ['stdout', 'otlp']);
-  const [prompt, late]: LogRecord[][] = [[], []];
+  const prompt: LogRecord[] = [];
+  const late: LogRecord[] = [];
   for (let poll = 0; poll < 40; poll++) {
     const from = 1 + 100 * poll;
     const records = Array.from({ length: 100 }, (_, index) => large(from + index));
