@@ -9,7 +9,7 @@ import { SinkPositions } from '../../logs/spool/sink-positions.ts';
 import type { GroupProgress } from '../../logs/tail/group.ts';
 import { RecordQueue } from '../../logs/spool/record-queue.ts';
 import type { LogRecord } from '../../logs/record.ts';
-import { bytesOf, MEBIBYTE, type Dropped, type SinkStanding, type Spool } from '../../logs/spool/spool.ts';
+import { MEBIBYTE, type Dropped, type SinkStanding, type Spool } from '../../logs/spool/spool.ts';
 import { type SharedKeys } from './shared-keys.ts';
 import { LeaseLost, type Command } from './fenced-commit.ts';
 import { progressCommands, pushCommands, type SharedState, type SharedStore } from './shared-store.ts';
@@ -33,8 +33,15 @@ export interface SharedSpoolOptions {
 
 /** Of records that wait: they are in Redis too, so about this much of its memory. */
 const DEFAULT_BYTES = 32 * MEBIBYTE;
-/** Of records on their way to Redis. */
-const OUTBOX_BYTES = 8 * MEBIBYTE;
+/** Of what is on its way to Redis, windows included. */
+const OUTBOX_BYTES = 16 * MEBIBYTE;
+/**
+ * Of one commit, unless one poll brought more. What waited while Redis took nothing does not go as one command: that
+ * would have more arguments than a call may have, and hold up the lease's renewal behind it.
+ */
+const COMMIT_BYTES = 2 * MEBIBYTE;
+/** What an argument takes beside its text: about. */
+const ARGUMENT_BYTES = 32;
 /** Between two tries of a commit, ms. */
 const RETRY_MS = 200;
 
@@ -42,6 +49,8 @@ interface Entry {
   readonly commands: readonly Command[];
   /** Their records go to the sinks once they are committed. */
   readonly records: readonly LogRecord[];
+  /** Of the commands. */
+  readonly bytes: number;
 }
 
 export class SharedSpool implements Spool {
@@ -99,26 +108,19 @@ export class SharedSpool implements Spool {
   }
 
   append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
-    const bytes = records.reduce((sum, record) => sum + bytesOf(record), 0);
-    const limit = this.#options.maxBytes ?? DEFAULT_BYTES;
-    if (!this.#options.held()) throw new Error('another replica may follow this log now');
-    if (this.#outboxBytes > 0 && this.#outboxBytes + bytes > OUTBOX_BYTES)
-      throw new Error('Redis does not keep up');
-    const { keys } = this.#options;
+    const { keys, maxBytes = DEFAULT_BYTES, held } = this.#options;
+    if (!held()) throw new Error('another replica may follow this log now');
+    const texts = records.map((record) => JSON.stringify(record));
     const before = this.#progress.get(workergroupId);
+    const commands = [
+      ...pushCommands(keys.records, texts),
+      ...progressCommands(keys, workergroupId, progress, before),
+    ];
+    if (this.#outboxBytes > 0 && this.#outboxBytes + bytesOf(commands) > OUTBOX_BYTES)
+      throw new Error('Redis does not keep up');
     this.#progress.set(workergroupId, progress);
-    this.#outboxBytes += bytes;
-    this.#write({
-      records,
-      commands: [
-        ...pushCommands(
-          keys.records,
-          records.map((record) => JSON.stringify(record)),
-        ),
-        ...progressCommands(keys, workergroupId, progress, before),
-      ],
-    });
-    return this.#makeRoom(limit);
+    this.#write(commands, records);
+    return this.#makeRoom(maxBytes);
   }
 
   take(sink: string): Batch | undefined {
@@ -135,13 +137,10 @@ export class SharedSpool implements Spool {
   acknowledge(sink: string, batch: Batch): void {
     this.#positions.acknowledge(sink);
     const done = Math.max(0, this.#positions.acknowledgedByAll + 1 - this.#first);
-    this.#write({
-      records: [],
-      commands: [
-        ['HSET', this.#options.keys.acknowledged, sink, String(batch.through)],
-        ...this.#removeOldest(done),
-      ],
-    });
+    this.#write([
+      ['HSET', this.#options.keys.acknowledged, sink, String(batch.through)],
+      ...this.#removeOldest(done),
+    ]);
   }
 
   standing(sink: string): SinkStanding {
@@ -190,7 +189,7 @@ export class SharedSpool implements Spool {
     if (gone.length === 0) return [];
     const dropped = this.#positions.missing(gone);
     this.#positions.drop(dropped);
-    this.#write({ records: [], commands: this.#removeOldest(gone.length) });
+    this.#write(this.#removeOldest(gone.length));
     return dropped;
   }
 
@@ -204,8 +203,10 @@ export class SharedSpool implements Spool {
     ];
   }
 
-  #write(entry: Entry): void {
-    this.#outbox.push(entry);
+  #write(commands: readonly Command[], records: readonly LogRecord[] = []): void {
+    const bytes = bytesOf(commands);
+    this.#outboxBytes += bytes;
+    this.#outbox.push({ commands, records, bytes });
     this.#committing ??= this.#commitAll().finally(() => {
       this.#committing = undefined;
     });
@@ -215,17 +216,26 @@ export class SharedSpool implements Spool {
     // One microtask later, so that what is written together is committed together.
     await Promise.resolve();
     while (this.#outbox.length > 0) {
-      const entries = [...this.#outbox];
+      const entries = this.#nextEntries();
       const written = await this.#commit(entries.flatMap(({ commands }) => commands));
       // Another replica has these records, or gets them from the service again.
       if (!written) return;
       this.#outbox.splice(0, entries.length);
       const records = entries.flatMap((entry) => entry.records);
       for (const record of records) this.#queue.push(record);
-      this.#outboxBytes -= records.reduce((sum, record) => sum + bytesOf(record), 0);
+      this.#outboxBytes -= entries.reduce((sum, { bytes }) => sum + bytes, 0);
       this.#positions.append(records.length);
       if (records.length > 0) this.#wake();
     }
+  }
+
+  /** Those of the next commit: the oldest, and one at least. */
+  #nextEntries(): readonly Entry[] {
+    let bytes = 0;
+    const tooMany = this.#outbox.findIndex(
+      (entry, index) => (bytes += entry.bytes) > COMMIT_BYTES && index > 0,
+    );
+    return tooMany < 0 ? [...this.#outbox] : this.#outbox.slice(0, tooMany);
   }
 
   /** Tries as long as this replica holds the lease. */
@@ -248,4 +258,10 @@ export class SharedSpool implements Spool {
     }
     return false;
   }
+}
+
+function bytesOf(commands: readonly Command[]): number {
+  let bytes = 0;
+  for (const command of commands) for (const argument of command) bytes += argument.length + ARGUMENT_BYTES;
+  return bytes;
 }
