@@ -34,7 +34,7 @@ test('each interval, from its first moment on', async () => {
 });
 
 test('a look that takes long keeps the beat, and what it missed is not made up for', async () => {
-  const { clock, at } = watched(async (turn, time) => {
+  const { clock, at } = watched(async (turn, time): Promise<Looked> => {
     if (turn === 2) await time.sleep(25_000, new AbortController().signal);
     return 'seen';
   });
