@@ -166,11 +166,9 @@ describe('a 429', () => {
     const left = expiresAt(patient.beat) - patient.mono + from;
     patient.mono += left;
     patient.wall += left;
-    const { beat } = patient;
-    patient.beat = {
-      ...beat,
-      inFlight: beat.inFlight.map((attempt) => ({ ...attempt, sentAt: patient.mono })),
-    };
+    const [attempt] = patient.beat.inFlight;
+    if (!attempt) throw new Error('no attempt is under way');
+    patient.beat = { ...patient.beat, inFlight: [{ ...attempt, sentAt: patient.mono }] };
     patient.answer({ type: 'throttled', retryAfterMs: 400_000 });
     // The pause after a failure is kept in any case.
     expect(patient.beat.dueAt - patient.mono).toBeCloseTo(Math.max(wait, 3_750), 6);
