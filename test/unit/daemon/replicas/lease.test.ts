@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startLease, type Lease, type LeaseOptions } from '../../../../src/daemon/replicas/lease.ts';
+import { startLease, type Lease } from '../../../../src/daemon/replicas/lease.ts';
 import type { Redis } from '../../../../src/daemon/replicas/redis.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
 
@@ -58,18 +58,18 @@ beforeEach(() => {
   lose = async () => {};
 });
 afterEach(async () => {
-  for (const lease of leases.splice(0)) {
-    const released = lease.release();
+  for (const one of leases.splice(0)) {
+    const released = one.release();
     await clock.advance(10_000);
     await released;
   }
 });
 
-function lease(token = 'own', more: Partial<LeaseOptions> = {}): Lease {
+function lease(): Lease {
   const started = startLease({
     redis,
     key: 'the lease',
-    token,
+    token: 'own',
     now: () => clock.now(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
     onTaken: () => {
@@ -83,7 +83,6 @@ function lease(token = 'own', more: Partial<LeaseOptions> = {}): Lease {
       return lose();
     },
     onFailed: (error) => failures.push(error),
-    ...more,
   });
   leases.push(started);
   return started;

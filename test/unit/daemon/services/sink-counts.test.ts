@@ -45,5 +45,5 @@ test('what is shown is not what is counted with', () => {
   const counts = new SinkCounts(['otlp']);
   const before = counts.status('otlp', 0);
   counts.observe({ kind: 'dropped', sink: 'otlp', records: 1, reason: 'overflow' });
-  expect(before.dropped_lines.overflow).toBe(0);
+  expect(before.dropped_lines['overflow']).toBe(0);
 });

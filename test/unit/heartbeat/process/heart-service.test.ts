@@ -239,6 +239,14 @@ test('without a daemon a reload is the heart’s own, at once', async () => {
   expect(lines).toHaveLength(2);
 });
 
+test('a reload that the end overtakes is none', async () => {
+  const { service, said } = new Scene();
+  service.reload();
+  await service.stop();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(said()).toEqual(['heartbeats ended']);
+});
+
 describe('what should not happen', () => {
   test('is said with its stack, and ends nothing', async () => {
     const { service, lines } = new Scene();

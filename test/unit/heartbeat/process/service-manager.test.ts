@@ -3,18 +3,21 @@ import { createServiceManager } from '../../../../src/heartbeat/process/service-
 import { NotifyProgram } from '../../../support/notify-program.ts';
 
 let program: NotifyProgram;
-const failures: Error[] = [];
+let failures: Error[];
 beforeEach(() => {
   program = new NotifyProgram();
-  failures.length = 0;
+  failures = [];
 });
 afterEach(() => {
   vi.useRealTimers();
   program[Symbol.dispose]();
 });
 
-const manager = (watchdogMs?: number) =>
-  createServiceManager({ watchdogMs }, (error) => failures.push(error));
+/** What it tells belongs to the test that made it, also where its last program ends after that. */
+function manager(watchdogMs?: number) {
+  const own = failures;
+  return createServiceManager({ watchdogMs }, (error) => own.push(error));
+}
 const soon = <T>(what: () => T) => expect.poll(what, { interval: 2 });
 /** Virtual time for signs of life; programs take as long as they take. */
 const fakeIntervals = () => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
