@@ -13,7 +13,7 @@ import {
 } from '../../../../src/heartbeat/engine/schedule.ts';
 import { startHeartbeat } from '../../../../src/heartbeat/engine/state.ts';
 import { checkTiming } from '../../../../src/heartbeat/engine/timing-check.ts';
-import { ACCEPTED, NOT_FOUND, Patient, REFUSED } from './patient.ts';
+import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED } from './patient.ts';
 
 test('a heartbeat begins with nothing known', () => {
   const timing = timingFor({ ttl: 20_000, interval: 'auto' });
@@ -326,4 +326,66 @@ describe('the timing check', () => {
       message: 'a TTL of 3 s is too short to survive one failed heartbeat: use at least 4.4 s',
     });
   });
+});
+
+test('only a refusal of an older key is stale, and no other failure with one', () => {
+  const patient = new Patient({ ttl: 20_000 }).light();
+  patient.nextAttempt();
+  patient.tell({ type: 'key', generation: 2 });
+  patient.answer(REFUSED);
+  expect(patient.told('failed')).toEqual([{ type: 'failed', attempt: 2, reason: 'connect' }]);
+  expect(patient.beat.failures).toBe(1);
+});
+
+test('a refused key is tried again after B, jittered to earlier', () => {
+  const patient = new Patient({ ttl: 60_000, random: 0.5 }).light();
+  patient.nextAttempt();
+  patient.answer(UNAUTHORIZED);
+  expect(patient.beat.dueAt).toBe(patient.mono + 2_700);
+});
+
+test('after an overdue attempt the next one has a connection of its own, also where the place was needed', () => {
+  const patient = new Patient({ ttl: 20_000 }).light();
+  patient.nextAttempt();
+  patient.pass(1_000);
+  patient.tell({ type: 'evict', attempt: 2 });
+  expect(patient.beat.inFlight).toEqual([]);
+  expect(patient.nextAttempt().fresh).toBe(true);
+});
+
+test('another timing counts from the last accepted beat in elapsed time', () => {
+  const patient = new Patient({ ttl: 60_000 }).light();
+  const { basis } = patient.beat;
+  patient.wall += 1_500;
+  const timing = timingFor({ ttl: 20_000, interval: 'auto' });
+  patient.tell({ type: 'timing', timing });
+  expect(patient.beat.dueAt).toBeCloseTo(basis - 1_500 + 4_000 - timing.tick, 6);
+});
+
+test('a second attempt comes after what nineteen of twenty took at most, in whatever order they came', () => {
+  const patient = new Patient({ ttl: 300_000 }).light();
+  while (patient.state !== 'urgent') {
+    patient.nextAttempt();
+    patient.answer(REFUSED);
+  }
+  const latencies = Array.from({ length: 20 }, (_, index) => (index === 18 ? 2_000 : 1_500));
+  patient.beat = { ...patient.beat, latencies };
+  const { at } = patient.nextAttempt();
+  expect(sendAt(patient.beat)).toBe(at + 1_500);
+});
+
+test('lit again it is in trouble, though it was in none', () => {
+  const patient = new Patient({ ttl: 60_000 }).light();
+  patient.tell({ type: 'release' });
+  patient.tell({ type: 'relight' });
+  expect(patient.beat).toMatchObject({ trouble: 'failing', state: 'retrying', dueAt: patient.mono });
+});
+
+test('once it is stopped nothing changes it', () => {
+  const patient = new Patient({ ttl: 60_000 }).light();
+  patient.tell({ type: 'stop' });
+  const { beat } = patient;
+  patient.wall += 60_000;
+  for (const type of ['beat-now', 'release', 'relight', 'stop'] as const) patient.tell({ type });
+  expect(patient.beat).toBe(beat);
 });
