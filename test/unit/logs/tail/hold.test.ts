@@ -72,7 +72,7 @@ describe('the log before', () => {
   test('is remembered by its last 256 lines, those of the same log before them', () => {
     const hashes = Float64Array.from({ length: 300 }, (_, index) => index);
     const former = formerOf(hashes, NOW);
-    expect(former).toEqual({ hashes: [...hashes.slice(44)], ended: NOW });
+    expect(former).toEqual({ hashes: Array.from(hashes.slice(44)), ended: NOW });
     const more = formerOf(Float64Array.from([1_000, 1_001]), NOW + 9, former);
     expect(more.hashes).toHaveLength(256);
     expect([more.hashes[0], ...more.hashes.slice(-3), more.ended]).toEqual([46, 299, 1_000, 1_001, NOW + 9]);
