@@ -180,7 +180,7 @@ function continued(stream: Stream, reading: Reading, fresh: HashedLines, isDoubt
     kind: 'taken',
     stream: isMissing ? withDeparted(next, stream.pending, now) : next,
     ...(parting !== undefined && { parting }),
-    ...withoutPassed(delivered, passedWithin(reading.past ?? [], fresh.hashes)),
+    ...withoutPassed(delivered, passedWithin(reading.past ?? [], stream.window, fresh.hashes)),
   };
 }
 
