@@ -184,11 +184,12 @@ function continued(stream: Stream, reading: Reading, fresh: HashedLines, isDoubt
   };
 }
 
-/** Lines that an older answer showed first, and that were delivered then. */
+/** What an older answer showed first was delivered then, and what stands above that was counted as lost. */
 function withoutPassed(delivered: Delivered, passed: ReturnType<typeof passedWithin>): Delivered {
   const { lines, continues } = delivered;
   if (passed === undefined || (continues ?? -1) >= passed.from) return delivered;
-  return { ...delivered, lines: [...lines.slice(0, passed.from), ...lines.slice(passed.to)] };
+  const begun = continues === undefined ? [] : lines.slice(continues, continues + 1);
+  return { lines: [...begun, ...lines.slice(passed.to)], ...(continues !== undefined && { continues: 0 }) };
 }
 
 /** What late lines bring, of which one may be the last line that was delivered, or one that was before. */
