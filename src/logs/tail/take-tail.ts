@@ -26,7 +26,7 @@ import {
 } from './stream.ts';
 import { hasShrunk, isFull, standalone, textSize, type TailText } from './tail-text.ts';
 import { isFormerView } from './view/former.ts';
-import { endsInPast, passedWithin } from './view/past.ts';
+import { endsAtTop, endsInPast, passedWithin } from './view/past.ts';
 import { explainedLines, judge, type Verdict } from './view/verdict.ts';
 import { lineReader, rewrittenFrom } from './window.ts';
 
@@ -136,7 +136,9 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       return isAnother ? reset(stream, reading, seen) : truncated(stream, reading, verdict.left);
     }
     case 'broke': {
-      if (endsInPast(reading.past ?? [], window, full ? seen.hashes.subarray(1) : seen.hashes)) {
+      const { past = [], isPassed = false } = reading;
+      const whole = full ? seen.hashes.subarray(1) : seen.hashes;
+      if (endsInPast(past, window, whole) || endsAtTop(past, window, whole, isPassed)) {
         const held = heldOnce(stream.held, now);
         if (!isOver(held, now)) return { kind: 'held', stream: { ...stream, held } };
       }
