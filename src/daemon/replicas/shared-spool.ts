@@ -74,7 +74,7 @@ export class SharedSpool implements Spool {
     this.#progress = new Map(state.progress);
     this.#offset = state.first - 1;
     this.#version = state.version;
-    for (const record of state.records) this.#queue.push(record);
+    for (const record of state.records) this.#queue.push(JSON.stringify(record));
     for (const sink of sinks) {
       // A sink that is new wants what is still there, and nothing before it.
       const acknowledged = Math.max(state.acknowledged.get(sink) ?? 0, this.#first - 1);
@@ -222,7 +222,7 @@ export class SharedSpool implements Spool {
       if (!written) return;
       this.#outbox.splice(0, entries.length);
       const records = entries.flatMap((entry) => entry.records);
-      for (const record of records) this.#queue.push(record);
+      for (const record of records) this.#queue.push(JSON.stringify(record));
       this.#outboxBytes -= entries.reduce((sum, { bytes }) => sum + bytes, 0);
       this.#positions.append(records.length);
       if (records.length > 0) this.#wake();

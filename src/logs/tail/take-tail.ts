@@ -5,7 +5,7 @@
 import { EVIDENT_LINES } from './align.ts';
 import { overrun, reset, truncated } from './breaks.ts';
 import { heldOnce, isDoubtful, isOneLog, isOver } from './hold.ts';
-import { afterPending, restingLine, type Delivered } from './last-line.ts';
+import { afterPending, partingLine, restingLine, type Delivered, type PendingLine } from './last-line.ts';
 import { hashed, type HashedLines } from './line-hash.ts';
 import { MAX_TAIL } from './rate.ts';
 import type { Gap } from '../record.ts';
@@ -94,7 +94,13 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       // However its lines repeat, another log would not have come to so many by now: the service gives no more.
       const isSameLog = text.lines.length > EVIDENT_LINES + 2 * (reading.expected ?? Infinity);
       const isCut = vanished && (doubt === 0 || isSameLog);
-      const taken = doubting(continued(stream, reading, linesFrom(seen, at)), before, reading, doubt);
+      const isDoubted = verdict.doubt > 0;
+      const taken = doubting(
+        continued(stream, reading, linesFrom(seen, at), isDoubted),
+        before,
+        reading,
+        doubt,
+      );
       return {
         ...(isCut ? cutOff(taken, size, verdict.older) : taken),
         ...((vanished ? isCut : text.lines.length > ceiling) && { ceiling: text.lines.length }),
@@ -110,14 +116,16 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       const other = stream.held?.other;
       // Neither the log known nor the one that may have begun since: so that one did, and has ended.
       if (isFork && other !== undefined && !isOneLog(other, text)) return resetTo(other, stream, reading);
-      const held = heldOnce(stream.held, now, { least: verdict.left, ...(isFork && { other: text }) });
+      // All of a log has no more lines of the window than it has lines, wherever they stand.
+      const left = full ? verdict.left : Math.min(verdict.left, seen.lines.length);
+      const held = heldOnce(stream.held, now, { least: left, ...(isFork && { other: text }) });
       const isLast = isOver(held, now);
       // A log that repeats itself looks like its own past, where little of it is seen.
       if ((stream.held === undefined || isLast) && widerTellsMore)
         return { kind: 'insufficient', tail: widest, isNeeded: false };
       if (!isLast) return { kind: 'held', stream: { ...stream, held } };
       // What was left of it is the lesser part: not the log cut short, but another one that begins like it.
-      const least = held.least ?? verdict.left;
+      const least = held.least ?? left;
       const isAnother = !full && (isFork || window.hashes.length - least > least);
       return isAnother ? reset(stream, reading, seen) : truncated(stream, reading, verdict.left);
     }
@@ -154,13 +162,20 @@ function resetTo(text: TailText, stream: Stream, reading: Reading): Taken {
   return reset(stream, { ...reading, text }, hashed(text.lines));
 }
 
-function continued(stream: Stream, reading: Reading, fresh: HashedLines): Taken {
+/** @param isDoubted More may have come between than the tail holds. */
+function continued(stream: Stream, reading: Reading, fresh: HashedLines, isDoubted: boolean): Taken {
   const { text, now } = reading;
   const next = extended(stream, fresh, text, now);
   if (fresh.lines.length === 0) return rested(stream, next, reading);
   const delivered = afterPending(stream.pending, fresh.lines);
   const isMissing = delivered.lines === fresh.lines;
-  return { kind: 'taken', stream: isMissing ? withDeparted(next, stream.pending, now) : next, ...delivered };
+  const parting = isDoubted && !next.endsLines ? unfollowedLine(stream.pending, fresh.lines) : undefined;
+  return {
+    kind: 'taken',
+    stream: isMissing ? withDeparted(next, stream.pending, now) : next,
+    ...(parting !== undefined && { parting }),
+    ...delivered,
+  };
 }
 
 /** What late lines bring, of which one may be the last line that was delivered, or one that was before. */
@@ -170,6 +185,14 @@ function afterDelivered(known: Stream, late: readonly string[]): { before: Strea
   const delivered = afterPending(isPending ? known.pending : departed, late);
   if (delivered.lines === late) return { before: known, late: delivered };
   return { before: isPending ? withPending(known, undefined) : rest, late: delivered };
+}
+
+/** The last line, where it was not delivered and others follow than it. */
+function unfollowedLine(
+  pending: PendingLine | undefined,
+  [next = '']: readonly string[],
+): string | undefined {
+  return next.startsWith(pending?.text ?? '') ? undefined : partingLine(pending);
 }
 
 /** Nothing followed the last line known. */
