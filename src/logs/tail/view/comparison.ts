@@ -3,6 +3,7 @@
  * Between anchors the two are compared with a bounded difference; behind the last one, and before the first where
  * they do not both begin with the log, as far as the shorter of them reaches.
  */
+import { EVIDENT_LINES } from '../align.ts';
 import { anchors, type Anchor } from './anchors.ts';
 import { diff } from './diff.ts';
 
@@ -35,7 +36,7 @@ export function compare(
   seen: Float64Array,
   mayBeWhole: boolean,
 ): Comparison | undefined {
-  const chain = anchors(known, seen);
+  const chain = withoutStray(anchors(known, seen), mayBeWhole);
   const isWhole = mayBeWhole && !(chain[0] !== undefined && chain[0].known > chain[0].seen);
   const [first = isWhole ? TOP : undefined, last = first] = [chain[0], chain.at(-1)];
   if (first === undefined || last === undefined) return undefined;
@@ -64,6 +65,17 @@ export function compare(
   }
   const from = Math.max(0, first.seen) - lead.otherEnd;
   return { partners, first: isWhole ? 0 : first.known - lead.oneEnd, from, anchors: chain.length };
+}
+
+/**
+ * The first line of an answer may be cut, or late, and then equal any line by chance: where the next anchor is far
+ * nearer in the tail than in the window, it is taken for neither, else all that stands between counts as missing.
+ */
+function withoutStray(chain: readonly Anchor[], mayBeWhole: boolean): readonly Anchor[] {
+  const [first, next] = chain;
+  if (mayBeWhole || first === undefined || next === undefined || chain.length <= EVIDENT_LINES) return chain;
+  const missing = next.known - first.known - (next.seen - first.seen);
+  return missing >= EVIDENT_LINES ? chain.slice(1) : chain;
 }
 
 /** Pairs the lines between two places. @returns How many differ; undefined when too many do. */
