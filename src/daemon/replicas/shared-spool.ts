@@ -47,8 +47,8 @@ const RETRY_MS = 200;
 
 interface Entry {
   readonly commands: readonly Command[];
-  /** Their records go to the sinks once they are committed. */
-  readonly records: readonly LogRecord[];
+  /** Records in JSON, which go to the sinks once they are committed. */
+  readonly texts: readonly string[];
   /** Of the commands. */
   readonly bytes: number;
 }
@@ -86,7 +86,7 @@ export class SharedSpool implements Spool {
   snapshot(): SharedState {
     return {
       version: this.#version,
-      records: [...this.#committed(), ...this.#outbox.flatMap(({ records }) => records)],
+      records: this.#texts().map((text) => JSON.parse(text)),
       first: this.#first,
       acknowledged: new Map(this.#positions.all.map(({ sink, acknowledged }) => [sink, acknowledged])),
       progress: new Map(this.#progress),
@@ -119,7 +119,7 @@ export class SharedSpool implements Spool {
     if (this.#outboxBytes > 0 && this.#outboxBytes + bytesOf(commands) > OUTBOX_BYTES)
       throw new Error('Redis does not keep up');
     this.#progress.set(workergroupId, progress);
-    this.#write(commands, records);
+    this.#write(commands, texts);
     return this.#makeRoom(maxBytes);
   }
 
@@ -146,7 +146,7 @@ export class SharedSpool implements Spool {
   standing(sink: string): SinkStanding {
     const { lag, dropped } = this.#positions.of(sink);
     // What is on its way to Redis waits for the sink too: where Redis is away, that is where the backlog is.
-    const underway = this.#outbox.reduce((sum, { records }) => sum + records.length, 0);
+    const underway = this.#outbox.reduce((sum, { texts }) => sum + texts.length, 0);
     return { lag: lag + underway, dropped };
   }
 
@@ -169,11 +169,13 @@ export class SharedSpool implements Spool {
     return this.#offset + this.#queue.newest;
   }
 
-  *#committed(): Generator<LogRecord> {
-    for (let position = this.#queue.oldest; position <= this.#queue.newest; position += 1) {
-      const text = this.#queue.textAt(position);
-      if (text !== undefined) yield JSON.parse(text);
-    }
+  /** Of every record, committed or on its way. */
+  #texts(): readonly string[] {
+    const { oldest, newest } = this.#queue;
+    const committed = Array.from({ length: newest - oldest + 1 }, (_, index) =>
+      this.#queue.textAt(oldest + index),
+    );
+    return [...committed.filter((text) => text !== undefined), ...this.#outbox.flatMap(({ texts }) => texts)];
   }
 
   /** Past the bound the oldest go, except what is on its way to a sink. */
@@ -203,10 +205,10 @@ export class SharedSpool implements Spool {
     ];
   }
 
-  #write(commands: readonly Command[], records: readonly LogRecord[] = []): void {
+  #write(commands: readonly Command[], texts: readonly string[] = []): void {
     const bytes = bytesOf(commands);
     this.#outboxBytes += bytes;
-    this.#outbox.push({ commands, records, bytes });
+    this.#outbox.push({ commands, texts, bytes });
     this.#committing ??= this.#commitAll().finally(() => {
       this.#committing = undefined;
     });
@@ -221,11 +223,11 @@ export class SharedSpool implements Spool {
       // Another replica has these records, or gets them from the service again.
       if (!written) return;
       this.#outbox.splice(0, entries.length);
-      const records = entries.flatMap((entry) => entry.records);
-      for (const record of records) this.#queue.push(JSON.stringify(record));
+      const texts = entries.flatMap((entry) => entry.texts);
+      for (const text of texts) this.#queue.push(text);
       this.#outboxBytes -= entries.reduce((sum, { bytes }) => sum + bytes, 0);
-      this.#positions.append(records.length);
-      if (records.length > 0) this.#wake();
+      this.#positions.append(texts.length);
+      if (texts.length > 0) this.#wake();
     }
   }
 

@@ -7,6 +7,7 @@ import { LeaseLost } from '../../../src/daemon/replicas/fenced-commit.ts';
 import { SharedStore, type SharedState } from '../../../src/daemon/replicas/shared-store.ts';
 import type { GroupProgress } from '../../../src/logs/tail/group.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
+import { systemClock } from '../../../src/time/clock.ts';
 import { until } from '../../support/daemon.ts';
 import { EMPTY_WINDOW, windowLines } from '../../../src/logs/tail/window.ts';
 import { LogPolls, linesOf, mergedView } from '../../support/log-polls.ts';
@@ -298,6 +299,7 @@ describeWith(
       key: KEYS.lease,
       token: 'a',
       now: () => performance.now(),
+      sleep: systemClock.sleep,
       onTaken: () => Promise.resolve(),
       onRenewed: () => Promise.resolve(),
       onDenied: () => Promise.resolve(),
@@ -321,6 +323,7 @@ describeWith(
         key: KEYS.lease,
         token,
         now: () => performance.now(),
+        sleep: systemClock.sleep,
         async onTaken() {
           events.push(`${token} taken`);
           await begun;

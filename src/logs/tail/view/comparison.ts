@@ -3,9 +3,8 @@
  * Between anchors the two are compared with a bounded difference; behind the last one, and before the first where
  * they do not both begin with the log, as far as the shorter of them reaches.
  */
-import { EVIDENT_LINES } from '../align.ts';
-import { anchors, type Anchor } from './anchors.ts';
-import { diff } from './diff.ts';
+import { anchors, ENOUGH, uniqueInBoth, type Anchor } from './anchors.ts';
+import { diff, type Difference } from './diff.ts';
 
 /** Lines. Past this the two are not the same log seen twice. */
 const MOST_DIFFERENCES = 400;
@@ -36,7 +35,10 @@ export function compare(
   seen: Float64Array,
   mayBeWhole: boolean,
 ): Comparison | undefined {
-  const chain = withoutStray(anchors(known, seen), mayBeWhole);
+  const chain = withoutChance(anchors(known, seen));
+  // Few anchors may be chance, where the lines repeat. With a few late lines all of the window stands at the top.
+  const fromTop = mayBeWhole && chain.length < ENOUGH ? allFromTop(known, seen) : undefined;
+  if (fromTop) return { partners: fromTop.partners, first: 0, from: 0, anchors: 0 };
   const isWhole = mayBeWhole && !(chain[0] !== undefined && chain[0].known > chain[0].seen);
   const [first = isWhole ? TOP : undefined, last = first] = [chain[0], chain.at(-1)];
   if (first === undefined || last === undefined) return undefined;
@@ -67,15 +69,25 @@ export function compare(
   return { partners, first: isWhole ? 0 : first.known - lead.oneEnd, from, anchors: chain.length };
 }
 
+/** All of the window, where few lines differ, and one that neither has elsewhere says so too. */
+function allFromTop(known: Float64Array, seen: Float64Array): Difference | undefined {
+  const few = Math.min(MOST_DIFFERENCES, Math.floor(known.length / 4));
+  const found = diff(known, seen, few, 'either');
+  if (found?.oneEnd !== known.length) return undefined;
+  const single = uniqueInBoth(known, seen);
+  return single.some((anchor) => found.partners[anchor.seen] === anchor.known) ? found : undefined;
+}
+
 /**
- * The first line of an answer may be cut, or late, and then equal any line by chance: where the next anchor is far
- * nearer in the tail than in the window, it is taken for neither, else all that stands between counts as missing.
+ * A line near the tail's top may be a late one that equals one of long ago: where more lines would be missing behind it
+ * than stand above the next anchor, it is.
  */
-function withoutStray(chain: readonly Anchor[], mayBeWhole: boolean): readonly Anchor[] {
-  const [first, next] = chain;
-  if (mayBeWhole || first === undefined || next === undefined || chain.length <= EVIDENT_LINES) return chain;
-  const missing = next.known - first.known - (next.seen - first.seen);
-  return missing >= EVIDENT_LINES ? chain.slice(1) : chain;
+function withoutChance(chain: readonly Anchor[]): readonly Anchor[] {
+  const first = chain.findIndex(({ known, seen }, index) => {
+    const next = chain[index + 1];
+    return next === undefined || next.known - known - (next.seen - seen) <= next.seen;
+  });
+  return chain.slice(Math.max(0, first));
 }
 
 /** Pairs the lines between two places. @returns How many differ; undefined when too many do. */

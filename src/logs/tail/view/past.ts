@@ -3,7 +3,7 @@
  * lags may show nothing else. It is not stored: a process that begins anew asks for the widest tail, and knows what the
  * window has.
  */
-import { isEvident, runLengths } from '../align.ts';
+import { EVIDENT_LINES, isEvident, runLengths } from '../align.ts';
 import { MAX_TAIL } from '../rate.ts';
 import type { LineWindow } from '../window.ts';
 import { endWithin } from './stale.ts';
@@ -15,6 +15,8 @@ interface Piece {
   readonly hashes: Float64Array;
   /** What follows them is the next piece, or the window; else nobody knows what does. */
   readonly isFollowed: boolean;
+  /** They stand ahead of the window, or beside it. */
+  readonly isPassed?: boolean;
 }
 
 /** Oldest first. */
@@ -30,7 +32,7 @@ export function slidOut(past: Past, before: LineWindow, after: LineWindow, now: 
 
 /** With lines that were delivered, and from which the log was not gone on from. */
 export function withPassed(past: Past, hashes: Float64Array, now: number): Past {
-  return withPiece(past, { at: now, hashes, isFollowed: false });
+  return withPiece(past, { at: now, hashes, isFollowed: false, isPassed: true });
 }
 
 /** Whether the tail, of which these lines are whole, ends within the past. */
@@ -43,17 +45,74 @@ export function endsInPast(past: Past, window: LineWindow, seen: Float64Array): 
 }
 
 /**
- * How many lines behind the tail's first one, which may be cut or late, were the last ones of the window, or of what
- * passed without being followed.
+ * How many of the lines, which follow one that may be cut or late, were the last ones of the window, or of what passed
+ * without being followed.
  */
 export function linesKnown(past: Past, window: LineWindow, seen: Float64Array): number {
-  const counts = [window.hashes, ...stretches(past).closed].map((known) => {
-    const agreed = runLengths(known, seen);
-    const reaches = (count: number) =>
-      agreed(count + 1) >= count || (agreed(count + 1) === known.length && isEvident(known, 0, known.length));
-    return seen.findLastIndex((_, count) => reaches(count));
-  });
-  return Math.max(...counts);
+  return Math.max(...[window.hashes, ...stretches(past).closed].map((known) => linesBefore(known, seen)));
+}
+
+/**
+ * How many lines at the end were the first ones of the window, or of what passed without being followed.
+ *
+ * @param isPassed Known to be older than the window; else few lines, or lines that repeat, are chance.
+ */
+export function linesFollowed(
+  past: Past,
+  window: LineWindow,
+  seen: Float64Array,
+  isPassed: boolean,
+): { readonly byWindow: number; readonly byPast: number } {
+  const { closed, open } = stretches(past);
+  const reversed = seen.toReversed();
+  const count = (known: Float64Array) => {
+    const lines = linesBefore(known.toReversed(), reversed);
+    if (isPassed || lines < EVIDENT_LINES) return isPassed ? lines : 0;
+    const [once, onceSeen] = [linesOnce(known), linesOnce(seen)];
+    const evidence = reversed.subarray(0, lines).filter((hash) => once.has(hash) && onceSeen.has(hash));
+    return isEvident(evidence, 0, evidence.length) ? lines : 0;
+  };
+  return {
+    byWindow: count(Float64Array.from([...open, ...window.hashes])),
+    byPast: Math.max(0, ...closed.map(count)),
+  };
+}
+
+/**
+ * Where among lines that continue the window stand those of an answer that passed, or as many of its first ones as they
+ * reach. Lines that the window has too are no evidence of it.
+ */
+export function passedWithin(
+  past: Past,
+  window: LineWindow,
+  seen: Float64Array,
+): { readonly from: number; readonly to: number } | undefined {
+  const pieces = past.filter(({ isPassed }) => isPassed === true);
+  if (pieces.length === 0) return undefined;
+  const reversed = seen.toReversed();
+  const before = new Set(window.hashes);
+  for (const { hashes } of pieces) {
+    const from = seen.length - linesBefore(hashes.toReversed(), reversed);
+    const to = Math.min(seen.length, from + hashes.length);
+    const unknown = seen.slice(from, to).filter((hash) => !before.has(hash));
+    if (isEvident(unknown, 0, unknown.length)) return { from, to };
+  }
+  return undefined;
+}
+
+/** Those that stand there but once. */
+function linesOnce(hashes: Float64Array): ReadonlySet<number> {
+  const counts = new Map<number, number>();
+  for (const hash of hashes) counts.set(hash, (counts.get(hash) ?? 0) + 1);
+  return new Set(hashes.filter((hash) => counts.get(hash) === 1));
+}
+
+/** How many lines from the first one on end with the last known one: as many as both reach, or all that are known. */
+function linesBefore(known: Float64Array, seen: Float64Array): number {
+  const agreed = runLengths(known, seen);
+  const isAll = (count: number) => agreed(count) === known.length && isEvident(known, 0, known.length);
+  for (let count = seen.length; count > 0; count--) if (agreed(count) >= count || isAll(count)) return count;
+  return 0;
 }
 
 /** Lines that stood one after the other: those that end where nobody knows more, and those that the window follows. */

@@ -18,6 +18,8 @@ export interface ViewFacts extends TailFacts {
   readonly shrunk: boolean;
   /** New lines that the rate lets expect. */
   readonly expected: number;
+  /** The window was taken so long ago that every backend has all of it by now. */
+  readonly settled: boolean;
 }
 
 /** One line in so many is few. */
@@ -50,6 +52,8 @@ export type Verdict =
       readonly doubt: number;
       /** Lines at the window's end that the tail has not: it is an older view too. */
       readonly gone: number;
+      /** Lines of the window that the tail has not, though it has some that follow them: a backend that lags. */
+      readonly missing: number;
       /** Lines of the window that are older than the tail. */
       readonly older: number;
       /** The window's lines from here on are to be replaced … */
@@ -102,10 +106,13 @@ function explainsMore({ known }: Explained, at: number, { hashes }: LineWindow, 
 }
 
 /** The tail continues the window, with more in common than chance explains: another view would have to explain it away. */
-function isEvidentAt(at: number, { hashes }: LineWindow, tail: HashedLines, isWhole: boolean): boolean {
+function isEvidentAt(at: number, window: LineWindow, tail: HashedLines, isWhole: boolean): boolean {
+  const { length } = window.hashes;
   // All of the log, and yet it begins otherwise than it did: late lines stand at its top.
-  if (isWhole && at > hashes.length) return false;
-  return 2 * at >= tail.lines.length || isEvident(tail.hashes, Math.max(1, at - hashes.length), at);
+  if (isWhole && at > length) return false;
+  if (isEvident(tail.hashes, Math.max(1, at - length), at)) return true;
+  // All of the log, and no more than the window begins with: a view from before.
+  return 2 * at >= tail.lines.length && !(isWhole && beginsWith(window, tail));
 }
 
 /** Whether known lines follow one that is not known. */
@@ -143,7 +150,7 @@ interface Explained {
 function judgeDifference(
   { hashes }: LineWindow,
   tail: HashedLines,
-  { full, shrunk, whole }: ViewFacts,
+  { full, shrunk, whole, settled }: ViewFacts,
   isWhole: boolean,
   isLost: boolean,
 ): Explained | undefined {
@@ -163,6 +170,7 @@ function judgeDifference(
   const doubtAtTop = isCut && comparison.from === 0 && hashes.includes(tail.hashes[0] ?? Number.NaN) ? 1 : 0;
   const merge = mergeViews(hashes, tail.hashes, comparison, from);
   const { fresh, gone } = merge;
+  if (settled && merge.missing > 0) return undefined;
   const doubt = merge.doubt + doubtAtTop;
   const seenLast = partners.lastIndexOf(last);
   const inserted = fresh.filter((index) => index < seenLast).length;
@@ -200,8 +208,8 @@ function judgeDifference(
   // Both go on after what they have in common, and more is gone than is left, or has come than is known: another log.
   const isForked = gone > 0 && fresh.length > inserted;
   if (isForked && Math.max(gone, fresh.length) > known) return undefined;
-  // Late lines in a view that lacks the greater part of the log are told of by newer ones.
-  if (!full && (isForked || gone > known))
+  // Late lines in a view of all of the log that lacks the last ones are told of by newer views.
+  if (!full && gone > 0)
     return { known, differences, verdict: { kind: 'stale', left, gone, fresh: fresh.length } };
   const isAppended = inserted + missing + gone === 0 && merge.cut === hashes.length;
   return {
