@@ -243,7 +243,10 @@ test('what one level showed is kept while more is asked for another one, and tha
   const polls = new LogPolls();
   const log = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name} ${at}\n`);
   const levels = (info: readonly string[], warn: readonly string[]) => (tail: number) =>
-    ({ kind: 'levels', levels: { info: info.slice(-tail).join(''), warn: warn.slice(-tail).join('') } }) as const;
+    ({
+      kind: 'levels',
+      levels: { info: info.slice(-tail).join(''), warn: warn.slice(-tail).join('') },
+    }) as const;
   polls.poll(levels(log('info', 400), log('warn', 400)));
   const shown = levels(log('info', 380), log('warn', 401));
   const later = levels(log('info', 400), log('warn', 400));
