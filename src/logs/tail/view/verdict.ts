@@ -187,7 +187,9 @@ function judgeDifference(
   const isAllKnown = isLost && isWhole && fresh.length === 0 && first < EVIDENT_LINES;
   if (!hasAll && !evident && !isAllKnown) return undefined;
   // All of the log is less than it was, and the greater part of it is new, or it begins otherwise: that began anew.
-  const isOther = fresh.length > known || (whole && first >= EVIDENT_LINES);
+  // One that merely lost its top, as it was rotated, has the end of the window, and many lines in front of it.
+  const lostTop = gone === 0 && comparison.anchors >= FEW;
+  const isOther = fresh.length > known || (whole && first >= EVIDENT_LINES && !lostTop);
   if (!hasAll && shrunk && !full && isOther) return undefined;
 
   const differences = fresh.length + missing;
