@@ -1,6 +1,6 @@
 import * as sqlite from 'node:sqlite';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SpoolFile } from '../../../../src/logs/spool/spool-file.ts';
 import { hashed } from '../../../../src/logs/tail/line-hash.ts';
 import type { GroupProgress } from '../../../../src/logs/tail/group.ts';
@@ -10,11 +10,20 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let file: SpoolFile;
-beforeEach(() => {
+let db: sqlite.DatabaseSync;
+beforeAll(() => {
   folder = temporaryFolder();
-  file = new SpoolFile(sqlite, join(folder.path, 'spool.sqlite'));
+  class Seen extends sqlite.DatabaseSync {
+    constructor(...options: ConstructorParameters<typeof sqlite.DatabaseSync>) {
+      super(...options);
+      db = this;
+    }
+  }
+  file = new SpoolFile({ ...sqlite, DatabaseSync: Seen }, join(folder.path, 'spool.sqlite'));
+  // Nothing of it need outlive a crash, and a disk is slow.
+  db.exec('PRAGMA synchronous = OFF');
 });
-afterEach(() => {
+afterAll(() => {
   file.close();
   folder[Symbol.dispose]();
 });
@@ -27,24 +36,47 @@ const GOOD = {
   linesPerSecond: 0.5,
   streams: { '': { from: 0, endsLines: true } },
 };
-const POLL = { tail: 200, now: 1_700_000_000_000, roundTripMs: 20, texts: [['', { lines: ['a'], unended: 'b' }]] };
+const POLL = {
+  tail: 200,
+  now: 1_700_000_000_000,
+  roundTripMs: 20,
+  texts: [['', { lines: ['a'], unended: 'b' }]],
+};
 
 /** What is read where this is stored. */
 function reading(body: unknown): GroupProgress | undefined {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  file.close();
-  const db = new sqlite.DatabaseSync(join(folder.path, 'spool.sqlite'));
   db.prepare('INSERT OR REPLACE INTO progress VALUES (7, ?)').run(text);
-  db.close();
-  file = new SpoolFile(sqlite, join(folder.path, 'spool.sqlite'));
   return file.progress.read(7);
 }
 
 describe('what a spool of ours wrote is read:', () => {
   test.each<[string, object]>([
     ['as little as there may be', {}],
-    ['all that there may be', { bytesPerLine: 80, sizeLimit: { fits: 1, fails: 2, isSure: true }, unsettled: [POLL], began: { at: 1, levels: [] } }],
-    ['a line that has not ended', { streams: { info: { from: 5, endsLines: false, shown: 3, size: 40, cutAt: 9, pending: { text: 'p', taken: 0, since: 1 } } } }],
+    [
+      'all that there may be',
+      {
+        bytesPerLine: 80,
+        sizeLimit: { fits: 1, fails: 2, isSure: true },
+        unsettled: [POLL],
+        began: { at: 1, levels: [] },
+      },
+    ],
+    [
+      'a line that has not ended',
+      {
+        streams: {
+          info: {
+            from: 5,
+            endsLines: false,
+            shown: 3,
+            size: 40,
+            cutAt: 9,
+            pending: { text: 'p', taken: 0, since: 1 },
+          },
+        },
+      },
+    ],
     ['a text without one', { unsettled: [{ ...POLL, texts: [['', { lines: [] }]] }] }],
     ['of an earlier version', { time: undefined, ceiling: undefined, linesPerSecond: undefined }],
   ])('%s', (_what, more) => {
@@ -67,6 +99,7 @@ describe('what nobody here wrote is not gone on from:', () => {
     ['a number that is no whole one', { seq: 1.5 }],
     ['a number that is missing', { seq: undefined }],
     ['a ceiling that is none', { ceiling: null }],
+    ['a ceiling below 0', { ceiling: -1 }],
     ['a time that is none', { time: '3' }],
     ['a rate that is none', { linesPerSecond: 'fast' }],
     ['a line’s length that is none', { bytesPerLine: '80' }],
@@ -86,6 +119,7 @@ describe('what nobody here wrote is not gone on from:', () => {
     ['a text whose last line is none', poll({ texts: [['', { lines: [], unended: 5 }]] })],
     ['a stream that is none', { streams: { '': 5 } }],
     ['a stream that begins nowhere', stream({ from: -1 })],
+    ['a stream that begins within a line', stream({ from: 0.5 })],
     ['a stream of a size that is none', stream({ size: {} })],
     ['a stream that was cut at no place', stream({ cutAt: [] })],
     ['a last line that is none', stream({ pending: 5 })],
@@ -105,14 +139,18 @@ describe('what nobody here wrote is not gone on from:', () => {
 });
 
 test('of a group that was never followed nothing is known', () => {
-  expect(file.progress.read(7)).toBeUndefined();
+  expect(file.progress.read(6)).toBeUndefined();
 });
 
 describe('a window', () => {
-  const lines = (from: number, count: number) => Array.from({ length: count }, (_, index) => `line ${from + index}`);
+  const lines = (from: number, count: number) =>
+    Array.from({ length: count }, (_, index) => `line ${from + index}`);
   const wholeOf = (window: LineWindow): GroupProgress => ({
     ...progressAt(1),
-    streams: { '': { window, endsLines: true }, info: { window: windowOf(['of another level']), endsLines: false } },
+    streams: {
+      '': { window, endsLines: true },
+      info: { window: windowOf(['of another level']), endsLines: false },
+    },
   });
 
   test('is read as it was written, whatever was there before', () => {
@@ -133,6 +171,9 @@ describe('a window', () => {
     file.progress.write(8, progressAt(1, ['of another group']));
     const other = wholeOf(windowOf(['a', 'b']));
     file.progress.replace(7, other);
-    expect([file.progress.read(7), file.progress.read(8)]).toEqual([other, progressAt(1, ['of another group'])]);
+    expect([file.progress.read(7), file.progress.read(8)]).toEqual([
+      other,
+      progressAt(1, ['of another group']),
+    ]);
   });
 });

@@ -253,19 +253,7 @@ describe('a database that cannot be read', () => {
   test.each([
     ['$.seq', '[]'],
     ['$.epoch', '"1"'],
-    ['$.ceiling', '-1'],
-    ['$.linesPerSecond', '{}'],
-    ['$.streams', 'null'],
-    ['$.streams."".from', '0.5'],
-    // Of what an advance makes more of, and would fail at again and again.
-    ['$.time', '[[[]]]'],
-    ['$.bytesPerLine', '"x"'],
-    ['$.sizeLimit', '{"fits":[]}'],
     ['$.unsettled', '[7]'],
-    ['$.unsettled', '[{"tail":20,"now":1e16,"roundTripMs":1,"texts":[]}]'],
-    ['$.unsettled', '[{"tail":20,"now":1,"roundTripMs":1,"texts":[["",{"lines":[7]}]]}]'],
-    ['$.streams."".shown', '[]'],
-    ['$.streams."".pending', '"x"'],
   ])('with %s of a group that is %s, is set aside: no line is numbered by that', async (path, value) => {
     using folder = temporaryFolder();
     const before = await open(folder.path, ['stdout']);
