@@ -10,18 +10,19 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let file: SpoolFile;
-let db: sqlite.DatabaseSync;
+/** What the file has opened: one. */
+const opened: sqlite.DatabaseSync[] = [];
 beforeAll(() => {
   folder = temporaryFolder();
   class Seen extends sqlite.DatabaseSync {
     constructor(...options: ConstructorParameters<typeof sqlite.DatabaseSync>) {
       super(...options);
-      db = this;
+      opened.push(this);
     }
   }
   file = new SpoolFile({ ...sqlite, DatabaseSync: Seen }, join(folder.path, 'spool.sqlite'));
   // Nothing of it need outlive a crash, and a disk is slow.
-  db.exec('PRAGMA synchronous = OFF');
+  opened[0]?.exec('PRAGMA synchronous = OFF');
 });
 afterAll(() => {
   file.close();
@@ -46,7 +47,7 @@ const POLL = {
 /** What is read where this is stored. */
 function reading(body: unknown): GroupProgress | undefined {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  db.prepare('INSERT OR REPLACE INTO progress VALUES (7, ?)').run(text);
+  opened[0]?.prepare('INSERT OR REPLACE INTO progress VALUES (7, ?)').run(text);
   return file.progress.read(7);
 }
 
