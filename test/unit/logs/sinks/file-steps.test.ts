@@ -5,16 +5,16 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { fileSink, type FileSinkOptions } from '../../../../src/logs/sinks/file.ts';
 import { toJsonLine } from '../../../../src/logs/sinks/stdout.ts';
 import { batchOf, record, recordsFrom } from '../../../support/log-records.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { memoryFolder } from '../../../support/temporary-folder.ts';
 
 const NEVER = new AbortController().signal;
 const SIZE = Buffer.byteLength(toJsonLine(record(1)));
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof memoryFolder>;
 let path: string;
 const untidy: unknown[] = [];
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = memoryFolder();
   path = join(folder.path, 'logs', 'worker.log');
   untidy.length = 0;
 });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { endTornLine, indexOfLastLine } from '../../../../src/logs/sinks/last-record.ts';
 import { toJsonLine } from '../../../../src/logs/sinks/stdout.ts';
 import { record } from '../../../support/log-records.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { memoryFolder } from '../../../support/temporary-folder.ts';
 
 const CHUNK = 64 * 1024;
 const LINES = [1, 2, 3].map((seq) => toJsonLine(record(seq)));
@@ -12,10 +12,10 @@ const [ONE = '', TWO = '', THREE = ''] = LINES;
 /** A record of ours that does not come again. */
 const OTHER = toJsonLine(record(9, 'x'.repeat(300)));
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof memoryFolder>;
 let path: string;
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = memoryFolder();
   path = join(folder.path, 'worker.log');
 });
 afterEach(() => folder[Symbol.dispose]());

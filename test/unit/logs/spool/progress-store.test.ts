@@ -6,14 +6,14 @@ import { hashed } from '../../../../src/logs/tail/line-hash.ts';
 import type { GroupProgress } from '../../../../src/logs/tail/group.ts';
 import { extendedBy, rewrittenFrom, type LineWindow } from '../../../../src/logs/tail/window.ts';
 import { progressAt, windowOf } from '../../../support/log-records.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { memoryFolder } from '../../../support/temporary-folder.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof memoryFolder>;
 let file: SpoolFile;
 /** What the file has opened: one. */
 const opened: sqlite.DatabaseSync[] = [];
 beforeAll(() => {
-  folder = temporaryFolder();
+  folder = memoryFolder();
   class Seen extends sqlite.DatabaseSync {
     constructor(...options: ConstructorParameters<typeof sqlite.DatabaseSync>) {
       super(...options);
