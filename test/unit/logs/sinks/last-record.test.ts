@@ -59,6 +59,12 @@ describe('the end of a file', () => {
     expect(text()).toBe('');
   });
 
+  test('is left as it is also where nothing comes next', async () => {
+    writeFileSync(path, ONE);
+    expect(await endTornLine(path, [])).toBe(ONE.length);
+    expect(text()).toBe(ONE);
+  });
+
   test('is nothing where there is no file, and an error where there is none to be read', async () => {
     expect(await endTornLine(path, LINES)).toBe(0);
     mkdirSync(path);
