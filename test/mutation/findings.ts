@@ -5,6 +5,7 @@ export interface Findings {
   readonly tests: ReadonlyMap<string, { readonly ms: number; readonly mutants: readonly string[] }>;
   /** By file of tests: the hash of its text when it was run. */
   readonly files: ReadonlyMap<string, string>;
+  /** Reached when a file is loaded, or in hooks that run once, and in no test. */
   readonly loaded: ReadonlySet<string>;
   readonly noticed: ReadonlyMap<string, Verdict>;
   /** `test mutant` */
@@ -31,6 +32,7 @@ export function findingsOf(entries: readonly Entry[]): Findings {
       if (entry.verdict === 'survived') survived.add(`${entry.test} ${entry.mutant}`);
       else noticed.set(entry.mutant, entry.verdict);
   }
+  for (const { mutants } of tests.values()) for (const id of mutants) loaded.delete(id);
   const last = entries.at(-1);
   const open = last?.kind === 'begun' ? last : undefined;
   return { tests, files, loaded, noticed, survived, unusable, open };

@@ -18,18 +18,29 @@ export interface Around {
   readonly signal?: AbortSignal;
 }
 
+/** A program under way in this process. */
+export interface Running {
+  /** Everything so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Fires the signal, as Ctrl-C does. */
+  interrupt(reason?: unknown): void;
+  /** Its exit code, once it has ended. */
+  readonly exit: Promise<number>;
+}
+
 /** Runs the program in this process as its `main` does. */
 export async function pilotlight(words: readonly string[], around: Around = {}): Promise<Ran> {
+  const running = startInProcess(words, around);
+  const code = await running.exit;
+  return { code, stdout: running.stdout(), stderr: running.stderr() };
+}
+
+export function startInProcess(words: readonly string[], around: Around = {}): Running {
   const printed = { stdout: '', stderr: '' };
   let code = 0;
-  const {
-    env = {},
-    columns,
-    ask,
-    stdin = '',
-    read = () => stdin,
-    signal = new AbortController().signal,
-  } = around;
+  const { env = {}, columns, ask, stdin = '', read = () => stdin, signal } = around;
+  const ending = new AbortController();
   const console: Console = {
     environment: Object.fromEntries(
       Object.entries(env).map(([name, value]) => [`PILOTLIGHT_${name}`, value]),
@@ -47,9 +58,13 @@ export async function pilotlight(words: readonly string[], around: Around = {}):
     taken: () => Promise.resolve(),
     ask: ask && (async (question) => ask(question)),
     read,
-    interruptible: (work) => work(signal),
+    interruptible: (work) => work(signal ?? ending.signal),
     exit: (exitCode) => (code = exitCode),
   };
-  await runProgram(['node', 'pilotlight', ...words], console);
-  return { code, ...printed };
+  return {
+    stdout: () => printed.stdout,
+    stderr: () => printed.stderr,
+    interrupt: (reason) => ending.abort(reason),
+    exit: runProgram(['node', 'pilotlight', ...words], console).then(() => code),
+  };
 }

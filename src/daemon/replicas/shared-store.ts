@@ -139,7 +139,7 @@ export class SharedStore {
     );
     let version = Math.min(loaded.version, 0) - 1;
     const keys = [records, first, acknowledged, progress, ...windows, ...others];
-    await this.commit(loaded.version, version, [['DEL', ...keys]]);
+    await this.commit(loaded.version, version, inChunks(['DEL'], keys));
     for (const commands of inPieces(stateCommands(this.#keys, state))) {
       await this.commit(version, version - 1, commands);
       version -= 1;
@@ -201,9 +201,12 @@ function pairs(answer: unknown): [string, string][] {
 const CHUNK = 500;
 
 export function pushCommands(key: string, values: readonly string[]): Command[] {
+  return inChunks(['RPUSH', key], values);
+}
+
+function inChunks(command: Command, values: readonly string[]): Command[] {
   return Array.from({ length: Math.ceil(values.length / CHUNK) }, (_, index) => [
-    'RPUSH',
-    key,
+    ...command,
     ...values.slice(index * CHUNK, (index + 1) * CHUNK),
   ]);
 }

@@ -70,6 +70,12 @@ export async function indexOfLastLine(path: string, lines: readonly string[]): P
   }
 }
 
+/** Whether a file of so many bytes has a last line without an end. */
+export async function hasTornEnd(file: FileHandle, size: number): Promise<boolean> {
+  const last = await read(file, Math.max(0, size - 1), size);
+  return last.length > 0 && last[0] !== LINE_END;
+}
+
 /** Bytes up to the last line's end. */
 async function wholeLines(file: FileHandle, size: number): Promise<number> {
   for (let end = size; end > 0; end -= CHUNK_BYTES) {

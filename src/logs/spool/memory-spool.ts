@@ -51,7 +51,7 @@ export class MemorySpool implements Spool {
     this.#positions.append(records.length);
     const gone: number[] = [];
     for (const record of records) {
-      this.#queue.push(record);
+      this.#queue.push(JSON.stringify(record));
       while (this.#queue.bytes > this.#maxBytes) gone.push(this.#queue.shift());
     }
     const dropped = this.#positions.missing(gone);
@@ -99,7 +99,6 @@ export class MemorySpool implements Spool {
   }
 
   #releaseAcknowledged(): void {
-    const wanted = Math.min(this.#positions.acknowledgedByAll, this.#queue.newest);
-    while (this.#queue.oldest <= wanted) this.#queue.shift();
+    this.#queue.shiftThrough(this.#positions.acknowledgedByAll);
   }
 }

@@ -145,9 +145,9 @@ function isText(text: unknown): boolean {
 
 function isStream(stream: unknown): boolean {
   if (!isRecord(stream) || !isCount(stream['from'])) return false;
-  const { shown, size, cutAt, pending } = stream;
-  const isPending = pending === undefined || (isFlat(pending) && typeof pending['text'] === 'string');
-  return isPending && isFlat({ shown, size, cutAt });
+  const { shown, size, cutAt, pending, departed } = stream;
+  const isLine = (line: unknown) => line === undefined || (isFlat(line) && typeof line['text'] === 'string');
+  return isLine(pending) && isLine(departed) && isFlat({ shown, size, cutAt });
 }
 
 /** A record without anything in it that holds something else. */

@@ -1,7 +1,7 @@
 /**
  * Records in order, as bytes outside of JavaScript's heap, so that they take as much memory as they say, and leave
  * nothing to the garbage collector: 64 MiB of records as objects let the heap of a process grow to 300 MiB before V8
- * cleared it up. Each has a position, counted from 1.
+ * cleared it up. Each has a position, one more than the one before.
  */
 import type { LogRecord } from '../record.ts';
 import { BATCH_BYTES, BATCH_RECORDS } from './spool.ts';
@@ -21,9 +21,15 @@ export class RecordQueue {
   /** Oldest first. */
   readonly #chunks: Chunk[] = [];
   #spare: Buffer | undefined;
-  #oldest = 1;
-  #newest = 0;
+  #oldest: number;
+  #newest: number;
   #bytes = 0;
+
+  /** @param first Position of the first record that comes. */
+  constructor(first = 1) {
+    this.#oldest = first;
+    this.#newest = first - 1;
+  }
 
   /** Of all records in it. */
   get bytes(): number {
@@ -40,8 +46,8 @@ export class RecordQueue {
     return this.#newest;
   }
 
-  push(record: LogRecord): void {
-    const text = JSON.stringify(record);
+  /** @param text The record's JSON. */
+  push(text: string): void {
     const size = Buffer.byteLength(text);
     const { buffer, ends } = this.#chunkFor(size);
     const start = ends.at(-1) ?? 0;
@@ -101,8 +107,14 @@ export class RecordQueue {
     return position;
   }
 
+  /** Removes all records up to a position. */
+  shiftThrough(position: number): void {
+    const last = Math.min(position, this.#newest);
+    while (this.#oldest <= last) this.shift();
+  }
+
   clear(): void {
-    while (this.#oldest <= this.#newest) this.shift();
+    this.shiftThrough(this.#newest);
   }
 
   #chunkFor(size: number): Chunk {

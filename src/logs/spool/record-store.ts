@@ -29,8 +29,9 @@ export class RecordStore {
     };
   }
 
-  add(position: number, record: LogRecord): void {
-    this.#statements.add.run(position, bytesOf(record), JSON.stringify(record));
+  /** @param text The record's JSON. */
+  add(position: number, record: LogRecord, text: string): void {
+    this.#statements.add.run(position, bytesOf(record), text);
   }
 
   /** @throws SyntaxError when what is stored cannot be read. */

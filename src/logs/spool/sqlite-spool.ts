@@ -6,7 +6,7 @@
  */
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Batch } from './batch.ts';
+import { createBatch, type Batch } from './batch.ts';
 import {
   isUnreadable,
   removeFile,
@@ -22,11 +22,14 @@ import type { DiskSpool } from './fallback-spool.ts';
 import type { Waiting } from './memory-spool.ts';
 import { SinkPositions } from './sink-positions.ts';
 import type { LogRecord } from '../record.ts';
+import { RecordQueue } from './record-queue.ts';
 import { SpoolFile } from './spool-file.ts';
 import { BATCH_BYTES, bytesOf, epochOfNow, MEBIBYTE, type Dropped, type SinkStanding } from './spool.ts';
 
 const DEFAULT_BYTES = 256 * MEBIBYTE;
 const FILE = 'spool.sqlite';
+/** Two polls of a busy group, about. */
+const RECENT_BYTES = 2 * MEBIBYTE;
 
 export interface SqliteSpoolOptions {
   /** STATE_DIR; made if it is missing. */
@@ -83,6 +86,8 @@ export class SqliteSpool implements DiskSpool {
   #bytes: number;
   /** Position of the newest record. */
   #last: number;
+  /** The newest records, each of which is in the file too: a sink that keeps up need not have them read back. */
+  #recent: RecordQueue;
   #epochAfterLoss: number | undefined;
   /** Why the file could not be read, while there is no new one in its place. */
   #unreadable: unknown;
@@ -100,6 +105,7 @@ export class SqliteSpool implements DiskSpool {
     this.#bytes = records.bytes;
     // Above the acknowledged ones too: their records may all be gone, and a position must not come again.
     this.#last = Math.max(records.last, ...known.map(({ acknowledged }) => acknowledged));
+    this.#recent = new RecordQueue(this.#last + 1);
     for (const { sink } of known) if (!options.sinks.includes(sink)) records.removeSink(sink);
     for (const sink of options.sinks) {
       const { acknowledged, dropped } = known.find((one) => one.sink === sink) ?? {
@@ -120,11 +126,14 @@ export class SqliteSpool implements DiskSpool {
   }
 
   append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
+    const texts = records.map((record) => JSON.stringify(record));
     const { bytes, dropped } = this.#reading(() =>
-      this.#file.transaction(() => this.#store(workergroupId, records, progress)),
+      this.#file.transaction(() => this.#store(workergroupId, records, texts, progress)),
     );
     this.#bytes = bytes;
     this.#last += records.length;
+    if (dropped.length > 0) this.#recent = new RecordQueue(this.#last + 1);
+    else this.#remember(texts);
     this.#positions.append(records.length);
     this.#positions.drop(dropped);
     return [...this.untold(), ...dropped];
@@ -133,7 +142,11 @@ export class SqliteSpool implements DiskSpool {
   take(sink: string): Batch | undefined {
     if (this.#unreadable !== undefined) return undefined;
     const { acknowledged } = this.#positions.of(sink);
-    const batch = this.#reading(() => this.#file.records.batchAfter(acknowledged));
+    const recent = this.#recent.batchFrom(acknowledged + 1);
+    const batch =
+      recent.length > 0
+        ? createBatch(recent, acknowledged + recent.length)
+        : this.#reading(() => this.#file.records.batchAfter(acknowledged));
     if (batch !== undefined) this.#positions.take(sink, batch);
     return batch;
   }
@@ -148,6 +161,7 @@ export class SqliteSpool implements DiskSpool {
       }),
     );
     this.#bytes -= freed;
+    this.#recent.shiftThrough(this.#positions.acknowledgedByAll);
   }
 
   resume(progress: ReadonlyMap<number, GroupProgress>, waiting: Waiting): void {
@@ -156,6 +170,7 @@ export class SqliteSpool implements DiskSpool {
     this.#positions = moved.positions;
     this.#bytes = moved.bytes;
     this.#last = moved.last;
+    this.#recent = new RecordQueue(this.#last + 1);
     this.#untold = [...this.#untold, ...moved.dropped];
   }
 
@@ -180,11 +195,21 @@ export class SqliteSpool implements DiskSpool {
     this.#file.close();
   }
 
-  #store(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress) {
+  #remember(texts: readonly string[]): void {
+    for (const text of texts) this.#recent.push(text);
+    while (this.#recent.bytes > RECENT_BYTES) this.#recent.shift();
+  }
+
+  #store(
+    workergroupId: number,
+    records: readonly LogRecord[],
+    texts: readonly string[],
+    progress: GroupProgress,
+  ) {
     const stored = this.#file.records;
     let bytes = this.#bytes;
     for (const [index, record] of records.entries()) {
-      stored.add(this.#last + 1 + index, record);
+      stored.add(this.#last + 1 + index, record, texts[index] ?? '');
       bytes += bytesOf(record);
     }
     this.#file.progress.write(workergroupId, progress);
@@ -198,7 +223,7 @@ export class SqliteSpool implements DiskSpool {
     const positions = this.#positions.followedBy(later, last, last + 1 - from);
     for (const record of records) {
       last += 1;
-      stored.add(last, record);
+      stored.add(last, record, JSON.stringify(record));
       bytes += bytesOf(record);
     }
     for (const [workergroupId, one] of progress) this.#file.progress.replace(workergroupId, one);
@@ -260,6 +285,7 @@ export class SqliteSpool implements DiskSpool {
     this.#unreadable = error;
     this.#file.close();
     this.#bytes = 0;
+    this.#recent = new RecordQueue(this.#last + 1);
     const missed = this.#positions.missingAll();
     this.#positions.drop(missed);
     this.#untold = [...this.#untold, ...missed];

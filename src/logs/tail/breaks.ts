@@ -1,9 +1,10 @@
 /** A tail that does not continue the lines taken: more came than it holds, or the log began anew. Neither is silent. */
 import { formerOf } from './hold.ts';
-import { afterPending, pendingLine, type PendingLine } from './last-line.ts';
-import type { HashedLines } from './line-hash.ts';
+import { afterPending, partingLine, pendingLine } from './last-line.ts';
+import { isOnlyOne, type HashedLines } from './line-hash.ts';
 import type { Gap } from '../record.ts';
 import { extended, linesFrom, NOTHING, type Reading, type Stream, type Taken } from './stream.ts';
+import { linesKnown } from './view/past.ts';
 import { emptyWindow, lineReader, nextPlace, rewrittenFrom } from './window.ts';
 
 /** The first line of the tail may be cut: it counts as lost, unless it is the end of the last one known. */
@@ -19,14 +20,18 @@ export function overrun(stream: Stream, reading: Reading, seen: HashedLines): Ta
   // Where the service ends its lines, a pending one was only a part of one, which is out of reach now.
   const parting = stream.endsLines || isNext ? undefined : partingLine(pending);
   const fresh = linesFrom(seen, 1);
-  return {
-    ...restarted(stream, reading, fresh, {
-      gap: { reason: 'overrun', lost_min, lost_estimate },
-      parting,
-      whole: false,
-    }),
-    ...(isNext && afterPending(pending, fresh.lines)),
-  };
+  // One line is too little to go on from; but if it is the last one known, nothing was lost.
+  const end = window.hashes.length - 1;
+  const isLast =
+    seen.hashes[0] === window.hashes[end] && isOnlyOne(seen.hashes, 0) && isOnlyOne(window.hashes, end);
+  const gap: Gap = { reason: isLast ? 'ambiguous' : 'overrun', lost_min, lost_estimate };
+  const broken = restarted(stream, reading, fresh, { gap, parting, whole: false });
+  if (isNext) return { ...broken, ...afterPending(pending, fresh.lines) };
+  const known = linesKnown(reading.past ?? [], window, seen.hashes);
+  if (known === 0) return broken;
+  // Under a late line, or after answers of which nobody knows which was the newer, they are those lines again.
+  const doubt: Gap = { reason: 'ambiguous', lost_min: 0, lost_estimate: known };
+  return { ...broken, gap: { ...gap, lost_min: 0 }, doubt, lines: fresh.lines.slice(known) };
 }
 
 /** Nothing more will come of a pending line: it was what a process said last. */
@@ -37,10 +42,6 @@ export function reset(stream: Stream, reading: Reading, seen: HashedLines): Take
     parting: partingLine(stream.pending),
     whole: true,
   });
-}
-
-function partingLine(pending: PendingLine | undefined): string | undefined {
-  return pending?.taken === 0 ? pending.text : undefined;
 }
 
 /** The log lost its end: what is left of it was delivered, and what comes from here on is of another epoch. */

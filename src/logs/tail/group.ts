@@ -20,7 +20,7 @@ import type {
   TextPoll,
 } from './poll/group-state.ts';
 import { pacedBy, pollAfter } from './poll/pacing.ts';
-import { pastAfter, readTexts, type Readings } from './poll/reading.ts';
+import { passed, pastAfter, readTexts, type Readings } from './poll/reading.ts';
 import { afterTooLarge } from './poll/too-large.ts';
 import { CLOSE_INTERVAL_MS, FIRST_PACE, MAX_TAIL, MIN_INTERVAL_MS, quietInterval } from './rate.ts';
 import type { Insufficient, Stream } from './stream.ts';
@@ -44,6 +44,7 @@ const LONGEST_RETRY_AFTER_MS = 120_000;
 const LEAST_SETTLED = 20;
 /** Milliseconds. So long a backend may lag, and tell how what was kept goes with what is known. */
 const LONGEST_KEPT_MS = 60_000;
+const [NO_RISK, DOUBT, LOSS] = [0, 1, 2];
 /** Lines per second: below that it does not matter how many. */
 const LEAST_RATE = 0.001;
 
@@ -128,7 +129,7 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
   const readings = readTexts(state, poll);
   if (readings.kind === 'read') {
     if (apart.length === 0 || readings.taken.length === 0) return take(state, poll, readings);
-    return settle(told, isClear(readings) ? now - LONGEST_KEPT_MS : now);
+    return settle(told, riskOf(readings) === NO_RISK ? now - LONGEST_KEPT_MS : now);
   }
   const { tail, isNeeded } = readings;
   return again(before, { ...(isNeeded ? kept : state), widened: { tail, isNeeded } }, tail);
@@ -171,20 +172,31 @@ function settle(before: GroupState, until = Infinity): Step {
   const left = [...(before.progress.unsettled ?? [])];
   while (left.length > 0) {
     const { state } = step;
-    const clear = left.findIndex((one) => isClear(readTexts(state, one, one.tail)));
-    if (clear < 0 && left.every(({ now }) => now > until)) break;
-    const [poll] = left.splice(Math.max(0, clear), 1);
-    if (poll === undefined) break;
+    const risks = left.map((one) => riskOf(readTexts(state, one, one.tail)));
+    const least = Math.min(...risks);
+    if (least > NO_RISK && left.every(({ now }) => now > until)) break;
+    const [kept] = left.splice(risks.indexOf(least), 1);
+    if (kept === undefined) break;
+    const poll = { ...kept, now: Math.max(kept.now, state.takenAt ?? -Infinity) };
     const readings = readTexts(state, poll, poll.tail);
     if (readings.kind !== 'read') continue;
-    const { records, moved, ...next } = take(state, poll, readings);
+    const isPassed = state.broughtAt !== undefined && kept.now <= state.broughtAt;
+    const { records, moved, ...next } = (isPassed ? takePassed : take)(state, poll, readings);
     step = { ...next, records: [...step.records, ...records], moved: step.moved || moved };
   }
   return left.length > 0 ? { ...step, state: withUnsettled(step.state, left), moved: true } : step;
 }
 
-function isClear(readings: Readings | Insufficient): boolean {
-  return readings.kind === 'read' && readings.taken.length > 0 && readings.taken.every(([, { gap }]) => !gap);
+function takePassed(before: GroupState, poll: TextPoll, all: Readings): Step {
+  const { state, readings } = passed(before, all, poll.now);
+  return take(state, poll, readings);
+}
+
+/** What to take an answer costs: nothing, certainty, or the lines that it does not reach. */
+function riskOf(readings: Readings | Insufficient): number {
+  if (readings.kind !== 'read' || readings.taken.length === 0) return LOSS;
+  const gaps = readings.taken.flatMap(([, { gap }]) => gap ?? []);
+  return Math.max(NO_RISK, ...gaps.map(({ reason }) => (reason === 'ambiguous' ? DOUBT : LOSS)));
 }
 
 function take(state: GroupState, poll: TextPoll, readings: Readings): Step {
@@ -234,6 +246,7 @@ function take(state: GroupState, poll: TextPoll, readings: Readings): Step {
     past: pastAfter(state, taken, now),
     pace,
     takenAt: now,
+    ...(taken.some(([, { lines }]) => lines.length > 0) && { broughtAt: now }),
     failures: 0,
   };
   // A shorter tail reaches so little back that an older view, soon after, could not be told from a second break.

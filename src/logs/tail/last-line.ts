@@ -54,6 +54,11 @@ export function afterPending(pending: PendingLine | undefined, fresh: readonly s
   return { lines: fresh.with(at, rest), continues: at };
 }
 
+/** To deliver of a last line of which no more will be seen; undefined where some of it was. */
+export function partingLine(pending: PendingLine | undefined): string | undefined {
+  return pending?.taken === 0 ? pending.text : undefined;
+}
+
 /** What becomes of the last line when none followed it. */
 export function restingLine(
   pending: PendingLine | undefined,

@@ -31,3 +31,8 @@ export function hashOf(line: string): number {
   }
   return (high >>> 0) * 2 ** 21 + (low >>> 11);
 }
+
+export function isOnlyOne(hashes: Float64Array, index: number): boolean {
+  const hash = hashes[index];
+  return hash !== undefined && hashes.indexOf(hash) === index && hashes.lastIndexOf(hash) === index;
+}

@@ -67,8 +67,9 @@ export function numberRecords(group: NumberedGroup, taken: readonly TakenByLevel
     began = same ?? { at: now, levels: anew };
   }
   if (group.forgotten) append(PLAIN, { gap: { reason: 'reset', lost_min: 0, lost_estimate: 0 } });
-  for (const [level, { gap, lines, continues }] of taken) {
+  for (const [level, { gap, doubt, lines, continues }] of taken) {
     if (gap !== undefined) append(level, { gap });
+    if (doubt !== undefined) append(level, { gap: doubt });
     let index = 0;
     for (const line of lines) {
       const text = lastState(line);

@@ -33,6 +33,8 @@ export interface Stream {
   /** Lines repeat so much that new ones may have been taken for old ones: it was told of, and goes on. */
   readonly doubted?: boolean;
   readonly former?: Former;
+  /** A last line that was delivered, and was not among those that followed: where lines come late, it may be one. */
+  readonly departed?: PendingLine;
 }
 
 export interface Reading {
@@ -80,6 +82,8 @@ export interface Taken {
   /** Index of the line that is only the rest of one, whose beginning was delivered before. */
   readonly continues?: number;
   readonly gap?: Gap;
+  /** A second gap, after that one. */
+  readonly doubt?: Gap;
   /** How many lines before the tail's end the first late one stood. */
   readonly lateDepth?: number;
   /**
@@ -91,6 +95,9 @@ export interface Taken {
 
 /** A stream in which nothing was seen: all that comes is new. */
 export const EMPTY_STREAM: Stream = { window: EMPTY_WINDOW, whole: true, endsLines: false };
+
+/** Milliseconds. A line that comes later than that is not looked for. */
+const LATE_MS = 60_000;
 
 /** No lines. */
 export const NOTHING = hashed([]);
@@ -104,6 +111,12 @@ export function withPending(stream: Stream, pending: PendingLine | undefined): S
   return { ...rest, ...(pending !== undefined && { pending }) };
 }
 
+/** @param pending The last line, which none of those that followed it was. */
+export function withDeparted(stream: Stream, pending: PendingLine | undefined, now: number): Stream {
+  if (pending === undefined || pending.taken === 0) return stream;
+  return { ...stream, departed: { ...pending, since: now } };
+}
+
 export function withoutFormer(stream: Stream): Stream {
   const { former: _, ...rest } = stream;
   return rest;
@@ -111,7 +124,7 @@ export function withoutFormer(stream: Stream): Stream {
 
 /** The stream after `fresh` lines and whatever the text ends with. */
 export function extended(stream: Stream, fresh: HashedLines, text: TailText, now: number): Stream {
-  const { former } = stream;
+  const { former, departed } = stream;
   const window = fresh.lines.length > 0 ? extendedBy(stream.window, fresh) : stream.window;
   return {
     window,
@@ -121,6 +134,7 @@ export function extended(stream: Stream, fresh: HashedLines, text: TailText, now
     ...(stream.whole === true && window.hashes.length < MAX_TAIL && { whole: true }),
     ...(stream.cutAt !== undefined && { cutAt: stream.cutAt }),
     ...(former !== undefined && isRemembered(former, now) && { former }),
+    ...(departed !== undefined && now - departed.since < LATE_MS && { departed }),
     ...(text.unended !== undefined && { pending: pendingLine(text.unended, now) }),
   };
 }

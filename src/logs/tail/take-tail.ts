@@ -5,7 +5,7 @@
 import { EVIDENT_LINES } from './align.ts';
 import { overrun, reset, truncated } from './breaks.ts';
 import { heldOnce, isDoubtful, isOneLog, isOver } from './hold.ts';
-import { afterPending, restingLine, type Delivered } from './last-line.ts';
+import { afterPending, partingLine, restingLine, type Delivered, type PendingLine } from './last-line.ts';
 import { hashed, type HashedLines } from './line-hash.ts';
 import { MAX_TAIL } from './rate.ts';
 import type { Gap } from '../record.ts';
@@ -14,6 +14,7 @@ import {
   extended,
   linesFrom,
   NOTHING,
+  withDeparted,
   withoutFormer,
   withPending,
   type Held,
@@ -93,7 +94,13 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       // However its lines repeat, another log would not have come to so many by now: the service gives no more.
       const isSameLog = text.lines.length > EVIDENT_LINES + 2 * (reading.expected ?? Infinity);
       const isCut = vanished && (doubt === 0 || isSameLog);
-      const taken = doubting(continued(stream, reading, linesFrom(seen, at)), before, reading, doubt);
+      const isDoubted = verdict.doubt > 0;
+      const taken = doubting(
+        continued(stream, reading, linesFrom(seen, at), isDoubted),
+        before,
+        reading,
+        doubt,
+      );
       return {
         ...(isCut ? cutOff(taken, size, verdict.older) : taken),
         ...((vanished ? isCut : text.lines.length > ceiling) && { ceiling: text.lines.length }),
@@ -109,14 +116,16 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       const other = stream.held?.other;
       // Neither the log known nor the one that may have begun since: so that one did, and has ended.
       if (isFork && other !== undefined && !isOneLog(other, text)) return resetTo(other, stream, reading);
-      const held = heldOnce(stream.held, now, { least: verdict.left, ...(isFork && { other: text }) });
+      // All of a log has no more lines of the window than it has lines, wherever they stand.
+      const left = full ? verdict.left : Math.min(verdict.left, seen.lines.length);
+      const held = heldOnce(stream.held, now, { least: left, ...(isFork && { other: text }) });
       const isLast = isOver(held, now);
       // A log that repeats itself looks like its own past, where little of it is seen.
       if ((stream.held === undefined || isLast) && widerTellsMore)
         return { kind: 'insufficient', tail: widest, isNeeded: false };
       if (!isLast) return { kind: 'held', stream: { ...stream, held } };
       // What was left of it is the lesser part: not the log cut short, but another one that begins like it.
-      const least = held.least ?? verdict.left;
+      const least = held.least ?? left;
       const isAnother = !full && (isFork || window.hashes.length - least > least);
       return isAnother ? reset(stream, reading, seen) : truncated(stream, reading, verdict.left);
     }
@@ -153,11 +162,37 @@ function resetTo(text: TailText, stream: Stream, reading: Reading): Taken {
   return reset(stream, { ...reading, text }, hashed(text.lines));
 }
 
-function continued(stream: Stream, reading: Reading, fresh: HashedLines): Taken {
+/** @param isDoubted More may have come between than the tail holds. */
+function continued(stream: Stream, reading: Reading, fresh: HashedLines, isDoubted: boolean): Taken {
   const { text, now } = reading;
   const next = extended(stream, fresh, text, now);
   if (fresh.lines.length === 0) return rested(stream, next, reading);
-  return { kind: 'taken', stream: next, ...afterPending(stream.pending, fresh.lines) };
+  const delivered = afterPending(stream.pending, fresh.lines);
+  const isMissing = delivered.lines === fresh.lines;
+  const parting = isDoubted && !next.endsLines ? unfollowedLine(stream.pending, fresh.lines) : undefined;
+  return {
+    kind: 'taken',
+    stream: isMissing ? withDeparted(next, stream.pending, now) : next,
+    ...(parting !== undefined && { parting }),
+    ...delivered,
+  };
+}
+
+/** What late lines bring, of which one may be the last line that was delivered, or one that was before. */
+function afterDelivered(known: Stream, late: readonly string[]): { before: Stream; late: Delivered } {
+  const { departed, ...rest } = known;
+  const isPending = known.pending !== undefined && known.pending.taken > 0;
+  const delivered = afterPending(isPending ? known.pending : departed, late);
+  if (delivered.lines === late) return { before: known, late: delivered };
+  return { before: isPending ? withPending(known, undefined) : rest, late: delivered };
+}
+
+/** The last line, where it was not delivered and others follow than it. */
+function unfollowedLine(
+  pending: PendingLine | undefined,
+  [next = '']: readonly string[],
+): string | undefined {
+  return next.startsWith(pending?.text ?? '') ? undefined : partingLine(pending);
 }
 
 /** Nothing followed the last line known. */
@@ -175,21 +210,24 @@ function cutOff({ stream, ...taken }: Taken, size: number, older: number): Taken
 
 /** Lines that came late stand between known ones; what else is new is at the end. */
 function merged(
-  before: Stream,
+  known: Stream,
   reading: Reading,
   seen: HashedLines,
   { fresh, doubt, gone, cut, view }: Extract<Verdict, { kind: 'merged' }>,
 ): Taken {
-  const known = lineReader(before.window);
-  const lines = view.map((index) => standalone((index >= 0 ? seen.lines[index] : known(-1 - index)) ?? ''));
-  const window = rewrittenFrom(before.window, cut, hashed(lines));
-  const stream = extended({ ...before, window }, NOTHING, reading.text, reading.now);
-  const late = afterPending(
-    before.pending,
-    fresh.map((index) => standalone(seen.lines[index] ?? '')),
+  const knownLine = lineReader(known.window);
+  const lines = view.map((index) =>
+    standalone((index >= 0 ? seen.lines[index] : knownLine(-1 - index)) ?? ''),
   );
+  const window = rewrittenFrom(known.window, cut, hashed(lines));
   const isFollowed = fresh.at(-1) === seen.lines.length - 1;
-  if (isFollowed) return doubting({ kind: 'taken', stream, ...late }, before, reading, doubt);
+  const unseen = fresh.map((index) => standalone(seen.lines[index] ?? ''));
+  const { before, late } = afterDelivered({ ...known, window }, unseen);
+  const stream = extended(before, NOTHING, reading.text, reading.now);
+  if (isFollowed) {
+    const followed = withDeparted(stream, before.pending, reading.now);
+    return doubting({ kind: 'taken', stream: followed, ...late }, before, reading, doubt);
+  }
   // Of a view that ends earlier, the end says nothing.
   if (gone > 0) {
     const kept: Taken = { kind: 'taken', stream: withPending(stream, before.pending), ...late };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
-import { startPilotlight, type Program } from '../../support/process.ts';
+import { READER_LEFT } from '../../../src/cli/interrupts.ts';
+import { pilotlight, startInProcess } from '../../support/console.ts';
 
 let emulator: Emulator;
 beforeAll(async () => {
@@ -12,62 +13,58 @@ afterAll(() => emulator.close());
 
 const NUMBERED = Array.from({ length: 10 }, (_, index) => `line ${index}`);
 
-function logs(...args: string[]): Program {
-  return startPilotlight(['logs', '7', ...args], {
-    PILOTLIGHT_API_KEY: emulator.apiKey,
-    PILOTLIGHT_BASE_URL: emulator.url,
-  });
-}
+const env = () => ({ API_KEY: emulator.apiKey, BASE_URL: emulator.url });
+const logs = (...args: readonly string[]) => pilotlight(['logs', '7', ...args], { env: env() });
+const follow = (...args: readonly string[]) => startInProcess(['logs', '7', '-f', ...args], { env: env() });
 
 describe('pilotlight logs', () => {
   test('prints the last lines once and ends', async () => {
     emulator.workergroups.clear(7);
     emulator.workergroups.append(7, NUMBERED);
-    await using all = logs();
-    expect([await all.exit, all.stdout()]).toEqual([0, `${NUMBERED.join('\n')}\n`]);
-    await using some = logs('--tail', '2');
-    expect([await some.exit, some.stdout()]).toEqual([0, 'line 8\nline 9\n']);
-    await using stamped = logs('--tail', '1', '--timestamps');
-    expect([await stamped.exit, stamped.stdout()]).toEqual([
-      0,
-      expect.stringMatching(/^\d{4}-.*Z line 9\n$/),
-    ]);
-    await using json = logs('--tail', '1', '--json');
-    expect(await json.exit).toBe(0);
-    expect(JSON.parse(json.stdout())).toMatchObject({ workergroup_id: 7, line: 'line 9' });
+    expect(await logs()).toEqual({ code: 0, stdout: `${NUMBERED.join('\n')}\n`, stderr: '' });
+    expect((await logs('--tail', '2')).stdout).toBe('line 8\nline 9\n');
+    expect((await logs('--tail', '1', '--timestamps')).stdout).toMatch(/^\d{4}-.*Z line 9\n$/);
+    const { stdout } = await logs('--tail', '2', '--json');
+    const [first, second] = stdout.split('\n').map((line) => JSON.parse(line || 'null') as { time: string } | null);
+    expect(first).toMatchObject({ workergroup_id: 7, epoch: 1, seq: 1, line: 'line 8' });
+    expect(second).toMatchObject({ seq: 2, line: 'line 9' });
+    // Each has a time of its own, near to now.
+    expect(Date.parse(first?.time ?? '')).toBeGreaterThan(Date.now() - 60_000);
+    expect((first?.time ?? '') < (second?.time ?? '')).toBe(true);
   });
 
   test('-f shows the tail, then each line once, a gap as a gap, and survives an outage with a note', async () => {
     emulator.workergroups.clear(7);
     emulator.workergroups.append(7, [...NUMBERED, 'before']);
-    await using following = logs('-f', '--tail', '1');
-    await following.seen(/^before$/m);
+    const following = follow('--tail', '1');
+    const { stdout, stderr } = following;
+    await expect.poll(stdout).toBe('before\n');
     const outage = await emulator.faults.add({ kind: 'status', operation: 'workergroups.logs' });
-    await following.seen(/503.*trying again/);
+    await expect.poll(stderr).toMatch(/^pilotlight: worker group 7: .*503.*; trying again, nothing is lost yet\n$/);
     await outage.clear();
     emulator.workergroups.append(7, ['after', '\u001B[31mcoloured\u001B[0m']);
-    await following.seen(/^coloured$/m);
-    await following.seen(/following again/);
+    await expect.poll(stdout).toBe('before\nafter\ncoloured\n');
+    await expect.poll(stderr).toMatch(/trying again, nothing is lost yet\npilotlight: worker group 7: following again\n$/);
     emulator.workergroups.append(
       7,
       Array.from({ length: 200 }, (_, index) => `burst ${index}`),
     );
-    await following.seen(/^burst 199$/m);
-    following.child.kill('SIGINT');
+    await expect.poll(stdout).toMatch(/^burst 199$/m);
+    following.interrupt();
     expect(await following.exit).toBe(130);
-    expect(following.stdout()).toMatch(/^before\nafter\ncoloured\n--- gap: .* ---\nburst 15\d\n/);
+    expect(stdout()).toMatch(/^before\nafter\ncoloured\n--- gap: .* ---\nburst 15\d\n/);
   });
 
   test('-f --json is what the daemon prints, gaps among it; a reader that leaves ends it', async () => {
     emulator.workergroups.clear(7);
     emulator.workergroups.append(7, ['\u001B[31mred\u001B[0m']);
-    await using following = logs('-f', '--json');
-    await following.seen(/red/);
+    const following = follow('--json');
+    const { stdout } = following;
+    await expect.poll(stdout).toContain('red');
     emulator.workergroups.clear(7);
     emulator.workergroups.append(7, ['new']);
-    await following.seen(/"line":"new"/);
-    const records = following
-      .stdout()
+    await expect.poll(stdout).toContain('"line":"new"');
+    const records = stdout()
       .trimEnd()
       .split('\n')
       .map((line): unknown => JSON.parse(line));
@@ -76,41 +73,23 @@ describe('pilotlight logs', () => {
       { epoch: 2, seq: 2, gap: { reason: 'reset' } },
       { epoch: 2, seq: 3, line: 'new' },
     ]);
-    following.child.stdout?.destroy();
-    emulator.workergroups.append(7, ['nobody reads this']);
+    following.interrupt(READER_LEFT);
     expect(await following.exit).toBe(0);
   });
 
   test('says what is wrong: group, tail, service', async () => {
-    await using unknown = startPilotlight(['logs', '99'], {
-      PILOTLIGHT_API_KEY: emulator.apiKey,
-      PILOTLIGHT_BASE_URL: emulator.url,
+    const unknown = await pilotlight(['logs', '99'], { env: env() });
+    expect(unknown).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('error: ') });
+    const mistyped = await pilotlight(['logs', '99', '-f'], { env: env() });
+    expect(mistyped).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^error: .*404.*\n$/) });
+    const locked = await pilotlight(['logs', '7', '-f'], { env: { ...env(), API_KEY: 'wrong' } });
+    expect(locked).toEqual({ code: 4, stdout: '', stderr: expect.stringContaining('401') });
+    const nobody = { API_KEY: 'k', BASE_URL: 'http://127.0.0.1:1' };
+    expect(await pilotlight(['logs', '7'], { env: nobody })).toMatchObject({ code: 3, stdout: '' });
+    expect(await pilotlight(['logs', '7'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('API_KEY: is not set'),
     });
-    expect([await unknown.exit, unknown.stderr()]).toEqual([1, expect.stringContaining('error: ')]);
-    await using mistyped = startPilotlight(['logs', '99', '-f'], {
-      PILOTLIGHT_API_KEY: emulator.apiKey,
-      PILOTLIGHT_BASE_URL: emulator.url,
-    });
-    expect([await mistyped.exit, mistyped.stderr()]).toEqual([
-      1,
-      expect.stringMatching(/^error: .*404.*\n$/),
-    ]);
-    await using locked = startPilotlight(['logs', '7', '-f'], {
-      PILOTLIGHT_API_KEY: 'wrong',
-      PILOTLIGHT_BASE_URL: emulator.url,
-    });
-    expect([await locked.exit, locked.stderr()]).toEqual([4, expect.stringContaining('401')]);
-    await using tail = logs('--tail', '0');
-    expect([await tail.exit, tail.stderr()]).toEqual([2, expect.stringContaining('from 1 to 10000')]);
-    await using unreachable = startPilotlight(['logs', '7'], {
-      PILOTLIGHT_API_KEY: 'k',
-      PILOTLIGHT_BASE_URL: 'http://127.0.0.1:1',
-    });
-    expect(await unreachable.exit).toBe(3);
-    await using unconfigured = startPilotlight(['logs', '7']);
-    expect([await unconfigured.exit, unconfigured.stderr()]).toEqual([
-      2,
-      expect.stringContaining('API_KEY: is not set'),
-    ]);
   });
 });

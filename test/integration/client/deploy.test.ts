@@ -188,6 +188,37 @@ describe('with a store of its own', () => {
     expect(store.made).toHaveLength(1);
   });
 
+  test('waits between attempts double, up to the longest', async () => {
+    await using store = await startUploadStore([503, 'busy']);
+    const waits: unknown[] = [];
+    const onProgress = (progress: DeployProgress) =>
+      progress.step === 'repeating' && waits.push(progress.waitMs);
+    const retry = { attempts: 4, baseMs: 2, maxMs: 6 };
+    const failure = deployTo(store.url, { onProgress, retry, random: () => 0.5 });
+    await expect(failure).rejects.toMatchObject({ status: 503 });
+    expect(waits).toEqual([1, 2, 3]);
+  });
+
+  test('an abort between attempts ends it', async () => {
+    await using store = await startUploadStore([503, 'busy']);
+    const controller = new AbortController();
+    const onProgress = ({ step }: DeployProgress) => step === 'repeating' && controller.abort();
+    const failure = deployTo(store.url, { onProgress, signal: controller.signal, random: () => 1 });
+    await expect(failure).rejects.toMatchObject({
+      code: 'aborted',
+      message: 'deployments.create: aborted while waiting to upload again',
+    });
+    expect(store.posted).toHaveLength(1);
+  });
+
+  test('a store that cannot be reached is asked again', async () => {
+    const steps: DeployProgress[] = [];
+    const onProgress = (step: DeployProgress) => steps.push(step);
+    const answer = { upload_url: 'http://127.0.0.1:1/x', upload_fields: UPLOAD_FIELDS };
+    await expect(deployAnswered(answer, { onProgress })).rejects.toMatchObject({ reason: 'refused' });
+    expect(steps.filter(({ step }) => step === 'repeating')).toHaveLength(2);
+  });
+
   test('a store that refuses is asked once, and its word is told, the fields are not', async () => {
     const xml = '<Error><Code>EntityTooLarge</Code><Message>s3cret-policy</Message></Error>';
     await using store = await startUploadStore([400, xml]);
@@ -280,6 +311,11 @@ describe('with a store of its own', () => {
     expect(String(failure)).not.toContain('s3cret');
   });
 
+  test('an answer without an action is told as that', async () => {
+    const answer = { action: undefined, upload_fields: UPLOAD_FIELDS };
+    await expect(deployAnswered(answer)).rejects.toThrow('deployment 44 is made (no action said)');
+  });
+
   test.each([{}, { upload_url: null, upload_fields: null }, { upload_url: '', upload_fields: {} }])(
     'an answer with %j wants no archive',
     async (answer) => {
@@ -288,12 +324,12 @@ describe('with a store of its own', () => {
   );
 
   /** Against a service that answers so. */
-  async function deployAnswered(answer: object) {
+  async function deployAnswered(answer: object, more: object = {}) {
     const made = { success: true, action: 'soft_update', deployment_id: 44, ...answer };
     const server = createServer((_, response) => response.end(JSON.stringify(made)));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    return await deployTo(`http://127.0.0.1:${port}`).finally(() => server.close());
+    return await deployTo(`http://127.0.0.1:${port}`, more).finally(() => server.close());
   }
 
   test('an address that is none is an answer that cannot be read', async () => {

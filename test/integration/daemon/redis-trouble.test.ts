@@ -14,7 +14,7 @@ describeWith(
   hasRedis,
   'apt-get install redis-server',
 )('a Redis that is away', () => {
-  test('costs no heartbeat; once it is there the logs are followed', async () => {
+  test.concurrent('costs no heartbeat; once it is there the logs are followed', async () => {
     await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: 60 }] } });
     const port = await freePort();
     const replica = await startReplica(emulator, `redis://127.0.0.1:${port}`);
@@ -96,7 +96,7 @@ describeWith(
     120_000,
   );
 
-  test('that comes back empty has its state back from the last holder: no number and no line comes twice', async () => {
+  test.concurrent('that comes back empty has its state back from the last holder: no number and no line comes twice', async () => {
     await using emulator = await startEmulator({
       seed: { workergroups: [{ id: GROUP, lines_per_second: 20 }], deployments: [{ id: 42, ttl: 60 }] },
     });

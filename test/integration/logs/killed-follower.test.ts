@@ -32,7 +32,7 @@ const DEATHS = ['question', 'answer', 'before', 'after'] as const satisfies read
 
 describeWithRealData('a follower that is killed again and again', () => {
   const services = [...FAULTS.map((fault) => [fault]), ...PAIRS];
-  test.each(services.map((faults) => ({ faults, name: faults.join(' and ') })))(
+  test.concurrent.each(services.map((faults) => ({ faults, name: faults.join(' and ') })))(
     'keeps its promises at a service that is $name',
     async ({ faults }) => {
       const seed = printedSeed();

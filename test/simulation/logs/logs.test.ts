@@ -76,6 +76,13 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['stale', 'merged'], seed: 210076 },
   { faults: ['stale', 'byte-limited'], seed: 210061 },
   { faults: ['stale', 'flaky'], seed: 120010 },
+  { faults: ['merged', 'slow-ended'], seed: 120271 },
+  { faults: ['merged', 'byte-limited'], seed: 120391 },
+  { faults: ['stale', 'byte-limited'], seed: 220119 },
+  { faults: ['stale', 'byte-limited'], seed: 300182 },
+  { faults: ['stale', 'byte-limited'], seed: 300193 },
+  { faults: ['merged', 'flaky'], seed: 300315 },
+  { faults: ['slow-ended', 'restarted'], seed: 300371 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

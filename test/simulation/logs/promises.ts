@@ -45,7 +45,11 @@ export function brokenPromises(outcome: Outcome): readonly string[] {
   const overruns = gaps.filter(({ reason }) => reason === 'overrun').length;
   if (!schedule.faults.includes('byte-limited') && overruns > unseen)
     broken.push('an overrun, and nothing ran over');
-  if (!schedule.faults.includes('merged') && !isAmbiguous) broken.push(...disorder(delivered, outcome));
+  if (!schedule.faults.includes('merged') && !isAmbiguous) {
+    // Of two answers of which neither reaches the other, nobody knows which one lagged.
+    const pieces = schedule.faults.includes('stale') ? piecesOf(records) : [records];
+    for (const piece of pieces) broken.push(...disorder(wholeLines(piece), outcome));
+  }
   records.forEach(({ seq, time }, index) => {
     if (seq !== index + 1) broken.push(`record ${index + 1} has the number ${seq}`);
     if (time <= (records[index - 1]?.time ?? ''))
@@ -63,6 +67,16 @@ function wholeLines(records: readonly LogRecord[]): readonly string[] {
     else lines.push(record.line);
   }
   return lines;
+}
+
+/** The records between overruns. */
+function piecesOf(records: readonly LogRecord[]): readonly (readonly LogRecord[])[] {
+  const pieces: LogRecord[][] = [[]];
+  for (const record of records) {
+    if ('gap' in record && record.gap.reason === 'overrun') pieces.push([]);
+    pieces.at(-1)?.push(record);
+  }
+  return pieces;
 }
 
 function counts(texts: readonly string[]): Map<string, number> {

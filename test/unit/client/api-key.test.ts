@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createApiKey, keyProblem } from '../../../src/client/api-key.ts';
@@ -72,6 +72,34 @@ describe('a key that is read again', () => {
     expect(at.key.current()).toBe('first');
     at.write('second');
     expect(await at.key.reread(signal)).toBe('second');
+  });
+
+  test('stays what it was where there is a folder, or far too much, in its place', async () => {
+    using at = keyFile();
+    at.write('x'.repeat(64 * 1024 + 1));
+    await expect(at.key.reread(signal)).rejects.toThrow(`${at.file}: 65537 bytes are no API key`);
+    at.write('x'.repeat(64 * 1024));
+    expect(await at.key.reread(signal)).toHaveLength(64 * 1024);
+    rmSync(at.file);
+    mkdirSync(at.file);
+    await expect(at.key.reread(signal)).rejects.toThrow(`${at.file}: it is not a regular file`);
+  });
+
+  test('may come from elsewhere: then nothing is read', async () => {
+    using at = keyFile();
+    at.write('second');
+    at.key.replace('third', undefined);
+    expect([await at.key.reread(signal), at.key.current(), at.key.file()]).toEqual([
+      'third',
+      'third',
+      undefined,
+    ]);
+    at.key.replace('fourth', at.file);
+    expect([at.key.current(), at.key.file(), await at.key.reread(signal)]).toEqual([
+      'fourth',
+      at.file,
+      'second',
+    ]);
   });
 
   test('stays what it was where the file is gone', async () => {

@@ -354,6 +354,8 @@ describe('endpoints', () => {
     expect(world.notices[0]).toMatchObject({ kind: 'endpoints not listed', failures: 1 });
     world.endpoints = () => [DRAW];
     await world.pass(60);
+    const failures = world.notices.filter(({ kind }) => kind === 'endpoints not listed').length;
+    expect(world.notices).toContainEqual({ kind: 'endpoints listed again', failures });
     expect(world.notices).toContainEqual({ kind: 'endpoints unknown', names: ['chat'] });
     expect(world.lists).toBeLessThan(12);
   });

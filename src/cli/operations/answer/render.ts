@@ -28,7 +28,7 @@ export function renderAnswer(answer: unknown, schema: z.ZodType, layout: Layout)
   // A text alone, such as a log, is printed as it is.
   if (entries.length === 1 && typeof only?.[1] === 'string') return multiline(only[1]);
   const plain = entries.filter(([, value]) => !isList(value) && !isRecord(value) && !isBlock(value));
-  const width = Math.max(0, ...plain.map(([name]) => name.length));
+  const width = Math.max(0, ...plain.map(([name]) => displayed(name).length));
   const lines = plain.map(([name, value]) => {
     const hidden = isHidden(schema, name) && typeof value === 'string';
     return `${displayed(name).padEnd(width)}  ${hidden ? HIDDEN : cell(value, fieldOf(schema, name))}`.trimEnd();

@@ -19,8 +19,8 @@ const CAPACITY = 256 * 1024;
 /** A full pipe is tried again after this, ms. */
 const AGAIN_MS = 50;
 
-export function openStderr(): Stderr {
-  const fd = nonBlocking(STDERR);
+/** `fd`: a descriptor whose writes do not block. */
+export function openStderr(fd: number = nonBlocking(STDERR)): Stderr {
   let waiting = '';
   let underWay: Buffer | undefined;
   let dropped = 0;

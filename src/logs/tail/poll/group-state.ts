@@ -53,6 +53,8 @@ export interface GroupState {
   readonly pace: Pace;
   /** Unix milliseconds of the last answer that was a log; undefined until there is one in this process. */
   readonly takenAt?: number;
+  /** Unix milliseconds of the last answer, in this process, that brought lines. */
+  readonly broughtAt?: number;
   /** The last answer was too small to tell, or polls fail and less than this comes through. */
   readonly widened?: Widened;
   /** Lines that the last answer was asked for; Infinity where it was the whole log. */

@@ -2,7 +2,7 @@
 import type { TakenByLevel } from '../numbering.ts';
 import { EMPTY_STREAM, type Insufficient, type Reading, type Stream } from '../stream.ts';
 import { beginStream, takeTail } from '../take-tail.ts';
-import { slidOut, type Past } from '../view/past.ts';
+import { slidOut, withPassed, type Past } from '../view/past.ts';
 import { widerTail } from './answer-size.ts';
 import type { GroupState, TextPoll } from './group-state.ts';
 import { expectedLines } from './pacing.ts';
@@ -25,6 +25,26 @@ export function pastAfter(
     return [level, gap?.reason === 'reset' ? [] : slidOut(past[level] ?? [], before, stream.window, now)];
   });
   return { ...past, ...Object.fromEntries(changed) };
+}
+
+/**
+ * Of an answer that came before the last one that was taken, and is joined to nothing: its lines are delivered, and the
+ * log goes on from where it was.
+ */
+export function passed(
+  state: GroupState,
+  { taken, held }: Readings,
+  now: number,
+): { readonly state: GroupState; readonly readings: Readings } {
+  const past = { ...state.past };
+  const kept = taken.map(([level, one]): TakenByLevel => {
+    const stream = state.progress.streams[level];
+    if (one.gap?.reason !== 'overrun' || stream === undefined) return [level, one];
+    past[level] = withPassed(past[level] ?? [], one.stream.window.hashes, now);
+    const { parting: _, ...rest } = one;
+    return [level, { ...rest, stream }];
+  });
+  return { state: { ...state, past }, readings: { kind: 'read', taken: kept, held } };
 }
 
 /** @param widest The most that can be asked for, where this is not enough. */

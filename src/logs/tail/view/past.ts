@@ -1,32 +1,82 @@
 /**
- * What slid out of the window within the last minute. Of a fast log a backend that lags may show nothing else. It is
- * not stored: a process that begins anew asks for the widest tail, and knows what the window has.
+ * What slid out of the window within the last minute, and what was delivered beside it. Of a fast log a backend that
+ * lags may show nothing else. It is not stored: a process that begins anew asks for the widest tail, and knows what the
+ * window has.
  */
+import { isEvident, runLengths } from '../align.ts';
 import { MAX_TAIL } from '../rate.ts';
 import type { LineWindow } from '../window.ts';
 import { endWithin } from './stale.ts';
 
-/** Hashes of lines, oldest first, and when they slid out: Unix milliseconds. */
-export type Past = readonly { readonly at: number; readonly hashes: Float64Array }[];
+/** Hashes of lines, oldest first. */
+interface Piece {
+  /** Unix milliseconds at which they slid out. */
+  readonly at: number;
+  readonly hashes: Float64Array;
+  /** What follows them is the next piece, or the window; else nobody knows what does. */
+  readonly isFollowed: boolean;
+}
+
+/** Oldest first. */
+export type Past = readonly Piece[];
 
 const REMEMBERED_MS = 60_000;
 const MOST_LINES = 10 * MAX_TAIL;
 
 export function slidOut(past: Past, before: LineWindow, after: LineWindow, now: number): Past {
   const hashes = before.hashes.slice(0, firstKept(before, after));
-  const kept = hashes.length > 0 ? [...past, { at: now, hashes }] : past;
-  let lines = 0;
-  const oldest = kept.findLastIndex(
-    (one) => (lines += one.hashes.length) > MOST_LINES || now - one.at > REMEMBERED_MS,
-  );
-  return oldest < 0 ? kept : kept.slice(oldest + 1);
+  return withPiece(past, { at: now, hashes, isFollowed: hashes.length < before.hashes.length });
+}
+
+/** With lines that were delivered, and from which the log was not gone on from. */
+export function withPassed(past: Past, hashes: Float64Array, now: number): Past {
+  return withPiece(past, { at: now, hashes, isFollowed: false });
 }
 
 /** Whether the tail, of which these lines are whole, ends within the past. */
 export function endsInPast(past: Past, window: LineWindow, seen: Float64Array): boolean {
-  if (past.length === 0) return false;
-  const known = past.flatMap(({ hashes }) => [...hashes]);
-  return endWithin(Float64Array.from([...known, ...window.hashes]), seen) !== undefined;
+  const { closed, open } = stretches(past);
+  return (
+    closed.some((known) => endWithin(Float64Array.from([...known, Number.NaN]), seen) !== undefined) ||
+    (open.length > 0 && endWithin(Float64Array.from([...open, ...window.hashes]), seen) !== undefined)
+  );
+}
+
+/**
+ * How many lines behind the tail's first one, which may be cut or late, were the last ones of the window, or of what
+ * passed without being followed.
+ */
+export function linesKnown(past: Past, window: LineWindow, seen: Float64Array): number {
+  const counts = [window.hashes, ...stretches(past).closed].map((known) => {
+    const agreed = runLengths(known, seen);
+    const reaches = (count: number) =>
+      agreed(count + 1) >= count || (agreed(count + 1) === known.length && isEvident(known, 0, known.length));
+    return seen.findLastIndex((_, count) => reaches(count));
+  });
+  return Math.max(...counts);
+}
+
+/** Lines that stood one after the other: those that end where nobody knows more, and those that the window follows. */
+function stretches(past: Past): { readonly closed: readonly Float64Array[]; readonly open: Float64Array } {
+  const closed: Float64Array[] = [];
+  let open: number[] = [];
+  for (const { hashes, isFollowed } of past) {
+    for (const hash of hashes) open.push(hash);
+    if (isFollowed) continue;
+    closed.push(Float64Array.from(open));
+    open = [];
+  }
+  return { closed, open: Float64Array.from(open) };
+}
+
+function withPiece(past: Past, piece: Piece): Past {
+  if (piece.hashes.length === 0) return past;
+  const kept = [...past, piece];
+  let lines = 0;
+  const oldest = kept.findLastIndex(
+    (one) => (lines += one.hashes.length) > MOST_LINES || piece.at - one.at > REMEMBERED_MS,
+  );
+  return oldest < 0 ? kept : kept.slice(oldest + 1);
 }
 
 /** Index in `before` of the first line that is still in `after`. */

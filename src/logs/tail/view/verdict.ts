@@ -4,7 +4,7 @@
  * answers from several backends, or that puts late lines where they belong. README.md has the pictures.
  */
 import { align, beginsWith, EVIDENT_LINES, isEvident, type Alignment, type TailFacts } from '../align.ts';
-import type { HashedLines } from '../line-hash.ts';
+import { isOnlyOne, type HashedLines } from '../line-hash.ts';
 import type { LineWindow } from '../window.ts';
 import { compare } from './comparison.ts';
 import { mergeViews } from './merge.ts';
@@ -131,11 +131,6 @@ export function explainedLines(verdict: Verdict, { hashes }: LineWindow, tail: H
   }
 }
 
-function isOnlyOne(hashes: Float64Array, index: number): boolean {
-  const hash = hashes[index] ?? 0;
-  return hashes.indexOf(hash) === index && hashes.lastIndexOf(hash) === index;
-}
-
 interface Explained {
   readonly verdict: Verdict;
   /** Lines of the tail that it takes for known. */
@@ -148,7 +143,7 @@ interface Explained {
 function judgeDifference(
   { hashes }: LineWindow,
   tail: HashedLines,
-  { full, shrunk }: ViewFacts,
+  { full, shrunk, whole }: ViewFacts,
   isWhole: boolean,
   isLost: boolean,
 ): Explained | undefined {
@@ -161,10 +156,14 @@ function judgeDifference(
   const left = last + 1;
   const hasAll = isWhole && left === known && left === hashes.length;
   const evidence = Float64Array.from(matched, (index) => hashes[index] ?? 0);
-  // The first line of a full tail may be cut: where it is not known, it is not new either.
-  const from = Math.max(comparison.from, full && partners[0] === -1 ? 1 : 0);
+  // The first line of a full tail may be cut: where it is not known, it is not new either. If it is whole, and equals one
+  // that is known, it may be that one, and a line that was taken for it new.
+  const isCut = full && partners[0] === -1;
+  const from = Math.max(comparison.from, isCut ? 1 : 0);
+  const doubtAtTop = isCut && comparison.from === 0 && hashes.includes(tail.hashes[0] ?? Number.NaN) ? 1 : 0;
   const merge = mergeViews(hashes, tail.hashes, comparison, from);
   const { fresh, gone } = merge;
+  const doubt = merge.doubt + doubtAtTop;
   const seenLast = partners.lastIndexOf(last);
   const inserted = fresh.filter((index) => index < seenLast).length;
   // A log of few words is known by long runs of them, of which nearly all must be there: chance has many words in order.
@@ -179,8 +178,9 @@ function judgeDifference(
   // But few lines from amid a long one are more likely those that another begins with.
   const isAllKnown = isLost && isWhole && fresh.length === 0 && first < EVIDENT_LINES;
   if (!hasAll && !evident && !isAllKnown) return undefined;
-  // All of the log is less than it was, and the greater part of it is new: that began anew.
-  if (!hasAll && shrunk && !full && fresh.length > known) return undefined;
+  // All of the log is less than it was, and the greater part of it is new, or it begins otherwise: that began anew.
+  const isOther = fresh.length > known || (whole && first >= EVIDENT_LINES);
+  if (!hasAll && shrunk && !full && isOther) return undefined;
 
   const differences = fresh.length + missing;
   // Chance finds some lines of any log in any other; of the same log, most are found.
@@ -191,7 +191,7 @@ function judgeDifference(
       return {
         known,
         differences,
-        verdict: { kind: 'appended', at: tail.lines.length, doubt: merge.doubt, older: first },
+        verdict: { kind: 'appended', at: tail.lines.length, doubt, older: first },
       };
     return { known, differences, verdict: { kind: 'stale', left, gone, fresh: 0 } };
   }
@@ -206,7 +206,7 @@ function judgeDifference(
     known,
     differences,
     verdict: isAppended
-      ? { kind: 'appended', at: seenLast + 1, doubt: 0, older: first }
-      : { kind: 'merged', ...merge, older: first },
+      ? { kind: 'appended', at: seenLast + 1, doubt, older: first }
+      : { kind: 'merged', ...merge, doubt, older: first },
   };
 }

@@ -117,6 +117,62 @@ test('who stops waiting hears nothing, leaves no timer and no listener, and othe
   }
 });
 
+test('addresses that come with an error are not taken', async () => {
+  const { questions, lookup } = heldResolver();
+  const asked = ask(lookup);
+  questions[0]?.answer(Object.assign(new Error('EAI_AGAIN')), FIRST);
+  await expect(asked).rejects.toThrow('EAI_AGAIN');
+  const again = ask(lookup);
+  questions[1]?.answer(null, []);
+  await expect(again).rejects.toThrow('no address');
+});
+
+test('a resolver is waited for half a second where an address is known, and its late answer is the next one', async () => {
+  vi.useFakeTimers();
+  try {
+    const { questions, lookup } = heldResolver();
+    const first = ask(lookup);
+    questions[0]?.answer(null, FIRST);
+    await first;
+    const answered = vi.fn<(answer: Answer) => void>();
+    void ask(lookup).then(answered);
+    await vi.advanceTimersByTimeAsync(499);
+    expect(answered).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(answered).toHaveBeenCalledWith(FIRST);
+    questions[1]?.answer(null, SECOND);
+    void ask(lookup).then(answered);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(answered).toHaveBeenLastCalledWith(SECOND);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('the names that were asked for last are known, 64 of them', async () => {
+  const { questions, lookup } = heldResolver();
+  const learn = async (name: string) => {
+    const asked = ask(lookup, name);
+    questions.at(-1)?.answer(null, FIRST);
+    await asked;
+  };
+  for (let index = 0; index < 64; index += 1) await learn(`${index}.test`);
+  // Asked for again, it is the last one.
+  await learn('0.test');
+  await learn('64.test');
+  const failing = (name: string) => {
+    const asked = ask(lookup, name);
+    questions.at(-1)?.answer(Object.assign(new Error('ENOTFOUND')), []);
+    return asked;
+  };
+  expect(await failing('0.test')).toEqual(FIRST);
+  expect(await failing('2.test')).toEqual(FIRST);
+  await expect(failing('1.test')).rejects.toThrow('ENOTFOUND');
+});
+
 test('an answer without addresses is an error with the name in it', async () => {
-  await expect(ask(createLookup(resolver([])))).rejects.toThrow('service.test has no address');
+  await expect(ask(createLookup(resolver([])))).rejects.toMatchObject({
+    code: 'ENODATA',
+    message: 'service.test has no address',
+  });
 });

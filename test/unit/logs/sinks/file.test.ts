@@ -247,6 +247,22 @@ describe('the file sink', () => {
     );
   });
 
+  test('begins a line of its own where others have cut the file meanwhile, or left a line without an end', async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'worker.log');
+    const sink = open(path);
+    const line = toJsonLine(record(1));
+    await sink.write(batchOf([record(1)]), NEVER);
+    truncateSync(path, line.length - 20);
+    await sink.write(batchOf([record(2)]), NEVER);
+    appendFileSync(path, 'of somebody else');
+    await sink.write(batchOf([record(3)]), NEVER);
+    await sink.close();
+    expect(readFileSync(path, 'utf8')).toBe(
+      `${line.slice(0, -20)}\n${toJsonLine(record(2))}of somebody else\n${toJsonLine(record(3))}`,
+    );
+  });
+
   test('cuts off a record of its own, however short a piece of it is there, and one that does not come again', async () => {
     for (const bytes of [1, 5, 60, 90]) {
       using folder = temporaryFolder();

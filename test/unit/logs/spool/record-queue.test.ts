@@ -22,7 +22,7 @@ test('a queue of records has each as it came, at its position, until it is shift
       for (const [index, one] of turns.entries()) {
         if (typeof one === 'string') {
           held.push(record(index, one));
-          queue.push(record(index, one));
+          queue.push(JSON.stringify(record(index, one)));
         } else if (one.verb === 'clear') {
           queue.clear();
           [oldest, held] = [oldest + held.length, []];
@@ -50,7 +50,7 @@ test('a queue that is always full holds no more bytes than it says, and few of t
   const queue = new RecordQueue();
   const before = process.memoryUsage();
   for (let seq = 1; seq <= 300_000; seq++) {
-    queue.push(record(seq, `line ${seq} ${'x'.repeat(100)}`));
+    queue.push(JSON.stringify(record(seq, `line ${seq} ${'x'.repeat(100)}`)));
     while (queue.bytes > 8 * 2 ** 20) queue.shift();
   }
   expect(process.memoryUsage().arrayBuffers - before.arrayBuffers).toBeLessThan(11 * 2 ** 20);

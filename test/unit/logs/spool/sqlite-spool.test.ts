@@ -33,6 +33,26 @@ function drain(spool: SqliteSpool, sink = 'stdout'): readonly LogRecord[] {
 const large = (seq: number) => record(seq, 'x'.repeat(2_000));
 const seqs = (records: readonly LogRecord[]) => records.map(({ seq }) => seq);
 
+test('a sink that keeps up and one that lags by more than is kept at hand get every record once', async () => {
+  using folder = temporaryFolder();
+  const spool = await open(folder.path, ['stdout', 'otlp']);
+  const prompt: LogRecord[] = [];
+  const late: LogRecord[] = [];
+  for (let poll = 0; poll < 40; poll++) {
+    const from = 1 + 100 * poll;
+    const records = Array.from({ length: 100 }, (_, index) => large(from + index));
+    spool.append(7, records, progressAt(from + 99));
+    prompt.push(...drain(spool, 'stdout'));
+    // What it takes begins in the file, and ends among the newest.
+    if (poll === 20) late.push(...drain(spool, 'otlp'));
+  }
+  late.push(...drain(spool, 'otlp'));
+  const all = Array.from({ length: 4_000 }, (_, index) => index + 1);
+  expect(seqs(prompt)).toEqual(all);
+  expect(seqs(late)).toEqual(all);
+  spool.close();
+});
+
 describe('a spool on disk, opened again', () => {
   test('has what was not acknowledged, and again what was on its way', async () => {
     using folder = temporaryFolder();

@@ -84,3 +84,34 @@ test('of a busy log that rests for a day and begins anew while nobody looks, no 
   expect(again.gaps).toMatchObject([{ reason: 'reset', lost_min: 0 }]);
   expect(again.gaps[0]?.lost_estimate).toBeLessThan(100);
 });
+
+/** All of an answer that holds as much as can be asked for. */
+const full = (lines: readonly string[]) => () =>
+  ({ kind: 'text', text: lines.slice(-MAX_TAIL).join('\n') + '\n' }) as const;
+const numbered = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => `line ${from + index}`);
+
+test('an overrun under whose first line the last known ones stand brings only what follows them, and says so', () => {
+  const polls = new LogPolls();
+  // Lines that repeat: no one of them tells where it stands.
+  const visit = ['opened', 'user unknown', 'refused', 'closed'];
+  const before = [...numbered(0, 5_000), ...visit, ...numbered(5_000, 9_992), ...visit];
+  polls.poll(full(before));
+  polls.poll(full(['a line that is late', ...visit, ...numbered(10_000, 19_995)]));
+  expect(polls.lines).toEqual([...before, ...numbered(10_000, 19_995)]);
+  expect(polls.gaps).toMatchObject([
+    { reason: 'overrun', lost_min: 0 },
+    { reason: 'ambiguous', lost_min: 0, lost_estimate: 4 },
+  ]);
+});
+
+test('an older answer that nothing told for one is no reason to take lines of the newer one again', () => {
+  const polls = new LogPolls();
+  polls.poll(full(numbered(0, 10_000)));
+  polls.poll(full(numbered(40_000, 50_000)));
+  polls.poll(full(numbered(20_000, 30_000)));
+  polls.poll(full(['cut', ...numbered(49_998, 59_997)]));
+  expect(polls.gaps.map(({ reason }) => reason)).toEqual(['overrun', 'overrun', 'overrun', 'ambiguous']);
+  expect(new Set(polls.lines).size).toBe(polls.lines.length);
+  expect(polls.lines.slice(-9_997)).toEqual(numbered(50_000, 59_997));
+});

@@ -29,3 +29,29 @@ test.each([true, false])(
     expect(polls.gaps).toEqual([]);
   },
 );
+
+test('a last line that counted, as it rested, and stands between later ones once it is ended is delivered once', () => {
+  const polls = new LogPolls();
+  const lines = numbered(30);
+  const join = (all: readonly string[], end = '') => ({ kind: 'text', text: all.join('\n') + end }) as const;
+  for (let poll = 0; poll < 4; poll++) polls.poll(() => join([...lines, 'at rest']), 10_000);
+  expect(polls.lines).toEqual([...lines, 'at rest']);
+  const after = ['next', 'and after'];
+  polls.poll(() => join([...lines, ...after], '\n'), 1_000);
+  polls.poll(() => join([...lines, 'at rest', ...after, 'last'], '\n'), 1_000);
+  expect(polls.lines).toEqual([...lines, 'at rest', ...after, 'last']);
+  // Long after, an equal line is one of its own.
+  polls.poll(() => join([...lines, 'at rest', 'at rest', ...after, 'last', 'end'], '\n'), 61_000);
+  expect(polls.lines.slice(-2)).toEqual(['at rest', 'end']);
+});
+
+test('what was written of a last line after it counted comes as the rest of it, if it is late', () => {
+  const polls = new LogPolls();
+  const lines = numbered(30);
+  for (let poll = 0; poll < 4; poll++)
+    polls.poll(() => ({ kind: 'text', text: [...lines, 'loading'].join('\n') }), 10_000);
+  const answer = (all: readonly string[]) => () => ({ kind: 'text', text: all.join('\n') + '\n' }) as const;
+  polls.poll(answer([...lines, 'next', 'after']), 1_000);
+  const [rest] = polls.poll(answer([...lines, 'loading … done', 'next', 'after']), 1_000);
+  expect(rest).toMatchObject({ line: ' … done', continues: true });
+});

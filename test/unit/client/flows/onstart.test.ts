@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import * as fc from '../../support/fast-check.ts';
+import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
-import { RequestError } from '../../../src/client/errors.ts';
-import { fitOnstart } from '../../../src/client/flows/onstart.ts';
-import { LIMITS } from '../../../src/contract/limits.ts';
+import { RequestError } from '../../../../src/client/errors.ts';
+import { fitOnstart } from '../../../../src/client/flows/onstart.ts';
+import { LIMITS } from '../../../../src/contract/limits.ts';
 
 function run(script: string) {
   const { status, stdout } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });

@@ -1,0 +1,80 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { fetchRecorded } from '../../../../src/cli/advise/history.ts';
+import { fleetRow } from '../../../../src/daemon/http/fleet/answer.ts';
+import { resolveDefaults } from '../../../../src/scaling/rules/check.ts';
+import { minuteRow } from '../../../support/recorded-fleet.ts';
+
+const HOUR = 3600;
+/** What a daemon has, by the begin of what is asked for. */
+let pages: Readonly<Record<string, unknown>> = {};
+const asked: string[] = [];
+const server = createServer((request, response) => {
+  const query = new URL(request.url ?? '', 'http://daemon.test').searchParams;
+  asked.push([...query].map(([name, value]) => `${name}=${value}`).join(' '));
+  response.end(
+    JSON.stringify({ endpoints: pages[query.get('from') ?? ''] ?? [{ rows: [], measured: null }] }),
+  );
+});
+let url: string;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => void (asked.length = 0));
+
+const recorded = (to: number) =>
+  fetchRecorded(
+    { daemon: { url, token: undefined }, endpoint: 'chat', parameters: resolveDefaults({}), from: 0, to },
+    new AbortController().signal,
+  );
+
+test('six hours at a time are asked for, and what lies in two of them is taken once', async () => {
+  const row = (minute: number) => fleetRow(minuteRow(minute * 60_000, { load: minute }));
+  const measured = { performance: [9, 11], start_seconds: { new: [300], cold: [30, 40] } };
+  pages = {
+    0: [{ rows: [row(1), row(359)], measured: { performance: [1], start_seconds: { new: [], cold: [] } } }],
+    21600: [{ rows: [row(359), row(361)], measured }],
+    43200: [{ rows: [], measured: null }],
+  };
+  const { stretches, starts, performances, endpoint } = await recorded(13 * HOUR);
+  expect(asked).toEqual([
+    'endpoint=chat from=0 to=21600 rows=5000',
+    'endpoint=chat from=21600 to=43200 rows=5000',
+    'endpoint=chat from=43200 to=46800 rows=5000',
+  ]);
+  expect(stretches.map(({ fromMs, load }) => [fromMs / 60_000, load])).toEqual([
+    [1, 1],
+    [359, 359],
+    [361, 361],
+  ]);
+  expect(stretches[0]).toMatchObject({
+    isSample: false,
+    toMs: 120_000,
+    loadAverage: 40,
+    readyCapacity: 60,
+    costPerHour: 3.2,
+  });
+  expect([endpoint, performances]).toEqual(['chat', [9, 11]]);
+  expect(starts).toEqual([
+    { from: 'new', seconds: 300 },
+    { from: 'cold', seconds: 30 },
+    { from: 'cold', seconds: 40 },
+  ]);
+});
+
+test('what was not known is no zero, and nothing is no recording', async () => {
+  pages = { 0: [{ rows: [fleetRow(minuteRow(0, { load: null }))], measured: null }] };
+  const { stretches, starts, performances } = await recorded(HOUR);
+  expect([stretches[0]?.load, starts, performances]).toEqual([null, [], []]);
+});
+
+test('an endpoint that is gone meanwhile is said', async () => {
+  pages = { 0: [] };
+  await expect(recorded(HOUR)).rejects.toThrow(`${url}: it no longer knows the endpoint chat`);
+});

@@ -1,0 +1,84 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { pilotlight, type Ran } from '../../../support/console.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+interface Asked {
+  readonly call: string;
+  readonly body: string;
+}
+
+/** A daemon's admin routes that answer as a test says, at a port or a socket file, and what they were asked. */
+async function adminOf(
+  words: string,
+  answer: RequestListener,
+  path?: string,
+): Promise<{ readonly ran: Ran; readonly asked: readonly Asked[]; readonly address: string }> {
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+    request.on('end', () => {
+      asked.push({ call: `${request.method} ${request.url}`, body });
+      answer(request, response);
+    });
+  });
+  await new Promise<void>((resolve) =>
+    path === undefined ? server.listen(0, '127.0.0.1', resolve) : server.listen(path, resolve),
+  );
+  const address = path === undefined ? `127.0.0.1:${(server.address() as AddressInfo).port}` : `unix:${path}`;
+  try {
+    const ran = await pilotlight(['admin', ...words.split(' ')], { env: { ADMIN_LISTEN: address } });
+    return { ran, asked, address };
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+test.each([
+  ['reload', 'POST /-/reload', ''],
+  ['quit', 'POST /-/quit', ''],
+  ['log-level debug', 'PUT /-/log-level', 'debug'],
+  ['config', 'GET /-/config', ''],
+])('admin %s asks %s', async (words, call, body) => {
+  const { ran, asked } = await adminOf(words, (_, response) => response.end('done: ü\n\n'));
+  expect(asked).toEqual([{ call, body }]);
+  expect(ran).toEqual({ code: 0, stdout: 'done: ü\n', stderr: '' });
+});
+
+test('a socket file is asked as well as a port', async () => {
+  using folder = temporaryFolder();
+  const { ran, asked } = await adminOf(
+    'reload',
+    (_, response) => response.end('reloaded'),
+    join(folder.path, 'admin.sock'),
+  );
+  expect([ran.stdout, asked.length]).toEqual(['reloaded\n', 1]);
+});
+
+test.each([299, 300, 409, 500])('an answer of status %i', async (status) => {
+  const { ran } = await adminOf('reload', (_, response) => response.writeHead(status).end('said'));
+  expect(ran).toEqual(
+    status < 300 ? { code: 0, stdout: 'said\n', stderr: '' } : { code: 1, stdout: '', stderr: 'said\n' },
+  );
+});
+
+test('one that breaks off, or is not there, is exit code 3 with its address', async () => {
+  const { ran, address } = await adminOf('reload', (_, response) => {
+    response.writeHead(200, { 'content-length': '99' }).write('half');
+    setImmediate(() => response.destroy());
+  });
+  expect([ran.code, ran.stdout]).toEqual([3, '']);
+  expect(ran.stderr).toMatch(new RegExp(`^http://${address}: [^\n]+\n$`));
+  const away = await pilotlight(['admin', 'reload'], { env: { ADMIN_LISTEN: address } });
+  expect(away).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('ECONNREFUSED') });
+});
+
+test('an address that cannot be one is said, and nothing is asked', async () => {
+  const { code, stdout, stderr } = await pilotlight(['admin', 'quit'], { env: { ADMIN_LISTEN: 'nowhere' } });
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(/^PILOTLIGHT_ADMIN_LISTEN: got nowhere; allowed: /);
+});

@@ -1,0 +1,122 @@
+/** What a command says of itself, and what it refuses before it does anything. */
+import type { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import type { Console } from '../../../../src/cli/console.ts';
+import { createProgram } from '../../../../src/cli/program.ts';
+import { exitCodesText } from '../../../../src/config/exit-codes.ts';
+import { OPTION_KEYS, OPTIONS, PREFIX } from '../../../../src/config/options/options.ts';
+import { pilotlight } from '../../../support/console.ts';
+
+const SILENT = { out() {}, err() {} } as unknown as Console;
+
+/** However it is broken into lines. */
+function onOneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
+}
+
+function withAllBelow(command: Command): Command[] {
+  return [command, ...command.commands.flatMap((child) => withAllBelow(child))];
+}
+
+test('every command, argument and option says what it is for, in words of its own', async () => {
+  // Those of the operations are described by the contract.
+  const program = await createProgram(SILENT, 'ops');
+  // This one is called by shells, and shown to nobody.
+  const commands = withAllBelow(program).filter((command) => command.name() !== '__complete');
+  expect(commands.length).toBeGreaterThan(15);
+  const unsaid = commands.flatMap((command) => {
+    const parts = [...command.registeredArguments, ...command.options];
+    const all = [command.summary() || command.description(), ...parts.map(({ description }) => description)];
+    return all.flatMap((words, place) =>
+      /\w{2}.*\w{2}/.test(words) ? [] : [`${command.name()} ${parts[place - 1]?.name() ?? ''}`],
+    );
+  });
+  // Where choices say all that there is to say.
+  expect(unsaid).toEqual(['log-level level', 'completion shell']);
+});
+
+test.each([
+  [['admin'], ['PILOTLIGHT_ADMIN_LISTEN', exitCodesText()]],
+  [['advise'], [exitCodesText()]],
+  [['call'], ['PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL', exitCodesText()]],
+  [['check'], ['Exit codes: 0 fine, 1 warnings with --strict, 2 errors.']],
+  [['completion'], ['~/.bashrc', '~/.zshrc', '~/.config/fish/config.fish']],
+  [['demo'], ['Exit codes: 0 no deployment expired, 1 one did.']],
+  [['fleet'], ['drawn again in place', 'in units of work a second', 'a question mark', exitCodesText()]],
+  [['logs'], ['PILOTLIGHT_SERVERLESS_URL', 'as what they are: a gap', exitCodesText()]],
+  [['openapi'], ['are its servers', 'at /docs']],
+  [['plan'], ['--trace requests.csv --search --p99 5s', 'no set meets --p99']],
+  [
+    ['template', 'create'],
+    [
+      'pilotlight template create',
+      '§',
+      '--json print the answer as JSON',
+      '--dry-run print the request instead of sending it, without its secrets',
+      '--curl print the equivalent curl line instead; secrets are shell variables in it',
+      '--timeout <duration> longest time for one attempt; default 30s',
+      '--input <json> fields as one JSON object, @FILE, or - for standard input; flags win over it',
+      '--name <text> human-readable name (required)',
+      '--docker-login-pass <text> registry access token; empty when not needed (default: "", a secret)',
+      '--recommended-disk-space <number> GB; default 8; more than 0',
+      '--private whether the template is private (or --no-private)',
+      '--volume-info <name=value> interface hint only; has no effect on instance creation (may be repeated)',
+    ],
+  ],
+])('the help of %j ends with what its options do not say', async (words, parts) => {
+  const { code, stdout, stderr } = await pilotlight([...words, '--help']);
+  expect([code, stderr]).toEqual([0, '']);
+  for (const part of parts) expect(onOneLine(stdout)).toContain(onOneLine(part));
+});
+
+test('the help of run lists each variable with its default, and what it is for', async () => {
+  const { stdout } = await pilotlight(['run', '--help']);
+  for (const key of OPTION_KEYS) {
+    const { variable, doc, type } = OPTIONS[key];
+    expect(stdout).toContain(`  ${PREFIX}${variable} (${type.name}; `);
+    expect(stdout).toContain(`)\n      ${doc}`);
+  }
+  expect(stdout).toContain('NAME_FILE');
+  expect(stdout).toMatch(/PILOTLIGHT_API_KEY \([^;]+; required\)/);
+  expect(stdout).toMatch(/PILOTLIGHT_ENDPOINTS \([^;]+; not set\)/);
+  expect(stdout).toMatch(/PILOTLIGHT_LISTEN \([^;]+; 0\.0\.0\.0:9847\)/);
+});
+
+describe('what is refused before anything is done', () => {
+  const ID = 'a worker group id is a whole number, such as 7';
+  const LINES = 'a number of lines from 1 to 10000, which is the most the service has';
+  const DURATION = 'a duration is 500ms, 20s, 5m or 1h';
+  test.each([
+    ['logs x', ID],
+    ['logs 7x', ID],
+    ['logs 7 --tail 0', LINES],
+    ['logs 7 --tail 10001', LINES],
+    ['logs 7 --tail x5', LINES],
+    ['logs 7 --tail 5x', LINES],
+    ['demo --for 0s', DURATION],
+    ['demo --for soon', DURATION],
+    ['demo --for 5s --day', "'--day' cannot be used with option '--for"],
+    ['emulator --port 65536', 'a port is a number from 0 to 65535'],
+    ['emulator --port 1x', 'a port is a number from 0 to 65535'],
+    ['emulator --port x1', 'a port is a number from 0 to 65535'],
+    ['emulator --dialect other', 'Allowed choices are spec, public'],
+    ['check --cold-start soon', DURATION],
+    ['check --performance 0', 'a number above 0'],
+    ['check --performance many', 'a number above 0'],
+    ['check --performance 1e999', 'a number above 0'],
+    ['admin log-level loud', 'Allowed choices are'],
+    ['completion csh', 'Allowed choices are bash, zsh, fish'],
+    ['deployment heartbeat 1 --timeout 0s', DURATION],
+    ['plan --rate 0', 'a number above 0'],
+    ['plan --rate -1', 'a number of at least 0'],
+    ['plan --duration x', DURATION],
+    ['plan --weight =1', 'write it as name=value'],
+    ['call deployments.heartbea', 'no operation deployments.heartbea; did you mean deployments.heartbeat?'],
+    ['call zzzzzzzz', 'no operation zzzzzzzz; see pilotlight ops'],
+    ['call deployments.heartbeat []', 'error: the second argument is not a JSON object: []'],
+  ])('%s', async (line, said) => {
+    const { code, stdout, stderr } = await pilotlight(line.split(' '));
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(said);
+  });
+});

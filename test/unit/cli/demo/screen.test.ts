@@ -1,0 +1,146 @@
+/** What the demo prints: a line for each event, and its end in a few lines. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Console } from '../../../../src/cli/console.ts';
+import { createScreen } from '../../../../src/cli/demo/screen.ts';
+import { summarize, type DemoResult } from '../../../../src/cli/demo/summary.ts';
+import type { DeploymentView } from '../../../../src/emulator/index.ts';
+import type { LogRecord } from '../../../../src/logs/record.ts';
+import { EMPTY_STATUS } from '../../../support/empty-status.ts';
+
+function deployment(id: number, over: Partial<DeploymentView> = {}): DeploymentView {
+  return {
+    id,
+    lastHeartbeatMs: 1,
+    expiresAtMs: null,
+    expiredAtMs: null,
+    expired: false,
+    beats: 4,
+    lateBeats: 0,
+    minMarginMs: 12_340,
+    minMarginRatio: 0.617,
+    lapses: 0,
+    ...over,
+  } as DeploymentView;
+}
+
+const GROUP = { workergroup_id: 7, lines: 120, gaps: { overrun: 2, reset: 1, ambiguous: 0 } };
+const RESULT = {
+  ranForMs: 20_400,
+  status: { ...EMPTY_STATUS, worker_groups: [GROUP, { ...GROUP, lines: 3 }] },
+  heartbeats: 11,
+  deployments: [deployment(42), deployment(43, { beats: 5, minMarginMs: 3_000, minMarginRatio: 0.15 })],
+  redeployed: 2,
+  writtenLines: 130,
+  faults: { injected: 3, survived: 2 },
+  app: { deaths: 1, survived: 0 },
+} as unknown as DemoResult;
+
+describe('the end', () => {
+  test('says what was sent, how close it came, and what was survived', () => {
+    expect(summarize(RESULT)).toEqual({
+      expired: false,
+      lines: [
+        '',
+        'After 20 s:',
+        '  heartbeats sent   11, 9 accepted by the service',
+        '  closest approach  deployment 43: 3.0 s left, 15% of its TTL',
+        '  lapses            0',
+        '  redeployments     2, 2 followed to the new id',
+        '  faults            3 injected, 2 survived',
+        '  deaths of the app 1, 0 survived',
+        '  log lines         123 delivered of 130 written',
+        '  gaps              6',
+      ],
+    });
+  });
+
+  test.each<[string, Partial<DemoResult>, number, string]>([
+    ['nothing to keep alive', { deployments: [] }, 3, '  closest approach  —'],
+    [
+      'a deployment that had no heartbeat',
+      { deployments: [deployment(42, { minMarginMs: null, minMarginRatio: null })] },
+      3,
+      '  closest approach  —',
+    ],
+    [
+      'one that waits for its first',
+      { deployments: [deployment(42), deployment(44, { lastHeartbeatMs: null })] },
+      5,
+      '  redeployments     2, 1 followed to the new id',
+    ],
+    [
+      'none that was made anew',
+      { redeployed: 0, deployments: [deployment(44, { lastHeartbeatMs: null })] },
+      5,
+      '  redeployments     0, 0 followed to the new id',
+    ],
+  ])('with %s', (_, over, line, words) => {
+    expect(summarize({ ...RESULT, ...over }).lines[line]).toBe(words);
+  });
+
+  test('is a failure where one expired', () => {
+    const { expired, lines } = summarize({
+      ...RESULT,
+      deployments: [deployment(42, { lapses: 1 }), deployment(43)],
+    });
+    expect([expired, lines[4]]).toEqual([true, '  lapses            1']);
+  });
+});
+
+describe('an event', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+  afterEach(() => vi.useRealTimers());
+
+  function screenOf(around: Partial<Console>) {
+    const out: string[] = [];
+    const screen = createScreen({
+      columns: undefined,
+      hasColours: false,
+      ...around,
+      out: (text) => out.push(text),
+    } as Console);
+    return { screen, out };
+  }
+
+  const record = (line: string): LogRecord => ({ time: '', workergroup_id: 7, epoch: 1, seq: 1, line });
+
+  test('has its time, who it is about, and what happened', () => {
+    const { screen, out } = screenOf({});
+    screen.heading('the demo  \n');
+    vi.advanceTimersByTime(61_999);
+    screen.event('fault', 'over', 'warn');
+    vi.advanceTimersByTime(600_000);
+    screen.record(record('\u001B[31mred\u001B[0m'));
+    const gap = { reason: 'reset', lost_min: 0, lost_estimate: 0 } as const;
+    screen.record({ time: '', workergroup_id: 7, epoch: 1, seq: 1, gap });
+    expect(out).toEqual([
+      'the demo\n',
+      '01:01  fault           over\n',
+      '11:01  worker group 7  red\n',
+      '11:01  worker group 7  gap: the log began anew here; what was written just before may be lost\n',
+    ]);
+  });
+
+  test('has a colour where there are colours', () => {
+    const { screen, out } = screenOf({ hasColours: true });
+    screen.event('a', 'plain');
+    screen.event('a', 'warns', 'warn');
+    screen.record(record('a line'));
+    expect(out).toEqual([
+      '00:00  a               plain\n',
+      '\u001B[33m00:00  a               warns\u001B[0m\n',
+      '\u001B[2m00:00  worker group 7  a line\u001B[0m\n',
+    ]);
+  });
+
+  test.each([
+    [40, 40],
+    [undefined, 110],
+  ])('is no longer than a terminal of %j columns', (columns, width) => {
+    const { screen, out } = screenOf({ columns });
+    screen.event('a', 'x'.repeat(width - 23));
+    screen.event('a', 'x'.repeat(width - 22));
+    expect(out.map((line) => line.length)).toEqual([width + 1, width + 1]);
+    expect(out.map((line) => line.at(-2))).toEqual(['x', '…']);
+  });
+});

@@ -1,0 +1,239 @@
+/** Schemas made up for this, and what becomes of them on the command line. */
+import * as z from 'zod';
+import { describe, expect, test } from 'vitest';
+import { flagsOf } from '../../../../src/cli/operations/flags.ts';
+import { readFlag } from '../../../../src/cli/operations/flag-value.ts';
+import { describeInputProblem, parseObject, readInput } from '../../../../src/cli/operations/input.ts';
+import type { Operation } from '../../../../src/contract/define.ts';
+import { operationOf } from '../../../../src/contract/operations.ts';
+import { emptyWhenUnused, secretText } from '../../../../src/contract/schemas.ts';
+
+const OF: Operation = operationOf('instances.list');
+
+function operation(body: z.ZodRawShape, params?: z.ZodRawShape): Operation {
+  const { params: _params, query: _query, ...rest } = OF;
+  const all = { ...rest, source: '§9', body: z.strictObject(body) };
+  return params ? { ...all, params: z.strictObject(params) } : all;
+}
+
+function flagOf(schema: z.ZodType, name = 'field') {
+  const [flag] = flagsOf(operation({ [name]: schema }));
+  if (!flag) throw new Error('it has no flag');
+  return flag;
+}
+
+const operators = z
+  .strictObject({ eq: z.number().optional(), in: z.array(z.number()).optional() })
+  .optional();
+
+describe('a field is a flag', () => {
+  test.each<[string, z.ZodType, object]>([
+    ['a text', z.string(), { kind: 'scalar', takes: 'text', required: true, subject: false, choices: [] }],
+    ['a number', z.number().optional(), { kind: 'scalar', takes: 'number', required: false }],
+    ['a whole number', z.int(), { kind: 'scalar', takes: 'integer' }],
+    ['yes or no', z.boolean(), { kind: 'boolean', takes: '' }],
+    ['one of some', z.enum(['a', 'b']), { kind: 'choice', takes: 'choice', choices: ['a', 'b'] }],
+    ['a list', z.array(z.int()).optional(), { kind: 'list', takes: 'item' }],
+    ['a map', z.record(z.string(), z.string()), { kind: 'map', takes: 'name=value' }],
+    [
+      'filters of any field',
+      z.record(z.string(), z.record(z.string(), z.unknown())),
+      { kind: 'filters', takes: 'filter' },
+    ],
+    ['filters of some fields', z.strictObject({ gpu_ram: operators }), { kind: 'filters', takes: 'filter' }],
+    ['an object', z.strictObject({ a: z.string() }), { kind: 'json', takes: 'json' }],
+    ['a secret', secretText.optional(), { secret: true }],
+    [
+      'what is filled in',
+      emptyWhenUnused,
+      { required: true, fallback: '', byDefault: undefined, secret: false },
+    ],
+    [
+      'what the service fills in',
+      z.int().optional().meta({ default: 20 }),
+      { required: false, fallback: undefined, byDefault: 20 },
+    ],
+  ])('%s', (_, schema, expected) => {
+    expect(flagOf(schema)).toMatchObject(expected);
+  });
+
+  test.each<[z.ZodType, string]>([
+    [z.string().describe('its name'), 'its name'],
+    [z.string().max(20).describe('its name'), 'its name; at most 20 characters'],
+    [z.string().regex(/^a+$/), 'form ^a+$'],
+    [z.number().min(1).max(20), 'at least 1, at most 20'],
+    [z.number().min(0), ''],
+    [z.number().gt(0.5), 'more than 0.5'],
+    [z.int(), ''],
+  ])('whose description has the limits of %#', (schema, description) => {
+    expect(flagOf(schema).description).toBe(description);
+  });
+
+  test('with dashes for underscores; those that name what it works on come first', () => {
+    const flags = flagsOf(
+      operation(
+        { machine_ids: z.string(), idle: z.string(), bid: z.string().optional() },
+        { name: z.string() },
+      ),
+    );
+    expect(flags.map(({ name, subject }) => [name, subject])).toEqual([
+      ['name', true],
+      ['machine-ids', true],
+      ['idle', false],
+      ['bid', false],
+      ['extra', false],
+    ]);
+  });
+
+  test('and the fields of an object are flags of their own, none of which must be given', () => {
+    const schema = z.strictObject({ disk: z.int(), more: z.strictObject({ deep: z.string() }) });
+    const flags = flagsOf(operation({ volume_info: schema }));
+    expect(flags.map(({ path, name, kind, required }) => [path.join('.'), name, kind, required])).toEqual([
+      ['volume_info', 'volume-info', 'json', true],
+      ['volume_info.disk', 'volume-info-disk', 'scalar', false],
+      ['volume_info.more', 'volume-info-more', 'json', false],
+      ['extra', 'extra', 'map', false],
+    ]);
+  });
+});
+
+describe('the text of a flag', () => {
+  const numbers = z.array(z.int());
+  const texts = z.array(z.string());
+  const map = z.record(z.string(), z.number());
+  const open = z.record(z.string(), z.record(z.string(), z.unknown()));
+  const known = z.strictObject({
+    gpu_ram: operators,
+    name: z.strictObject({ eq: z.string().optional() }).optional(),
+  });
+
+  test.each<[z.ZodType, readonly string[], unknown]>([
+    [z.string(), ['a', 'b'], 'b'],
+    [z.string(), [], ''],
+    [z.int(), ['5'], 5],
+    [z.int(), ['five'], 'five'],
+    [z.boolean(), ['false'], false],
+    [z.enum(['a']), ['a'], 'a'],
+    [z.strictObject({ a: z.int() }), ['{"a":1}'], { a: 1 }],
+    [numbers, ['1, 2', '3'], [1, 2, 3]],
+    [numbers, ['[4,5]'], [4, 5]],
+    [texts, ['a,b', 'c'], ['a,b', 'c']],
+    [texts, ['["d"]', '[e'], ['d', '[e']],
+    [map, ['A=1', 'B=2', 'A=3'], { A: 3, B: 2 }],
+    [map, ['{"A":1}', 'B=x'], { A: 1, B: 'x' }],
+    [map, ['A='], { A: '' }],
+    [open, ['a = 5', 'a != 6'], { a: { eq: 5, neq: 6 } }],
+    [
+      open,
+      ['a<1', 'b<=2', 'c>3', 'd >= 4', 'e==5'],
+      { a: { lt: 1 }, b: { lte: 2 }, c: { gt: 3 }, d: { gte: 4 }, e: { eq: 5 } },
+    ],
+    [open, ['a in x, y', 'b notin z'], { a: { in: ['x', 'y'] }, b: { notin: ['z'] } }],
+    [open, ['{"a":{"eq":1}}', 'a > 2'], { a: { eq: 1, gt: 2 } }],
+    [
+      known,
+      ['gpu_ram >= 24', 'gpu_ram in 24,48', 'name = 7'],
+      { gpu_ram: { gte: 24, in: [24, 48] }, name: { eq: '7' } },
+    ],
+  ])('%# is read', (schema, given, value) => {
+    const read = readFlag(flagOf(schema), given);
+    expect(JSON.parse(JSON.stringify(read))).toEqual(value);
+  });
+
+  test.each<[z.ZodType, string, RegExp]>([
+    [map, '=1', /^takes NAME=value, once for each, or one JSON object$/],
+    [map, 'A', /^takes NAME=value/],
+    [map, '{', /^is not JSON: /],
+    [
+      open,
+      'a',
+      /^takes 'FIELD OPERATOR VALUE' such as .* operators = != < <= > >= in notin; or one JSON object with eq, /,
+    ],
+    [open, 'a >', /^takes 'FIELD OPERATOR VALUE'/],
+    [open, '> 5', /^takes 'FIELD OPERATOR VALUE'/],
+    [open, '{x', /^is not JSON: /],
+  ])('that is in no form is refused: %#', (schema, text, message) => {
+    expect(() => readFlag(flagOf(schema), [text])).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(message) as string }),
+    );
+  });
+});
+
+describe('the input', () => {
+  test('is the object of --input with what flags say on top, and what is given by default below', () => {
+    const of = operation({
+      a: z.string(),
+      o: z.strictObject({ p: z.int(), q: z.int() }),
+      d: emptyWhenUnused,
+    });
+    const flags = flagsOf(of);
+    const base = { a: 'base', o: { p: 1, q: 2 }, z: 9 };
+    const given = new Map([['o-p', ['7']]]);
+    expect(readInput(flags, given, base)).toEqual({
+      input: { a: 'base', o: { p: 7, q: 2 }, z: 9, d: '' },
+      problems: [],
+    });
+    expect(base.o.p).toBe(1);
+    expect(readInput(flags, new Map(), { d: 'own' }).input).toEqual({ d: 'own' });
+  });
+
+  test('has all that is wrong with it told at once, secrets left out', () => {
+    const flags = flagsOf(
+      operation({
+        m: z.record(z.string(), z.string()),
+        n: z.record(z.string(), z.string()).meta({ format: 'password' }),
+      }),
+    );
+    expect(
+      readInput(
+        flags,
+        new Map([
+          ['m', ['x']],
+          ['n', ['y']],
+        ]),
+        {},
+      ).problems,
+    ).toEqual([
+      '--m: "x" takes NAME=value, once for each, or one JSON object',
+      '--n: takes NAME=value, once for each, or one JSON object',
+    ]);
+  });
+
+  test.each([
+    ['{"a":1}', { a: 1 }],
+    ['[]', undefined],
+    ['null', undefined],
+    ['"x"', undefined],
+    ['{', undefined],
+  ])('%s is an object: %j', (text, value) => {
+    expect(parseObject(text)).toEqual(value);
+  });
+
+  test('is wrong in words of the flag that it came by', () => {
+    const of = operation({
+      a: z.int().describe('how many'),
+      b: z.boolean(),
+      c: z.string(),
+      o: z.strictObject({ p: z.int() }),
+    });
+    const flags = flagsOf(of);
+    const told = (field: string, value?: unknown) =>
+      describeInputProblem(of, flags, { field, message: 'is wrong', value });
+    expect(told('a', 'x'.repeat(99))).toBe(
+      `--a: is wrong (got "${'x'.repeat(79)}); it takes integer: how many [§9]`,
+    );
+    expect(told('b')).toBe('--b: is wrong [§9]');
+    expect(told('o.p', 5)).toBe('--o-p: is wrong (got 5) [§9]');
+    expect(told('o.z')).toBe('--o (o.z): is wrong [§9]');
+    expect(told('z')).toBe('z: is wrong [§9]');
+    expect(told('')).toBe('is wrong [§9]');
+    const described = operation({ b: z.boolean().describe('whether') });
+    expect(
+      describeInputProblem(described, flagsOf(described), {
+        field: 'b',
+        message: 'is wrong',
+        value: undefined,
+      }),
+    ).toBe('--b: is wrong; it takes no value: whether [§9]');
+  });
+});

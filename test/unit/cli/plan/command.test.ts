@@ -1,0 +1,112 @@
+/** `pilotlight plan` as it is typed: what it prints, writes, and ends with. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { pilotlight } from '../../../support/console.ts';
+import { wordsOf } from '../../../support/page-words.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+const LOAD = '--load constant --rate 20 --duration 5m --performance 10 --no-sensitivity'.split(' ');
+const plan = (words: string, around = {}) => pilotlight(['plan', ...LOAD, ...words.split(' ')], around);
+
+describe('a page', () => {
+  test('is written, and named below the table; beside JSON it is not', async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'plan.html');
+    const { code, stdout, stderr } = await plan(`--html ${path}`);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^made up: constant, 20 units\/s on average: /);
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe(`Page with the plots: ${path}`);
+    expect(wordsOf(readFileSync(path, 'utf8'))[0]).toBe('What these parameters will do');
+    const json = await plan(`--json --html ${path}`);
+    expect(JSON.parse(json.stdout)).toMatchObject({ load: { work: 'the same for all' } });
+  });
+
+  test('that cannot be written is wrong usage', async () => {
+    const { code, stdout, stderr } = await plan('--html /no/such/folder/plan.html');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^error: --html \/no\/such\/folder\/plan\.html: ENOENT/);
+  });
+});
+
+describe('a search', () => {
+  const SMALL = '--search --param max_workers=2 --param cold_workers=1';
+
+  test('that finds a set is done, with the plan of it and of the one that was given', async () => {
+    const { code, stdout, stderr } = await plan(`${SMALL} --p99 1h`);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Cheapest with p99 at most 60 min: .*Its plan:\n\n +best +given\n/s);
+    expect(stderr).toMatch(/^ +\d+% +\d+ sets tried, best so far: cost [\d.]+, p99 /m);
+  });
+
+  test('that finds none has failed, whether or not it prints JSON', async () => {
+    for (const json of ['', ' --json']) {
+      const { code, stdout } = await plan(
+        `--search --param max_workers=1 --param cold_workers=1 --p99 0s${json}`,
+      );
+      expect([code, stdout === '']).toEqual([1, false]);
+    }
+  });
+});
+
+describe('the sets', () => {
+  const files = {
+    'a/lean.json': '{"max_workers":2}',
+    'groups.json': '[{"endpoint_name":"chat","max_workers":3},{"max_workers":4}]',
+    'named.json': '[{"endpoint_name":"chat","max_workers":5}]',
+    'wrong.json': '[{"max_worker":5}]',
+  };
+  const read = (path: string): string => files[path as keyof typeof files];
+  const labels = async (words: string) => {
+    const { stdout } = await plan(`${words} --json`, { read });
+    const { plans } = JSON.parse(stdout) as {
+      plans: { label: string; parameters: { max_workers: number } }[];
+    };
+    return plans.map(({ label, parameters }) => `${label} ${parameters.max_workers}`);
+  };
+
+  test('are called after their file, or their endpoint', async () => {
+    expect(await labels('--compare a/lean.json groups.json')).toEqual(['lean 2', 'chat 3', '#2 4']);
+    expect(await labels('--params a/lean.json')).toEqual(['lean 2']);
+    expect(await labels('--params named.json')).toEqual(['chat 5']);
+    expect(await labels('--params groups.json --group #2')).toEqual(['#2 4']);
+    expect(await labels('--param max_workers=6')).toEqual(['parameters 6']);
+    expect(await labels('--compare a/lean.json named.json --param max_workers=7')).toEqual([
+      'lean 7',
+      'chat 7',
+    ]);
+  });
+
+  test.each([
+    [
+      '--compare a/lean.json --params named.json',
+      '--compare takes its sets from files; leave --params and --group out',
+    ],
+    [
+      '--compare a/lean.json --group chat',
+      '--compare takes its sets from files; leave --params and --group out',
+    ],
+    ['--group chat', '--group chat: there are no groups to choose from'],
+    ['--params groups.json', 'which group? Say --group NAME, one of chat, #2'],
+    ['--params groups.json --group draw', 'no group draw; there are chat, #2'],
+    ['--params wrong.json', 'error: wrong: max_worker: got 5; allowed: min_load, '],
+    ['--search --compare a/lean.json', '--search or --compare, one of them'],
+    ['--p99 5s', '--p99 belongs to --search'],
+    ['--scale-by neither', 'Allowed choices are requests, work'],
+    ['--slots many', 'a number of at least 0'],
+  ])('%s: %s', async (words, message) => {
+    const { code, stdout, stderr } = await plan(words, { read });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(message);
+  });
+
+  test('may come from the environment, what is wrong with it included', async () => {
+    const of = (groups: string) => plan('--json', { env: { ENDPOINT_GROUPS: groups } });
+    const { stdout } = await of('[{"max_workers":9}]');
+    expect(JSON.parse(stdout)).toMatchObject({
+      plans: [{ label: 'environment', parameters: { max_workers: 9 } }],
+    });
+    expect((await of('[')).stderr).toMatch(/^error: PILOTLIGHT_ENDPOINT_GROUPS: /);
+    expect((await of('[]')).code).toBe(0);
+  });
+});

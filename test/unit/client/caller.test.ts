@@ -1,0 +1,260 @@
+/** One call over a transport that answers as a test says, on virtual time. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { CallOptions, ClientObserver, ClientOptions } from '../../../src/client/caller.ts';
+import { createClient } from '../../../src/client/client.ts';
+import { answer, AnsweringTransport, never } from '../../support/answering-transport.ts';
+
+const OK = answer(200, { instances: [] });
+const GONE = answer(404, { success: false, error: 'not_found', msg: 'no instance 5' });
+const RESET = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+afterEach(() => vi.useRealTimers());
+
+function clientOf(transport: AnsweringTransport, options: Partial<ClientOptions> = {}) {
+  return createClient({ baseUrl: 'http://a.test', apiKey: 'key', transport, random: () => 1, ...options });
+}
+
+function outcomeOf(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+}
+
+/** What comes of a call in the end, with all its waits. */
+async function settled(call: Promise<unknown>): Promise<unknown> {
+  const outcome = outcomeOf(call);
+  await vi.runAllTimersAsync();
+  return outcome;
+}
+
+describe('what is sent', () => {
+  test('goes to the address of its kind, without slashes at its end', async () => {
+    const transport = new AnsweringTransport(OK);
+    const bases = { baseUrl: 'http://a.test/x//', serverlessUrl: 'http://b.test/' };
+    await clientOf(transport, bases).instances.list();
+    await clientOf(transport, bases)
+      .call('endpointGroups.route', { endpoint: 'chat', cost: 1 })
+      .catch(() => {});
+    await clientOf(transport, { baseUrl: 'http://a.test' })
+      .call('endpointGroups.route', { endpoint: 'chat', cost: 1 })
+      .catch(() => {});
+    expect(transport.asked.map(({ url }) => url)).toEqual([
+      'http://a.test/x/api/v0/instances/',
+      'http://b.test/route/',
+      'http://a.test/route/',
+    ]);
+  });
+
+  test('has the key as it is now, or the one of the call', async () => {
+    let apiKey: string | undefined = 'first';
+    const transport = new AnsweringTransport(answer(503, ''), OK);
+    const client = clientOf(transport, { apiKey: () => apiKey });
+    const listed = client.instances.list();
+    apiKey = 'second';
+    await settled(listed);
+    await client.instances.list({}, { apiKey: 'own' });
+    await client.withKey('third').instances.list();
+    apiKey = undefined;
+    await client.instances.list();
+    expect(transport.asked.map(({ headers }) => headers['authorization'])).toEqual([
+      ...['first', 'second', 'own', 'third'].map((key) => `Bearer ${key}`),
+      undefined,
+    ]);
+  });
+
+  test.each<[CallOptions | undefined, Partial<ClientOptions>, object, number]>([
+    [undefined, {}, { fresh: false, maxBytes: 64 * 1024 * 1024 }, 30_000],
+    [undefined, { timeoutMs: 700 }, { fresh: false }, 700],
+    [
+      { timeoutMs: 50, freshConnection: true, maxBytes: 9 },
+      { timeoutMs: 700 },
+      { fresh: true, maxBytes: 9 },
+      50,
+    ],
+  ])('with %j of a call and %j of a client', async (callOptions, options, sent, timeoutMs) => {
+    const transport = new AnsweringTransport(never);
+    const call = clientOf(transport, options).instances.list({}, { retry: false, ...callOptions });
+    const outcome = outcomeOf(call);
+    await vi.advanceTimersByTimeAsync(timeoutMs - 1);
+    expect(transport.asked[0]?.signal.aborted).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(transport.asked[0]).toMatchObject(sent);
+    expect(await outcome).toMatchObject({ error: { code: 'timeout', timeoutMs } });
+  });
+});
+
+describe('an attempt', () => {
+  test.each<[string, AnsweringTransport, string]>([
+    ['an answer', new AnsweringTransport(answer(206, { instances: [] })), '206'],
+    ['a refusal', new AnsweringTransport(GONE), '404'],
+    ['an answer that cannot be read', new AnsweringTransport(answer(200, '<html>')), '200'],
+    ['a connection that is reset', new AnsweringTransport(RESET), 'transport'],
+    ['no answer', new AnsweringTransport(never), 'timeout'],
+  ])('that ends in %s is told', async (_, transport, code) => {
+    const told: Parameters<NonNullable<ClientObserver['exchange']>>[0][] = [];
+    const observe: ClientObserver = { exchange: (event) => told.push(event) };
+    const client = clientOf(transport, { observe, timeoutMs: 250 });
+    await settled(client.instances.list({}, { retry: false }));
+    const durationMs = code === 'timeout' ? 250 : 0;
+    expect(told).toEqual([{ operation: 'instances.list', code, durationMs, serverDate: undefined }]);
+  });
+
+  test.each([
+    ['Sat, 21 Nov 2026 00:00:00 GMT', 'Sat, 21 Nov 2026 00:00:00 GMT'],
+    [['one', 'other'], undefined],
+  ])('tells the date of the service: %j', async (date, serverDate) => {
+    const told: unknown[] = [];
+    const transport = new AnsweringTransport(answer(200, { instances: [] }, { date }));
+    await clientOf(transport, {
+      observe: { exchange: (event) => told.push(event.serverDate) },
+    }).instances.list();
+    expect(told).toEqual([serverDate]);
+  });
+
+  test('leaves no timer and no listener behind', async () => {
+    const controller = new AbortController();
+    const listeners = vi.spyOn(controller.signal, 'removeEventListener');
+    await clientOf(new AnsweringTransport(OK)).instances.list({}, { signal: controller.signal });
+    expect(vi.getTimerCount()).toBe(0);
+    expect(listeners).toHaveBeenCalledWith('abort', expect.any(Function));
+  });
+
+  test('is not made where the signal has fired', async () => {
+    const transport = new AnsweringTransport(({ signal }) => {
+      signal.throwIfAborted();
+      return OK;
+    });
+    const call = clientOf(transport).instances.list({}, { signal: AbortSignal.abort() });
+    expect(await settled(call)).toMatchObject({ error: { code: 'aborted' } });
+  });
+
+  test('that is aborted, and not safe to repeat, is waited for as long as is asked, once it is on its way', async () => {
+    const key = answer(200, { success: true, id: 9, key: 's3cret' });
+    const late = (ms: number) => (exchange: Parameters<typeof never>[0]) => {
+      exchange.onConnected?.();
+      return Promise.race([
+        never(exchange),
+        new Promise<typeof key>((resolve) => setTimeout(() => resolve(key), ms)),
+      ]);
+    };
+    const create = (transport: AnsweringTransport) => {
+      const controller = new AbortController();
+      let connected = 0;
+      const call = clientOf(transport).apiKeys.create(
+        { name: 'x' },
+        { signal: controller.signal, graceMs: 500, onConnected: () => (connected += 1) },
+      );
+      const outcome = settled(
+        call.finally(() => expect(connected).toBe(transport.asked[0]?.fresh ? 1 : connected)),
+      );
+      controller.abort(new Error('Ctrl-C'));
+      return outcome;
+    };
+    expect(await create(new AnsweringTransport(late(499)))).toMatchObject({ value: { key: 's3cret' } });
+    expect(await create(new AnsweringTransport(late(501)))).toMatchObject({
+      error: { code: 'aborted', mayBeDone: true },
+    });
+    expect(await create(new AnsweringTransport(never))).toMatchObject({
+      error: { code: 'aborted', mayBeDone: false },
+    });
+  });
+});
+
+describe('a repeat', () => {
+  test.each<[string, CallOptions['retry'], ClientOptions['retry'], number]>([
+    ['three times unless told', undefined, undefined, 3],
+    ['as the client says', undefined, { attempts: 2, baseMs: 1, maxMs: 1 }, 2],
+    ['as the call says', { attempts: 4, baseMs: 1, maxMs: 1 }, { attempts: 2, baseMs: 1, maxMs: 1 }, 4],
+    ['never where the call says so', false, { attempts: 2, baseMs: 1, maxMs: 1 }, 1],
+  ])('is made %s', async (_, retry, ofClient, attempts) => {
+    const transport = new AnsweringTransport(answer(503, ''));
+    const options = ofClient === undefined ? {} : { retry: ofClient };
+    const call = clientOf(transport, options).instances.list({}, retry === undefined ? {} : { retry });
+    expect(await settled(call)).toMatchObject({ error: { status: 503 } });
+    expect(transport.asked).toHaveLength(attempts);
+  });
+
+  test('is never made of what is not safe to repeat', async () => {
+    const transport = new AnsweringTransport(answer(503, ''));
+    const call = clientOf(transport).apiKeys.create(
+      { name: 'x' },
+      { retry: { attempts: 9, baseMs: 1, maxMs: 1 } },
+    );
+    expect(await settled(call)).toMatchObject({ error: { status: 503, mayBeDone: false } });
+    expect(transport.asked).toHaveLength(1);
+  });
+
+  test('is told with its wait, and whether it was throttled', async () => {
+    const told: unknown[] = [];
+    const transport = new AnsweringTransport(answer(503, ''), answer(429, '', { 'retry-after': '2' }), OK);
+    await settled(clientOf(transport, { observe: { retry: (event) => told.push(event) } }).instances.list());
+    expect(told).toEqual([
+      { operation: 'instances.list', waitMs: 250, throttled: false },
+      { operation: 'instances.list', waitMs: 2_250, throttled: true },
+    ]);
+  });
+
+  test('that is waited for ends with the signal', async () => {
+    const controller = new AbortController();
+    const transport = new AnsweringTransport(answer(503, ''));
+    const call = clientOf(transport).instances.list({}, { signal: controller.signal });
+    const outcome = outcomeOf(call);
+    await vi.advanceTimersByTimeAsync(249);
+    const cause = new Error('enough');
+    controller.abort(cause);
+    expect(await outcome).toMatchObject({
+      error: { code: 'aborted', cause, message: 'instances.list: aborted while waiting to repeat' },
+    });
+    expect(transport.asked).toHaveLength(1);
+  });
+
+  test.each<[string, 'instances.destroy' | 'instances.update', AnsweringTransport, boolean]>([
+    ['a deletion whose answer was lost', 'instances.destroy', new AnsweringTransport(RESET, GONE), true],
+    [
+      'a deletion that failed inside',
+      'instances.destroy',
+      new AnsweringTransport(answer(500, ''), GONE),
+      true,
+    ],
+    [
+      'a deletion that was throttled',
+      'instances.destroy',
+      new AnsweringTransport(answer(429, ''), GONE),
+      false,
+    ],
+    ['a deletion of nothing', 'instances.destroy', new AnsweringTransport(GONE), false],
+    [
+      'a deletion that is then refused',
+      'instances.destroy',
+      new AnsweringTransport(RESET, answer(403, { error: 'forbidden', msg: 'no' })),
+      false,
+    ],
+    ['no deletion', 'instances.update', new AnsweringTransport(RESET, GONE), false],
+  ])('%s finds nothing', async (_, id, transport, isDone) => {
+    const input = id === 'instances.destroy' ? { id: 5 } : { id: 5, label: 'x' };
+    const outcome = await settled(clientOf(transport).call(id, input));
+    expect(outcome).toEqual(
+      isDone ? { value: {} } : { error: expect.objectContaining({ code: 'api_error' }) },
+    );
+  });
+});
+
+test('input that breaks the contract is refused with all that is wrong, and nothing is sent', async () => {
+  const transport = new AnsweringTransport(OK);
+  const error = await clientOf(transport)
+    .call('instances.update', { id: 'x', label: 7 })
+    .catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: 'invalid_request', actor: 'user', operation: 'instances.update' });
+  expect(String(error)).toMatch(
+    /^RequestError: instances\.update: id: [^;]+ \(got 'x'\); label: [^;]+ \(got 7\)$/,
+  );
+  expect(transport.asked).toEqual([]);
+});
+
+test('a client that is disposed of disposes of its transport, and so does one with another key', async () => {
+  const transport = new AnsweringTransport(OK);
+  await clientOf(transport).withKey('other')[Symbol.asyncDispose]();
+  expect(transport.isDisposed).toBe(true);
+});

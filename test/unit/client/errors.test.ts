@@ -1,0 +1,145 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import {
+  AbortedError,
+  type ApiError,
+  refusalError,
+  RequestError,
+  ResponseError,
+  TimeoutError,
+  TransportError,
+} from '../../../src/client/errors.ts';
+import { explainError } from '../../../src/client/flows/explain.ts';
+import type { Refusal } from '../../../src/wire/response.ts';
+
+const ID = 'tfa.login';
+
+function refused(over: Partial<Refusal> = {}): ApiError {
+  return refusalError(ID, {
+    kind: 'refused',
+    status: 400,
+    code: undefined,
+    message: 'no',
+    meaning: 'other',
+    fields: {},
+    retryAfterMs: undefined,
+    thresholdMs: undefined,
+    ...over,
+  });
+}
+
+describe('who must act', () => {
+  test.each<
+    [
+      string,
+      { readonly actor: string; readonly code: string; readonly message: string },
+      string,
+      string,
+      string,
+    ]
+  >([
+    ['the input', new RequestError(ID, []), 'invalid_request', 'user', ''],
+    ['a refusal', refused(), 'api_error', 'user', 'status 400: no'],
+    [
+      'a refusal with a code',
+      refused({ code: 'not_found', status: 404 }),
+      'api_error',
+      'user',
+      'status 404 not_found: no',
+    ],
+    [
+      'a code that nobody knows',
+      refused({ code: 'toString' }),
+      'api_error',
+      'user',
+      'status 400 toString: no',
+    ],
+    ['a failure inside', refused({ status: 500 }), 'api_error', 'service', 'status 500: no'],
+    ['status 499', refused({ status: 499 }), 'api_error', 'user', 'status 499: no'],
+    [
+      'too many requests',
+      refused({ status: 429, meaning: 'throttled' }),
+      'throttled',
+      'service',
+      'status 429: no',
+    ],
+    ['the key', refused({ status: 401, meaning: 'unauthorized' }), 'unauthorized', 'user', 'status 401: no'],
+    [
+      'the connection',
+      new TransportError(ID, 'reset', new Error('bye')),
+      'transport',
+      'service',
+      'connection failed (reset): bye',
+    ],
+    [
+      'one without words',
+      new TransportError(ID, 'other', new TypeError()),
+      'transport',
+      'service',
+      'connection failed (other): TypeError',
+    ],
+    ['time', new TimeoutError(ID, 70), 'timeout', 'service', 'no complete answer within 70 ms'],
+    ['an abort', new AbortedError(ID, 'aborted'), 'aborted', 'user', 'aborted'],
+    [
+      'what cannot be read',
+      new ResponseError(ID, 200, 'not JSON'),
+      'unreadable_response',
+      'service',
+      'not JSON',
+    ],
+  ])('%s', (_, error, code, actor, message) => {
+    expect([error.code, error.actor, error.message]).toEqual([code, actor, `tfa.login: ${message}`]);
+  });
+
+  test('is what the table says where it knows the code, whatever the status', () => {
+    expect(refused({ code: 'not_found', status: 500 }).actor).toBe('user');
+  });
+});
+
+test('an error of the input has each field, what is wrong with it, and a short piece of what it got', () => {
+  const problem = (field: string, value?: unknown) => ({ field, message: 'is wrong', value });
+  const error = new RequestError(ID, [
+    problem('a', 'x'.repeat(200)),
+    problem('b', { c: { d: { e: 1 } } }),
+    problem('', 7),
+    problem('f'),
+  ]);
+  expect(error.message).toBe(
+    `tfa.login: a: is wrong (got '${'x'.repeat(79)}); b: is wrong (got { c: { d: [Object] } }); is wrong (got 7); f: is wrong`,
+  );
+});
+
+test('what may be shown once is for who asks for it, and for no logger', () => {
+  const options = { rawAnswer: 's3cret', mayBeDone: true };
+  for (const error of [new TimeoutError(ID, 1, options), new ResponseError(ID, 200, 'x', options)]) {
+    expect([error.mayBeDone, error.rawAnswer()]).toEqual([true, 's3cret']);
+    expect(inspect(error, { showHidden: true, depth: 9 }) + JSON.stringify(error)).not.toContain('s3cret');
+  }
+  expect([refused().mayBeDone, refused().rawAnswer()]).toEqual([false, '']);
+});
+
+describe('in words for a person', () => {
+  const NOW = Date.UTC(2026, 0, 1);
+  const locked = (until: unknown) => refused({ message: 'Locked.', fields: { locked_until: until } });
+
+  test.each<[string, ApiError, string]>([
+    ['the words of the service', refused({ message: 'not now' }), 'Not now.'],
+    ['no words', refused({ message: '' }), ''],
+    ['a code that only looks like one', refused({ code: 'toString', message: 'x' }), 'X.'],
+    [
+      'a lock that goes on',
+      locked(NOW / 1000 + 61),
+      'Locked. The method is locked until 2026-01-01T00:01:01.000Z (2 min).',
+    ],
+    ['a lock that is over', locked(NOW / 1000), 'Locked.'],
+    ['a lock that is no time', locked('soon'), 'Locked.'],
+  ])('%s', (_, error, words) => {
+    expect(explainError(error, NOW)).toBe(words);
+  });
+
+  test('what the table advises', () => {
+    expect(explainError(refused({ code: 'bad_request', message: 'Missing field' }), NOW)).toBe(
+      'Missing field. Check the input against the operation (`pilotlight ops`).',
+    );
+  });
+});

@@ -1,0 +1,160 @@
+/** A launch over a transport that answers as a test says. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createClient } from '../../../../src/client/client.ts';
+import { launchInstance, type LaunchOptions } from '../../../../src/client/flows/launch.ts';
+import type { Exchange } from '../../../../src/client/transport/transport.ts';
+import type { WireResponse } from '../../../../src/wire/response.ts';
+import { answer, AnsweringTransport, type never } from '../../../support/answering-transport.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => vi.useRealTimers());
+
+type Answer = WireResponse | Error | typeof never;
+const RENTED = answer(200, { new_contract: 505 });
+const DONE = answer(200, { success: true });
+const is = (status: string | null) =>
+  answer(200, {
+    instances: [
+      { id: 504, actual_status: 'running' },
+      { id: 505, actual_status: status },
+    ],
+  });
+const no = (status: number, code: string) => answer(status, { success: false, error: code, msg: `${code}.` });
+
+/** By method: one after the other, the last one stays. */
+function service(answers: Readonly<Record<string, readonly Answer[]>>) {
+  const left = new Map(Object.entries(answers).map(([method, all]) => [method, [...all]]));
+  return new AnsweringTransport((exchange: Exchange) => {
+    const all = left.get(exchange.method) ?? [];
+    const [next = DONE] = all.length > 1 ? all.splice(0, 1) : all;
+    if (next instanceof Error) throw next;
+    return typeof next === 'function' ? next(exchange) : next;
+  });
+}
+
+async function launch(transport: AnsweringTransport, options: Partial<LaunchOptions> = {}) {
+  const client = createClient({
+    baseUrl: 'http://a.test',
+    apiKey: 'key',
+    transport,
+    retry: { attempts: 1, baseMs: 0, maxMs: 0 },
+  });
+  const steps: unknown[] = [];
+  const launching = launchInstance(client, {
+    offers: [1, 2],
+    request: { image: 'a', disk: 1 },
+    onProgress: (step) => steps.push(step),
+    ...options,
+  });
+  const outcome = launching.then(
+    (launched) => ({ launched, error: undefined }),
+    (error: unknown) => ({ launched: undefined, error }),
+  );
+  await vi.advanceTimersByTimeAsync(60_000);
+  return { ...(await outcome), steps };
+}
+
+test('each status is told once, five seconds lie between two looks, and what is not said is as it was', async () => {
+  const transport = service({
+    PUT: [RENTED],
+    GET: [is(null), is('loading'), is('Loading'), answer(503, ''), is('running')],
+  });
+  const { launched, steps } = await launch(transport);
+  expect(launched).toEqual({ instanceId: 505, offerId: 1, givenUp: [] });
+  expect(steps).toEqual([
+    { step: 'rented', offerId: 1, instanceId: 505 },
+    { step: 'status', instanceId: 505, status: 'created' },
+    { step: 'status', instanceId: 505, status: 'loading' },
+    { step: 'status', instanceId: 505, status: 'running' },
+  ]);
+  expect(transport.calls).toEqual(['PUT /api/v0/asks/1/', ...Array(5).fill('GET /api/v0/instances/')]);
+});
+
+describe('an offer', () => {
+  test.each([
+    [404, 'no_such_ask'],
+    [410, 'no_such_ask'],
+  ])('that is gone (%i) is passed over, and told', async (status, code) => {
+    const { launched, steps } = await launch(
+      service({ PUT: [no(status, code), RENTED], GET: [is('running')] }),
+    );
+    const givenUp = { offerId: 1, instanceId: undefined, reason: `${code}.`, destroyed: true };
+    expect(launched).toEqual({ instanceId: 505, offerId: 2, givenUp: [givenUp] });
+    expect(steps[0]).toEqual({ step: 'given up', offerId: 1, reason: `${code}.` });
+  });
+
+  test.each([
+    [404, 'not_found'],
+    [410, 'not_found'],
+    [402, 'insufficient_credit'],
+    [500, ''],
+  ])('that is answered with %i %s ends the launch', async (status, code) => {
+    const transport = service({ PUT: [no(status, code)] });
+    const { error } = await launch(transport);
+    expect(error).toMatchObject({ code: 'api_error', status });
+    expect(transport.calls).toEqual(['PUT /api/v0/asks/1/']);
+  });
+
+  test('whose answer is lost ends the launch, which says that something may be left', async () => {
+    const reset = Object.assign(new Error('bye'), { code: 'ECONNRESET' });
+    const transport = new AnsweringTransport((exchange) => {
+      exchange.onConnected?.();
+      throw reset;
+    });
+    const { error } = await launch(transport);
+    expect(error).toMatchObject({ code: 'transport', mayBeDone: true });
+    expect(transport.asked).toHaveLength(1);
+  });
+
+  test('whose instance becomes of no use is given up, and destroyed by what is given for it', async () => {
+    const destroyed: unknown[] = [];
+    const { launched, steps } = await launch(service({ PUT: [RENTED], GET: [is('exited'), is('running')] }), {
+      destroy: (id, signal) => Promise.resolve(destroyed.push([id, signal.aborted])),
+    });
+    expect(destroyed).toEqual([[505, false]]);
+    expect(launched).toMatchObject({
+      offerId: 2,
+      givenUp: [{ offerId: 1, instanceId: 505, destroyed: true }],
+    });
+    expect(steps).toContainEqual({ step: 'given up', offerId: 1, reason: 'it became exited' });
+  });
+});
+
+test('where no offer is left, all reasons are told, and what could not be destroyed', async () => {
+  const { error } = await launch(
+    service({ PUT: [no(404, 'no_such_ask'), RENTED], GET: [is('offline')], DELETE: [answer(500, '')] }),
+  );
+  expect(error).toMatchObject({
+    code: 'launch_failed',
+    actor: 'user',
+    message:
+      'instances.create: no offer led to a running instance: offer 1: no_such_ask.; ' +
+      'offer 2: it became offline (instance 505 was NOT destroyed)',
+  });
+  expect((await launch(service({}), { offers: [] })).error).toMatchObject({
+    message: 'instances.create: no offer led to a running instance: no offers given',
+  });
+});
+
+test('a look that is refused for what the caller must mend ends the launch, and nothing is left', async () => {
+  const transport = service({ PUT: [RENTED], GET: [no(403, 'forbidden')] });
+  expect((await launch(transport)).error).toMatchObject({ status: 403 });
+  expect(transport.calls.at(-1)).toBe('DELETE /api/v0/instances/505/');
+});
+
+test('an abort between two looks is told as such, and destroys what was rented', async () => {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 4_000);
+  const transport = service({ PUT: [RENTED], GET: [is('loading')] });
+  const { error } = await launch(transport, { signal: controller.signal });
+  expect(error).toMatchObject({
+    code: 'aborted',
+    message: 'instances.create: aborted while waiting for the instance to run',
+  });
+  expect(transport.calls.at(-1)).toBe('DELETE /api/v0/instances/505/');
+});
+
+test('flags that are none are refused by the name of their field', async () => {
+  const { error } = await launch(service({}), { request: { image: 'a', disk: 1, env: '-x' } });
+  expect(error).toMatchObject({ code: 'invalid_request', problems: [{ field: 'env', value: '-x' }] });
+});

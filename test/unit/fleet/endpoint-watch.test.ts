@@ -1,0 +1,80 @@
+/** When one endpoint is looked at, on virtual time. */
+import { afterEach, expect, test } from 'vitest';
+import { EndpointWatch, type Looked } from '../../../src/fleet/endpoint-watch.ts';
+import { VirtualClock } from '../../support/log-time.ts';
+
+const watches: EndpointWatch[] = [];
+afterEach(async () => {
+  for (const watch of watches.splice(0)) await watch.stop();
+});
+
+/** Seconds at which it was looked at. */
+function watched(look: (turn: number, clock: VirtualClock) => Promise<Looked> | Looked, firstInMs = 2_000) {
+  const clock = new VirtualClock(0);
+  const at: number[] = [];
+  const settings = { intervalMs: 10_000 };
+  const watch = new EndpointWatch({
+    look: async () => {
+      at.push(clock.now() / 1_000);
+      return look(at.length, clock);
+    },
+    intervalMs: () => settings.intervalMs,
+    firstInMs,
+    clock,
+    random: () => 0.5,
+  });
+  watches.push(watch);
+  return { clock, at, watch, settings };
+}
+
+test('each interval, from its first moment on', async () => {
+  const { clock, at } = watched(() => 'seen');
+  await clock.advance(45_000);
+  expect(at).toEqual([2, 12, 22, 32, 42]);
+});
+
+test('a look that takes long keeps the beat, and what it missed is not made up for', async () => {
+  const { clock, at } = watched(async (turn, time): Promise<Looked> => {
+    if (turn === 2) await time.sleep(25_000, new AbortController().signal);
+    return 'seen';
+  });
+  await clock.advance(60_000);
+  expect(at).toEqual([2, 12, 42, 52]);
+});
+
+test('one that came too soon is made up for at once', async () => {
+  const { clock, at } = watched((turn) => (turn === 2 ? 'deferred' : 'seen'));
+  await clock.advance(30_000);
+  expect(at).toEqual([2, 12, 12, 22]);
+});
+
+test('one that failed is waited for as long as is asked, on the beat', async () => {
+  const { clock, at } = watched((turn) => (turn === 2 ? { failedForMs: 31_000 } : 'seen'));
+  await clock.advance(70_000);
+  expect(at).toEqual([2, 12, 52, 62]);
+});
+
+test('failures in a row are asked about less and less, until one has succeeded', async () => {
+  const { clock, at } = watched((turn) => (turn < 8 ? { failedForMs: 0 } : 'seen'));
+  await clock.advance(300_000);
+  const gaps = at.slice(1).map((second, index) => second - (at[index] ?? 0));
+  expect(gaps.every((gap) => gap % 10 === 0)).toBe(true);
+  expect(Math.max(...gaps.slice(0, 7))).toBeGreaterThan(10);
+  expect(new Set(gaps.slice(7))).toEqual(new Set([10]));
+});
+
+test('one that is woken looks now, and goes on from there', async () => {
+  const { clock, at, watch } = watched(() => 'seen');
+  await clock.advance(15_000);
+  watch.wake();
+  await clock.advance(25_000);
+  expect(at).toEqual([2, 12, 15, 25, 35]);
+});
+
+test('another interval counts from the next look on', async () => {
+  const { clock, at, settings } = watched(() => 'seen');
+  await clock.advance(15_000);
+  settings.intervalMs = 4_000;
+  await clock.advance(20_000);
+  expect(at).toEqual([2, 12, 22, 26, 30, 34]);
+});
