@@ -101,10 +101,13 @@ export function isEvident(hashes: Float64Array, start: number, end: number): boo
   return indexOfDistinct(hashes, start, end) !== undefined;
 }
 
-export function beginsWith(tail: HashedLines, window: LineWindow): boolean {
-  const { hashes } = window;
-  return tail.hashes.length >= hashes.length && hashes.every((hash, index) => tail.hashes[index] === hash);
+export function beginsWith(longer: Hashed, { hashes }: Hashed): boolean {
+  return (
+    longer.hashes.length >= hashes.length && hashes.every((hash, index) => longer.hashes[index] === hash)
+  );
 }
+
+type Hashed = Pick<LineWindow, 'hashes'>;
 
 /**
  * For each index, the length of the longest run from there that equals the beginning (Gusfield 1997, 1.4).

@@ -8,6 +8,7 @@
 import type { Refusal } from './answer.ts';
 import { backoffMs } from '../../time/backoff.ts';
 import { isAwaited, restoredPending } from './last-line.ts';
+import { hashed } from './line-hash.ts';
 import { numberRecords, PLAIN } from './numbering.ts';
 import { answered, fittingTail, recoveringTail, type Bodies } from './poll/answer-size.ts';
 import type {
@@ -20,11 +21,12 @@ import type {
   TextPoll,
 } from './poll/group-state.ts';
 import { pacedBy, pollAfter } from './poll/pacing.ts';
-import { passed, pastAfter, readTexts, type Readings } from './poll/reading.ts';
+import { pastAfter, readTexts, type Readings } from './poll/reading.ts';
 import { afterTooLarge } from './poll/too-large.ts';
 import { CLOSE_INTERVAL_MS, FIRST_PACE, MAX_TAIL, MIN_INTERVAL_MS, quietInterval } from './rate.ts';
 import type { Insufficient, Stream } from './stream.ts';
 import { readText } from './tail-text.ts';
+import { endWithin } from './view/stale.ts';
 
 export type {
   Beginning,
@@ -150,6 +152,15 @@ function hasAll({ texts }: TextPoll, other: TextPoll): boolean {
   });
 }
 
+/** Whether a poll brought the end of another one, and more behind it. First lines may be cut. */
+function endsIn({ texts }: TextPoll, newer: TextPoll): boolean {
+  const later = new Map(newer.texts);
+  return texts.every(([level, { lines }]) => {
+    const [one, other] = [later.get(level)?.lines ?? [], lines].map((text) => hashed(text.slice(1)).hashes);
+    return one !== undefined && other !== undefined && endWithin(one, other) !== undefined;
+  });
+}
+
 function asBlock(lines: readonly string[]): string {
   return `\n${lines.map((line) => `${line}\n`).join('')}`;
 }
@@ -169,7 +180,7 @@ function withUnsettled(
  */
 function settle(before: GroupState, until = Infinity): Step {
   let step = again(before, withUnsettled(before, undefined), fittingTail(before.progress));
-  const left = [...(before.progress.unsettled ?? [])];
+  let left = [...(before.progress.unsettled ?? [])];
   while (left.length > 0) {
     const { state } = step;
     const risks = left.map((one) => riskOf(readTexts(state, one, one.tail)));
@@ -178,18 +189,16 @@ function settle(before: GroupState, until = Infinity): Step {
     const [kept] = left.splice(risks.indexOf(least), 1);
     if (kept === undefined) break;
     const poll = { ...kept, now: Math.max(kept.now, state.takenAt ?? -Infinity) };
-    const readings = readTexts(state, poll, poll.tail);
-    if (readings.kind !== 'read') continue;
     const isPassed = state.broughtAt !== undefined && kept.now <= state.broughtAt;
-    const { records, moved, ...next } = (isPassed ? takePassed : take)(state, poll, readings);
+    const readings = readTexts(state, { ...poll, isPassed }, poll.tail);
+    if (readings.kind !== 'read') continue;
+    const { records, moved, ...next } = take(state, poll, readings);
+    // What continues the lines known has all that is new of those that end within it.
+    const isWithin = readings.taken.every(([, { gap }]) => gap === undefined);
+    if (isWithin) left = left.filter((one) => !endsIn(one, kept));
     step = { ...next, records: [...step.records, ...records], moved: step.moved || moved };
   }
   return left.length > 0 ? { ...step, state: withUnsettled(step.state, left), moved: true } : step;
-}
-
-function takePassed(before: GroupState, poll: TextPoll, all: Readings): Step {
-  const { state, readings } = passed(before, all, poll.now);
-  return take(state, poll, readings);
 }
 
 /** What to take an answer costs: nothing, certainty, or the lines that it does not reach. */

@@ -12,6 +12,7 @@ import type { Gap } from '../record.ts';
 import {
   EMPTY_STREAM,
   extended,
+  LATE_MS,
   linesFrom,
   NOTHING,
   withDeparted,
@@ -25,7 +26,7 @@ import {
 } from './stream.ts';
 import { hasShrunk, isFull, standalone, textSize, type TailText } from './tail-text.ts';
 import { isFormerView } from './view/former.ts';
-import { endsInPast } from './view/past.ts';
+import { endsInPast, passedWithin } from './view/past.ts';
 import { explainedLines, judge, type Verdict } from './view/verdict.ts';
 import { lineReader, rewrittenFrom } from './window.ts';
 
@@ -64,6 +65,7 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
     whole: known.whole === true,
     shrunk: hasShrunk(text, known),
     expected: reading.expected ?? 0,
+    settled: (reading.sinceMs ?? 0) > LATE_MS,
     pending: pending?.text,
     unended: text.unended,
   };
@@ -107,6 +109,10 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       };
     }
     case 'merged': {
+      const begun = stream.held?.other;
+      // It goes on from a log that may have begun since, and lacks too much of the one known: so that one did begin.
+      if (!full && verdict.missing >= EVIDENT_LINES && begun !== undefined && isOneLog(begun, text))
+        return reset(stream, reading, seen);
       const lateDepth = seen.lines.length - (verdict.fresh[0] ?? seen.lines.length);
       const taken = { ...merged(stream, reading, seen, verdict), lateDepth };
       return full || verdict.gone > 0 ? taken : cutOff(taken, size, verdict.older);
@@ -174,8 +180,15 @@ function continued(stream: Stream, reading: Reading, fresh: HashedLines, isDoubt
     kind: 'taken',
     stream: isMissing ? withDeparted(next, stream.pending, now) : next,
     ...(parting !== undefined && { parting }),
-    ...delivered,
+    ...withoutPassed(delivered, passedWithin(reading.past ?? [], fresh.hashes)),
   };
+}
+
+/** Lines that an older answer showed first, and that were delivered then. */
+function withoutPassed(delivered: Delivered, passed: ReturnType<typeof passedWithin>): Delivered {
+  const { lines, continues } = delivered;
+  if (passed === undefined || (continues ?? -1) >= passed.from) return delivered;
+  return { ...delivered, lines: [...lines.slice(0, passed.from), ...lines.slice(passed.to)] };
 }
 
 /** What late lines bring, of which one may be the last line that was delivered, or one that was before. */

@@ -25,7 +25,9 @@ describe('pilotlight logs', () => {
     expect((await logs('--tail', '2')).stdout).toBe('line 8\nline 9\n');
     expect((await logs('--tail', '1', '--timestamps')).stdout).toMatch(/^\d{4}-.*Z line 9\n$/);
     const { stdout } = await logs('--tail', '2', '--json');
-    const [first, second] = stdout.split('\n').map((line) => JSON.parse(line || 'null') as { time: string } | null);
+    const [first, second] = stdout
+      .split('\n')
+      .map((line) => JSON.parse(line || 'null') as { time: string } | null);
     expect(first).toMatchObject({ workergroup_id: 7, epoch: 1, seq: 1, line: 'line 8' });
     expect(second).toMatchObject({ seq: 2, line: 'line 9' });
     // Each has a time of its own, near to now.
@@ -40,11 +42,15 @@ describe('pilotlight logs', () => {
     const { stdout, stderr } = following;
     await expect.poll(stdout).toBe('before\n');
     const outage = await emulator.faults.add({ kind: 'status', operation: 'workergroups.logs' });
-    await expect.poll(stderr).toMatch(/^pilotlight: worker group 7: .*503.*; trying again, nothing is lost yet\n$/);
+    await expect
+      .poll(stderr)
+      .toMatch(/^pilotlight: worker group 7: .*503.*; trying again, nothing is lost yet\n$/);
     await outage.clear();
     emulator.workergroups.append(7, ['after', '\u001B[31mcoloured\u001B[0m']);
     await expect.poll(stdout).toBe('before\nafter\ncoloured\n');
-    await expect.poll(stderr).toMatch(/trying again, nothing is lost yet\npilotlight: worker group 7: following again\n$/);
+    await expect
+      .poll(stderr)
+      .toMatch(/trying again, nothing is lost yet\npilotlight: worker group 7: following again\n$/);
     emulator.workergroups.append(
       7,
       Array.from({ length: 200 }, (_, index) => `burst ${index}`),

@@ -85,8 +85,7 @@ export function play({ seed, faults }: Schedule): Played {
       for (const line of service.shown) stood.add(line);
       seen.push(counted);
       // What an overrun skipped is counted, and not delivered when a wider answer shows it later.
-      const oldest = afterOverrun(step.records, seen);
-      if (oldest)
+      for (const oldest of afterOverruns(step.records, seen))
         for (const line of service.written.slice(0, service.written.indexOf(oldest))) skipped.add(line);
       if (!isAtOnce && step.state.progress.unsettled === undefined) {
         // Of a log that was seen to have ended nothing is taken any more.
@@ -133,18 +132,34 @@ function hasAll(shown: readonly WrittenLine[], others: readonly WrittenLine[] = 
   return others.every((line) => all.has(line));
 }
 
-/** The oldest line of the answer that was taken behind the last overrun: it is known by all its lines but the last. */
-function afterOverrun(
+/**
+ * The oldest line of each answer that was taken behind an overrun. It is known by what was delivered of it, of which the
+ * last line may be a part of one.
+ */
+function afterOverruns(
   records: readonly LogRecord[],
   seen: readonly (readonly WrittenLine[])[],
-): WrittenLine | undefined {
-  const at = records.findLastIndex((record) => 'gap' in record && record.gap.reason === 'overrun');
-  if (at < 0) return undefined;
-  const lines = records.slice(at + 1).map((record) => ('line' in record ? record.line : undefined));
-  const taken = seen.find(
-    (answer) => answer.length > 1 && answer.slice(0, -1).every(({ text }, index) => lines[index] === text),
-  );
-  return taken?.[0] ?? seen.find(([oldest]) => oldest?.text === lines[0])?.[0] ?? seen.at(-1)?.[0];
+): readonly WrittenLine[] {
+  return records.flatMap((record, at) => {
+    if (!isOverrun(record)) return [];
+    const next = records.findIndex((other, index) => index > at && isOverrun(other));
+    const lines = records
+      .slice(at + 1, next < 0 ? undefined : next)
+      .flatMap((one) => ('line' in one ? [one.line] : []));
+    const block = lines.slice(0, -1);
+    const taken = seen.find((answer) =>
+      answer.some(
+        (_, from) =>
+          from + block.length < answer.length &&
+          block.every((line, index) => answer[from + index]?.text === line),
+      ),
+    );
+    return (taken ?? seen.at(-1) ?? []).slice(0, 1);
+  });
+}
+
+function isOverrun(record: LogRecord): boolean {
+  return 'gap' in record && record.gap.reason === 'overrun';
 }
 
 /** As a spool keeps it: JSON, but for the windows. */

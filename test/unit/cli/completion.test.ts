@@ -28,18 +28,33 @@ function after(...words: readonly string[]): string[] {
 test.each<[readonly string[], readonly string[]]>([
   [[''], ['show', 'template', 'completion', 'call', 'help']],
   [['sh'], ['show']],
-  [['template', ''], ['search', 'help']],
+  [
+    ['template', ''],
+    ['search', 'help'],
+  ],
   [['unknown', 't'], ['template']],
-  [['show', '--'], ['--file', '--path', '--weight', '--json', '--shape', '--help']],
+  [
+    ['show', '--'],
+    ['--file', '--path', '--weight', '--json', '--shape', '--help'],
+  ],
   [['get', '--js'], ['--json']],
-  [['show', '--json', '--weight', '1', '--'], ['--file', '--path', '--weight', '--shape', '--help']],
-  [['show', '--shape', ''], ['round', 'square']],
+  [
+    ['show', '--json', '--weight', '1', '--'],
+    ['--file', '--path', '--weight', '--shape', '--help'],
+  ],
+  [
+    ['show', '--shape', ''],
+    ['round', 'square'],
+  ],
   [['show', '--shape', 's'], ['square']],
   [['show', '-f', 'any'], [':files']],
   [['show', '--path', ''], [':files']],
   [['show', '--weight', ''], []],
   [['show', '--shape', 'round', '--fi'], ['--file']],
-  [['completion', ''], ['bash', 'zsh']],
+  [
+    ['completion', ''],
+    ['bash', 'zsh'],
+  ],
   [['completion', 'z'], ['zsh']],
   [['call', 'deployments.heart'], ['deployments.heartbeat']],
   [[], ['show', 'template', 'completion', 'call', 'help']],
@@ -55,5 +70,7 @@ test('each has a short line about it', () => {
   expect(candidatesFor(program, ['show', '--file'])).toEqual([
     { value: '--file', description: `${LONG.slice(0, 59)}…` },
   ]);
-  expect(candidatesFor(program, ['call', '']).map(({ value }) => value)).toEqual([...OPERATION_IDS, 'help'].slice(0, OPERATION_IDS.length));
+  expect(candidatesFor(program, ['call', '']).map(({ value }) => value)).toEqual(
+    [...OPERATION_IDS, 'help'].slice(0, OPERATION_IDS.length),
+  );
 });

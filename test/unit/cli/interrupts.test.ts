@@ -13,21 +13,24 @@ afterEach(() => vi.restoreAllMocks());
 
 const listeners = () => process.listenerCount('SIGINT') + process.listenerCount('SIGTERM');
 
-test.each(['SIGINT', 'SIGTERM'] as const)('the first %s ends the work in order, the second one at once', async (signal) => {
-  listenForExits();
-  const before = listeners();
-  const { interruptible } = createInterrupts();
-  const work = interruptible(async (ending) => {
-    expect(listeners()).toBe(before + 2);
-    await untilAborted(ending);
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  'the first %s ends the work in order, the second one at once',
+  async (signal) => {
+    listenForExits();
+    const before = listeners();
+    const { interruptible } = createInterrupts();
+    const work = interruptible(async (ending) => {
+      expect(listeners()).toBe(before + 2);
+      await untilAborted(ending);
+      process.emit(signal);
+      return 'ended in order';
+    });
+    expect(exits).toEqual([]);
     process.emit(signal);
-    return 'ended in order';
-  });
-  expect(exits).toEqual([]);
-  process.emit(signal);
-  expect(await work).toBe('ended in order');
-  expect([exits, listeners()]).toEqual([[130], before]);
-});
+    expect(await work).toBe('ended in order');
+    expect([exits, listeners()]).toEqual([[130], before]);
+  },
+);
 
 test('a reader that leaves ends work in order, and the process where there is none', async () => {
   listenForExits();

@@ -43,17 +43,57 @@ export function endsInPast(past: Past, window: LineWindow, seen: Float64Array): 
 }
 
 /**
- * How many lines behind the tail's first one, which may be cut or late, were the last ones of the window, or of what
- * passed without being followed.
+ * How many of the lines, which follow one that may be cut or late, were the last ones of the window, or of what passed
+ * without being followed.
  */
 export function linesKnown(past: Past, window: LineWindow, seen: Float64Array): number {
-  const counts = [window.hashes, ...stretches(past).closed].map((known) => {
-    const agreed = runLengths(known, seen);
-    const reaches = (count: number) =>
-      agreed(count + 1) >= count || (agreed(count + 1) === known.length && isEvident(known, 0, known.length));
-    return seen.findLastIndex((_, count) => reaches(count));
-  });
-  return Math.max(...counts);
+  return Math.max(...[window.hashes, ...stretches(past).closed].map((known) => linesBefore(known, seen)));
+}
+
+/**
+ * How many lines at the end were the first ones of the window, or of what passed without being followed.
+ *
+ * @param isPassed Known to be older than the window; else the few lines that chance would explain do not count.
+ */
+export function linesFollowed(
+  past: Past,
+  window: LineWindow,
+  seen: Float64Array,
+  isPassed: boolean,
+): { readonly byWindow: number; readonly byPast: number } {
+  const { closed, open } = stretches(past);
+  const reversed = seen.toReversed();
+  const count = (known: Float64Array) => {
+    const lines = linesBefore(known.toReversed(), reversed);
+    return isPassed || isEvident(reversed, 0, lines) ? lines : 0;
+  };
+  return {
+    byWindow: count(Float64Array.from([...open, ...window.hashes])),
+    byPast: Math.max(0, ...closed.map(count)),
+  };
+}
+
+/** Where among lines that continue the window stand those of an answer that passed, or as many of its first ones as they reach. */
+export function passedWithin(
+  past: Past,
+  seen: Float64Array,
+): { readonly from: number; readonly to: number } | undefined {
+  const reversed = seen.toReversed();
+  for (const known of stretches(past).closed) {
+    const lines = linesBefore(known.toReversed(), reversed);
+    if (!isEvident(reversed, 0, lines)) continue;
+    const from = seen.length - lines;
+    return { from, to: Math.min(seen.length, from + known.length) };
+  }
+  return undefined;
+}
+
+/** How many lines from the first one on end with the last known one: as many as both reach, or all that are known. */
+function linesBefore(known: Float64Array, seen: Float64Array): number {
+  const agreed = runLengths(known, seen);
+  const isAll = (count: number) => agreed(count) === known.length && isEvident(known, 0, known.length);
+  for (let count = seen.length; count > 0; count--) if (agreed(count) >= count || isAll(count)) return count;
+  return 0;
 }
 
 /** Lines that stood one after the other: those that end where nobody knows more, and those that the window follows. */

@@ -18,6 +18,8 @@ export interface ViewFacts extends TailFacts {
   readonly shrunk: boolean;
   /** New lines that the rate lets expect. */
   readonly expected: number;
+  /** The window was taken so long ago that every backend has all of it by now. */
+  readonly settled: boolean;
 }
 
 /** One line in so many is few. */
@@ -50,6 +52,8 @@ export type Verdict =
       readonly doubt: number;
       /** Lines at the window's end that the tail has not: it is an older view too. */
       readonly gone: number;
+      /** Lines of the window that the tail has not, though it has some that follow them: a backend that lags. */
+      readonly missing: number;
       /** Lines of the window that are older than the tail. */
       readonly older: number;
       /** The window's lines from here on are to be replaced … */
@@ -63,6 +67,10 @@ export function judge(window: LineWindow, tail: HashedLines, facts: ViewFacts): 
   if (!facts.full && beginsWith(tail, window))
     return { kind: 'appended', at: window.hashes.length, doubt: 0, older: 0 };
   const isWhole = !facts.full && facts.whole;
+  // The other way round it is a view from before, however much of its end would do for the window's.
+  const left = tail.hashes.length;
+  if (isWhole && beginsWith(window, tail))
+    return { kind: 'stale', left, gone: window.hashes.length - left, fresh: 0 };
   const found = alignment(window, tail, facts);
   const isPlain = found.kind === 'found' && isEvidentAt(found.at, window, tail, isWhole);
   const likely = Math.max(EVIDENT_LINES, 2 * facts.expected);
@@ -143,7 +151,7 @@ interface Explained {
 function judgeDifference(
   { hashes }: LineWindow,
   tail: HashedLines,
-  { full, shrunk, whole }: ViewFacts,
+  { full, shrunk, whole, settled }: ViewFacts,
   isWhole: boolean,
   isLost: boolean,
 ): Explained | undefined {
@@ -163,6 +171,7 @@ function judgeDifference(
   const doubtAtTop = isCut && comparison.from === 0 && hashes.includes(tail.hashes[0] ?? Number.NaN) ? 1 : 0;
   const merge = mergeViews(hashes, tail.hashes, comparison, from);
   const { fresh, gone } = merge;
+  if (settled && merge.missing > 0) return undefined;
   const doubt = merge.doubt + doubtAtTop;
   const seenLast = partners.lastIndexOf(last);
   const inserted = fresh.filter((index) => index < seenLast).length;

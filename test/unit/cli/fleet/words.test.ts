@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { historyBar, meansOver, STAGES_IN_WORDS, useBar, workersBar } from '../../../../src/cli/fleet/bars.ts';
+import {
+  historyBar,
+  meansOver,
+  STAGES_IN_WORDS,
+  useBar,
+  workersBar,
+} from '../../../../src/cli/fleet/bars.ts';
 import { createLiveScreen } from '../../../../src/cli/fleet/screen.ts';
 import { fleetTable } from '../../../../src/cli/fleet/table.ts';
 import {
@@ -36,11 +42,17 @@ function words(over: Partial<EndpointView> = {}, now = NOW): string {
 
 describe('an endpoint in words', () => {
   test.each<[string, Partial<EndpointView>, string]>([
-    ['all of it', {}, 'active, load 42 of 60 ready (70%), 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0 s ago'],
+    [
+      'all of it',
+      {},
+      'active, load 42 of 60 ready (70%), 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0 s ago',
+    ],
     ['nothing', UNSEEN, 'state not known, load ? of ? ready, workers not known, price not known, never seen'],
     [
       'no workers',
-      { sample: sampleAt(NOW * 1000, { capacity_hot: 0, capacity_cold: null, cost_per_hour: 0 }, { idle: 0 }) },
+      {
+        sample: sampleAt(NOW * 1000, { capacity_hot: 0, capacity_cold: null, cost_per_hour: 0 }, { idle: 0 }),
+      },
       'active, load 42 of 0 ready, no workers, 0.00 an hour, seen 0 s ago',
     ],
   ])('%s', (_, over, expected) => {
@@ -66,7 +78,12 @@ describe('an endpoint in words', () => {
   });
 
   test('numbers and workers that are not there', () => {
-    expect([numberOr(null), numberOr(0), workersInWords({ idle: 0 }), workersInWords({})]).toEqual(['?', '0', '', '']);
+    expect([numberOr(null), numberOr(0), workersInWords({ idle: 0 }), workersInWords({})]).toEqual([
+      '?',
+      '0',
+      '',
+      '',
+    ]);
   });
 });
 
@@ -128,7 +145,9 @@ describe('the live table', () => {
     expect(screen.frame([], size)).toBe('\u001B[?25l\u001B[J');
     expect(screen.frame(['a'], size)).toBe('a\u001B[K\n\u001B[J');
     expect(screen.frame(['a', 'b'], size)).toBe('\u001B[1A\ra\u001B[K\nb\u001B[K\n\u001B[J');
-    expect(screen.frame(['a', 'b', 'c'], size)).toBe('\u001B[2A\ra\u001B[K\n… 2 more lines\u001B[K\n\u001B[J');
+    expect(screen.frame(['a', 'b', 'c'], size)).toBe(
+      '\u001B[2A\ra\u001B[K\n… 2 more lines\u001B[K\n\u001B[J',
+    );
     expect(screen.frame(['a'], { ...size, columns: 21 })).toMatch(/^\u001B\[2J\u001B\[Ha/);
     expect(screen.frame(['a', 'b'], { columns: 21, rows: 1 })).toContain('\r… 2 more lines');
     expect(screen.end()).toBe('\u001B[?25h');
@@ -138,10 +157,14 @@ describe('the live table', () => {
     const { fleet } = statusOf({ endpoint: 'x'.repeat(40), sample: sampleAt(NOW * 1000, {}, { idle: 1 }) });
     const seen = { fleet, none: '', history: undefined, now: NOW };
     const heading = (columns: number) => fleetTable(seen, { columns, hasColours: false })[0];
-    const full = 'STATE   LOAD / READY  USE               WORKERS          COST/H  REQS  LOAD, LAST HOUR  SEEN';
+    const full =
+      'STATE   LOAD / READY  USE               WORKERS          COST/H  REQS  LOAD, LAST HOUR  SEEN';
     expect(heading(200)).toBe(`${'ENDPOINT'.padEnd(32)}  ${full}`);
     expect(heading(60)?.startsWith('ENDPOINT  ')).toBe(true);
-    expect(fleetTable(seen, { columns: 12, hasColours: false }).slice(0, 2)).toEqual(['ENDPOINT', 'xxxxxxxxxxx…']);
+    expect(fleetTable(seen, { columns: 12, hasColours: false }).slice(0, 2)).toEqual([
+      'ENDPOINT',
+      'xxxxxxxxxxx…',
+    ]);
     expect(fleetTable(seen, { columns: 3, hasColours: false })[1]).toBe('xx…');
   });
 });
@@ -160,6 +183,10 @@ test('a text is as wide as its characters are on a terminal, filled up or cut', 
 
 test('a colour is for text that is seen, on a terminal that has colours', () => {
   expect(coloured('a', 'bad', true)).toBe('\u001B[31ma\u001B[0m');
-  expect([coloured('a', 'bad', false), coloured('a', 'plain', true), coloured(' ', 'bad', true)]).toEqual(['a', 'a', ' ']);
+  expect([coloured('a', 'bad', false), coloured('a', 'plain', true), coloured(' ', 'bad', true)]).toEqual([
+    'a',
+    'a',
+    ' ',
+  ]);
   expect(plain('a')).toEqual([{ text: 'a', tone: 'plain' }]);
 });

@@ -37,7 +37,9 @@ test.each<[Gap['reason'], string]>([
 ])('a gap by %s is told', (reason, words) => {
   const record: LogRecord = { ...AT, gap: { reason, lost_min: 7, lost_estimate: 40 } };
   expect(formatRecord(record, {}, false)).toBe(`--- ${words} ---\n`);
-  expect(formatRecord(record, { timestamps: true }, true)).toBe(`${AT.time} \u001B[35m--- ${words} ---\u001B[0m\n`);
+  expect(formatRecord(record, { timestamps: true }, true)).toBe(
+    `${AT.time} \u001B[35m--- ${words} ---\u001B[0m\n`,
+  );
   expect(JSON.parse(formatRecord(record, { json: true }, true))).toMatchObject({ gap: { reason } });
 });
 

@@ -10,9 +10,18 @@ const { signal } = new AbortController();
 
 async function complete(id: OperationId, input: Record<string, unknown>, answers?: readonly string[]) {
   const transport = new AnsweringTransport(({ url }) =>
-    answer(200, url.endsWith('/status/')
-      ? { methods: [{ id: 1, method: 'sms', phone_number: '+1\u001B[2J***67', is_primary: true }, { id: 2, method: 'totp' }], new_method_authorized: false }
-      : { secret: 'sent', msg: 'sent by sms' }),
+    answer(
+      200,
+      url.endsWith('/status/')
+        ? {
+            methods: [
+              { id: 1, method: 'sms', phone_number: '+1\u001B[2J***67', is_primary: true },
+              { id: 2, method: 'totp' },
+            ],
+            new_method_authorized: false,
+          }
+        : { secret: 'sent', msg: 'sent by sms' },
+    ),
   );
   const client = createClient({ baseUrl: 'http://a.test', apiKey: 'key', transport });
   const [left, asked, said] = [[...(answers ?? [])], [] as string[], [] as string[]];
@@ -27,7 +36,13 @@ async function complete(id: OperationId, input: Record<string, unknown>, answers
 describe('a second factor', () => {
   test('is asked for until it has six digits, and may be sent again', async () => {
     const ran = await complete('tfa.login', { admin: true }, ['12345', '1234567', 'x123456', 'r', '123456']);
-    expect(ran.completed).toEqual({ admin: true, tfa_method: 'sms', tfa_method_id: 1, code: '123456', secret: 'sent' });
+    expect(ran.completed).toEqual({
+      admin: true,
+      tfa_method: 'sms',
+      tfa_method_id: 1,
+      code: '123456',
+      secret: 'sent',
+    });
     expect(new Set(ran.asked)).toEqual(
       new Set(['6-digit code sent by sms (+1***67), or r to have it sent again: ']),
     );
@@ -43,16 +58,31 @@ describe('a second factor', () => {
   test('of an authenticator is not sent, and so not sent again', async () => {
     const ran = await complete('tfa.login', { tfa_method: 'totp', tfa_method_id: 2 }, ['r', '123456']);
     expect(ran.completed).toEqual({ tfa_method: 'totp', tfa_method_id: 2, code: '123456' });
-    expect([ran.asked[0], ran.said]).toEqual(['6-digit code from your authenticator: ', ['A code has 6 digits.\n']]);
+    expect([ran.asked[0], ran.said]).toEqual([
+      '6-digit code from your authenticator: ',
+      ['A code has 6 digits.\n'],
+    ]);
   });
 
-  test.each([{ code: '123456' }, { backup_code: 'A1B2-C3D4-E5F6' }])('that is given is not asked for: %j', async (input) => {
-    expect(await complete('tfa.login', input, [])).toEqual({ completed: input, asked: [], said: [], calls: [] });
-  });
+  test.each([{ code: '123456' }, { backup_code: 'A1B2-C3D4-E5F6' }])(
+    'that is given is not asked for: %j',
+    async (input) => {
+      expect(await complete('tfa.login', input, [])).toEqual({
+        completed: input,
+        asked: [],
+        said: [],
+        calls: [],
+      });
+    },
+  );
 
   test('that was sent already is asked for with its secret', async () => {
     const ran = await complete('tfa.login', { secret: 's' }, ['123456']);
-    expect([ran.completed, ran.asked, ran.calls]).toEqual([{ secret: 's', code: '123456' }, ['6-digit code: '], []]);
+    expect([ran.completed, ran.asked, ran.calls]).toEqual([
+      { secret: 's', code: '123456' },
+      ['6-digit code: '],
+      [],
+    ]);
   });
 });
 
@@ -64,5 +94,8 @@ test('a secret that a command cannot do without is asked for by its name', async
 });
 
 test('in a script nobody is asked', async () => {
-  expect(await complete('tfa.login', { admin: true })).toMatchObject({ completed: { admin: true }, calls: [] });
+  expect(await complete('tfa.login', { admin: true })).toMatchObject({
+    completed: { admin: true },
+    calls: [],
+  });
 });

@@ -12,7 +12,11 @@ function spool(sinks = ['a', 'b'], records = 1_000): MemorySpool {
 test('each sink gets all of it, and then it is gone', () => {
   const subject = spool();
   subject.append(7, recordsFrom(1, 3), progressAt(3));
-  expect([subject.hasGiven('a'), subject.take('a')?.lines.length, subject.hasGiven('a')]).toEqual([false, 3, true]);
+  expect([subject.hasGiven('a'), subject.take('a')?.lines.length, subject.hasGiven('a')]).toEqual([
+    false,
+    3,
+    true,
+  ]);
   const batch = subject.take('b');
   expect(batch).toMatchObject({ through: 3, records: recordsFrom(1, 3) });
   if (batch) subject.acknowledge('b', batch);

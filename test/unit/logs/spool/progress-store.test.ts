@@ -27,7 +27,12 @@ const GOOD = {
   linesPerSecond: 0.5,
   streams: { '': { from: 0, endsLines: true } },
 };
-const POLL = { tail: 200, now: 1_700_000_000_000, roundTripMs: 20, texts: [['', { lines: ['a'], unended: 'b' }]] };
+const POLL = {
+  tail: 200,
+  now: 1_700_000_000_000,
+  roundTripMs: 20,
+  texts: [['', { lines: ['a'], unended: 'b' }]],
+};
 
 /** What is read where this is stored. */
 function reading(body: unknown): GroupProgress | undefined {
@@ -43,8 +48,30 @@ function reading(body: unknown): GroupProgress | undefined {
 describe('what a spool of ours wrote is read:', () => {
   test.each<[string, object]>([
     ['as little as there may be', {}],
-    ['all that there may be', { bytesPerLine: 80, sizeLimit: { fits: 1, fails: 2, isSure: true }, unsettled: [POLL], began: { at: 1, levels: [] } }],
-    ['a line that has not ended', { streams: { info: { from: 5, endsLines: false, shown: 3, size: 40, cutAt: 9, pending: { text: 'p', taken: 0, since: 1 } } } }],
+    [
+      'all that there may be',
+      {
+        bytesPerLine: 80,
+        sizeLimit: { fits: 1, fails: 2, isSure: true },
+        unsettled: [POLL],
+        began: { at: 1, levels: [] },
+      },
+    ],
+    [
+      'a line that has not ended',
+      {
+        streams: {
+          info: {
+            from: 5,
+            endsLines: false,
+            shown: 3,
+            size: 40,
+            cutAt: 9,
+            pending: { text: 'p', taken: 0, since: 1 },
+          },
+        },
+      },
+    ],
     ['a text without one', { unsettled: [{ ...POLL, texts: [['', { lines: [] }]] }] }],
     ['of an earlier version', { time: undefined, ceiling: undefined, linesPerSecond: undefined }],
   ])('%s', (_what, more) => {
@@ -109,10 +136,14 @@ test('of a group that was never followed nothing is known', () => {
 });
 
 describe('a window', () => {
-  const lines = (from: number, count: number) => Array.from({ length: count }, (_, index) => `line ${from + index}`);
+  const lines = (from: number, count: number) =>
+    Array.from({ length: count }, (_, index) => `line ${from + index}`);
   const wholeOf = (window: LineWindow): GroupProgress => ({
     ...progressAt(1),
-    streams: { '': { window, endsLines: true }, info: { window: windowOf(['of another level']), endsLines: false } },
+    streams: {
+      '': { window, endsLines: true },
+      info: { window: windowOf(['of another level']), endsLines: false },
+    },
   });
 
   test('is read as it was written, whatever was there before', () => {
@@ -133,6 +164,9 @@ describe('a window', () => {
     file.progress.write(8, progressAt(1, ['of another group']));
     const other = wholeOf(windowOf(['a', 'b']));
     file.progress.replace(7, other);
-    expect([file.progress.read(7), file.progress.read(8)]).toEqual([other, progressAt(1, ['of another group'])]);
+    expect([file.progress.read(7), file.progress.read(8)]).toEqual([
+      other,
+      progressAt(1, ['of another group']),
+    ]);
   });
 });

@@ -20,7 +20,14 @@ function standing(): SinkPositions {
 test('a sink stands where it was opened until it takes something', () => {
   const positions = new SinkPositions();
   positions.open('sink', 5, { lag: 2, dropped: 3 });
-  expect(positions.of('sink')).toEqual({ sink: 'sink', acknowledged: 5, taken: 5, underway: 0, lag: 2, dropped: 3 });
+  expect(positions.of('sink')).toEqual({
+    sink: 'sink',
+    acknowledged: 5,
+    taken: 5,
+    underway: 0,
+    lag: 2,
+    dropped: 3,
+  });
   expect(() => positions.of('other')).toThrow('the spool was not opened for a sink named other');
 });
 
@@ -79,8 +86,22 @@ test('behind another spool each goes on from there where it has all that was her
   later.open('some', 0, { lag: 7, dropped: 20 });
   later.take('all', batch(4, 2));
   const both = here.followedBy(later, 8, 7);
-  expect(both.of('all')).toEqual({ sink: 'all', acknowledged: 9, taken: 11, underway: 2, lag: 5, dropped: 11 });
-  expect(both.of('some')).toEqual({ sink: 'some', acknowledged: 5, taken: 5, underway: 0, lag: 10, dropped: 22 });
+  expect(both.of('all')).toEqual({
+    sink: 'all',
+    acknowledged: 9,
+    taken: 11,
+    underway: 2,
+    lag: 5,
+    dropped: 11,
+  });
+  expect(both.of('some')).toEqual({
+    sink: 'some',
+    acknowledged: 5,
+    taken: 5,
+    underway: 0,
+    lag: 10,
+    dropped: 22,
+  });
   // Positions before the first of the later ones are those of the last here.
   const first = new SinkPositions();
   first.open('all', 0, { lag: 5, dropped: 0 });
