@@ -46,7 +46,7 @@ test.each([1036, 1144])('the backtest is near what happened in world %d', async 
  * Off by 35%: at its end more workers were cold than before, which hid what had become cheaper. And a saving that was
  * there only while hot workers are stopped after a minute, where they really were after ten.
  */
-test.each(<const>[
+test.each<['prices change' | 'other delays', number]>([
   ['prices change', 1696],
   ['other delays', 1980],
 ])('%s: advice is near what happened in world %d, or declines', async (kind, seed) => {
