@@ -95,7 +95,8 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       const isNewDoubt = verdict.doubt > 0 && stream.doubted !== true;
       if (isNewDoubt && widerTellsMore)
         return { kind: 'insufficient', tail: Math.min(widest, 2 * tail), isNeeded: true };
-      if (verdict.doubt > 0 && full && at <= WEAK_LINES) return overrun(stream, reading, seen);
+      if (verdict.doubt > 0 && full && at <= WEAK_LINES && pending === undefined)
+        return overrun(stream, reading, seen);
       const vanished = !full && verdict.older > 0;
       // However its lines repeat, another log would not have come to so many by now: the service gives no more.
       const isSameLog = text.lines.length > EVIDENT_LINES + 2 * (reading.expected ?? Infinity);
