@@ -117,7 +117,11 @@ function linesBefore(known: Float64Array, seen: Float64Array): number {
 function stretches(past: Past): { readonly closed: readonly Float64Array[]; readonly open: Float64Array } {
   const closed: Float64Array[] = [];
   let open: number[] = [];
-  for (const { hashes, isFollowed } of past) {
+  for (const { hashes, isFollowed, isPassed } of past) {
+    if (isPassed === true) {
+      closed.push(hashes);
+      continue;
+    }
     for (const hash of hashes) open.push(hash);
     if (isFollowed) continue;
     closed.push(Float64Array.from(open));
