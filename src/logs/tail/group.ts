@@ -168,8 +168,12 @@ function settle(before: GroupState, until = Infinity): Step {
     const risks = left.map((one) => riskOf(readTexts(state, one, one.tail)));
     const least = Math.min(...risks);
     if (least > NO_RISK && left.every(({ now }) => now > until)) break;
-    const [kept] = left.splice(risks.indexOf(least), 1);
-    if (kept === undefined) break;
+    const first = left[risks.indexOf(least)];
+    if (first === undefined) break;
+    // Where all lose lines, the one that reaches further up loses fewer.
+    const higher = least === LOSS ? left.find((one) => one !== first && endsIn(one, first)) : undefined;
+    const kept = higher ?? first;
+    left = left.filter((one) => one !== kept);
     const poll = { ...kept, now: Math.max(kept.now, state.takenAt ?? -Infinity) };
     const isPassed = state.broughtAt !== undefined && kept.now <= state.broughtAt;
     const readings = readTexts(state, { ...poll, isPassed }, poll.tail);

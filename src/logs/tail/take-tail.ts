@@ -143,7 +143,9 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
     case 'broke': {
       const { past = [], isPassed = false } = reading;
       const whole = full ? seen.hashes.subarray(1) : seen.hashes;
-      if (endsInPast(past, window, whole) || endsAtTop(past, window, whole, isPassed)) {
+      // Nothing stands above the first lines of the log.
+      const isAbove = stream.whole !== true && endsAtTop(past, window, whole, isPassed);
+      if (isAbove || endsInPast(past, window, whole)) {
         const held = heldOnce(stream.held, now);
         if (!isOver(held, now)) return { kind: 'held', stream: { ...stream, held } };
       }

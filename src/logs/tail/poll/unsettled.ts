@@ -30,8 +30,10 @@ export function withWholeTop(poll: TextPoll, others: readonly TextPoll[]): TextP
   const texts = poll.texts.map(([level, text]) => {
     const [first, second] = text.lines;
     const isTopWhole = others.some(({ texts: known }) => {
-      const { lines = [] } = new Map(known).get(level) ?? {};
-      return lines.some((line, index) => index > 0 && line === first && lines[index + 1] === second);
+      const { lines = [], isTopWhole: isWhole = false } = new Map(known).get(level) ?? {};
+      return lines.some(
+        (line, index) => (isWhole || index > 0) && line === first && lines[index + 1] === second,
+      );
     });
     return [level, isTopWhole ? { ...text, isTopWhole } : text] as const;
   });
