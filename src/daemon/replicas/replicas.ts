@@ -78,7 +78,7 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
     key: keys.lease,
     token: id,
     now: () => performance.now(),
-    sleep: systemClock.sleep,
+    clock: systemClock,
     async onTaken() {
       const held = () => lease.held();
       const { isReadable, ...loaded } = await loadedState(store, held, leasing);

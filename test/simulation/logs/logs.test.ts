@@ -104,6 +104,10 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['slow-ended', 'restarted'], seed: 500609 },
   { faults: ['restarted', 'flaky'], seed: 500635 },
   { faults: ['byte-limited', 'joined'], seed: 500708 },
+  { faults: ['byte-limited', 'flaky'], seed: 511396 },
+  { faults: ['byte-limited', 'flaky'], seed: 511496 },
+  { faults: ['stale', 'byte-limited'], seed: 510416 },
+  { faults: ['slow-ended', 'restarted'], seed: 511173 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

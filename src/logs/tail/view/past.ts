@@ -52,30 +52,25 @@ export function linesKnown(past: Past, window: LineWindow, seen: Float64Array): 
   return Math.max(...[window.hashes, ...stretches(past).closed].map((known) => linesBefore(known, seen)));
 }
 
-/**
- * How many lines at the end were the first ones of the window, or of what passed without being followed.
- *
- * @param isPassed Known to be older than the window; else few lines, or lines that repeat, are chance.
- */
-export function linesFollowed(
-  past: Past,
-  window: LineWindow,
-  seen: Float64Array,
-  isPassed: boolean,
-): { readonly byWindow: number; readonly byPast: number } {
-  const { closed, open } = stretches(past);
+/** How many lines at the end were the first ones of what passed without being followed. */
+export function linesFollowed(past: Past, seen: Float64Array): number {
   const reversed = seen.toReversed();
-  const count = (known: Float64Array) => {
-    const lines = linesBefore(known.toReversed(), reversed);
-    if (isPassed || lines < EVIDENT_LINES) return isPassed ? lines : 0;
-    const [once, onceSeen] = [linesOnce(known), linesOnce(seen)];
-    const evidence = reversed.subarray(0, lines).filter((hash) => once.has(hash) && onceSeen.has(hash));
-    return isEvident(evidence, 0, evidence.length) ? lines : 0;
-  };
-  return {
-    byWindow: count(Float64Array.from([...open, ...window.hashes])),
-    byPast: Math.max(0, ...closed.map(count)),
-  };
+  return Math.max(0, ...stretches(past).closed.map((known) => linesBefore(known.toReversed(), reversed)));
+}
+
+/**
+ * Whether the tail ends in the window's first lines, so that nothing in it is new: what stands above them was delivered, or
+ * counted in a gap. Lines that repeat are no evidence of it.
+ *
+ * @param isPassed Known to be older than the window: then one line is enough.
+ */
+export function endsAtTop(past: Past, window: LineWindow, seen: Float64Array, isPassed: boolean): boolean {
+  const known = Float64Array.from([...stretches(past).open, ...window.hashes]);
+  const lines = linesBefore(known.toReversed(), seen.toReversed());
+  if (lines < (isPassed ? 1 : EVIDENT_LINES)) return false;
+  const [once, onceSeen] = [linesOnce(known), linesOnce(seen)];
+  const evidence = seen.slice(-lines).filter((hash) => once.has(hash) && onceSeen.has(hash));
+  return evidence.length >= (isPassed ? 1 : EVIDENT_LINES);
 }
 
 /**

@@ -193,8 +193,10 @@ function judgeDifference(
   if (!hasAll && shrunk && !full && isOther) return undefined;
 
   const differences = fresh.length + missing;
-  // Chance finds some lines of any log in any other; of the same log, most are found.
-  if (!hasAll && 2 * (inserted + missing) > known) return undefined;
+  // Chance finds some lines of any log in any other; of the same log, most are found, or the end of both is one.
+  const isRepeat = comparison.anchors <= 1 && !isOnlyOne(hashes, last);
+  const differs = (isRepeat ? 4 : 2) * (inserted + missing);
+  if (!hasAll && differs > known && !(missing === 0 && endsAlike(hashes, tail.hashes))) return undefined;
   if (fresh.length === 0) {
     // With the window's last line at its own end, it is as new as the window is, and lacks lines that have vanished.
     if (gone === 0)
@@ -219,4 +221,11 @@ function judgeDifference(
       ? { kind: 'appended', at: seenLast + 1, doubt, older: first }
       : { kind: 'merged', ...merge, doubt, older: first },
   };
+}
+
+/** Whether the last lines of both are the same, and more than chance explains. */
+function endsAlike(hashes: Float64Array, seen: Float64Array): boolean {
+  let count = 0;
+  while (count < seen.length && hashes.at(-1 - count) === seen.at(-1 - count)) count += 1;
+  return isEvident(seen, seen.length - count, seen.length);
 }
