@@ -31,8 +31,12 @@ export interface MessageDestination extends DestinationStream {
  * disk, throws at each message from then on, and stays silent when there is room again.
  */
 export function messageDestination(fd: number): MessageDestination {
-  const { write, flush } = openStderr(fd);
-  return { isTerminal: isatty(fd), write, end: flush };
+  const stderr = openStderr(fd);
+  return {
+    isTerminal: isatty(fd),
+    write: (line) => stderr.write(line),
+    end: (limitMs) => stderr.flush(limitMs),
+  };
 }
 
 export async function createLogger(options: LoggerOptions): Promise<Logger> {
