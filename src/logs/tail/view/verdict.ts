@@ -205,6 +205,8 @@ function judgeDifference(
 
   const differences = fresh.length + missing;
   // Chance finds some lines of any log in any other; of the same log, most are found, or the end of both is one.
+  // Of a few lines, those that another log has as well, among more that are its own.
+  if (hasAll && known < FEW && inserted > known) return undefined;
   const isRepeat = comparison.anchors <= 1 && !isOnlyOne(hashes, last);
   const differs = (isRepeat ? 4 : 2) * (inserted + missing);
   if (!hasAll && differs > known && !(missing === 0 && endsAlike(hashes, tail.hashes))) return undefined;
