@@ -40,6 +40,13 @@ export function overrun(stream: Stream, reading: Reading, seen: HashedLines): Ta
   return { ...broken, gap: { ...gap, lost_min: 0 }, doubt, lines };
 }
 
+/** A line or two join the tail to the lines known, and nothing else says so: it is what the log is known by from here on. */
+export function weaklyJoined(stream: Stream, reading: Reading, seen: HashedLines, at: number): Taken {
+  const gap: Gap = { reason: 'ambiguous', lost_min: 0, lost_estimate: at - 1 };
+  const taken = restarted(stream, reading, linesFrom(seen, 1), { gap, parting: undefined, whole: false });
+  return { ...taken, lines: linesFrom(seen, at).lines };
+}
+
 /** Nothing more will come of a pending line: it was what a process said last. */
 export function reset(stream: Stream, reading: Reading, seen: HashedLines): Taken {
   const lost_estimate = Math.round(reading.expected ?? 0);

@@ -3,7 +3,7 @@
  * A worker group has one stream, or one for each level where the service answers with a map of levels.
  */
 import { EVIDENT_LINES } from './align.ts';
-import { overrun, reset, truncated } from './breaks.ts';
+import { overrun, reset, truncated, weaklyJoined } from './breaks.ts';
 import { heldOnce, isDoubtful, isOneLog, isOver } from './hold.ts';
 import { afterPending, partingLine, restingLine, type Delivered, type PendingLine } from './last-line.ts';
 import { hashed, type HashedLines } from './line-hash.ts';
@@ -96,7 +96,7 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       if (isNewDoubt && widerTellsMore)
         return { kind: 'insufficient', tail: Math.min(widest, 2 * tail), isNeeded: true };
       if (verdict.doubt > 0 && full && at <= WEAK_LINES && pending === undefined)
-        return overrun(stream, reading, seen);
+        return weaklyJoined(stream, reading, seen, at);
       const vanished = !full && verdict.older > 0;
       // However its lines repeat, another log would not have come to so many by now: the service gives no more.
       const isSameLog = text.lines.length > EVIDENT_LINES + 2 * (reading.expected ?? Infinity);

@@ -3,7 +3,7 @@
  * followed by the state machine, which dies now and then and goes on from what was stored. One seed gives one world.
  */
 import { advance, beginGroup, firstPoll, type GroupProgress } from '../../../src/logs/tail/group.ts';
-import type { LogRecord } from '../../../src/logs/record.ts';
+import type { Gap, LogRecord } from '../../../src/logs/record.ts';
 import type { LogService, WrittenLine } from '../../support/log-service.ts';
 import type { RealLog } from '../../support/real-logs.ts';
 import { Random } from '../random.ts';
@@ -46,6 +46,8 @@ export interface Played extends Outcome {
 const POLLS = 60;
 /** Lines of an answer: what a shorter one showed is asked for only where it is taken, and not more asked for at once. */
 export const LEAST_SETTLED = 20;
+/** Where a service cuts its answers short, one or two lines may be all that joins one answer to the next. */
+const SKIPPING = ['overrun', 'ambiguous'] as const;
 /** The last of them are without faults; there are more until one brings nothing new, and no more is asked for. */
 const HONEST_POLLS = 14;
 
@@ -90,7 +92,7 @@ export function play({ seed, faults }: Schedule): Played {
       for (const line of service.shown) stood.add(line);
       seen.push(counted);
       // What an overrun skipped is counted, and not delivered when a wider answer shows it later.
-      for (const oldest of afterOverruns(step.records, seen))
+      for (const oldest of afterGaps(step.records, seen, log.has('byte-limited') ? SKIPPING : ['overrun']))
         for (const line of service.written.slice(0, service.written.indexOf(oldest))) skipped.add(line);
       if (!isAtOnce && step.state.progress.unsettled === undefined) {
         // Of a log that was seen to have ended nothing is taken any more.
@@ -155,16 +157,18 @@ function hasAll(shown: readonly WrittenLine[], others: readonly WrittenLine[] = 
 }
 
 /**
- * The oldest line of each answer that was taken behind an overrun. It is known by what was delivered of it, and of what
+ * The oldest line of each answer that was taken behind such a gap. It is known by what was delivered of it, and of what
  * continued it; the last line may be a part of one.
  */
-function afterOverruns(
+function afterGaps(
   records: readonly LogRecord[],
   seen: readonly (readonly WrittenLine[])[],
+  reasons: readonly Gap['reason'][],
 ): readonly WrittenLine[] {
+  const isSkip = (record: LogRecord) => 'gap' in record && reasons.includes(record.gap.reason);
   return records.flatMap((record, at) => {
-    if (!isOverrun(record)) return [];
-    const next = records.findIndex((other, index) => index > at && isOverrun(other));
+    if (!isSkip(record)) return [];
+    const next = records.findIndex((other, index) => index > at && isSkip(other));
     const lines = records
       .slice(at + 1, next < 0 ? undefined : next)
       .flatMap((one) => ('line' in one ? [one.line] : []));
@@ -178,10 +182,6 @@ function afterOverruns(
     );
     return (taken ?? seen.at(-1) ?? []).slice(0, 1);
   });
-}
-
-function isOverrun(record: LogRecord): boolean {
-  return 'gap' in record && record.gap.reason === 'overrun';
 }
 
 /** As a spool keeps it: JSON, but for the windows. */
