@@ -19,6 +19,7 @@ import { FEATURES } from '../../src/config/options/features.ts';
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/config/options/options.ts';
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
 import { EMPTY_STATUS } from '../support/empty-status.ts';
+import { expositionOf } from '../support/exposition.ts';
 import { fleetJsonSchema } from '../../src/daemon/http/fleet/answer.ts';
 import { statusJsonSchema } from '../../src/daemon/status/schema.ts';
 import type { AdminParts } from '../../src/emulator/admin/route.ts';
@@ -80,7 +81,7 @@ function featuresTable(): string {
 /** Name, type, labels and help, read from the text that a daemon with nothing configured exposes. */
 async function metricsTable(): Promise<string> {
   const metrics = createMetrics(() => EMPTY_STATUS, OPERATION_IDS);
-  const text = String(await metrics.exposition());
+  const text = await expositionOf(metrics);
   const rows = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(
     ([, name = '', help = '', type = '']) => [`\`${name}\``, type, help],
   );

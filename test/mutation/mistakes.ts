@@ -219,8 +219,8 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: 'a quote in a label is not escaped',
     file: 'daemon/metrics/family.ts',
-    from: 'for (const { labels, value } of samples()) this.set(labels, value);',
-    to: "for (const { labels, value } of samples()) this.set(Object.fromEntries(Object.entries(labels).map(([name, label]) => [name, String(label).replaceAll('\"', '')])), value);",
+    from: '/[\\\\\\n"]/g',
+    to: '/[\\\\\\n]/g',
     tests: METRICS,
   },
   {

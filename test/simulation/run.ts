@@ -1,7 +1,8 @@
 /**
  * `npm run test:long -- --runs 1000000`: the simulation with more schedules than the normal test run has time for; with
  * a name behind it, such as logs, of the suites that have it in their path alone; with `--part 2/5`, the second fifth of
- * the seeds of those that print them. `npm run test:long -- test/integration/logs/kill` kills the program 200 times.
+ * the seeds of those that print them. `npm run test:long -- test/integration/logs` kills the program 200
+ * times, blocks stdout for five minutes, and follows 50 schedules of rates for each real log.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -37,6 +38,8 @@ const { status } = spawnSync(
       SIMULATION_PART: part,
       STEERING_WORLDS: values.steered,
       KILLS: '200',
+      STALL_MINUTES: '5',
+      RATE_SCHEDULES: '50',
     },
   },
 );

@@ -103,13 +103,19 @@ async function handle(
     options.onError(error, key);
     reply = plain(500, 'internal error; the daemon log says more\n');
   }
+  const { lead = [] } = reply;
   response.writeHead(reply.status, {
     ...SECURITY_HEADERS,
     'content-type': reply.type.startsWith('text/') ? withCharset(reply.type) : reply.type,
-    'content-length': Buffer.byteLength(reply.body),
+    'content-length': lead.reduce((sum, { length }) => sum + length, Buffer.byteLength(reply.body)),
     ...reply.headers,
   });
-  response.end(request.method === 'HEAD' ? undefined : reply.body);
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  for (const piece of lead) response.write(piece);
+  response.end(reply.body);
 }
 
 async function answer(

@@ -10,6 +10,8 @@ export interface Reply {
     | 'text/javascript'
     | 'application/json'
     | (string & {});
+  /** What goes before the body, without a copy of it: of ours alone, so that no secret is looked for in it. */
+  readonly lead?: readonly Buffer[];
   readonly body: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
 }

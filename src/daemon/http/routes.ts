@@ -38,11 +38,10 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
       type: 'application/schema+json',
     }),
     ...fleetRoutes(sources.fleet),
-    'GET /metrics': oncePerTurn(async () => ({
-      status: 200,
-      type: metrics.contentType,
-      body: await metrics.exposition(),
-    })),
+    'GET /metrics': oncePerTurn(async () => {
+      const { deployments, others } = await metrics.exposition();
+      return { status: 200, type: metrics.contentType, lead: deployments, body: others };
+    }),
   };
   return {
     // The page has nothing in it but the question for the token, until it gets an answer from /api/status; its files

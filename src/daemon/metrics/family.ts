@@ -1,5 +1,7 @@
-/** A metric that is read, not kept: each scrape asks the status for its samples, so what is gone has no series left. */
-import { Counter, Gauge, type Registry } from 'prom-client';
+/**
+ * A metric that is read, not kept: each scrape asks the status for its samples, so what is gone has no series left. It is
+ * written here and not by prom-client, which keeps an object for each series and takes five times as long.
+ */
 import type { Status } from '../status/schema.ts';
 
 export const PREFIX = 'pilotlight_';
@@ -16,56 +18,37 @@ export interface Family {
   readonly name: string;
   readonly type: 'gauge' | 'counter';
   readonly help: string;
-  /** None when absent: then there is at most one sample. */
-  readonly labels?: readonly string[];
   readonly read: (status: Status) => readonly Sample[];
 }
 
-/** `status` tells the status that the scrape under way shows. */
-export function registerFamily(family: Family, registry: Registry, status: () => Status): void {
-  const samples = (): KnownSample[] => family.read(status()).filter((sample) => isKnown(sample));
-  registry.registerMetric(
-    family.type === 'gauge' ? readGauge(family, samples) : readCounter(family, samples),
-  );
+/** What announces a family in the Prometheus text format. */
+export function familyHead({ name, type, help }: Pick<Family, 'name' | 'type' | 'help'>): string {
+  return `# HELP ${PREFIX}${name} ${help}\n# TYPE ${PREFIX}${name} ${type}\n`;
 }
 
-function readGauge(family: Family, samples: () => KnownSample[]): Gauge {
-  return new Gauge({
-    ...configurationOf(family),
-    collect() {
-      empty(this, family);
-      for (const { labels, value } of samples()) this.set(labels, value);
-    },
-  });
+/** In the Prometheus text format; announced also without series. Of samples with the same labels the last one counts. */
+export function familyText(family: Family, status: Status): string {
+  const values = new Map<string, number>();
+  for (const { labels, value } of family.read(status))
+    if (value !== null) values.set(labelsText(labels), value);
+  let text = familyHead(family);
+  for (const [labels, value] of values) text += `${PREFIX}${family.name}${labels} ${numberText(value)}\n`;
+  return text;
 }
 
-function readCounter(family: Family, samples: () => KnownSample[]): Counter {
-  return new Counter({
-    ...configurationOf(family),
-    collect() {
-      empty(this, family);
-      for (const { labels, value } of samples()) this.inc(labels, value);
-    },
-  });
+function labelsText(labels: Labels): string {
+  const parts = Object.entries(labels).map(([name, value]) => `${name}="${escaped(String(value))}"`);
+  return parts.length === 0 ? '' : `{${parts.join(',')}}`;
 }
 
-function configurationOf({ name, help, labels = [] }: Family) {
-  return { name: PREFIX + name, help, labelNames: labels, registers: [] };
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '"': '\\"' };
+
+function escaped(value: string): string {
+  return value.replaceAll(/[\\\n"]/g, (character) => ESCAPES[character] ?? character);
 }
 
-/** A reset alone leaves a metric without labels at 0. */
-function empty(metric: Gauge | Counter, { labels = [] }: Family): void {
-  metric.reset();
-  if (labels.length === 0) metric.remove();
-}
-
-interface KnownSample {
-  readonly labels: Labels;
-  readonly value: number;
-}
-
-function isKnown(sample: Sample): sample is KnownSample {
-  return sample.value !== null;
+function numberText(value: number): string {
+  return Math.abs(value) === Infinity ? (value > 0 ? '+Inf' : '-Inf') : String(value);
 }
 
 /** One sample without labels. */

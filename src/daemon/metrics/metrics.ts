@@ -12,11 +12,18 @@ import { fleetEventMetrics, fleetFamilies } from './families/fleet.ts';
 import { logFamilies } from './families/logs.ts';
 import { processFamilies } from './families/process.ts';
 import { watchFamilies } from './families/watches.ts';
-import { registerFamily } from './family.ts';
+import { familyText, type Family } from './family.ts';
+
+/** In the Prometheus text format. */
+export interface Exposition {
+  /** Of the deployments, and most of it: numbers, and words of ours. */
+  readonly deployments: readonly Buffer[];
+  /** What has names in it that others chose, or the service. */
+  readonly others: string;
+}
 
 export interface Metrics {
-  /** In the Prometheus text format, UTF-8. */
-  exposition(): Promise<Buffer>;
+  exposition(): Promise<Exposition>;
   readonly contentType: string;
   readonly client: ClientObserver;
   readonly logMessages: (level: LogLevel, count: number) => void;
@@ -27,28 +34,33 @@ export interface Metrics {
   readonly schedulingLag: (ms: number) => void;
 }
 
+/** What the status shows. */
+const FAMILIES: readonly Family[] = [
+  ...processFamilies,
+  ...logFamilies,
+  ...watchFamilies,
+  ...fleetFamilies,
+  ...adviceFamilies,
+];
+
 /** `status` is asked once a scrape; `operations` are those that this daemon may call. */
 export function createMetrics(status: () => Status, operations: readonly OperationId[]): Metrics {
   const registry = new Registry();
   let scraped: Status | undefined;
   const shown = (): Status => (scraped ??= status());
-  for (const family of [
-    ...processFamilies,
-    ...logFamilies,
-    ...watchFamilies,
-    ...fleetFamilies,
-    ...adviceFamilies,
-  ])
-    registerFamily(family, registry, shown);
 
   return {
     async exposition() {
       const moment = status();
       scraped = moment;
-      // Every family is read before metrics() returns its promise.
-      const others = registry.metrics();
+      // Who asks for the status has done so before metrics() returns its promise.
+      const events = registry.metrics();
       scraped = undefined;
-      return Buffer.concat([...deploymentMetrics(moment), Buffer.from(await others)]);
+      const [deployments, families] = [
+        deploymentMetrics(moment),
+        FAMILIES.map((one) => familyText(one, moment)),
+      ];
+      return { deployments, others: families.join('') + (await events) };
     },
     contentType: registry.contentType,
     client: requestMetrics(registry, operations),

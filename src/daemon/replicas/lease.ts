@@ -2,7 +2,7 @@
  * A lease in Redis: one replica at a time holds it, and one that dies loses it within LEASE_MS. What is written under
  * it is fenced: a write carries the holder's token, and Redis refuses it when the lease has gone to another.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../time/clock.ts';
 import type { Redis } from './redis.ts';
 
 const LEASE_MS = 5_000;
@@ -31,6 +31,7 @@ export interface LeaseOptions {
   readonly token: string;
   /** Monotonic ms. */
   readonly now: () => number;
+  readonly clock: Pick<Clock, 'sleep'>;
   /**
    * The lease was taken; it is renewed meanwhile. When it rejects, the lease is given back and tried again; once
    * `held` says no, it must settle soon.
@@ -56,7 +57,7 @@ export interface Lease {
 }
 
 /** Above 60 lines because its short parts share one state: until when it is held, and what has begun under it. */
-export function startLease({ redis, key, token, now, onTaken, ...on }: LeaseOptions): Lease {
+export function startLease({ redis, key, token, now, clock, onTaken, ...on }: LeaseOptions): Lease {
   const stopping = new AbortController();
   let validUntil = -Infinity;
   /** Settles when the work under the lease has begun, or could not. */
@@ -136,7 +137,7 @@ export function startLease({ redis, key, token, now, onTaken, ...on }: LeaseOpti
   async function pause(ms: number): Promise<void> {
     const woken = new AbortController();
     wake = () => woken.abort();
-    await sleep(ms, undefined, { signal: AbortSignal.any([stopping.signal, woken.signal]) }).catch(() => {});
+    await clock.sleep(ms, AbortSignal.any([stopping.signal, woken.signal])).catch(() => {});
   }
 
   return {

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options/options.ts';
 import type { HistoryStore } from '../../fleet/history/store.ts';
+import { systemClock } from '../../time/clock.ts';
 import type { LogFollowing } from '../services/log-following.ts';
 import type { Status } from '../status/schema.ts';
 import { startLease } from './lease.ts';
@@ -77,6 +78,7 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
     key: keys.lease,
     token: id,
     now: () => performance.now(),
+    clock: systemClock,
     async onTaken() {
       const held = () => lease.held();
       const { isReadable, ...loaded } = await loadedState(store, held, leasing);
@@ -105,6 +107,8 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
       await options.onDenied();
       memory.saw(await store.version());
       leasing.passed();
+      // Another replica writes, and this one has nothing to.
+      writing.passed();
     },
     async onLost() {
       logger.warn({ replica: id }, 'the lease is gone; another replica may follow the logs');

@@ -9,7 +9,7 @@ import { SinkPositions } from '../../logs/spool/sink-positions.ts';
 import type { GroupProgress } from '../../logs/tail/group.ts';
 import { RecordQueue } from '../../logs/spool/record-queue.ts';
 import type { LogRecord } from '../../logs/record.ts';
-import { bytesOf, MEBIBYTE, type Dropped, type SinkStanding, type Spool } from '../../logs/spool/spool.ts';
+import { MEBIBYTE, type Dropped, type SinkStanding, type Spool } from '../../logs/spool/spool.ts';
 import { type SharedKeys } from './shared-keys.ts';
 import { LeaseLost, type Command } from './fenced-commit.ts';
 import { progressCommands, pushCommands, type SharedState, type SharedStore } from './shared-store.ts';
@@ -33,15 +33,24 @@ export interface SharedSpoolOptions {
 
 /** Of records that wait: they are in Redis too, so about this much of its memory. */
 const DEFAULT_BYTES = 32 * MEBIBYTE;
-/** Of records on their way to Redis. */
-const OUTBOX_BYTES = 8 * MEBIBYTE;
+/** Of what is on its way to Redis, windows included. */
+const OUTBOX_BYTES = 16 * MEBIBYTE;
+/**
+ * Of one commit, unless one poll brought more. What waited while Redis took nothing does not go as one command: that
+ * would have more arguments than a call may have, and hold up the lease's renewal behind it.
+ */
+const COMMIT_BYTES = 2 * MEBIBYTE;
+/** What an argument takes beside its text: about. */
+const ARGUMENT_BYTES = 32;
 /** Between two tries of a commit, ms. */
 const RETRY_MS = 200;
 
 interface Entry {
   readonly commands: readonly Command[];
-  /** Their records go to the sinks once they are committed. */
-  readonly records: readonly LogRecord[];
+  /** Records in JSON, which go to the sinks once they are committed. */
+  readonly texts: readonly string[];
+  /** Of the commands. */
+  readonly bytes: number;
 }
 
 export class SharedSpool implements Spool {
@@ -77,7 +86,7 @@ export class SharedSpool implements Spool {
   snapshot(): SharedState {
     return {
       version: this.#version,
-      records: [...this.#committed(), ...this.#outbox.flatMap(({ records }) => records)],
+      records: this.#texts().map((text) => JSON.parse(text)),
       first: this.#first,
       acknowledged: new Map(this.#positions.all.map(({ sink, acknowledged }) => [sink, acknowledged])),
       progress: new Map(this.#progress),
@@ -99,26 +108,19 @@ export class SharedSpool implements Spool {
   }
 
   append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
-    const bytes = records.reduce((sum, record) => sum + bytesOf(record), 0);
-    const limit = this.#options.maxBytes ?? DEFAULT_BYTES;
-    if (!this.#options.held()) throw new Error('another replica may follow this log now');
-    if (this.#outboxBytes > 0 && this.#outboxBytes + bytes > OUTBOX_BYTES)
-      throw new Error('Redis does not keep up');
-    const { keys } = this.#options;
+    const { keys, maxBytes = DEFAULT_BYTES, held } = this.#options;
+    if (!held()) throw new Error('another replica may follow this log now');
+    const texts = records.map((record) => JSON.stringify(record));
     const before = this.#progress.get(workergroupId);
+    const commands = [
+      ...pushCommands(keys.records, texts),
+      ...progressCommands(keys, workergroupId, progress, before),
+    ];
+    if (this.#outboxBytes > 0 && this.#outboxBytes + bytesOf(commands) > OUTBOX_BYTES)
+      throw new Error('Redis does not keep up');
     this.#progress.set(workergroupId, progress);
-    this.#outboxBytes += bytes;
-    this.#write({
-      records,
-      commands: [
-        ...pushCommands(
-          keys.records,
-          records.map((record) => JSON.stringify(record)),
-        ),
-        ...progressCommands(keys, workergroupId, progress, before),
-      ],
-    });
-    return this.#makeRoom(limit);
+    this.#write(commands, texts);
+    return this.#makeRoom(maxBytes);
   }
 
   take(sink: string): Batch | undefined {
@@ -135,19 +137,16 @@ export class SharedSpool implements Spool {
   acknowledge(sink: string, batch: Batch): void {
     this.#positions.acknowledge(sink);
     const done = Math.max(0, this.#positions.acknowledgedByAll + 1 - this.#first);
-    this.#write({
-      records: [],
-      commands: [
-        ['HSET', this.#options.keys.acknowledged, sink, String(batch.through)],
-        ...this.#removeOldest(done),
-      ],
-    });
+    this.#write([
+      ['HSET', this.#options.keys.acknowledged, sink, String(batch.through)],
+      ...this.#removeOldest(done),
+    ]);
   }
 
   standing(sink: string): SinkStanding {
     const { lag, dropped } = this.#positions.of(sink);
     // What is on its way to Redis waits for the sink too: where Redis is away, that is where the backlog is.
-    const underway = this.#outbox.reduce((sum, { records }) => sum + records.length, 0);
+    const underway = this.#outbox.reduce((sum, { texts }) => sum + texts.length, 0);
     return { lag: lag + underway, dropped };
   }
 
@@ -170,11 +169,13 @@ export class SharedSpool implements Spool {
     return this.#offset + this.#queue.newest;
   }
 
-  *#committed(): Generator<LogRecord> {
-    for (let position = this.#queue.oldest; position <= this.#queue.newest; position += 1) {
-      const text = this.#queue.textAt(position);
-      if (text !== undefined) yield JSON.parse(text);
-    }
+  /** Of every record, committed or on its way. */
+  #texts(): readonly string[] {
+    const { oldest, newest } = this.#queue;
+    const committed = Array.from({ length: newest - oldest + 1 }, (_, index) =>
+      this.#queue.textAt(oldest + index),
+    );
+    return [...committed.filter((text) => text !== undefined), ...this.#outbox.flatMap(({ texts }) => texts)];
   }
 
   /** Past the bound the oldest go, except what is on its way to a sink. */
@@ -190,7 +191,7 @@ export class SharedSpool implements Spool {
     if (gone.length === 0) return [];
     const dropped = this.#positions.missing(gone);
     this.#positions.drop(dropped);
-    this.#write({ records: [], commands: this.#removeOldest(gone.length) });
+    this.#write(this.#removeOldest(gone.length));
     return dropped;
   }
 
@@ -204,8 +205,10 @@ export class SharedSpool implements Spool {
     ];
   }
 
-  #write(entry: Entry): void {
-    this.#outbox.push(entry);
+  #write(commands: readonly Command[], texts: readonly string[] = []): void {
+    const bytes = bytesOf(commands);
+    this.#outboxBytes += bytes;
+    this.#outbox.push({ commands, texts, bytes });
     this.#committing ??= this.#commitAll().finally(() => {
       this.#committing = undefined;
     });
@@ -215,17 +218,26 @@ export class SharedSpool implements Spool {
     // One microtask later, so that what is written together is committed together.
     await Promise.resolve();
     while (this.#outbox.length > 0) {
-      const entries = [...this.#outbox];
+      const entries = this.#nextEntries();
       const written = await this.#commit(entries.flatMap(({ commands }) => commands));
       // Another replica has these records, or gets them from the service again.
       if (!written) return;
       this.#outbox.splice(0, entries.length);
-      const records = entries.flatMap((entry) => entry.records);
-      for (const record of records) this.#queue.push(JSON.stringify(record));
-      this.#outboxBytes -= records.reduce((sum, record) => sum + bytesOf(record), 0);
-      this.#positions.append(records.length);
-      if (records.length > 0) this.#wake();
+      const texts = entries.flatMap((entry) => entry.texts);
+      for (const text of texts) this.#queue.push(text);
+      this.#outboxBytes -= entries.reduce((sum, { bytes }) => sum + bytes, 0);
+      this.#positions.append(texts.length);
+      if (texts.length > 0) this.#wake();
     }
+  }
+
+  /** Those of the next commit: the oldest, and one at least. */
+  #nextEntries(): readonly Entry[] {
+    let bytes = 0;
+    const tooMany = this.#outbox.findIndex(
+      (entry, index) => (bytes += entry.bytes) > COMMIT_BYTES && index > 0,
+    );
+    return tooMany < 0 ? [...this.#outbox] : this.#outbox.slice(0, tooMany);
   }
 
   /** Tries as long as this replica holds the lease. */
@@ -248,4 +260,10 @@ export class SharedSpool implements Spool {
     }
     return false;
   }
+}
+
+function bytesOf(commands: readonly Command[]): number {
+  let bytes = 0;
+  for (const command of commands) for (const argument of command) bytes += argument.length + ARGUMENT_BYTES;
+  return bytes;
 }

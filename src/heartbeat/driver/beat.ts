@@ -62,8 +62,9 @@ function outcomeOfRefusal(error: ApiError): Outcome {
   // Whoever answered was not the service: a gateway that lost its route, a framework, a page.
   if (status === 404) return { type: 'failed', reason: 'unreadable' };
   if (status >= 500) return { type: 'failed', reason: 'server-error' };
-  if (status >= 300 && status < 400) return { type: 'failed', reason: 'redirect' };
-  return { type: 'failed', reason: status >= 200 && status < 300 ? 'rejected' : 'status' };
+  if (status >= 400) return { type: 'failed', reason: 'status' };
+  if (status >= 300) return { type: 'failed', reason: 'redirect' };
+  return { type: 'failed', reason: status >= 200 ? 'rejected' : 'status' };
 }
 
 function reasonOf(error: unknown): FailureReason {

@@ -11,7 +11,17 @@ import {
 import type { Attempt } from './state.ts';
 import type { FailureLabel, Outcome, Throttled } from './outcome.ts';
 import { expiresAt, LATENCIES_KEPT, lifeLeft } from './schedule.ts';
-import { abort, dueBy, dueNow, forget, longestSilence, newest, notify, type Draft } from './draft.ts';
+import {
+  dueBy,
+  dueNow,
+  forget,
+  giveUp,
+  longestSilence,
+  newest,
+  notify,
+  supersede,
+  type Draft,
+} from './draft.ts';
 
 /** How much of the learned spacing above its minimum is kept per accepted beat. */
 const SPACING_DECAY = 0.8;
@@ -68,7 +78,10 @@ function accept(draft: Draft, attempt: Attempt): void {
   const margin = beat.acknowledged && !madeAgain ? expiresAt(beat) - now.mono : Infinity;
   const { ttl, interval, tick, attemptTimeout, backoff } = beat.timing;
   // The others first, so that the last notice says that all is well.
-  for (const other of beat.inFlight) abort(draft, other, other.overdue ? 'timeout' : 'superseded');
+  for (const other of beat.inFlight) {
+    if (other.overdue) giveUp(draft, other);
+    else supersede(draft, other);
+  }
   notify(draft, {
     type: 'accepted',
     attempt: attempt.id,
@@ -175,7 +188,7 @@ function miss(draft: Draft, governs: boolean): void {
     if (governs) dueBy(draft, believedAt);
     return;
   }
-  for (const other of beat.inFlight) abort(draft, other, 'superseded');
+  for (const other of beat.inFlight) supersede(draft, other);
   beat.gone = true;
   beat.dueAt = Infinity;
   dueBy(draft, now.mono);

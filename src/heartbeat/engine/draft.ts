@@ -57,10 +57,19 @@ export function dueNow({ beat, now }: Draft): void {
   beat.latestAt = Math.min(beat.latestAt, now.mono);
 }
 
-/** Takes an attempt off the wire. `superseded` where it was not the attempt's fault. */
-export function abort(draft: Draft, attempt: Attempt, why: 'timeout' | 'superseded'): void {
+/** Takes an attempt off the wire that took too long. */
+export function giveUp(draft: Draft, attempt: Attempt): void {
+  abort(draft, attempt);
+  notify(draft, { type: 'failed', attempt: attempt.id, reason: 'timeout' });
+}
+
+/** Takes an attempt off the wire that is needed no more, which is not its fault. */
+export function supersede(draft: Draft, attempt: Attempt): void {
+  abort(draft, attempt);
+  notify(draft, { type: 'superseded', attempt: attempt.id });
+}
+
+function abort(draft: Draft, attempt: Attempt): void {
   forget(draft, attempt);
   draft.actions.push({ type: 'abort', attempt: attempt.id });
-  if (why === 'timeout') notify(draft, { type: 'failed', attempt: attempt.id, reason: 'timeout' });
-  else notify(draft, { type: 'superseded', attempt: attempt.id });
 }

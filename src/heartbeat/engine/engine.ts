@@ -11,7 +11,7 @@ import { keyWatch, retryDelay, type Timing } from './formulas.ts';
 import type { Action, Event, Heartbeat } from './state.ts';
 import { driftSince, CLOCK_STEP, withDrift, type Instant } from './clock-drift.ts';
 import { expiresAt, isFinal, sendAt, stateOf } from './schedule.ts';
-import { abort, beginDraft, dueNow, newest, notify, type Draft } from './draft.ts';
+import { beginDraft, dueNow, giveUp, newest, notify, supersede, type Draft } from './draft.ts';
 
 export interface Step {
   readonly beat: Heartbeat;
@@ -100,19 +100,19 @@ function giveUpOnSlowAttempts(draft: Draft): void {
     notify(draft, { type: 'overdue', attempt: attempt.id });
     beat.fresh = true;
     if (newest(draft)?.id !== attempt.id) continue;
-    for (const older of beat.inFlight.slice(0, -1)) abort(draft, older, 'timeout');
+    for (const older of beat.inFlight.slice(0, -1)) giveUp(draft, older);
     retry(draft, attempt.sentAt + attemptTimeout + retryDelay(beat.timing, beat.failures, draft.random));
     beat.failures += 1;
   }
   for (const attempt of beat.inFlight) {
-    if (now.mono >= attempt.sentAt + attemptLife) abort(draft, attempt, 'timeout');
+    if (now.mono >= attempt.sentAt + attemptLife) giveUp(draft, attempt);
   }
 }
 
 /** An overdue attempt that has not even a connection is the least promising of all that are open. */
 function evict(draft: Draft, id: number): void {
   const attempt = draft.beat.inFlight.find((candidate) => candidate.id === id);
-  if (attempt?.overdue) abort(draft, attempt, 'timeout');
+  if (attempt?.overdue) giveUp(draft, attempt);
 }
 
 function send(draft: Draft, heldUntil: number): void {
@@ -173,7 +173,7 @@ function retime(draft: Draft, timing: Timing): void {
 
 /** An answer that is still awaited would only lengthen a life that nobody needs. */
 function release(draft: Draft): void {
-  for (const attempt of draft.beat.inFlight) abort(draft, attempt, 'superseded');
+  for (const attempt of draft.beat.inFlight) supersede(draft, attempt);
   draft.beat.released = true;
 }
 
@@ -193,7 +193,7 @@ function relight(draft: Draft): void {
 }
 
 function stop(draft: Draft): void {
-  for (const attempt of draft.beat.inFlight) abort(draft, attempt, 'superseded');
+  for (const attempt of draft.beat.inFlight) supersede(draft, attempt);
   draft.beat.state = 'stopped';
 }
 

@@ -28,16 +28,17 @@ export function checkTiming(choice: TimingChoice): TimingProblem | undefined {
       message: `an interval of ${seconds(interval)} is below ${seconds(MIN_SPACING)}, the shortest time between two heartbeats`,
     };
   }
-  if (ttl === undefined || leavesRoom(ttl, interval === 'auto' ? autoInterval(ttl) : interval))
-    return undefined;
+  if (ttl === undefined) return undefined;
+  const chosen = interval === 'auto' ? autoInterval(ttl) : interval;
+  if (leavesRoom(ttl, chosen)) return undefined;
 
   const longest = Math.floor(longestInterval(ttl));
-  if (interval !== 'auto' && longest >= autoInterval(ttl)) {
+  if (longest >= autoInterval(ttl)) {
     return {
       change: 'interval',
-      got: interval,
+      got: chosen,
       atMost: longest,
-      message: `an interval of ${seconds(interval)} leaves no time to recover before a TTL of ${seconds(ttl)}: use auto, or at most ${seconds(longest)}`,
+      message: `an interval of ${seconds(chosen)} leaves no time to recover before a TTL of ${seconds(ttl)}: use auto, or at most ${seconds(longest)}`,
     };
   }
   const shortest = shortestTtl();

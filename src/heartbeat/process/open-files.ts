@@ -6,19 +6,19 @@ const FILES_BESIDE_ATTEMPTS = 128;
 const LEAST_ATTEMPTS = 32;
 const MOST_ATTEMPTS = 512;
 
-/** Attempts that may be under way, overdue ones included. */
-export function attemptsAtOnce(openFiles: number | undefined = openFileLimit()): number {
-  const left = (openFiles ?? Infinity) - FILES_BESIDE_ATTEMPTS;
+/** Attempts that may be under way, overdue ones included. `readLimits` is proc_pid_limits(5) of this process. */
+export function attemptsAtOnce(
+  readLimits: () => string = () => readFileSync('/proc/self/limits', 'utf8'),
+): number {
+  const left = openFileLimit(readLimits) - FILES_BESIDE_ATTEMPTS;
   return Math.min(MOST_ATTEMPTS, Math.max(LEAST_ATTEMPTS, left));
 }
 
-/** The soft limit (ulimit -n); undefined where the system does not tell. */
-function openFileLimit(): number | undefined {
+/** The soft limit (ulimit -n); Infinity where there is none, or where the system does not tell. */
+function openFileLimit(readLimits: () => string): number {
   try {
-    const limits = readFileSync('/proc/self/limits', 'utf8');
-    const soft = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1]);
-    return Number.isNaN(soft) ? undefined : soft;
+    return Number(/^Max open files\s+(\d+)/m.exec(readLimits())?.[1] ?? Infinity);
   } catch {
-    return undefined;
+    return Infinity;
   }
 }

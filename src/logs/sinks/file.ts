@@ -14,7 +14,7 @@ import { dirname } from 'node:path';
 import { makePrivateFolder } from '../../storage/private-folder.ts';
 import type { Batch } from '../spool/batch.ts';
 import { Archives, syncDirectory } from './archives.ts';
-import { endTornLine, indexOfLastLine } from './last-record.ts';
+import { endTornLine, hasTornEnd, indexOfLastLine } from './last-record.ts';
 import { openRegular } from './regular-file.ts';
 import { ALL_ACCEPTED, type Acceptance, type Sink } from './sink.ts';
 
@@ -28,7 +28,7 @@ export interface FileSinkOptions {
   readonly onUntidy: (error: unknown) => void;
 }
 
-const { O_APPEND, O_CREAT, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_RDWR } = constants;
 
 export function fileSink(options: FileSinkOptions): Sink {
   return new FileSink(options);
@@ -87,7 +87,7 @@ class FileSink implements Sink {
     let mode: number | undefined;
     for (let at = from; at < lines.length;) {
       signal.throwIfAborted();
-      await using file = await openRegular(path, O_WRONLY | O_APPEND | O_CREAT);
+      await using file = await openRegular(path, O_RDWR | O_APPEND | O_CREAT);
       if (mode !== undefined) await file.chmod(mode);
       mode = undefined;
       const count = await this.#appendWhatFits(file, lines, at);
@@ -103,13 +103,15 @@ class FileSink implements Sink {
   /** @returns How many lines; 0 when the file is full. */
   async #appendWhatFits(file: FileHandle, lines: readonly string[], from: number): Promise<number> {
     const { size } = await file.stat();
-    let [to, bytes] = [from, size];
+    // Others may have cut the file since it was written last, or written a line without an end.
+    const end = (await hasTornEnd(file, size)) ? '\n' : '';
+    let [to, bytes] = [from, size + end.length];
     for (; to < lines.length; to++) {
       bytes += Buffer.byteLength(lines[to] ?? '');
       if (bytes > this.#options.maxBytes && (size > 0 || to > from)) break;
     }
     if (to === from) return 0;
-    await file.appendFile(lines.slice(from, to).join(''));
+    await file.appendFile(end + lines.slice(from, to).join(''));
     await file.datasync();
     if (size === 0) await syncDirectory(this.#options.path);
     return to - from;

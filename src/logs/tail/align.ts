@@ -71,7 +71,7 @@ export function align(window: LineWindow, tail: HashedLines, facts: TailFacts): 
 export function candidates(window: LineWindow, tail: HashedLines): number[] {
   const [taken, seen] = [window.hashes, tail.hashes];
   const agreedBefore = runLengths(taken, seen);
-  const first = tail.lines[0]?.replace(BROKEN_START, '');
+  const [first] = tail.lines;
   const lineTaken = lineReader(window);
   const found: number[] = [];
   for (let at = 1; at <= seen.length; at++) {
@@ -101,10 +101,13 @@ export function isEvident(hashes: Float64Array, start: number, end: number): boo
   return indexOfDistinct(hashes, start, end) !== undefined;
 }
 
-export function beginsWith(tail: HashedLines, window: LineWindow): boolean {
-  const { hashes } = window;
-  return tail.hashes.length >= hashes.length && hashes.every((hash, index) => tail.hashes[index] === hash);
+export function beginsWith(longer: Hashed, { hashes }: Hashed): boolean {
+  return (
+    longer.hashes.length >= hashes.length && hashes.every((hash, index) => longer.hashes[index] === hash)
+  );
 }
+
+type Hashed = Pick<LineWindow, 'hashes'>;
 
 /**
  * For each index, the length of the longest run from there that equals the beginning (Gusfield 1997, 1.4).
@@ -120,8 +123,9 @@ function zFunction(symbols: Float64Array): Int32Array {
   return z;
 }
 
-function isEndOf(cut: string | undefined, line: string | undefined): boolean {
-  return cut !== undefined && line !== undefined && line.endsWith(cut);
+/** Whether the first line of a tail may be that line, cut. */
+export function isEndOf(cut: string | undefined, line: string | undefined): boolean {
+  return cut !== undefined && line !== undefined && line.endsWith(cut.replace(BROKEN_START, ''));
 }
 
 function continues(at: number, tail: readonly string[], { pending, unended }: TailFacts): boolean {

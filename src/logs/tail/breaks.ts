@@ -4,7 +4,7 @@ import { afterPending, partingLine, pendingLine } from './last-line.ts';
 import { isOnlyOne, type HashedLines } from './line-hash.ts';
 import type { Gap } from '../record.ts';
 import { extended, linesFrom, NOTHING, type Reading, type Stream, type Taken } from './stream.ts';
-import { linesKnown } from './view/past.ts';
+import { linesFollowed, linesKnown } from './view/past.ts';
 import { emptyWindow, lineReader, nextPlace, rewrittenFrom } from './window.ts';
 
 /** The first line of the tail may be cut: it counts as lost, unless it is the end of the last one known. */
@@ -19,19 +19,25 @@ export function overrun(stream: Stream, reading: Reading, seen: HashedLines): Ta
   const lost_estimate = Math.max(1, Math.round(reading.expected ?? 0) - seen.lines.length + 1);
   // Where the service ends its lines, a pending one was only a part of one, which is out of reach now.
   const parting = stream.endsLines || isNext ? undefined : partingLine(pending);
-  const fresh = linesFrom(seen, 1);
+  const fresh = linesFrom(seen, reading.text.isTopWhole === true ? 0 : 1);
   // One line is too little to go on from; but if it is the last one known, nothing was lost.
   const end = window.hashes.length - 1;
   const isLast =
     seen.hashes[0] === window.hashes[end] && isOnlyOne(seen.hashes, 0) && isOnlyOne(window.hashes, end);
   const gap: Gap = { reason: isLast ? 'ambiguous' : 'overrun', lost_min, lost_estimate };
-  const broken = restarted(stream, reading, fresh, { gap, parting, whole: false });
-  if (isNext) return { ...broken, ...afterPending(pending, fresh.lines) };
-  const known = linesKnown(reading.past ?? [], window, seen.hashes);
-  if (known === 0) return broken;
+  const { past = [], isPassed = false } = reading;
+  const known = linesKnown(past, window, fresh.hashes);
+  const followed = isPassed ? linesFollowed(past, fresh.hashes.subarray(known)) : 0;
+  const broken: Taken = isPassed
+    ? { kind: 'taken', stream, gap, lines: fresh.lines, passed: fresh.hashes }
+    : restarted(stream, reading, fresh, { gap, parting, whole: false });
+  if (isNext && !isPassed) return { ...broken, ...afterPending(pending, fresh.lines) };
+  const again = known + followed;
+  if (again === 0) return broken;
   // Under a late line, or after answers of which nobody knows which was the newer, they are those lines again.
-  const doubt: Gap = { reason: 'ambiguous', lost_min: 0, lost_estimate: known };
-  return { ...broken, gap: { ...gap, lost_min: 0 }, doubt, lines: fresh.lines.slice(known) };
+  const doubt: Gap = { reason: 'ambiguous', lost_min: 0, lost_estimate: again };
+  const lines = fresh.lines.slice(known, fresh.lines.length - followed);
+  return { ...broken, gap: { ...gap, lost_min: 0 }, doubt, lines };
 }
 
 /** Nothing more will come of a pending line: it was what a process said last. */

@@ -20,8 +20,9 @@ import type {
   TextPoll,
 } from './poll/group-state.ts';
 import { pacedBy, pollAfter } from './poll/pacing.ts';
-import { passed, pastAfter, readTexts, type Readings } from './poll/reading.ts';
+import { pastAfter, readTexts, type Readings } from './poll/reading.ts';
 import { afterTooLarge } from './poll/too-large.ts';
+import { endsIn, hasAll, withWholeTop } from './poll/unsettled.ts';
 import { CLOSE_INTERVAL_MS, FIRST_PACE, MAX_TAIL, MIN_INTERVAL_MS, quietInterval } from './rate.ts';
 import type { Insufficient, Stream } from './stream.ts';
 import { readText } from './tail-text.ts';
@@ -118,11 +119,14 @@ function quiet(state: GroupState, { now }: PollResult): Step {
 
 function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult, bodies: Bodies): Step {
   const texts = bodies.map(([level, body]) => [level, readText(body)] as const);
-  const poll: TextPoll = { tail: asked, now, roundTripMs, texts };
-  const state = answered(before, poll, bodies);
-  const recovering = recoveringTail(state, poll);
+  const answer: TextPoll = { tail: asked, now, roundTripMs, texts };
+  const state = answered(before, answer, bodies);
+  const recovering = recoveringTail(state, answer);
   // What a later one shows as well stands in it: by itself it would break with what was before.
-  const apart = (state.progress.unsettled ?? []).filter((one) => !hasAll(poll, one));
+  const { unsettled = [] } = state.progress;
+  const within = unsettled.filter((one) => hasAll(answer, one));
+  const poll = withWholeTop(answer, within);
+  const apart = unsettled.filter((one) => !within.includes(one));
   const told = withUnsettled(state, [...apart, poll]);
   const kept = asked < LEAST_SETTLED ? state : told;
   if (recovering > asked) return again(before, kept, recovering);
@@ -132,26 +136,15 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
     return settle(told, riskOf(readings) === NO_RISK ? now - LONGEST_KEPT_MS : now);
   }
   const { tail, isNeeded } = readings;
-  return again(before, { ...(isNeeded ? kept : state), widened: { tail, isNeeded } }, tail);
+  // Of several levels one may be an older view now, and another one in the next answer.
+  const isKept = isNeeded || texts.length > 1;
+  return again(before, { ...(isKept ? kept : state), widened: { tail, isNeeded } }, tail);
 }
 
 /** At once, and for more. What is kept meanwhile is stored, unless there is nothing yet that it would follow. */
 function again(before: GroupState, state: GroupState, tail: number): Step {
   const moved = state.begun && state.progress.unsettled !== before.progress.unsettled;
   return { state: { ...state, failures: 0 }, records: [], moved, next: { tail, delayMs: 0 } };
-}
-
-/** Whether a poll brought what another one did, whose first lines may be cut. */
-function hasAll({ texts }: TextPoll, other: TextPoll): boolean {
-  const later = new Map(texts);
-  return other.texts.every(([level, { lines }]) => {
-    const text = later.get(level);
-    return text !== undefined && asBlock(text.lines).includes(asBlock(lines.slice(1)));
-  });
-}
-
-function asBlock(lines: readonly string[]): string {
-  return `\n${lines.map((line) => `${line}\n`).join('')}`;
 }
 
 function withUnsettled(
@@ -169,27 +162,29 @@ function withUnsettled(
  */
 function settle(before: GroupState, until = Infinity): Step {
   let step = again(before, withUnsettled(before, undefined), fittingTail(before.progress));
-  const left = [...(before.progress.unsettled ?? [])];
+  let left = [...(before.progress.unsettled ?? [])];
   while (left.length > 0) {
     const { state } = step;
     const risks = left.map((one) => riskOf(readTexts(state, one, one.tail)));
     const least = Math.min(...risks);
     if (least > NO_RISK && left.every(({ now }) => now > until)) break;
-    const [kept] = left.splice(risks.indexOf(least), 1);
-    if (kept === undefined) break;
+    const first = left[risks.indexOf(least)];
+    if (first === undefined) break;
+    // Where all lose lines, the one that reaches further up loses fewer.
+    const higher = least === LOSS ? left.find((one) => one !== first && endsIn(one, first)) : undefined;
+    const kept = higher ?? first;
+    left = left.filter((one) => one !== kept);
     const poll = { ...kept, now: Math.max(kept.now, state.takenAt ?? -Infinity) };
-    const readings = readTexts(state, poll, poll.tail);
-    if (readings.kind !== 'read') continue;
     const isPassed = state.broughtAt !== undefined && kept.now <= state.broughtAt;
-    const { records, moved, ...next } = (isPassed ? takePassed : take)(state, poll, readings);
+    const readings = readTexts(state, { ...poll, isPassed }, poll.tail);
+    if (readings.kind !== 'read') continue;
+    const { records, moved, ...next } = take(state, poll, readings);
+    // What continues the lines known has all that is new of those that end within it.
+    const isWithin = readings.taken.every(([, { gap }]) => gap === undefined);
+    if (isWithin) left = left.filter((one) => !endsIn(one, kept));
     step = { ...next, records: [...step.records, ...records], moved: step.moved || moved };
   }
   return left.length > 0 ? { ...step, state: withUnsettled(step.state, left), moved: true } : step;
-}
-
-function takePassed(before: GroupState, poll: TextPoll, all: Readings): Step {
-  const { state, readings } = passed(before, all, poll.now);
-  return take(state, poll, readings);
 }
 
 /** What to take an answer costs: nothing, certainty, or the lines that it does not reach. */

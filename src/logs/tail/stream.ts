@@ -54,8 +54,12 @@ export interface Reading {
    * that are not in the tail, a reset all of them. Undefined while no rate is known.
    */
   readonly expected: number | undefined;
+  /** Milliseconds since the last answer was taken. */
+  readonly sinceMs?: number | undefined;
   /** What slid out of the window lately. */
   readonly past?: Past | undefined;
+  /** It came before the last one that brought lines. */
+  readonly isPassed?: boolean;
 }
 
 /** A wider tail would tell more than this one: ask again before taking anything. */
@@ -84,6 +88,8 @@ export interface Taken {
   readonly gap?: Gap;
   /** A second gap, after that one. */
   readonly doubt?: Gap;
+  /** Hashes of lines that stand before those of the window, joined to nothing: the log goes on from where it was. */
+  readonly passed?: Float64Array;
   /** How many lines before the tail's end the first late one stood. */
   readonly lateDepth?: number;
   /**
@@ -97,7 +103,7 @@ export interface Taken {
 export const EMPTY_STREAM: Stream = { window: EMPTY_WINDOW, whole: true, endsLines: false };
 
 /** Milliseconds. A line that comes later than that is not looked for. */
-const LATE_MS = 60_000;
+export const LATE_MS = 60_000;
 
 /** No lines. */
 export const NOTHING = hashed([]);

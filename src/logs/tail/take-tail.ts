@@ -12,6 +12,7 @@ import type { Gap } from '../record.ts';
 import {
   EMPTY_STREAM,
   extended,
+  LATE_MS,
   linesFrom,
   NOTHING,
   withDeparted,
@@ -25,9 +26,12 @@ import {
 } from './stream.ts';
 import { hasShrunk, isFull, standalone, textSize, type TailText } from './tail-text.ts';
 import { isFormerView } from './view/former.ts';
-import { endsInPast } from './view/past.ts';
+import { endsAtTop, endsInPast, passedWithin } from './view/past.ts';
 import { explainedLines, judge, type Verdict } from './view/verdict.ts';
 import { lineReader, rewrittenFrom } from './window.ts';
+
+/** Of a tail, from its first line, which may be cut, to the window's last one: too few to join the two. */
+const WEAK_LINES = 3;
 
 /**
  * The first sight of a stream: everything that the service still has. Of a full tail the first line may be cut. It is
@@ -64,6 +68,7 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
     whole: known.whole === true,
     shrunk: hasShrunk(text, known),
     expected: reading.expected ?? 0,
+    settled: (reading.sinceMs ?? 0) > LATE_MS,
     pending: pending?.text,
     unended: text.unended,
   };
@@ -90,6 +95,8 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       const isNewDoubt = verdict.doubt > 0 && stream.doubted !== true;
       if (isNewDoubt && widerTellsMore)
         return { kind: 'insufficient', tail: Math.min(widest, 2 * tail), isNeeded: true };
+      if (verdict.doubt > 0 && full && at <= WEAK_LINES && pending === undefined)
+        return overrun(stream, reading, seen);
       const vanished = !full && verdict.older > 0;
       // However its lines repeat, another log would not have come to so many by now: the service gives no more.
       const isSameLog = text.lines.length > EVIDENT_LINES + 2 * (reading.expected ?? Infinity);
@@ -107,6 +114,10 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       };
     }
     case 'merged': {
+      const begun = stream.held?.other;
+      // It goes on from a log that may have begun since, and lacks too much of the one known: so that one did begin.
+      if (!full && verdict.missing >= EVIDENT_LINES && begun !== undefined && isOneLog(begun, text))
+        return reset(stream, reading, seen);
       const lateDepth = seen.lines.length - (verdict.fresh[0] ?? seen.lines.length);
       const taken = { ...merged(stream, reading, seen, verdict), lateDepth };
       return full || verdict.gone > 0 ? taken : cutOff(taken, size, verdict.older);
@@ -130,7 +141,11 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       return isAnother ? reset(stream, reading, seen) : truncated(stream, reading, verdict.left);
     }
     case 'broke': {
-      if (endsInPast(reading.past ?? [], window, full ? seen.hashes.subarray(1) : seen.hashes)) {
+      const { past = [], isPassed = false } = reading;
+      const whole = full ? seen.hashes.subarray(1) : seen.hashes;
+      // Nothing stands above the first lines of the log.
+      const isAbove = stream.whole !== true && endsAtTop(past, window, whole, isPassed);
+      if (isAbove || endsInPast(past, window, whole)) {
         const held = heldOnce(stream.held, now);
         if (!isOver(held, now)) return { kind: 'held', stream: { ...stream, held } };
       }
@@ -174,8 +189,16 @@ function continued(stream: Stream, reading: Reading, fresh: HashedLines, isDoubt
     kind: 'taken',
     stream: isMissing ? withDeparted(next, stream.pending, now) : next,
     ...(parting !== undefined && { parting }),
-    ...delivered,
+    ...withoutPassed(delivered, passedWithin(reading.past ?? [], stream.window, fresh.hashes)),
   };
+}
+
+/** What an older answer showed first was delivered then, and what stands above that was counted as lost. */
+function withoutPassed(delivered: Delivered, passed: ReturnType<typeof passedWithin>): Delivered {
+  const { lines, continues } = delivered;
+  if (passed === undefined || (continues ?? -1) >= passed.from) return delivered;
+  const begun = continues === undefined ? [] : lines.slice(continues, continues + 1);
+  return { lines: [...begun, ...lines.slice(passed.to)], ...(continues !== undefined && { continues: 0 }) };
 }
 
 /** What late lines bring, of which one may be the last line that was delivered, or one that was before. */

@@ -25,7 +25,7 @@ const SEED = {
   ],
 };
 
-test('each --load takes the place of the load that its endpoint has in the seed, and the rest stays', async () => {
+test.concurrent('each --load takes the place of the load that its endpoint has in the seed, and the rest stays', async () => {
   using folder = temporaryFolder();
   const [seed, trace] = [join(folder.path, 'seed.json'), join(folder.path, 'requests.csv')];
   writeFileSync(seed, JSON.stringify(SEED));
@@ -49,12 +49,12 @@ test('each --load takes the place of the load that its endpoint has in the seed,
   expect([await program.exit, program.stderr()]).toEqual([0, '']);
 });
 
-test('without a seed file the load comes to an endpoint of the default seed', async () => {
+test.concurrent('without a seed file the load comes to an endpoint of the default seed', async () => {
   await using program = startPilotlight(['emulator', '--load', 'chat=constant:500']);
   expect(await shown(program, 'chat')).toMatchObject({ load: { shape: 'constant', rate: 500 } });
 });
 
-test.each([
+test.concurrent.each([
   ['nobody=constant:5', 'error: --load: endpoint: got "nobody"; allowed: chat'],
   ['chat=constant:fast', 'error: --load chat=constant:fast: rate: got "fast"; allowed: '],
 ])('--load %s is refused before anything listens: %s', async (load, message) => {

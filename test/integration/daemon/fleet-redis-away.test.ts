@@ -81,13 +81,13 @@ describeWith(
       const looks = () => emulator.journal.entries({ operation: 'endpointGroups.workers' });
       const replicas = [await start(), await start()] as const;
       try {
-        await until(() => looks().length >= 3);
+        await until(() => looks().length >= 2);
         const [first] = replicas;
         const isFirst = (await statusOf(first)).fleet.samples;
         const [holder, standby] = isFirst ? replicas : ([replicas[1], first] as const);
         await outage.begin(server);
         const before = looks().length;
-        await until(() => looks().length >= before + 4);
+        await until(() => looks().length >= before + 3);
         // It is seen as before, and so is what it cannot store; the other is blind, as it was.
         const { fleet } = await statusOf(holder);
         expect(fleet).toMatchObject({

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startLease, type Lease } from '../../../src/daemon/replicas/lease.ts';
 import { connectRedis, type Redis } from '../../../src/daemon/replicas/redis.ts';
+import { systemClock } from '../../../src/time/clock.ts';
 import { until } from '../../support/daemon.ts';
 import { describeWith } from '../../support/optional.ts';
 import { hasRedis, startRedis, type RedisServer } from '../../support/redis.ts';
@@ -31,6 +32,7 @@ describeWith(
       key,
       token,
       now: () => performance.now(),
+      clock: systemClock,
       onTaken: begin,
       onRenewed: async () => {},
       onDenied: async () => {},

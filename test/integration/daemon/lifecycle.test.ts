@@ -26,7 +26,7 @@ async function reload(adminUrl: string): Promise<{ status: number; problems: str
   return { status: answer.status, problems };
 }
 
-describe('probes', () => {
+describe.concurrent('probes', () => {
   test('look at the daemon alone: all are well though the service refuses everything', async () => {
     await using emulator = await startEmulator();
     await emulator.faults.add({ kind: 'refused' });
@@ -70,7 +70,7 @@ describe('probes', () => {
   });
 });
 
-describe('a reload', () => {
+describe.concurrent('a reload', () => {
   test('that changes nothing keeps counters, schedule and the log level set at run time', async () => {
     await using emulator = await startEmulator();
     await using daemon = await startDaemonProcess({
@@ -138,7 +138,7 @@ describe('a reload', () => {
   });
 });
 
-test('secrets in files are read again when the files change, without a refusal before or after', async () => {
+test.concurrent('secrets in files are read again when the files change, without a refusal before or after', async () => {
   using folder = temporaryFolder();
   const [key, token] = [join(folder.path, 'key'), join(folder.path, 'token')];
   writeFileSync(key, 'key-1\n');
@@ -174,7 +174,7 @@ test('secrets in files are read again when the files change, without a refusal b
   expect(daemon.stderr()).not.toMatch(/key-[12]|token-[12]/);
 });
 
-test('a stderr that nobody reads does not hold up the end', async () => {
+test.concurrent('a stderr that nobody reads does not hold up the end', async () => {
   await using emulator = await startEmulator();
   await using daemon = await startDaemonProcess({
     API_KEY: emulator.apiKey,
@@ -195,7 +195,7 @@ describeWith(
   hasCommand('systemd-notify', '--version') && hasCommand('perl', '-v'),
   'apt-get install systemd perl',
 )('as a service of Type=notify', () => {
-  test('it says when it is ready, alive, reloading and stopping, and nothing while it hangs', async () => {
+  test.concurrent('it says when it is ready, alive, reloading and stopping, and nothing while it hangs', async () => {
     await using socket = await startNotifySocket();
     await using emulator = await startEmulator();
     await using daemon = await startDaemonProcess(
@@ -224,7 +224,7 @@ describeWith(
     await until(() => count(/^STOPPING=1/) === 1);
   });
 
-  test('without NOTIFY_SOCKET, or with a watchdog meant for another process, it says nothing of its life', async () => {
+  test.concurrent('without NOTIFY_SOCKET, or with a watchdog meant for another process, it says nothing of its life', async () => {
     await using socket = await startNotifySocket();
     await using emulator = await startEmulator();
     await using daemon = await startDaemonProcess(

@@ -24,7 +24,7 @@ function sinks(folder: string, receiver: OtlpReceiver) {
   };
 }
 
-describe('stdout, file and OTLP together', () => {
+describe.concurrent('stdout, file and OTLP together', () => {
   test('each gets every line once, at its own speed: one that is down keeps no other waiting', async () => {
     using folder = temporaryFolder();
     await using receiver = await startOtlpReceiver();
@@ -94,7 +94,7 @@ describe('stdout, file and OTLP together', () => {
   });
 });
 
-test('a wrong address loses nothing, and is an error in the log', async () => {
+test.concurrent('a wrong address loses nothing, and is an error in the log', async () => {
   using folder = temporaryFolder();
   await using receiver = await startOtlpReceiver();
   receiver.decide = () => ({ status: 404 });
@@ -121,7 +121,7 @@ test('a wrong address loses nothing, and is an error in the log', async () => {
   );
 });
 
-test('a receiver that asks for a token gets it, and nobody else does', async () => {
+test.concurrent('a receiver that asks for a token gets it, and nobody else does', async () => {
   using folder = temporaryFolder();
   await using receiver = await startOtlpReceiver();
   receiver.decide = ({ authorization }) =>
@@ -147,7 +147,7 @@ test('a receiver that asks for a token gets it, and nobody else does', async () 
   expect(receiver.records.map(({ body }) => body)).toEqual(numbered(10));
 });
 
-test('lines of any bytes come through every sink, and around them none is lost', async () => {
+test.concurrent('lines of any bytes come through every sink, and around them none is lost', async () => {
   using folder = temporaryFolder();
   await using receiver = await startOtlpReceiver();
   await using service = await startRawLogServer();
@@ -202,7 +202,7 @@ test('lines of any bytes come through every sink, and around them none is lost',
   ]);
 });
 
-test('what only the file and OTLP sinks need is not loaded without them', () => {
+test.concurrent('what only the file and OTLP sinks need is not loaded without them', () => {
   expect(loadedByDaemon('')).toBe('false');
   expect(loadedByDaemon(`await import('${root}src/logs/sinks/otlp.ts');`)).toBe('true');
 });

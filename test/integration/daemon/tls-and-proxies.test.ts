@@ -65,7 +65,7 @@ describeWith(
   hasCommand('openssl', 'version'),
   'apt-get install openssl',
 )('a service with a private CA', () => {
-  test('is reached with NODE_EXTRA_CA_CERTS; without it the status says what is missing', async () => {
+  test.concurrent('is reached with NODE_EXTRA_CA_CERTS; without it the status says what is missing', async () => {
     await using network = await startNetwork();
     const address = `https://127.0.0.1:${network.front.port}`;
     await using trusting = await network.start(address, { NODE_EXTRA_CA_CERTS: network.ca.file });
@@ -78,7 +78,7 @@ describeWith(
     expect((await deployment(wary))?.last_error).toContain('NODE_EXTRA_CA_CERTS');
   });
 
-  test('a certificate for another name is refused', async () => {
+  test.concurrent('a certificate for another name is refused', async () => {
     await using network = await startNetwork();
     await using front = await startTlsFront(network.ca.issue('elsewhere.example'), network.emulator.port);
     await using daemon = await network.start(`https://127.0.0.1:${front.port}`, {
@@ -88,7 +88,7 @@ describeWith(
     expect(network.emulator.journal.count({ operation: 'deployments.heartbeat' })).toBe(0);
   });
 
-  test('is reached through HTTPS_PROXY, which goes away and comes back', async () => {
+  test.concurrent('is reached through HTTPS_PROXY, which goes away and comes back', async () => {
     await using network = await startNetwork();
     const { proxy } = network;
     await using daemon = await network.start(`https://${NAME}`, {
@@ -107,7 +107,7 @@ describeWith(
     expect(daemon.stderr()).not.toContain('s3cret');
   });
 
-  test('a proxy that never answers a CONNECT does not hold up the end', async () => {
+  test.concurrent('a proxy that never answers a CONNECT does not hold up the end', async () => {
     await using network = await startNetwork();
     network.proxy.mode = 'hang';
     await using daemon = await network.start(`https://${NAME}`, { HTTPS_PROXY: network.proxy.url });
@@ -117,7 +117,7 @@ describeWith(
   });
 });
 
-test('a plain service is reached through HTTP_PROXY, by its whole address', async () => {
+test.concurrent('a plain service is reached through HTTP_PROXY, by its whole address', async () => {
   await using emulator = await startEmulator();
   await using proxy = await startForwardProxy({ tls: 1, http: emulator.port });
   await using daemon = await startDaemonProcess(
@@ -128,7 +128,7 @@ test('a plain service is reached through HTTP_PROXY, by its whole address', asyn
   expect(proxy.requests).toContain(`POST http://${NAME}/api/v0/deployment/42/heartbeat`);
 });
 
-test('NO_PROXY goes straight to what it names', async () => {
+test.concurrent('NO_PROXY goes straight to what it names', async () => {
   await using emulator = await startEmulator();
   await using proxy = await startForwardProxy({ tls: 1, http: 1 });
   await using daemon = await startDaemonProcess(
@@ -139,7 +139,7 @@ test('NO_PROXY goes straight to what it names', async () => {
   expect(proxy.requests).toEqual([]);
 });
 
-test('a proxy or certificate file that cannot be is said at start, without the password', async () => {
+test.concurrent('a proxy or certificate file that cannot be is said at start, without the password', async () => {
   await using program = startPilotlight(['check'], {
     ...NO_PROXIES,
     PILOTLIGHT_API_KEY: 'k',

@@ -58,6 +58,15 @@ async function restarts({ url }: DaemonProcess): Promise<number> {
   return Number(/^pilotlight_daemon_restarts_total (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
 }
 
+/** What makes a daemon trouble itself, once. */
+function troubled(folder: string, trouble: string): Record<string, string> {
+  return {
+    NODE_OPTIONS: `--import ${root}test/support/daemon-trouble.js`,
+    TROUBLE: trouble,
+    TROUBLE_FILE: join(folder, 'happened'),
+  };
+}
+
 describe('the heart goes on, and the daemon is started again, when the daemon', () => {
   test.concurrent.each(['SIGKILL', 'SIGSTOP', 'SIGABRT'] as const)(
     'gets %s',
@@ -76,40 +85,46 @@ describe('the heart goes on, and the daemon is started again, when the daemon', 
     },
   );
 
-  // One after the other: each of them has three processes, and one of these takes all it can get.
-  test.each(['spin', 'resident memory', 'heap memory', 'exit'])(
-    'meets trouble by itself: %s',
-    { timeout: 180_000 }, // a heap of hundreds of MB is filled first, by a process that shares two cores
-    async (trouble) => {
+  async function meets(trouble: string): Promise<void> {
+    using folder = temporaryFolder();
+    await using emulator = await startEmulator({ seed });
+    await using _twin = await startDaemonProcess(settings(emulator, TWIN));
+    await using program = await startDaemonProcess(
+      settings(emulator, DISTURBED),
+      troubled(folder.path, trouble),
+    );
+    await program.seen(/the daemon ended and is started again/);
+    await program.seen(/pilotlight started[\s\S]*pilotlight started/);
+    await beatOn(emulator, 2);
+    expectNoneMissed(emulator);
+  }
+
+  test.concurrent('exits by itself', { timeout: 60_000 }, () => meets('exit'));
+
+  test.concurrent(
+    'throws what no clone can hold: it is said, and nothing ends',
+    { timeout: 60_000 },
+    async () => {
       using folder = temporaryFolder();
       await using emulator = await startEmulator({ seed });
       await using _twin = await startDaemonProcess(settings(emulator, TWIN));
-      await using program = await startDaemonProcess(settings(emulator, DISTURBED), {
-        NODE_OPTIONS: `--import ${root}test/support/daemon-trouble.js`,
-        TROUBLE: trouble,
-        TROUBLE_FILE: join(folder.path, 'happened'),
-      });
-      await program.seen(/the daemon ended and is started again/);
-      await program.seen(/pilotlight started[\s\S]*pilotlight started/);
+      await using program = await startDaemonProcess(
+        settings(emulator, DISTURBED),
+        troubled(folder.path, 'throw'),
+      );
+      await program.seen(/a fault that ends nothing.*please report this/);
+      expect(await restarts(program)).toBe(0);
       await beatOn(emulator, 2);
       expectNoneMissed(emulator);
     },
   );
 
-  test('throws what no clone can hold: it is said, and nothing ends', { timeout: 60_000 }, async () => {
-    using folder = temporaryFolder();
-    await using emulator = await startEmulator({ seed });
-    await using _twin = await startDaemonProcess(settings(emulator, TWIN));
-    await using program = await startDaemonProcess(settings(emulator, DISTURBED), {
-      NODE_OPTIONS: `--import ${root}test/support/daemon-trouble.js`,
-      TROUBLE: 'throw',
-      TROUBLE_FILE: join(folder.path, 'happened'),
-    });
-    await program.seen(/a fault that ends nothing.*please report this/);
-    expect(await restarts(program)).toBe(0);
-    await beatOn(emulator, 2);
-    expectNoneMissed(emulator);
-  });
+  // One after the other: each of them has three processes, and one of these takes all it can get.
+  test.each(['spin', 'resident memory', 'heap memory'])(
+    'meets trouble by itself: %s',
+    { timeout: 180_000 }, // a heap of hundreds of MB is filled first, by a process that shares two cores
+    meets,
+  );
 });
 
 describe.concurrent('what the world withholds from the daemon does not end the program', () => {
@@ -189,7 +204,7 @@ describe.concurrent('what the world withholds from the daemon does not end the p
   });
 });
 
-describe('a configuration that only the daemon reads', () => {
+describe.concurrent('a configuration that only the daemon reads', () => {
   test('switches a feature off, loudly, and the rest goes on', { timeout: 60_000 }, async () => {
     await using emulator = await startEmulator({ seed });
     await using program = await startDaemonProcess(

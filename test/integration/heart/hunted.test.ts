@@ -16,7 +16,7 @@ import { PROGRAM } from '../../support/program.ts';
 
 const seed = { deployments: [42, 43].map((id) => ({ id, ttl: 60 })) };
 
-test('SIGHUP with a file that the daemon refuses changes nothing, the heart neither', async () => {
+test.concurrent('SIGHUP with a file that the daemon refuses changes nothing, the heart neither', async () => {
   using folder = temporaryFolder();
   const [deployments, schedule] = [join(folder.path, 'deployments'), join(folder.path, 'schedule')];
   writeFileSync(deployments, '42@60s');
@@ -40,7 +40,7 @@ test('SIGHUP with a file that the daemon refuses changes nothing, the heart neit
   expect(emulator.deployments.get(43).beats).toBe(0);
 });
 
-test('signals that are meant for other programs end nothing, and open no debugger', async () => {
+test.concurrent('signals that are meant for other programs end nothing, and open no debugger', async () => {
   await using emulator = await startEmulator({ seed });
   await using program = await startDaemonProcess({
     API_KEY: emulator.apiKey,
@@ -54,7 +54,7 @@ test('signals that are meant for other programs end nothing, and open no debugge
   expect(program.stderr()).not.toMatch(/Debugger listening|the daemon ended/);
 });
 
-test('from its birth on a daemon is what the kernel ends first when memory runs out', async () => {
+test.concurrent('from its birth on a daemon is what the kernel ends first when memory runs out', async () => {
   const daemon = startDaemonChild({ restarts: 0, stdout: 1, stderr: 2, heapMebibytes: 64, environment: {} });
   const score = readFileSync(`/proc/${daemon.pid}/oom_score_adj`, 'utf8');
   daemon.kill();
@@ -62,7 +62,7 @@ test('from its birth on a daemon is what the kernel ends first when memory runs 
   expect(Number(score)).toBe(500);
 });
 
-test('a Redis that takes connections and never answers is said to be away, and tried again', async () => {
+test.concurrent('a Redis that takes connections and never answers is said to be away, and tried again', async () => {
   const sockets = new Set<Socket>();
   let connections = 0;
   const silent = createServer((socket) => {
@@ -85,7 +85,7 @@ test('a Redis that takes connections and never answers is said to be away, and t
   }
 });
 
-test('without a file descriptor left for the daemon the heart beats, tries again, and hears SIGTERM', async () => {
+test.concurrent('without a file descriptor left for the daemon the heart beats, tries again, and hears SIGTERM', async () => {
   await using emulator = await startEmulator({
     seed: { deployments: Array.from({ length: 40 }, (_, index) => ({ id: index + 1, ttl: 300 })) },
   });
@@ -109,7 +109,7 @@ test('without a file descriptor left for the daemon the heart beats, tries again
 
 test.skipIf(spawnSync('script', ['--version']).status !== 0)(
   'a terminal that is stopped stops neither heart nor daemon',
-  { timeout: 60_000 },
+  { timeout: 60_000, concurrent: true },
   async () => {
     await using emulator = await startEmulator({
       seed: { ...seed, workergroups: [{ id: 7, lines_per_second: 200 }] },
@@ -147,7 +147,7 @@ test.skipIf(spawnSync('script', ['--version']).status !== 0)(
   },
 );
 
-test('signals that reach the daemon while it is being loaded are not its own', async () => {
+test.concurrent('signals that reach the daemon while it is being loaded are not its own', async () => {
   await using emulator = await startEmulator({ seed });
   await using program = await startDaemonProcess({
     API_KEY: emulator.apiKey,

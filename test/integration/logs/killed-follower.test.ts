@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { BEGINNING, FAULTS, FaultyLog, type Fault } from '../../simulation/logs/faulty-log.ts';
 import { brokenPromises } from '../../simulation/logs/promises.ts';
-import { LEAST_SETTLED, unseenStretches } from '../../simulation/logs/world.ts';
+import { hasAlike, LEAST_SETTLED, unseenStretches } from '../../simulation/logs/world.ts';
 import { Random } from '../../simulation/random.ts';
 import type { WrittenLine } from '../../support/log-service.ts';
 import { printedSeed } from '../../support/seed.ts';
@@ -32,7 +32,7 @@ const DEATHS = ['question', 'answer', 'before', 'after'] as const satisfies read
 
 describeWithRealData('a follower that is killed again and again', () => {
   const services = [...FAULTS.map((fault) => [fault]), ...PAIRS];
-  test.each(services.map((faults) => ({ faults, name: faults.join(' and ') })))(
+  test.concurrent.each(services.map((faults) => ({ faults, name: faults.join(' and ') })))(
     'keeps its promises at a service that is $name',
     async ({ faults }) => {
       const seed = printedSeed();
@@ -126,6 +126,7 @@ async function follow(faults: readonly Fault[], seed: number) {
     unended: log.unended,
     epochs: service.epoch,
     unseen: unseenStretches(service, stood),
+    isAlike: hasAlike(service, stood),
   };
 }
 

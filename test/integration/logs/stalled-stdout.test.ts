@@ -7,7 +7,8 @@ import type { LogRecord } from '../../../src/logs/record.ts';
 import type { StallReport } from '../../support/log-stall-child.ts';
 
 const CHILD = new URL('../../support/log-stall-child.ts', import.meta.url);
-const SECONDS = 300;
+/** Virtual. The spool is full after one of them; `npm run test:long -- test/integration/logs` has five. */
+const SECONDS = 60 * Number(process.env['STALL_MINUTES'] ?? 2.5);
 const LINES_PER_SECOND = 5_000;
 const LINES = Array.from({ length: 50_000 }, (_, index) => `line ${index} ${'x'.repeat(index % 150)}`);
 const MEBIBYTE = 2 ** 20;
@@ -17,7 +18,7 @@ const NODE_FLAGS = ['--max-semi-space-size=1', '--max-old-space-size=256'];
 const GROWTH_BOUND = 128 * MEBIBYTE;
 const RSS_BOUND = 288 * MEBIBYTE;
 
-test('five minutes of a stdout that nobody reads: memory is bounded, losses are counted', async () => {
+test('minutes of a stdout that nobody reads: memory is bounded, losses are counted', async () => {
   await using logs = await startEmulator({
     clock: 'frozen',
     seed: {
@@ -56,11 +57,11 @@ test('five minutes of a stdout that nobody reads: memory is bounded, losses are 
   expect(records.every(isTrue)).toBe(true);
   expect(report.seq).toBeGreaterThanOrEqual((SECONDS - 1) * LINES_PER_SECOND);
   expect(report.gaps).toEqual({ overrun: 0, reset: 0, ambiguous: 0 });
-  expect(missing).toBeGreaterThan(1_000_000);
+  expect(missing).toBeGreaterThan((SECONDS - 100) * LINES_PER_SECOND);
   expect(report.dropped).toBe(missing);
   expect(seqs).toEqual([...new Set(seqs)].toSorted((one, other) => one - other));
   expect(seqs.at(-1)).toBe(report.seq);
   expect(most).toBeLessThan(RSS_BOUND);
   expect(most - report.rssBefore).toBeLessThan(GROWTH_BOUND);
-  expect(Math.max(...report.rss.slice(-60))).toBeLessThan(1.25 * Math.max(...report.rss.slice(60, 120)));
+  expect(Math.max(...report.rss.slice(-60))).toBeLessThan(1.25 * Math.max(...report.rss.slice(60, 90)));
 }, 240_000);

@@ -4,11 +4,12 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startAttempts, type Attempts } from '../../support/attempts.ts';
 import type { Count, Order } from '../../support/attempts-child.ts';
 import { startFaultProxy, type FaultMode } from '../../support/fault-proxy.ts';
 import { startForwardProxy } from '../../support/forward-proxy.ts';
+import { until } from '../../support/daemon.ts';
 import { describeWith, hasCommand } from '../../support/optional.ts';
 import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
 import { startSocksProxy } from '../../support/socks-proxy.ts';
@@ -21,16 +22,24 @@ const HEAP_BOUND = 512 * 1024;
 /** Files of Node's own that come and go: a pipe of the resolver's, the folder that is being counted. */
 const SLACK = 4;
 
-const service = createServer((request, response) => {
-  request.resume();
-  response.end('{"success":true}');
-});
-beforeAll(() => new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve)));
-afterAll(() => {
-  service.closeAllConnections();
-  service.close();
-});
-const servicePort = (): number => (service.address() as AddressInfo).port;
+/** One for each test, which ends its idle connections. */
+async function startService(host = '127.0.0.1') {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.end('{"success":true}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    closeIdle: () => server.closeIdleConnections(),
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+type Service = Awaited<ReturnType<typeof startService>>;
 
 type Target = Pick<Order, 'url' | 'resolver'> & Partial<Pick<Order, 'abortAfter'>>;
 
@@ -50,15 +59,15 @@ async function suffer(attempts: Attempts, given: Target) {
 }
 
 /** The fault is over: every attempt is answered, what the server closes is gone, and the end leaves nothing that keeps the process. */
-async function recover(attempts: Attempts, target: Target, server = service): Promise<void> {
+async function recover(attempts: Attempts, service: Service, target: Target): Promise<void> {
   const order = { ...target, abortAfter: 20_000 };
   const after = await attempts.make({ ...order, attempts: 30, width: WIDTH });
   expect(after.ends).toEqual({ 200: 30 });
   expect(after.left.open).toBeLessThanOrEqual(WIDTH);
   const idle = async () => (await attempts.make({ ...order, attempts: 0, width: 1 })).left.open;
   expect(await idle()).toBeGreaterThan(0);
-  server.closeIdleConnections();
-  await expect.poll(idle).toBe(0);
+  service.closeIdle();
+  await until(async () => (await idle()) === 0);
   const end: Count = await attempts.make({ ...order, attempts: 0, width: 1, dispose: true });
   expect([end.left.open, end.active, end.warnings]).toEqual([0, [], []]);
   expect(await attempts.end()).toBe(0);
@@ -66,78 +75,74 @@ async function recover(attempts: Attempts, target: Target, server = service): Pr
 
 const ABORTED = { aborted: ATTEMPTS };
 
-describe('plain HTTP', () => {
+describe.concurrent('plain HTTP', () => {
   test.each<[what: string, mode: FaultMode]>([
     ['packets are dropped', { kind: 'hang-at-connect' }],
     ['the server takes the request and never answers', { kind: 'hang-after-request' }],
     ['the body stops half way', { kind: 'hang-in-body' }],
   ])('%s', async (_, mode) => {
-    await using proxy = await startFaultProxy(servicePort());
+    await using service = await startService();
+    await using proxy = await startFaultProxy(service.port);
     await using attempts = await startAttempts();
     await proxy.switchTo(mode);
     expect((await suffer(attempts, { url: proxy.url })).ends).toEqual(ABORTED);
-    await expect.poll(() => proxy.connections).toBe(0);
+    await until(() => proxy.connections === 0);
     await proxy.switchTo({ kind: 'pass' });
-    await recover(attempts, { url: proxy.url });
+    await recover(attempts, service, { url: proxy.url });
   });
 
   test('nobody listens', async () => {
-    await using proxy = await startFaultProxy(servicePort());
+    await using service = await startService();
+    await using proxy = await startFaultProxy(service.port);
     await using attempts = await startAttempts();
     await proxy.switchTo({ kind: 'refuse' });
     const { ends } = await suffer(attempts, { url: proxy.url, abortAfter: 20_000 });
     expect(ends).toEqual({ ECONNREFUSED: ATTEMPTS });
     await proxy.switchTo({ kind: 'pass' });
-    await recover(attempts, { url: proxy.url });
-  });
-
-  test('idle connections fall silent', async () => {
-    await using proxy = await startFaultProxy(servicePort());
-    await using attempts = await startAttempts();
-    const order = { url: proxy.url, attempts: 30, width: WIDTH };
-    const before = await attempts.make({ ...order, abortAfter: 20_000 });
-    expect([before.ends, before.left.open]).toEqual([{ 200: 30 }, WIDTH]);
-    await proxy.switchTo({ kind: 'half-open' });
-    // Each silent one costs the attempt that takes it, and goes with it; the new ones work.
-    const { ends, left } = await attempts.make({ ...order, abortAfter: 500 });
-    expect(ends).toEqual({ aborted: WIDTH, 200: 20 });
-    expect(left.open).toBe(WIDTH);
-    await recover(attempts, { url: proxy.url });
+    await recover(attempts, service, { url: proxy.url });
   });
 });
 
-describe('names', () => {
+// Alone: attempts that nothing holds up have half a second.
+test('idle connections fall silent', async () => {
+  await using service = await startService();
+  await using proxy = await startFaultProxy(service.port);
+  await using attempts = await startAttempts();
+  const order = { url: proxy.url, attempts: 30, width: WIDTH };
+  const before = await attempts.make({ ...order, abortAfter: 20_000 });
+  expect([before.ends, before.left.open]).toEqual([{ 200: 30 }, WIDTH]);
+  await proxy.switchTo({ kind: 'half-open' });
+  // Each silent one costs the attempt that takes it, and goes with it; the new ones work.
+  const { ends, left } = await attempts.make({ ...order, abortAfter: 500 });
+  expect(ends).toEqual({ aborted: WIDTH, 200: 20 });
+  expect(left.open).toBe(WIDTH);
+  await recover(attempts, service, { url: proxy.url });
+});
+
+describe.concurrent('names', () => {
   test('the resolver hangs', async () => {
+    await using service = await startService();
     await using attempts = await startAttempts();
-    const url = `http://localhost:${servicePort()}`;
+    const url = `http://localhost:${service.port}`;
     expect((await suffer(attempts, { url: 'http://service.test', resolver: 'hang' })).ends).toEqual(ABORTED);
-    await recover(attempts, { url });
+    await recover(attempts, service, { url });
   });
 
   test('a name does not resolve', async () => {
+    await using service = await startService();
     await using attempts = await startAttempts();
     const url = 'http://nowhere.invalid';
     const { ends, left } = await attempts.make({ url, attempts: 40, width: WIDTH, abortAfter: 20_000 });
     const resolver = ['ENOTFOUND', 'EAI_AGAIN', 'ENODATA'].map((code) => ends[code] ?? 0);
     expect(Math.max(...resolver)).toBe(40);
     expect(left.open).toBe(0);
-    await recover(attempts, { url: `http://localhost:${servicePort()}` });
+    await recover(attempts, service, { url: `http://localhost:${service.port}` });
   });
 
   test('resolve with --no-network-family-autoselection', async () => {
-    const byName = createServer((request, response) => {
-      request.resume();
-      response.end('{}');
-    });
-    await new Promise<void>((resolve) => byName.listen(0, 'localhost', resolve));
-    try {
-      await using attempts = await startAttempts({}, ['--no-network-family-autoselection']);
-      const { port } = byName.address() as AddressInfo;
-      await recover(attempts, { url: `http://localhost:${port}` }, byName);
-    } finally {
-      byName.closeAllConnections();
-      byName.close();
-    }
+    await using service = await startService('localhost');
+    await using attempts = await startAttempts({}, ['--no-network-family-autoselection']);
+    await recover(attempts, service, { url: `http://localhost:${service.port}` });
   });
 });
 
@@ -148,12 +153,15 @@ const NAME = 'service.internal';
 async function startTls() {
   const folder = temporaryFolder();
   const ca = createPrivateCa(folder.path);
-  const front = await startTlsFront(ca.issue(NAME), servicePort());
+  const service = await startService();
+  const front = await startTlsFront(ca.issue(NAME), service.port);
   return {
+    service,
     front,
     trust: { NODE_EXTRA_CA_CERTS: ca.file },
     async [Symbol.asyncDispose]() {
       await front[Symbol.asyncDispose]();
+      await service[Symbol.asyncDispose]();
       folder[Symbol.dispose]();
     },
   };
@@ -164,7 +172,7 @@ describeWith(
   hasCommand('openssl', 'version'),
   'apt-get install openssl',
 )('TLS', () => {
-  test.each<[what: string, mode: FaultMode]>([
+  test.concurrent.each<[what: string, mode: FaultMode]>([
     ['TCP is taken, TLS is silent', { kind: 'hang-after-request' }],
     ['packets are dropped', { kind: 'hang-at-connect' }],
   ])('%s', async (_, mode) => {
@@ -175,43 +183,43 @@ describeWith(
     const target = { url: `https://${NAME}:${port}`, resolver: { address: hostname } };
     await proxy.switchTo(mode);
     expect((await suffer(attempts, target)).ends).toEqual(ABORTED);
-    await expect.poll(() => proxy.connections).toBe(0);
+    await until(() => proxy.connections === 0);
     await proxy.switchTo({ kind: 'pass' });
-    await recover(attempts, target);
+    await recover(attempts, tls.service, target);
   });
 
-  test.each<[what: string, mode: 'hang' | 'mute']>([
+  test.concurrent.each<[what: string, mode: 'hang' | 'mute']>([
     ['the proxy hangs in CONNECT', 'hang'],
     ['TLS is silent behind the proxy', 'mute'],
   ])('%s', async (_, mode) => {
     await using tls = await startTls();
-    await using proxy = await startForwardProxy({ tls: tls.front.port, http: servicePort() });
+    await using proxy = await startForwardProxy({ tls: tls.front.port, http: tls.service.port });
     await using attempts = await startAttempts({ ...tls.trust, HTTPS_PROXY: proxy.url });
     proxy.mode = mode;
     const url = `https://${NAME}`;
     expect((await suffer(attempts, { url })).ends).toEqual(ABORTED);
-    await expect.poll(() => proxy.connections).toBe(0);
+    await until(() => proxy.connections === 0);
     expect(proxy.requests.filter((request) => request.startsWith('CONNECT')).length).toBeGreaterThan(WIDTH);
     proxy.mode = 'forward';
-    await recover(attempts, { url });
+    await recover(attempts, tls.service, { url });
   });
 
-  test('TLS is silent behind a SOCKS5 proxy', async () => {
+  test.concurrent('TLS is silent behind a SOCKS5 proxy', async () => {
     await using tls = await startTls();
     await using proxy = await startSocksProxy(tls.front.port);
     await using attempts = await startAttempts({ ...tls.trust, HTTPS_PROXY: proxy.url });
     proxy.mode = 'mute';
     const url = `https://${NAME}`;
     expect((await suffer(attempts, { url })).ends).toEqual(ABORTED);
-    await expect.poll(() => proxy.connections).toBe(0);
+    await until(() => proxy.connections === 0);
     expect(proxy.tunnels).toBeGreaterThan(WIDTH);
     proxy.mode = 'forward';
-    await recover(attempts, { url });
+    await recover(attempts, tls.service, { url });
   });
 
-  test('the proxy itself is behind a network that drops packets', async () => {
+  test.concurrent('the proxy itself is behind a network that drops packets', async () => {
     await using tls = await startTls();
-    await using proxy = await startForwardProxy({ tls: tls.front.port, http: servicePort() });
+    await using proxy = await startForwardProxy({ tls: tls.front.port, http: tls.service.port });
     await using network = await startFaultProxy(Number(new URL(proxy.url).port));
     const address = Object.assign(new URL(proxy.url), { host: new URL(network.url).host }).href;
     await using attempts = await startAttempts({ ...tls.trust, HTTPS_PROXY: address, HTTP_PROXY: address });
@@ -219,6 +227,6 @@ describeWith(
     for (const url of [`https://${NAME}`, `http://${NAME}`])
       expect((await suffer(attempts, { url })).ends).toEqual(ABORTED);
     await network.switchTo({ kind: 'pass' });
-    await recover(attempts, { url: `https://${NAME}` });
+    await recover(attempts, tls.service, { url: `https://${NAME}` });
   });
 });

@@ -29,6 +29,11 @@ export interface Outcome {
   readonly epochs: number;
   /** Stretches of lines that stood in no answer, in front of some that did, in logs that have ended since. */
   readonly unseen: number;
+  /**
+   * A log began that goes on through all lines of the one before but one, in their order: had that one come late, and
+   * the other one not, every answer would be the same letter for letter.
+   */
+  readonly isAlike: boolean;
 }
 
 /** And what a person who looks into one wants to see. */
@@ -85,8 +90,7 @@ export function play({ seed, faults }: Schedule): Played {
       for (const line of service.shown) stood.add(line);
       seen.push(counted);
       // What an overrun skipped is counted, and not delivered when a wider answer shows it later.
-      const oldest = afterOverrun(step.records, seen);
-      if (oldest)
+      for (const oldest of afterOverruns(step.records, seen))
         for (const line of service.written.slice(0, service.written.indexOf(oldest))) skipped.add(line);
       if (!isAtOnce && step.state.progress.unsettled === undefined) {
         // Of a log that was seen to have ended nothing is taken any more.
@@ -117,6 +121,7 @@ export function play({ seed, faults }: Schedule): Played {
     unended: log.unended,
     epochs: epochs.size,
     unseen: unseenStretches(service, stood),
+    isAlike: hasAlike(service, stood),
     trace,
   };
 }
@@ -128,23 +133,55 @@ export function unseenStretches({ written, epoch }: LogService, stood: ReadonlyS
   }).length;
 }
 
+/** Of a log of few lines, what it was seen to have stands in the next one but for a single line. */
+export function hasAlike({ written, epoch: last }: LogService, stood: ReadonlySet<WrittenLine>): boolean {
+  for (let epoch = 1; epoch < last; epoch++) {
+    const before = written.filter((line) => line.epoch === epoch && stood.has(line));
+    const after = written.filter((line) => line.epoch === epoch + 1);
+    if (before.some((_, left) => isWithin(before.toSpliced(left, 1), after))) return true;
+  }
+  return false;
+}
+
+function isWithin(lines: readonly WrittenLine[], others: readonly WrittenLine[]): boolean {
+  let next = 0;
+  for (const { text } of others) if (text === lines[next]?.text) next += 1;
+  return next === lines.length;
+}
+
 function hasAll(shown: readonly WrittenLine[], others: readonly WrittenLine[] = []): boolean {
   const all = new Set(shown);
   return others.every((line) => all.has(line));
 }
 
-/** The oldest line of the answer that was taken behind the last overrun: it is known by all its lines but the last. */
-function afterOverrun(
+/**
+ * The oldest line of each answer that was taken behind an overrun. It is known by what was delivered of it, and of what
+ * continued it; the last line may be a part of one.
+ */
+function afterOverruns(
   records: readonly LogRecord[],
   seen: readonly (readonly WrittenLine[])[],
-): WrittenLine | undefined {
-  const at = records.findLastIndex((record) => 'gap' in record && record.gap.reason === 'overrun');
-  if (at < 0) return undefined;
-  const lines = records.slice(at + 1).map((record) => ('line' in record ? record.line : undefined));
-  const taken = seen.find(
-    (answer) => answer.length > 1 && answer.slice(0, -1).every(({ text }, index) => lines[index] === text),
-  );
-  return taken?.[0] ?? seen.find(([oldest]) => oldest?.text === lines[0])?.[0] ?? seen.at(-1)?.[0];
+): readonly WrittenLine[] {
+  return records.flatMap((record, at) => {
+    if (!isOverrun(record)) return [];
+    const next = records.findIndex((other, index) => index > at && isOverrun(other));
+    const lines = records
+      .slice(at + 1, next < 0 ? undefined : next)
+      .flatMap((one) => ('line' in one ? [one.line] : []));
+    const block = lines.slice(0, -1);
+    const taken = seen.find((answer) =>
+      answer.some(
+        (_, from) =>
+          from < answer.length - 1 &&
+          block.every((line, index) => [line, undefined].includes(answer[from + index]?.text)),
+      ),
+    );
+    return (taken ?? seen.at(-1) ?? []).slice(0, 1);
+  });
+}
+
+function isOverrun(record: LogRecord): boolean {
+  return 'gap' in record && record.gap.reason === 'overrun';
 }
 
 /** As a spool keeps it: JSON, but for the windows. */

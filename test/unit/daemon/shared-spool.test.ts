@@ -7,6 +7,7 @@ import { LeaseLost } from '../../../src/daemon/replicas/fenced-commit.ts';
 import { SharedStore, type SharedState } from '../../../src/daemon/replicas/shared-store.ts';
 import type { GroupProgress } from '../../../src/logs/tail/group.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
+import { systemClock } from '../../../src/time/clock.ts';
 import { until } from '../../support/daemon.ts';
 import { EMPTY_WINDOW, windowLines } from '../../../src/logs/tail/window.ts';
 import { LogPolls, linesOf, mergedView } from '../../support/log-polls.ts';
@@ -167,6 +168,43 @@ describeWith(
     expect(state.records).toHaveLength(10_000);
   });
 
+  test('what waits for Redis goes in commits of a size that it can take', async () => {
+    const lines = Array.from({ length: 10_000 }, (_, index) => `${index}`);
+    const spool = await open('a');
+    // More at once than a call may have arguments.
+    for (let group = 1; group <= 20; group += 1) spool.append(group, [], progress(lines));
+    await spool.settled();
+    const state = await new SharedStore(redis, KEYS, 'a').load(() => true);
+    expect([...state.progress.values()]).toEqual(Array.from({ length: 20 }, () => progress(lines)));
+    expect(spool.version).toBeGreaterThan(1);
+  });
+
+  test('what waits for Redis is bounded, also where no records come with it', async () => {
+    const lines = Array.from({ length: 10_000 }, (_, index) => `line ${index}`);
+    const spool = await open('a');
+    expect(() => {
+      for (let group = 1; group <= 100; group += 1) spool.append(group, [], progress(lines));
+    }).toThrow('Redis does not keep up');
+    await spool.settled();
+    // What was not taken is not known.
+    const known = (await new SharedStore(redis, KEYS, 'a').load(() => true)).progress.size;
+    expect([spool.progress(known), spool.progress(known + 1)]).toEqual([progress(lines), undefined]);
+  });
+
+  test('a state of thousands of groups takes the place of another', async () => {
+    await redis.command('SET', KEYS.lease, 'a');
+    const store = new SharedStore(redis, KEYS, 'a');
+    const loaded = await store.load(() => true);
+    // More keys than Redis lets a script give to one command.
+    const groups = Array.from({ length: 8_500 }, (_, index): [number, GroupProgress] => [
+      index,
+      progress(['x']),
+    ]);
+    const state = { ...loaded, version: 5, progress: new Map(groups) };
+    await store.replace(loaded, state, 5);
+    expect(await store.version()).toBe(5);
+  });
+
   test('however many groups there are, they are read in small pieces, one at a time', async () => {
     const lines = Array.from({ length: 5_000 }, (_, index) => `line ${index}`);
     const filling = await open('a');
@@ -261,6 +299,7 @@ describeWith(
       key: KEYS.lease,
       token: 'a',
       now: () => performance.now(),
+      clock: systemClock,
       onTaken: () => Promise.resolve(),
       onRenewed: () => Promise.resolve(),
       onDenied: () => Promise.resolve(),
@@ -284,6 +323,7 @@ describeWith(
         key: KEYS.lease,
         token,
         now: () => performance.now(),
+        clock: systemClock,
         async onTaken() {
           events.push(`${token} taken`);
           await begun;

@@ -49,7 +49,6 @@ export const fleetFamilies: readonly Family[] = [
     name: 'endpoint_workers',
     type: 'gauge',
     help: 'Workers of the endpoint by status; a status that nobody knows counts as unknown.',
-    labels: [...ENDPOINT_LABELS, 'status'],
     read: perSample(({ workers }) =>
       workers === null ? [] : STATUSES.map((status) => ({ labels: { status }, value: workers[status] ?? 0 })),
     ),
@@ -58,14 +57,12 @@ export const fleetFamilies: readonly Family[] = [
     name: 'endpoint_load',
     type: 'gauge',
     help: "Work asked of the endpoint's workers, units a second.",
-    labels: ENDPOINT_LABELS,
     read: perSample(({ load }) => single(load)),
   },
   {
     name: 'endpoint_capacity',
     type: 'gauge',
     help: "What the endpoint's workers can do, units a second; hot: ready ones, cold: stopped ones.",
-    labels: [...ENDPOINT_LABELS, 'state'],
     read: perSample(({ capacity_hot: hot, capacity_cold: cold }) => [
       ...single(hot, { state: 'hot' }),
       ...single(cold, { state: 'cold' }),
@@ -75,42 +72,36 @@ export const fleetFamilies: readonly Family[] = [
     name: 'endpoint_requests_working',
     type: 'gauge',
     help: "Requests in the endpoint's workers.",
-    labels: ENDPOINT_LABELS,
     read: perSample(({ requests_working }) => single(requests_working)),
   },
   {
     name: 'endpoint_cost_per_hour',
     type: 'gauge',
     help: "What the endpoint's workers cost an hour, by the price of their instances and their status.",
-    labels: ENDPOINT_LABELS,
     read: perSample(({ cost_per_hour }) => single(cost_per_hour)),
   },
   {
     name: 'endpoint_stuck_workers',
     type: 'gauge',
     help: 'Workers that have been loading far longer than their like.',
-    labels: ENDPOINT_LABELS,
     read: perSample(({ stuck_workers }) => single(stuck_workers)),
   },
   {
     name: 'endpoint_failing_workers',
     type: 'gauge',
     help: 'Workers that err again and again.',
-    labels: ENDPOINT_LABELS,
     read: perSample(({ failing_workers }) => single(failing_workers)),
   },
   {
     name: 'endpoint_last_sample_timestamp_seconds',
     type: 'gauge',
     help: "When the last look at the endpoint's workers succeeded; 0 before the first.",
-    labels: ENDPOINT_LABELS,
     read: perEndpoint(({ last_sample_at }) => single(last_sample_at ?? 0)),
   },
   {
     name: 'endpoint_parameter',
     type: 'gauge',
     help: 'Numeric parameters of the endpoint as the service has them now, defaults filled in.',
-    labels: [...ENDPOINT_LABELS, 'parameter'],
     read: perEndpoint(({ parameters }) =>
       Object.entries(parameters).map(([parameter, value]) => ({ labels: { parameter }, value })),
     ),
@@ -119,14 +110,12 @@ export const fleetFamilies: readonly Family[] = [
     name: 'endpoint_parameter_drift',
     type: 'gauge',
     help: '1 for each parameter that is not what PILOTLIGHT_ENDPOINT_GROUPS says.',
-    labels: [...ENDPOINT_LABELS, 'parameter'],
     read: perEndpoint(({ drift }) => drift.flatMap(({ parameter }) => single(1, { parameter }))),
   },
   {
     name: 'endpoint_violations',
     type: 'gauge',
     help: 'Rules that the parameters break which the service has, by severity; absent until it was asked.',
-    labels: [...ENDPOINT_LABELS, 'severity'],
     read: perEndpoint(({ parameters, findings }) =>
       Object.keys(parameters).length === 0
         ? []

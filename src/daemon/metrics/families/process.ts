@@ -6,7 +6,6 @@ export const processFamilies: readonly Family[] = [
     name: 'build_info',
     type: 'gauge',
     help: 'Version, revision and Node version of this build; always 1.',
-    labels: ['version', 'revision', 'node_version'],
     read: ({ version, revision, node_version }) => [
       { labels: { version, revision, node_version }, value: 1 },
     ],
@@ -33,7 +32,6 @@ export const processFamilies: readonly Family[] = [
     name: 'config_problem',
     type: 'gauge',
     help: '1 for each variable with an error, which switches its feature off.',
-    labels: ['variable'],
     read: ({ config_problems }) =>
       config_problems.map(({ variable }) => ({ labels: { variable }, value: 1 })),
   },

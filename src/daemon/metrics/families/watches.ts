@@ -4,9 +4,6 @@ import { SEVERITIES } from '../../../scaling/rules/findings.ts';
 import type { JobStatus, MaintenanceWindowStatus } from '../../status/schema.ts';
 import { one, type Family, type Sample } from '../family.ts';
 
-const WINDOW_LABELS = ['machine_id', 'category'];
-const JOB_LABELS = ['job'];
-
 function perJob(value: (job: JobStatus) => number): Family['read'] {
   return ({ jobs }) => jobs.map((job) => ({ labels: { job: job.job }, value: value(job) }));
 }
@@ -24,7 +21,6 @@ export const watchFamilies: readonly Family[] = [
     name: 'endpoint_group_parameter',
     type: 'gauge',
     help: 'Numeric parameters of the configured endpoint groups, defaults filled in.',
-    labels: ['endpoint_group', 'parameter'],
     read: ({ endpoint_groups }) =>
       endpoint_groups.flatMap(({ endpoint_group, parameters }) =>
         ENDPOINT_GROUP_PARAMETERS.flatMap((parameter): Sample[] => {
@@ -37,7 +33,6 @@ export const watchFamilies: readonly Family[] = [
     name: 'endpoint_group_violations',
     type: 'gauge',
     help: 'Rules that the parameters of an endpoint group break, by severity.',
-    labels: ['endpoint_group', 'severity'],
     read: ({ endpoint_groups }) =>
       endpoint_groups.flatMap(({ endpoint_group, findings }) =>
         SEVERITIES.map((severity) => ({
@@ -50,7 +45,6 @@ export const watchFamilies: readonly Family[] = [
     name: 'instances',
     type: 'gauge',
     help: 'Instances of the account by status; stopped: not running, as they are meant to.',
-    labels: ['status'],
     read: ({ instances }) =>
       Object.entries(instances).map(([status, count]) => ({ labels: { status }, value: count })),
   },
@@ -58,14 +52,12 @@ export const watchFamilies: readonly Family[] = [
     name: 'maintenance_window_start_timestamp_seconds',
     type: 'gauge',
     help: 'When a maintenance window of a machine begins.',
-    labels: WINDOW_LABELS,
     read: perWindow(({ starts_at }) => starts_at),
   },
   {
     name: 'maintenance_window_end_timestamp_seconds',
     type: 'gauge',
     help: 'When a maintenance window of a machine ends.',
-    labels: WINDOW_LABELS,
     read: perWindow(({ ends_at }) => ends_at),
   },
   {
@@ -90,21 +82,18 @@ export const watchFamilies: readonly Family[] = [
     name: 'job_runs_total',
     type: 'counter',
     help: 'Runs of a scheduled job.',
-    labels: JOB_LABELS,
     read: perJob(({ runs }) => runs),
   },
   {
     name: 'job_failures_total',
     type: 'counter',
     help: 'Runs of a scheduled job that failed.',
-    labels: JOB_LABELS,
     read: perJob(({ failures }) => failures),
   },
   {
     name: 'job_last_success_timestamp_seconds',
     type: 'gauge',
     help: 'When a scheduled job last succeeded; 0 before the first time.',
-    labels: JOB_LABELS,
     read: perJob(({ last_success_at }) => last_success_at ?? 0),
   },
 ];

@@ -158,8 +158,7 @@ export class Pacer {
   #suspect({ arrival }: Departure): void {
     if (this.#suspected) return;
     this.#suspected = true;
-    const { named } = this.#threshold;
-    this.#since = named > 0 ? arrival.at - named : -Infinity;
+    this.#since = arrival.at - this.#threshold.named;
   }
 
   /** Refused, although the gap was kept: it was too short, or there is no such limit. */

@@ -28,6 +28,8 @@ export interface DaemonChildOptions {
   readonly stderr: number;
   /** V8's limit for its old generation, MiB. */
   readonly heapMebibytes: number;
+  /** The daemon's own when absent. */
+  readonly program?: URL;
   /** That of this process when absent. */
   readonly environment?: NodeJS.ProcessEnv;
 }
@@ -49,9 +51,10 @@ export function startDaemonChild({
   stdout,
   stderr,
   heapMebibytes,
+  program = ENTRY,
   environment,
 }: DaemonChildOptions): DaemonChild {
-  const child = fork(ENTRY, [String(restarts)], {
+  const child = fork(program, [String(restarts)], {
     execArgv: [...V8_FLAGS, `--max-old-space-size=${heapMebibytes}`],
     // 4 and 5 are those of link.ts; what Node itself says of a crash comes through 2, and is read here.
     stdio: ['ignore', 'ignore', 'pipe', 'ipc', stdout, stderr],

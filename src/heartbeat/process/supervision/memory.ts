@@ -30,13 +30,16 @@ export function daemonMemory(limit: number | undefined): DaemonMemory {
   return { bound, heapMebibytes: Math.floor(heap / MEBIBYTE) };
 }
 
+/** The text of a file; empty where it cannot be read. */
+type Read = (file: string) => string;
+
 /**
  * The memory limit of this process' control group, the lowest of its own and those above it, bytes; undefined where
  * there is none, or where the system does not tell.
  */
-export function containerLimit(): number | undefined {
-  const limits = limitFiles().flatMap((file) => {
-    const limit = Number(readOr(file, ''));
+export function containerLimit(read: Read = readIfThere): number | undefined {
+  const limits = limitFiles(read('/proc/self/cgroup')).flatMap((file) => {
+    const limit = Number(read(file));
     // Version 1 says "no limit" with a number near 2^63, version 2 with the word "max".
     return limit > 0 && limit < 2 ** 50 ? [limit] : [];
   });
@@ -44,15 +47,13 @@ export function containerLimit(): number | undefined {
 }
 
 /** Of version 2 and version 1 of control groups (man 7 cgroups); inside a container the group is the root. */
-function limitFiles(): string[] {
-  return readOr('/proc/self/cgroup', '')
-    .split('\n')
-    .flatMap((line) => {
-      const [, controllers, path = '/'] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
-      if (controllers === '') return ancestors(path).map((group) => `/sys/fs/cgroup${group}/memory.max`);
-      if (controllers !== 'memory') return [];
-      return ancestors(path).map((group) => `/sys/fs/cgroup/memory${group}/memory.limit_in_bytes`);
-    });
+function limitFiles(groups: string): string[] {
+  return groups.split('\n').flatMap((line) => {
+    const [, controllers, path = '/'] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+    if (controllers === '') return ancestors(path).map((group) => `/sys/fs/cgroup${group}/memory.max`);
+    if (controllers !== 'memory') return [];
+    return ancestors(path).map((group) => `/sys/fs/cgroup/memory${group}/memory.limit_in_bytes`);
+  });
 }
 
 /** `/a/b` → `/a/b`, `/a`, and the root, which is empty. */
@@ -61,11 +62,11 @@ function ancestors(path: string): string[] {
   return parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`).concat('');
 }
 
-function readOr(file: string, otherwise: string): string {
+function readIfThere(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return otherwise;
+    return '';
   }
 }
 

@@ -14,43 +14,27 @@ export interface Readings {
   readonly held: readonly (readonly [level: string, stream: Stream])[];
 }
 
+interface Asked extends TextPoll, Pick<Reading, 'isPassed'> {}
+
 /** What slid out of the windows lately. Of a log that began anew, nothing did. */
 export function pastAfter(
   { past = {}, progress }: GroupState,
   taken: readonly TakenByLevel[],
   now: number,
 ): Readonly<Record<string, Past>> {
-  const changed = taken.map(([level, { stream, gap }]) => {
-    const { window: before } = progress.streams[level] ?? EMPTY_STREAM;
-    return [level, gap?.reason === 'reset' ? [] : slidOut(past[level] ?? [], before, stream.window, now)];
+  const changed = taken.map(([level, { stream, gap, passed }]) => {
+    const before = past[level] ?? [];
+    if (gap?.reason === 'reset') return [level, []];
+    if (passed) return [level, withPassed(before, passed, now)];
+    return [level, slidOut(before, (progress.streams[level] ?? EMPTY_STREAM).window, stream.window, now)];
   });
   return { ...past, ...Object.fromEntries(changed) };
-}
-
-/**
- * Of an answer that came before the last one that was taken, and is joined to nothing: its lines are delivered, and the
- * log goes on from where it was.
- */
-export function passed(
-  state: GroupState,
-  { taken, held }: Readings,
-  now: number,
-): { readonly state: GroupState; readonly readings: Readings } {
-  const past = { ...state.past };
-  const kept = taken.map(([level, one]): TakenByLevel => {
-    const stream = state.progress.streams[level];
-    if (one.gap?.reason !== 'overrun' || stream === undefined) return [level, one];
-    past[level] = withPassed(past[level] ?? [], one.stream.window.hashes, now);
-    const { parting: _, ...rest } = one;
-    return [level, { ...rest, stream }];
-  });
-  return { state: { ...state, past }, readings: { kind: 'read', taken: kept, held } };
 }
 
 /** @param widest The most that can be asked for, where this is not enough. */
 export function readTexts(
   state: GroupState,
-  { tail, now, texts }: TextPoll,
+  { tail, now, texts, isPassed = false }: Asked,
   widest = widerTail(state, now),
 ): Readings | Insufficient {
   const { progress, pace, begun } = state;
@@ -61,13 +45,14 @@ export function readTexts(
     ceiling: progress.ceiling,
     now,
     intervalMs: pace.intervalMs,
+    sinceMs: state.takenAt === undefined ? undefined : now - state.takenAt,
     // The rate is that of all levels, and each tells of its own share of what is lost.
     expected: expected === undefined ? undefined : expected / texts.length,
   };
   const taken: TakenByLevel[] = [];
   const held: (readonly [string, Stream])[] = [];
   for (const [level, text] of texts) {
-    const reading: Reading = { ...common, text, past: state.past?.[level] };
+    const reading: Reading = { ...common, text, past: state.past?.[level], isPassed };
     const outcome = begun
       ? takeTail(progress.streams[level] ?? EMPTY_STREAM, reading)
       : // What is too large for sure is not asked for a second time before anything is taken.

@@ -13,7 +13,7 @@ export interface Anchor {
 /** In a log whose lines repeat, so many of them in a row seldom do; of few words, longer runs do. */
 const RUNS = [4, 8, 16, 32];
 /** Fewer anchors than this, and runs of lines are looked for in their stead. */
-const ENOUGH = 5;
+export const ENOUGH = 5;
 
 export function anchors(known: Float64Array, seen: Float64Array): readonly Anchor[] {
   const single = ascending(uniqueInBoth(known, seen));
@@ -35,7 +35,7 @@ function lastLines(known: Float64Array, seen: Float64Array): readonly Anchor[] {
   return [];
 }
 
-function uniqueInBoth(known: Float64Array, seen: Float64Array): readonly Anchor[] {
+export function uniqueInBoth(known: Float64Array, seen: Float64Array): readonly Anchor[] {
   const [places, seenPlaces] = [uniquePlaces(known), uniquePlaces(seen)];
   const pairs: Anchor[] = [];
   for (const [hash, index] of seenPlaces) {

@@ -3,7 +3,7 @@
  * Between anchors the two are compared with a bounded difference; behind the last one, and before the first where
  * they do not both begin with the log, as far as the shorter of them reaches.
  */
-import { anchors, type Anchor } from './anchors.ts';
+import { anchors, ENOUGH, uniqueInBoth, type Anchor } from './anchors.ts';
 import { diff } from './diff.ts';
 
 /** Lines. Past this the two are not the same log seen twice. */
@@ -35,7 +35,10 @@ export function compare(
   seen: Float64Array,
   mayBeWhole: boolean,
 ): Comparison | undefined {
-  const chain = anchors(known, seen);
+  const chain = withoutChance(anchors(known, seen));
+  // Few anchors may be chance, where the lines repeat. With a few late lines all of the window stands at the top.
+  const fromTop = mayBeWhole && chain.length < ENOUGH ? allFromTop(known, seen) : undefined;
+  if (fromTop) return { partners: fromTop, first: 0, from: 0, anchors: 0 };
   const isWhole = mayBeWhole && !(chain[0] !== undefined && chain[0].known > chain[0].seen);
   const [first = isWhole ? TOP : undefined, last = first] = [chain[0], chain.at(-1)];
   if (first === undefined || last === undefined) return undefined;
@@ -64,6 +67,31 @@ export function compare(
   }
   const from = Math.max(0, first.seen) - lead.otherEnd;
   return { partners, first: isWhole ? 0 : first.known - lead.oneEnd, from, anchors: chain.length };
+}
+
+/** All lines of the window, with few others among them, where one that neither has elsewhere says so too. */
+function allFromTop(known: Float64Array, seen: Float64Array): Int32Array | undefined {
+  const partners = new Int32Array(seen.length).fill(-1);
+  let at = -1;
+  for (const [index, hash] of known.entries()) {
+    at = seen.indexOf(hash, at + 1);
+    if (at < 0) return undefined;
+    partners[at] = index;
+  }
+  if (at + 1 - known.length > Math.max(ENOUGH, known.length / 4)) return undefined;
+  return uniqueInBoth(known, seen).some((one) => partners[one.seen] === one.known) ? partners : undefined;
+}
+
+/**
+ * A line near the tail's top may be a late one that equals one of long ago: where more lines would be missing behind it
+ * than stand above the next anchor, it is.
+ */
+function withoutChance(chain: readonly Anchor[]): readonly Anchor[] {
+  const first = chain.findIndex(({ known, seen }, index) => {
+    const next = chain[index + 1];
+    return next === undefined || next.known - known - (next.seen - seen) <= next.seen;
+  });
+  return chain.slice(Math.max(0, first));
 }
 
 /** Pairs the lines between two places. @returns How many differ; undefined when too many do. */

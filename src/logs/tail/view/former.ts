@@ -20,7 +20,13 @@ export function isFormerView(
   const hashes = Float64Array.from(former.hashes);
   if (!isEvident(hashes, 0, hashes.length)) return false;
   const window = { ...EMPTY_WINDOW, hashes };
-  const verdict = judge(window, seen, { full, whole: false, shrunk: false, expected: Infinity });
+  const verdict = judge(window, seen, {
+    full,
+    whole: false,
+    shrunk: false,
+    expected: Infinity,
+    settled: false,
+  });
   const explained = explainedLines(verdict, window, seen);
   // Of a longer log only the end is remembered: what stands above that is none of the rest.
   const rest = seen.lines.length - (verdict.kind === 'appended' ? verdict.at : explained);

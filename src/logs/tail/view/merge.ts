@@ -11,6 +11,8 @@ export interface Merge {
   readonly doubt: number;
   /** Lines at the window's end that the tail has not. */
   readonly gone: number;
+  /** Lines that the tail has not, though it has some that follow them. */
+  readonly missing: number;
   /** The window's lines from here on are to be replaced … */
   readonly cut: number;
   /** … by these: of the tail where 0 or more, else of the window, at −1 − index. */
@@ -57,7 +59,7 @@ export function mergeViews(
   let same = 0;
   while (partners[view[same] ?? -1] === first + same) same += 1;
   const gone = [...kept].filter((index) => index > last).length;
-  return { fresh, doubt, gone, cut: first + same, view: view.slice(same) };
+  return { fresh, doubt, gone, missing: kept.size - gone, cut: first + same, view: view.slice(same) };
 }
 
 /** By hash, the places of the window's lines that the tail has not, the newest first to be taken. */

@@ -15,12 +15,16 @@ interface Piece {
   readonly hashes: Float64Array;
   /** What follows them is the next piece, or the window; else nobody knows what does. */
   readonly isFollowed: boolean;
+  /** They stand ahead of the window, or beside it. */
+  readonly isPassed?: boolean;
 }
 
 /** Oldest first. */
 export type Past = readonly Piece[];
 
 const REMEMBERED_MS = 60_000;
+/** At the edge of both, and nowhere else in either: chance seldom does that. */
+const FEW_LINES = 3;
 const MOST_LINES = 10 * MAX_TAIL;
 
 export function slidOut(past: Past, before: LineWindow, after: LineWindow, now: number): Past {
@@ -30,7 +34,7 @@ export function slidOut(past: Past, before: LineWindow, after: LineWindow, now: 
 
 /** With lines that were delivered, and from which the log was not gone on from. */
 export function withPassed(past: Past, hashes: Float64Array, now: number): Past {
-  return withPiece(past, { at: now, hashes, isFollowed: false });
+  return withPiece(past, { at: now, hashes, isFollowed: false, isPassed: true });
 }
 
 /** Whether the tail, of which these lines are whole, ends within the past. */
@@ -43,24 +47,81 @@ export function endsInPast(past: Past, window: LineWindow, seen: Float64Array): 
 }
 
 /**
- * How many lines behind the tail's first one, which may be cut or late, were the last ones of the window, or of what
- * passed without being followed.
+ * How many of the lines, which follow one that may be cut or late, were the last ones of the window, or of what passed
+ * without being followed.
  */
 export function linesKnown(past: Past, window: LineWindow, seen: Float64Array): number {
-  const counts = [window.hashes, ...stretches(past).closed].map((known) => {
-    const agreed = runLengths(known, seen);
-    const reaches = (count: number) =>
-      agreed(count + 1) >= count || (agreed(count + 1) === known.length && isEvident(known, 0, known.length));
-    return seen.findLastIndex((_, count) => reaches(count));
-  });
-  return Math.max(...counts);
+  return Math.max(...[window.hashes, ...stretches(past).closed].map((known) => linesBefore(known, seen)));
+}
+
+/** How many lines at the end were the first ones of what passed without being followed. */
+export function linesFollowed(past: Past, seen: Float64Array): number {
+  const reversed = seen.toReversed();
+  return Math.max(0, ...stretches(past).closed.map((known) => linesBefore(known.toReversed(), reversed)));
+}
+
+/**
+ * Whether the tail ends in the window's first lines, so that nothing in it is new: what stands above them was delivered, or
+ * counted in a gap. Lines that repeat are no evidence of it.
+ *
+ * @param isPassed Known to be older than the window: then one line is enough.
+ */
+export function endsAtTop(past: Past, window: LineWindow, seen: Float64Array, isPassed: boolean): boolean {
+  const known = Float64Array.from([...stretches(past).open, ...window.hashes]);
+  const lines = linesBefore(known.toReversed(), seen.toReversed());
+  const least = isPassed ? 1 : FEW_LINES;
+  if (lines < least) return false;
+  const [once, onceSeen] = [linesOnce(known), linesOnce(seen)];
+  const evidence = seen.slice(-lines).filter((hash) => once.has(hash) && onceSeen.has(hash));
+  return evidence.length >= least;
+}
+
+/**
+ * Where among lines that continue the window stand those of an answer that passed, or as many of its first ones as they
+ * reach. Lines that the window has too are no evidence of it.
+ */
+export function passedWithin(
+  past: Past,
+  window: LineWindow,
+  seen: Float64Array,
+): { readonly from: number; readonly to: number } | undefined {
+  const pieces = past.filter(({ isPassed }) => isPassed === true);
+  if (pieces.length === 0) return undefined;
+  const reversed = seen.toReversed();
+  const before = new Set(window.hashes);
+  for (const { hashes } of pieces) {
+    const from = seen.length - linesBefore(hashes.toReversed(), reversed);
+    const to = Math.min(seen.length, from + hashes.length);
+    const unknown = seen.slice(from, to).filter((hash) => !before.has(hash));
+    if (isEvident(unknown, 0, unknown.length)) return { from, to };
+  }
+  return undefined;
+}
+
+/** Those that stand there but once. */
+function linesOnce(hashes: Float64Array): ReadonlySet<number> {
+  const counts = new Map<number, number>();
+  for (const hash of hashes) counts.set(hash, (counts.get(hash) ?? 0) + 1);
+  return new Set(hashes.filter((hash) => counts.get(hash) === 1));
+}
+
+/** How many lines from the first one on end with the last known one: as many as both reach, or all that are known. */
+function linesBefore(known: Float64Array, seen: Float64Array): number {
+  const agreed = runLengths(known, seen);
+  const isAll = (count: number) => agreed(count) === known.length && isEvident(known, 0, known.length);
+  for (let count = seen.length; count > 0; count--) if (agreed(count) >= count || isAll(count)) return count;
+  return 0;
 }
 
 /** Lines that stood one after the other: those that end where nobody knows more, and those that the window follows. */
 function stretches(past: Past): { readonly closed: readonly Float64Array[]; readonly open: Float64Array } {
   const closed: Float64Array[] = [];
   let open: number[] = [];
-  for (const { hashes, isFollowed } of past) {
+  for (const { hashes, isFollowed, isPassed } of past) {
+    if (isPassed === true) {
+      closed.push(hashes);
+      continue;
+    }
     for (const hash of hashes) open.push(hash);
     if (isFollowed) continue;
     closed.push(Float64Array.from(open));

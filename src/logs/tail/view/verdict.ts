@@ -3,9 +3,17 @@
  * began anew, or more came than a tail holds. Between the two there is the inconsistent view, of a service that
  * answers from several backends, or that puts late lines where they belong. README.md has the pictures.
  */
-import { align, beginsWith, EVIDENT_LINES, isEvident, type Alignment, type TailFacts } from '../align.ts';
+import {
+  align,
+  beginsWith,
+  EVIDENT_LINES,
+  isEndOf,
+  isEvident,
+  type Alignment,
+  type TailFacts,
+} from '../align.ts';
 import { isOnlyOne, type HashedLines } from '../line-hash.ts';
-import type { LineWindow } from '../window.ts';
+import { lineReader, type LineWindow } from '../window.ts';
 import { compare } from './comparison.ts';
 import { mergeViews } from './merge.ts';
 import { endWithin } from './stale.ts';
@@ -18,6 +26,8 @@ export interface ViewFacts extends TailFacts {
   readonly shrunk: boolean;
   /** New lines that the rate lets expect. */
   readonly expected: number;
+  /** The window was taken so long ago that every backend has all of it by now. */
+  readonly settled: boolean;
 }
 
 /** One line in so many is few. */
@@ -50,6 +60,8 @@ export type Verdict =
       readonly doubt: number;
       /** Lines at the window's end that the tail has not: it is an older view too. */
       readonly gone: number;
+      /** Lines of the window that the tail has not, though it has some that follow them: a backend that lags. */
+      readonly missing: number;
       /** Lines of the window that are older than the tail. */
       readonly older: number;
       /** The window's lines from here on are to be replaced … */
@@ -102,10 +114,13 @@ function explainsMore({ known }: Explained, at: number, { hashes }: LineWindow, 
 }
 
 /** The tail continues the window, with more in common than chance explains: another view would have to explain it away. */
-function isEvidentAt(at: number, { hashes }: LineWindow, tail: HashedLines, isWhole: boolean): boolean {
+function isEvidentAt(at: number, window: LineWindow, tail: HashedLines, isWhole: boolean): boolean {
+  const { length } = window.hashes;
   // All of the log, and yet it begins otherwise than it did: late lines stand at its top.
-  if (isWhole && at > hashes.length) return false;
-  return 2 * at >= tail.lines.length || isEvident(tail.hashes, Math.max(1, at - hashes.length), at);
+  if (isWhole && at > length) return false;
+  if (isEvident(tail.hashes, Math.max(1, at - length), at)) return true;
+  // All of the log, and no more than the window begins with: a view from before.
+  return 2 * at >= tail.lines.length && !(isWhole && beginsWith(window, tail));
 }
 
 /** Whether known lines follow one that is not known. */
@@ -141,12 +156,13 @@ interface Explained {
 
 /** @param isLost No line of the tail follows the window. */
 function judgeDifference(
-  { hashes }: LineWindow,
+  window: LineWindow,
   tail: HashedLines,
-  { full, shrunk, whole }: ViewFacts,
+  { full, shrunk, whole, settled, expected }: ViewFacts,
   isWhole: boolean,
   isLost: boolean,
 ): Explained | undefined {
+  const { hashes } = window;
   const comparison = compare(hashes, tail.hashes, isWhole);
   if (comparison === undefined) return undefined;
   const { partners, first } = comparison;
@@ -156,13 +172,15 @@ function judgeDifference(
   const left = last + 1;
   const hasAll = isWhole && left === known && left === hashes.length;
   const evidence = Float64Array.from(matched, (index) => hashes[index] ?? 0);
-  // The first line of a full tail may be cut: where it is not known, it is not new either. If it is whole, and equals one
+  // The first line of a full tail, or of one that ends a known one, may be cut: where it is not known, it is not new either. If it is whole, and equals one
   // that is known, it may be that one, and a line that was taken for it new.
-  const isCut = full && partners[0] === -1;
+  const isCut =
+    partners[0] === -1 && (full || isEndOf(tail.lines[0], lineReader(window)((partners[1] ?? 0) - 1)));
   const from = Math.max(comparison.from, isCut ? 1 : 0);
   const doubtAtTop = isCut && comparison.from === 0 && hashes.includes(tail.hashes[0] ?? Number.NaN) ? 1 : 0;
   const merge = mergeViews(hashes, tail.hashes, comparison, from);
   const { fresh, gone } = merge;
+  if (settled && merge.missing > 0) return undefined;
   const doubt = merge.doubt + doubtAtTop;
   const seenLast = partners.lastIndexOf(last);
   const inserted = fresh.filter((index) => index < seenLast).length;
@@ -172,19 +190,24 @@ function judgeDifference(
   // alignment knows that too, but for a late line in the place of the first one, which may be cut.
   const isJoin =
     full && left === hashes.length && isOnlyOne(hashes, left - 1) && isOnlyOne(tail.hashes, seenLast);
-  const isTop = isJoin && known + inserted >= seenLast && missing + inserted < known;
+  const isReached = expected <= tail.lines.length;
+  const isTop = isJoin && isReached && known + inserted >= seenLast && missing + inserted < known;
   const evident = isEvident(evidence, 0, known) || isSequence || isTop;
   // Of all of a log that has nothing new, no line is evidence enough: another log would soon say something else.
   // But few lines from amid a long one are more likely those that another begins with.
   const isAllKnown = isLost && isWhole && fresh.length === 0 && first < EVIDENT_LINES;
   if (!hasAll && !evident && !isAllKnown) return undefined;
   // All of the log is less than it was, and the greater part of it is new, or it begins otherwise: that began anew.
-  const isOther = fresh.length > known || (whole && first >= EVIDENT_LINES);
+  // One that merely lost its top, as it was rotated, has the end of the window, and many lines in front of it.
+  const lostTop = gone === 0 && comparison.anchors >= FEW;
+  const isOther = fresh.length > known || (whole && first >= EVIDENT_LINES && !lostTop);
   if (!hasAll && shrunk && !full && isOther) return undefined;
 
   const differences = fresh.length + missing;
-  // Chance finds some lines of any log in any other; of the same log, most are found.
-  if (!hasAll && 2 * (inserted + missing) > known) return undefined;
+  // Chance finds some lines of any log in any other; of the same log, most are found, or the end of both is one.
+  const isRepeat = comparison.anchors <= 1 && !isOnlyOne(hashes, last);
+  const differs = (isRepeat ? 4 : 2) * (inserted + missing);
+  if (!hasAll && differs > known && !(missing === 0 && endsAlike(hashes, tail.hashes))) return undefined;
   if (fresh.length === 0) {
     // With the window's last line at its own end, it is as new as the window is, and lacks lines that have vanished.
     if (gone === 0)
@@ -198,8 +221,8 @@ function judgeDifference(
   // Both go on after what they have in common, and more is gone than is left, or has come than is known: another log.
   const isForked = gone > 0 && fresh.length > inserted;
   if (isForked && Math.max(gone, fresh.length) > known) return undefined;
-  // Late lines in a view that lacks the greater part of the log are told of by newer ones.
-  if (!full && (isForked || gone > known))
+  // Late lines in a view of all of the log that lacks the last ones are told of by newer views.
+  if (!full && gone > 0)
     return { known, differences, verdict: { kind: 'stale', left, gone, fresh: fresh.length } };
   const isAppended = inserted + missing + gone === 0 && merge.cut === hashes.length;
   return {
@@ -209,4 +232,11 @@ function judgeDifference(
       ? { kind: 'appended', at: seenLast + 1, doubt, older: first }
       : { kind: 'merged', ...merge, doubt, older: first },
   };
+}
+
+/** Whether the last lines of both are the same, and more than chance explains. */
+function endsAlike(hashes: Float64Array, seen: Float64Array): boolean {
+  let count = 0;
+  while (count < seen.length && hashes.at(-1 - count) === seen.at(-1 - count)) count += 1;
+  return isEvident(seen, seen.length - count, seen.length);
 }

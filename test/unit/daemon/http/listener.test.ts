@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { Redaction } from '../../../../src/contract/text/redaction.ts';
 import { listen, type HttpListener, type ListenerOptions } from '../../../../src/daemon/http/listener.ts';
 import { json, plain } from '../../../../src/daemon/http/reply.ts';
 import { until } from '../../../support/daemon.ts';
@@ -17,6 +18,10 @@ async function serve(options: Partial<ListenerOptions> = {}): Promise<string> {
     routes: {
       'GET /hello': () => plain(200, 'hello\n'),
       'GET /wide': () => plain(200, 'wide ✓\n'),
+      'GET /led': () => ({
+        ...plain(200, 'it is sesame-open\n'),
+        lead: [Buffer.from('✓ one\n'), Buffer.from('two\n')],
+      }),
       'PUT /echo': ({ body }) => json(200, { body }),
       'GET /broken': () => {
         throw new Error('secret detail');
@@ -43,6 +48,15 @@ describe('HTTP listener', () => {
     expect([answer.headers.get('content-length'), await answer.text()]).toEqual(['9', 'wide ✓\n']);
     const head = await fetch(`${url}/wide`, { method: 'HEAD' });
     expect([head.headers.get('content-length'), await head.text()]).toEqual(['9', '']);
+  });
+
+  test('what leads a body goes before it as it is, and counts in its length', async () => {
+    const url = await serve({ redaction: new Redaction(() => ['sesame-open']) });
+    const answer = await fetch(`${url}/led`);
+    const length = answer.headers.get('content-length');
+    expect([length, await answer.text()]).toEqual(['29', '✓ one\ntwo\nit is [redacted]\n']);
+    const head = await fetch(`${url}/led`, { method: 'HEAD' });
+    expect([head.headers.get('content-length'), await head.text()]).toEqual(['29', '']);
   });
 
   test('says what there is for an unknown path, and which method for a wrong one', async () => {

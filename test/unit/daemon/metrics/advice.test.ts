@@ -6,6 +6,7 @@ import type { Status } from '../../../../src/daemon/status/schema.ts';
 import type { FleetView } from '../../../../src/fleet/view.ts';
 import type { Advice } from '../../../../src/scaling/advice/advice.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
+import { expositionOf } from '../../../support/exposition.ts';
 import { givenAdvice, prediction } from '../../../support/given-advice.ts';
 import { endpointView, fleetView } from '../../../support/recorded-fleet.ts';
 
@@ -17,7 +18,7 @@ function fleetOf(advice: Advice | undefined, over: Partial<FleetView> = {}): Sta
 
 async function seriesOf(fleet: Status['fleet']): Promise<string[]> {
   const metrics = createMetrics((): Status => ({ ...EMPTY_STATUS, fleet }), []);
-  const text = String(await metrics.exposition());
+  const text = await expositionOf(metrics);
   return text.split('\n').filter((line) => line.startsWith('pilotlight_advice_'));
 }
 

@@ -7,6 +7,7 @@ import { FAILURE_LABELS, type FailureLabel } from '../../../../src/heartbeat/eng
 import { HEARTBEAT_STATES } from '../../../../src/heartbeat/engine/state.ts';
 import type { DeploymentSnapshot } from '../../../../src/heartbeat/view/snapshot.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
+import { expositionOf } from '../../../support/exposition.ts';
 
 const count = fc.oneof(fc.constant(0), fc.nat());
 const time = fc.double({ min: 0, max: 2e12, noNaN: true });
@@ -49,7 +50,7 @@ const anySnapshots = fc.uniqueArray(anySnapshot, {
 /** The series of deployments in a scrape, by what comes before the value. */
 async function seriesOfScrape(snapshots: readonly DeploymentSnapshot[]): Promise<Map<string, number>> {
   const deployments = snapshots.map((snapshot) => deploymentStatus(snapshot));
-  const text = String(await createMetrics(() => ({ ...EMPTY_STATUS, deployments }), []).exposition());
+  const text = await expositionOf(createMetrics(() => ({ ...EMPTY_STATUS, deployments }), []));
   const lines = text.split('\n').filter((line) => line.startsWith('pilotlight_deployment_'));
   const series = new Map(lines.map((line) => line.split(' ') as [string, string]));
   expect(series.size).toBe(lines.length);

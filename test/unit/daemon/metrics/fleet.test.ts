@@ -4,6 +4,7 @@ import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import type { Status } from '../../../../src/daemon/status/schema.ts';
 import type { FleetView } from '../../../../src/fleet/view.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
+import { expositionOf } from '../../../support/exposition.ts';
 import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';
 
 const NOW = 1_000_000;
@@ -18,7 +19,7 @@ function metricsOf(view: FleetView, budgetPerHour?: number) {
     observe: metrics.fleet,
     show: (next: FleetView) => (shown.view = next),
     series: async (name: string): Promise<string[]> => {
-      const text = String(await metrics.exposition());
+      const text = await expositionOf(metrics);
       return text
         .split('\n')
         .filter((line) => line.startsWith(`pilotlight_${name}`))
@@ -153,7 +154,7 @@ test('who looks, and whether the history takes what is seen, is told by each rep
   expect(await series('fleet_samples')).toEqual(['fleet_samples 0']);
   expect(await series('fleet_history_stored')).toEqual([]);
   const metrics = createMetrics(() => EMPTY_STATUS, []);
-  expect(String(await metrics.exposition())).not.toMatch(/^pilotlight_fleet_(?:samples|history_stored)/m);
+  expect(await expositionOf(metrics)).not.toMatch(/^pilotlight_fleet_(?:samples|history_stored)/m);
 });
 
 test('changes by advice are counted by what came of them, from zero, and end with their endpoint', async () => {

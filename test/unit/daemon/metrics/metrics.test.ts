@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createMetrics } from '../../../../src/daemon/metrics/metrics.ts';
 import type { JobStatus, Status } from '../../../../src/daemon/status/schema.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
+import { expositionOf } from '../../../support/exposition.ts';
 
 const account = { tfa_enabled: true, tfa_status: null, backup_codes_remaining: 3, locked_methods: 0 };
 
@@ -21,7 +22,7 @@ function seriesIn(text: string, name: string): string[] {
 }
 
 test('a family without series is announced all the same', async () => {
-  const text = String(await metricsOf({}).exposition());
+  const text = await expositionOf(metricsOf({}));
   expect(text).toContain(
     '# HELP pilotlight_instances Instances of the account by status; stopped: not running, as they are meant to.\n# TYPE pilotlight_instances gauge\n',
   );
@@ -30,13 +31,13 @@ test('a family without series is announced all the same', async () => {
 
 test('what is gone from the status has no series any more, whether it has labels or not', async () => {
   const metrics = metricsOf({ account, instances: { running: 2, exited: 1 } }, { instances: { running: 1 } });
-  const before = String(await metrics.exposition());
+  const before = await expositionOf(metrics);
   expect(seriesIn(before, 'instances{')).toEqual([
     'pilotlight_instances{status="running"} 2',
     'pilotlight_instances{status="exited"} 1',
   ]);
   expect(seriesIn(before, 'tfa_backup_codes_remaining')).toEqual(['pilotlight_tfa_backup_codes_remaining 3']);
-  const after = String(await metrics.exposition());
+  const after = await expositionOf(metrics);
   expect(seriesIn(after, 'instances{')).toEqual(['pilotlight_instances{status="running"} 1']);
   expect(seriesIn(after, 'tfa_backup_codes_remaining')).toEqual([]);
 });
@@ -44,8 +45,8 @@ test('what is gone from the status has no series any more, whether it has labels
 test('a counter has the value that the status has, however often it is scraped', async () => {
   const heart = { daemon_restarts: 2, open_connections: 0 };
   const metrics = metricsOf({ heart, jobs: [job('account', 5)] });
-  await metrics.exposition();
-  const text = String(await metrics.exposition());
+  await expositionOf(metrics);
+  const text = await expositionOf(metrics);
   expect(seriesIn(text, 'daemon_restarts_total')).toEqual(['pilotlight_daemon_restarts_total 2']);
   expect(seriesIn(text, 'job_runs_total')).toEqual(['pilotlight_job_runs_total{job="account"} 5']);
 });
@@ -53,7 +54,7 @@ test('a counter has the value that the status has, however often it is scraped',
 test('of two samples with the same labels the later one counts', async () => {
   const window = { machine_id: 7, category: 'power', starts_at: 10, ends_at: 20 };
   const metrics = metricsOf({ maintenance_windows: [window, { ...window, starts_at: 30 }] });
-  const text = String(await metrics.exposition());
+  const text = await expositionOf(metrics);
   expect(seriesIn(text, 'maintenance_window_start')).toEqual([
     'pilotlight_maintenance_window_start_timestamp_seconds{machine_id="7",category="power"} 30',
   ]);
@@ -62,7 +63,7 @@ test('of two samples with the same labels the later one counts', async () => {
 test('label values are escaped, and numbers spelled, as the format asks', async () => {
   const parameters = { cold_mult: 1e21, max_workers: Infinity };
   const endpoint_groups = [{ endpoint_group: 'a"b\\c\nd', parameters, findings: [] }];
-  const text = String(await metricsOf({ endpoint_groups }).exposition());
+  const text = await expositionOf(metricsOf({ endpoint_groups }));
   const labels = (parameter: string): string => `{endpoint_group="a\\"b\\\\c\\nd",parameter="${parameter}"}`;
   expect(seriesIn(text, 'endpoint_group_parameter').toSorted()).toEqual([
     `pilotlight_endpoint_group_parameter${labels('cold_mult')} 1e+21`,
@@ -72,8 +73,8 @@ test('label values are escaped, and numbers spelled, as the format asks', async 
 
 test('scrapes at the same time show each their own moment, and each only one', async () => {
   const metrics = metricsOf({ version: 'v1' }, { version: 'v2' });
-  const texts = await Promise.all([metrics.exposition(), metrics.exposition()]);
-  expect(texts.map((text) => /version="(v\d)"/.exec(String(text))?.[1])).toEqual(['v1', 'v2']);
+  const texts = await Promise.all([expositionOf(metrics), expositionOf(metrics)]);
+  expect(texts.map((text) => /version="(v\d)"/.exec(text)?.[1])).toEqual(['v1', 'v2']);
 });
 
 test('times are seconds: requests, waits that were asked for, lags', async () => {
@@ -83,7 +84,7 @@ test('times are seconds: requests, waits that were asked for, lags', async () =>
   metrics.client.retry?.({ operation, waitMs: 2_500, throttled: true });
   metrics.client.retry?.({ operation, waitMs: 9_000, throttled: false });
   metrics.schedulingLag(250);
-  const text = String(await metrics.exposition());
+  const text = await expositionOf(metrics);
   const label = `{operation="${operation}"}`;
   expect(seriesIn(text, 'api_request_duration_seconds_sum')).toEqual([
     `pilotlight_api_request_duration_seconds_sum${label} 1.5`,
@@ -101,7 +102,7 @@ test('a load of the configuration that fails leaves the time of the last that di
   const metrics = metricsOf({});
   metrics.reloaded(true, 100);
   metrics.reloaded(false, 200);
-  expect(seriesIn(String(await metrics.exposition()), 'config_last_reload')).toEqual([
+  expect(seriesIn(await expositionOf(metrics), 'config_last_reload')).toEqual([
     'pilotlight_config_last_reload_successful 0',
     'pilotlight_config_last_reload_success_timestamp_seconds 100',
   ]);

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createApiKey } from '../../../../src/client/api-key.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
 import type { Settings } from '../../../../src/config/options/options.ts';
@@ -23,7 +23,9 @@ function reloading(changed: Readonly<Record<string, string>>, options: Partial<R
   const apiKey = createApiKey(first.settings.apiKey, undefined);
   const applied: Settings[] = [];
   const told: [successful: boolean, atSeconds: number][] = [];
-  const logger = pino({ level: 'silent' });
+  const lines: Record<string, unknown>[] = [];
+  const files: unknown[] = [];
+  const logger = pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
   let refused = 0;
   const subject = new Reloading({
     loadConfig: () => load(changed),
@@ -34,14 +36,26 @@ function reloading(changed: Readonly<Record<string, string>>, options: Partial<R
       reload: async () => ({ ok: true, problems: [] }),
       refuseReload: () => void (refused += 1),
     },
-    onFiles: () => {},
+    onFiles: (of) => files.push(of),
     lifecycle: { isEnding: false },
     metrics: { reloaded: (...result) => void told.push(result) },
     logger,
     ...options,
   });
   const outcomes = () => told.map(([successful]) => successful);
-  return { subject, before: first.settings, inForce, apiKey, applied, outcomes, refused: () => refused };
+  return {
+    subject,
+    before: first.settings,
+    inForce,
+    apiKey,
+    applied,
+    told,
+    outcomes,
+    lines,
+    files,
+    logger,
+    refused: () => refused,
+  };
 }
 
 test('takes what changed', async () => {
@@ -125,4 +139,130 @@ test('that is refused, by either part, changes nothing', async () => {
   );
   expect(await byHeart.subject.reload()).toEqual({ ok: false, problems: ['no'] });
   expect([byHeart.applied, byHeart.inForce.settings]).toEqual([[], byHeart.before]);
+});
+
+test('says what came of it, and when', async () => {
+  const { subject, told, lines, files } = reloading({ PILOTLIGHT_LISTEN: '127.0.0.1:1234' });
+  const before = Date.now() / 1000;
+  await subject.reload();
+  expect(told).toEqual([[true, expect.any(Number)]]);
+  expect(told[0]?.[1]).toBeGreaterThanOrEqual(before);
+  expect(told[0]?.[1]).toBeLessThanOrEqual(Date.now() / 1000);
+  expect(lines).toMatchObject([{ msg: 'configuration reloaded', needRestart: ['PILOTLIGHT_LISTEN'] }]);
+  expect(files).toEqual([new Map()]);
+  const bad = reloading({ PILOTLIGHT_LOG_LEVEL: 'loud' });
+  await bad.subject.reload();
+  expect(bad.lines).toMatchObject([
+    { level: 50, msg: 'reload refused: the configuration is invalid; the old one stays in force' },
+  ]);
+  expect(bad.files).toEqual([]);
+});
+
+test.each([
+  [{ ok: false, problems: ['no'] }, 'reload refused by the heart; the old configuration stays in force'],
+  [{ ok: false, isUnanswered: true, problems: ['?'] }, 'reload not answered by the heart'],
+])('says of the heart’s answer %j what it means', async (answer, msg) => {
+  const { subject, lines, told } = reloading(
+    {},
+    { heartbeats: { reload: async () => answer, refuseReload() {} } },
+  );
+  await subject.reload();
+  expect(lines).toMatchObject([{ level: 50, msg, problems: answer.problems }]);
+  expect(told).toMatchObject([[false, expect.any(Number)]]);
+});
+
+test('is refused while the daemon ends', async () => {
+  const { subject, applied, told } = reloading(
+    { PILOTLIGHT_API_KEY: 'second-key' },
+    { lifecycle: { isEnding: true } },
+  );
+  expect(await subject.reload()).toEqual({
+    ok: false,
+    problems: ['the daemon is stopping; the next start reads everything again'],
+  });
+  await subject.refreshSecrets();
+  expect([applied, told]).toEqual([[], []]);
+});
+
+test('what was wrong before keeps nothing else from being loaded, on whatever line it stands now', async () => {
+  const { subject, inForce, applied } = reloading({
+    PILOTLIGHT_ENDPOINT_GROUPS: 'nonsense',
+    PILOTLIGHT_WORKER_GROUPS: '8',
+  });
+  const wrong = load({ PILOTLIGHT_ENDPOINT_GROUPS: 'nonsense' }).problems;
+  inForce.problems = wrong.map((problem) => ({ ...problem, place: 'line 3 of a file' }));
+  expect(await subject.reload()).toEqual({ ok: true, problems: [] });
+  expect(applied).toHaveLength(1);
+  expect(inForce.problems).toEqual(wrong);
+});
+
+test('a level that was set at run time stays, unless it is the setting that changed', async () => {
+  const same = reloading({ PILOTLIGHT_WORKER_GROUPS: '8' });
+  same.logger.level = 'trace';
+  await same.subject.reload();
+  expect(same.logger.level).toBe('trace');
+  const other = reloading({ PILOTLIGHT_LOG_LEVEL: 'error' });
+  other.logger.level = 'trace';
+  await other.subject.reload();
+  expect(other.logger.level).toBe('error');
+});
+
+test('one follows another, also one that failed', async () => {
+  const order: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { subject } = reloading(
+    { PILOTLIGHT_WORKER_GROUPS: '8' },
+    {
+      heartbeats: {
+        refuseReload() {},
+        reload: async () => {
+          order.push('begins');
+          await promise;
+          order.push('ends');
+          if (order.length === 2) throw new Error('a bug');
+          return { ok: true, problems: [] };
+        },
+      },
+    },
+  );
+  const [first, second] = [subject.reload(), subject.reload()];
+  await Promise.resolve();
+  resolve();
+  await expect(first).rejects.toThrow('a bug');
+  expect(await second).toMatchObject({ ok: true });
+  expect(order).toEqual(['begins', 'ends', 'begins', 'ends']);
+});
+
+describe('secrets that are read again', () => {
+  test('are taken, and nothing else is', async () => {
+    const { subject, inForce, before, apiKey, applied, lines, told } = reloading({
+      PILOTLIGHT_API_KEY: 'second-key',
+      PILOTLIGHT_WORKER_GROUPS: '8',
+    });
+    await subject.refreshSecrets();
+    expect(inForce.settings).toEqual({ ...before, apiKey: 'second-key' });
+    expect(applied).toEqual([inForce.settings]);
+    expect(apiKey.current()).toBe('second-key');
+    expect(lines).toMatchObject([{ level: 30, msg: 'secret read again', variables: ['PILOTLIGHT_API_KEY'] }]);
+    expect(told).toEqual([]);
+  });
+
+  test('and are the same, or missing for a moment, change nothing', async () => {
+    const same = reloading({ PILOTLIGHT_WORKER_GROUPS: '8' });
+    await same.subject.refreshSecrets();
+    const missing = reloading({ PILOTLIGHT_API_KEY: '' });
+    await missing.subject.refreshSecrets();
+    expect([same.applied, same.lines, missing.applied, missing.apiKey.current()]).toEqual([
+      [],
+      [],
+      [],
+      'first-key',
+    ]);
+  });
+
+  test('and that only a restart can change, stay', async () => {
+    const { subject, applied } = reloading({ PILOTLIGHT_REDIS_URL: 'redis://user:other@127.0.0.1:9' });
+    await subject.refreshSecrets();
+    expect(applied).toEqual([]);
+  });
 });

@@ -153,6 +153,21 @@ describe('the driver', () => {
   });
 });
 
+describe('a step of the wall clock', () => {
+  it('is told to every deployment at once, also to those that have nothing to do', async () => {
+    const { time, driver, sent } = rig();
+    for (const id of [1, 2]) driver.add({ id, ttl: 300_000, interval: 'auto' });
+    await time.pass(5000);
+    expect(sent).toHaveLength(2);
+    time.stepWallClock(10_000);
+    await time.pass(1100);
+    expect(sent.slice(2).map(({ deploymentId, fresh }) => [deploymentId, fresh])).toEqual([
+      [1, true],
+      [2, true],
+    ]);
+  });
+});
+
 describe('many deployments', () => {
   it('part over the interval although they all began at once', async () => {
     const { time, driver, sent } = rig();
@@ -526,6 +541,32 @@ describe('the last beat', () => {
     expect(await last).toEqual([1]);
   });
 
+  it('of one that is released meanwhile is waited for no more', async () => {
+    const { time, driver, service } = rig();
+    driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
+    await time.pass(5000);
+    service.answer = () => undefined;
+    let missed: number[] | undefined;
+    void driver.finalBeat(new AbortController().signal).then((ids) => (missed = ids));
+    await time.pass(100);
+    expect(missed).toBeUndefined();
+    driver.release();
+    await time.pass(0);
+    expect(missed).toEqual([1]);
+  });
+
+  it('of one that is removed meanwhile is waited for no more', async () => {
+    const { time, driver, service } = rig();
+    driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
+    await time.pass(5000);
+    service.answer = () => undefined;
+    let missed: number[] | undefined;
+    void driver.finalBeat(new AbortController().signal).then((ids) => (missed = ids));
+    driver.remove(1);
+    await time.pass(0);
+    expect(missed).toEqual([1]);
+  });
+
   it('of nothing is nothing', async () => {
     const { driver } = rig();
     expect(await driver.finalBeat(new AbortController().signal)).toEqual([]);
@@ -543,6 +584,29 @@ describe('stop', () => {
     expect(sent.every(({ signal }) => signal.aborted)).toBe(true);
     expect(driver.snapshot()).toMatchObject({ inFlight: 0, waiting: 0 });
     await driver.stop();
+  });
+
+  it('is told of each deployment, and nothing is added after it', async () => {
+    const { time, driver, sent, notices } = rig();
+    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
+    await time.pass(100);
+    await driver.stop();
+    expect(notices.at(-1)).toMatchObject({ id: 1, notice: { type: 'state', to: 'stopped' } });
+    driver.add({ id: 2, ttl: 20_000, interval: 'auto' });
+    await time.pass(5000);
+    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual([1]);
+    expect(driver.snapshot().deployments.map(({ deploymentId }) => deploymentId)).toEqual([1]);
+  });
+
+  it('waits for a read of the key that is under way, and reads no more', async () => {
+    const { time, driver, service } = rig();
+    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
+    await time.pass(100);
+    void driver.readKey();
+    await driver.stop();
+    const { keyReads } = service;
+    await driver.readKey();
+    expect(service.keyReads).toBe(keyReads);
   });
 
   it('does not wait for ever for a transport that ignores its signal', async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { ExchangeEvent } from '../../../../../src/heartbeat/heart.ts';
 import type { Report } from '../../../../../src/heartbeat/process/link/link.ts';
 import { Reports } from '../../../../../src/heartbeat/process/link/reports.ts';
@@ -101,4 +101,116 @@ test('whoever waits until the daemon knows all is told when it does, or when nob
   reports.close();
   await another;
   await reports.upToDate();
+});
+
+describe('in time', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  function timed() {
+    vi.useFakeTimers({ now: 1_700_000_000_000 });
+    const { reports, sent, states } = reporting([42]);
+    reports.taken(1);
+    return { reports, sent, states };
+  }
+
+  test('what happens together is one report, soon after the first of it', async () => {
+    const { reports, sent } = timed();
+    reports.changed(42);
+    await vi.advanceTimersByTimeAsync(30);
+    reports.changed(42);
+    await vi.advanceTimersByTimeAsync(19);
+    expect(sent).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(sent).toHaveLength(2);
+    expect(sent[1]).toMatchObject({ number: 2, changed: [{ deploymentId: 42 }] });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(sent).toHaveLength(2);
+  });
+
+  test('one that is no more is told too, and not as one that changed', async () => {
+    const { reports, sent } = timed();
+    reports.changed(42);
+    reports.removed(42);
+    await vi.advanceTimersByTimeAsync(50);
+    expect(sent[1]).toMatchObject({ changed: [], removed: [42] });
+    reports.taken(2);
+    reports.removed(43);
+    await vi.advanceTimersByTimeAsync(50);
+    expect(sent[2]).toMatchObject({ removed: [43] });
+  });
+
+  test.each(['changed', 'removed'] as const)(
+    'what is %s while a report is under way comes with the next, when that is taken',
+    async (what) => {
+      const { reports, sent } = timed();
+      reports.signOfLife();
+      reports[what](42);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(sent).toHaveLength(2);
+      reports.taken(2);
+      await vi.advanceTimersByTimeAsync(50);
+      expect(sent).toHaveLength(3);
+    },
+  );
+
+  test('exchanges and lags wait for the next report, and have their time', async () => {
+    const { reports, sent } = timed();
+    reports.exchange(exchange(7));
+    reports.lag(3);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(sent).toHaveLength(1);
+    reports.signOfLife();
+    expect(sent[1]).toMatchObject({
+      exchanges: [{ durationMs: 7, at: 1_700_000_000_000 }],
+      lags: [3],
+      missed: 0,
+      messages: {},
+      removed: [],
+    });
+    reports.message('warn');
+    reports.taken(2);
+    reports.signOfLife();
+    expect(sent[2]).toMatchObject({ exchanges: [], lags: [], messages: { warn: 1 } });
+    reports.taken(3);
+    reports.signOfLife();
+    expect(sent[3]).toMatchObject({ messages: {} });
+  });
+
+  test('another listener gets all of them, and nothing that the former was told of', async () => {
+    const { reports } = timed();
+    reports.removed(41);
+    reports.signOfLife();
+    reports.close();
+    expect(reports.waits).toBe(true);
+    reports.removed(40);
+    const later: Report[] = [];
+    reports.sendTo((report) => later.push(report));
+    expect(reports.waits).toBe(false);
+    await vi.advanceTimersByTimeAsync(50);
+    expect(later).toMatchObject([{ number: 3, changed: [{ deploymentId: 42 }], removed: [] }]);
+  });
+
+  test('nobody who listens is sent nothing', async () => {
+    const { reports, sent } = timed();
+    reports.changed(42);
+    reports.close();
+    expect(vi.getTimerCount()).toBe(0);
+    reports.changed(42);
+    reports.signOfLife();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(sent).toHaveLength(1);
+  });
+
+  test('whoever waits for news that there are not is told at once', async () => {
+    const { reports, sent } = timed();
+    await reports.upToDate();
+    reports.removed(42);
+    let told = false;
+    void reports.upToDate().then(() => (told = true));
+    await vi.advanceTimersByTimeAsync(50);
+    expect([sent.length, told]).toEqual([2, false]);
+    reports.taken(2);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(told).toBe(true);
+  });
 });

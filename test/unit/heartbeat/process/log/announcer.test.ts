@@ -151,3 +151,174 @@ test('what was well before the line was due is not said, and a failure is said w
   await vi.advanceTimersByTimeAsync(5_000);
   expect(lines).toMatchObject([{ deploymentIds: [43], reasons: { 'no answer in time': 1 } }]);
 });
+
+test('a later attempt is no trouble by itself, and one that is superseded is none', async () => {
+  announcer.notice(42, { ...sent, attempt: 2 });
+  announcer.notice(42, { type: 'superseded', attempt: 1 });
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(lines).toEqual([]);
+});
+
+test('what was said of a change is not said again before the minute is over', async () => {
+  announcer.notice(42, failed);
+  announcer.notice(42, to('retrying'));
+  await vi.advanceTimersByTimeAsync(59_999);
+  expect(lines.map(({ msg }) => msg)).toEqual(['heartbeat state changed']);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(lines.slice(1)).toMatchObject([
+    {
+      level: 'error',
+      count: 1,
+      deploymentIds: [42],
+      states: { retrying: 1 },
+      reasons: { connect: 1 },
+      msg: 'deployments whose last heartbeats were not accepted',
+    },
+  ]);
+  await vi.advanceTimersByTimeAsync(59_999);
+  expect(lines).toHaveLength(2);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(lines).toHaveLength(3);
+});
+
+test('of several it is said how many there are by state and reason', async () => {
+  announcer.notice(1, failed);
+  announcer.notice(2, { ...failed, reason: 'dns' });
+  announcer.notice(3, { ...failed, reason: 'dns' });
+  announcer.notice(3, sent);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(lines).toMatchObject([
+    {
+      count: 3,
+      deploymentIds: [1, 2, 3],
+      states: { retrying: 2, starting: 1 },
+      reasons: { connect: 1, dns: 1, 'no answer yet': 1 },
+    },
+  ]);
+});
+
+test('a change without a failure has no known reason, and without a TTL nothing is left', async () => {
+  announcer.notice(42, { type: 'state', from: 'healthy', to: 'urgent' });
+  await vi.advanceTimersByTimeAsync(300);
+  expect(lines).toEqual([
+    {
+      level: 'error',
+      time: expect.any(String) as string,
+      deploymentId: 42,
+      from: 'healthy',
+      to: 'urgent',
+      reason: 'no answer yet',
+      advice: expect.stringContaining('is the service reachable from here?') as string,
+      msg: 'heartbeat state changed',
+    },
+  ]);
+});
+
+test('of many that changed the least time is said, and the reason of the first', async () => {
+  for (const [id, left] of [
+    [1, 9_000],
+    [2, 4_000],
+    [3, 7_000],
+  ] as const) {
+    announcer.notice(id, { ...failed, reason: id === 1 ? 'tls' : 'dns' });
+    announcer.notice(id, to('retrying', left));
+  }
+  await vi.advanceTimersByTimeAsync(300);
+  expect(lines).toMatchObject([{ count: 3, remainingSeconds: 4, reason: 'tls' }]);
+  expect(lines[0]).not.toHaveProperty('advice');
+  expect(lines[0]).not.toHaveProperty('deploymentId');
+});
+
+test('what is well is said for information, without a reason', async () => {
+  announcer.notice(42, to('healthy'));
+  await vi.advanceTimersByTimeAsync(300);
+  expect(lines).toMatchObject([{ level: 'info', from: 'retrying', to: 'healthy', remainingSeconds: 5 }]);
+  expect(lines[0]).not.toHaveProperty('reason');
+});
+
+test.each(['stopped', 'released'] as const)(
+  'one that is %s is not said, and is in no trouble',
+  async (state) => {
+    announcer.notice(42, failed);
+    announcer.notice(42, { type: 'state', from: 'retrying', to: state });
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(lines).toEqual([]);
+  },
+);
+
+test('a wait that was cut short is said', () => {
+  announcer.notice(42, { type: 'wait-cut-short', askedMs: 60_000.4, waitMs: 12_000.6 });
+  expect(lines).toMatchObject([
+    {
+      level: 'warn',
+      deploymentId: 42,
+      askedMs: 60_000,
+      waitMs: 12_001,
+      msg: 'the service asked for a wait that would cost the deployment',
+    },
+  ]);
+});
+
+test('what is rare is said each ten seconds at most, with how often it was not', async () => {
+  announcer.rarely('it happened', { why: 1 });
+  await vi.advanceTimersByTimeAsync(9_999);
+  announcer.rarely('it happened', { why: 2 });
+  announcer.rarely('something else', {});
+  await vi.advanceTimersByTimeAsync(1);
+  announcer.rarely('it happened', { why: 3 });
+  await vi.advanceTimersByTimeAsync(10_000);
+  announcer.rarely('it happened', { why: 4 });
+  expect(lines.map(({ msg, why, unsaidBefore }) => [msg, why, unsaidBefore])).toEqual([
+    ['it happened', 1, undefined],
+    ['something else', undefined, undefined],
+    ['it happened', 3, 1],
+    ['it happened', 4, undefined],
+  ]);
+});
+
+test('what was not said long ago is not counted any more', async () => {
+  announcer.rarely('it happened', {});
+  announcer.rarely('it happened', {});
+  await vi.advanceTimersByTimeAsync(60_001);
+  announcer.rarely('it happened', {});
+  expect(lines[1]).not.toHaveProperty('unsaidBefore');
+});
+
+test('a remark about one has its fields, and one about several their number', () => {
+  announcer.remark({ type: 'unmatched', found: [{ type: 'unmatched', label: 'name:square' }] });
+  const many = Array.from({ length: 21 }, (_, index) => ({ type: 'stopped', label: `${index}` }) as const);
+  announcer.remark({ type: 'stopped', found: many as never });
+  expect(lines).toEqual([
+    {
+      level: 'warn',
+      time: expect.any(String) as string,
+      label: 'name:square',
+      msg: 'no deployment of this name; the list is asked for again',
+    },
+    {
+      level: 'warn',
+      time: expect.any(String) as string,
+      count: 21,
+      found: many.slice(0, 20),
+      msg: 'a deployment is stopped, and is not kept alive',
+    },
+  ]);
+});
+
+test('what still waits is said at the end, and nothing after it', async () => {
+  announcer.notice(42, failed);
+  announcer.notice(42, to('retrying'));
+  announcer.close();
+  expect(lines).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(lines).toHaveLength(1);
+});
+
+test('a shared limit that changes is said again, and one that is gone and comes back is not', async () => {
+  limit = { thresholdMs: 2_000, deployments: 10, neededMs: 20_000, availableMs: 47_000, fits: true };
+  await vi.advanceTimersByTimeAsync(5_000);
+  limit = { ...limit, thresholdMs: 3_000.4 };
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(lines.map(({ thresholdMs }) => thresholdMs)).toEqual([2_000, 3_000]);
+  expect(lines[0]?.msg).toContain('take turns under it');
+});

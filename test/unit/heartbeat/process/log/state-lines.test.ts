@@ -46,3 +46,31 @@ test('what waits is said at the end', () => {
   lines.flush();
   expect(said).toHaveLength(1);
 });
+
+test('the pause doubles up to a minute, and is short again after a quiet one', async () => {
+  const ats: number[] = [];
+  for (let tenth = 0; tenth < 4_000; tenth += 1) {
+    change(1);
+    await vi.advanceTimersByTimeAsync(100);
+  }
+  ats.push(...said.map(({ at }) => Math.round(at)));
+  const gaps = ats.slice(1).map((at, index) => at - (ats[index] ?? 0));
+  // What is first in its line waits with the pause of that time.
+  expect(gaps.slice(0, 8)).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000]);
+  expect(Math.max(...gaps)).toBe(60_000);
+  await vi.advanceTimersByTimeAsync(130_000);
+  const before = said.length;
+  change(1);
+  await vi.advanceTimersByTimeAsync(250);
+  expect(said).toHaveLength(before + 1);
+});
+
+test('of one that changes twice the last change is said', async () => {
+  const changes: unknown[] = [];
+  const own = new StateLines((gathered) => changes.push(...gathered));
+  own.add({ id: 1, from: 'healthy', remainingMs: 9 });
+  own.add({ id: 1, from: 'urgent', remainingMs: 5 });
+  own.flush();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(changes).toEqual([{ id: 1, from: 'urgent', remainingMs: 5 }]);
+});

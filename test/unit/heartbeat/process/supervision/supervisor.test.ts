@@ -54,7 +54,11 @@ class ScriptedDaemon implements DaemonChild {
 class Scene {
   readonly daemons: ScriptedDaemon[] = [];
   readonly lines: Record<string, unknown>[] = [];
-  memory = 50 * MEBIBYTE;
+  memory: number | undefined = 50 * MEBIBYTE;
+  /** When the memory is known. */
+  looked: Promise<void> | undefined;
+  readonly refusals: string[] = [];
+  readonly levels: string[] = [];
   quits = 0;
   failsToStart = false;
   readonly reports = new Reports({
@@ -87,11 +91,15 @@ class Scene {
         redaction: new Redaction(() => []),
         onMessage() {},
       }),
-      memoryOf: () => Promise.resolve(this.memory),
+      memoryOf: async () => {
+        const { memory } = this;
+        await this.looked;
+        return memory;
+      },
       memoryBound: BOUND,
       onReload: () => Promise.resolve({ ok: true, problems: ['as it was'] }),
-      onReloadRefused() {},
-      onLogLevel() {},
+      onReloadRefused: () => this.refusals.push('refused'),
+      onLogLevel: (level) => this.levels.push(level),
       onQuit: () => (this.quits += 1),
     });
   }
@@ -258,4 +266,80 @@ test('a daemon leads a reload, asks for the end, and what a former one says is n
   scene.current.say({ type: 'quit' });
   await vi.advanceTimersByTimeAsync(1);
   expect(scene.quits).toBe(1);
+});
+
+test('what a daemon says is passed on', async () => {
+  const scene = new Scene();
+  scene.current.say({ type: 'reload-refused' });
+  scene.current.say({ type: 'log-level', level: 'debug' });
+  await vi.advanceTimersByTimeAsync(1);
+  expect([scene.refusals, scene.levels]).toEqual([['refused'], ['debug']]);
+});
+
+test('memory that is known too late, or not at all, ends nobody', async () => {
+  const scene = new Scene();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  [scene.memory, scene.looked] = [BOUND + MEBIBYTE, promise];
+  await vi.advanceTimersByTimeAsync(5_000);
+  scene.memory = undefined;
+  scene.current.end('exit code 1');
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(scene.daemons).toHaveLength(2);
+  resolve();
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(scene.current.killed).toBe(false);
+  expect(scene.daemons).toHaveLength(2);
+});
+
+test('a reload that is asked for while a daemon starts is led by it when it has', async () => {
+  const scene = new Scene();
+  expect(scene.supervisor.reload()).toBe(false);
+  expect(scene.current.heard).toEqual([]);
+  await vi.advanceTimersByTimeAsync(10);
+  expect(scene.current.heard.filter(({ type }) => type === 'reload')).toHaveLength(1);
+  scene.current.say({ type: 'started' });
+  await vi.advanceTimersByTimeAsync(10);
+  expect(scene.current.heard.filter(({ type }) => type === 'reload')).toHaveLength(1);
+});
+
+test('how long it lived, and when there is another, is said', async () => {
+  const scene = new Scene();
+  await vi.advanceTimersByTimeAsync(7_400);
+  scene.current.end('exit code 1');
+  await vi.advanceTimersByTimeAsync(1);
+  expect(scene.lines).toMatchObject([
+    {
+      level: 'error',
+      cause: 'exit code 1',
+      livedSeconds: 7,
+      againInMs: 200,
+      msg: expect.stringContaining('heartbeats go on') as string,
+    },
+  ]);
+  await vi.advanceTimersByTimeAsync(200 + 60_000);
+  scene.current.end('exit code 1');
+  await vi.advanceTimersByTimeAsync(1);
+  expect(scene.lines[1]).toMatchObject({ livedSeconds: 60, againInMs: 100 });
+});
+
+test('the cause of one is not that of the next', async () => {
+  const scene = new Scene();
+  scene.memory = BOUND + MEBIBYTE;
+  await vi.advanceTimersByTimeAsync(5_000);
+  scene.memory = MEBIBYTE;
+  await vi.advanceTimersByTimeAsync(1_000);
+  scene.current.end('signal SIGSEGV');
+  await vi.advanceTimersByTimeAsync(1);
+  expect(scene.causes()).toEqual(['it took 145 MiB of memory, and may take 144', 'signal SIGSEGV']);
+});
+
+test('one that answered now and then has its whole time again', async () => {
+  const scene = new Scene();
+  await vi.advanceTimersByTimeAsync(1_000);
+  scene.current.takes = false;
+  await vi.advanceTimersByTimeAsync(9_000);
+  const last = scene.current.heard.findLast((message) => message.type === 'report');
+  if (last) scene.current.say({ type: 'taken', number: last.report.number });
+  await vi.advanceTimersByTimeAsync(9_000);
+  expect(scene.current.killed).toBe(false);
 });

@@ -1,0 +1,51 @@
+/** The heart's configuration, once the files that it names are there. */
+import { isAwaited, type LoadedHeart } from '../../config/load-heart.ts';
+import { describeProblem, type ConfigProblem } from '../../config/problem.ts';
+import type { Stderr } from './log/stderr.ts';
+
+/** Between two looks at files that are missing, ms. */
+const LOOK_AGAIN_MS = 1_000;
+/** Once a minute they are named. */
+const LOOKS_PER_MESSAGE = 60;
+
+export interface AwaitedConfigOptions {
+  readonly load: () => LoadedHeart;
+  /** Those of the daemon's variables too, which the heart does not know. */
+  readonly allProblems: () => Promise<readonly ConfigProblem[]>;
+  readonly stderr: Pick<Stderr, 'write'>;
+  /** Resolves when the program is told to end. */
+  readonly told: Promise<void>;
+}
+
+export type CompleteConfig = LoadedHeart & { readonly settings: NonNullable<LoadedHeart['settings']> };
+
+/** `refused`: it is wrong, and standard error says why. `told`: the program was told to end while it waited. */
+export async function awaitConfig(
+  options: AwaitedConfigOptions,
+): Promise<CompleteConfig | 'refused' | 'told'> {
+  const { load, allProblems, stderr } = options;
+  const told = options.told.then(() => 'told' as const);
+  for (let looks = 0; ; looks += 1) {
+    const loaded = load();
+    const { settings, problems } = loaded;
+    if (settings) return { ...loaded, settings };
+    if (!isAwaited(problems)) {
+      sayRefused(stderr, await allProblems());
+      return 'refused';
+    }
+    if (looks % LOOKS_PER_MESSAGE === 0) sayAwaited(stderr, problems);
+    const pause = new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    if ((await Promise.race([told, pause])) === 'told') return 'told';
+  }
+}
+
+function sayAwaited(stderr: Pick<Stderr, 'write'>, problems: readonly ConfigProblem[]): void {
+  for (const problem of problems) stderr.write(`${describeProblem(problem)}\n`);
+  stderr.write('pilotlight: waiting for these files; nothing is kept alive until they are there\n');
+}
+
+function sayRefused(stderr: Pick<Stderr, 'write'>, problems: readonly ConfigProblem[]): void {
+  const serious = problems.filter(({ severity }) => severity !== 'note');
+  for (const problem of serious) stderr.write(`${describeProblem(problem)}\n`);
+  stderr.write('pilotlight: not started; fix the environment (pilotlight run --help lists it)\n');
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { ServiceClock } from '../../../../src/daemon/services/service-clock.ts';
+
+const AT = Date.UTC(2026, 0, 1);
+
+test.each([
+  [0, 500, 0],
+  [0, 0, 0.5],
+  [10_000, 500, 10],
+  [-10_000, 500, -10],
+  [0, 460, 0],
+  [0, 440, 0.1],
+])(
+  'a service whose clock shows %i ms more, %i ms after its last second, is %d s ahead',
+  (ahead, after, skew) => {
+    const clock = new ServiceClock();
+    expect(clock.skewSeconds).toBeNull();
+    clock.saw(new Date(AT + ahead).toUTCString(), AT + after);
+    expect(clock.skewSeconds).toBeCloseTo(skew, 6);
+  },
+);
+
+test('an answer without a time says nothing', () => {
+  const clock = new ServiceClock();
+  clock.saw(new Date(AT).toUTCString(), AT - 500);
+  for (const date of [undefined, '', 'yesterday']) clock.saw(date, AT + 90_000);
+  expect(clock.skewSeconds).toBe(1);
+});

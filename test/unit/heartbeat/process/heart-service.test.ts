@@ -1,0 +1,428 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { loadHeartConfig } from '../../../../src/config/load-heart.ts';
+import type { ServiceManagerSettings } from '../../../../src/config/service-manager.ts';
+import type { DaemonChild } from '../../../../src/heartbeat/process/supervision/daemon-child.ts';
+import { HeartService } from '../../../../src/heartbeat/process/heart-service.ts';
+import type { DaemonMessage, HeartMessage } from '../../../../src/heartbeat/process/link/link.ts';
+import { NotifyProgram } from '../../../support/notify-program.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+interface Line {
+  readonly level: string;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+/** A daemon that does what the test says. */
+class Daemon implements DaemonChild {
+  readonly pid = undefined;
+  readonly heard: HeartMessage[] = [];
+  readonly #end = Promise.withResolvers<string>();
+  readonly ended = this.#end.promise;
+  killed = false;
+  obeys = true;
+  say: (message: DaemonMessage) => void = () => {};
+
+  readonly send = (message: HeartMessage): void => {
+    this.heard.push(message);
+    if (message.type === 'report') this.say({ type: 'taken', number: message.report.number });
+    if (message.type === 'stop' && this.obeys) this.#end.resolve('exit code 0');
+  };
+
+  readonly listen = (hear: (message: DaemonMessage) => void): void => {
+    this.say = (message) => queueMicrotask(() => hear(message));
+    this.say({ type: 'started' });
+  };
+
+  kill(): void {
+    this.killed = true;
+    this.#end.resolve('signal SIGKILL');
+  }
+}
+
+/** Nobody listens there. */
+const UNREACHABLE = 'http://127.0.0.1:9';
+
+class Scene {
+  readonly lines: Line[] = [];
+  readonly daemon = new Daemon();
+  readonly service: HeartService;
+  /** The configuration as the next load finds it. */
+  readonly environment: Record<string, string>;
+  quits = 0;
+
+  constructor(env: Readonly<Record<string, string>> = {}) {
+    this.environment = { API_KEY: 'first-key', BASE_URL: UNREACHABLE, ...env };
+    const loaded = this.#load();
+    const { settings } = loaded;
+    if (!settings) throw new Error(JSON.stringify(loaded.problems));
+    this.service = new HeartService({
+      ...loaded,
+      settings,
+      loadConfig: () => this.#load(),
+      stderr: {
+        write: (line) => void this.lines.push(JSON.parse(line) as Line),
+        flush: () => Promise.resolve(),
+      },
+    });
+  }
+
+  readonly startDaemon = (serviceManager?: ServiceManagerSettings): void => {
+    this.service.startDaemon({
+      onQuit: () => (this.quits += 1),
+      serviceManager,
+      start: () => this.daemon,
+    });
+  };
+
+  readonly said = (): string[] => this.lines.map(({ msg }) => msg);
+
+  #load() {
+    const named = Object.entries(this.environment).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
+    return loadHeartConfig(Object.fromEntries(named));
+  }
+}
+
+describe('what is said at the start', () => {
+  test('is nothing of a configuration without problems', async () => {
+    const { service, lines } = new Scene();
+    expect(lines).toEqual([]);
+    await service.stop();
+    expect(lines).toMatchObject([{ level: 'info', msg: 'heartbeats ended' }]);
+  });
+
+  test('is each problem by its severity, and which variables do not count', async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, 'environment');
+    writeFileSync(file, 'PILOTLIGHT_DEPLOYMENT_TTL=60s\n');
+    const { service, lines } = new Scene({
+      API_KEY: '',
+      API_KEY_FILE: join(folder.path, 'key'),
+      BASE_URL: 'http://service.example',
+      ENV_FILE: file,
+      DEPLOYMENT_TTL: '30s',
+      SERVICE_HOST: '10.0.0.1',
+    });
+    expect(lines).toMatchObject([
+      {
+        level: 'error',
+        problem: expect.stringContaining('PILOTLIGHT_API_KEY_FILE'),
+        msg: 'configuration problem',
+      },
+      {
+        level: 'warn',
+        problem: expect.stringContaining('PILOTLIGHT_BASE_URL'),
+        msg: 'configuration problem',
+      },
+      { level: 'info', names: ['PILOTLIGHT_SERVICE_HOST'], msg: expect.stringContaining('are ignored') },
+      {
+        level: 'info',
+        names: ['PILOTLIGHT_DEPLOYMENT_TTL'],
+        msg: expect.stringContaining('PILOTLIGHT_ENV_FILE'),
+      },
+    ]);
+    await service.stop();
+  });
+});
+
+describe('the daemon', () => {
+  let scene: Scene;
+  beforeEach(async () => {
+    vi.useFakeTimers();
+    scene = new Scene({ DEPLOYMENTS: '' });
+    scene.startDaemon();
+    await vi.advanceTimersByTimeAsync(100);
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    await scene.service.stop();
+  });
+
+  test('asks for the end of the program', async () => {
+    expect(scene.quits).toBe(0);
+    scene.daemon.say({ type: 'quit' });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(scene.quits).toBe(1);
+  });
+
+  test('sets the level of the lines, to one that there is', async () => {
+    scene.daemon.say({ type: 'log-level', level: 'error' });
+    await vi.advanceTimersByTimeAsync(1);
+    scene.service.reload();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(scene.lines).toEqual([]);
+    scene.daemon.say({ type: 'log-level', level: 'loud' });
+    await vi.advanceTimersByTimeAsync(1);
+    scene.service.reload();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(scene.lines).toEqual([]);
+    scene.daemon.say({ type: 'log-level', level: 'info' });
+    await vi.advanceTimersByTimeAsync(1);
+    scene.service.reload();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(scene.said()).toEqual(['heartbeats reloaded']);
+  });
+
+  test('leads a reload, and is told of its result', async () => {
+    scene.environment['DEPLOYMENTS'] = '';
+    scene.service.reload();
+    expect(scene.daemon.heard.at(-1)).toEqual({ type: 'reload' });
+    await vi.advanceTimersByTimeAsync(2_999);
+    expect(scene.said()).toEqual([]);
+    scene.daemon.say({ type: 'reload', number: 7 });
+    await vi.advanceTimersByTimeAsync(100);
+    expect(scene.daemon.heard).toContainEqual({ type: 'reloaded', number: 7, ok: true, problems: [] });
+    expect(scene.lines).toMatchObject([{ level: 'info', msg: 'heartbeats reloaded', deployments: 0 }]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(scene.lines).toHaveLength(1);
+  });
+
+  test('that does not begin with a reload is not waited for', async () => {
+    scene.service.reload();
+    scene.service.reload();
+    await vi.advanceTimersByTimeAsync(2_999);
+    expect(scene.said()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(scene.said()).toEqual(['heartbeats reloaded']);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(scene.lines).toHaveLength(1);
+  });
+
+  test('that refuses a reload keeps the heart from it', async () => {
+    scene.service.reload();
+    scene.daemon.say({ type: 'reload-refused' });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(scene.said()).toEqual([]);
+  });
+
+  test('is told that a reload is refused, and why; nothing changes', async () => {
+    scene.environment['LOG_LEVEL'] = 'loud';
+    scene.environment['DEPLOYMENTS'] = '42@60s';
+    scene.daemon.say({ type: 'reload', number: 1 });
+    await vi.advanceTimersByTimeAsync(100);
+    const problems = [expect.stringMatching(/^error: PILOTLIGHT_LOG_LEVEL: got loud/)];
+    expect(scene.daemon.heard.at(-1)).toEqual({ type: 'reloaded', number: 1, ok: false, problems });
+    expect(scene.lines).toMatchObject([{ level: 'error', problems }]);
+    expect(scene.lines[0]?.msg).toContain('the old one stays in force');
+    scene.environment['LOG_LEVEL'] = 'warn';
+    scene.environment['DEPLOYMENTS'] = '';
+    scene.daemon.say({ type: 'reload', number: 2 });
+    await vi.advanceTimersByTimeAsync(100);
+    expect(scene.daemon.heard.at(-1)).toMatchObject({ type: 'reloaded', number: 2, ok: true });
+    // The new level rules at once.
+    expect(scene.lines).toHaveLength(1);
+  });
+
+  test('sees what the heart sees', async () => {
+    const [first] = scene.daemon.heard;
+    expect(first).toMatchObject({
+      type: 'report',
+      report: { number: 1, changed: [], removed: [], openConnections: 0, exchanges: [], lags: [] },
+    });
+  });
+});
+
+test('without a daemon a reload is the heart’s own, at once', async () => {
+  vi.useFakeTimers();
+  const { service, lines } = new Scene();
+  service.reload();
+  expect(lines).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(lines).toMatchObject([{ msg: 'heartbeats reloaded' }]);
+  service.reload();
+  vi.useRealTimers();
+  await service.stop();
+  expect(lines).toHaveLength(2);
+});
+
+test('a reload that the end overtakes is none', async () => {
+  const { service, said } = new Scene();
+  service.reload();
+  await service.stop();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(said()).toEqual(['heartbeats ended']);
+});
+
+describe('what should not happen', () => {
+  test('is said with its stack, and ends nothing', async () => {
+    const { service, lines } = new Scene();
+    service.fault('uncaughtException', new Error('a bug'));
+    service.fault('unhandledRejection', 'a word');
+    expect(lines).toMatchObject([
+      {
+        level: 'fatal',
+        error: 'a bug',
+        stack: expect.stringContaining('heart-service.test') as string,
+        msg: 'uncaughtException: please report this',
+      },
+      { level: 'fatal', error: 'a word', msg: 'unhandledRejection: please report this' },
+    ]);
+    await service.stop();
+  });
+});
+
+describe('the end', () => {
+  test('is the daemon’s first, within what SHUTDOWN_TIMEOUT leaves', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { service, daemon, lines, startDaemon } = new Scene({ SHUTDOWN_TIMEOUT: '10s' });
+    startDaemon();
+    await vi.waitFor(() => expect(daemon.heard).not.toEqual([]), { interval: 1 });
+    const { leftMs } = await service.stop();
+    vi.useRealTimers();
+    expect(daemon.heard.at(-1)).toEqual({ type: 'stop', withinMs: 9_700 });
+    expect(leftMs).toBe(9_850);
+    expect(daemon.killed).toBe(false);
+    expect(lines).toMatchObject([{ msg: 'heartbeats ended' }]);
+  });
+
+  test('of a daemon that does not obey is said', async () => {
+    const { service, daemon, lines, startDaemon } = new Scene({ SHUTDOWN_TIMEOUT: '350ms' });
+    startDaemon();
+    daemon.obeys = false;
+    await vi.waitFor(() => expect(daemon.heard).not.toEqual([]), { interval: 1 });
+    await service.stop();
+    expect(daemon.killed).toBe(true);
+    expect(lines).toMatchObject([
+      { level: 'error', msg: 'the daemon did not end in time and was killed; log lines may be missing' },
+      { level: 'info', msg: 'heartbeats ended' },
+    ]);
+  });
+
+  const MISSED = 'no last heartbeat reached these deployments';
+
+  test('names those that no last heartbeat reached', async () => {
+    const { service, lines } = new Scene({ DEPLOYMENTS: '42@20s,43@20s', SHUTDOWN_TIMEOUT: '350ms' });
+    await service.firstExchange;
+    await service.stop();
+    expect(lines.filter(({ msg }) => msg === MISSED)).toMatchObject([
+      { level: 'warn', count: 2, deploymentIds: [42, 43] },
+    ]);
+  });
+
+  test('sends none where that is configured', async () => {
+    const { service, lines } = new Scene({ DEPLOYMENTS: '42@20s', FINAL_HEARTBEAT: 'false' });
+    await service.stop();
+    expect(lines.map(({ msg }) => msg)).not.toContain(MISSED);
+  });
+});
+
+describe('a heart with a deployment', () => {
+  const ACCEPTED = { success: true, deployment_id: 42 };
+
+  /** A service that answers each heartbeat so. */
+  async function serve(answer: (response: ServerResponse) => void) {
+    const server = createServer((_request, response) => answer(response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      [Symbol.asyncDispose]: () =>
+        new Promise<void>((resolve) => {
+          server.closeAllConnections();
+          server.close(() => resolve());
+        }),
+    };
+  }
+
+  test('tells the daemon of it, of its requests, and when it is no more', async () => {
+    await using server = await serve((response) => response.end(JSON.stringify(ACCEPTED)));
+    const scene = new Scene({ BASE_URL: server.url, DEPLOYMENTS: '42@20s', LOG_LEVEL: 'warn' });
+    const { service, daemon, environment } = scene;
+    await service.firstExchange;
+    scene.startDaemon();
+    const reports = () =>
+      daemon.heard.flatMap((message) => (message.type === 'report' ? [message.report] : []));
+    const states = () => reports().flatMap(({ changed }) => changed.map(({ state }) => state));
+    await expect.poll(states, { interval: 5 }).toContain('healthy');
+    expect(reports().flatMap(({ exchanges }) => exchanges)).toContainEqual(
+      expect.objectContaining({ operation: 'deployments.heartbeat', code: '200' }),
+    );
+    expect(reports().flatMap(({ lags }) => lags)).toEqual([expect.any(Number)]);
+    expect(reports()[0]?.openConnections).toBeGreaterThan(0);
+    environment['DEPLOYMENTS'] = '';
+    daemon.say({ type: 'reload', number: 1 });
+    await expect.poll(() => reports().flatMap(({ removed }) => removed), { interval: 5 }).toEqual([42]);
+    await service.stop();
+  });
+
+  test('says that its key could not be read again, and goes on with it', async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, 'key');
+    writeFileSync(file, 'first-key');
+    await using server = await serve((response) => {
+      rmSync(file, { force: true });
+      response.writeHead(401).end('{}');
+    });
+    const { service, lines, said } = new Scene({
+      API_KEY: '',
+      API_KEY_FILE: file,
+      BASE_URL: server.url,
+      DEPLOYMENTS: '42@20s',
+      FINAL_HEARTBEAT: 'false',
+    });
+    const words = 'the API key could not be read again; the old one stays';
+    await expect.poll(said, { interval: 5 }).toContain(words);
+    expect(lines.find(({ msg }) => msg === words)).toMatchObject({ why: expect.stringContaining(file) });
+    await service.stop();
+  });
+
+  test('asks the app that it is kept alive for, and shows it', async () => {
+    await using server = await serve((response) => response.end(JSON.stringify(ACCEPTED)));
+    const scene = new Scene({
+      BASE_URL: server.url,
+      DEPLOYMENTS: '42@20s',
+      FINAL_HEARTBEAT: 'false',
+      APP_HEALTH: 'tcp://127.0.0.1:9',
+      APP_GRACE: '33s',
+    });
+    scene.startDaemon();
+    const words = 'the app is not well; heartbeats go on within PILOTLIGHT_APP_GRACE';
+    await expect.poll(scene.said, { interval: 5 }).toContain(words);
+    const app = () =>
+      scene.daemon.heard.flatMap((message) => (message.type === 'report' ? [message.report.app] : []));
+    await expect
+      .poll(() => app().at(-1), { interval: 5 })
+      .toMatchObject({ state: 'unwell', graceMs: 33_000 });
+    await scene.service.stop();
+  });
+});
+
+describe('systemd', () => {
+  test('is told that it is ready, reloads, and stops', async () => {
+    using program = new NotifyProgram();
+    const { service, startDaemon } = new Scene({ DEPLOYMENTS: '42@20s,43@20s', FINAL_HEARTBEAT: 'false' });
+    startDaemon({ watchdogMs: undefined });
+    await expect.poll(program.ended, { interval: 2 }).toEqual(['READY=1 STATUS=keeping 2 deployments lit']);
+    service.reload();
+    await service.stop();
+    await expect.poll(program.ended, { interval: 2 }).toContain('STOPPING=1 STATUS=stopping');
+    await expect.poll(program.ended, { interval: 2 }).toContainEqual(expect.stringContaining('RELOADING=1'));
+  });
+
+  test('hears that a reload has ended, and how many there are now', async () => {
+    using program = new NotifyProgram();
+    const { service, startDaemon, daemon, environment } = new Scene();
+    startDaemon({ watchdogMs: undefined });
+    await expect.poll(program.ended, { interval: 2 }).toEqual(['READY=1 STATUS=keeping 0 deployments lit']);
+    environment['DEPLOYMENTS'] = '42@20s';
+    environment['FINAL_HEARTBEAT'] = 'false';
+    daemon.say({ type: 'reload', number: 1 });
+    await expect.poll(program.ended, { interval: 2 }).toContain('READY=1 STATUS=keeping 1 deployment lit');
+    await service.stop();
+    await expect.poll(program.ended, { interval: 2 }).toContain('STOPPING=1 STATUS=stopping');
+  });
+
+  test('that cannot be told is said', async () => {
+    using program = new NotifyProgram();
+    program.fails = true;
+    const { service, startDaemon, said } = new Scene();
+    startDaemon({ watchdogMs: 5 });
+    const words = 'systemd-notify failed; systemd does not know the state of this service';
+    await expect.poll(said, { interval: 2 }).toContain(words);
+    await expect.poll(program.begun, { interval: 2 }).toContain('WATCHDOG=1');
+    await service.stop();
+  });
+});

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { attemptsAtOnce } from '../../../../src/heartbeat/process/open-files.ts';
+
+const limits = (
+  openFiles: string,
+): string => `Limit                     Soft Limit           Hard Limit           Units
+Max processes             77                   77                   processes
+Max open files            ${openFiles.padEnd(20)} 999999               files
+`;
+
+test.each([
+  ['64', 32],
+  ['160', 32],
+  ['161', 33],
+  ['256', 128],
+  ['639', 511],
+  ['640', 512],
+  ['1048576', 512],
+  ['unlimited', 512],
+])('with %s open files %i attempts may be under way', (openFiles, attempts) => {
+  expect(attemptsAtOnce(() => limits(openFiles))).toBe(attempts);
+});
+
+test('where the system does not tell, as many as there may ever be', () => {
+  expect(attemptsAtOnce(() => 'Max processes 77 77 processes\n')).toBe(512);
+  expect(
+    attemptsAtOnce(() => {
+      throw new Error('ENOENT');
+    }),
+  ).toBe(512);
+});
+
+test('of this process it is read', () => {
+  if (process.platform === 'linux') expect(attemptsAtOnce()).toBeGreaterThanOrEqual(32);
+});
