@@ -18,6 +18,7 @@ import {
   type Answered,
   type Lab,
 } from '../../../support/two-factor.ts';
+import { ERROR_WORDS } from './error-words.ts';
 
 interface Case {
   readonly operation: OperationId;
@@ -424,7 +425,9 @@ describe('an error of 2FA', () => {
     const answer = provoke(lab);
     expect(answer).toMatchObject({ status: status ?? ERRORS[code].status[0], body: { error: code } });
     expect(answer.body).toEqual({ error: code, msg: expect.any(String) as string, ...fields });
-    expect(answer.headers['x-emulator-reason']).toMatch(/^[\w .-]+: \S/);
+    const reason = answer.headers['x-emulator-reason'];
+    expect(reason).toMatch(/^[\w .-]+: \S/);
+    expect([...ERROR_WORDS]).toContain(`${code}: ${String(answer.body['msg'])} [${reason}]`);
     expect([...operationOf(operation).errors, ...COMMON_ERRORS]).toContain(code);
   });
 

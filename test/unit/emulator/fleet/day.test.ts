@@ -1,0 +1,156 @@
+/** What an engine does in a quarter of an hour, to the second: the same seed gives the same story. */
+import { expect, test } from 'vitest';
+import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
+import type { Seed, SettingsInput } from '../../../../src/emulator/index.ts';
+import { inspectEndpointGroups } from '../../../../src/emulator/inspect/endpoint-groups.ts';
+import type { LoadInput } from '../../../../src/emulator/state/endpoints/loads.ts';
+import { createLab } from '../../../support/two-factor.ts';
+
+const PERFORMANCE: SettingsInput = { workerPerformanceLeast: 100, workerPerformanceMost: 100, randomSeed: 3 };
+
+function endpoint(load: LoadInput, instances: NonNullable<Seed['instances']>, most: number) {
+  const parameters = { max_workers: most, cold_workers: 1, cold_mult: 1, target_util: 0.8 };
+  return {
+    instances,
+    workergroups: [{ id: 7, endpoint_id: 31, workers: instances.map(({ id }) => id) }],
+    endpoint_groups: [{ id: 31, endpoint_name: 'chat', ...parameters, load }],
+  };
+}
+
+function started(seed: Seed, settings: SettingsInput = {}) {
+  const lab = createLab({ ...PERFORMANCE, ...settings }, publicDialect, seed);
+  const send = (method: string, path: string, body: object) =>
+    lab.send(method, path, JSON.stringify(body), 'emulator-key').body as Record<string, unknown>;
+  const lines = (level: 'info0' | 'info1') =>
+    String(send('POST', '/get_endpoint_logs/', { id: 31 })[level])
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.slice(11, 23).replace(/\.000$/, '') + line.slice(24));
+  const activity = () => inspectEndpointGroups(lab.world).get('chat');
+  return { lab, send, lines, activity };
+}
+
+test('a load that rises and ends; fewer workers allowed; stopped, and active again with a least load', () => {
+  const seconds = Array.from({ length: 600 }, (_, index) => index + 1);
+  const load: LoadInput = {
+    shape: 'trace',
+    at_seconds: seconds,
+    work: seconds.map((second) => (second <= 200 ? 50 : 180)),
+    loop: false,
+  };
+  const running = [{ id: 501, machine_id: 11, statuses: [{ actual_status: 'running' as const }] }];
+  const { lab, send, lines } = started(endpoint(load, running, 3));
+  lab.advance(700_000);
+  send('PUT', '/api/v0/endptjobs/31/', { max_workers: 2 });
+  lab.advance(60_000);
+  send('PUT', '/api/v0/endptjobs/31/', { endpoint_state: 'stopped' });
+  lab.advance(60_000);
+  send('PUT', '/api/v0/endptjobs/31/', { endpoint_state: 'active', min_load: 80 });
+  lab.advance(400_000);
+  expect(lines('info1')).toEqual([
+    '12:03:35 recruits 502 for worker group 7: wants 192 units/s ready, to clear the queue within target_queue_time 10 s, 192 with stopped ones, at least 1 workers; estimated load 80.3 units/s, 0 requests wait, a wait of 11.2 s',
+    '12:03:40 recruits 503 for worker group 7: wants 243 units/s ready, to clear the queue within target_queue_time 10 s, 243 with stopped ones, at least 1 workers; estimated load 91.2 units/s, 0 requests wait, a wait of 15.2 s',
+    '12:04:35 502 is ready after 60 s (creating)',
+    '12:04:40 503 is ready after 60 s (creating)',
+    '12:11:10 stops 502: wants 0 units/s ready, for there is no load, 0 with stopped ones, at least 1 workers; keeps 191 ready, wanted within the last 60 s; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
+    '12:11:35 stops 503: wants 0 units/s ready, for there is no load, 0 with stopped ones, at least 1 workers; keeps 97.5 ready, wanted within the last 60 s; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
+    '12:11:40 set {"max_workers":2}',
+    '12:11:45 destroys 503: wants 0 units/s ready, for there is no load, 0 with stopped ones, at least 1 workers; keeps 60 ready, wanted within the last 60 s; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
+    '12:12:05 stops 501: wants 0 units/s ready, for there is no load, 0 with stopped ones, at least 1 workers; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
+    '12:12:40 the endpoint is stopped, with 3 workers',
+    '12:13:40 set {"min_load":80}',
+    '12:13:40 the endpoint is active, with 2 workers',
+    '12:13:40 starts 501 from cold: wants 100 units/s ready, for min_load 80 at target_util 0.8, 100 with stopped ones, at least 1 workers; estimated load 0 units/s, 0 requests wait, no worker is ready',
+    '12:14:00 501 is ready after 20 s (starting)',
+  ]);
+  // Each look that saw something, and its load.
+  const looks = lines('info0').filter((line) => line.includes(' estimated load ') && !line.includes('wants'));
+  expect([looks.length, looks[0], looks.at(-1)]).toEqual([
+    132,
+    '12:00:05 estimated load 40 units/s, 0 requests wait, a wait of 0 s',
+    '12:11:00 estimated load 3 units/s, 0 requests wait, a wait of 0 s',
+  ]);
+});
+
+test('workers that die and err, one that its owner stops, and one that never runs', () => {
+  const instances: NonNullable<Seed['instances']> = [
+    {
+      id: 501,
+      machine_id: 11,
+      statuses: [{ actual_status: 'running', seconds: 900 }, { actual_status: 'exited' }],
+    },
+    { id: 502, machine_id: 11 },
+    { id: 503, machine_id: 11, statuses: [{ actual_status: 'offline' }] },
+  ];
+  const load: LoadInput = { shape: 'poisson', rate: 150, request_work: 50 };
+  const settings = { workerDeathsPerHour: 6, workerErrorsPerHour: 6 };
+  const { lab, send, lines, activity } = started(endpoint(load, instances, 4), settings);
+  lab.advance(300_000);
+  send('PUT', '/api/v0/instances/502/', { state: 'stopped' });
+  lab.advance(120_000);
+  send('PUT', '/api/v0/instances/502/', { state: 'running' });
+  lab.advance(600_000);
+  expect(lines('info1').map((line) => line.replace(/: wants .*/, ''))).toEqual([
+    '12:00:15 recruits 504 for worker group 7',
+    '12:00:19.214 501 has died, and 29 requests with it',
+    '12:00:20 recruits 505 for worker group 7',
+    '12:00:40 recruits 506 for worker group 7',
+    '12:01:00 502 is ready after 60 s (creating)',
+    '12:01:15 504 is ready after 60 s (creating)',
+    '12:01:20 505 is ready after 60 s (creating)',
+    '12:01:40 506 is ready after 60 s (creating)',
+    '12:02:40 stops 506',
+    '12:05:00 stops 502',
+    '12:05:25 starts 502 from cold',
+    '12:05:45 502 is ready after 20 s (starting)',
+    '12:07:03.405 502 has erred, lost 1 requests and reboots',
+    '12:07:07.513 505 has died, and 2 requests with it',
+    '12:07:10 starts 506 from cold',
+    '12:07:30 506 is ready after 20 s (starting)',
+    '12:08:23.405 502 is ready after 80 s (rebooting)',
+    '12:10:15 stops 506',
+    '12:10:40 starts 506 from cold',
+    '12:11:00 506 is ready after 20 s (starting)',
+    '12:11:46.964 504 has erred, lost 0 requests and reboots',
+    '12:12:32.017 506 has erred, lost 1 requests and reboots',
+    '12:12:39.600 502 has died, and 7 requests with it',
+    '12:12:45 recruits 507 for worker group 7',
+    '12:12:50 recruits 508 for worker group 7',
+    '12:13:06.964 504 is ready after 80 s (rebooting)',
+    '12:13:45 507 is ready after 60 s (creating)',
+    '12:13:50 508 is ready after 60 s (creating)',
+    '12:13:52.017 506 is ready after 80 s (rebooting)',
+    '12:14:50 stops 508, stops 504 once it has done what it has',
+    '12:14:50.124 stops 504',
+    '12:15:06.716 506 has erred, lost 0 requests and reboots',
+    '12:15:35 starts 508 from cold, starts 504 from cold',
+    '12:15:55 508 is ready after 20 s (starting)',
+    '12:15:55 504 is ready after 20 s (starting)',
+    '12:16:26.716 506 is ready after 80 s (rebooting)',
+    '12:16:55 stops 504',
+  ]);
+  expect(activity()).toMatchObject({
+    id: 31,
+    endpoint: 'chat',
+    load: { shape: 'poisson', rate: 150, request_work: 50, sizes: 'exponential', seed: 3 },
+    sinceMs: Date.UTC(2026, 5, 1, 12),
+    engineSinceMs: Date.UTC(2026, 5, 1, 12),
+    state: 'active',
+    requests: 3098,
+    taken: 3098,
+    readyCapacity: 300,
+    workers: { error: 1, stopped: 1, idle: 3 },
+    waiting: 0,
+    working: 0,
+    abandoned: 0,
+    lost: 40,
+    refused: 0,
+    deaths: 3,
+    errors: 4,
+    starts: { fromCold: 5, fromNothing: 5 },
+    workerSeconds: { starting: 780 },
+    planSettings: { performance: { least: 100, most: 100 }, coldStartSeconds: 20, slots: 1 },
+  });
+  expect(activity().estimatedLoad).toBeCloseTo(169.39, 2);
+  expect(activity().queueTime.p99).toBeCloseTo(45.59, 2);
+});

@@ -1,0 +1,250 @@
+/** Workers without an engine and with one, as statuses, times and prices. */
+import { describe, expect, test } from 'vitest';
+import { Agenda } from '../../../../src/emulator/fleet/life/agenda.ts';
+import { NO_LOAD, workerView } from '../../../../src/emulator/fleet/worker-view.ts';
+import {
+  cancelRoll,
+  deleteInstance,
+  endsAtMs,
+  newWorker,
+  recruitWorker,
+  rollWorkers,
+  runsFromMs,
+  workersOf,
+  workerStatus,
+} from '../../../../src/emulator/fleet/workers.ts';
+import {
+  setInstanceStatus,
+  startInstance,
+  statusAt,
+  stopInstance,
+} from '../../../../src/emulator/resources/instances.ts';
+import { buildState } from '../../../../src/emulator/seed/build.ts';
+import type { State } from '../../../../src/emulator/state/state.ts';
+import type { WorkerPhase, WorkerRecord } from '../../../../src/emulator/state/endpoints/workers.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const SETTINGS = {
+  instanceCreatedSeconds: 10,
+  instanceLoadingSeconds: 20,
+  workerErrorSeconds: 5,
+  workerUpdateSeconds: 60,
+  workerPerformanceLeast: 100,
+  workerPerformanceMost: 200,
+};
+const SEED = {
+  instances: [{ id: 501, machine_id: 11 }],
+  workergroups: [{ id: 7, endpoint_id: 31, workers: [501] }],
+};
+
+function world(): { state: State; worker: WorkerRecord } {
+  const state = buildState(SEED, SETTINGS, NOW);
+  return { state, worker: state.workers.get(501)! };
+}
+const instanceOf = (state: State) => state.instances.get(501)!;
+const at = (seconds: number) => NOW + seconds * 1000;
+
+describe('a status', () => {
+  test('without an engine is that of its instance', () => {
+    const { state, worker } = world();
+    const seen = [0, 9.999, 10, 29.999, 30, 9_999].map((seconds) => workerStatus(worker, state, at(seconds)));
+    expect(seen).toEqual(['created', 'created', 'loading', 'loading', 'idle', 'idle']);
+    setInstanceStatus(instanceOf(state), 'offline', at(40));
+    expect(workerStatus(worker, state, at(40))).toBe('error');
+    stopInstance(instanceOf(state), at(50));
+    expect([workerStatus(worker, state, at(50)), statusAt(instanceOf(state), at(50))]).toEqual([
+      'stopped',
+      'exited',
+    ]);
+    state.instances.delete(501);
+    expect(workerStatus(worker, state, at(50))).toBe('error');
+  });
+
+  test.each<[WorkerPhase, number, string]>([
+    ['creating', 0, 'created'],
+    ['creating', 10, 'loading'],
+    ['creating', 30, 'model_loading'],
+    ['ready', 30, 'idle'],
+    ['rebooting', 4.999, 'error'],
+    ['rebooting', 5, 'rebooting'],
+    ['cold', 0, 'stopped'],
+    ['starting', 0, 'starting'],
+    ['draining', 0, 'stopping'],
+    ['error', 0, 'error'],
+    ['destroying', 0, 'destroying'],
+  ])('with an engine that has it %s after %d s is %s', (phase, seconds, status) => {
+    const { state, worker } = world();
+    worker.life = { phase, sinceMs: NOW, readyMs: null, startedMs: NOW };
+    expect(workerStatus(worker, state, at(seconds))).toBe(status);
+  });
+});
+
+test('an instance that is stopped loads and runs when it is started; a second time changes nothing', () => {
+  const { state } = world();
+  const instance = instanceOf(state);
+  startInstance(instance, state.settings, at(5));
+  expect(instance.stepsFromMs).toBe(NOW);
+  stopInstance(instance, at(40));
+  stopInstance(instance, at(50));
+  expect([instance.stepsFromMs, instance.intendedStatus]).toEqual([at(40), 'stopped']);
+  startInstance(instance, state.settings, at(60));
+  expect([60, 79.999, 80].map((seconds) => statusAt(instance, at(seconds)))).toEqual([
+    'loading',
+    'loading',
+    'running',
+  ]);
+});
+
+test('when an instance runs, and until when', () => {
+  const instance = instanceOf(world().state);
+  const times = (...steps: readonly [string, number | null][]) => {
+    instance.steps = steps.map(([status, durationMs]) => ({ status, durationMs })) as typeof instance.steps;
+    return [runsFromMs(instance), endsAtMs(instance)].map((ms) => ms && ms - NOW);
+  };
+  expect(times(['created', 5], ['running', null])).toEqual([5, null]);
+  expect(times(['created', 5], ['running', 7], ['exited', null])).toEqual([5, 12]);
+  expect(times(['created', null], ['running', 7])).toEqual([null, null]);
+  expect(times(['created', 5])).toEqual([null, null]);
+});
+
+describe('an update', () => {
+  test('takes those that are ready one after the other, and one whose turn has not come can be left out', () => {
+    const { state } = world();
+    const group = state.workerGroups.get(7)!;
+    const [second, third] = [recruitWorker(state, group, NOW), recruitWorker(state, group, NOW)];
+    setInstanceStatus(state.instances.get(third.id)!, 'loading', NOW);
+    const all = workersOf(state, 7);
+    expect(rollWorkers(state, all, at(30)).map(({ id }) => id)).toEqual([501, second.id]);
+    const seen = (seconds: number) => all.map((worker) => workerStatus(worker, state, at(30 + seconds)));
+    expect(seen(0)).toEqual(['update_rebooting', 'update_ready', 'loading']);
+    expect(seen(30)).toEqual(['update_starting', 'update_ready', 'loading']);
+    expect(seen(60)).toEqual(['idle', 'update_rebooting', 'loading']);
+    expect(cancelRoll(all, at(30 + 59)).map(({ id }) => id)).toEqual([second.id]);
+    expect(seen(60)).toEqual(['idle', 'idle', 'loading']);
+    expect(cancelRoll(all, at(30 + 60))).toEqual([]);
+  });
+});
+
+describe('a worker that is recruited', () => {
+  test('runs on an instance of its own, of a machine that there is, at a price within bounds', () => {
+    const state = buildState(SEED, { workerPriceLeast: 0.3, workerPriceMost: 0.5 }, NOW);
+    const group = state.workerGroups.get(7)!;
+    const prices = Array.from({ length: 8 }, () => {
+      const worker = recruitWorker(state, group, NOW);
+      expect(state.workers.get(worker.id)).toBe(worker);
+      const instance = state.instances.get(worker.id)!;
+      expect(instance).toMatchObject({
+        userId: 1,
+        machineId: worker.id % 2 === 0 ? 11 : 12,
+        label: null,
+        image: 'vllm/vllm-openai:latest',
+        gpuName: 'RTX 4090',
+        gpuCount: 1,
+        gpuRamMb: 24_564,
+        createdMs: NOW,
+        stepsFromMs: NOW,
+        intendedStatus: 'running',
+        launch: null,
+      });
+      return instance.dphTotal!;
+    });
+    expect(new Set(prices).size).toBe(8);
+    for (const price of prices) {
+      expect(price).toBeGreaterThanOrEqual(0.3);
+      expect(price).toBeLessThanOrEqual(0.5);
+      expect(price).toBe(Number(price.toFixed(4)));
+    }
+    expect(newWorker(9, 7)).toEqual({
+      id: 9,
+      groupId: 7,
+      perf: 1_000,
+      dlperf: 96,
+      reliability: 0.99,
+      diskUsage: 8,
+      life: null,
+      steps: [],
+      stepsFromMs: 0,
+    });
+  });
+
+  test('costs the least where the most is less, and has no machine where there is none', () => {
+    const settings = { workerPriceLeast: 0.5, workerPriceMost: 0.3 };
+    const state = buildState({ ...SEED, machines: [] }, settings, NOW);
+    const { id } = recruitWorker(state, state.workerGroups.get(7)!, NOW);
+    expect(state.instances.get(id)).toMatchObject({ dphTotal: 0.5, machineId: 0 });
+    deleteInstance(state, id);
+    expect([state.instances.has(id), state.workers.has(id)]).toEqual([false, false]);
+  });
+});
+
+describe('a worker as it is shown', () => {
+  const LOAD = { now: 40, average: 30, requests: 3, works: true };
+  const view = ({ state, worker }: ReturnType<typeof world>, seconds: number, load = NO_LOAD) =>
+    workerView(worker, state, at(seconds), { origin: 'http://a.test', load });
+
+  test('has a guess for its performance until it is ready', () => {
+    expect(view(world(), 0)).toEqual({
+      id: 501,
+      status: 'created',
+      cur_load: 0,
+      new_load: 0,
+      cur_load_rolling_avg: 0,
+      cur_perf: 0,
+      perf: 150,
+      measured_perf: 150,
+      dlperf: 96,
+      reliability: 0.99,
+      reqs_working: 0,
+      disk_usage: 8,
+      loaded_at: 0,
+      started_at: 0,
+      gpu_name: 'RTX 4090',
+      url: 'http://a.test/_worker/501',
+      created_at: NOW / 1000,
+    });
+  });
+
+  test('has what it measured, its load, and since when it runs, by its instance or by its life', () => {
+    const shown = { perf: 1_000, measured_perf: 1_000, cur_perf: 1_000, cur_load: 40, new_load: 40 };
+    expect(view(world(), 30, LOAD)).toMatchObject({
+      ...shown,
+      cur_load_rolling_avg: 30,
+      reqs_working: 3,
+      loaded_at: NOW / 1000 + 30,
+      started_at: NOW / 1000,
+    });
+    const alive = world();
+    alive.worker.life = { phase: 'ready', sinceMs: at(9), readyMs: at(8), startedMs: at(3) };
+    expect(view(alive, 9, LOAD)).toMatchObject({
+      ...shown,
+      loaded_at: NOW / 1000 + 8,
+      started_at: NOW / 1000 + 3,
+    });
+    alive.state.instances.delete(501);
+    alive.worker.life = null;
+    expect(view(alive, 99)).toMatchObject({
+      status: 'error',
+      gpu_name: null,
+      created_at: null,
+      loaded_at: 0,
+    });
+  });
+});
+
+test('what is due comes in order of its time, of the same moment in the order in which it was said', () => {
+  const agenda = new Agenda();
+  expect([agenda.nextAt, agenda.take()]).toEqual([Infinity, undefined]);
+  const due = (when: number, worker: number) => ({ at: when, kind: 'die', worker }) as const;
+  for (const [when, worker] of [
+    [5, 1],
+    [3, 2],
+    [5, 3],
+    [4, 2],
+    [9, 4],
+  ] as const)
+    agenda.add(due(when, worker));
+  expect([agenda.nextAt, agenda.save().map(({ worker }) => worker)]).toEqual([3, [2, 2, 1, 3, 4]]);
+  agenda.cancel(2);
+  expect(new Agenda(agenda.save()).save()).toEqual([due(5, 1), due(5, 3), due(9, 4)]);
+  expect([agenda.take(), agenda.nextAt]).toEqual([due(5, 1), 5]);
+});
