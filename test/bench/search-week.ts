@@ -32,7 +32,7 @@ const load = new RateLoad({
 const began = performance.now();
 const { best, tried, givenUp } = await searchParameters(
   {
-    base: resolveDefaults({ max_workers: 60 }),
+    base: resolveDefaults({ max_workers: 100 }),
     settings: planSettings({ performance: { least: 100, most: 100 } }),
     loads: [load],
     p99LimitSeconds: 5,

@@ -61,6 +61,8 @@ export function startAdvice(options: AdviceOptions): AdviceService {
   let turn: Promise<unknown> = Promise.resolve();
   let job = startScheduled();
   let looking: Promise<void> | undefined;
+  /** What was said to keep the history from being advised upon. */
+  let saidTrouble: string | undefined;
   const timer = setInterval(() => {
     looking ??= lookForFirsts().finally(() => (looking = undefined));
   }, LOOK_EVERY_MS).unref();
@@ -115,7 +117,11 @@ export function startAdvice(options: AdviceOptions): AdviceService {
     const { endpoint } = view;
     const nowMs = now();
     const parameters = resolvedParameters(view.parameters);
-    if (!parameters || !(await hasHistory(endpoint, nowMs))) return;
+    if (!parameters) return;
+    if (!(await hasHistory(endpoint, nowMs))) {
+      sayTrouble();
+      return;
+    }
     const parametersSinceMs = noteParameters(view);
     const asked = { endpoint, parameters, parametersSinceMs, bounds: {}, isCautious: false };
     const advice = await answer(view, asked, signal);
@@ -126,6 +132,14 @@ export function startAdvice(options: AdviceOptions): AdviceService {
   async function hasHistory(endpoint: string, nowMs: number): Promise<boolean> {
     const rows = await fleet.history({ endpoint, fromMs: nowMs - WINDOW_MS, toMs: nowMs, maxRows: 16 });
     return (rows[0]?.fromMs ?? nowMs) <= nowMs - LEAST_HISTORY_MS;
+  }
+
+  /** Less history than advice needs is no news in the first hours; one that cannot be read is, once. */
+  function sayTrouble(): void {
+    const { historyTrouble: trouble } = fleet.view();
+    if (trouble !== undefined && trouble !== saidTrouble)
+      logger.warn({ trouble }, 'no advice: the history of endpoints cannot be used');
+    saidTrouble = trouble;
   }
 
   /** Since when they are what they are, where this process has seen them change. */

@@ -107,6 +107,8 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
       await options.onDenied();
       memory.saw(await store.version());
       leasing.passed();
+      // Another replica writes, and this one has nothing to.
+      writing.passed();
     },
     async onLost() {
       logger.warn({ replica: id }, 'the lease is gone; another replica may follow the logs');

@@ -4,8 +4,9 @@
  */
 import type { PlanSettings } from '../planner/settings.ts';
 import type { ResolvedParameters } from '../rules/findings.ts';
-import { outcomeOf } from './prediction.ts';
-import { sceneOf, type SceneSource } from './scenes.ts';
+import { meanOf, outcomeOf } from './prediction.ts';
+import { sceneOf, seedsThatMatter, type SceneSource } from './scenes.ts';
+import { LEAST_GAIN } from './verdict.ts';
 
 type Delay = 'scaleDownSeconds' | 'loadWindowSeconds';
 
@@ -22,9 +23,11 @@ const FAR: readonly Readonly<Record<Delay, number>>[] = [
 const AS_WELL = 0.02;
 /** The cost of a set, a share: more, and it is another answer. */
 const MOST_CHANGE = 0.2;
+/** Longer delays keep what a burst has started, so that chance moves costs by more: one seed says little. */
+const SEEDS = [1, 2, 3];
 
 export interface OtherDelays {
-  readonly sets: readonly ResolvedParameters[];
+  readonly sets: readonly [today: ResolvedParameters, advised: ResolvedParameters];
   readonly source: SceneSource;
   /** Delays that somebody knows are not doubted. */
   readonly given: Partial<PlanSettings>;
@@ -33,10 +36,8 @@ export interface OtherDelays {
   readonly errorWith: (settings: PlanSettings) => number;
 }
 
-/** @returns whether others fit as well, with which one of the sets costs something else */
+/** @returns whether others fit as well, with which a set costs something else, or the advised one saves nothing */
 export function turnsOnDelays({ sets, source, given, error, errorWith }: OtherDelays): boolean {
-  const costsWith = (settings: PlanSettings) =>
-    sets.map((set) => outcomeOf(set, sceneOf({ ...source, settings }, 1)).cost.perHour);
   const { settings } = source;
   const others = FAR.map((factors) => farther(settings, given, factors)).filter(
     (other) =>
@@ -45,10 +46,35 @@ export function turnsOnDelays({ sets, source, given, error, errorWith }: OtherDe
   );
   const fitting = others.filter((other) => errorWith(other) <= error + AS_WELL);
   if (fitting.length === 0) return false;
-  const costs = costsWith(settings);
-  return fitting.some((other) =>
-    costsWith(other).some((cost, index) => Math.abs(cost / (costs[index] ?? cost) - 1) > MOST_CHANGE),
-  );
+  const taken = costsOf(sets, source);
+  const isGain = leastGain(taken) >= LEAST_GAIN;
+  return fitting.some((other) => {
+    const costs = costsOf(sets, { ...source, settings: other });
+    return (isGain && leastGain(costs) < LEAST_GAIN) || areOther(costs, taken);
+  });
+}
+
+/** Of one seed. */
+type Costs = readonly [today: number, advised: number];
+
+function costsOf(sets: OtherDelays['sets'], source: SceneSource): readonly Costs[] {
+  const [today, advised] = sets;
+  return seedsThatMatter(source, SEEDS).map((seed) => {
+    const scene = sceneOf(source, seed);
+    return [outcomeOf(today, scene).cost.perHour, outcomeOf(advised, scene).cost.perHour];
+  });
+}
+
+/** Of the seeds: what comes is one of them, and not their mean. */
+function leastGain(costs: readonly Costs[]): number {
+  return Math.min(...costs.map(([today, advised]) => 1 - advised / today));
+}
+
+function areOther(costs: readonly Costs[], taken: readonly Costs[]): boolean {
+  return ([0, 1] as const).some((set) => {
+    const mean = (of: readonly Costs[]) => meanOf(of.map((each) => each[set]));
+    return Math.abs(mean(costs) / mean(taken) - 1) > MOST_CHANGE;
+  });
 }
 
 function farther(

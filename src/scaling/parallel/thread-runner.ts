@@ -18,7 +18,7 @@ const MOST_THREADS = 8;
 /** Below so many requests a thread takes longer to start than it saves. */
 const WORTH_THREADS = 100_000;
 /** A trial makes hardly any garbage: what a thread has by default is for servers. */
-const RESOURCES = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 48 };
+const RESOURCES = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 };
 
 export interface ThreadOptions {
   /** At least 1; as many as there are cores without it. */
@@ -43,7 +43,11 @@ class ThreadRunner implements TrialRunner {
     const workerData: SharedGround = {
       settings,
       loads: loads.map((load) => load.share()),
-      samples: samples?.map(({ stretches, requests: of }) => ({ stretches, requests: of })),
+      samples: samples?.map(({ stretches, requests: of, load }) => ({
+        stretches,
+        requests: of,
+        load: load.share(),
+      })),
     };
     this.#threads = Array.from(
       { length: threads },

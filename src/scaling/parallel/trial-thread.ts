@@ -5,6 +5,14 @@ import { runTrial, type Trial, type TrialGround } from '../planner/search/trial.
 import type { SharedGround } from './shared-ground.ts';
 
 const shared = workerData as SharedGround;
-const ground: TrialGround = { ...shared, loads: shared.loads.map((load) => openLoad(load)) };
+const ground: TrialGround = {
+  settings: shared.settings,
+  loads: shared.loads.map((load) => openLoad(load)),
+  samples: shared.samples?.map(({ stretches, requests, load }) => ({
+    stretches,
+    requests,
+    load: openLoad(load),
+  })),
+};
 
 parentPort?.on('message', (trial: Trial) => parentPort?.postMessage(runTrial(ground, trial)));

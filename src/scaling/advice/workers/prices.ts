@@ -45,19 +45,33 @@ export function pricesOf(stretches: readonly RecordedStretch[]): Prices | undefi
 
 /** What is paid just now, ms: prices are no chance, and the last looks have them exactly. */
 const LATELY_MS = 300_000;
+/** From one stretch that counts as lately to the next longer one. */
+const LONGER = 3;
 
-/** What workers cost lately, in what they cost by these prices; undefined where nothing is known of it. */
+/**
+ * What workers cost lately, in what they cost by these prices, where that is farthest from 1; undefined where nothing is
+ * known of it. Prices that are fitted to two price lists hide the change from some minutes: where more workers than
+ * usual are cold, the part of a price that they do not have may make up for it. It does not do so for hours.
+ */
 export function lateCostRatio(stretches: readonly RecordedStretch[], prices: Prices): number | undefined {
-  const fromMs = (stretches.at(-1)?.toMs ?? 0) - LATELY_MS;
-  let [cost, expected] = [0, 0];
-  for (const stretch of stretches) {
-    const { hot, cold, starting, costPerHour } = stretch;
-    if (stretch.toMs <= fromMs || costPerHour === null) continue;
-    cost += costPerHour * (stretch.toMs - stretch.fromMs);
-    expected +=
-      (hot * prices.hot + cold * prices.cold + starting * prices.starting) * (stretch.toMs - stretch.fromMs);
+  const endMs = stretches.at(-1)?.toMs ?? 0;
+  const mostMs = Math.max(LATELY_MS, (endMs - (stretches[0]?.fromMs ?? endMs)) / 2);
+  let farthest: number | undefined;
+  let [longMs, cost, expected] = [LATELY_MS, 0, 0];
+  const note = () => {
+    if (!(expected > 0 && cost > 0)) return;
+    const ratio = cost / expected;
+    if (farthest === undefined || Math.abs(Math.log(ratio)) > Math.abs(Math.log(farthest))) farthest = ratio;
+  };
+  for (const { fromMs, toMs, hot, cold, starting, costPerHour } of stretches.toReversed()) {
+    for (; toMs <= endMs - longMs && longMs <= mostMs; longMs *= LONGER) note();
+    if (longMs > mostMs) break;
+    if (costPerHour === null) continue;
+    cost += costPerHour * (toMs - fromMs);
+    expected += (hot * prices.hot + cold * prices.cold + starting * prices.starting) * (toMs - fromMs);
   }
-  return expected > 0 ? cost / expected : undefined;
+  if (longMs <= mostMs) note();
+  return farthest;
 }
 
 function total(counts: readonly number[]): number {

@@ -16,6 +16,8 @@ export type Arrive = (atSeconds: number, work: number) => boolean | void;
 
 /** A load that can be planned for many times over, and is the same each time. */
 export interface ReplayableLoad {
+  /** Its requests are made anew at each replay, which takes longer than to read them. */
+  readonly isMadeUp: boolean;
   /** Requests. */
   readonly length: number;
   /** Sum of all work, units. */
@@ -30,6 +32,7 @@ export interface ReplayableLoad {
 
 /** A load that is kept, 16 bytes a request, in memory that threads can share. */
 export class RecordedLoad implements ReplayableLoad, Iterable<Arrival> {
+  readonly isMadeUp = false;
   #times: Float64Array<SharedArrayBuffer>;
   #works: Float64Array<SharedArrayBuffer>;
   #length = 0;
@@ -40,6 +43,12 @@ export class RecordedLoad implements ReplayableLoad, Iterable<Arrival> {
     this.#works = shared?.works ?? sharedArray(1024);
     this.#length = shared?.length ?? 0;
     this.#work = shared?.work ?? 0;
+  }
+
+  /** Empty, with room for so many requests: one that grows has all that it had twice for a while. */
+  static withRoomFor(requests: number): RecordedLoad {
+    const room = Math.max(1, requests);
+    return new RecordedLoad({ times: sharedArray(room), works: sharedArray(room), length: 0, work: 0 });
   }
 
   static of(load: Iterable<Arrival>): RecordedLoad {

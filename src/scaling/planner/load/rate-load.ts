@@ -10,6 +10,7 @@ import type { LoadRates, SharedLoad } from './shared-load.ts';
 const BLOCK_SECONDS = 900;
 
 export class RateLoad implements ReplayableLoad {
+  readonly isMadeUp = true;
   readonly #rates: LoadRates;
   readonly #stepsInBlock: number;
   #known: { readonly length: number; readonly work: number; readonly seconds: number } | undefined;

@@ -93,6 +93,11 @@ export class QueueTimes {
     return bucket;
   }
 
+  clear(): void {
+    this.#counts.fill(0);
+    [this.#count, this.#sum, this.#max] = [0, 0, 0];
+  }
+
   /** Takes in what another one has recorded, each time as often as `weight` says. */
   add(other: QueueTimes, weight = 1): void {
     for (let bucket = 0; bucket < QUEUE_TIME_BUCKETS; bucket += 1) {

@@ -32,11 +32,18 @@ export class PlanStats implements GroupObserver {
   #lastArrival = 0;
   #until = 0;
 
-  constructor(parameters: ResolvedParameters, settings: PlanSettings, series: boolean, saved?: SavedStats) {
+  /** @param queueTimes empty ones, for somebody who has them already */
+  constructor(
+    parameters: ResolvedParameters,
+    settings: PlanSettings,
+    series: boolean,
+    saved?: SavedStats,
+    queueTimes = new QueueTimes(saved?.queueTimes),
+  ) {
     this.#parameters = saved?.parameters ?? parameters;
     this.#settings = settings;
     this.#series = series ? new TimeSeries() : undefined;
-    this.#queueTimes = new QueueTimes(saved?.queueTimes);
+    this.#queueTimes = queueTimes;
     if (!saved) return;
     Object.assign(this.#late, saved.late);
     Object.assign(this.#abandoned, saved.abandoned);

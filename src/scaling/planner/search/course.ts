@@ -2,7 +2,7 @@
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { ReplayableLoad } from '../load/load.ts';
 import { GroupModel } from '../model/group.ts';
-import { longestLike, type QueueTimes } from '../model/queue-times.ts';
+import { longestLike, QueueTimes } from '../model/queue-times.ts';
 import { Simulation } from '../model/simulation.ts';
 import { PlanStats } from '../model/stats.ts';
 import type { PlanSettings } from '../settings.ts';
@@ -21,21 +21,27 @@ const LOOK_EVERY = 256;
 export class Course {
   readonly #limits: CourseLimits;
   readonly #queueTimes: QueueTimes;
+  /** Of one part of a load after the other: with new ones for each, megabytes of them wait to be collected. */
+  readonly #ofPart = new QueueTimes();
+  /** What the stretches that are still to come cost at the least. */
+  #ahead: number;
   end: 'whole' | 'late' | 'dear' = 'whole';
   /** So far. */
   cost: number;
   costPerHour = 0;
   late = 0;
 
-  constructor(limits: CourseLimits, queueTimes: QueueTimes, cost: number) {
+  /** @param known What is sure of its cost: what is beside all stretches, and the least of all of these. */
+  constructor(limits: CourseLimits, queueTimes: QueueTimes, known: { cost: number; ahead: number }) {
     this.#limits = limits;
     this.#queueTimes = queueTimes;
-    this.cost = cost;
+    this.cost = known.cost;
+    this.#ahead = known.ahead;
   }
 
   /** All of a load. Whether there is a point in going on. */
   runWhole(parameters: ResolvedParameters, settings: PlanSettings, load: ReplayableLoad): boolean {
-    const stats = new LateStats(parameters, settings, this.#limits.limitSeconds);
+    const stats = this.#statsFrom(parameters, settings);
     const simulation = new Simulation({ parameters, settings }, stats);
     let countdown = LOOK_EVERY;
     load.replay((atSeconds, work) => {
@@ -52,14 +58,19 @@ export class Course {
     return this.#take(stats.late, cost.total);
   }
 
-  /** From where the group would be by then, with nobody waiting; from the start of a load as it begins. */
+  /**
+   * From where the group would be by then, with nobody waiting; from the start of a load as it begins.
+   * @param floor What it costs at the least, as often as it stands for.
+   */
   runStretch(
     parameters: ResolvedParameters,
     settings: PlanSettings,
     load: ReplayableLoad,
     { warmFrom, from, to, weight, began }: Stretch,
+    floor: number,
   ): boolean {
-    const stats = new LateStats(parameters, settings, this.#limits.limitSeconds, from - warmFrom);
+    this.#ahead -= floor;
+    const stats = this.#statsFrom(parameters, settings, from - warmFrom);
     const group = new GroupModel({ parameters, settings, observer: stats });
     const { initialWorkers } = settings;
     if (began) group.placeFor(began.hotLoad, began.totalLoad);
@@ -91,6 +102,12 @@ export class Course {
     return this.#take(weight * stats.late, weight * cost);
   }
 
+  #statsFrom(parameters: ResolvedParameters, settings: PlanSettings, from = 0): LateStats {
+    this.#ofPart.clear();
+    const { limitSeconds } = this.#limits;
+    return new LateStats(parameters, settings, { limitSeconds, from, queueTimes: this.#ofPart });
+  }
+
   #take(late: number, cost: number): boolean {
     if (!this.#goesOn(late, cost)) return false;
     this.late += late;
@@ -100,7 +117,7 @@ export class Course {
 
   #goesOn(late: number, cost: number): boolean {
     if (this.late + late > this.#limits.mostLate) this.end = 'late';
-    else if (this.cost + cost > this.#limits.mostCost) this.end = 'dear';
+    else if (this.cost + cost + this.#ahead > this.#limits.mostCost) this.end = 'dear';
     return this.end === 'whole';
   }
 }
@@ -113,8 +130,12 @@ class LateStats extends PlanStats {
   readonly #from: number;
 
   /** `from`: of the requests that arrive before it none counts, seconds. */
-  constructor(parameters: ResolvedParameters, settings: PlanSettings, limitSeconds: number, from = 0) {
-    super(parameters, settings, false);
+  constructor(
+    parameters: ResolvedParameters,
+    settings: PlanSettings,
+    { limitSeconds, from, queueTimes }: { limitSeconds: number; from: number; queueTimes: QueueTimes },
+  ) {
+    super(parameters, settings, false, undefined, queueTimes);
     this.#limit = longestLike(limitSeconds) * (1 + 1e-9);
     this.#from = from;
   }

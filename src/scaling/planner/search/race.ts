@@ -5,7 +5,7 @@ import type { CostFloor } from './cost-floor.ts';
 import type { SampleWithFloors } from './sample.ts';
 import type { TrialRunner } from './runner.ts';
 import { isWithin, keyOf, SEARCH_AXES, type SearchBounds, type SearchPoint } from './search-space.ts';
-import type { Trial, TrialOutcome } from './trial.ts';
+import type { SampledCosts, Trial, TrialOutcome } from './trial.ts';
 
 /** What becomes of a set: it keeps the limit and is cheaper than all before; does not keep it; or is no cheaper. */
 export type Fate = 'ahead' | 'late' | 'dear';
@@ -30,7 +30,8 @@ export interface RaceOptions {
 
 interface Known {
   readonly outcome: TrialOutcome;
-  readonly trial: Trial;
+  /** Of the whole trial no more is kept: with the costs of each stretch it takes kilobytes. */
+  readonly limits: Pick<Trial, 'limitSeconds' | 'mostLateShare' | 'mostCost'>;
 }
 
 export class Race {
@@ -136,28 +137,30 @@ export class Race {
   #trialOf(point: SearchPoint, mostCost: number): Trial {
     const parameters = { ...this.#options.base, ...point };
     const { samples } = this.#options;
-    // Of the whole the least that it costs is known: the stretches say only what comes on top.
-    const inStretches = ({ floors, stretches }: SampleWithFloors) =>
-      stretches.reduce((sum, { weight }, index) => sum + weight * (floors[index]?.of(parameters) ?? 0), 0);
     return {
       parameters,
       limitSeconds: this.#limitSeconds,
       mostLateShare: this.#mostLateShare,
       mostCost,
-      sampled: samples && { costBeside: this.floorOf(point) - meanOf(samples, inStretches) },
+      sampled: samples && sampledCosts(samples, parameters, this.floorOf(point)),
     };
   }
 
   /** Whether what is known says all that a new trial would. */
-  #isSettled({ outcome, trial }: Known, bar: number): boolean {
+  #isSettled({ outcome, limits }: Known, bar: number): boolean {
     if (outcome.end === 'late') {
-      return trial.limitSeconds >= this.#limitSeconds && trial.mostLateShare >= this.#mostLateShare;
+      return limits.limitSeconds >= this.#limitSeconds && limits.mostLateShare >= this.#mostLateShare;
     }
-    return outcome.end === 'whole' || trial.mostCost >= bar;
+    return outcome.end === 'whole' || limits.mostCost >= bar;
   }
 
-  #note(key: string, point: SearchPoint, trial: Trial, outcome: TrialOutcome): void {
-    this.#known.set(key, { trial, outcome });
+  #note(
+    key: string,
+    point: SearchPoint,
+    { limitSeconds, mostLateShare, mostCost }: Trial,
+    outcome: TrialOutcome,
+  ): void {
+    this.#known.set(key, { limits: { limitSeconds, mostLateShare, mostCost }, outcome });
     if (outcome.end === 'late') this.#late.push(point);
     if (outcome.end !== 'whole') {
       this.#givenUp += 1;
@@ -188,6 +191,19 @@ export class Race {
     if (this.#isLate({ ...point, ...outcome })) return 'late';
     return outcome.cost < bar ? 'ahead' : 'dear';
   }
+}
+
+/** Of the whole the least that it costs is known: the stretches say only what comes on top. */
+function sampledCosts(
+  samples: readonly SampleWithFloors[],
+  parameters: ResolvedParameters,
+  floor: number,
+): SampledCosts {
+  const floors = samples.map(({ stretches, floors: each }) =>
+    Float64Array.from(stretches, ({ weight }, index) => weight * (each[index]?.of(parameters) ?? 0)),
+  );
+  const inStretches = meanOf(floors, (costs) => costs.reduce((sum, cost) => sum + cost, 0));
+  return { beside: floor - inStretches, floors };
 }
 
 function meanOf<T>(values: readonly T[], of: (value: T) => number): number {

@@ -14,11 +14,16 @@ export interface Trial {
   readonly mostLateShare: number;
   /** It is given up once it has cost more, in the mean of all loads; Infinity: never. */
   readonly mostCost: number;
-  /**
-   * Runs it on what stands for the loads; the number is what is added to the cost of the stretches to make that of the
-   * whole, in the mean of all loads.
-   */
-  readonly sampled: { readonly costBeside: number } | undefined;
+  /** Runs it on what stands for the loads. */
+  readonly sampled: SampledCosts | undefined;
+}
+
+/** What is known of the costs of a set before it is run on a sample. */
+export interface SampledCosts {
+  /** Added to the cost of the stretches to make that of the whole, in the mean of all loads. */
+  readonly beside: number;
+  /** By load and stretch, as often as it stands for: the least that it costs. */
+  readonly floors: readonly Float64Array[];
 }
 
 export interface TrialOutcome {
@@ -53,12 +58,18 @@ export function runTrial({ settings, loads, samples }: TrialGround, trial: Trial
     mostLate: requests - Math.max(1, Math.ceil((1 - trial.mostLateShare) * requests)),
     mostCost: trial.mostCost * loads.length,
   };
-  const course = new Course(limits, queueTimes, (trial.sampled?.costBeside ?? 0) * loads.length);
+  const { sampled } = trial;
+  const course = new Course(limits, queueTimes, {
+    cost: (sampled?.beside ?? 0) * loads.length,
+    ahead: sampled ? sumOf(sampled.floors) : 0,
+  });
   for (const [index, load] of loads.entries()) {
     const own = { ...settings, seed: settings.seed + index };
-    const stretches = trial.sampled && samples?.[index]?.stretches;
-    if (stretches) {
-      for (const stretch of stretches) if (!course.runStretch(trial.parameters, own, load, stretch)) break;
+    const sample = sampled && samples?.[index];
+    if (sample) {
+      const floors = sampled.floors[index];
+      for (const [place, stretch] of sample.stretches.entries())
+        if (!course.runStretch(trial.parameters, own, sample.load, stretch, floors?.[place] ?? 0)) break;
     } else course.runWhole(trial.parameters, own, load);
     if (course.end !== 'whole') {
       return { end: course.end, cost: Infinity, costPerHour: Infinity, p99Seconds: Infinity, lateShare: 1 };
@@ -73,4 +84,8 @@ export function runTrial({ settings, loads, samples }: TrialGround, trial: Trial
     p99Seconds: queueTimes.quantile(0.99),
     lateShare: course.late / requests,
   };
+}
+
+function sumOf(floors: readonly Float64Array[]): number {
+  return floors.reduce((sum, costs) => costs.reduce((total, cost) => total + cost, sum), 0);
 }

@@ -32,6 +32,9 @@ async function begin(
     readonly mayRun?: () => boolean;
     readonly compute?: ComputeAdvice;
     readonly endpoints?: readonly string[];
+    /** Of the history, while it lasts. */
+    readonly trouble?: () => string | undefined;
+    readonly log?: (line: Record<string, unknown>) => void;
   } = {},
 ) {
   const asked: AdviceQuestion[] = [];
@@ -45,6 +48,7 @@ async function begin(
           (over.endpoints ?? ['chat']).map((endpoint) =>
             endpointView({ endpoint, parameters: seen.parameters }),
           ),
+          { historyTrouble: over.trouble?.() },
         ),
       history({ fromMs, toMs }) {
         const rows: HistoryRow[] = [];
@@ -58,7 +62,10 @@ async function begin(
       },
     },
     settings: { adviceSchedule: '17 4 * * *', adviceP99: undefined },
-    logger: pino({ level: 'silent' }),
+    logger: pino(
+      { level: 'info' },
+      { write: (line: string) => over.log?.(JSON.parse(line) as Record<string, unknown>) },
+    ),
     mayRun: over.mayRun,
     now: Date.now,
     async compute(question, signal) {
@@ -105,6 +112,24 @@ test('the schedule brings the next', async () => {
   const { asked } = await begin(12);
   await vi.advanceTimersByTimeAsync(24 * HOUR_MS);
   expect(asked.length).toBeGreaterThanOrEqual(2);
+});
+
+test('a history that cannot be read is said once, of all endpoints, and again when it is another', async () => {
+  const said: unknown[] = [];
+  let trouble: string | undefined = 'EACCES: permission denied';
+  const { asked } = await begin(1, {
+    endpoints: ['chat', 'draw'],
+    trouble: () => trouble,
+    log: ({ level, trouble: words }) => void (level === 40 && said.push(words)),
+  });
+  await vi.advanceTimersByTimeAsync(HOUR_MS);
+  expect(said).toEqual(['EACCES: permission denied']);
+  trouble = undefined;
+  await vi.advanceTimersByTimeAsync(HOUR_MS);
+  trouble = 'EIO: i/o error';
+  await vi.advanceTimersByTimeAsync(HOUR_MS);
+  expect(said).toEqual(['EACCES: permission denied', 'EIO: i/o error']);
+  expect(asked).toEqual([]);
 });
 
 test('an endpoint whose advice is lost each time keeps no other from having one', async () => {

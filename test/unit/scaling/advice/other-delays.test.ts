@@ -5,16 +5,22 @@ import { turnsOnDelays } from '../../../../src/scaling/advice/other-delays.ts';
 import { LoadMaker } from '../../../../src/scaling/advice/scenes.ts';
 import { planSettings } from '../../../../src/scaling/planner/settings.ts';
 import { resolveDefaults } from '../../../../src/scaling/rules/check.ts';
+import type { ResolvedParameters } from '../../../../src/scaling/rules/findings.ts';
 import { stretches } from './stretches.ts';
 
 const SET = { ...resolveDefaults({}), cold_workers: 2, max_workers: 6 };
 const SETTINGS = planSettings({ performance: { least: 100, most: 100 }, priceHot: 1, priceCold: 0.1 });
 
 /** Three hours under a load, of requests of a second. */
-function asked(loadAt: (index: number) => number, fit: number, given = {}): boolean {
+function asked(
+  loadAt: (index: number) => number,
+  fit: number,
+  given = {},
+  sets: readonly [ResolvedParameters, ResolvedParameters] = [SET, SET],
+): boolean {
   const recorded = stretches(720, (index) => ({ load: loadAt(index), loadAverage: loadAt(index) }));
   return turnsOnDelays({
-    sets: [SET],
+    sets,
     source: {
       settings: SETTINGS,
       recorded: new LoadMaker(rateOf(recorded)),
@@ -38,4 +44,14 @@ test('it does not where others fit worse, or change nothing, or where somebody h
   expect(asked(bursts, 0.06)).toBe(false);
   expect(asked(() => 250, 0.01)).toBe(false);
   expect(asked(bursts, 0.01, { scaleDownSeconds: 60, loadWindowSeconds: 60 })).toBe(false);
+});
+
+test('it does where what is cheaper is so only while workers are stopped at once, though neither costs much else', () => {
+  const hot = (min_load: number) => ({ ...SET, max_workers: 10, cold_mult: 1, min_load });
+  // Seven are hot all the time, or six, and the seventh for as long as a burst keeps it.
+  const higher = (index: number) => (index % 80 < 8 ? 600 : 20);
+  expect(asked(higher, 0.04, {}, [hot(600), hot(510)])).toBe(true);
+  expect(asked(higher, 0.06, {}, [hot(600), hot(510)])).toBe(false);
+  // Where nothing is saved, nothing can be lost.
+  expect(asked(higher, 0.04, {}, [hot(600), hot(600)])).toBe(false);
 });

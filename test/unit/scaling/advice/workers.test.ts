@@ -99,6 +99,13 @@ test('what workers cost lately is told from what they cost before', () => {
   // Five minutes ago.
   expect(lateCostRatio(recorded(2, 20), prices)).toBeCloseTo(2);
   expect(lateCostRatio([], prices)).toBeUndefined();
+  // A quarter less, which the price of the cold ones, that the fit has lost, hides at the end.
+  const hidden = stretches(960, (index) => {
+    const [hot, cold] = index < 940 ? [4, 1] : [2, 5];
+    return { hot, cold, costPerHour: index < 840 ? 2 : 0.375 * hot + 0.05 * cold };
+  });
+  expect(lateCostRatio(hidden.slice(-20), prices)).toBeCloseTo(1);
+  expect(lateCostRatio(hidden, prices)).toBeLessThan(0.87);
   expect(
     lateCostRatio(
       stretches(10, () => ({ costPerHour: null })),

@@ -51,6 +51,7 @@ describe('a search on several threads', () => {
       seed: 1,
     } as const;
     const broken: ReplayableLoad = {
+      isMadeUp: true,
       length: 1,
       work: 1,
       seconds: 1,

@@ -1,0 +1,82 @@
+/** A STATE_DIR that nobody may read: what is said of it, and what goes on. Real permissions of a real file system. */
+import { chmodSync, chownSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { pilotlight } from '../../support/console.ts';
+import { startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const SEED = {
+  instances: [{ id: 501, machine_id: 11, dph_total: 0.4 }],
+  workergroups: [{ id: 7, lines_per_second: 0, endpoint_id: 31, workers: [501] }],
+};
+/** Nobody to whom anything belongs. */
+const OTHER_USER = 65_532;
+const isRoot = process.getuid?.() === 0;
+
+/** The superuser may read whatever is there: until it goes, this process is not that. */
+function anotherUser(): Disposable {
+  if (isRoot) process.seteuid?.(OTHER_USER);
+  return { [Symbol.dispose]: () => void (isRoot && process.seteuid?.(0)) };
+}
+
+function start({ apiKey, url }: Emulator, folder: string): Promise<TestDaemon> {
+  return startTestDaemon({
+    API_KEY: apiKey,
+    BASE_URL: url,
+    ENDPOINTS: 'all',
+    FLEET_INTERVAL: '5s',
+    STATE_DIR: folder,
+  });
+}
+
+/** Is that other user's. */
+function give(path: string): void {
+  if (isRoot) chownSync(path, OTHER_USER, OTHER_USER);
+}
+
+async function isWatched({ daemon }: TestDaemon): Promise<void> {
+  await until(() => daemon.fleet.view().endpoints[0]?.sample !== undefined);
+}
+
+test('a folder that may not be read is named, endpoints are watched, and advice says what it lacks', async () => {
+  using folder = temporaryFolder();
+  chmodSync(folder.path, 0o755);
+  const closed = join(folder.path, 'state');
+  mkdirSync(closed, { mode: 0 });
+  await using emulator = await startEmulator({ dialect: 'public', seed: SEED });
+  using user = anotherUser();
+  await using daemon = await start(emulator, closed);
+  await isWatched(daemon);
+  const trouble = () => daemon.daemon.fleet.view().historyTrouble;
+  await until(() => trouble() !== undefined);
+  expect(trouble()).toContain(closed);
+  expect(await daemon.metrics()).toMatch(/^pilotlight_endpoint_workers\{.* 1$/m);
+  const advised = await pilotlight(['advise', '--url', daemon.url]);
+  expect(advised.code).toBe(0);
+  expect(advised.stderr).toBe(`the daemon has no use of its history: ${trouble()}\n`);
+  expect(advised.stdout).toMatch(/^chat: declined: /);
+  user[Symbol.dispose]();
+  give(closed);
+  chmodSync(closed, 0o700);
+  using _ = anotherUser();
+  // What was held meanwhile is stored then.
+  await until(() => trouble() === undefined);
+});
+
+test('a file of nobody else that was closed by hand is opened again', async () => {
+  using folder = temporaryFolder();
+  give(folder.path);
+  await using emulator = await startEmulator({ dialect: 'public', seed: SEED });
+  using _ = anotherUser();
+  const first = await start(emulator, folder.path);
+  await isWatched(first);
+  await first.stop();
+  const file = join(folder.path, 'fleet.sqlite');
+  chmodSync(file, 0);
+  await using second = await start(emulator, folder.path);
+  await isWatched(second);
+  expect(second.daemon.fleet.view()).toMatchObject({ history: 'disk', historyTrouble: undefined });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
