@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LogEvent } from '../../../../src/logs/events.ts';
 import { FallbackSpool } from '../../../../src/logs/spool/fallback-spool.ts';
-import { EpochOver } from '../../../../src/logs/spool/spool.ts';
+import { bytesOf, EpochOver } from '../../../../src/logs/spool/spool.ts';
 import { sqliteSpools } from '../../../../src/logs/spool/sqlite-spool.ts';
 import type { GroupProgress } from '../../../../src/logs/tail/group.ts';
-import { progressAt, recordsFrom } from '../../../support/log-records.ts';
+import { progressAt, record, recordsFrom } from '../../../support/log-records.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
 const NOW = Date.UTC(2025, 0, 1);
@@ -27,10 +27,14 @@ afterEach(() => {
   folder[Symbol.dispose]();
 });
 
-async function open(first?: { readonly error: unknown }, isKnown = true): Promise<void> {
+async function open(
+  first?: { readonly error: unknown },
+  isKnown = true,
+  maxBytes = 1_000_000,
+): Promise<void> {
   const observe = (event: LogEvent): void => void events.push(event);
   const shared = { sinks: SINKS, clock: { now: () => NOW }, observe };
-  const onDisk = await sqliteSpools({ ...shared, directory });
+  const onDisk = await sqliteSpools({ ...shared, directory, maxBytes });
   spool = new FallbackSpool({ ...shared, open: onDisk, isKnown }, first ?? { opened: onDisk() });
 }
 
@@ -143,6 +147,16 @@ test('what is on its way when the disk comes back is acknowledged there', async 
   expect(spool.tryDisk()).toBe(true);
   if (batch) spool.acknowledge('stdout', batch);
   expect([spool.standing('stdout').lag, taken('stdout'), taken('otlp')]).toEqual([0, [], [1, 2]]);
+});
+
+test('what goes to the disk takes of its room', async () => {
+  await open({ error: new Error('no disk') }, true, 10 * bytesOf(record(1)));
+  spool.append(7, recordsFrom(1, 9), inEpoch(NOW, 9));
+  expect(spool.tryDisk()).toBe(true);
+  expect(spool.append(7, recordsFrom(1, 1), inEpoch(NOW, 10))).toEqual([]);
+  expect(spool.append(7, recordsFrom(2, 3), inEpoch(NOW, 13))).toEqual(
+    SINKS.map((sink) => ({ sink, records: 3, reason: 'overflow' })),
+  );
 });
 
 test('a sink that has some of what is in memory takes first what the disk had from before', async () => {
