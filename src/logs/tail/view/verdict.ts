@@ -150,7 +150,7 @@ interface Explained {
 function judgeDifference(
   { hashes }: LineWindow,
   tail: HashedLines,
-  { full, shrunk, whole, settled }: ViewFacts,
+  { full, shrunk, whole, settled, expected }: ViewFacts,
   isWhole: boolean,
   isLost: boolean,
 ): Explained | undefined {
@@ -180,7 +180,8 @@ function judgeDifference(
   // alignment knows that too, but for a late line in the place of the first one, which may be cut.
   const isJoin =
     full && left === hashes.length && isOnlyOne(hashes, left - 1) && isOnlyOne(tail.hashes, seenLast);
-  const isTop = isJoin && known + inserted >= seenLast && missing + inserted < known;
+  const isReached = expected <= tail.lines.length;
+  const isTop = isJoin && isReached && known + inserted >= seenLast && missing + inserted < known;
   const evident = isEvident(evidence, 0, known) || isSequence || isTop;
   // Of all of a log that has nothing new, no line is evidence enough: another log would soon say something else.
   // But few lines from amid a long one are more likely those that another begins with.
