@@ -29,6 +29,24 @@ const STATUS: Status = {
   heart: { daemon_restarts: 2, open_connections: 3 },
   config_problems: [{ variable: 'TTL', message: '' }] as never,
   service: { base_url: '', serverless_url: '', clock_skew_seconds: -0.5 },
+  deployments: [
+    {
+      deployment_id: 42,
+      state: 'healthy',
+      ttl_seconds: 300,
+      interval_seconds: 60,
+      heartbeats: 9,
+      failures: { dns: 2 },
+      last_success_at: 5,
+      next_heartbeat_at: null,
+      expires_at: null,
+      min_margin_ratio: null,
+      lapses: 1,
+      last_error: null,
+      last_error_at: null,
+      beats: [],
+    },
+  ],
   worker_groups: [
     {
       workergroup_id: 7,
@@ -69,6 +87,9 @@ async function series(status: Partial<Status> = {}): Promise<string[]> {
 test.each([
   'build_info{version="1.2.3",revision="abc",node_version="v24"} 1',
   'up 0',
+  'deployment_ttl_seconds{deployment_id="42"} 300',
+  'deployment_heartbeats_total{deployment_id="42"} 9',
+  'deployment_heartbeat_failures_total{deployment_id="42",reason="dns"} 2',
   'daemon_restarts_total 2',
   'heart_open_connections 3',
   'config_problem{variable="TTL"} 1',
@@ -121,7 +142,8 @@ test('what is not known has no series', async () => {
     spool_durable: null,
     service: { base_url: '', serverless_url: '', clock_skew_seconds: null },
   });
-  const names = /^pilotlight_(?:tfa_|log_spool_durable|api_clock_skew|maintenance_window_end)/;
+  const names =
+    /^pilotlight_(?:tfa_|log_spool_durable|api_clock_skew|maintenance_window_end|deployment_\w*(?:margin|next))/;
   expect(lines.filter((line) => names.test(line))).toEqual([]);
 });
 
