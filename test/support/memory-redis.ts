@@ -29,13 +29,14 @@ export class MemoryRedis implements Redis {
   /** A commit, under a lease or beside it. */
   #script([, keys, ...args]: readonly string[]): unknown {
     if (keys === '0') return this.#runAll(args);
-    const [lease = '', version = '', token, from, to = '', ...commands] = args;
+    const [lease = '', version = '', writer = '', token = '', from, to = '', ...commands] = args;
     if (this.values.get(lease) !== token) return -1;
     const present = this.values.get(version) ?? '0';
-    if (present === to) return 1;
+    if (present === to) return this.values.get(writer) === token ? 1 : -2;
     if (present !== from) return -2;
     this.#runAll(commands);
     this.values.set(version, to);
+    this.values.set(writer, token);
     return 1;
   }
 

@@ -17,11 +17,15 @@ const COMMIT = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return -1 end
 local version = redis.call('GET', KEYS[2]) or '0'
 if not string.match(version, '^-?%d+$') then version = '0' end
-if version == ARGV[3] then return 1 end
+if version == ARGV[3] then
+  if redis.call('GET', KEYS[3]) == ARGV[1] then return 1 end
+  return -2
+end
 if version ~= ARGV[2] then return -2 end
 local at = 4
 ${RUN}
 redis.call('SET', KEYS[2], ARGV[3])
+redis.call('SET', KEYS[3], ARGV[1])
 return 1`;
 
 /** The lease is another's, or Redis has not the version that was written last: nothing was changed. */
@@ -53,7 +57,9 @@ export async function commitFenced(
 ): Promise<void> {
   const flat = flattened(commands);
   const fence = [token, String(from), String(to)];
-  const answer = await redis.command('EVAL', COMMIT, '2', lease, version, ...fence, ...flat);
+  // Who made the last commit: another's may have the same number as one of this replica that did not arrive.
+  const keys = [lease, version, `${version}:writer`];
+  const answer = await redis.command('EVAL', COMMIT, String(keys.length), ...keys, ...fence, ...flat);
   if (answer === -1) throw new LeaseLost('the lease has gone to another replica');
   if (answer === -2) throw new StaleVersion('Redis has not what was written to it last');
 }

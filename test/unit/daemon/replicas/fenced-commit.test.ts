@@ -27,7 +27,22 @@ test('a commit goes with its lease and version, and each command with its length
   const [eval_, script, ...rest] = asked[0] ?? [];
   expect([eval_, asked.length]).toEqual(['EVAL', 1]);
   expect(script).toContain('local at = 4');
-  expect(rest).toEqual(['2', 'the lease', 'commits', 'own', '4', '5', '3', 'SET', 'a', '1', '2', 'DEL', 'b']);
+  expect(rest).toEqual([
+    '3',
+    'the lease',
+    'commits',
+    'commits:writer',
+    'own',
+    '4',
+    '5',
+    '3',
+    'SET',
+    'a',
+    '1',
+    '2',
+    'DEL',
+    'b',
+  ]);
 });
 
 test.each<[number, typeof LeaseLost, string, string]>([

@@ -48,7 +48,7 @@ describe('a state', () => {
   test('is read as it was put, whatever was there before', async () => {
     const state = stateOf([
       [7, progressAt(7, lines(2_000))],
-      [8, progressAt(8, lines(2_001), 40)],
+      [8, progressAt(8, lines(4_100), 40)],
       [9, progressAt(9)],
     ]);
     redis.values.set(KEYS.records, ['old']);

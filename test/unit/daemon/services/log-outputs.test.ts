@@ -179,6 +179,24 @@ describe('following', () => {
     await expect.poll(ids, { interval: 2 }).toEqual([7, 8]);
   });
 
+  test('goes on with what it follows where others come', async () => {
+    const own = await follow();
+    const lines7 = (): unknown => own.status().worker_groups[0];
+    await expect.poll(lines7, { interval: 2 }).toMatchObject({ workergroup_id: 7, lines: 2 });
+    await own.apply(settings({ PILOTLIGHT_WORKER_GROUPS: '7,8' }));
+    expect(lines7()).toMatchObject({ workergroup_id: 7, lines: 2 });
+  });
+
+  test.each([
+    ['from 1 at the first start', false, 0, 10],
+    ['anew at a restart', true, Date.UTC(2026, 0), Infinity],
+  ])('counts epochs %s', async (_when, isRestart, above, below) => {
+    await follow({}, isRestart);
+    await expect.poll(() => written.length, { interval: 2 }).toBeGreaterThan(0);
+    const { epoch } = JSON.parse(written[0] ?? '') as { epoch: number };
+    expect([epoch > above, epoch < below]).toEqual([true, true]);
+  });
+
   test.each([
     ['at the first start', false, 'info'],
     ['at a restart', true, 'warn'],

@@ -118,6 +118,26 @@ describe('a batch that is refused', () => {
     expect(sizes()).not.toContain(0);
   });
 
+  test('sixteen records, all of them, is dropped when it comes again, by one that takes a request without any', async () => {
+    const batch = batchOf(recordsFrom(1, 16));
+    receiver.decide = ({ records }) => (records === 0 ? 'accept' : REFUSED);
+    await expect(sink.write(batch, NEVER)).rejects.toThrow(SinkBusy);
+    expect(await sink.write(batch, NEVER)).toMatchObject({ rejected: 16 });
+  });
+
+  test.each<[string, number[], number[], number]>([
+    ['and each piece that is taken lets the next be twice as large', [], [1, 2, 4, 1], 0],
+    ['and one that is refused again is asked about alone', [5], [1, 2, 4, 1, 2, 1, 1, 2], 1],
+  ])('is asked about again, %s', async (_what, bad, pieces, rejected) => {
+    const batch = batchOf(recordsFrom(1, 8));
+    receiver.decide = () => REFUSED;
+    await expect(sink.write(batch, NEVER)).rejects.toThrow(SinkBusy);
+    receiver.requests.length = 0;
+    refuse(...bad);
+    expect(await sink.write(batch, NEVER)).toMatchObject({ rejected });
+    expect(sizes()).toEqual(pieces);
+  });
+
   test('and comes again goes on where it was, and asks first about what was refused', async () => {
     const batch = batchOf(recordsFrom(1, 4));
     refuse(1);

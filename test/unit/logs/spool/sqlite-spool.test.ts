@@ -7,7 +7,7 @@ import type { LogEvent } from '../../../../src/logs/events.ts';
 import { hashed } from '../../../../src/logs/tail/line-hash.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { bytesOf, MEBIBYTE } from '../../../../src/logs/spool/spool.ts';
-import { openSqliteSpool, type SqliteSpool } from '../../../../src/logs/spool/sqlite-spool.ts';
+import { mayHaveSpool, openSqliteSpool, type SqliteSpool } from '../../../../src/logs/spool/sqlite-spool.ts';
 import { EMPTY_WINDOW, extendedBy } from '../../../../src/logs/tail/window.ts';
 import { LogPolls, linesOf, mergedView } from '../../../support/log-polls.ts';
 import { progressAt, record, recordsFrom } from '../../../support/log-records.ts';
@@ -204,6 +204,18 @@ describe('a spool on disk, opened again', () => {
     third.close();
   });
 
+  test('knows where each sink stands, also after a life in which none took anything', async () => {
+    using folder = memoryFolder();
+    const first = await open(folder.path, ['stdout', 'otlp']);
+    first.append(7, recordsFrom(1, 3), progressAt(3));
+    drain(first, 'stdout');
+    first.close();
+    (await open(folder.path, ['stdout', 'otlp'])).close();
+    const third = await open(folder.path, ['stdout', 'otlp']);
+    expect([third.standing('stdout').lag, third.standing('otlp').lag]).toEqual([0, 3]);
+    third.close();
+  });
+
   test('is refused to a second process', async () => {
     using folder = memoryFolder();
     const first = await open(folder.path);
@@ -329,6 +341,19 @@ describe('a database that cannot be read', () => {
     expect(spool.standing('stdout').lag).toBe(3_500);
     spool.close();
   });
+});
+
+test('there may be a spool where something has its name, or nobody can look', () => {
+  using folder = memoryFolder();
+  expect([folder.path, join(folder.path, 'none')].map((path) => mayHaveSpool(path))).toEqual([false, false]);
+  const file = join(folder.path, 'spool.sqlite');
+  writeFileSync(file, '');
+  expect([folder.path, file].map((path) => mayHaveSpool(path))).toEqual([false, false]);
+  writeFileSync(file, 'x');
+  expect([folder.path, '/'.repeat(5_000) + 'x'.repeat(300)].map((path) => mayHaveSpool(path))).toEqual([
+    true,
+    true,
+  ]);
 });
 
 test('node:sqlite is not loaded unless a spool on disk is opened', () => {

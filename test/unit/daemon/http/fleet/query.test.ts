@@ -29,6 +29,7 @@ describe('the query of /api/fleet', () => {
   test.each([
     ['-30m', NOW - HOUR / 2],
     ['-1.5h', NOW - 1.5 * HOUR],
+    ['-1.25h', NOW - 1.25 * HOUR],
     ['-7d', NOW - 7 * 24 * HOUR],
     ['-90s', NOW - 90_000],
     ['1700000000', 1_700_000_000_000],

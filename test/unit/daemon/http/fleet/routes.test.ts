@@ -208,6 +208,16 @@ test('a history that cannot be read is a 500 without its words, which the log ha
   expect(listener.errors).toHaveLength(1);
 });
 
+test('the schema is served, by its own type', async () => {
+  const url = await serve({ chat: [] });
+  const answer = await fetch(`${url}/schema`);
+  expect(answer.headers.get('content-type')).toBe('application/schema+json');
+  expect(await answer.json()).toMatchObject({
+    title: 'What a Pilotlight daemon recorded of its endpoints',
+    properties: { from: { type: 'number' }, endpoints: { type: 'array' } },
+  });
+});
+
 test('answers fit the published schema, with no field that it does not name', async () => {
   const url = await serve({ chat: [minuteRow(AT, { load: null }), minuteRow(AT + 60_000)], code: [] });
   const served = await fetch(`${url}/schema`);

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { recordedOf, WINDOW_MS } from '../../../../src/daemon/advice/history.ts';
+import type { HistoryQuery } from '../../../../src/fleet/history/row.ts';
+import { resolvedParameters } from '../../../../src/fleet/advice/parameters.ts';
+import { endpointView, minuteRow } from '../../../support/recorded-fleet.ts';
+
+const NOW = Date.UTC(2026, 5, 8);
+const HOUR = 3_600_000;
+
+test('a week is read in pages of six hours, and a row on their border once', async () => {
+  const asked: HistoryQuery[] = [];
+  const endpoint = endpointView({
+    parameters: { target_util: 0.5, max_workers: 4, target_queue_time: 7 },
+    measured: { performances: [5], startSeconds: { new: [30], cold: [4] } },
+  });
+  const parameters = resolvedParameters(endpoint.parameters);
+  if (!parameters) throw new Error('the parameters are incomplete');
+  const recorded = await recordedOf(
+    {
+      async history(query) {
+        asked.push(query);
+        // Where a row has the begin of the page it is in both.
+        return [minuteRow(query.fromMs), minuteRow(query.toMs)];
+      },
+    },
+    { endpoint, parameters, parametersSinceMs: 7, nowMs: NOW },
+  );
+  expect(asked).toEqual(
+    Array.from({ length: 28 }, (_, page) => ({
+      endpoint: 'chat',
+      fromMs: NOW - WINDOW_MS + page * 6 * HOUR,
+      toMs: NOW - WINDOW_MS + (page + 1) * 6 * HOUR,
+      maxRows: 5_000,
+    })),
+  );
+  expect(recorded).toMatchObject({ endpoint: 'chat', performances: [5], parameters, parametersSinceMs: 7 });
+  // The begin of each page, and the end of the last.
+  expect(recorded.stretches).toHaveLength(29);
+});

@@ -1,0 +1,181 @@
+/** Each series of a daemon that has something of everything: its labels and its value. */
+import { expect, test } from 'vitest';
+import { createMetrics } from '../../../../src/daemon/metrics/metrics.ts';
+import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
+import type { Status } from '../../../../src/daemon/status/schema.ts';
+import { EMPTY_STATUS } from '../../../support/empty-status.ts';
+import { expositionOf } from '../../../support/exposition.ts';
+import { givenAdvice } from '../../../support/given-advice.ts';
+import { endpointView, fleetView, sampleAt } from '../../../support/recorded-fleet.ts';
+
+const finding = { rule: 'rule', severity: 'error', parameters: [], message: '' } as const;
+const endpoint = endpointView({
+  sample: sampleAt(4_500),
+  sampledAtMs: 4_500,
+  parameters: { min_load: 2 },
+  drift: [{ parameter: 'min_load', actual: 2, wanted: 3 }],
+  findings: [finding] as never,
+  stuckWorkers: 1,
+  failingWorkers: 2,
+});
+
+const STATUS: Status = {
+  ...EMPTY_STATUS,
+  version: '1.2.3',
+  revision: 'abc',
+  node_version: 'v24',
+  state: 'draining',
+  replica: { id: 'a', role: 'standby', last_error: null },
+  heart: { daemon_restarts: 2, open_connections: 3 },
+  config_problems: [{ variable: 'TTL', message: '' }] as never,
+  service: { base_url: '', serverless_url: '', clock_skew_seconds: -0.5 },
+  deployments: [
+    {
+      deployment_id: 42,
+      state: 'healthy',
+      ttl_seconds: 300,
+      interval_seconds: 60,
+      heartbeats: 9,
+      failures: { dns: 2 },
+      last_success_at: 5,
+      next_heartbeat_at: null,
+      expires_at: null,
+      min_margin_ratio: null,
+      lapses: 1,
+      last_error: null,
+      last_error_at: null,
+      beats: [],
+    },
+  ],
+  worker_groups: [
+    {
+      workergroup_id: 7,
+      lines: 9,
+      bytes: 90,
+      lines_per_second: 2,
+      gaps: { overrun: 1, reset: 2, ambiguous: 3 },
+      lost_lines_estimate: 12,
+      stale_answers: 4,
+      poll_interval_seconds: 1.5,
+      tail_size: 500,
+      last_line_at: null,
+      last_error: null,
+      last_lines: [],
+    },
+  ],
+  sinks: [
+    { sink: 'otlp', delivered_lines: 5, dropped_lines: { overflow: 1, rejected: 2 }, lag_lines: 6 },
+  ] as never,
+  spool_durable: false,
+  endpoint_groups: [{ endpoint_group: 'chat', parameters: { min_load: 1 }, findings: [finding] }] as never,
+  fleet: fleetStatus(
+    fleetView([endpoint], { historyTrouble: 'disk full' }),
+    { endpoints: [{ by: 'all' }], fleetInterval: 15_000, budgetPerHour: 3 },
+    () => givenAdvice({ atMs: 7_000 }),
+  ),
+  instances: { running: 2 },
+  maintenance_windows: [{ machine_id: 5, category: 'power', starts_at: 10, ends_at: null }],
+  account: { tfa_enabled: true, tfa_status: null, backup_codes_remaining: 3, locked_methods: 1 },
+  jobs: [{ job: 'account', schedule: 'off', runs: 4, failures: 1, last_success_at: 8, last_error: null }],
+};
+
+async function series(status: Partial<Status> = {}): Promise<string[]> {
+  const text = await expositionOf(createMetrics(() => ({ ...STATUS, ...status }), []));
+  return text.split('\n').filter((line) => line.startsWith('pilotlight_'));
+}
+
+test.each([
+  'build_info{version="1.2.3",revision="abc",node_version="v24"} 1',
+  'up 0',
+  'deployment_ttl_seconds{deployment_id="42"} 300',
+  'deployment_heartbeats_total{deployment_id="42"} 9',
+  'deployment_heartbeat_failures_total{deployment_id="42",reason="dns"} 2',
+  'daemon_restarts_total 2',
+  'heart_open_connections 3',
+  'config_problem{variable="TTL"} 1',
+  'replica_active 0',
+  'api_clock_skew_seconds -0.5',
+  'workergroup_log_lines_total{workergroup_id="7"} 9',
+  'workergroup_log_bytes_total{workergroup_id="7"} 90',
+  'workergroup_log_gaps_total{workergroup_id="7",reason="overrun"} 1',
+  'workergroup_log_gaps_total{workergroup_id="7",reason="reset"} 2',
+  'workergroup_log_gaps_total{workergroup_id="7",reason="ambiguous"} 3',
+  'workergroup_log_lost_lines_estimate_total{workergroup_id="7"} 12',
+  'workergroup_log_stale_answers_total{workergroup_id="7"} 4',
+  'workergroup_log_poll_interval_seconds{workergroup_id="7"} 1.5',
+  'workergroup_log_tail_size{workergroup_id="7"} 500',
+  'workergroup_log_last_line_timestamp_seconds{workergroup_id="7"} 0',
+  'log_sink_delivered_lines_total{sink="otlp"} 5',
+  'log_sink_dropped_lines_total{sink="otlp",reason="overflow"} 1',
+  'log_sink_dropped_lines_total{sink="otlp",reason="rejected"} 2',
+  'log_spool_durable 0',
+  'log_sink_lag_lines{sink="otlp"} 6',
+  'endpoint_group_parameter{endpoint_group="chat",parameter="min_load"} 1',
+  'endpoint_group_violations{endpoint_group="chat",severity="error"} 1',
+  'endpoint_group_violations{endpoint_group="chat",severity="warning"} 0',
+  'instances{status="running"} 2',
+  'maintenance_window_start_timestamp_seconds{machine_id="5",category="power"} 10',
+  'tfa_enabled 1',
+  'tfa_backup_codes_remaining 3',
+  'tfa_locked_methods 1',
+  'job_runs_total{job="account"} 4',
+  'job_failures_total{job="account"} 1',
+  'job_last_success_timestamp_seconds{job="account"} 8',
+  'endpoint_stuck_workers{endpoint_group="chat"} 1',
+  'endpoint_failing_workers{endpoint_group="chat"} 2',
+  'endpoint_last_sample_timestamp_seconds{endpoint_group="chat"} 4.5',
+  'endpoint_parameter{endpoint_group="chat",parameter="min_load"} 2',
+  'endpoint_parameter_drift{endpoint_group="chat",parameter="min_load"} 1',
+  'endpoint_violations{endpoint_group="chat",severity="error"} 1',
+  'endpoint_violations{endpoint_group="chat",severity="warning"} 0',
+  'fleet_sample_interval_seconds 15',
+  'advice_gain_ratio{endpoint_group="chat"} 0.25',
+  'advice_backtest_error_ratio{endpoint_group="chat"} 0.04',
+  'advice_last_success_timestamp_seconds{endpoint_group="chat"} 7',
+])('%s', async (line) => {
+  expect(await series()).toContain(`pilotlight_${line}`);
+});
+
+test('what is not known has no series', async () => {
+  const lines = await series({
+    account: null,
+    spool_durable: null,
+    service: { base_url: '', serverless_url: '', clock_skew_seconds: null },
+  });
+  const names =
+    /^pilotlight_(?:tfa_|log_spool_durable|api_clock_skew|maintenance_window_end|deployment_\w*(?:margin|next))/;
+  expect(lines.filter((line) => names.test(line))).toEqual([]);
+});
+
+test('a daemon that runs and follows says so', async () => {
+  const lines = await series({ state: 'running', replica: EMPTY_STATUS.replica, spool_durable: true });
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'pilotlight_up 1',
+      'pilotlight_replica_active 1',
+      'pilotlight_log_spool_durable 1',
+    ]),
+  );
+});
+
+test('requests are counted by operation and status, messages by level', async () => {
+  const metrics = createMetrics(() => STATUS, ['workergroups.list']);
+  metrics.client.exchange?.({
+    operation: 'workergroups.list',
+    code: '503',
+    durationMs: 20,
+    serverDate: undefined,
+  });
+  metrics.logMessages('warn', 2);
+  const text = await expositionOf(metrics);
+  for (const line of [
+    'api_requests_total{operation="workergroups.list",code="200"} 0',
+    'api_requests_total{operation="workergroups.list",code="503"} 1',
+    'api_retries_total{operation="workergroups.list"} 0',
+    'api_request_duration_seconds_count{operation="workergroups.list"} 1',
+    'api_request_duration_seconds_bucket{le="0.025",operation="workergroups.list"} 1',
+    'log_messages_total{level="warn"} 2',
+    'log_messages_total{level="info"} 0',
+  ])
+    expect(text).toContain(`pilotlight_${line}\n`);
+});

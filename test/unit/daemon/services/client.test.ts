@@ -1,0 +1,68 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createApiKey } from '../../../../src/client/api-key.ts';
+import { createDaemonClient, DAEMON_OPERATION_IDS } from '../../../../src/daemon/services/client.ts';
+import { ServiceClock } from '../../../../src/daemon/services/service-clock.ts';
+
+const DAY = 86_400_000;
+
+let server: Server;
+let asked: Pick<IncomingMessage, 'url' | 'headers'>[];
+beforeEach(async () => {
+  asked = [];
+  server = createServer((request, response) => {
+    asked.push({ url: request.url, headers: request.headers });
+    response.setHeader('date', new Date(Date.now() + DAY).toUTCString());
+    response.setHeader('content-type', 'application/json');
+    response.end('{"success":true,"results":[]}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+function client(key: string, path: string | undefined) {
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const clock = new ServiceClock();
+  const codes: string[] = [];
+  const metrics = { client: { exchange: ({ code }: { code: string }) => void codes.push(code) } };
+  const settings = { baseUrl: base, serverlessUrl: path === undefined ? undefined : base + path };
+  return {
+    clock,
+    codes,
+    own: createDaemonClient({ settings, apiKey: createApiKey(key, undefined), metrics, clock }),
+  };
+}
+
+test('it asks with the key as it is, and tells of each answer and its date', async () => {
+  const { own, clock, codes } = client('the-key', undefined);
+  await using _ = own;
+  await own.workergroups.list();
+  expect(asked[0]?.headers.authorization).toBe('Bearer the-key');
+  expect(codes).toEqual(['200']);
+  expect(Math.abs((clock.skewSeconds ?? 0) - DAY / 1000)).toBeLessThan(60);
+});
+
+test('without a key it sends none', async () => {
+  const { own } = client('', undefined);
+  await using _ = own;
+  await own.workergroups.list();
+  expect(asked[0]?.headers).not.toHaveProperty('authorization');
+});
+
+test('the serverless routes may be elsewhere', async () => {
+  const { own } = client('the-key', '/elsewhere');
+  await using _ = own;
+  await own.workergroups.logs({ id: 7, tail: 5 }, { retry: false }).catch(() => {});
+  await own.users.current({}, { retry: false }).catch(() => {});
+  expect(asked.map(({ url }) => url?.startsWith('/elsewhere/'))).toEqual([true, false]);
+});
+
+test('the labels of its metrics have the heart’s operations too', () => {
+  expect(DAEMON_OPERATION_IDS).toEqual(
+    expect.arrayContaining(['deployments.heartbeat', 'workergroups.logs', 'endpointGroups.workers']),
+  );
+});
