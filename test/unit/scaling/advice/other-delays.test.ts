@@ -48,7 +48,7 @@ test('it does not where others fit worse, or change nothing, or where somebody h
 
 const hot = (min_load: number, target_util = 0.9) => ({
   ...SET,
-  max_workers: 12,
+  max_workers: 24,
   cold_mult: 1,
   min_load,
   target_util,
@@ -56,10 +56,10 @@ const hot = (min_load: number, target_util = 0.9) => ({
 const higher = (most: number) => (index: number) => (index % 80 < 8 ? most : 20);
 
 test('it does where what is cheaper is dearer while workers are stopped late, though neither costs much else', () => {
-  // Ten are hot all the time, or nine, and two more for as long as a burst keeps them.
-  const sets = [hot(900), hot(720, 0.8)] as const;
-  expect(asked(higher(880), 0.04, {}, sets)).toBe(true);
-  expect(asked(higher(880), 0.06, {}, sets)).toBe(false);
+  // Twenty are hot all the time, or eighteen, and three more for as long as a burst keeps them.
+  const sets = [hot(1800), hot(1440, 0.8)] as const;
+  expect(asked(higher(1680), 0.04, {}, sets)).toBe(true);
+  expect(asked(higher(1680), 0.06, {}, sets)).toBe(false);
 });
 
 test('where others fit better, what they save has to be worth a change too', () => {
