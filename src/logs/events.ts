@@ -25,6 +25,8 @@ export type LogEvent =
       readonly failures: number;
       readonly retryInMs: number;
     }
+  /** A poll was answered again, after so many that were not. */
+  | { readonly kind: 'poll recovered'; readonly workergroupId: number; readonly failures: number }
   /** The answer was an older view of the log: nothing was taken of it, and it is asked for again. */
   | { readonly kind: 'stale answer'; readonly workergroupId: number }
   /** Lines were taken: they are in the spool now. */
@@ -62,6 +64,7 @@ export type LogEvent =
       readonly failures: number;
       readonly retryInMs: number;
     }
+  | { readonly kind: 'sink recovered'; readonly sink: string; readonly failures: number }
   /** Groups that are followed from now on, and those that are not any more. */
   | { readonly kind: 'groups changed'; readonly begun: readonly number[]; readonly left: readonly number[] }
   /** The service did not say which groups there are: those that are followed stay. `failures`: in a row. */

@@ -18,8 +18,11 @@ import { reportOf, unnoticedOf } from './report.ts';
 import { recordRow, wordsOf } from './results.ts';
 import type { Job } from './runner.ts';
 
-/** A test that takes longer with a mutant hangs. */
+/** A test that takes longer with a mutant hangs; and so does one that computes for so much longer than it may take. */
 const HANGS_MS = 40_000;
+const COMPUTES_MS = 5_000;
+/** Of the time that /proc tells. */
+const TICK_MS = 10;
 /** Quick tests first: most mutants do not live to meet the slow ones. */
 const LIMITS_MS = [100, 1_000, Infinity];
 
@@ -88,7 +91,7 @@ async function look(): Promise<void> {
     )
     .filter((file) => !known.has(file));
   if (files.length === 0) return;
-  await vitest(files, undefined);
+  await vitest(files, undefined, Infinity);
   for (const file of files) journal.write({ kind: 'file', file, hash: hashOfFile(file) });
 }
 
@@ -115,14 +118,14 @@ async function meet(limitMs: number): Promise<void> {
     );
     if (pairs === 0 || pairs >= left) return;
     left = pairs;
-    await vitest([...new Set(Object.keys(plan).map(fileOf))], plan);
+    await vitest([...new Set(Object.keys(plan).map(fileOf))], plan, limitMs);
     const { open } = findings();
     if (open !== undefined)
       journal.write({ kind: 'ended', test: open.test, mutant: open.mutant, verdict: 'timeout' });
   }
 }
 
-async function vitest(files: readonly string[], plan: Job['plan']): Promise<void> {
+async function vitest(files: readonly string[], plan: Job['plan'], limitMs: number): Promise<void> {
   const job: Job = { journal: journal.path, plan };
   const jobPath = join(root, folder, 'job.json');
   writeFileSync(jobPath, JSON.stringify(job));
@@ -137,18 +140,41 @@ async function vitest(files: readonly string[], plan: Job['plan']): Promise<void
       PROPERTY_SEED: String(seed),
     },
   });
-  const watch = setInterval(endWhatHangs, 5_000);
+  const watch = setInterval(endOfWhatHangs(3 * limitMs + COMPUTES_MS), 2_000);
   await new Promise((resolve) => child.once('exit', resolve));
   clearInterval(watch);
 }
 
-function endWhatHangs(): void {
-  if (!existsSync(journal.path) || Date.now() - statSync(journal.path).mtimeMs < HANGS_MS) return;
-  const { open } = findings();
-  if (open === undefined) return;
+/** Looks now and then: a loop without an end is seen by the processor's time, which other processes do not change. */
+function endOfWhatHangs(computesMs: number): () => void {
+  let seen = { pair: '', computedMs: 0 };
+  return () => {
+    const { open } = findings();
+    if (open === undefined) return;
+    const pair = `${open.pid} ${open.test} ${open.mutant}`;
+    const computedMs = computedMsOf(open.pid);
+    if (seen.pair !== pair) seen = { pair, computedMs };
+    const isSilent = Date.now() - statSync(journal.path).mtimeMs > HANGS_MS;
+    if (!isSilent && computedMs - seen.computedMs < computesMs) return;
+    try {
+      process.kill(open.pid, 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+  };
+}
+
+/** Processor time that a process has taken; 0 where that is not told. */
+function computedMsOf(pid: number): number {
   try {
-    process.kill(open.pid, 'SIGKILL');
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // Behind the name, which may have anything in it: user and system time are the 12th and 13th.
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13);
+    return TICK_MS * (Number(user) + Number(system));
   } catch {
-    // It has ended by itself.
+    return 0;
   }
 }

@@ -21,10 +21,10 @@ export interface Around {
 /** A program under way in this process. */
 export interface Running {
   /** Everything so far. */
-  stdout(): string;
-  stderr(): string;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
   /** Fires the signal, as Ctrl-C does. */
-  interrupt(reason?: unknown): void;
+  readonly interrupt: (reason?: unknown) => void;
   /** Its exit code, once it has ended. */
   readonly exit: Promise<number>;
 }

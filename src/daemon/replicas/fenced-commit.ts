@@ -16,6 +16,7 @@ end`;
 const COMMIT = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return -1 end
 local version = redis.call('GET', KEYS[2]) or '0'
+if not string.match(version, '^-?%d+$') then version = '0' end
 if version == ARGV[3] then return 1 end
 if version ~= ARGV[2] then return -2 end
 local at = 4

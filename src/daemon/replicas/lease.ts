@@ -31,7 +31,7 @@ export interface LeaseOptions {
   readonly token: string;
   /** Monotonic ms. */
   readonly now: () => number;
-  readonly sleep: Clock['sleep'];
+  readonly clock: Pick<Clock, 'sleep'>;
   /**
    * The lease was taken; it is renewed meanwhile. When it rejects, the lease is given back and tried again; once
    * `held` says no, it must settle soon.
@@ -57,7 +57,7 @@ export interface Lease {
 }
 
 /** Above 60 lines because its short parts share one state: until when it is held, and what has begun under it. */
-export function startLease({ redis, key, token, now, sleep, onTaken, ...on }: LeaseOptions): Lease {
+export function startLease({ redis, key, token, now, clock, onTaken, ...on }: LeaseOptions): Lease {
   const stopping = new AbortController();
   let validUntil = -Infinity;
   /** Settles when the work under the lease has begun, or could not. */
@@ -137,7 +137,7 @@ export function startLease({ redis, key, token, now, sleep, onTaken, ...on }: Le
   async function pause(ms: number): Promise<void> {
     const woken = new AbortController();
     wake = () => woken.abort();
-    await sleep(ms, AbortSignal.any([stopping.signal, woken.signal])).catch(() => {});
+    await clock.sleep(ms, AbortSignal.any([stopping.signal, woken.signal])).catch(() => {});
   }
 
   return {

@@ -30,8 +30,11 @@ export class RedisTrouble {
 
   failed(error: unknown): void {
     // Told of where it is known, or no trouble.
-    if (error instanceof RedisAway || error instanceof LeaseLost || error instanceof WaitingForLastHolder)
+    if (error instanceof RedisAway || error instanceof LeaseLost) return;
+    if (error instanceof WaitingForLastHolder) {
+      this.#last = error.message;
       return;
+    }
     this.#failures += 1;
     const isTold = Number.isInteger(Math.log2(this.#failures));
     const advice = wordsFor(error);

@@ -28,7 +28,9 @@ export class WaitingForLastHolder extends PilotlightError {
   readonly actor = 'service';
 
   constructor() {
-    super('another replica may know more of the logs');
+    super(
+      'Redis has not what it had: the replica that held the lease last may know it, and is waited for, half a minute at most',
+    );
   }
 }
 

@@ -78,7 +78,7 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
     key: keys.lease,
     token: id,
     now: () => performance.now(),
-    sleep: systemClock.sleep,
+    clock: systemClock,
     async onTaken() {
       const held = () => lease.held();
       const { isReadable, ...loaded } = await loadedState(store, held, leasing);
@@ -107,6 +107,8 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
       await options.onDenied();
       memory.saw(await store.version());
       leasing.passed();
+      // Another replica writes, and this one has nothing to.
+      writing.passed();
     },
     async onLost() {
       logger.warn({ replica: id }, 'the lease is gone; another replica may follow the logs');

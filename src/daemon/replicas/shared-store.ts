@@ -62,7 +62,7 @@ export class SharedStore {
 
   /** Goes up with each commit; 0 or less when there is nothing, Redis has lost it, or it is not all restored yet. */
   async version(): Promise<number> {
-    return Number((await this.#redis.command('GET', this.#keys.version)) ?? 0);
+    return (await this.#readVersion()) ?? 0;
   }
 
   /**
@@ -72,13 +72,20 @@ export class SharedStore {
    * @throws LeaseLost when somebody else has written meanwhile, or `held` says no; UnreadableState.
    */
   async load(held: () => boolean): Promise<SharedState> {
-    const version = await this.version();
+    const version = await this.#readVersion();
+    if (version === undefined) throw new UnreadableState(0, new TypeError('the version is no number'));
     if (version <= 0) return { ...NOTHING, version };
     try {
       return await this.#load(version, held);
     } catch (error) {
       throw isUnreadable(error) ? new UnreadableState(version, error) : error;
     }
+  }
+
+  /** @returns undefined when what is there is none. */
+  async #readVersion(): Promise<number | undefined> {
+    const version = Number((await this.#redis.command('GET', this.#keys.version)) ?? 0);
+    return Number.isSafeInteger(version) ? version : undefined;
   }
 
   async #load(version: number, held: () => boolean): Promise<SharedState> {

@@ -8,6 +8,8 @@ import { NewerFile } from '../../storage/database-file.ts';
 const QUIET_MS = 600_000;
 /** Of a list: a line of the log is for people. */
 const MOST_IDS = 20;
+/** Polls of a group that fail in a row, for some minutes: told of again, and after twice as many each time. */
+const LASTING_FAILURES = 16;
 
 /** What one sink dropped for one reason: told when it begins, and after twice as many times each time. */
 interface Drops {
@@ -29,10 +31,15 @@ export function logEventsTo(logger: Logger, now: () => number): (event: LogEvent
     const isNew = before === undefined || now() - before.at > QUIET_MS;
     const times = isNew ? 1 : before.times + 1;
     const records = (isNew ? 0 : before.records) + event.records;
-    const isTold = Number.isInteger(Math.log2(times));
+    const isTold = isDoubling(times);
     drops.set(key, { times, records: isTold ? 0 : records, at: now() });
     logger[isTold ? 'error' : 'debug']({ sink, records, reason, message, times }, 'log records dropped');
   };
+}
+
+/** 1, 2, 4, 8, and so on. */
+function isDoubling(times: number): boolean {
+  return Number.isInteger(Math.log2(times));
 }
 
 /** A trouble is logged when it begins, and mostly at level debug while it lasts. */
@@ -41,9 +48,26 @@ function logEvent(logger: Logger, event: Exclude<LogEvent, { kind: 'dropped' }>)
     case 'poll failed': {
       const { workergroupId, reason, failures, retryInMs } = event;
       const fields = { workergroupId, reason, failures, retryInSeconds: Math.round(retryInMs / 100) / 10 };
-      logger[failures === 1 ? 'warn' : 'debug'](fields, 'log poll failed; nothing is lost yet');
+      if (failures < LASTING_FAILURES)
+        logger[failures === 1 ? 'warn' : 'debug'](fields, 'log poll failed; nothing is lost yet');
+      else
+        logger[isDoubling(failures) ? 'warn' : 'debug'](
+          fields,
+          'log polls still fail; once more came than the service shows, lines are lost',
+        );
       return;
     }
+    case 'poll recovered': {
+      const { workergroupId, failures } = event;
+      logger[failures < LASTING_FAILURES ? 'debug' : 'info'](
+        { workergroupId, failures },
+        'log is read again',
+      );
+      return;
+    }
+    case 'sink recovered':
+      logger.info({ sink: event.sink, failures: event.failures }, 'log sink takes records again');
+      return;
     case 'gap': {
       const { workergroupId, reason, lostMin, lostEstimate } = event;
       logger.warn({ workergroupId, reason, lostMin, lostEstimate }, 'gap in the log');
@@ -52,7 +76,7 @@ function logEvent(logger: Logger, event: Exclude<LogEvent, { kind: 'dropped' }>)
     case 'sink failed': {
       const { sink, error, failures, retryInMs } = event;
       // Repeated after twice as many failures each time: what only a person can fix must not be missed.
-      const isTold = Number.isInteger(Math.log2(failures));
+      const isTold = isDoubling(failures);
       const level = error instanceof PilotlightError && error.actor === 'user' ? 'error' : 'warn';
       const fields = { sink, err: error, failures, retryInMs };
       logger[isTold ? level : 'debug'](fields, 'log sink failed; its records wait in the spool');

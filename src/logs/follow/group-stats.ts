@@ -42,6 +42,8 @@ export class GroupStats {
   #lastLines: readonly string[] = [];
   #lastLineAt?: number;
   #error?: string;
+  /** In a row. */
+  #failures = 0;
 
   /** @param now Unix milliseconds at which the answer came. */
   count(
@@ -53,9 +55,12 @@ export class GroupStats {
     const { workergroupId, failures } = state;
     if (answer.kind === 'error') {
       this.#error = answer.reason;
+      this.#failures = failures;
       const { delayMs: retryInMs } = next;
       return [{ kind: 'poll failed', workergroupId, reason: answer.reason, failures, retryInMs }];
     }
+    const failed = this.#failures;
+    this.#failures = 0;
     if (stale === true) this.#staleAnswers += 1;
     const gaps = records.flatMap((record) => ('gap' in record ? [record.gap] : []));
     for (const { reason, lost_estimate } of gaps) {
@@ -72,6 +77,7 @@ export class GroupStats {
     this.#bytes += bytes;
     return [
       { kind: 'polled', workergroupId, tail: next.tail, intervalMs: next.delayMs, roundTripMs },
+      ...(failed > 0 ? [{ kind: 'poll recovered' as const, workergroupId, failures: failed }] : []),
       ...(stale === true ? [{ kind: 'stale answer' as const, workergroupId }] : []),
       ...gaps.map(({ reason, lost_min: lostMin, lost_estimate: lostEstimate }): LogEvent => ({
         kind: 'gap',

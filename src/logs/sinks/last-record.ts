@@ -24,7 +24,7 @@ export async function endTornLine(path: string, lines: readonly string[]): Promi
     const { size } = await file.stat();
     const whole = await wholeLines(file, size);
     if (whole === size) return size;
-    if (await isOurs(file, whole, size, lines)) {
+    if (await isOurs(file, whole, lines)) {
       await file.truncate(whole);
       return whole;
     }
@@ -35,18 +35,13 @@ export async function endTornLine(path: string, lines: readonly string[]): Promi
   }
 }
 
-/** Whether a torn line is a record of ours: by how it begins, or because one of the next begins with all of it. */
-async function isOurs(
-  file: FileHandle,
-  start: number,
-  end: number,
-  lines: readonly string[],
-): Promise<boolean> {
-  const beginning = await read(file, start, Math.min(end, start + RECORD_START_BYTES));
+/** Whether a torn line is a record of ours: by how it begins, or because one of the next begins so. */
+async function isOurs(file: FileHandle, start: number, lines: readonly string[]): Promise<boolean> {
+  const beginning = await read(file, start, start + RECORD_START_BYTES);
   if (RECORD_START.test(beginning.toString('latin1'))) return true;
   return lines.some((line) => {
     const bytes = Buffer.from(line.slice(0, RECORD_START_BYTES));
-    return end - start <= bytes.length && bytes.subarray(0, end - start).equals(beginning);
+    return bytes.subarray(0, beginning.length).equals(beginning);
   });
 }
 

@@ -68,6 +68,7 @@ export function startPump({ spool, sink, clock, random, observe }: PumpOptions):
     for (let failures = 1; !halt.signal.aborted; failures++) {
       try {
         acknowledge(batch, await sink.write(batch, halt.signal));
+        if (failures > 1) observe({ kind: 'sink recovered', sink: sink.name, failures: failures - 1 });
         return;
       } catch (error) {
         if (halt.signal.aborted) return;

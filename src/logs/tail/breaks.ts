@@ -25,19 +25,18 @@ export function overrun(stream: Stream, reading: Reading, seen: HashedLines): Ta
   const isLast =
     seen.hashes[0] === window.hashes[end] && isOnlyOne(seen.hashes, 0) && isOnlyOne(window.hashes, end);
   const gap: Gap = { reason: isLast ? 'ambiguous' : 'overrun', lost_min, lost_estimate };
-  const { past = [], isPassed: isOlder = false } = reading;
+  const { past = [], isPassed = false } = reading;
   const known = linesKnown(past, window, fresh.hashes);
-  const { byWindow, byPast } = linesFollowed(past, window, fresh.hashes.subarray(known), isOlder);
-  const isPassed = isOlder || byWindow > 0;
+  const followed = isPassed ? linesFollowed(past, fresh.hashes.subarray(known)) : 0;
   const broken: Taken = isPassed
     ? { kind: 'taken', stream, gap, lines: fresh.lines, passed: fresh.hashes }
     : restarted(stream, reading, fresh, { gap, parting, whole: false });
   if (isNext && !isPassed) return { ...broken, ...afterPending(pending, fresh.lines) };
-  const again = known + Math.max(byWindow, byPast);
+  const again = known + followed;
   if (again === 0) return broken;
   // Under a late line, or after answers of which nobody knows which was the newer, they are those lines again.
   const doubt: Gap = { reason: 'ambiguous', lost_min: 0, lost_estimate: again };
-  const lines = fresh.lines.slice(known, fresh.lines.length - Math.max(byWindow, byPast));
+  const lines = fresh.lines.slice(known, fresh.lines.length - followed);
   return { ...broken, gap: { ...gap, lost_min: 0 }, doubt, lines };
 }
 

@@ -134,7 +134,9 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
     return settle(told, riskOf(readings) === NO_RISK ? now - LONGEST_KEPT_MS : now);
   }
   const { tail, isNeeded } = readings;
-  return again(before, { ...(isNeeded ? kept : state), widened: { tail, isNeeded } }, tail);
+  // Of several levels one may be an older view now, and another one in the next answer.
+  const isKept = isNeeded || texts.length > 1;
+  return again(before, { ...(isKept ? kept : state), widened: { tail, isNeeded } }, tail);
 }
 
 /** At once, and for more. What is kept meanwhile is stored, unless there is nothing yet that it would follow. */

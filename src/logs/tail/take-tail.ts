@@ -26,9 +26,9 @@ import {
 } from './stream.ts';
 import { hasShrunk, isFull, standalone, textSize, type TailText } from './tail-text.ts';
 import { isFormerView } from './view/former.ts';
-import { endsInPast, passedWithin } from './view/past.ts';
+import { endsAtTop, endsInPast, passedWithin } from './view/past.ts';
 import { explainedLines, judge, type Verdict } from './view/verdict.ts';
-import { lineReader, rewrittenFrom } from './window.ts';
+import { emptyWindow, extendedBy, lineReader, nextPlace, rewrittenFrom } from './window.ts';
 
 /**
  * The first sight of a stream: everything that the service still has. Of a full tail the first line may be cut. It is
@@ -97,8 +97,9 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       const isSameLog = text.lines.length > EVIDENT_LINES + 2 * (reading.expected ?? Infinity);
       const isCut = vanished && (doubt === 0 || isSameLog);
       const isDoubted = verdict.doubt > 0;
+      const isWeak = isDoubted && full && at <= EVIDENT_LINES;
       const taken = doubting(
-        continued(stream, reading, linesFrom(seen, at), isDoubted),
+        continued(isWeak ? apart(stream, seen, at) : stream, reading, linesFrom(seen, at), isDoubted),
         before,
         reading,
         doubt,
@@ -136,7 +137,9 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       return isAnother ? reset(stream, reading, seen) : truncated(stream, reading, verdict.left);
     }
     case 'broke': {
-      if (endsInPast(reading.past ?? [], window, full ? seen.hashes.subarray(1) : seen.hashes)) {
+      const { past = [], isPassed = false } = reading;
+      const whole = full ? seen.hashes.subarray(1) : seen.hashes;
+      if (endsInPast(past, window, whole) || endsAtTop(past, window, whole, isPassed)) {
         const held = heldOnce(stream.held, now);
         if (!isOver(held, now)) return { kind: 'held', stream: { ...stream, held } };
       }
@@ -168,6 +171,13 @@ function resetTo(text: TailText, stream: Stream, reading: Reading): Taken {
   return reset(stream, { ...reading, text }, hashed(text.lines));
 }
 
+/** Too few lines join the window to the tail: what the log is known by from here on are the lines of the tail before `at`. */
+function apart({ whole: _, ...stream }: Stream, seen: HashedLines, at: number): Stream {
+  const { lines, hashes } = linesFrom(seen, 1);
+  const known = { lines: lines.slice(0, at - 1), hashes: hashes.subarray(0, at - 1) };
+  return { ...stream, window: extendedBy(emptyWindow(nextPlace(stream.window)), known) };
+}
+
 /** @param isDoubted More may have come between than the tail holds. */
 function continued(stream: Stream, reading: Reading, fresh: HashedLines, isDoubted: boolean): Taken {
   const { text, now } = reading;
@@ -180,15 +190,16 @@ function continued(stream: Stream, reading: Reading, fresh: HashedLines, isDoubt
     kind: 'taken',
     stream: isMissing ? withDeparted(next, stream.pending, now) : next,
     ...(parting !== undefined && { parting }),
-    ...withoutPassed(delivered, passedWithin(reading.past ?? [], fresh.hashes)),
+    ...withoutPassed(delivered, passedWithin(reading.past ?? [], stream.window, fresh.hashes)),
   };
 }
 
-/** Lines that an older answer showed first, and that were delivered then. */
+/** What an older answer showed first was delivered then, and what stands above that was counted as lost. */
 function withoutPassed(delivered: Delivered, passed: ReturnType<typeof passedWithin>): Delivered {
   const { lines, continues } = delivered;
   if (passed === undefined || (continues ?? -1) >= passed.from) return delivered;
-  return { ...delivered, lines: [...lines.slice(0, passed.from), ...lines.slice(passed.to)] };
+  const begun = continues === undefined ? [] : lines.slice(continues, continues + 1);
+  return { lines: [...begun, ...lines.slice(passed.to)], ...(continues !== undefined && { continues: 0 }) };
 }
 
 /** What late lines bring, of which one may be the last line that was delivered, or one that was before. */

@@ -32,7 +32,7 @@ describeWith(
       key,
       token,
       now: () => performance.now(),
-      sleep: systemClock.sleep,
+      clock: systemClock,
       onTaken: begin,
       onRenewed: async () => {},
       onDenied: async () => {},

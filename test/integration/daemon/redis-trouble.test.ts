@@ -66,8 +66,25 @@ describeWith(
     expect(replica.records()[0]).toMatchObject({ epoch: 1, seq: 1 });
   });
 
+  test.concurrent('that refused writes until another replica took over: what is over is no trouble', async () => {
+    await using emulator = await startEmulator({
+      seed: { workergroups: [{ id: GROUP, lines_per_second: 20 }], deployments: [{ id: 42, ttl: 60 }] },
+    });
+    await using redis = await startRedis();
+    const replica = await startReplica(emulator, redis.url());
+    await using daemon = replica.daemon;
+    await until(() => replica.records().length > 0);
+    await redis.cli('set', 'lease', 'of another replica');
+    await redis.cli('config', 'set', 'maxmemory', '1');
+    await daemon.seen(/maxmemory.*OOM/);
+    await redis.cli('rename', 'lease', (await redis.cli('keys', '*:lease')).trim());
+    await until(async () => (await replica.status())?.replica.role === 'standby');
+    await until(async () => (await replica.status())?.replica.last_error === null);
+  });
+
   test.concurrent.each([
     ['is no JSON', (scope: string) => ['hset', `${scope}progress`, String(GROUP), '{broken']],
+    ['is no number', (scope: string) => ['set', `${scope}version`, 'x']],
     ['is of another kind', (scope: string) => ['set', `${scope}window:${GROUP}:`, 'x']],
   ])(
     'with a value that %s: says so, begins a new epoch and writes it anew',

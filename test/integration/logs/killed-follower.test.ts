@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { BEGINNING, FAULTS, FaultyLog, type Fault } from '../../simulation/logs/faulty-log.ts';
 import { brokenPromises } from '../../simulation/logs/promises.ts';
-import { LEAST_SETTLED, unseenStretches } from '../../simulation/logs/world.ts';
+import { hasAlike, LEAST_SETTLED, unseenStretches } from '../../simulation/logs/world.ts';
 import { Random } from '../../simulation/random.ts';
 import type { WrittenLine } from '../../support/log-service.ts';
 import { printedSeed } from '../../support/seed.ts';
@@ -126,6 +126,7 @@ async function follow(faults: readonly Fault[], seed: number) {
     unended: log.unended,
     epochs: service.epoch,
     unseen: unseenStretches(service, stood),
+    isAlike: hasAlike(service, stood),
   };
 }
 

@@ -29,6 +29,11 @@ export interface Outcome {
   readonly epochs: number;
   /** Stretches of lines that stood in no answer, in front of some that did, in logs that have ended since. */
   readonly unseen: number;
+  /**
+   * A log began that goes on through all lines of the one before but one, in their order: had that one come late, and
+   * the other one not, every answer would be the same letter for letter.
+   */
+  readonly isAlike: boolean;
 }
 
 /** And what a person who looks into one wants to see. */
@@ -116,6 +121,7 @@ export function play({ seed, faults }: Schedule): Played {
     unended: log.unended,
     epochs: epochs.size,
     unseen: unseenStretches(service, stood),
+    isAlike: hasAlike(service, stood),
     trace,
   };
 }
@@ -125,6 +131,22 @@ export function unseenStretches({ written, epoch }: LogService, stood: ReadonlyS
     const next = written[index + 1];
     return next?.epoch === line.epoch && line.epoch < epoch && !stood.has(line) && stood.has(next);
   }).length;
+}
+
+/** Of a log of few lines, what it was seen to have stands in the next one but for a single line. */
+export function hasAlike({ written, epoch: last }: LogService, stood: ReadonlySet<WrittenLine>): boolean {
+  for (let epoch = 1; epoch < last; epoch++) {
+    const before = written.filter((line) => line.epoch === epoch && stood.has(line));
+    const after = written.filter((line) => line.epoch === epoch + 1);
+    if (before.some((_, left) => isWithin(before.toSpliced(left, 1), after))) return true;
+  }
+  return false;
+}
+
+function isWithin(lines: readonly WrittenLine[], others: readonly WrittenLine[]): boolean {
+  let next = 0;
+  for (const { text } of others) if (text === lines[next]?.text) next += 1;
+  return next === lines.length;
 }
 
 function hasAll(shown: readonly WrittenLine[], others: readonly WrittenLine[] = []): boolean {

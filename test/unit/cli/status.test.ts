@@ -1,7 +1,15 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { describeStatus } from '../../../src/cli/commands/status.ts';
-import type { SinkStatus, WorkerGroupStatus } from '../../../src/daemon/status/schema.ts';
+import type {
+  DeploymentStatus,
+  SinkStatus,
+  Status,
+  WorkerGroupStatus,
+} from '../../../src/daemon/status/schema.ts';
 import { fleetStatus } from '../../../src/daemon/status/fleet.ts';
+import { pilotlight, type Around, type Ran } from '../../support/console.ts';
 import { EMPTY_STATUS } from '../../support/empty-status.ts';
 import { endpointView, fleetView, UNSEEN } from '../../support/recorded-fleet.ts';
 
@@ -85,4 +93,76 @@ test('endpoints in words: load, capacity, workers, price, how old that is, and w
     'endpoints: together 3.20 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (3.00)',
     'endpoints: nothing is being recorded: no space left on the device',
   ]);
+});
+
+const DEPLOYMENT = {
+  deployment_id: 42,
+  state: 'beating',
+  expires_at: 1_012.4,
+  heartbeats: 7,
+  lapses: 1,
+  last_error: null,
+} as unknown as DeploymentStatus;
+
+const STATUS: Status = {
+  ...EMPTY_STATUS,
+  version: '1.2.3',
+  now: 1_000,
+  started_at: 939.6,
+  service: { ...EMPTY_STATUS.service, base_url: 'https://a.test' },
+  deployments: [
+    DEPLOYMENT,
+    { ...DEPLOYMENT, deployment_id: 43, expires_at: null, last_error: 'no\u001B[2J answer' },
+  ],
+  worker_groups: [{ ...GROUP, last_error: 'status 503' }],
+  maintenance_windows: [{ machine_id: 11, category: 'power', starts_at: 86_400, ends_at: null }],
+};
+
+/** What the command prints of a daemon that answers so. */
+async function statusOf(
+  words: readonly string[],
+  around: Around,
+  answer: (path: string | undefined, token: string | undefined) => readonly [status: number, body: unknown],
+): Promise<Ran> {
+  const server = createServer(({ url, headers }, response) => {
+    const [status, body] = answer(url, headers.authorization);
+    response.writeHead(status).end(JSON.stringify(body));
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  const env = { LISTEN: `127.0.0.1:${port}`, ...around.env };
+  try {
+    return await pilotlight(['status', ...words], { ...around, env });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+test('the daemon of this machine is asked, with its token, and told a line for each thing', async () => {
+  const asked: unknown[] = [];
+  const ran = await statusOf([], { env: { METRICS_TOKEN: 'secret-of-sixteen' } }, (...request) => {
+    asked.push(request);
+    return [200, STATUS];
+  });
+  expect(asked).toEqual([['/api/status', 'Bearer secret-of-sixteen']]);
+  expect(ran).toEqual({
+    code: 0,
+    stderr: '',
+    stdout:
+      'pilotlight 1.2.3, running, up 60 s, https://a.test\n' +
+      'deployment 42: beating, 12 s left, 7 heartbeats, 1 lapses\n' +
+      'deployment 43: beating, TTL unknown, 7 heartbeats, 1 lapses, last failure: no answer\n' +
+      'worker group 7: 120 lines, 2.0 lines/s, no gaps, last failure: status 503\n' +
+      'machine 11: power maintenance at 1970-01-02T00:00:00.000Z\n',
+  });
+});
+
+test('the whole of it is JSON; a daemon that answers otherwise is an exit code', async () => {
+  const whole = await statusOf(['--json'], {}, () => [200, STATUS]);
+  expect(JSON.parse(whole.stdout)).toEqual(STATUS);
+  expect(await statusOf([], {}, () => [401, {}])).toMatchObject({ code: 4, stdout: '' });
+  const trouble = await statusOf([], {}, () => [500, {}]);
+  expect(trouble).toMatchObject({ code: 3, stdout: '' });
+  expect(trouble.stderr).toMatch(/^http:\S+\/api\/status: status 500\n$/);
 });

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CallOptions, ClientObserver, ClientOptions } from '../../../src/client/caller.ts';
 import { createClient } from '../../../src/client/client.ts';
+import type { CallError } from '../../../src/client/errors.ts';
 import { answer, AnsweringTransport, never } from '../../support/answering-transport.ts';
 
 const OK = answer(200, { instances: [] });
@@ -159,6 +160,36 @@ describe('an attempt', () => {
     expect(await create(new AnsweringTransport(never))).toMatchObject({
       error: { code: 'aborted', mayBeDone: false },
     });
+  });
+});
+
+describe('an answer that is not safe to ask for again', () => {
+  test('and cannot be read, comes with the error', async () => {
+    const call = clientOf(new AnsweringTransport(answer(200, '<html>'))).apiKeys.create({ name: 'x' });
+    const { error } = (await settled(call)) as { error: CallError };
+    expect([error.code, error.mayBeDone, error.rawAnswer()]).toEqual(['unreadable_response', true, '<html>']);
+  });
+
+  test.each([
+    ['{"success":true,"id":9,"key":"s3cret"}', { value: { key: 's3cret' } }],
+    ['{"success":true,"id":9}', { error: { code: 'transport', mayBeDone: true } }],
+    ['{"success":false,"error":"forbidden","msg":"no"}', { error: { code: 'transport', mayBeDone: true } }],
+  ])('and whose end does not come, is one where it has what is shown once: %s', async (text, outcome) => {
+    const transport = new AnsweringTransport((exchange) => {
+      exchange.onConnected?.();
+      exchange.onAnswer?.(() => answer(200, text));
+      throw RESET;
+    });
+    expect(await settled(clientOf(transport).apiKeys.create({ name: 'x' }))).toMatchObject(outcome);
+  });
+
+  test('and whose end does not come, is none where nothing is shown once', async () => {
+    const transport = new AnsweringTransport((exchange) => {
+      exchange.onAnswer?.(() => answer(200, { success: true, msg: 'deleted' }));
+      throw RESET;
+    });
+    const deleted = clientOf(transport).call('templates.delete', { template_id: 5 });
+    expect(await settled(deleted)).toMatchObject({ error: { code: 'transport' } });
   });
 });
 

@@ -299,7 +299,7 @@ describeWith(
       key: KEYS.lease,
       token: 'a',
       now: () => performance.now(),
-      sleep: systemClock.sleep,
+      clock: systemClock,
       onTaken: () => Promise.resolve(),
       onRenewed: () => Promise.resolve(),
       onDenied: () => Promise.resolve(),
@@ -323,7 +323,7 @@ describeWith(
         key: KEYS.lease,
         token,
         now: () => performance.now(),
-        sleep: systemClock.sleep,
+        clock: systemClock,
         async onTaken() {
           events.push(`${token} taken`);
           await begun;

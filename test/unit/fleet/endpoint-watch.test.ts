@@ -48,6 +48,19 @@ test('one that came too soon is made up for at once', async () => {
   expect(at).toEqual([2, 12, 12, 22]);
 });
 
+test.each([
+  [3_000, [2, 12, 15, 22]],
+  [13_000, [2, 12, 25, 35]],
+])('one that came too soon after %d ms keeps the beat, unless an interval is over', async (ms, seconds) => {
+  const { clock, at } = watched(async (turn, time): Promise<Looked> => {
+    if (turn !== 2) return 'seen';
+    await time.sleep(ms, new AbortController().signal);
+    return 'deferred';
+  });
+  await clock.advance(seconds.at(-1)! * 1_000);
+  expect(at).toEqual(seconds);
+});
+
 test('one that failed is waited for as long as is asked, on the beat', async () => {
   const { clock, at } = watched((turn) => (turn === 2 ? { failedForMs: 31_000 } : 'seen'));
   await clock.advance(70_000);

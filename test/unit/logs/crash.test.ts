@@ -10,7 +10,7 @@ import { LogPolls } from '../../support/log-polls.ts';
 import { LogService } from '../../support/log-service.ts';
 import { hasRealData } from '../../support/real-data.ts';
 import { readRealLog, REAL_LOGS } from '../../support/real-logs.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { memoryFolder } from '../../support/temporary-folder.ts';
 
 const CHILD = new URL('../../support/log-crash-child.ts', import.meta.url);
 
@@ -122,7 +122,7 @@ test.each(logs)(
         fc.array(death, { minLength: 1, maxLength: 4 }),
         fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 6 }),
         async (deaths, steps) => {
-          using folder = temporaryFolder();
+          using folder = memoryFolder();
           const log = new GrowingLog(all(), steps);
           const seen = new Set<number>();
           const bySeq = new Map<number, LogRecord>();

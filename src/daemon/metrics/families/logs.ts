@@ -49,6 +49,12 @@ export const logFamilies: readonly Family[] = [
     read: perGroup(({ stale_answers }) => stale_answers),
   },
   {
+    name: 'workergroup_log_failing',
+    type: 'gauge',
+    help: 'Whether the last poll of the log failed.',
+    read: perGroup(({ last_error }) => Number(last_error !== null)),
+  },
+  {
     name: 'workergroup_log_poll_interval_seconds',
     type: 'gauge',
     help: 'Time between two polls of the log.',

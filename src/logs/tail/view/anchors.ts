@@ -35,7 +35,7 @@ function lastLines(known: Float64Array, seen: Float64Array): readonly Anchor[] {
   return [];
 }
 
-function uniqueInBoth(known: Float64Array, seen: Float64Array): readonly Anchor[] {
+export function uniqueInBoth(known: Float64Array, seen: Float64Array): readonly Anchor[] {
   const [places, seenPlaces] = [uniquePlaces(known), uniquePlaces(seen)];
   const pairs: Anchor[] = [];
   for (const [hash, index] of seenPlaces) {

@@ -3,8 +3,8 @@
  * Between anchors the two are compared with a bounded difference; behind the last one, and before the first where
  * they do not both begin with the log, as far as the shorter of them reaches.
  */
-import { anchors, ENOUGH, type Anchor } from './anchors.ts';
-import { diff } from './diff.ts';
+import { anchors, ENOUGH, uniqueInBoth, type Anchor } from './anchors.ts';
+import { diff, type Difference } from './diff.ts';
 
 /** Lines. Past this the two are not the same log seen twice. */
 const MOST_DIFFERENCES = 400;
@@ -37,9 +37,8 @@ export function compare(
 ): Comparison | undefined {
   const chain = withoutChance(anchors(known, seen));
   // Few anchors may be chance, where the lines repeat. With a few late lines all of the window stands at the top.
-  const few = Math.min(MOST_DIFFERENCES, Math.floor(known.length / 4));
-  const fromTop = mayBeWhole && chain.length < ENOUGH ? diff(known, seen, few, 'either') : undefined;
-  if (fromTop?.oneEnd === known.length) return { partners: fromTop.partners, first: 0, from: 0, anchors: 0 };
+  const fromTop = mayBeWhole && chain.length < ENOUGH ? allFromTop(known, seen) : undefined;
+  if (fromTop) return { partners: fromTop.partners, first: 0, from: 0, anchors: 0 };
   const isWhole = mayBeWhole && !(chain[0] !== undefined && chain[0].known > chain[0].seen);
   const [first = isWhole ? TOP : undefined, last = first] = [chain[0], chain.at(-1)];
   if (first === undefined || last === undefined) return undefined;
@@ -68,6 +67,15 @@ export function compare(
   }
   const from = Math.max(0, first.seen) - lead.otherEnd;
   return { partners, first: isWhole ? 0 : first.known - lead.oneEnd, from, anchors: chain.length };
+}
+
+/** All of the window, where few lines differ, and one that neither has elsewhere says so too. */
+function allFromTop(known: Float64Array, seen: Float64Array): Difference | undefined {
+  const few = Math.min(MOST_DIFFERENCES, Math.floor(known.length / 4));
+  const found = diff(known, seen, few, 'either');
+  if (found?.oneEnd !== known.length) return undefined;
+  const single = uniqueInBoth(known, seen);
+  return single.some((anchor) => found.partners[anchor.seen] === anchor.known) ? found : undefined;
 }
 
 /**

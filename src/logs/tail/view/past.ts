@@ -3,7 +3,7 @@
  * lags may show nothing else. It is not stored: a process that begins anew asks for the widest tail, and knows what the
  * window has.
  */
-import { isEvident, runLengths } from '../align.ts';
+import { EVIDENT_LINES, isEvident, runLengths } from '../align.ts';
 import { MAX_TAIL } from '../rate.ts';
 import type { LineWindow } from '../window.ts';
 import { endWithin } from './stale.ts';
@@ -15,6 +15,8 @@ interface Piece {
   readonly hashes: Float64Array;
   /** What follows them is the next piece, or the window; else nobody knows what does. */
   readonly isFollowed: boolean;
+  /** They stand ahead of the window, or beside it. */
+  readonly isPassed?: boolean;
 }
 
 /** Oldest first. */
@@ -30,7 +32,7 @@ export function slidOut(past: Past, before: LineWindow, after: LineWindow, now: 
 
 /** With lines that were delivered, and from which the log was not gone on from. */
 export function withPassed(past: Past, hashes: Float64Array, now: number): Past {
-  return withPiece(past, { at: now, hashes, isFollowed: false });
+  return withPiece(past, { at: now, hashes, isFollowed: false, isPassed: true });
 }
 
 /** Whether the tail, of which these lines are whole, ends within the past. */
@@ -50,42 +52,54 @@ export function linesKnown(past: Past, window: LineWindow, seen: Float64Array): 
   return Math.max(...[window.hashes, ...stretches(past).closed].map((known) => linesBefore(known, seen)));
 }
 
+/** How many lines at the end were the first ones of what passed without being followed. */
+export function linesFollowed(past: Past, seen: Float64Array): number {
+  const reversed = seen.toReversed();
+  return Math.max(0, ...stretches(past).closed.map((known) => linesBefore(known.toReversed(), reversed)));
+}
+
 /**
- * How many lines at the end were the first ones of the window, or of what passed without being followed.
+ * Whether the tail ends in the window's first lines, so that nothing in it is new: what stands above them was delivered, or
+ * counted in a gap. Lines that repeat are no evidence of it.
  *
- * @param isPassed Known to be older than the window; else the few lines that chance would explain do not count.
+ * @param isPassed Known to be older than the window: then one line is enough.
  */
-export function linesFollowed(
+export function endsAtTop(past: Past, window: LineWindow, seen: Float64Array, isPassed: boolean): boolean {
+  const known = Float64Array.from([...stretches(past).open, ...window.hashes]);
+  const lines = linesBefore(known.toReversed(), seen.toReversed());
+  if (lines < (isPassed ? 1 : EVIDENT_LINES)) return false;
+  const [once, onceSeen] = [linesOnce(known), linesOnce(seen)];
+  const evidence = seen.slice(-lines).filter((hash) => once.has(hash) && onceSeen.has(hash));
+  return evidence.length >= (isPassed ? 1 : EVIDENT_LINES);
+}
+
+/**
+ * Where among lines that continue the window stand those of an answer that passed, or as many of its first ones as they
+ * reach. Lines that the window has too are no evidence of it.
+ */
+export function passedWithin(
   past: Past,
   window: LineWindow,
   seen: Float64Array,
-  isPassed: boolean,
-): { readonly byWindow: number; readonly byPast: number } {
-  const { closed, open } = stretches(past);
-  const reversed = seen.toReversed();
-  const count = (known: Float64Array) => {
-    const lines = linesBefore(known.toReversed(), reversed);
-    return isPassed || isEvident(reversed, 0, lines) ? lines : 0;
-  };
-  return {
-    byWindow: count(Float64Array.from([...open, ...window.hashes])),
-    byPast: Math.max(0, ...closed.map(count)),
-  };
-}
-
-/** Where among lines that continue the window stand those of an answer that passed, or as many of its first ones as they reach. */
-export function passedWithin(
-  past: Past,
-  seen: Float64Array,
 ): { readonly from: number; readonly to: number } | undefined {
+  const pieces = past.filter(({ isPassed }) => isPassed === true);
+  if (pieces.length === 0) return undefined;
   const reversed = seen.toReversed();
-  for (const known of stretches(past).closed) {
-    const lines = linesBefore(known.toReversed(), reversed);
-    if (!isEvident(reversed, 0, lines)) continue;
-    const from = seen.length - lines;
-    return { from, to: Math.min(seen.length, from + known.length) };
+  const before = new Set(window.hashes);
+  for (const { hashes } of pieces) {
+    const from = seen.length - linesBefore(hashes.toReversed(), reversed);
+    const to = Math.min(seen.length, from + hashes.length);
+    const unknown = seen.slice(from, to).filter((hash) => !before.has(hash));
+    if (isEvident(unknown, 0, unknown.length)) return { from, to };
   }
   return undefined;
+}
+
+/** Those that stand there but once. */
+function linesOnce(hashes: Float64Array): ReadonlySet<number> {
+  const counts = new Map<number, number>();
+  for (const hash of hashes) counts.set(hash, (counts.get(hash) ?? 0) + 1);
+  return new Set(hashes.filter((hash) => counts.get(hash) === 1));
 }
 
 /** How many lines from the first one on end with the last known one: as many as both reach, or all that are known. */

@@ -1,6 +1,9 @@
 /** Does the tail end within the window? Then it is an older view of the log, and nothing in it is new. */
 import { EVIDENT_LINES, indexOfDistinct, isEvident, runLengths } from '../align.ts';
 
+/** Distinct ones, in their order: no chance, and more than most logs begin with. */
+const MANY_LINES = 20;
+
 /** Whether two views begin where the log does. */
 export interface Beginnings {
   readonly known: boolean;
@@ -17,8 +20,13 @@ export function endWithin(
   seen: Float64Array,
   isWhole: Beginnings = { known: false, seen: false },
 ): number | undefined {
-  // Nothing is older than the beginning of the log, however much it repeats.
-  if (isWhole.known && isWhole.seen) return endAmong(known, seen);
+  if (isWhole.known && isWhole.seen) {
+    // Nothing is older than the beginning of the log, however much it repeats.
+    const end = endAmong(known, seen);
+    // From a service that counts other units than lines, fewer than were asked for are not all. But a few lines may as
+    // well be those that another log begins with.
+    if (end !== undefined || new Set(seen).size < MANY_LINES) return end;
+  }
   if (!isEvident(seen, 0, seen.length)) return undefined;
   const agreed = runLengths(seen, known);
   const evident = indexOfDistinct(known, 0, known.length) ?? known.length;

@@ -67,10 +67,6 @@ export function judge(window: LineWindow, tail: HashedLines, facts: ViewFacts): 
   if (!facts.full && beginsWith(tail, window))
     return { kind: 'appended', at: window.hashes.length, doubt: 0, older: 0 };
   const isWhole = !facts.full && facts.whole;
-  // The other way round it is a view from before, however much of its end would do for the window's.
-  const left = tail.hashes.length;
-  if (isWhole && beginsWith(window, tail))
-    return { kind: 'stale', left, gone: window.hashes.length - left, fresh: 0 };
   const found = alignment(window, tail, facts);
   const isPlain = found.kind === 'found' && isEvidentAt(found.at, window, tail, isWhole);
   const likely = Math.max(EVIDENT_LINES, 2 * facts.expected);
@@ -110,10 +106,13 @@ function explainsMore({ known }: Explained, at: number, { hashes }: LineWindow, 
 }
 
 /** The tail continues the window, with more in common than chance explains: another view would have to explain it away. */
-function isEvidentAt(at: number, { hashes }: LineWindow, tail: HashedLines, isWhole: boolean): boolean {
+function isEvidentAt(at: number, window: LineWindow, tail: HashedLines, isWhole: boolean): boolean {
+  const { length } = window.hashes;
   // All of the log, and yet it begins otherwise than it did: late lines stand at its top.
-  if (isWhole && at > hashes.length) return false;
-  return 2 * at >= tail.lines.length || isEvident(tail.hashes, Math.max(1, at - hashes.length), at);
+  if (isWhole && at > length) return false;
+  if (isEvident(tail.hashes, Math.max(1, at - length), at)) return true;
+  // All of the log, and no more than the window begins with: a view from before.
+  return 2 * at >= tail.lines.length && !(isWhole && beginsWith(window, tail));
 }
 
 /** Whether known lines follow one that is not known. */
@@ -188,12 +187,16 @@ function judgeDifference(
   const isAllKnown = isLost && isWhole && fresh.length === 0 && first < EVIDENT_LINES;
   if (!hasAll && !evident && !isAllKnown) return undefined;
   // All of the log is less than it was, and the greater part of it is new, or it begins otherwise: that began anew.
-  const isOther = fresh.length > known || (whole && first >= EVIDENT_LINES);
+  // One that merely lost its top, as it was rotated, has the end of the window, and many lines in front of it.
+  const lostTop = gone === 0 && comparison.anchors >= FEW;
+  const isOther = fresh.length > known || (whole && first >= EVIDENT_LINES && !lostTop);
   if (!hasAll && shrunk && !full && isOther) return undefined;
 
   const differences = fresh.length + missing;
-  // Chance finds some lines of any log in any other; of the same log, most are found.
-  if (!hasAll && 2 * (inserted + missing) > known) return undefined;
+  // Chance finds some lines of any log in any other; of the same log, most are found, or the end of both is one.
+  const isRepeat = comparison.anchors <= 1 && !isOnlyOne(hashes, last);
+  const differs = (isRepeat ? 4 : 2) * (inserted + missing);
+  if (!hasAll && differs > known && !(missing === 0 && endsAlike(hashes, tail.hashes))) return undefined;
   if (fresh.length === 0) {
     // With the window's last line at its own end, it is as new as the window is, and lacks lines that have vanished.
     if (gone === 0)
@@ -207,8 +210,8 @@ function judgeDifference(
   // Both go on after what they have in common, and more is gone than is left, or has come than is known: another log.
   const isForked = gone > 0 && fresh.length > inserted;
   if (isForked && Math.max(gone, fresh.length) > known) return undefined;
-  // Late lines in a view that lacks the greater part of the log are told of by newer ones.
-  if (!full && (isForked || gone > known))
+  // Late lines in a view of all of the log that lacks the last ones are told of by newer views.
+  if (!full && gone > 0)
     return { known, differences, verdict: { kind: 'stale', left, gone, fresh: fresh.length } };
   const isAppended = inserted + missing + gone === 0 && merge.cut === hashes.length;
   return {
@@ -218,4 +221,11 @@ function judgeDifference(
       ? { kind: 'appended', at: seenLast + 1, doubt, older: first }
       : { kind: 'merged', ...merge, doubt, older: first },
   };
+}
+
+/** Whether the last lines of both are the same, and more than chance explains. */
+function endsAlike(hashes: Float64Array, seen: Float64Array): boolean {
+  let count = 0;
+  while (count < seen.length && hashes.at(-1 - count) === seen.at(-1 - count)) count += 1;
+  return isEvident(seen, seen.length - count, seen.length);
 }

@@ -1,6 +1,12 @@
 import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
-import { historyBar, meansOver, useBar, workersBar } from '../../../../src/cli/fleet/bars.ts';
+import {
+  historyBar,
+  meansOver,
+  STAGES_IN_WORDS,
+  useBar,
+  workersBar,
+} from '../../../../src/cli/fleet/bars.ts';
 import { WORKER_STATUSES } from '../../../../src/contract/operations/serverless/workers.ts';
 
 function textOf(spans: readonly { readonly text: string }[]): string {
@@ -51,4 +57,32 @@ test('means are of equal parts of the time; a part without samples is not known'
   const row = (from: number, mean: number | null) => ({ from, load: mean === null ? null : { mean } });
   const rows = [row(0, 2), row(10, 4), row(50, null), row(75, 8), row(100, 99)];
   expect(meansOver(rows, 0, 100, 4)).toEqual([3, null, null, 8]);
+});
+
+test('each kind of worker has its sign and its tone', () => {
+  expect(workersBar({ idle: 1, loading: 1, stopped: 1, error: 1, destroying: 1 }, 16)).toEqual([
+    { text: '█', tone: 'good' },
+    { text: '▒', tone: 'warn' },
+    { text: '░', tone: 'quiet' },
+    { text: '×', tone: 'bad' },
+    { text: '·', tone: 'quiet' },
+  ]);
+  expect(STAGES_IN_WORDS).toBe('█ ready ▒ starting ░ cold × error');
+});
+
+test.each([
+  [0.9, 'good'],
+  [0.901, 'warn'],
+  [1, 'warn'],
+  [1.001, 'bad'],
+  [-1, 'good'],
+])('a use of %d is %s', (share, tone) => {
+  const [full, rest] = useBar(share, 8);
+  expect([full?.tone, rest?.tone]).toEqual([tone, 'quiet']);
+  expect(`${full?.text}${rest?.text}`).toHaveLength(8);
+});
+
+test('a cell of a history is as high as its part of the most', () => {
+  expect(historyBar([1, 2, 3, 4, 5, 6, 7, 8])).toBe('▂▃▄▅▆▇██');
+  expect(meansOver([], 0, 10, 2)).toEqual([null, null]);
 });

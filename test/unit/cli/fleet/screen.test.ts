@@ -84,3 +84,15 @@ test('a terminal that became narrower is cleared, for its lines may have been br
 test('a screen that was never drawn upon ends without a word', () => {
   expect(createLiveScreen().end()).toBe('');
 });
+
+test('is drawn from the top only where the terminal has changed, and where there is something to go back over', () => {
+  const screen = createLiveScreen();
+  const size = { columns: 20, rows: 3 };
+  expect(screen.frame([], size)).toBe('\u001B[?25l\u001B[J');
+  expect(screen.frame(['a'], size)).toBe('a\u001B[K\n\u001B[J');
+  expect(screen.frame(['a', 'b'], size)).toBe('\u001B[1A\ra\u001B[K\nb\u001B[K\n\u001B[J');
+  expect(screen.frame(['a', 'b', 'c'], size)).toBe('\u001B[2A\ra\u001B[K\n… 2 more lines\u001B[K\n\u001B[J');
+  expect(screen.frame(['a'], { ...size, columns: 21 }).indexOf(`${ESCAPE}2J${ESCAPE}Ha`)).toBe(0);
+  expect(screen.frame(['a', 'b'], { columns: 21, rows: 1 })).toContain('\r… 2 more lines');
+  expect(screen.end()).toBe('\u001B[?25h');
+});

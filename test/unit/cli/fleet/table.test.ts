@@ -120,3 +120,15 @@ test('load without a ready worker, and no load, are said in words', () => {
   expect(lines[1]).toContain('none ready');
   expect(lines[2]).toContain('no load');
 });
+
+test('columns go by their rank, and a long name gives way first', () => {
+  const long = seen([
+    { endpoint: 'x'.repeat(40), sample: sampleAt(NOW * 1000, {}, { idle: 1 }), sampledAtMs: NOW * 1000 },
+  ]);
+  const within = (columns: number) => fleetTable({ ...long, history: undefined }, { ...PLAIN, columns });
+  const full = 'STATE   LOAD / READY  USE               WORKERS          COST/H  REQS  LOAD, LAST HOUR  SEEN';
+  expect(within(200)[0]).toBe(`${'ENDPOINT'.padEnd(32)}  ${full}`);
+  expect(within(60)[0]).toMatch(/^ENDPOINT {2}/);
+  expect(within(12).slice(0, 2)).toEqual(['ENDPOINT', 'xxxxxxxxxxx…']);
+  expect(within(3)[1]).toBe('xx…');
+});

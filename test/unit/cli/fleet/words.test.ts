@@ -1,14 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import {
-  historyBar,
-  meansOver,
-  STAGES_IN_WORDS,
-  useBar,
-  workersBar,
-} from '../../../../src/cli/fleet/bars.ts';
-import { createLiveScreen } from '../../../../src/cli/fleet/screen.ts';
-import { fleetTable } from '../../../../src/cli/fleet/table.ts';
-import {
   age,
   endpointInWords,
   fleetNotes,
@@ -16,8 +7,6 @@ import {
   numberOr,
   workersInWords,
 } from '../../../../src/cli/fleet/words.ts';
-import { pad, widthOf } from '../../../../src/cli/text/cell-width.ts';
-import { coloured, plain } from '../../../../src/cli/text/tones.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import type { EndpointView, FleetView } from '../../../../src/fleet/view.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
@@ -106,87 +95,4 @@ describe('of all together', () => {
     const replica = { ...EMPTY_STATUS.replica, role };
     expect(noEndpoints({ fleet: { ...EMPTY_STATUS.fleet, samples }, replica })).toBe(expected);
   });
-});
-
-describe('bars', () => {
-  test('each kind of worker has its sign and its tone', () => {
-    expect(workersBar({ idle: 1, loading: 1, stopped: 1, error: 1, destroying: 1 }, 16)).toEqual([
-      { text: '█', tone: 'good' },
-      { text: '▒', tone: 'warn' },
-      { text: '░', tone: 'quiet' },
-      { text: '×', tone: 'bad' },
-      { text: '·', tone: 'quiet' },
-    ]);
-    expect(STAGES_IN_WORDS).toBe('█ ready ▒ starting ░ cold × error');
-  });
-
-  test.each([
-    [0.9, 'good'],
-    [0.901, 'warn'],
-    [1, 'warn'],
-    [1.001, 'bad'],
-    [-1, 'good'],
-  ])('a use of %d is %s', (share, tone) => {
-    const [full, rest] = useBar(share, 8);
-    expect([full?.tone, rest?.tone]).toEqual([tone, 'quiet']);
-    expect(`${full?.text}${rest?.text}`).toHaveLength(8);
-  });
-
-  test('a cell of a history is as high as its part of the most', () => {
-    expect(historyBar([1, 2, 3, 4, 5, 6, 7, 8])).toBe('▂▃▄▅▆▇██');
-    expect(meansOver([], 0, 10, 2)).toEqual([null, null]);
-  });
-});
-
-describe('the live table', () => {
-  test('is drawn from the top only where the terminal has changed, and where there is something to go back over', () => {
-    const screen = createLiveScreen();
-    const size = { columns: 20, rows: 3 };
-    expect(screen.frame([], size)).toBe('\u001B[?25l\u001B[J');
-    expect(screen.frame(['a'], size)).toBe('a\u001B[K\n\u001B[J');
-    expect(screen.frame(['a', 'b'], size)).toBe('\u001B[1A\ra\u001B[K\nb\u001B[K\n\u001B[J');
-    expect(screen.frame(['a', 'b', 'c'], size)).toBe(
-      '\u001B[2A\ra\u001B[K\n… 2 more lines\u001B[K\n\u001B[J',
-    );
-    expect(screen.frame(['a'], { ...size, columns: 21 })).toMatch(/^\u001B\[2J\u001B\[Ha/);
-    expect(screen.frame(['a', 'b'], { columns: 21, rows: 1 })).toContain('\r… 2 more lines');
-    expect(screen.end()).toBe('\u001B[?25h');
-  });
-
-  test('lets columns go by their rank, and a long name gives way first', () => {
-    const { fleet } = statusOf({ endpoint: 'x'.repeat(40), sample: sampleAt(NOW * 1000, {}, { idle: 1 }) });
-    const seen = { fleet, none: '', history: undefined, now: NOW };
-    const heading = (columns: number) => fleetTable(seen, { columns, hasColours: false })[0];
-    const full =
-      'STATE   LOAD / READY  USE               WORKERS          COST/H  REQS  LOAD, LAST HOUR  SEEN';
-    expect(heading(200)).toBe(`${'ENDPOINT'.padEnd(32)}  ${full}`);
-    expect(heading(60)?.startsWith('ENDPOINT  ')).toBe(true);
-    expect(fleetTable(seen, { columns: 12, hasColours: false }).slice(0, 2)).toEqual([
-      'ENDPOINT',
-      'xxxxxxxxxxx…',
-    ]);
-    expect(fleetTable(seen, { columns: 3, hasColours: false })[1]).toBe('xx…');
-  });
-});
-
-test('a text is as wide as its characters are on a terminal, filled up or cut', () => {
-  expect([widthOf('日本'), widthOf('ｶﾅ'), widthOf('é'), widthOf('')]).toEqual([4, 2, 1, 0]);
-  expect([pad('ab', 4), pad('abcd', 4), pad('abcde', 4), pad('日本語', 5), pad('日本語', 4)]).toEqual([
-    'ab  ',
-    'abcd',
-    'abc…',
-    '日本…',
-    '日… ',
-  ]);
-  expect(pad('ab', 1)).toBe('…');
-});
-
-test('a colour is for text that is seen, on a terminal that has colours', () => {
-  expect(coloured('a', 'bad', true)).toBe('\u001B[31ma\u001B[0m');
-  expect([coloured('a', 'bad', false), coloured('a', 'plain', true), coloured(' ', 'bad', true)]).toEqual([
-    'a',
-    'a',
-    ' ',
-  ]);
-  expect(plain('a')).toEqual([{ text: 'a', tone: 'plain' }]);
 });

@@ -71,7 +71,7 @@ function lease(): Lease {
     key: 'the lease',
     token: 'own',
     now: () => clock.now(),
-    sleep: (ms, signal) => clock.sleep(ms, signal),
+    clock,
     onTaken: () => {
       happened.push('taken');
       return begin();

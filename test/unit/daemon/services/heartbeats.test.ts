@@ -72,7 +72,7 @@ describe('a report', () => {
     const serverDate = new Date(START + 7_000).toUTCString();
     report(1, {
       changed: [snapshot(42), snapshot(43)],
-      exchanges: [{ ...exchange, serverDate, at: START + 500 } as Report['exchanges'][number]],
+      exchanges: [{ ...exchange, serverDate, at: START + 500 }],
       lags: [3, 4],
       messages: { warn: 2, error: 1 },
       openConnections: 5,

@@ -91,6 +91,29 @@ test.each<[LogEvent, Record<string, unknown>]>([
     },
   ],
   [
+    { ...pollFailed, failures: 32 },
+    {
+      level: WARN,
+      workergroupId: 7,
+      reason: 'timeout',
+      failures: 32,
+      retryInSeconds: 1.3,
+      msg: 'log polls still fail; once more came than the service shows, lines are lost',
+    },
+  ],
+  [
+    { kind: 'poll recovered', workergroupId: 7, failures: 15 },
+    { level: DEBUG, workergroupId: 7, failures: 15, msg: 'log is read again' },
+  ],
+  [
+    { kind: 'poll recovered', workergroupId: 7, failures: 16 },
+    { level: INFO, workergroupId: 7, failures: 16, msg: 'log is read again' },
+  ],
+  [
+    { kind: 'sink recovered', sink: 'otlp', failures: 1 },
+    { level: INFO, sink: 'otlp', failures: 1, msg: 'log sink takes records again' },
+  ],
+  [
     { kind: 'gap', workergroupId: 7, reason: 'overrun', lostMin: 3, lostEstimate: 5 },
     { level: WARN, workergroupId: 7, reason: 'overrun', lostMin: 3, lostEstimate: 5, msg: 'gap in the log' },
   ],

@@ -236,3 +236,20 @@ test('a clock that is set back leaves a hole, and no time that is less than noth
   watcher.look({ 1: 'loading', 2: 'stopped' });
   expect(watcher.look({ 1: 'idle', 2: 'idle' }, -3_600_000)).toEqual([]);
 });
+
+test('of two workers of an endpoint the one stays when the other goes', () => {
+  const watcher = watching();
+  watcher.look({ 1: 'idle', 2: 'idle' });
+  watcher.lives.remove(1);
+  expect(Array.from(watcher.lives.of('chat'), ({ id }) => id)).toEqual([2]);
+  expect(watcher.lives.keepOnly((endpoint) => endpoint !== 'chat')).toEqual([2]);
+});
+
+test('one that was missed once and is back as it was, is missed no more', () => {
+  const watcher = watching();
+  watcher.look({ 1: 'idle' });
+  watcher.look({});
+  expect(watcher.life(1)).toMatchObject({ missed: 1, missingSinceMs: watcher.now });
+  watcher.look({ 1: 'idle' });
+  expect(watcher.life(1)).toMatchObject({ missed: 0, missingSinceMs: undefined });
+});

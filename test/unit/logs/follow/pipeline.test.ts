@@ -113,6 +113,8 @@ describe('the log pipeline', () => {
     await clock.advance(22_500);
     expect(pipeline.view().groups[0]).toMatchObject({ state: 'following', lines: 1 });
     expect(events.find(({ kind }) => kind === 'polled')).toMatchObject({ intervalMs: 1_000 });
+    const recovered = events.filter(({ kind }) => kind === 'poll recovered');
+    expect(recovered).toMatchObject([{ workergroupId: 7, failures: waits.length }]);
     await pipeline.stop(NEVER);
   });
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { fileSink, type FileSinkOptions } from '../../../../src/logs/sinks/file.ts';
 import { readLogFiles } from '../../../support/log-files.ts';
 import { batchOf, recordsFrom } from '../../../support/log-records.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { memoryFolder } from '../../../support/temporary-folder.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -25,7 +25,7 @@ describe.each<[string, (path: string) => void]>([
   ['a link to itself', (path) => symlinkSync(path, path)],
 ])('%s', (_, put) => {
   test('is passed over by rotation, and left as it is', async () => {
-    using folder = temporaryFolder();
+    using folder = memoryFolder();
     const path = join(folder.path, 'worker.log');
     const sink = fileSink({ path, ...SMALL });
     await sink.write(batchOf(recordsFrom(1, 1)), NEVER);
@@ -41,7 +41,7 @@ describe.each<[string, (path: string) => void]>([
   });
 
   test('does not keep a new file from being begun', async () => {
-    using folder = temporaryFolder();
+    using folder = memoryFolder();
     const path = join(folder.path, 'worker.log');
     put(`${path}.1`);
     // A kill may come between the making of a file and its first line.

@@ -24,12 +24,11 @@ import type { LogRecord } from '../../../../src/logs/record.ts';
 import { fileSink } from '../../../../src/logs/sinks/file.ts';
 import type { Sink } from '../../../../src/logs/sinks/sink.ts';
 import { toJsonLine } from '../../../../src/logs/sinks/stdout.ts';
-import { until } from '../../../support/daemon.ts';
 import { readLogFiles, rotatedFiles } from '../../../support/log-files.ts';
 import { batchOf, record, recordsFrom } from '../../../support/log-records.ts';
 import { describeWith } from '../../../support/optional.ts';
 import { canMount, smallDisk } from '../../../support/small-disk.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { memoryFolder } from '../../../support/temporary-folder.ts';
 
 const NEVER = new AbortController().signal;
 const MEBIBYTE = 2 ** 20;
@@ -50,7 +49,8 @@ async function deliver(path: string, records: readonly LogRecord[]): Promise<voi
 
 /** What is done in the background is done, and the sink closed. */
 async function tidied(sink: Sink, path: string): Promise<void> {
-  await until(() => readdirSync(dirname(path)).every((name) => !/\.(?:\d+|partial)$/.test(name)));
+  const untidy = () => readdirSync(dirname(path)).filter((name) => /\.(?:\d+|partial)$/.test(name));
+  await expect.poll(untidy, { interval: 2 }).toEqual([]);
   await sink.close();
 }
 
@@ -79,7 +79,7 @@ describe('the file sink', () => {
         fc.array(batch, { minLength: 1, maxLength: 8 }),
         fc.integer({ min: 100, max: 1_500 }),
         async (batches, maxBytes) => {
-          using folder = temporaryFolder();
+          using folder = memoryFolder();
           const path = join(folder.path, 'worker.log');
           let sink = open(path, { maxBytes });
           let seq = 0;
@@ -106,7 +106,7 @@ describe('the file sink', () => {
   }, 120_000);
 
   test('becomes no larger than it may, and keeps so many rotated files, compressed', async () => {
-    using folder = temporaryFolder();
+    using folder = memoryFolder();
     const path = join(folder.path, 'logs', 'worker.log');
     const sink = open(path, { maxBytes: 2_000, maxFiles: 3 });
     for (let seq = 1; seq <= 991; seq += 10) {
@@ -126,7 +126,7 @@ describe('the file sink', () => {
   });
 
   test('takes a record that alone is larger than a file may be', async () => {
-    using folder = temporaryFolder();
+    using folder = memoryFolder();
     const path = join(folder.path, 'worker.log');
     const sink = open(path, { maxBytes: 1_000 });
     await sink.write(batchOf([record(1), record(2, 'x'.repeat(5_000)), record(3)]), NEVER);
@@ -136,7 +136,7 @@ describe('the file sink', () => {
   });
 
   test('finishes what a kill left of compressing, at any of its steps', async () => {
-    using folder = temporaryFolder();
+    using folder = memoryFolder();
     const path = join(folder.path, 'worker.log');
     const text = (seq: number) => recordsFrom(seq, 2).map(toJsonLine).join('');
     writeFileSync(`${path}.1`, text(1)); // compressed, not removed yet
@@ -159,7 +159,7 @@ describe('the file sink', () => {
   });
 
   test('finds the end of the last record of a file that was rotated and not begun anew', async () => {
-    using folder = temporaryFolder();
+    using folder = memoryFolder();
     const path = join(folder.path, 'worker.log');
     writeFileSync(`${path}.1`, recordsFrom(1, 3).map(toJsonLine).join(''));
     writeFileSync(path, '{"time":"2025');
@@ -170,7 +170,7 @@ describe('the file sink', () => {
   });
 
   test('leaves nothing out because of its number alone: without a STATE_DIR numbers begin anew', async () => {
-    using folder = temporaryFolder();
+    using folder = memoryFolder();
     const path = join(folder.path, 'worker.log');
     await deliver(path, recordsFrom(1, 3));
     const later = [1, 2, 3].map((seq) => Object.assign(record(seq), { time: '2025-01-01T00:00:09.000000Z' }));
@@ -179,7 +179,7 @@ describe('the file sink', () => {
   });
 
   test('goes on in a new file when the file was removed from outside', async () => {
-    using folder = temporaryFolder();
+    using folder = memoryFolder();
     const path = join(folder.path, 'worker.log');
     const sink = open(path);
     await sink.write(batchOf(recordsFrom(1, 3)), NEVER);
@@ -194,7 +194,7 @@ describe('the file sink', () => {
     ['a pipe that nobody reads', (path) => execFileSync('mkfifo', [path])],
     ['a device', (path) => symlinkSync('/dev/null', path)],
   ])('in whose place stands %s writes nothing, and delivers when it is a file again', async (_, put) => {
-    using folder = temporaryFolder();
+    using folder = memoryFolder();
     const path = join(folder.path, 'worker.log');
     const sink = open(path);
     await sink.write(batchOf(recordsFrom(1, 3)), NEVER);
@@ -210,7 +210,7 @@ describe('the file sink', () => {
   });
 
   test('in whose place stands a pipe with a reader writes nothing into it', async () => {
-    using folder = temporaryFolder();
+    using folder = memoryFolder();
     const path = join(folder.path, 'worker.log');
     execFileSync('mkfifo', [path]);
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -222,7 +222,7 @@ describe('the file sink', () => {
   });
 
   test('goes on in a new file when the file was rotated from outside', async () => {
-    using folder = temporaryFolder();
+    using folder = memoryFolder();
     const path = join(folder.path, 'worker.log');
     const sink = open(path);
     await sink.write(batchOf(recordsFrom(1, 3)), NEVER);
@@ -238,7 +238,7 @@ describe('the file sink', () => {
     ['JSON of somebody else', '{"time":"2025-01-01T00:00:00.000000Z","message":"hello'],
     ['a byte', '['],
   ])('cuts nothing off that is not its own: %s gets its line end', async (_, text) => {
-    using folder = temporaryFolder();
+    using folder = memoryFolder();
     const path = join(folder.path, 'worker.log');
     writeFileSync(path, `earlier\n${text}`);
     await deliver(path, recordsFrom(1, 2));
@@ -248,7 +248,7 @@ describe('the file sink', () => {
   });
 
   test('begins a line of its own where others have cut the file meanwhile, or left a line without an end', async () => {
-    using folder = temporaryFolder();
+    using folder = memoryFolder();
     const path = join(folder.path, 'worker.log');
     const sink = open(path);
     const line = toJsonLine(record(1));
@@ -265,13 +265,13 @@ describe('the file sink', () => {
 
   test('cuts off a record of its own, however short a piece of it is there, and one that does not come again', async () => {
     for (const bytes of [1, 5, 60, 90]) {
-      using folder = temporaryFolder();
+      using folder = memoryFolder();
       const path = join(folder.path, 'worker.log');
       writeFileSync(path, `earlier\n${toJsonLine(record(1)).slice(0, bytes)}`);
       await deliver(path, recordsFrom(1, 2));
       expect(readFileSync(path, 'utf8')).toBe(`earlier\n${recordsFrom(1, 2).map(toJsonLine).join('')}`);
     }
-    using folder = temporaryFolder();
+    using folder = memoryFolder();
     const path = join(folder.path, 'worker.log');
     writeFileSync(path, toJsonLine(record(9)).slice(0, 90));
     await deliver(path, recordsFrom(1, 2));
@@ -279,7 +279,7 @@ describe('the file sink', () => {
   });
 
   test('cuts off a torn last line of many megabytes', async () => {
-    using folder = temporaryFolder();
+    using folder = memoryFolder();
     const path = join(folder.path, 'worker.log');
     await deliver(path, [record(1)]);
     appendFileSync(path, toJsonLine(record(2, 'é'.repeat(5_000_000))).slice(0, -100));

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { endTornLine, indexOfLastLine } from '../../../../src/logs/sinks/last-record.ts';
 import { toJsonLine } from '../../../../src/logs/sinks/stdout.ts';
 import { record } from '../../../support/log-records.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { memoryFolder } from '../../../support/temporary-folder.ts';
 
 const CHUNK = 64 * 1024;
 const LINES = [1, 2, 3].map((seq) => toJsonLine(record(seq)));
@@ -12,10 +12,10 @@ const [ONE = '', TWO = '', THREE = ''] = LINES;
 /** A record of ours that does not come again. */
 const OTHER = toJsonLine(record(9, 'x'.repeat(300)));
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof memoryFolder>;
 let path: string;
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = memoryFolder();
   path = join(folder.path, 'worker.log');
 });
 afterEach(() => folder[Symbol.dispose]());
@@ -57,6 +57,12 @@ describe('the end of a file', () => {
     writeFileSync(path, Buffer.from(line).subarray(0, line.length + 5));
     expect(await endTornLine(path, [line])).toBe(0);
     expect(text()).toBe('');
+  });
+
+  test('is left as it is also where nothing comes next', async () => {
+    writeFileSync(path, ONE);
+    expect(await endTornLine(path, [])).toBe(ONE.length);
+    expect(text()).toBe(ONE);
   });
 
   test('is nothing where there is no file, and an error where there is none to be read', async () => {

@@ -39,6 +39,25 @@ test('a batch that is taken is one request, with the token', async () => {
   await own.close();
 });
 
+test.each([
+  ['', '/v1/logs'],
+  ['/', '/v1/logs'],
+  ['/otlp', '/otlp/v1/logs'],
+  ['/otlp/', '/otlp/v1/logs'],
+  ['/otlp/v1/logs', '/otlp/v1/logs'],
+])('at address …%s is asked at %s', async (given, asked) => {
+  const own = open({ endpoint: receiver.url + given });
+  await own.write(batchOf(recordsFrom(1, 1)), NEVER);
+  expect(receiver.requests).toMatchObject([{ path: asked }]);
+  await own.close();
+});
+
+test('closed it sends nothing more', async () => {
+  await sink.close();
+  await expect(sink.write(batchOf(recordsFrom(1, 1)), NEVER)).rejects.toThrow('destroyed');
+  expect([sink.name, sizes()]).toEqual(['otlp', []]);
+});
+
 test('what a receiver takes and rejects a part of is counted', async () => {
   receiver.fates.push({ reject: 2 });
   expect(await sink.write(batchOf(recordsFrom(1, 5)), NEVER)).toEqual({ rejected: 2, message: 'too old' });
@@ -55,6 +74,8 @@ describe('a batch that is refused', () => {
     // 3 alone, asked about once more at the end.
     expect(sizes().filter((size) => size === 1).length).toBeGreaterThanOrEqual(2);
     expect(sizes().slice(0, 3)).toEqual([8, 4, 2]);
+    // What was taken says enough of the receiver.
+    expect(sizes()).not.toContain(0);
   });
 
   test('first of all is dropped too, once those behind it were taken', async () => {
@@ -106,7 +127,7 @@ describe('a batch that is refused', () => {
     receiver.decide = () => 'accept';
     expect(await sink.write(batch, NEVER)).toEqual({ rejected: 0 });
     expect(taken()).toEqual([1, 2, 3, 4]);
-    expect(sizes()[0]).toBe(1);
+    expect(sizes()).toEqual([1, 1, 2]);
   });
 });
 

@@ -90,6 +90,7 @@ describe('a sink', () => {
       { kind: 'sink failed', failures: 2, retryInMs: 1_000 },
       { kind: 'sink failed', failures: 3, retryInMs: 2_000 },
       { kind: 'delivered', records: 5 },
+      { kind: 'sink recovered', failures: 3 },
     ]);
     expect(sink.records.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
   });

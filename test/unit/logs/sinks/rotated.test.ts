@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Archives } from '../../../../src/logs/sinks/archives.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { memoryFolder } from '../../../support/temporary-folder.ts';
 
 const NEVER = new AbortController().signal;
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof memoryFolder>;
 let path: string;
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = memoryFolder();
   path = join(folder.path, 'worker.log');
 });
 afterEach(() => folder[Symbol.dispose]());

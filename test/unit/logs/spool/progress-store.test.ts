@@ -1,20 +1,30 @@
 import * as sqlite from 'node:sqlite';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SpoolFile } from '../../../../src/logs/spool/spool-file.ts';
 import { hashed } from '../../../../src/logs/tail/line-hash.ts';
 import type { GroupProgress } from '../../../../src/logs/tail/group.ts';
 import { extendedBy, rewrittenFrom, type LineWindow } from '../../../../src/logs/tail/window.ts';
 import { progressAt, windowOf } from '../../../support/log-records.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { memoryFolder } from '../../../support/temporary-folder.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof memoryFolder>;
 let file: SpoolFile;
-beforeEach(() => {
-  folder = temporaryFolder();
-  file = new SpoolFile(sqlite, join(folder.path, 'spool.sqlite'));
+/** What the file has opened: one. */
+const opened: sqlite.DatabaseSync[] = [];
+beforeAll(() => {
+  folder = memoryFolder();
+  class Seen extends sqlite.DatabaseSync {
+    constructor(...options: ConstructorParameters<typeof sqlite.DatabaseSync>) {
+      super(...options);
+      opened.push(this);
+    }
+  }
+  file = new SpoolFile({ ...sqlite, DatabaseSync: Seen }, join(folder.path, 'spool.sqlite'));
+  // Nothing of it need outlive a crash, and a disk is slow.
+  opened[0]?.exec('PRAGMA synchronous = OFF');
 });
-afterEach(() => {
+afterAll(() => {
   file.close();
   folder[Symbol.dispose]();
 });
@@ -37,11 +47,7 @@ const POLL = {
 /** What is read where this is stored. */
 function reading(body: unknown): GroupProgress | undefined {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  file.close();
-  const db = new sqlite.DatabaseSync(join(folder.path, 'spool.sqlite'));
-  db.prepare('INSERT OR REPLACE INTO progress VALUES (7, ?)').run(text);
-  db.close();
-  file = new SpoolFile(sqlite, join(folder.path, 'spool.sqlite'));
+  opened[0]?.prepare('INSERT OR REPLACE INTO progress VALUES (7, ?)').run(text);
   return file.progress.read(7);
 }
 
@@ -94,6 +100,7 @@ describe('what nobody here wrote is not gone on from:', () => {
     ['a number that is no whole one', { seq: 1.5 }],
     ['a number that is missing', { seq: undefined }],
     ['a ceiling that is none', { ceiling: null }],
+    ['a ceiling below 0', { ceiling: -1 }],
     ['a time that is none', { time: '3' }],
     ['a rate that is none', { linesPerSecond: 'fast' }],
     ['a line’s length that is none', { bytesPerLine: '80' }],
@@ -113,6 +120,7 @@ describe('what nobody here wrote is not gone on from:', () => {
     ['a text whose last line is none', poll({ texts: [['', { lines: [], unended: 5 }]] })],
     ['a stream that is none', { streams: { '': 5 } }],
     ['a stream that begins nowhere', stream({ from: -1 })],
+    ['a stream that begins within a line', stream({ from: 0.5 })],
     ['a stream of a size that is none', stream({ size: {} })],
     ['a stream that was cut at no place', stream({ cutAt: [] })],
     ['a last line that is none', stream({ pending: 5 })],
@@ -132,7 +140,7 @@ describe('what nobody here wrote is not gone on from:', () => {
 });
 
 test('of a group that was never followed nothing is known', () => {
-  expect(file.progress.read(7)).toBeUndefined();
+  expect(file.progress.read(6)).toBeUndefined();
 });
 
 describe('a window', () => {

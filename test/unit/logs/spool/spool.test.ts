@@ -4,7 +4,7 @@ import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
 import { BATCH_RECORDS, bytesOf, type Spool } from '../../../../src/logs/spool/spool.ts';
 import { openSqliteSpool } from '../../../../src/logs/spool/sqlite-spool.ts';
 import { progressAt, record, recordsFrom, windowOf } from '../../../support/log-records.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { memoryFolder } from '../../../support/temporary-folder.ts';
 
 type Run = (spool: Spool) => void | Promise<void>;
 
@@ -15,7 +15,7 @@ async function inMemory(sinks: readonly string[], maxBytes: number | undefined, 
 }
 
 async function onDisk(sinks: readonly string[], maxBytes: number | undefined, run: Run): Promise<void> {
-  using folder = temporaryFolder();
+  using folder = memoryFolder();
   const spool = await openSqliteSpool({
     directory: folder.path,
     sinks,

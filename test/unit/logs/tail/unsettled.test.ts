@@ -238,3 +238,22 @@ describe('a wider answer, asked for at once, comes from a backend that lags', ()
     expect(polls.lines).toEqual([...log.lines.slice(0, 210), ...log.lines.slice(311)]);
   });
 });
+
+test('what one level showed is kept while more is asked for another one, and that shows an older view of the first', () => {
+  const polls = new LogPolls();
+  const log = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name} ${at}\n`);
+  const levels = (info: readonly string[], warn: readonly string[]) => (tail: number) =>
+    ({
+      kind: 'levels',
+      levels: { info: info.slice(-tail).join(''), warn: warn.slice(-tail).join('') },
+    }) as const;
+  polls.poll(levels(log('info', 400), log('warn', 400)));
+  const shown = levels(log('info', 380), log('warn', 401));
+  const later = levels(log('info', 400), log('warn', 400));
+  let asked = 0;
+  polls.poll((tail) => (asked++ === 0 ? shown : later)(tail));
+  expect(asked).toBe(2);
+  // Both begin anew before they are asked again.
+  polls.poll(levels(['info anew\n'], ['warn anew\n']));
+  expect(polls.lines.filter((line) => line === 'warn 400')).toEqual(['warn 400']);
+});

@@ -1,0 +1,58 @@
+/** `pilotlight emulator` as it is typed, in this process. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createClient } from '../../../../src/client/client.ts';
+import { pilotlight, startInProcess } from '../../../support/console.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+/** One that is running, until it is interrupted. */
+async function emulator(...words: readonly string[]) {
+  const running = startInProcess(['emulator', ...words]);
+  await expect.poll(running.stdout).not.toBe('');
+  const [url = ''] = /http:\/\/\S+/.exec(running.stdout()) ?? [];
+  return { ...running, url };
+}
+
+test('says where it is and with which key, answers until it is interrupted, and then is gone', async () => {
+  const { url, stdout, interrupt, exit } = await emulator();
+  expect(stdout()).toBe(
+    `emulator listening on ${url} (API key: emulator-key; dialect: spec)\n` +
+      `its interface to read and try: ${url}/docs\n`,
+  );
+  expect(new URL(url).hostname).toBe('127.0.0.1');
+  expect((await fetch(`${url}/docs`)).status).toBe(200);
+  interrupt();
+  expect(await exit).toBe(0);
+  await expect(fetch(url)).rejects.toThrow('fetch failed');
+});
+
+test('has the seed, the loads, the dialect and the address that it is given', async () => {
+  using folder = temporaryFolder();
+  const seed = join(folder.path, 'seed.json');
+  writeFileSync(
+    seed,
+    '{"deployments":[{"id":77,"ttl":60}],"endpoint_groups":[{"id":5,"endpoint_name":"talk"}]}',
+  );
+  const words = ['--seed', seed, '--dialect', 'public', '--host', '127.0.0.2', '--port', '0'];
+  const running = await emulator(...words, '--load', 'talk=constant:5');
+  expect([running.stdout(), new URL(running.url).hostname]).toEqual([
+    expect.stringContaining('dialect: public'),
+    '127.0.0.2',
+  ]);
+  await using client = createClient({ baseUrl: running.url, apiKey: 'emulator-key' });
+  await expect(client.deployments.heartbeat({ id: 77 })).resolves.toMatchObject({ success: true });
+  running.interrupt();
+  await running.exit;
+});
+
+test.each([
+  [['--port', ''], 2, 'a port is a number from 0 to 65535'],
+  [['--load', 'nothing'], 2, 'error: '],
+  [['--seed', '/no/such/seed.json'], 2, 'error: /no/such/seed.json'],
+  [['--host', '192.0.2.1'], 1, 'error: listen EADDRNOTAVAIL'],
+])('does not begin with %j', async (words, code, said) => {
+  const ran = await pilotlight(['emulator', ...words]);
+  expect([ran.code, ran.stdout]).toEqual([code, '']);
+  expect(ran.stderr).toContain(said);
+});

@@ -1,0 +1,160 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { loadConfig } from '../../../../src/config/load.ts';
+import type { Settings } from '../../../../src/config/options/options.ts';
+import { startFleet, type FleetOptions, type FleetWatching } from '../../../../src/daemon/services/fleet.ts';
+import { MemoryHistory } from '../../../../src/fleet/history/memory-history.ts';
+import { memoryFolder } from '../../../support/temporary-folder.ts';
+
+let asked: string[];
+let lines: Record<string, unknown>[];
+let fleet: FleetWatching | undefined;
+beforeEach(() => {
+  [asked, lines] = [[], []];
+});
+afterEach(async () => {
+  await fleet?.stop();
+  vi.useRealTimers();
+});
+
+const logger = pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
+const client = {
+  endpointGroups: {
+    list: async (_input: object, { retry }: { retry: boolean }) => {
+      asked.push(`list, repeated: ${retry}`);
+      return { results: [{ id: 31, endpoint_name: 'chat', endpoint_state: 'active' }] };
+    },
+    workers: async () => ({ workers: [] }),
+  },
+};
+
+function settings(more: Readonly<Record<string, string>> = {}): Settings {
+  const loaded = loadConfig({
+    PILOTLIGHT_API_KEY: 'a-key',
+    PILOTLIGHT_BASE_URL: 'https://service.example',
+    PILOTLIGHT_WORKER_GROUPS: '7',
+    ...more,
+  });
+  if (!loaded.settings) throw new Error('the configuration is invalid');
+  return loaded.settings;
+}
+
+const WATCHING = { PILOTLIGHT_ENDPOINTS: 'chat' };
+
+function start(more: Readonly<Record<string, string>>, options: Partial<FleetOptions> = {}): FleetWatching {
+  fleet = startFleet({
+    client: client as never,
+    settings: settings(more),
+    logger,
+    prices: { known: () => new Map(), refresh() {} },
+    onEvent() {},
+    replicas: undefined,
+    ...options,
+  });
+  return fleet;
+}
+
+const names = (): string[] => fleet?.view().endpoints.map(({ endpoint }) => endpoint) ?? [];
+
+describe('alone', () => {
+  test('nothing is asked where no endpoint is named', async () => {
+    const own = start({});
+    await own.apply(settings());
+    own.lookAgain();
+    expect(own.view()).toEqual({
+      endpoints: [],
+      history: 'memory',
+      historyTrouble: undefined,
+      samples: false,
+    });
+    expect(await own.history({ endpoint: 'chat', fromMs: 0, toMs: 1, maxRows: 5 })).toEqual([]);
+    expect(asked).toEqual([]);
+  });
+
+  test('endpoints are asked for once for each look, and seen', async () => {
+    start(WATCHING);
+    await expect.poll(names, { interval: 2 }).toEqual(['chat']);
+    expect(asked[0]).toBe('list, repeated: false');
+    expect(fleet?.view()).toMatchObject({ history: 'memory', samples: true });
+    expect(lines.map(({ msg }) => msg)).toContain(
+      'no PILOTLIGHT_STATE_DIR: the history of endpoints is kept in memory, and ends with the process',
+    );
+  });
+
+  test('the history is on the disk where there is a folder', async () => {
+    using folder = memoryFolder();
+    const own = start({ ...WATCHING, PILOTLIGHT_STATE_DIR: folder.path });
+    await own.apply(settings(WATCHING));
+    expect(own.view().history).toBe('disk');
+    await own.stop();
+    expect(own.view()).toMatchObject({ history: 'disk', endpoints: [], samples: false });
+  });
+
+  test('a reload that names an endpoint begins, and one that names none ends it', async () => {
+    const own = start({});
+    await own.apply(settings(WATCHING));
+    await expect.poll(names, { interval: 2 }).toEqual(['chat']);
+    await own.apply(settings({ PILOTLIGHT_ENDPOINTS: 'other' }));
+    await expect.poll(names, { interval: 2 }).toEqual([]);
+    expect(fleet?.view().samples).toBe(true);
+    await own.apply(settings());
+    expect(fleet?.view().samples).toBe(false);
+  });
+
+  test('what is stopped does not begin again', async () => {
+    const own = start({});
+    await own.stop();
+    await own.apply(settings(WATCHING));
+    expect(own.view().samples).toBe(false);
+  });
+});
+
+describe('one of several replicas', () => {
+  const replicas = { held: () => true, history: () => new MemoryHistory() };
+
+  test('watches once it has taken over', async () => {
+    const own = start(WATCHING, { replicas });
+    await own.apply(settings(WATCHING));
+    expect(own.view()).toEqual({
+      endpoints: [],
+      history: 'redis',
+      historyTrouble: undefined,
+      samples: false,
+    });
+    await own.takeOver();
+    expect(own.view().samples).toBe(true);
+  });
+
+  test('goes on for eight seconds after another was said to be the one, and no longer', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const own = start(WATCHING, { replicas });
+    await own.takeOver();
+    const samplesAfter = async (ms: number): Promise<boolean> => {
+      vi.advanceTimersByTime(ms);
+      await own.standDown();
+      return own.view().samples;
+    };
+    expect([await samplesAfter(0), await samplesAfter(7_999)]).toEqual([true, true]);
+    await own.takeOver();
+    // It counts anew.
+    expect([await samplesAfter(0), await samplesAfter(7_999), await samplesAfter(1)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(await samplesAfter(1)).toBe(false);
+  });
+
+  test('reads what the one that watches has kept', async () => {
+    let opened = 0;
+    const store = Object.assign(new MemoryHistory(), {
+      read: async () => {
+        opened += 1;
+        return [];
+      },
+    });
+    const own = start(WATCHING, { replicas: { ...replicas, history: () => store } });
+    expect(await own.history({ endpoint: 'chat', fromMs: 0, toMs: 1, maxRows: 5 })).toEqual([]);
+    expect(opened).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,204 @@
+/** The sinks, the spool and the following of logs, as the settings have them. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../../../src/config/load.ts';
+import type { Settings } from '../../../../src/config/options/options.ts';
+import { startLogFollowing, type LogFollowing } from '../../../../src/daemon/services/log-following.ts';
+import { openSinks, type SinkSettings } from '../../../../src/daemon/services/log-sinks.ts';
+import { openLogSpool, type OpenedSpool } from '../../../../src/daemon/services/log-spool.ts';
+import type { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
+import { batchOf, progressAt, recordsFrom } from '../../../support/log-records.ts';
+import { memoryFolder } from '../../../support/temporary-folder.ts';
+
+const NEVER = new AbortController().signal;
+
+let folder: ReturnType<typeof memoryFolder>;
+let written: string[];
+let lines: Record<string, unknown>[];
+const stdout = {
+  write: async (more: readonly string[]) => void written.push(...more),
+  close: async () => {},
+} as unknown as LineOutput;
+const logger = pino(
+  { level: 'debug' },
+  { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) },
+);
+beforeEach(() => {
+  folder = memoryFolder();
+  [written, lines] = [[], []];
+});
+afterEach(() => folder[Symbol.dispose]());
+
+function settings(more: Readonly<Record<string, string>> = {}): Settings {
+  const loaded = loadConfig({
+    PILOTLIGHT_API_KEY: 'a-key',
+    PILOTLIGHT_BASE_URL: 'https://service.example',
+    PILOTLIGHT_WORKER_GROUPS: '7',
+    ...more,
+  });
+  if (!loaded.settings) throw new Error('the configuration is invalid');
+  return loaded.settings;
+}
+
+describe('the sinks', () => {
+  test('are those that are named, in that order', async () => {
+    const path = join(folder.path, 'worker.log');
+    const sinks = await openSinks(
+      settings({
+        PILOTLIGHT_LOG_SINKS: 'file,otlp,stdout',
+        PILOTLIGHT_LOG_FILE: path,
+        PILOTLIGHT_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
+      }),
+      stdout,
+      logger,
+    );
+    expect(sinks.map(({ name }) => name)).toEqual(['file', 'otlp', 'stdout']);
+    for (const sink of sinks) await sink.close();
+  });
+
+  test('send with the headers that are set', async () => {
+    const asked: unknown[] = [];
+    await using server = createServer((request, response) => {
+      asked.push([request.url, request.headers.authorization]);
+      response.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const [sink] = await openSinks(
+      settings({
+        PILOTLIGHT_LOG_SINKS: 'otlp',
+        PILOTLIGHT_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+        PILOTLIGHT_OTLP_HEADERS: 'authorization=Bearer token',
+      }),
+      stdout,
+      logger,
+    );
+    await sink?.write(batchOf(recordsFrom(1, 1)), NEVER);
+    await sink?.close();
+    expect(asked).toEqual([['/v1/logs', 'Bearer token']]);
+  });
+
+  test.each([
+    ['file', 'no file sink without a path'],
+    ['otlp', 'no OTLP sink without an address'],
+  ] as const)('%s is not opened without its place', async (name, words) => {
+    const bare = { logSinks: [name] } as unknown as SinkSettings;
+    await expect(openSinks(bare, stdout, logger)).rejects.toThrow(words);
+  });
+});
+
+describe('the spool', () => {
+  let opened: OpenedSpool | undefined;
+  afterEach(() => {
+    opened?.release();
+    opened?.spool.close();
+  });
+
+  const open = (directory: string | undefined, isRestart = false): Promise<OpenedSpool> =>
+    openLogSpool({ directory, sinks: ['stdout'], isRestart, observe() {} });
+
+  test('is in memory where nobody has named a folder, and numbers anew after a restart', async () => {
+    opened = await open(undefined);
+    expect([opened.durable(), opened.spool.epochAfterLoss]).toEqual([undefined, undefined]);
+    const before = Date.now();
+    const { spool } = await open(undefined, true);
+    expect(spool.epochAfterLoss).toBeGreaterThanOrEqual(before);
+  });
+
+  test('is on the disk where somebody has', async () => {
+    const first = await open(folder.path);
+    expect(first.durable()).toBe(true);
+    first.spool.append(7, recordsFrom(1, 2), progressAt(2));
+    first.release();
+    first.spool.close();
+    opened = await open(folder.path);
+    expect(opened.spool.take('stdout')?.records).toEqual(recordsFrom(1, 2));
+  });
+
+  test('is in memory until the folder can be used', async () => {
+    opened = await open('/proc/no-such-place');
+    expect(opened.durable()).toBe(false);
+  });
+});
+
+describe('following', () => {
+  let logs: LogFollowing | undefined;
+  afterEach(async () => {
+    logs?.beginStop(AbortSignal.abort());
+    await logs?.stopped();
+    logs = undefined;
+  });
+
+  let groups: number[];
+  let asked: unknown[];
+  async function follow(
+    more: Readonly<Record<string, string>> = {},
+    isRestart = false,
+  ): Promise<LogFollowing> {
+    [groups, asked] = [[7, 8], []];
+    const client = {
+      workergroups: {
+        list: async (_input: object, { signal }: { signal: AbortSignal }) => {
+          signal.throwIfAborted();
+          return { results: groups.map((id) => ({ id, endpoint_name: `e${id}` })) };
+        },
+        logs: async ({ id, tail }: { id: number; tail: number }) => {
+          asked.push([id, tail > 0]);
+          return { logs: 'one\ntwo\n' };
+        },
+      },
+    };
+    const options = { client: client as never, logger, stdout, isRestart };
+    logs = await startLogFollowing({
+      ...options,
+      settings: settings({ PILOTLIGHT_LOG_START: 'all', ...more }),
+    });
+    return logs;
+  }
+
+  test('takes the lines of a group to the sinks', async () => {
+    const own = await follow();
+    await expect.poll(() => written.join(''), { interval: 2 }).toContain('two');
+    expect(own.status()).toMatchObject({
+      worker_groups: [{ workergroup_id: 7, lines: 2 }],
+      sinks: [{ sink: 'stdout' }],
+      spool_durable: null,
+    });
+    expect(asked[0]).toEqual([7, true]);
+  });
+
+  test('takes to what is wanted now, and leaves the others', async () => {
+    const own = await follow();
+    const ids = (): number[] => own.status().worker_groups.map(({ workergroup_id }) => workergroup_id);
+    await own.apply(settings({ PILOTLIGHT_WORKER_GROUPS: '8,9' }));
+    expect(ids()).toEqual([8, 9]);
+    await own.apply(settings({ PILOTLIGHT_WORKER_GROUPS: 'all' }));
+    await expect.poll(ids, { interval: 2 }).toEqual([7, 8]);
+  });
+
+  test.each([
+    ['at the first start', false, 'info'],
+    ['at a restart', true, 'warn'],
+  ] as const)('says %s that a restart delivers again', async (_when, isRestart, level) => {
+    await follow({}, isRestart);
+    const said = lines.filter(({ msg }) => String(msg).startsWith('no PILOTLIGHT_STATE_DIR'));
+    expect(said.map((line) => line['level'])).toEqual([pino.levels.values[level]]);
+  });
+
+  test('says nothing of that where there is a folder', async () => {
+    const own = await follow({ PILOTLIGHT_STATE_DIR: folder.path });
+    expect(own.status().spool_durable).toBe(true);
+    expect(lines.filter(({ msg }) => String(msg).includes('STATE_DIR'))).toEqual([]);
+  });
+
+  test('ends once, however often it is told to', async () => {
+    const following = await follow();
+    following.beginStop(NEVER);
+    const [first, second] = [following.stopped(), (following.beginStop(NEVER), following.stopped())];
+    expect(second).toBe(first);
+    await first;
+  });
+});

@@ -1,0 +1,321 @@
+/** Each part of the status from what it is made of: names, units, and what is not known. */
+import { describe, expect, test } from 'vitest';
+import { adviceStatus } from '../../../../src/daemon/status/advice.ts';
+import { appStatus } from '../../../../src/daemon/status/app.ts';
+import { autotuneStatus } from '../../../../src/daemon/status/autotune.ts';
+import { deploymentStatus } from '../../../../src/daemon/status/deployment.ts';
+import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
+import { workerGroupStatus } from '../../../../src/daemon/status/worker-group.ts';
+import {
+  FAILURE_LABELS,
+  type DeploymentSnapshot,
+  type FailureLabel,
+} from '../../../../src/heartbeat/view/snapshot.ts';
+import type { GroupView } from '../../../../src/logs/follow/group-stats.ts';
+import type { Change } from '../../../../src/scaling/autotune/state.ts';
+import { givenAdvice, prediction } from '../../../support/given-advice.ts';
+import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';
+import { exactly } from '../../../support/steering.ts';
+
+const failures = Object.fromEntries(FAILURE_LABELS.map((label) => [label, 0])) as Record<
+  FailureLabel,
+  number
+>;
+
+const SNAPSHOT: DeploymentSnapshot = {
+  deploymentId: 42,
+  state: 'healthy',
+  ttlMs: 300_000,
+  intervalMs: 60_000,
+  lastSuccessAt: 1_000_500,
+  nextBeatAt: 1_060_500,
+  expiresAt: 1_300_500,
+  minMarginRatio: 0.4,
+  lapses: 1,
+  attempts: 9,
+  failures: { ...failures, dns: 2 },
+  timeline: [],
+};
+
+describe('a deployment', () => {
+  test('has times in seconds', () => {
+    expect(deploymentStatus(SNAPSHOT)).toEqual({
+      deployment_id: 42,
+      state: 'healthy',
+      ttl_seconds: 300,
+      interval_seconds: 60,
+      heartbeats: 9,
+      failures: { ...failures, dns: 2 },
+      last_success_at: 1_000.5,
+      next_heartbeat_at: 1_060.5,
+      expires_at: 1_300.5,
+      min_margin_ratio: 0.4,
+      lapses: 1,
+      last_error: null,
+      last_error_at: null,
+      beats: [],
+    });
+  });
+
+  test('has nothing where nothing is known', () => {
+    const { deploymentId, state, intervalMs, lapses, attempts, timeline } = SNAPSHOT;
+    expect(
+      deploymentStatus({ deploymentId, state, intervalMs, lapses, attempts, timeline, failures }),
+    ).toMatchObject({
+      ttl_seconds: null,
+      last_success_at: null,
+      next_heartbeat_at: null,
+      expires_at: null,
+      min_margin_ratio: null,
+    });
+  });
+
+  test('has its last beats, and of those that failed the last in words', () => {
+    const timeline = [
+      { attempt: 1, hedge: false, at: 1_000, result: 'dns', tookMs: 5 },
+      { attempt: 1, hedge: false, at: 2_000, result: 'timeout' },
+      { attempt: 1, hedge: false, at: 3_000, result: 'accepted', tookMs: 7 },
+      { attempt: 1, hedge: false, at: 4_000, result: 'waiting' },
+      { attempt: 1, hedge: false, at: 5_000, result: 'superseded' },
+    ] as const;
+    expect(deploymentStatus({ ...SNAPSHOT, timeline })).toMatchObject({
+      last_error: 'no answer in time',
+      last_error_at: 2,
+      beats: [
+        { at: 1, outcome: 'dns', latency_ms: 5 },
+        { at: 2, outcome: 'timeout', latency_ms: null },
+        { at: 3, outcome: 'accepted', latency_ms: 7 },
+        { at: 4, outcome: 'waiting', latency_ms: null },
+        { at: 5, outcome: 'superseded', latency_ms: null },
+      ],
+    });
+  });
+
+  test('has words of its own for each failure', () => {
+    const words = [...FAILURE_LABELS, 'overdue' as const].map(
+      (result) =>
+        deploymentStatus({ ...SNAPSHOT, timeline: [{ attempt: 1, hedge: false, at: 1_000, result }] })
+          .last_error,
+    );
+    expect(new Set(words).size).toBe(FAILURE_LABELS.length + 1);
+    expect(words.filter((text) => (text ?? '').length < 10)).toEqual([]);
+  });
+});
+
+describe('a worker group', () => {
+  const view: GroupView = {
+    workergroupId: 7,
+    state: 'following',
+    epoch: 1,
+    seq: 9,
+    linesPerSecond: 2.5,
+    lines: 9,
+    bytes: 90,
+    gaps: { overrun: 1, reset: 2, ambiguous: 3 },
+    lostEstimate: 12,
+    staleAnswers: 4,
+    lastLines: ['x'.repeat(2_000), 'x'.repeat(2_001)],
+    tail: 500,
+    intervalMs: 1_500,
+  };
+
+  test('has its numbers, and long lines in short', () => {
+    expect(workerGroupStatus(view)).toEqual({
+      workergroup_id: 7,
+      lines: 9,
+      bytes: 90,
+      lines_per_second: 2.5,
+      gaps: { overrun: 1, reset: 2, ambiguous: 3 },
+      lost_lines_estimate: 12,
+      stale_answers: 4,
+      poll_interval_seconds: 1.5,
+      tail_size: 500,
+      last_line_at: null,
+      last_error: null,
+      last_lines: ['x'.repeat(2_000), `${'x'.repeat(2_000)} … (2001 characters)`],
+    });
+  });
+
+  test('has when its last line came, and its last error', () => {
+    expect(workerGroupStatus({ ...view, lastLineAt: 5_500, error: 'no answer' })).toMatchObject({
+      last_line_at: 5.5,
+      last_error: 'no answer',
+    });
+  });
+});
+
+describe('the app', () => {
+  const app = { state: 'unwell', unwellMs: 1_500, graceMs: 60_000 } as const;
+
+  test('has an address without what is secret in it', () => {
+    expect(appStatus('http://user:secret@127.0.0.1:8000/health', { ...app, why: 'status 500' })).toEqual({
+      address: expect.not.stringContaining('secret'),
+      state: 'unwell',
+      unwell_seconds: 1.5,
+      grace_seconds: 60,
+      last_error: 'status 500',
+    });
+    expect(appStatus('http://127.0.0.1:8000/', app)).toMatchObject({
+      address: 'http://127.0.0.1:8000/',
+      last_error: null,
+    });
+  });
+
+  test('is none without an address, and before the heart has told of it', () => {
+    expect([appStatus(undefined, app), appStatus('http://127.0.0.1/', undefined)]).toEqual([null, null]);
+  });
+});
+
+describe('advice', () => {
+  test('has its stretch in seconds, what it gains, and the set', () => {
+    const given = givenAdvice();
+    expect(adviceStatus(given)).toEqual({
+      at: given.atMs / 1000,
+      from: given.fromMs / 1000,
+      to: given.toMs / 1000,
+      limit_seconds: 5,
+      verdict: 'change',
+      sentence: given.sentence,
+      gain_ratio: 0.25,
+      backtest_error_ratio: 0.04,
+      parameters: prediction(0.75, 4.1, 0.8).parameters,
+    });
+  });
+
+  test('has no gain where it was declined, and none of what costs nothing', () => {
+    const declined = givenAdvice({ backtest: undefined, today: undefined, best: undefined });
+    expect(adviceStatus(declined)).toMatchObject({
+      gain_ratio: null,
+      backtest_error_ratio: null,
+      parameters: {},
+    });
+    expect(adviceStatus(givenAdvice({ today: undefined })).gain_ratio).toBeNull();
+    expect(adviceStatus(givenAdvice({ best: undefined })).gain_ratio).toBeNull();
+    expect(adviceStatus(givenAdvice({ today: prediction(0, 1, 0.6) })).gain_ratio).toBe(0);
+  });
+});
+
+test('steering has its changes, the last first', () => {
+  const first: Change = {
+    id: 1,
+    atMs: 5_500,
+    why: 'cheaper',
+    from: { cold_workers: 5 },
+    to: { cold_workers: 4 },
+    limits: {},
+    expected: {
+      costBefore: exactly(10),
+      costAfter: exactly(8),
+      p99Before: exactly(2),
+      p99After: exactly(3),
+      limitSeconds: 5,
+      backtestError: 0.04,
+    },
+    phase: 'over',
+    setMs: 6_000,
+    because: undefined,
+    came: undefined,
+    outcome: 'kept',
+    endedMs: 9_500,
+  };
+  const second: Change = { ...first, id: 2, phase: 'sending', outcome: undefined, endedMs: undefined };
+  const status = autotuneStatus({
+    holds: 'it is too early',
+    pausedUntilMs: 7_500,
+    wanted: {},
+    journal: [first, second],
+  });
+  expect(status).toMatchObject({
+    holds: 'it is too early',
+    paused_until: 7.5,
+    changes: [
+      { change: 2, outcome: null, ended_at: null, came: 'it is being sent' },
+      {
+        change: 1,
+        at: 5.5,
+        what: 'cold_workers 5 → 4',
+        why: 'cheaper',
+        expected: expect.stringContaining('10.00 → 8.00'),
+        came: 'it stayed',
+        outcome: 'kept',
+        ended_at: 9.5,
+      },
+    ],
+  });
+  expect(autotuneStatus({ holds: undefined, pausedUntilMs: undefined, wanted: {}, journal: [] })).toEqual({
+    holds: null,
+    paused_until: null,
+    changes: [],
+  });
+});
+
+describe('the fleet', () => {
+  const settings = { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour: 3 };
+
+  test('has what was measured of each endpoint, and its advice', () => {
+    const sample = sampleAt(4_500);
+    const seen = endpointView({
+      sample,
+      sampledAtMs: 4_500,
+      lastError: 'no answer',
+      stuckWorkers: 1,
+      failingWorkers: 2,
+      drift: [{ parameter: 'min_load', actual: 1, wanted: 2 }],
+    });
+    const status = fleetStatus(fleetView([seen, endpointView({ endpoint: 'other' })]), settings, (name) =>
+      name === 'chat' ? givenAdvice() : undefined,
+    );
+    expect(status).toMatchObject({
+      configured: true,
+      samples: true,
+      sample_interval_seconds: 15,
+      budget_per_hour: 3,
+      history: 'disk',
+      history_trouble: null,
+    });
+    expect(status.endpoints.map(({ advice }) => advice?.gain_ratio)).toEqual([0.25, undefined]);
+    expect(status.endpoints[0]).toMatchObject({
+      endpoint_group: 'chat',
+      endpoint_id: 31,
+      state: 'active',
+      last_sample_at: 4.5,
+      last_error: 'no answer',
+      ...sample.measures,
+      workers: sample.workers,
+      parameters: seen.parameters,
+      drift: seen.drift,
+      findings: [],
+      stuck_workers: 1,
+      failing_workers: 2,
+    });
+    expect(status.endpoints[0]).not.toHaveProperty('autotune');
+  });
+
+  test('has nothing where nothing was measured, and steering where there is some', () => {
+    const steering = { holds: undefined, pausedUntilMs: undefined, wanted: {}, journal: [] };
+    const status = fleetStatus(
+      fleetView([endpointView({ ...UNSEEN, steering })], { historyTrouble: 'disk full', samples: false }),
+      { ...settings, endpoints: [], budgetPerHour: undefined },
+    );
+    expect(status).toMatchObject({
+      configured: false,
+      samples: false,
+      budget_per_hour: null,
+      history_trouble: 'disk full',
+    });
+    expect(status.endpoints[0]).toMatchObject({
+      state: null,
+      last_sample_at: null,
+      last_error: null,
+      load: null,
+      load_average: null,
+      capacity_hot: null,
+      capacity_cold: null,
+      requests_working: null,
+      cost_per_hour: null,
+      workers: null,
+      autotune: { holds: null, paused_until: null, changes: [] },
+      advice: null,
+    });
+  });
+});

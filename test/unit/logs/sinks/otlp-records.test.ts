@@ -1,0 +1,61 @@
+import { SeverityNumber } from '@opentelemetry/api';
+import { expect, test } from 'vitest';
+import type { LogRecord } from '../../../../src/logs/record.ts';
+import { toOtlpRecords } from '../../../../src/logs/sinks/otlp-records.ts';
+import { StreamTimes } from '../../../../src/logs/sinks/otlp-times.ts';
+import { record } from '../../../support/log-records.ts';
+
+const times = new StreamTimes(() => Date.UTC(2025, 0, 1));
+const told = (...records: readonly LogRecord[]) => toOtlpRecords(records, times);
+
+test('a line has the time to the microsecond, its numbers, and the group as its resource', () => {
+  const time = '2025-01-01T00:00:09.123456Z';
+  const [one, two, other] = told(
+    { ...record(1, 'a line'), time },
+    { ...record(2), time: '2025-01-01T00:00:09.999999Z' },
+    { ...record(1), workergroup_id: 8 },
+  );
+  const hrTime = [Date.UTC(2025, 0, 1) / 1000 + 9, 123_456_000];
+  expect(one).toMatchObject({ hrTime, hrTimeObserved: hrTime, body: 'a line', droppedAttributesCount: 0 });
+  expect(one?.attributes).toEqual({ workergroup_id: 7, epoch: 1, seq: 1 });
+  expect(one?.instrumentationScope).toEqual({ name: 'pilotlight' });
+  expect(two?.hrTime).toEqual([hrTime[0], 999_999_000]);
+  expect(one?.resource.attributes).toEqual({
+    'service.name': 'pilotlight',
+    'service.instance.id': 'workergroup-7',
+  });
+  expect(two?.resource).toBe(one?.resource);
+  expect(other?.resource.attributes['service.instance.id']).toBe('workergroup-8');
+});
+
+test.each([
+  ['info', SeverityNumber.INFO, 'INFO'],
+  ['debug0', SeverityNumber.DEBUG, 'DEBUG'],
+  ['warn12', SeverityNumber.WARN, 'WARN'],
+  ['trace', SeverityNumber.TRACE, 'TRACE'],
+  ['stdout', undefined, undefined],
+  ['0info', undefined, undefined],
+  [undefined, undefined, undefined],
+])('level %s is severity %s', (level, severityNumber, severityText) => {
+  const [one] = told({ ...record(1), ...(level !== undefined && { level }) });
+  expect([one?.severityNumber, one?.severityText]).toEqual([severityNumber, severityText]);
+  expect(one?.attributes['level']).toBe(level);
+});
+
+test('a gap is a warning that says how much is missing', () => {
+  const { line: _, ...place } = { ...record(4), line: '' };
+  const [one] = told({ ...place, gap: { reason: 'overrun', lost_min: 3, lost_estimate: 50 } });
+  expect(one).toMatchObject({
+    body: 'gap in the log (overrun): at least 3 lines lost, about 50',
+    severityNumber: SeverityNumber.WARN,
+    severityText: 'WARN',
+  });
+  expect(one?.attributes).toEqual({
+    workergroup_id: 7,
+    epoch: 1,
+    seq: 4,
+    'gap.reason': 'overrun',
+    'gap.lost_min': 3,
+    'gap.lost_estimate': 50,
+  });
+});
