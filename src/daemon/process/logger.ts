@@ -8,6 +8,7 @@ import { pino, type DestinationStream, type Logger } from 'pino';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
 import type { LogLevel } from '../../config/types/log-levels.ts';
+import { openStderr } from '../../heartbeat/process/log/stderr.ts';
 
 export interface LoggerOptions {
   readonly level: LogLevel;
@@ -18,9 +19,6 @@ export interface LoggerOptions {
   readonly destination: DestinationStream & { readonly isTerminal?: boolean };
 }
 
-/** Most bytes that wait for a slow reader. */
-const BUFFER_BYTES = 1024 * 1024;
-
 export interface MessageDestination extends DestinationStream {
   /** Whether it is a terminal, which shows colours. */
   readonly isTerminal: boolean;
@@ -29,29 +27,15 @@ export interface MessageDestination extends DestinationStream {
 }
 
 /**
- * A descriptor that the heart has made non-blocking, as a destination: a write that blocks would hold a thread of
- * libuv's pool for ever.
+ * A descriptor that the heart has made non-blocking, as a destination. Not pino's own: one that has failed, as of a full
+ * disk, throws at each message from then on, and stays silent when there is room again.
  */
 export function messageDestination(fd: number): MessageDestination {
-  const stream = pino.destination({ fd, sync: false, maxLength: BUFFER_BYTES });
-  let written = Promise.resolve();
-  let allWritten: (() => void) | undefined;
-  stream.on('drain', () => {
-    allWritten?.();
-    allWritten = undefined;
-  });
+  const stderr = openStderr(fd);
   return {
     isTerminal: isatty(fd),
-    write(line) {
-      if (!allWritten) written = new Promise((resolve) => (allWritten = resolve));
-      stream.write(line);
-    },
-    async end(limitMs) {
-      let timer: NodeJS.Timeout | undefined;
-      await Promise.race([written, new Promise((resolve) => (timer = setTimeout(resolve, limitMs)))]);
-      clearTimeout(timer);
-      stream.destroy();
-    },
+    write: (line) => stderr.write(line),
+    end: (limitMs) => stderr.flush(limitMs),
   };
 }
 

@@ -71,7 +71,7 @@ export function align(window: LineWindow, tail: HashedLines, facts: TailFacts): 
 export function candidates(window: LineWindow, tail: HashedLines): number[] {
   const [taken, seen] = [window.hashes, tail.hashes];
   const agreedBefore = runLengths(taken, seen);
-  const first = tail.lines[0]?.replace(BROKEN_START, '');
+  const [first] = tail.lines;
   const lineTaken = lineReader(window);
   const found: number[] = [];
   for (let at = 1; at <= seen.length; at++) {
@@ -123,8 +123,9 @@ function zFunction(symbols: Float64Array): Int32Array {
   return z;
 }
 
-function isEndOf(cut: string | undefined, line: string | undefined): boolean {
-  return cut !== undefined && line !== undefined && line.endsWith(cut);
+/** Whether the first line of a tail may be that line, cut. */
+export function isEndOf(cut: string | undefined, line: string | undefined): boolean {
+  return cut !== undefined && line !== undefined && line.endsWith(cut.replace(BROKEN_START, ''));
 }
 
 function continues(at: number, tail: readonly string[], { pending, unended }: TailFacts): boolean {

@@ -19,7 +19,7 @@ export function overrun(stream: Stream, reading: Reading, seen: HashedLines): Ta
   const lost_estimate = Math.max(1, Math.round(reading.expected ?? 0) - seen.lines.length + 1);
   // Where the service ends its lines, a pending one was only a part of one, which is out of reach now.
   const parting = stream.endsLines || isNext ? undefined : partingLine(pending);
-  const fresh = linesFrom(seen, 1);
+  const fresh = linesFrom(seen, reading.text.isTopWhole === true ? 0 : 1);
   // One line is too little to go on from; but if it is the last one known, nothing was lost.
   const end = window.hashes.length - 1;
   const isLast =

@@ -8,7 +8,6 @@
 import type { Refusal } from './answer.ts';
 import { backoffMs } from '../../time/backoff.ts';
 import { isAwaited, restoredPending } from './last-line.ts';
-import { hashed } from './line-hash.ts';
 import { numberRecords, PLAIN } from './numbering.ts';
 import { answered, fittingTail, recoveringTail, type Bodies } from './poll/answer-size.ts';
 import type {
@@ -23,10 +22,10 @@ import type {
 import { pacedBy, pollAfter } from './poll/pacing.ts';
 import { pastAfter, readTexts, type Readings } from './poll/reading.ts';
 import { afterTooLarge } from './poll/too-large.ts';
+import { endsIn, hasAll, withWholeTop } from './poll/unsettled.ts';
 import { CLOSE_INTERVAL_MS, FIRST_PACE, MAX_TAIL, MIN_INTERVAL_MS, quietInterval } from './rate.ts';
 import type { Insufficient, Stream } from './stream.ts';
 import { readText } from './tail-text.ts';
-import { endWithin } from './view/stale.ts';
 
 export type {
   Beginning,
@@ -120,11 +119,14 @@ function quiet(state: GroupState, { now }: PollResult): Step {
 
 function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult, bodies: Bodies): Step {
   const texts = bodies.map(([level, body]) => [level, readText(body)] as const);
-  const poll: TextPoll = { tail: asked, now, roundTripMs, texts };
-  const state = answered(before, poll, bodies);
-  const recovering = recoveringTail(state, poll);
+  const answer: TextPoll = { tail: asked, now, roundTripMs, texts };
+  const state = answered(before, answer, bodies);
+  const recovering = recoveringTail(state, answer);
   // What a later one shows as well stands in it: by itself it would break with what was before.
-  const apart = (state.progress.unsettled ?? []).filter((one) => !hasAll(poll, one));
+  const { unsettled = [] } = state.progress;
+  const within = unsettled.filter((one) => hasAll(answer, one));
+  const poll = withWholeTop(answer, within);
+  const apart = unsettled.filter((one) => !within.includes(one));
   const told = withUnsettled(state, [...apart, poll]);
   const kept = asked < LEAST_SETTLED ? state : told;
   if (recovering > asked) return again(before, kept, recovering);
@@ -143,28 +145,6 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
 function again(before: GroupState, state: GroupState, tail: number): Step {
   const moved = state.begun && state.progress.unsettled !== before.progress.unsettled;
   return { state: { ...state, failures: 0 }, records: [], moved, next: { tail, delayMs: 0 } };
-}
-
-/** Whether a poll brought what another one did, whose first lines may be cut. */
-function hasAll({ texts }: TextPoll, other: TextPoll): boolean {
-  const later = new Map(texts);
-  return other.texts.every(([level, { lines }]) => {
-    const text = later.get(level);
-    return text !== undefined && asBlock(text.lines).includes(asBlock(lines.slice(1)));
-  });
-}
-
-/** Whether a poll brought the end of another one, and more behind it. First lines may be cut. */
-function endsIn({ texts }: TextPoll, newer: TextPoll): boolean {
-  const later = new Map(newer.texts);
-  return texts.every(([level, { lines }]) => {
-    const [one, other] = [later.get(level)?.lines ?? [], lines].map((text) => hashed(text.slice(1)).hashes);
-    return one !== undefined && other !== undefined && endWithin(one, other) !== undefined;
-  });
-}
-
-function asBlock(lines: readonly string[]): string {
-  return `\n${lines.map((line) => `${line}\n`).join('')}`;
 }
 
 function withUnsettled(
@@ -188,8 +168,12 @@ function settle(before: GroupState, until = Infinity): Step {
     const risks = left.map((one) => riskOf(readTexts(state, one, one.tail)));
     const least = Math.min(...risks);
     if (least > NO_RISK && left.every(({ now }) => now > until)) break;
-    const [kept] = left.splice(risks.indexOf(least), 1);
-    if (kept === undefined) break;
+    const first = left[risks.indexOf(least)];
+    if (first === undefined) break;
+    // Where all lose lines, the one that reaches further up loses fewer.
+    const higher = least === LOSS ? left.find((one) => one !== first && endsIn(one, first)) : undefined;
+    const kept = higher ?? first;
+    left = left.filter((one) => one !== kept);
     const poll = { ...kept, now: Math.max(kept.now, state.takenAt ?? -Infinity) };
     const isPassed = state.broughtAt !== undefined && kept.now <= state.broughtAt;
     const readings = readTexts(state, { ...poll, isPassed }, poll.tail);

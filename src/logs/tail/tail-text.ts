@@ -9,6 +9,8 @@ export interface TailText {
   readonly lines: readonly string[];
   /** The last line, when it has not ended and is not blank. */
   readonly unended?: string;
+  /** The first line is no part of one, though there may be more in front of it. */
+  readonly isTopWhole?: boolean;
 }
 
 export function readText(text: string): TailText {

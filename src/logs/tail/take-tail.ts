@@ -28,7 +28,10 @@ import { hasShrunk, isFull, standalone, textSize, type TailText } from './tail-t
 import { isFormerView } from './view/former.ts';
 import { endsAtTop, endsInPast, passedWithin } from './view/past.ts';
 import { explainedLines, judge, type Verdict } from './view/verdict.ts';
-import { emptyWindow, extendedBy, lineReader, nextPlace, rewrittenFrom } from './window.ts';
+import { lineReader, rewrittenFrom } from './window.ts';
+
+/** Of a tail, from its first line, which may be cut, to the window's last one: too few to join the two. */
+const WEAK_LINES = 3;
 
 /**
  * The first sight of a stream: everything that the service still has. Of a full tail the first line may be cut. It is
@@ -92,14 +95,15 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       const isNewDoubt = verdict.doubt > 0 && stream.doubted !== true;
       if (isNewDoubt && widerTellsMore)
         return { kind: 'insufficient', tail: Math.min(widest, 2 * tail), isNeeded: true };
+      if (verdict.doubt > 0 && full && at <= WEAK_LINES && pending === undefined)
+        return overrun(stream, reading, seen);
       const vanished = !full && verdict.older > 0;
       // However its lines repeat, another log would not have come to so many by now: the service gives no more.
       const isSameLog = text.lines.length > EVIDENT_LINES + 2 * (reading.expected ?? Infinity);
       const isCut = vanished && (doubt === 0 || isSameLog);
       const isDoubted = verdict.doubt > 0;
-      const isWeak = isDoubted && full && at <= EVIDENT_LINES;
       const taken = doubting(
-        continued(isWeak ? apart(stream, seen, at) : stream, reading, linesFrom(seen, at), isDoubted),
+        continued(stream, reading, linesFrom(seen, at), isDoubted),
         before,
         reading,
         doubt,
@@ -139,7 +143,9 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
     case 'broke': {
       const { past = [], isPassed = false } = reading;
       const whole = full ? seen.hashes.subarray(1) : seen.hashes;
-      if (endsInPast(past, window, whole) || endsAtTop(past, window, whole, isPassed)) {
+      // Nothing stands above the first lines of the log.
+      const isAbove = stream.whole !== true && endsAtTop(past, window, whole, isPassed);
+      if (isAbove || endsInPast(past, window, whole)) {
         const held = heldOnce(stream.held, now);
         if (!isOver(held, now)) return { kind: 'held', stream: { ...stream, held } };
       }
@@ -169,13 +175,6 @@ function isUncertain(verdict: Verdict, isMostlyNew: boolean): boolean {
 /** The log began anew with a text seen before this one, which is judged when it is seen again. */
 function resetTo(text: TailText, stream: Stream, reading: Reading): Taken {
   return reset(stream, { ...reading, text }, hashed(text.lines));
-}
-
-/** Too few lines join the window to the tail: what the log is known by from here on are the lines of the tail before `at`. */
-function apart({ whole: _, ...stream }: Stream, seen: HashedLines, at: number): Stream {
-  const { lines, hashes } = linesFrom(seen, 1);
-  const known = { lines: lines.slice(0, at - 1), hashes: hashes.subarray(0, at - 1) };
-  return { ...stream, window: extendedBy(emptyWindow(nextPlace(stream.window)), known) };
 }
 
 /** @param isDoubted More may have come between than the tail holds. */

@@ -108,6 +108,17 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['byte-limited', 'flaky'], seed: 511496 },
   { faults: ['stale', 'byte-limited'], seed: 510416 },
   { faults: ['slow-ended', 'restarted'], seed: 511173 },
+  { faults: ['stale', 'byte-limited'], seed: 520011 },
+  { faults: ['restarted', 'flaky'], seed: 520108 },
+  { faults: ['stale', 'byte-limited'], seed: 520139 },
+  { faults: ['merged', 'byte-limited'], seed: 520388 },
+  { faults: ['merged', 'flaky'], seed: 531587 },
+  { faults: ['byte-limited', 'flaky'], seed: 530151 },
+  { faults: ['byte-limited', 'flaky'], seed: 530455 },
+  { faults: ['stale', 'byte-limited'], seed: 530553 },
+  { faults: ['byte-limited', 'flaky'], seed: 530173 },
+  { faults: ['stale', 'byte-limited'], seed: 530065 },
+  { faults: ['byte-limited', 'joined'], seed: 530067 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

@@ -155,8 +155,8 @@ function hasAll(shown: readonly WrittenLine[], others: readonly WrittenLine[] = 
 }
 
 /**
- * The oldest line of each answer that was taken behind an overrun. It is known by what was delivered of it, of which the
- * last line may be a part of one.
+ * The oldest line of each answer that was taken behind an overrun. It is known by what was delivered of it, and of what
+ * continued it; the last line may be a part of one.
  */
 function afterOverruns(
   records: readonly LogRecord[],
@@ -172,8 +172,8 @@ function afterOverruns(
     const taken = seen.find((answer) =>
       answer.some(
         (_, from) =>
-          from + block.length < answer.length &&
-          block.every((line, index) => answer[from + index]?.text === line),
+          from < answer.length - 1 &&
+          block.every((line, index) => [line, undefined].includes(answer[from + index]?.text)),
       ),
     );
     return (taken ?? seen.at(-1) ?? []).slice(0, 1);

@@ -16,6 +16,7 @@ export interface Stderr {
 const STDERR = 2;
 /** Most characters that wait. */
 const CAPACITY = 256 * 1024;
+const LINE_END = 0x0a;
 /** A full pipe is tried again after this, ms. */
 const AGAIN_MS = 50;
 
@@ -24,6 +25,8 @@ export function openStderr(fd: number = nonBlocking(STDERR)): Stderr {
   let waiting = '';
   let underWay: Buffer | undefined;
   let dropped = 0;
+  /** What was written last is the beginning of a line, whose rest was dropped. */
+  let isTorn = false;
   let idle: (() => void)[] = [];
 
   function pump(): void {
@@ -32,13 +35,14 @@ export function openStderr(fd: number = nonBlocking(STDERR)): Stderr {
       for (const tell of idle.splice(0)) tell();
       return;
     }
-    underWay = Buffer.from(waiting);
+    underWay = Buffer.from(isTorn ? `\n${waiting}` : waiting);
     waiting = '';
     send(underWay);
   }
 
   function send(bytes: Buffer): void {
     write(fd, bytes, (error, written) => {
+      if (!error && written > 0) isTorn = bytes[written - 1] !== LINE_END;
       if (error?.code === 'EAGAIN') {
         setTimeout(() => send(bytes), AGAIN_MS).unref();
       } else if (!error && written < bytes.length) {

@@ -4,7 +4,7 @@
  * they do not both begin with the log, as far as the shorter of them reaches.
  */
 import { anchors, ENOUGH, uniqueInBoth, type Anchor } from './anchors.ts';
-import { diff, type Difference } from './diff.ts';
+import { diff } from './diff.ts';
 
 /** Lines. Past this the two are not the same log seen twice. */
 const MOST_DIFFERENCES = 400;
@@ -38,7 +38,7 @@ export function compare(
   const chain = withoutChance(anchors(known, seen));
   // Few anchors may be chance, where the lines repeat. With a few late lines all of the window stands at the top.
   const fromTop = mayBeWhole && chain.length < ENOUGH ? allFromTop(known, seen) : undefined;
-  if (fromTop) return { partners: fromTop.partners, first: 0, from: 0, anchors: 0 };
+  if (fromTop) return { partners: fromTop, first: 0, from: 0, anchors: 0 };
   const isWhole = mayBeWhole && !(chain[0] !== undefined && chain[0].known > chain[0].seen);
   const [first = isWhole ? TOP : undefined, last = first] = [chain[0], chain.at(-1)];
   if (first === undefined || last === undefined) return undefined;
@@ -69,13 +69,17 @@ export function compare(
   return { partners, first: isWhole ? 0 : first.known - lead.oneEnd, from, anchors: chain.length };
 }
 
-/** All of the window, where few lines differ, and one that neither has elsewhere says so too. */
-function allFromTop(known: Float64Array, seen: Float64Array): Difference | undefined {
-  const few = Math.min(MOST_DIFFERENCES, Math.floor(known.length / 4));
-  const found = diff(known, seen, few, 'either');
-  if (found?.oneEnd !== known.length) return undefined;
-  const single = uniqueInBoth(known, seen);
-  return single.some((anchor) => found.partners[anchor.seen] === anchor.known) ? found : undefined;
+/** All lines of the window, with few others among them, where one that neither has elsewhere says so too. */
+function allFromTop(known: Float64Array, seen: Float64Array): Int32Array | undefined {
+  const partners = new Int32Array(seen.length).fill(-1);
+  let at = -1;
+  for (const [index, hash] of known.entries()) {
+    at = seen.indexOf(hash, at + 1);
+    if (at < 0) return undefined;
+    partners[at] = index;
+  }
+  if (at + 1 - known.length > Math.max(ENOUGH, known.length / 4)) return undefined;
+  return uniqueInBoth(known, seen).some((one) => partners[one.seen] === one.known) ? partners : undefined;
 }
 
 /**

@@ -3,7 +3,7 @@
  * lags may show nothing else. It is not stored: a process that begins anew asks for the widest tail, and knows what the
  * window has.
  */
-import { EVIDENT_LINES, isEvident, runLengths } from '../align.ts';
+import { isEvident, runLengths } from '../align.ts';
 import { MAX_TAIL } from '../rate.ts';
 import type { LineWindow } from '../window.ts';
 import { endWithin } from './stale.ts';
@@ -23,6 +23,8 @@ interface Piece {
 export type Past = readonly Piece[];
 
 const REMEMBERED_MS = 60_000;
+/** At the edge of both, and nowhere else in either: chance seldom does that. */
+const FEW_LINES = 3;
 const MOST_LINES = 10 * MAX_TAIL;
 
 export function slidOut(past: Past, before: LineWindow, after: LineWindow, now: number): Past {
@@ -67,10 +69,11 @@ export function linesFollowed(past: Past, seen: Float64Array): number {
 export function endsAtTop(past: Past, window: LineWindow, seen: Float64Array, isPassed: boolean): boolean {
   const known = Float64Array.from([...stretches(past).open, ...window.hashes]);
   const lines = linesBefore(known.toReversed(), seen.toReversed());
-  if (lines < (isPassed ? 1 : EVIDENT_LINES)) return false;
+  const least = isPassed ? 1 : FEW_LINES;
+  if (lines < least) return false;
   const [once, onceSeen] = [linesOnce(known), linesOnce(seen)];
   const evidence = seen.slice(-lines).filter((hash) => once.has(hash) && onceSeen.has(hash));
-  return evidence.length >= (isPassed ? 1 : EVIDENT_LINES);
+  return evidence.length >= least;
 }
 
 /**
@@ -114,7 +117,11 @@ function linesBefore(known: Float64Array, seen: Float64Array): number {
 function stretches(past: Past): { readonly closed: readonly Float64Array[]; readonly open: Float64Array } {
   const closed: Float64Array[] = [];
   let open: number[] = [];
-  for (const { hashes, isFollowed } of past) {
+  for (const { hashes, isFollowed, isPassed } of past) {
+    if (isPassed === true) {
+      closed.push(hashes);
+      continue;
+    }
     for (const hash of hashes) open.push(hash);
     if (isFollowed) continue;
     closed.push(Float64Array.from(open));

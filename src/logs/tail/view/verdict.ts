@@ -3,9 +3,17 @@
  * began anew, or more came than a tail holds. Between the two there is the inconsistent view, of a service that
  * answers from several backends, or that puts late lines where they belong. README.md has the pictures.
  */
-import { align, beginsWith, EVIDENT_LINES, isEvident, type Alignment, type TailFacts } from '../align.ts';
+import {
+  align,
+  beginsWith,
+  EVIDENT_LINES,
+  isEndOf,
+  isEvident,
+  type Alignment,
+  type TailFacts,
+} from '../align.ts';
 import { isOnlyOne, type HashedLines } from '../line-hash.ts';
-import type { LineWindow } from '../window.ts';
+import { lineReader, type LineWindow } from '../window.ts';
 import { compare } from './comparison.ts';
 import { mergeViews } from './merge.ts';
 import { endWithin } from './stale.ts';
@@ -148,12 +156,13 @@ interface Explained {
 
 /** @param isLost No line of the tail follows the window. */
 function judgeDifference(
-  { hashes }: LineWindow,
+  window: LineWindow,
   tail: HashedLines,
-  { full, shrunk, whole, settled }: ViewFacts,
+  { full, shrunk, whole, settled, expected }: ViewFacts,
   isWhole: boolean,
   isLost: boolean,
 ): Explained | undefined {
+  const { hashes } = window;
   const comparison = compare(hashes, tail.hashes, isWhole);
   if (comparison === undefined) return undefined;
   const { partners, first } = comparison;
@@ -163,9 +172,10 @@ function judgeDifference(
   const left = last + 1;
   const hasAll = isWhole && left === known && left === hashes.length;
   const evidence = Float64Array.from(matched, (index) => hashes[index] ?? 0);
-  // The first line of a full tail may be cut: where it is not known, it is not new either. If it is whole, and equals one
+  // The first line of a full tail, or of one that ends a known one, may be cut: where it is not known, it is not new either. If it is whole, and equals one
   // that is known, it may be that one, and a line that was taken for it new.
-  const isCut = full && partners[0] === -1;
+  const isCut =
+    partners[0] === -1 && (full || isEndOf(tail.lines[0], lineReader(window)((partners[1] ?? 0) - 1)));
   const from = Math.max(comparison.from, isCut ? 1 : 0);
   const doubtAtTop = isCut && comparison.from === 0 && hashes.includes(tail.hashes[0] ?? Number.NaN) ? 1 : 0;
   const merge = mergeViews(hashes, tail.hashes, comparison, from);
@@ -180,7 +190,8 @@ function judgeDifference(
   // alignment knows that too, but for a late line in the place of the first one, which may be cut.
   const isJoin =
     full && left === hashes.length && isOnlyOne(hashes, left - 1) && isOnlyOne(tail.hashes, seenLast);
-  const isTop = isJoin && known + inserted >= seenLast && missing + inserted < known;
+  const isReached = expected <= tail.lines.length;
+  const isTop = isJoin && isReached && known + inserted >= seenLast && missing + inserted < known;
   const evident = isEvident(evidence, 0, known) || isSequence || isTop;
   // Of all of a log that has nothing new, no line is evidence enough: another log would soon say something else.
   // But few lines from amid a long one are more likely those that another begins with.

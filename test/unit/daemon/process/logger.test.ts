@@ -10,6 +10,7 @@ import {
   messageDestination,
   type LoggerOptions,
 } from '../../../../src/daemon/process/logger.ts';
+import { canMount, smallDisk } from '../../../support/small-disk.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 class Known extends PilotlightError {
@@ -103,6 +104,20 @@ describe('where messages go', () => {
     const destination = messageDestination(openSync(join(folder.path, 'stderr'), 'w'));
     await destination.end(30_000);
     expect(destination.isTerminal).toBe(false);
+  });
+
+  test.runIf(canMount)('that is a full disk is heard of again when it has room', async () => {
+    using disk = smallDisk(64);
+    const path = join(disk.path, 'stderr');
+    const destination = messageDestination(openSync(path, 'a'));
+    const { logger } = await logging({ destination });
+    disk.fill();
+    for (let number = 0; number < 1_000; number += 1) logger.warn('x'.repeat(1_000));
+    await destination.end(1_000);
+    disk.free();
+    logger.info('after');
+    await destination.end(30_000);
+    expect(readFileSync(path, 'utf8')).toMatch(/"dropped":\d+.*\n.*"msg":"after"\}\n$/);
   });
 
   test('is not waited for for ever, where nobody reads', async () => {

@@ -50,3 +50,11 @@ test('a log that began anew with lines from amid the one before, and says no mor
   expect(polls.lines).toEqual([...lines, ...lines.slice(200, 230)]);
   expect(polls.gaps).toMatchObject([{ reason: 'reset' }]);
 });
+
+test('the first line of an answer that is cut to so many bytes is none that came late', () => {
+  const polls = new LogPolls();
+  const lines = numbered(150);
+  polls.poll(answer(lines));
+  polls.poll(answer(['ne 59', ...lines.slice(60).toSpliced(-3, 0, 'late'), 'next']));
+  expect(polls.lines).toEqual([...lines, 'late', 'next']);
+});

@@ -3,6 +3,8 @@ import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openStderr } from '../../../../../src/heartbeat/process/log/stderr.ts';
+import { describeWith } from '../../../../support/optional.ts';
+import { canMount, smallDisk } from '../../../../support/small-disk.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
@@ -88,4 +90,28 @@ test('what could not be written is counted too, and the next line is written', a
   stderr.write('next\n');
   await stderr.flush(LONG_MS);
   expect(taken(next)).toMatch(/^\{"level":"warn",.*"dropped":1,.*\}\nnext\n$/);
+});
+
+describeWith(
+  'mount',
+  canMount,
+  'the rights to mount',
+)('a full disk', () => {
+  test('takes the next line when it has room again, on a line of its own', async () => {
+    using disk = smallDisk(64);
+    path = join(disk.path, 'stderr');
+    const stderr = openStderr(opened('a'));
+    stderr.write(`${'x'.repeat(2_000)}\n`);
+    await stderr.flush(LONG_MS);
+    disk.fill();
+    stderr.write(`${'y'.repeat(5_000)}\n`);
+    await stderr.flush(LONG_MS);
+    disk.free();
+    stderr.write('after\n');
+    await stderr.flush(LONG_MS);
+    const [whole, torn, said = '', ...rest] = readFileSync(path, 'utf8').split('\n');
+    expect([whole, torn]).toEqual(['x'.repeat(2_000), 'y'.repeat(4_096 - 2_001)]);
+    expect(JSON.parse(said)).toMatchObject({ level: 'warn', dropped: 1 });
+    expect(rest).toEqual(['after', '']);
+  });
 });

@@ -1,0 +1,41 @@
+/** Answers that told too little by themselves, beside one that came later. */
+import { hashed } from '../line-hash.ts';
+import { endWithin } from '../view/stale.ts';
+import type { TextPoll } from './group-state.ts';
+
+/** Whether a poll brought what another one did, whose first lines may be cut. */
+export function hasAll({ texts }: TextPoll, other: TextPoll): boolean {
+  const later = new Map(texts);
+  return other.texts.every(([level, { lines }]) => {
+    const text = later.get(level);
+    return text !== undefined && asBlock(text.lines).includes(asBlock(lines.slice(1)));
+  });
+}
+
+/** Whether a poll brought the end of another one, and more behind it. First lines may be cut. */
+export function endsIn({ texts }: TextPoll, newer: TextPoll): boolean {
+  const later = new Map(newer.texts);
+  return texts.every(([level, { lines }]) => {
+    const [one, other] = [later.get(level)?.lines ?? [], lines].map((text) => hashed(text.slice(1)).hashes);
+    return one !== undefined && other !== undefined && endWithin(one, other) !== undefined;
+  });
+}
+
+function asBlock(lines: readonly string[]): string {
+  return `\n${lines.map((line) => `${line}\n`).join('')}`;
+}
+
+/** A poll whose first lines, where others had lines in front of them, are known not to be cut. */
+export function withWholeTop(poll: TextPoll, others: readonly TextPoll[]): TextPoll {
+  const texts = poll.texts.map(([level, text]) => {
+    const [first, second] = text.lines;
+    const isTopWhole = others.some(({ texts: known }) => {
+      const { lines = [], isTopWhole: isWhole = false } = new Map(known).get(level) ?? {};
+      return lines.some(
+        (line, index) => (isWhole || index > 0) && line === first && lines[index + 1] === second,
+      );
+    });
+    return [level, isTopWhole ? { ...text, isTopWhole } : text] as const;
+  });
+  return { ...poll, texts };
+}
