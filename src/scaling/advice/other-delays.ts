@@ -36,7 +36,7 @@ export interface OtherDelays {
   readonly errorWith: (settings: PlanSettings) => number;
 }
 
-/** @returns whether others fit as well, with which a set costs something else, or the advised one saves nothing */
+/** @returns whether others fit as well, with which a set costs something else, or the advised one saves too little */
 export function turnsOnDelays({ sets, source, given, error, errorWith }: OtherDelays): boolean {
   const { settings } = source;
   const others = FAR.map((factors) => farther(settings, given, factors)).filter(
@@ -44,13 +44,17 @@ export function turnsOnDelays({ sets, source, given, error, errorWith }: OtherDe
       other.scaleDownSeconds !== settings.scaleDownSeconds ||
       other.loadWindowSeconds !== settings.loadWindowSeconds,
   );
-  const fitting = others.filter((other) => errorWith(other) <= error + AS_WELL);
+  const fitting = others
+    .map((other) => ({ other, off: errorWith(other) }))
+    .filter(({ off }) => off <= error + AS_WELL);
   if (fitting.length === 0) return false;
   const taken = costsOf(sets, source);
   const isGain = leastGain(taken) >= LEAST_GAIN;
-  return fitting.some((other) => {
+  return fitting.some(({ other, off }) => {
     const costs = costsOf(sets, { ...source, settings: other });
-    return (isGain && leastGain(costs) < LEAST_GAIN) || areOther(costs, taken);
+    // What fits better is more likely than what is assumed, and what it saves has to be worth a change too.
+    const least = off < error - AS_WELL ? LEAST_GAIN : 0;
+    return (isGain && leastGain(costs) < least) || areOther(costs, taken);
   });
 }
 

@@ -1,4 +1,8 @@
-/** The second look of a search: what is near the best set, in ever smaller steps, along one axis and along two at once. */
+/**
+ * The second look of a search: what is near the best set, in ever smaller steps, along one axis and along two at once; at
+ * first also what is far from it along one axis, with a step of min_load. Where the limit is no hindrance, costs have
+ * several valleys: a few more workers in reserve, which save starts, may be worth less min_load, and some of them nothing.
+ */
 import type { Race } from './race.ts';
 import {
   keyOf,
@@ -38,20 +42,26 @@ export async function tryNeighbours(
   }
 }
 
-/** All that are one step away on one axis or on two. */
+/** All that are one step away on one axis or on two; of places also all along each axis. */
 export function neighboursOf(point: SearchPoint, space: SearchSpace, stride: Stride): SearchPoint[] {
-  const moves = SEARCH_AXES.flatMap((axis) =>
-    valuesBeside(point[axis], space[axis], axis, stride).map((value) => ({ axis, value })),
-  );
+  const movesTo = (values: (axis: SearchAxis) => readonly number[]) =>
+    SEARCH_AXES.flatMap((axis) => values(axis).map((value) => ({ axis, value })));
+  const beside = movesTo((axis) => valuesBeside(point[axis], space[axis], axis, stride));
+  const along = stride === 'places' ? movesTo((axis) => space[axis]) : [];
   const found = new Map<string, SearchPoint>();
   const centre = at(point, []);
-  for (const one of moves) {
-    for (const other of moves) {
-      if (one.axis === other.axis && one !== other) continue;
-      const neighbour = at(point, [one, other]);
-      found.set(keyOf(neighbour), neighbour);
+  const add = (moves: readonly Move[], others: readonly Move[]) => {
+    for (const one of moves) {
+      for (const other of [one, ...others]) {
+        if (one.axis === other.axis && one !== other) continue;
+        const neighbour = at(point, [one, other]);
+        found.set(keyOf(neighbour), neighbour);
+      }
     }
-  }
+  };
+  add(beside, beside);
+  const ofLoad = beside.filter(({ axis }) => axis === 'min_load');
+  add(along, ofLoad);
   found.delete(keyOf(centre));
   return [...found.values()];
 }

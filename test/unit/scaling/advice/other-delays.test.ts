@@ -46,12 +46,27 @@ test('it does not where others fit worse, or change nothing, or where somebody h
   expect(asked(bursts, 0.01, { scaleDownSeconds: 60, loadWindowSeconds: 60 })).toBe(false);
 });
 
-test('it does where what is cheaper is so only while workers are stopped at once, though neither costs much else', () => {
-  const hot = (min_load: number) => ({ ...SET, max_workers: 10, cold_mult: 1, min_load });
+const hot = (min_load: number, target_util = 0.9) => ({
+  ...SET,
+  max_workers: 24,
+  cold_mult: 1,
+  min_load,
+  target_util,
+});
+const higher = (most: number) => (index: number) => (index % 80 < 8 ? most : 20);
+
+test('it does where what is cheaper is dearer while workers are stopped late, though neither costs much else', () => {
+  // Twenty are hot all the time, or eighteen, and three more for as long as a burst keeps them.
+  const sets = [hot(1800), hot(1440, 0.8)] as const;
+  expect(asked(higher(1680), 0.04, {}, sets)).toBe(true);
+  expect(asked(higher(1680), 0.06, {}, sets)).toBe(false);
+});
+
+test('where others fit better, what they save has to be worth a change too', () => {
   // Seven are hot all the time, or six, and the seventh for as long as a burst keeps it.
-  const higher = (index: number) => (index % 80 < 8 ? 600 : 20);
-  expect(asked(higher, 0.04, {}, [hot(600), hot(510)])).toBe(true);
-  expect(asked(higher, 0.06, {}, [hot(600), hot(510)])).toBe(false);
+  const sets = [hot(600), hot(510)] as const;
+  expect(asked(higher(600), 0.005, {}, sets)).toBe(true);
+  expect(asked(higher(600), 0.04, {}, sets)).toBe(false);
   // Where nothing is saved, nothing can be lost.
-  expect(asked(higher, 0.04, {}, [hot(600), hot(600)])).toBe(false);
+  expect(asked(higher(600), 0.005, {}, [hot(600), hot(600)])).toBe(false);
 });
