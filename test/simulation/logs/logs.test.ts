@@ -119,6 +119,10 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['byte-limited', 'flaky'], seed: 530173 },
   { faults: ['stale', 'byte-limited'], seed: 530065 },
   { faults: ['byte-limited', 'joined'], seed: 530067 },
+  { faults: ['restarted', 'flaky'], seed: 540070 },
+  { faults: ['restarted', 'flaky'], seed: 540509 },
+  { faults: ['stale', 'byte-limited'], seed: 541421 },
+  { faults: ['stale', 'byte-limited'], seed: 540985 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

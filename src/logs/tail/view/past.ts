@@ -24,7 +24,7 @@ export type Past = readonly Piece[];
 
 const REMEMBERED_MS = 60_000;
 /** At the edge of both, and nowhere else in either: chance seldom does that. */
-const FEW_LINES = 3;
+const FEW_LINES = 2;
 const MOST_LINES = 10 * MAX_TAIL;
 
 export function slidOut(past: Past, before: LineWindow, after: LineWindow, now: number): Past {
