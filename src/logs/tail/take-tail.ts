@@ -115,8 +115,10 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
     }
     case 'merged': {
       const begun = stream.held?.other;
-      // It goes on from a log that may have begun since, and lacks too much of the one known: so that one did begin.
-      if (!full && verdict.missing >= EVIDENT_LINES && begun !== undefined && isOneLog(begun, text))
+      // It goes on from a log that may have begun since, and lacks too much of the one known, or has more among it than
+      // there is of it: so that one did begin.
+      const isUnlike = verdict.missing >= EVIDENT_LINES || verdict.inserted > window.hashes.length;
+      if (!full && isUnlike && begun !== undefined && isOneLog(begun, text))
         return reset(stream, reading, seen);
       const lateDepth = seen.lines.length - (verdict.fresh[0] ?? seen.lines.length);
       const taken = { ...merged(stream, reading, seen, verdict), lateDepth };

@@ -62,6 +62,8 @@ export type Verdict =
       readonly gone: number;
       /** Lines of the window that the tail has not, though it has some that follow them: a backend that lags. */
       readonly missing: number;
+      /** How many of the new lines have known ones behind them. */
+      readonly inserted: number;
       /** Lines of the window that are older than the tail. */
       readonly older: number;
       /** The window's lines from here on are to be replaced … */
@@ -205,8 +207,6 @@ function judgeDifference(
 
   const differences = fresh.length + missing;
   // Chance finds some lines of any log in any other; of the same log, most are found, or the end of both is one.
-  // Of a few lines, those that another log has as well, among more that are its own.
-  if (hasAll && known < FEW && inserted > known) return undefined;
   const isRepeat = comparison.anchors <= 1 && !isOnlyOne(hashes, last);
   const differs = (isRepeat ? 4 : 2) * (inserted + missing);
   if (!hasAll && differs > known && !(missing === 0 && endsAlike(hashes, tail.hashes))) return undefined;
@@ -232,7 +232,7 @@ function judgeDifference(
     differences,
     verdict: isAppended
       ? { kind: 'appended', at: seenLast + 1, doubt, older: first }
-      : { kind: 'merged', ...merge, doubt, older: first },
+      : { kind: 'merged', ...merge, doubt, inserted, older: first },
   };
 }
 
