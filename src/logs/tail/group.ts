@@ -170,8 +170,8 @@ function settle(before: GroupState, until = Infinity): Step {
     if (least > NO_RISK && left.every(({ now }) => now > until)) break;
     const first = left[risks.indexOf(least)];
     if (first === undefined) break;
-    // Where all lose lines, the one that reaches further up loses fewer.
-    const higher = least === LOSS ? left.find((one) => one !== first && endsIn(one, first)) : undefined;
+    // Where all may lose lines, the one that reaches further up loses fewer.
+    const higher = least > NO_RISK ? left.find((one) => one !== first && endsIn(one, first)) : undefined;
     const kept = higher ?? first;
     left = left.filter((one) => one !== kept);
     const poll = { ...kept, now: Math.max(kept.now, state.takenAt ?? -Infinity) };

@@ -123,6 +123,8 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['restarted', 'flaky'], seed: 540509 },
   { faults: ['stale', 'byte-limited'], seed: 541421 },
   { faults: ['stale', 'byte-limited'], seed: 540985 },
+  { faults: ['byte-limited', 'flaky'], seed: 560746 },
+  { faults: ['flaky'], seed: 561557 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

@@ -193,7 +193,8 @@ function judgeDifference(
   const isJoin =
     full && left === hashes.length && isOnlyOne(hashes, left - 1) && isOnlyOne(tail.hashes, seenLast);
   const isReached = expected <= tail.lines.length;
-  const isTop = isJoin && isReached && known + inserted >= seenLast && missing + inserted < known;
+  const isTop =
+    isJoin && isReached && known > 1 && known + inserted >= seenLast && missing + inserted < known;
   const evident = isEvident(evidence, 0, known) || isSequence || isTop;
   // Of all of a log that has nothing new, no line is evidence enough: another log would soon say something else.
   // But few lines from amid a long one are more likely those that another begins with.
