@@ -114,7 +114,7 @@ export class ProgressStore {
 function isProgress(stored: unknown): stored is StoredProgress {
   if (!isRecord(stored) || !isRecord(stored['streams'])) return false;
   const { epoch, seq, time = 0, ceiling = 0, linesPerSecond = 0, streams } = stored;
-  const { bytesPerLine, sizeLimit = {}, unsettled = [] } = stored;
+  const { bytesPerLine, sizeLimit = {}, unsettled = [], passed = {} } = stored;
   const numbers = [time, linesPerSecond, bytesPerLine ?? 0];
   return (
     [epoch, seq, ceiling].every(isCount) &&
@@ -122,6 +122,8 @@ function isProgress(stored: unknown): stored is StoredProgress {
     isFlat(sizeLimit) &&
     Array.isArray(unsettled) &&
     unsettled.every(isPoll) &&
+    isRecord(passed) &&
+    Object.values(passed).every((pieces) => Array.isArray(pieces) && pieces.every(isPiece)) &&
     Object.values(streams as object).every(isStream)
   );
 }
@@ -136,6 +138,11 @@ function isPoll(poll: unknown): boolean {
     typeof roundTripMs === 'number' &&
     texts.every((text) => Array.isArray(text) && isText(text[1]))
   );
+}
+
+function isPiece(piece: unknown): boolean {
+  if (!isRecord(piece) || !Array.isArray(piece['hashes'])) return false;
+  return [piece['at'], ...piece['hashes']].every((number) => typeof number === 'number');
 }
 
 function isText(text: unknown): boolean {

@@ -26,6 +26,7 @@ import { endsIn, hasAll, withWholeTop } from './poll/unsettled.ts';
 import { CLOSE_INTERVAL_MS, FIRST_PACE, MAX_TAIL, MIN_INTERVAL_MS, quietInterval } from './rate.ts';
 import type { Insufficient, Stream } from './stream.ts';
 import { readText } from './tail-text.ts';
+import { restoredPast, storedPieces } from './view/past.ts';
 
 export type {
   Beginning,
@@ -58,10 +59,25 @@ export function beginGroup({ workergroupId, start, progress, epochAfterLoss }: B
     // What an older version did not store begins as if nothing were known.
     progress: progress === undefined ? fresh : { ...fresh, ...progress, streams: restored(progress.streams) },
     begun: progress !== undefined,
+    ...(progress?.passed && { past: mapValues(progress.passed, restoredPast) }),
     forgotten: progress === undefined && epochAfterLoss !== undefined,
     pace: FIRST_PACE,
     failures: 0,
   };
+}
+
+/** By level; undefined where there is none. */
+function passedOf(past: NonNullable<GroupState['past']>, now: number): GroupProgress['passed'] {
+  const stored = mapValues(past, (one) => storedPieces(one, now));
+  const passed = Object.entries(stored).filter(([, pieces]) => pieces.length > 0);
+  return passed.length === 0 ? undefined : Object.fromEntries(passed);
+}
+
+function mapValues<From, To>(
+  record: Readonly<Record<string, From>>,
+  change: (value: From) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 }
 
 export function advance(state: GroupState, result: PollResult): Step {
@@ -220,6 +236,7 @@ function take(state: GroupState, poll: TextPoll, readings: Readings): Step {
   const waiting = stale || Object.values(streams).some(isAwaited);
   const { pace, linesPerSecond, ceiling } = pacedBy(state, taken, poll, waiting);
   const { records } = numbered;
+  const past = pastAfter(state, taken, now);
   const moved =
     records.length > 0 ||
     known.unsettled !== undefined ||
@@ -235,10 +252,11 @@ function take(state: GroupState, poll: TextPoll, readings: Readings): Step {
       linesPerSecond: rate,
       streams,
       unsettled: undefined,
+      passed: passedOf(past, now),
     },
     begun: true,
     forgotten: false,
-    past: pastAfter(state, taken, now),
+    past,
     pace,
     takenAt: now,
     ...(taken.some(([, { lines }]) => lines.length > 0) && { broughtAt: now }),

@@ -125,6 +125,8 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['stale', 'byte-limited'], seed: 540985 },
   { faults: ['byte-limited', 'flaky'], seed: 560746 },
   { faults: ['flaky'], seed: 561557 },
+  { faults: ['stale', 'byte-limited'], seed: 552099 },
+  { faults: ['stale', 'byte-limited'], seed: 562939 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

@@ -6,7 +6,7 @@ import type { LogRecord } from '../../record.ts';
 import type { SizeLimit } from '../size-limit.ts';
 import type { Stream } from '../stream.ts';
 import type { TailText } from '../tail-text.ts';
-import type { Past } from '../view/past.ts';
+import type { Past, StoredPiece } from '../view/past.ts';
 
 /** all: everything that the service still has when the group is first seen. end: only what comes after. */
 export type LogStart = 'all' | 'end';
@@ -25,6 +25,8 @@ export interface GroupProgress extends RecordNumbers {
   readonly streams: Readonly<Record<string, Stream>>;
   /** That told too little, oldest first, while more is asked for. Where more does not come they are what there is. */
   readonly unsettled?: readonly TextPoll[] | undefined;
+  /** By level: lines that were delivered beside the window lately. */
+  readonly passed?: Readonly<Record<string, readonly StoredPiece[]>> | undefined;
 }
 
 /** By level. */

@@ -1,7 +1,7 @@
 /**
  * What slid out of the window within the last minute, and what was delivered beside it. Of a fast log a backend that
- * lags may show nothing else. It is not stored: a process that begins anew asks for the widest tail, and knows what the
- * window has.
+ * lags may show nothing else. The former is not stored: a process that begins anew asks for the widest tail, and knows what
+ * the window has.
  */
 import { isEvident, runLengths } from '../align.ts';
 import { MAX_TAIL } from '../rate.ts';
@@ -35,6 +35,28 @@ export function slidOut(past: Past, before: LineWindow, after: LineWindow, now: 
 /** With lines that were delivered, and from which the log was not gone on from. */
 export function withPassed(past: Past, hashes: Float64Array, now: number): Past {
   return withPiece(past, { at: now, hashes, isFollowed: false, isPassed: true });
+}
+
+/** What passed, as it is stored: of a process that ends just then, the next one gets it again. */
+export interface StoredPiece {
+  readonly at: number;
+  readonly hashes: readonly number[];
+}
+
+const MOST_STORED = 2;
+
+export function storedPieces(past: Past, now: number): readonly StoredPiece[] {
+  const passed = past.filter(({ at, isPassed }) => isPassed === true && now - at <= REMEMBERED_MS);
+  return passed.slice(-MOST_STORED).map(({ at, hashes }) => ({ at, hashes: [...hashes] }));
+}
+
+export function restoredPast(pieces: readonly StoredPiece[]): Past {
+  return pieces.map(({ at, hashes }) => ({
+    at,
+    hashes: Float64Array.from(hashes),
+    isFollowed: false,
+    isPassed: true,
+  }));
 }
 
 /** Whether the tail, of which these lines are whole, ends within the past. */
