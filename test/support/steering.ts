@@ -4,7 +4,7 @@ import type { Advice, AdvisedSet, Estimate } from '../../src/scaling/advice/advi
 import type { Bounds } from '../../src/scaling/autotune/bounds.ts';
 import type { Seen } from '../../src/scaling/autotune/decide.ts';
 import { HOUR_MS, type Minute } from '../../src/scaling/autotune/evidence.ts';
-import type { Numbers, Some } from '../../src/scaling/autotune/state.ts';
+import type { Change, Numbers, Some } from '../../src/scaling/autotune/state.ts';
 
 export const MINUTE_MS = 60_000;
 /** A moment long after a start, at the beginning of a minute. */
@@ -20,6 +20,33 @@ export function setOf(some: Some = {}): AdvisedSet {
 
 export function exactly(mean: number): Estimate {
   return { mean, low: mean, high: mean };
+}
+
+/** One cold worker fewer, in its first hour, but for what is given. */
+export function changeOf(given: Partial<Change> = {}): Change {
+  return {
+    id: 1,
+    atMs: 0,
+    why: 'cheaper',
+    from: { cold_workers: 5 },
+    to: { cold_workers: 4 },
+    limits: {},
+    expected: {
+      costBefore: exactly(10),
+      costAfter: exactly(8),
+      p99Before: exactly(2),
+      p99After: exactly(3),
+      limitSeconds: 5,
+      backtestError: 0.04,
+    },
+    phase: 'watching',
+    setMs: 0,
+    because: undefined,
+    came: undefined,
+    outcome: undefined,
+    endedMs: undefined,
+    ...given,
+  };
 }
 
 export interface AdvisedChange {

@@ -1,18 +1,12 @@
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../../../src/config/load.ts';
 import type { Settings } from '../../../../src/config/options/options.ts';
 import { createReplicatedLogs } from '../../../../src/daemon/replicas/replicated-logs.ts';
 import type { SharedSpool } from '../../../../src/daemon/replicas/shared-spool.ts';
 import type { LogFollowing } from '../../../../src/daemon/services/log-following.ts';
+import { settingsOf } from '../../../support/settings.ts';
 
 function settings(groups: string): Settings {
-  const loaded = loadConfig({
-    PILOTLIGHT_API_KEY: 'a-key',
-    PILOTLIGHT_BASE_URL: 'https://service.example',
-    PILOTLIGHT_WORKER_GROUPS: groups,
-  });
-  if (!loaded.settings) throw new Error('the configuration is invalid');
-  return loaded.settings;
+  return settingsOf({ PILOTLIGHT_WORKER_GROUPS: groups });
 }
 
 function replicated() {

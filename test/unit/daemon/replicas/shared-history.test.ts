@@ -7,10 +7,10 @@ import { rowOf, stretched, type StepRow } from '../../../../src/fleet/history/fo
 import { STARTS_KEPT, type StartRecord, type Write } from '../../../../src/fleet/history/store.ts';
 import { KEPT_MS } from '../../../../src/fleet/history/tiers.ts';
 import type { WorkerLife } from '../../../../src/fleet/workers/lives.ts';
-import { NEVER_STEERED, type Change } from '../../../../src/scaling/autotune/state.ts';
+import { NEVER_STEERED } from '../../../../src/scaling/autotune/state.ts';
 import { MemoryRedis } from '../../../support/memory-redis.ts';
 import { sampleAt } from '../../../support/recorded-fleet.ts';
-import { exactly } from '../../../support/steering.ts';
+import { changeOf } from '../../../support/steering.ts';
 
 const KEYS = new SharedKeys('pilotlight', 'test');
 const HOUR = 3_600_000;
@@ -159,28 +159,7 @@ describe('rows', () => {
 });
 
 test('of steering the last change is its state, and each one in the journal', async () => {
-  const change = (id: number): Change => ({
-    id,
-    atMs: NOW,
-    why: 'cheaper',
-    from: { cold_workers: 5 },
-    to: { cold_workers: 4 },
-    limits: {},
-    expected: {
-      costBefore: exactly(10),
-      costAfter: exactly(8),
-      p99Before: exactly(2),
-      p99After: exactly(3),
-      limitSeconds: 5,
-      backtestError: 0.04,
-    },
-    phase: 'watching',
-    setMs: NOW,
-    because: undefined,
-    came: undefined,
-    outcome: undefined,
-    endedMs: undefined,
-  });
+  const change = (id: number) => changeOf({ id, atMs: NOW, setMs: NOW });
   await put({ steering: { label: 'chat', state: NEVER_STEERED } });
   expect(await own.journal('chat', 5)).toEqual([]);
   for (const id of [10, 2, 1502])

@@ -2,9 +2,8 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { fleetNoticesTo } from '../../../../src/daemon/services/fleet-notices.ts';
 import type { FleetNotice } from '../../../../src/fleet/notices.ts';
-import type { Change } from '../../../../src/scaling/autotune/state.ts';
 import { NewerFile } from '../../../../src/storage/database-file.ts';
-import { exactly } from '../../../support/steering.ts';
+import { changeOf } from '../../../support/steering.ts';
 
 function lineOf(notice: FleetNotice): Record<string, unknown> {
   const lines: Record<string, unknown>[] = [];
@@ -23,28 +22,7 @@ const names = Array.from({ length: 25 }, (_, index) => `endpoint ${index}`);
 const shown = names.slice(0, 20);
 const error = new Error('no answer');
 const err = expect.objectContaining({ message: 'no answer' });
-const change: Change = {
-  id: 4,
-  atMs: 0,
-  why: 'cheaper',
-  from: { cold_workers: 5 },
-  to: { cold_workers: 4 },
-  limits: {},
-  expected: {
-    costBefore: exactly(10),
-    costAfter: exactly(8),
-    p99Before: exactly(2),
-    p99After: exactly(3),
-    limitSeconds: 5,
-    backtestError: 0.04,
-  },
-  phase: 'watching',
-  setMs: 0,
-  because: undefined,
-  came: undefined,
-  outcome: undefined,
-  endedMs: undefined,
-};
+const change = changeOf({ id: 4 });
 const story = {
   endpoint: 'chat',
   change: 4,

@@ -1,9 +1,8 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { loadConfig } from '../../../../src/config/load.ts';
-import type { Settings } from '../../../../src/config/options/options.ts';
 import { startFleet, type FleetOptions, type FleetWatching } from '../../../../src/daemon/services/fleet.ts';
 import { MemoryHistory } from '../../../../src/fleet/history/memory-history.ts';
+import { settingsOf } from '../../../support/settings.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
 let asked: string[];
@@ -28,23 +27,12 @@ const client = {
   },
 };
 
-function settings(more: Readonly<Record<string, string>> = {}): Settings {
-  const loaded = loadConfig({
-    PILOTLIGHT_API_KEY: 'a-key',
-    PILOTLIGHT_BASE_URL: 'https://service.example',
-    PILOTLIGHT_WORKER_GROUPS: '7',
-    ...more,
-  });
-  if (!loaded.settings) throw new Error('the configuration is invalid');
-  return loaded.settings;
-}
-
 const WATCHING = { PILOTLIGHT_ENDPOINTS: 'chat' };
 
 function start(more: Readonly<Record<string, string>>, options: Partial<FleetOptions> = {}): FleetWatching {
   fleet = startFleet({
     client: client as never,
-    settings: settings(more),
+    settings: settingsOf(more),
     logger,
     prices: { known: () => new Map(), refresh() {} },
     onEvent() {},
@@ -59,7 +47,7 @@ const names = (): string[] => fleet?.view().endpoints.map(({ endpoint }) => endp
 describe('alone', () => {
   test('nothing is asked where no endpoint is named', async () => {
     const own = start({});
-    await own.apply(settings());
+    await own.apply(settingsOf());
     own.lookAgain();
     expect(own.view()).toEqual({
       endpoints: [],
@@ -84,7 +72,7 @@ describe('alone', () => {
   test('the history is on the disk where there is a folder', async () => {
     using folder = memoryFolder();
     const own = start({ ...WATCHING, PILOTLIGHT_STATE_DIR: folder.path });
-    await own.apply(settings(WATCHING));
+    await own.apply(settingsOf(WATCHING));
     expect(own.view().history).toBe('disk');
     await own.stop();
     expect(own.view()).toMatchObject({ history: 'disk', endpoints: [], samples: false });
@@ -92,19 +80,19 @@ describe('alone', () => {
 
   test('a reload that names an endpoint begins, and one that names none ends it', async () => {
     const own = start({});
-    await own.apply(settings(WATCHING));
+    await own.apply(settingsOf(WATCHING));
     await expect.poll(names, { interval: 2 }).toEqual(['chat']);
-    await own.apply(settings({ PILOTLIGHT_ENDPOINTS: 'other' }));
+    await own.apply(settingsOf({ PILOTLIGHT_ENDPOINTS: 'other' }));
     await expect.poll(names, { interval: 2 }).toEqual([]);
     expect(fleet?.view().samples).toBe(true);
-    await own.apply(settings());
+    await own.apply(settingsOf());
     expect(fleet?.view().samples).toBe(false);
   });
 
   test('what is stopped does not begin again', async () => {
     const own = start({});
     await own.stop();
-    await own.apply(settings(WATCHING));
+    await own.apply(settingsOf(WATCHING));
     expect(own.view().samples).toBe(false);
   });
 });
@@ -114,7 +102,7 @@ describe('one of several replicas', () => {
 
   test('watches once it has taken over', async () => {
     const own = start(WATCHING, { replicas });
-    await own.apply(settings(WATCHING));
+    await own.apply(settingsOf(WATCHING));
     expect(own.view()).toEqual({
       endpoints: [],
       history: 'redis',

@@ -4,13 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadConfig } from '../../../../src/config/load.ts';
-import type { Settings } from '../../../../src/config/options/options.ts';
 import { startLogFollowing, type LogFollowing } from '../../../../src/daemon/services/log-following.ts';
 import { openSinks, type SinkSettings } from '../../../../src/daemon/services/log-sinks.ts';
 import { openLogSpool, type OpenedSpool } from '../../../../src/daemon/services/log-spool.ts';
 import type { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
 import { batchOf, progressAt, recordsFrom } from '../../../support/log-records.ts';
+import { settingsOf } from '../../../support/settings.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
 const NEVER = new AbortController().signal;
@@ -32,22 +31,11 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
-function settings(more: Readonly<Record<string, string>> = {}): Settings {
-  const loaded = loadConfig({
-    PILOTLIGHT_API_KEY: 'a-key',
-    PILOTLIGHT_BASE_URL: 'https://service.example',
-    PILOTLIGHT_WORKER_GROUPS: '7',
-    ...more,
-  });
-  if (!loaded.settings) throw new Error('the configuration is invalid');
-  return loaded.settings;
-}
-
 describe('the sinks', () => {
   test('are those that are named, in that order', async () => {
     const path = join(folder.path, 'worker.log');
     const sinks = await openSinks(
-      settings({
+      settingsOf({
         PILOTLIGHT_LOG_SINKS: 'file,otlp,stdout',
         PILOTLIGHT_LOG_FILE: path,
         PILOTLIGHT_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
@@ -68,7 +56,7 @@ describe('the sinks', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const [sink] = await openSinks(
-      settings({
+      settingsOf({
         PILOTLIGHT_LOG_SINKS: 'otlp',
         PILOTLIGHT_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
         PILOTLIGHT_OTLP_HEADERS: 'authorization=Bearer token',
@@ -154,7 +142,7 @@ describe('following', () => {
     const options = { client: client as never, logger, stdout, isRestart };
     logs = await startLogFollowing({
       ...options,
-      settings: settings({ PILOTLIGHT_LOG_START: 'all', ...more }),
+      settings: settingsOf({ PILOTLIGHT_LOG_START: 'all', ...more }),
     });
     return logs;
   }
@@ -173,9 +161,9 @@ describe('following', () => {
   test('takes to what is wanted now, and leaves the others', async () => {
     const own = await follow();
     const ids = (): number[] => own.status().worker_groups.map(({ workergroup_id }) => workergroup_id);
-    await own.apply(settings({ PILOTLIGHT_WORKER_GROUPS: '8,9' }));
+    await own.apply(settingsOf({ PILOTLIGHT_WORKER_GROUPS: '8,9' }));
     expect(ids()).toEqual([8, 9]);
-    await own.apply(settings({ PILOTLIGHT_WORKER_GROUPS: 'all' }));
+    await own.apply(settingsOf({ PILOTLIGHT_WORKER_GROUPS: 'all' }));
     await expect.poll(ids, { interval: 2 }).toEqual([7, 8]);
   });
 
@@ -183,7 +171,7 @@ describe('following', () => {
     const own = await follow();
     const lines7 = (): unknown => own.status().worker_groups[0];
     await expect.poll(lines7, { interval: 2 }).toMatchObject({ workergroup_id: 7, lines: 2 });
-    await own.apply(settings({ PILOTLIGHT_WORKER_GROUPS: '7,8' }));
+    await own.apply(settingsOf({ PILOTLIGHT_WORKER_GROUPS: '7,8' }));
     expect(lines7()).toMatchObject({ workergroup_id: 7, lines: 2 });
   });
 

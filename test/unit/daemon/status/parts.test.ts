@@ -12,10 +12,9 @@ import {
   type FailureLabel,
 } from '../../../../src/heartbeat/view/snapshot.ts';
 import type { GroupView } from '../../../../src/logs/follow/group-stats.ts';
-import type { Change } from '../../../../src/scaling/autotune/state.ts';
 import { givenAdvice, prediction } from '../../../support/given-advice.ts';
 import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';
-import { exactly } from '../../../support/steering.ts';
+import { changeOf } from '../../../support/steering.ts';
 
 const failures = Object.fromEntries(FAILURE_LABELS.map((label) => [label, 0])) as Record<
   FailureLabel,
@@ -196,29 +195,14 @@ describe('advice', () => {
 });
 
 test('steering has its changes, the last first', () => {
-  const first: Change = {
-    id: 1,
+  const first = changeOf({
     atMs: 5_500,
-    why: 'cheaper',
-    from: { cold_workers: 5 },
-    to: { cold_workers: 4 },
-    limits: {},
-    expected: {
-      costBefore: exactly(10),
-      costAfter: exactly(8),
-      p99Before: exactly(2),
-      p99After: exactly(3),
-      limitSeconds: 5,
-      backtestError: 0.04,
-    },
     phase: 'over',
     setMs: 6_000,
-    because: undefined,
-    came: undefined,
     outcome: 'kept',
     endedMs: 9_500,
-  };
-  const second: Change = { ...first, id: 2, phase: 'sending', outcome: undefined, endedMs: undefined };
+  });
+  const second = changeOf({ ...first, id: 2, phase: 'sending', outcome: undefined, endedMs: undefined });
   const status = autotuneStatus({
     holds: 'it is too early',
     pausedUntilMs: 7_500,
