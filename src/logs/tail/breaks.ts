@@ -31,18 +31,25 @@ export function overrun(stream: Stream, reading: Reading, seen: HashedLines): Ta
   const broken: Taken = isPassed
     ? { kind: 'taken', stream, gap, lines: fresh.lines, passed: fresh.hashes }
     : restarted(stream, reading, fresh, { gap, parting, whole: false });
-  if (isNext && !isPassed) return { ...broken, ...afterPending(pending, fresh.lines) };
+  if (isNext && !isPassed) {
+    const next = { ...broken, ...afterPending(pending, fresh.lines) };
+    // Of lines that repeat, the two may stand further down as well.
+    return isOnlyOne(window.hashes, end) ? next : { ...next, doubt: ambiguous(1) };
+  }
   const again = known + followed;
   if (again === 0) return broken;
   // Under a late line, or after answers of which nobody knows which was the newer, they are those lines again.
-  const doubt: Gap = { reason: 'ambiguous', lost_min: 0, lost_estimate: again };
   const lines = fresh.lines.slice(known, fresh.lines.length - followed);
-  return { ...broken, gap: { ...gap, lost_min: 0 }, doubt, lines };
+  return { ...broken, gap: { ...gap, lost_min: 0 }, doubt: ambiguous(again), lines };
+}
+
+function ambiguous(lost_estimate: number): Gap {
+  return { reason: 'ambiguous', lost_min: 0, lost_estimate };
 }
 
 /** A line or two join the tail to the lines known, and nothing else says so: it is what the log is known by from here on. */
 export function weaklyJoined(stream: Stream, reading: Reading, seen: HashedLines, at: number): Taken {
-  const gap: Gap = { reason: 'ambiguous', lost_min: 0, lost_estimate: at - 1 };
+  const gap = ambiguous(at - 1);
   const taken = restarted(stream, reading, linesFrom(seen, 1), { gap, parting: undefined, whole: false });
   return { ...taken, lines: linesFrom(seen, at).lines };
 }

@@ -95,9 +95,20 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       const isNewDoubt = verdict.doubt > 0 && stream.doubted !== true;
       if (isNewDoubt && widerTellsMore)
         return { kind: 'insufficient', tail: Math.min(widest, 2 * tail), isNeeded: true };
+      // All of a log that begins otherwise: a few lines that are the last ones of the one before are chance.
+      if (
+        verdict.doubt > 0 &&
+        !full &&
+        known.whole === true &&
+        verdict.older > 0 &&
+        at <= WEAK_LINES &&
+        pending === undefined
+      )
+        return reset(stream, reading, seen);
       if (verdict.doubt > 0 && full && at <= WEAK_LINES && pending === undefined)
         return weaklyJoined(stream, reading, seen, at);
-      const vanished = !full && verdict.older > 0;
+      // A few lines may as well be missing from one view.
+      const vanished = !full && verdict.older >= EVIDENT_LINES;
       // However its lines repeat, another log would not have come to so many by now: the service gives no more.
       const isSameLog = text.lines.length > EVIDENT_LINES + 2 * (reading.expected ?? Infinity);
       const isCut = vanished && (doubt === 0 || isSameLog);

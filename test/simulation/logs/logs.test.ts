@@ -127,6 +127,14 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['flaky'], seed: 561557 },
   { faults: ['stale', 'byte-limited'], seed: 552099 },
   { faults: ['stale', 'byte-limited'], seed: 562939 },
+  { faults: ['restarted', 'flaky'], seed: 552196 },
+  { faults: ['restarted', 'flaky'], seed: 562512 },
+  { faults: ['stale', 'merged'], seed: 562357 },
+  { faults: ['merged', 'byte-limited'], seed: 560236 },
+  { faults: ['byte-limited', 'joined'], seed: 561016 },
+  { faults: ['byte-limited', 'joined'], seed: 561738 },
+  { faults: ['merged', 'byte-limited'], seed: 540382 },
+  { faults: ['stale', 'byte-limited'], seed: 541973 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

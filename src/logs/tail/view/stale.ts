@@ -33,9 +33,15 @@ export function endWithin(
   for (let end = known.length - 1; end > 0; end--) {
     // One that begins before the window is known by what it has in common with the window's beginning.
     if (end < seen.length && (isWhole.known || end <= evident)) return undefined;
-    if (agreed(end) >= Math.min(end, seen.length)) return end;
+    if (agreed(end) >= Math.min(end, seen.length))
+      return end >= seen.length || hasOwn(known, end) ? end : undefined;
   }
   return undefined;
+}
+
+/** Whether one of the first lines stands nowhere else: those of a log that repeats itself are its last ones as well. */
+function hasOwn(hashes: Float64Array, end: number): boolean {
+  return hashes.subarray(0, end).some((hash, index) => hashes.indexOf(hash, index + 1) < 0);
 }
 
 /** The older view has nothing but lines of the window, in their order from the first few on: late ones it may lack. */

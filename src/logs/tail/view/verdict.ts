@@ -159,12 +159,13 @@ interface Explained {
 /** @param isLost No line of the tail follows the window. */
 function judgeDifference(
   window: LineWindow,
-  tail: HashedLines,
+  answer: HashedLines,
   { full, shrunk, whole, settled, expected }: ViewFacts,
   isWhole: boolean,
   isLost: boolean,
 ): Explained | undefined {
   const { hashes } = window;
+  const tail = withKnownFirst(window, answer);
   const comparison = compare(hashes, tail.hashes, isWhole);
   if (comparison === undefined) return undefined;
   const { partners, first } = comparison;
@@ -174,10 +175,9 @@ function judgeDifference(
   const left = last + 1;
   const hasAll = isWhole && left === known && left === hashes.length;
   const evidence = Float64Array.from(matched, (index) => hashes[index] ?? 0);
-  // The first line of a full tail, or of one that ends a known one, may be cut: where it is not known, it is not new either. If it is whole, and equals one
+  // The first line of a full tail may be cut: where it is not known, it is not new either. If it is whole, and equals one
   // that is known, it may be that one, and a line that was taken for it new.
-  const isCut =
-    partners[0] === -1 && (full || isEndOf(tail.lines[0], lineReader(window)((partners[1] ?? 0) - 1)));
+  const isCut = partners[0] === -1 && full;
   const from = Math.max(comparison.from, isCut ? 1 : 0);
   const doubtAtTop = isCut && comparison.from === 0 && hashes.includes(tail.hashes[0] ?? Number.NaN) ? 1 : 0;
   const merge = mergeViews(hashes, tail.hashes, comparison, from);
@@ -192,10 +192,13 @@ function judgeDifference(
   // alignment knows that too, but for a late line in the place of the first one, which may be cut.
   const isJoin =
     full && left === hashes.length && isOnlyOne(hashes, left - 1) && isOnlyOne(tail.hashes, seenLast);
-  const isReached = expected <= tail.lines.length;
+  // What the rate lets expect; it is an estimate, and of a line that stands but once it would have to be far off.
+  const share = expected / tail.lines.length;
   const isTop =
-    isJoin && isReached && known > 1 && known + inserted >= seenLast && missing + inserted < known;
-  const evident = isEvident(evidence, 0, known) || isSequence || isTop;
+    isJoin && share <= 2 && known > 1 && known + inserted >= seenLast && missing + inserted < known;
+  // Where more must have come than the tail holds, a few lines that repeat in the window have come once more.
+  const isChance = share > 1 && full && known < FEW && !matched.some((index) => isOnlyOne(hashes, index));
+  const evident = (isEvident(evidence, 0, known) && !isChance) || isSequence || isTop;
   // Of all of a log that has nothing new, no line is evidence enough: another log would soon say something else.
   // But few lines from amid a long one are more likely those that another begins with.
   const isAllKnown = isLost && isWhole && fresh.length === 0 && first < EVIDENT_LINES;
@@ -235,6 +238,19 @@ function judgeDifference(
       ? { kind: 'appended', at: seenLast + 1, doubt, older: first }
       : { kind: 'merged', ...merge, doubt, inserted, older: first },
   };
+}
+
+/**
+ * The first line may be cut. Where a known one follows it, if only after a few late ones, and the line before that ends
+ * as the first one does, it is that line.
+ */
+function withKnownFirst(window: LineWindow, { lines, hashes }: HashedLines): HashedLines {
+  const next = hashes.subarray(1, 1 + EVIDENT_LINES).find((hash) => window.hashes.includes(hash));
+  const place = next === undefined ? -1 : window.hashes.indexOf(next);
+  const first = lineReader(window)(place - 1);
+  if (first === undefined || !isOnlyOne(window.hashes, place) || !isEndOf(lines[0], first))
+    return { lines, hashes };
+  return { lines: lines.with(0, first), hashes: hashes.with(0, window.hashes[place - 1] ?? Number.NaN) };
 }
 
 /** Whether the last lines of both are the same, and more than chance explains. */
