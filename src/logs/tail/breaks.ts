@@ -107,5 +107,12 @@ function restarted(
     ...(!whole && cutAt !== undefined && { cutAt }),
   };
   const stream = extended(emptied, fresh, text, now);
-  return { kind: 'taken', stream, ...(parting !== undefined && { parting }), gap, lines: fresh.lines };
+  return {
+    kind: 'taken',
+    stream,
+    isJoined: false,
+    ...(parting !== undefined && { parting }),
+    gap,
+    lines: fresh.lines,
+  };
 }

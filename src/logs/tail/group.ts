@@ -206,8 +206,11 @@ function settle(before: GroupState, until = Infinity): Step {
 /** What to take an answer costs: nothing, certainty, or the lines that it does not reach. */
 function riskOf(readings: Readings | Insufficient): number {
   if (readings.kind !== 'read' || readings.taken.length === 0) return LOSS;
-  const gaps = readings.taken.flatMap(([, { gap }]) => gap ?? []);
-  return Math.max(NO_RISK, ...gaps.map(({ reason }) => (reason === 'ambiguous' ? DOUBT : LOSS)));
+  const risks = readings.taken.map(([, { gap, isJoined = true }]) => {
+    if (gap === undefined) return NO_RISK;
+    return gap.reason === 'ambiguous' && isJoined ? DOUBT : LOSS;
+  });
+  return Math.max(...risks);
 }
 
 function take(state: GroupState, poll: TextPoll, readings: Readings): Step {

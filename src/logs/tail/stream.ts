@@ -90,6 +90,8 @@ export interface Taken {
   readonly doubt?: Gap;
   /** Hashes of lines that stand before those of the window, joined to nothing: the log goes on from where it was. */
   readonly passed?: Float64Array;
+  /** False where the window begins anew with the tail: of what stands above it, nothing more is known. */
+  readonly isJoined?: boolean;
   /** How many lines before the tail's end the first late one stood. */
   readonly lateDepth?: number;
   /**

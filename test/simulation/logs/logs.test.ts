@@ -135,6 +135,8 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['byte-limited', 'joined'], seed: 561738 },
   { faults: ['merged', 'byte-limited'], seed: 540382 },
   { faults: ['stale', 'byte-limited'], seed: 541973 },
+  { faults: ['byte-limited', 'flaky'], seed: 580136 },
+  { faults: ['byte-limited', 'restarted'], seed: 570515 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

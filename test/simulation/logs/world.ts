@@ -173,9 +173,10 @@ function afterGaps(
       .slice(at + 1, next < 0 ? undefined : next)
       .flatMap((one) => ('line' in one ? [one.line] : []));
     const block = lines.slice(0, -1);
+    // The first line of an answer, which may be cut, is delivered where another answer has shown that it is not.
     const taken = seen.find((answer) =>
-      answer.some(
-        (_, from) =>
+      [-1, ...answer.keys()].some(
+        (from) =>
           from < answer.length - 1 &&
           block.every((line, index) => [line, undefined].includes(answer[from + index]?.text)),
       ),
