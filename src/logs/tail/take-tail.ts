@@ -5,7 +5,14 @@
 import { EVIDENT_LINES } from './align.ts';
 import { overrun, reset, truncated, weaklyJoined } from './breaks.ts';
 import { heldOnce, isDoubtful, isOneLog, isOver } from './hold.ts';
-import { afterPending, partingLine, restingLine, type Delivered, type PendingLine } from './last-line.ts';
+import {
+  afterPending,
+  partingLine,
+  pendingLine,
+  restingLine,
+  type Delivered,
+  type PendingLine,
+} from './last-line.ts';
 import { hashed, type HashedLines } from './line-hash.ts';
 import { MAX_TAIL } from './rate.ts';
 import type { Gap } from '../record.ts';
@@ -198,9 +205,10 @@ function continued(stream: Stream, reading: Reading, fresh: HashedLines, isDoubt
   const delivered = afterPending(stream.pending, fresh.lines);
   const isMissing = delivered.lines === fresh.lines;
   const parting = isDoubted && !next.endsLines ? unfollowedLine(stream.pending, fresh.lines) : undefined;
+  const before = parting === undefined ? stream.pending : pendingLine(parting, now, parting.length);
   return {
     kind: 'taken',
-    stream: isMissing ? withDeparted(next, stream.pending, now) : next,
+    stream: isMissing ? withDeparted(next, before, now) : next,
     ...(parting !== undefined && { parting }),
     ...withoutPassed(delivered, passedWithin(reading.past ?? [], stream.window, fresh.hashes)),
   };
@@ -217,10 +225,10 @@ function withoutPassed(delivered: Delivered, passed: ReturnType<typeof passedWit
 /** What late lines bring, of which one may be the last line that was delivered, or one that was before. */
 function afterDelivered(known: Stream, late: readonly string[]): { before: Stream; late: Delivered } {
   const { departed, ...rest } = known;
-  const isPending = known.pending !== undefined && known.pending.taken > 0;
-  const delivered = afterPending(isPending ? known.pending : departed, late);
-  if (delivered.lines === late) return { before: known, late: delivered };
-  return { before: isPending ? withPending(known, undefined) : rest, late: delivered };
+  const last = afterPending(known.pending, late);
+  if (last.lines !== late) return { before: withPending(known, undefined), late: last };
+  const delivered = afterPending(departed, late);
+  return { before: delivered.lines === late ? known : rest, late: delivered };
 }
 
 /** The last line, where it was not delivered and others follow than it. */

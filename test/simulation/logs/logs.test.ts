@@ -137,6 +137,7 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['stale', 'byte-limited'], seed: 541973 },
   { faults: ['byte-limited', 'flaky'], seed: 580136 },
   { faults: ['byte-limited', 'restarted'], seed: 570515 },
+  { faults: ['byte-limited', 'joined'], seed: 581077 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {
