@@ -138,6 +138,7 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['byte-limited', 'flaky'], seed: 580136 },
   { faults: ['byte-limited', 'restarted'], seed: 570515 },
   { faults: ['byte-limited', 'joined'], seed: 581077 },
+  { faults: ['merged', 'byte-limited'], seed: 571562 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

@@ -14,7 +14,7 @@ import {
 } from '../align.ts';
 import { isOnlyOne, type HashedLines } from '../line-hash.ts';
 import { lineReader, type LineWindow } from '../window.ts';
-import { compare } from './comparison.ts';
+import { compare, type Comparison } from './comparison.ts';
 import { mergeViews } from './merge.ts';
 import { endWithin } from './stale.ts';
 
@@ -156,18 +156,43 @@ interface Explained {
   readonly differences: number;
 }
 
-/** @param isLost No line of the tail follows the window. */
+/** What the two have in common is found by all of the tail; else by what it has down to the window's last line. */
 function judgeDifference(
   window: LineWindow,
   answer: HashedLines,
+  facts: ViewFacts,
+  isWhole: boolean,
+  isLost: boolean,
+): Explained | undefined {
+  const tail = withKnownFirst(window, answer);
+  const explained = (comparison: Comparison | undefined) =>
+    comparison && judgeComparison(window, tail, comparison, facts, isWhole, isLost);
+  const found = explained(compare(window.hashes, tail.hashes, isWhole));
+  return found ?? (facts.full ? explained(compareTop(window, tail)) : undefined);
+}
+
+/** Further down, chance finds lines of long before. Undefined where either has that last line more than once. */
+function compareTop({ hashes }: LineWindow, tail: HashedLines): Comparison | undefined {
+  const end = hashes.length - 1;
+  const at = tail.hashes.indexOf(hashes[end] ?? Number.NaN);
+  if (!isOnlyOne(hashes, end) || !isOnlyOne(tail.hashes, at)) return undefined;
+  const top = compare(hashes, tail.hashes.subarray(0, at + 1), false);
+  if (top === undefined) return undefined;
+  const partners = new Int32Array(tail.hashes.length).fill(-1);
+  partners.set(top.partners);
+  return { ...top, partners };
+}
+
+/** @param isLost No line of the tail follows the window. */
+function judgeComparison(
+  window: LineWindow,
+  tail: HashedLines,
+  comparison: Comparison,
   { full, shrunk, whole, settled, expected }: ViewFacts,
   isWhole: boolean,
   isLost: boolean,
 ): Explained | undefined {
   const { hashes } = window;
-  const tail = withKnownFirst(window, answer);
-  const comparison = compare(hashes, tail.hashes, isWhole);
-  if (comparison === undefined) return undefined;
   const { partners, first } = comparison;
   const matched = partners.filter((partner) => partner >= 0);
   const [known, last] = [matched.length, matched.at(-1) ?? 0];
@@ -245,11 +270,10 @@ function judgeDifference(
  * as the first one does, it is that line.
  */
 function withKnownFirst(window: LineWindow, { lines, hashes }: HashedLines): HashedLines {
-  const next = hashes.subarray(1, 1 + EVIDENT_LINES).find((hash) => window.hashes.includes(hash));
-  const place = next === undefined ? -1 : window.hashes.indexOf(next);
+  const places = Array.from(hashes.subarray(1, 1 + EVIDENT_LINES), (hash) => window.hashes.indexOf(hash));
+  const place = places.find((index) => index > 0 && isOnlyOne(window.hashes, index)) ?? 0;
   const first = lineReader(window)(place - 1);
-  if (first === undefined || !isOnlyOne(window.hashes, place) || !isEndOf(lines[0], first))
-    return { lines, hashes };
+  if (first === undefined || !isEndOf(lines[0], first)) return { lines, hashes };
   return { lines: lines.with(0, first), hashes: hashes.with(0, window.hashes[place - 1] ?? Number.NaN) };
 }
 
