@@ -15,17 +15,20 @@ export function overrun(stream: Stream, reading: Reading, seen: HashedLines): Ta
   // The pending line stands where it must: one that merely equals it is a line like many.
   const isNext =
     pending !== undefined && second?.startsWith(pending.text) === true && last?.endsWith(first) === true;
-  const lost_min = isNext || pending?.text.endsWith(first) || last?.endsWith(first) ? 0 : 1;
+  const { isTopWhole = false } = reading.text;
+  const lost_min = isTopWhole || isNext || pending?.text.endsWith(first) || last?.endsWith(first) ? 0 : 1;
   const lost_estimate = Math.max(1, Math.round(reading.expected ?? 0) - seen.lines.length + 1);
   // Where the service ends its lines, a pending one was only a part of one, which is out of reach now.
   const parting = stream.endsLines || isNext ? undefined : partingLine(pending);
-  const fresh = linesFrom(seen, reading.text.isTopWhole === true ? 0 : 1);
+  const fresh = linesFrom(seen, isTopWhole ? 0 : 1);
   // One line is too little to go on from; but if it is the last one known, nothing was lost.
   const end = window.hashes.length - 1;
   const isLast =
     seen.hashes[0] === window.hashes[end] && isOnlyOne(seen.hashes, 0) && isOnlyOne(window.hashes, end);
   const gap: Gap = { reason: isLast ? 'ambiguous' : 'overrun', lost_min, lost_estimate };
-  const { past = [], isPassed = false } = reading;
+  const { past = [] } = reading;
+  // One that begins with what may be the last line known is newer than that, whatever came when.
+  const isPassed = reading.isPassed === true && !(first !== '' && last?.endsWith(first));
   const known = linesKnown(past, window, fresh.hashes);
   const followed = isPassed ? linesFollowed(past, fresh.hashes.subarray(known)) : 0;
   const broken: Taken = isPassed

@@ -8,6 +8,7 @@
 import type { Refusal } from './answer.ts';
 import { backoffMs } from '../../time/backoff.ts';
 import { isAwaited, restoredPending } from './last-line.ts';
+import { hashOf } from './line-hash.ts';
 import { numberRecords, PLAIN } from './numbering.ts';
 import { answered, fittingTail, recoveringTail, type Bodies } from './poll/answer-size.ts';
 import type {
@@ -21,10 +22,11 @@ import type {
 } from './poll/group-state.ts';
 import { pacedBy, pollAfter } from './poll/pacing.ts';
 import { pastAfter, readTexts, type Readings } from './poll/reading.ts';
+import { firstToTake, isCertain } from './poll/settling.ts';
 import { afterTooLarge } from './poll/too-large.ts';
 import { endsIn, hasAll, withWholeTop } from './poll/unsettled.ts';
 import { CLOSE_INTERVAL_MS, FIRST_PACE, MAX_TAIL, MIN_INTERVAL_MS, quietInterval } from './rate.ts';
-import type { Insufficient, Stream } from './stream.ts';
+import type { Stream } from './stream.ts';
 import { readText } from './tail-text.ts';
 import { restoredPast, storedPieces } from './view/past.ts';
 
@@ -46,7 +48,7 @@ const LONGEST_RETRY_AFTER_MS = 120_000;
 const LEAST_SETTLED = 20;
 /** Milliseconds. So long a backend may lag, and tell how what was kept goes with what is known. */
 const LONGEST_KEPT_MS = 60_000;
-const [NO_RISK, DOUBT, LOSS] = [0, 1, 2];
+const BLANK_LINE = hashOf('');
 /** Lines per second: below that it does not matter how many. */
 const LEAST_RATE = 0.001;
 
@@ -84,8 +86,16 @@ export function advance(state: GroupState, result: PollResult): Step {
   const { answer } = result;
   if (answer.kind === 'error') return refused(state, result, answer);
   const levels = answer.kind === 'levels' ? answer.levels : { [PLAIN]: answer.text };
-  const bodies = Object.entries(levels).filter(([, text]) => text !== '');
+  const bodies = Object.entries(levels).filter(
+    ([level, text]) => !isEmpty(text, state.progress.streams[level]),
+  );
   return bodies.length === 0 ? quiet(state, result) : read(state, result, bodies);
+}
+
+/** Of a log that has words, line ends alone are the answer of a service that ends lines which are not there. */
+function isEmpty(text: string, known: Stream | undefined): boolean {
+  if (text === '') return true;
+  return text.trim() === '' && known?.window.hashes.some((hash) => hash !== BLANK_LINE) === true;
 }
 
 /** The first poll is as wide as can be: nothing is known of the rate, and everything is wanted. */
@@ -121,7 +131,7 @@ function refused(state: GroupState, { tail, now, random }: PollResult, error: Re
   return { state: next, records: [], moved: false, next: { delayMs, tail: asked } };
 }
 
-/** Empty text: a log in which nothing was written yet, or one that the service cannot find for now. */
+/** Blank text: a log in which nothing was written yet, or one that the service cannot find for now. */
 function quiet(state: GroupState, { now }: PollResult): Step {
   const delayMs = quietInterval(state.pace, state.progress.ceiling);
   const next: GroupState = {
@@ -130,7 +140,8 @@ function quiet(state: GroupState, { now }: PollResult): Step {
     failures: 0,
     pace: { ...state.pace, intervalMs: delayMs },
   };
-  return { state: next, records: [], moved: false, next: pollAfter(next, now, delayMs) };
+  // A process that comes next is to know that what it sees was written since.
+  return { state: next, records: [], moved: !state.begun, next: pollAfter(next, now, delayMs) };
 }
 
 function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult, bodies: Bodies): Step {
@@ -149,7 +160,7 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
   const readings = readTexts(state, poll);
   if (readings.kind === 'read') {
     if (apart.length === 0 || readings.taken.length === 0) return take(state, poll, readings);
-    return settle(told, riskOf(readings) === NO_RISK ? now - LONGEST_KEPT_MS : now);
+    return settle(told, isCertain(readings) ? now - LONGEST_KEPT_MS : now);
   }
   const { tail, isNeeded } = readings;
   // Of several levels one may be an older view now, and another one in the next answer.
@@ -181,36 +192,21 @@ function settle(before: GroupState, until = Infinity): Step {
   let left = [...(before.progress.unsettled ?? [])];
   while (left.length > 0) {
     const { state } = step;
-    const risks = left.map((one) => riskOf(readTexts(state, one, one.tail)));
-    const least = Math.min(...risks);
-    if (least > NO_RISK && left.every(({ now }) => now > until)) break;
-    const first = left[risks.indexOf(least)];
-    if (first === undefined) break;
-    // Where all may lose lines, the one that reaches further up loses fewer.
-    const higher = least > NO_RISK ? left.find((one) => one !== first && endsIn(one, first)) : undefined;
-    const kept = higher ?? first;
+    const readings = left.map((one) => readTexts(state, one, one.tail));
+    const kept = firstToTake(left, readings, until);
+    if (kept === undefined) break;
     left = left.filter((one) => one !== kept);
     const poll = { ...kept, now: Math.max(kept.now, state.takenAt ?? -Infinity) };
     const isPassed = state.broughtAt !== undefined && kept.now <= state.broughtAt;
-    const readings = readTexts(state, { ...poll, isPassed }, poll.tail);
-    if (readings.kind !== 'read') continue;
-    const { records, moved, ...next } = take(state, poll, readings);
+    const reading = readTexts(state, { ...poll, isPassed }, poll.tail);
+    if (reading.kind !== 'read') continue;
+    const { records, moved, ...next } = take(state, poll, reading);
     // What continues the lines known has all that is new of those that end within it.
-    const isWithin = readings.taken.every(([, { gap }]) => gap === undefined);
+    const isWithin = reading.taken.every(([, { gap }]) => gap === undefined);
     if (isWithin) left = left.filter((one) => !endsIn(one, kept));
     step = { ...next, records: [...step.records, ...records], moved: step.moved || moved };
   }
   return left.length > 0 ? { ...step, state: withUnsettled(step.state, left), moved: true } : step;
-}
-
-/** What to take an answer costs: nothing, certainty, or the lines that it does not reach. */
-function riskOf(readings: Readings | Insufficient): number {
-  if (readings.kind !== 'read' || readings.taken.length === 0) return LOSS;
-  const risks = readings.taken.map(([, { gap, isJoined = true }]) => {
-    if (gap === undefined) return NO_RISK;
-    return gap.reason === 'ambiguous' && isJoined ? DOUBT : LOSS;
-  });
-  return Math.max(...risks);
 }
 
 function take(state: GroupState, poll: TextPoll, readings: Readings): Step {

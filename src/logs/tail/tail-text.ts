@@ -13,11 +13,14 @@ export interface TailText {
   readonly isTopWhole?: boolean;
 }
 
+/** At the end of a line that is being written: what is there of a character. */
+const CUT_CHARACTER = /\uFFFD{1,3}$/;
+
 export function readText(text: string): TailText {
   // Half a surrogate pair, left by a cut, would not survive UTF-8: a line read back from disk would differ.
   const pieces = text.toWellFormed().split('\n');
   const lines = text.includes('\r') ? pieces.map(withoutCarriageReturn) : pieces;
-  const unended = lines.pop();
+  const unended = lines.pop()?.replace(CUT_CHARACTER, '');
   return unended ? { lines, unended } : { lines };
 }
 

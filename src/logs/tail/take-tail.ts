@@ -14,6 +14,7 @@ import {
   type PendingLine,
 } from './last-line.ts';
 import { hashed, type HashedLines } from './line-hash.ts';
+import { withOpenLast } from './open-last.ts';
 import { MAX_TAIL } from './rate.ts';
 import type { Gap } from '../record.ts';
 import {
@@ -80,6 +81,8 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
     unended: text.unended,
   };
   const verdict = judge(window, seen, facts);
+  const reopened = withOpenLast(known, seen, { verdict, facts, now });
+  if (reopened !== undefined) return takeTail(reopened, reading);
   const explained = explainedLines(verdict, window, seen);
   const isFormer =
     isUncertain(verdict, 2 * explained < seen.lines.length) &&
@@ -94,6 +97,9 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
   switch (verdict.kind) {
     case 'appended': {
       const { at } = verdict;
+      // Lines above the first ones of the log came late, and the tail need not hold them all.
+      if (full && known.whole === true && at > window.hashes.length && widerTellsMore)
+        return { kind: 'insufficient', tail: widest, isNeeded: false };
       const mayBeAnother = stream.held !== undefined && isDoubtful(stream.held, window.hashes.length);
       // Each time it may have been another log is told of.
       const doubt = mayBeAnother ? window.hashes.length : verdict.doubt;
@@ -102,18 +108,13 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       const isNewDoubt = verdict.doubt > 0 && stream.doubted !== true;
       if (isNewDoubt && widerTellsMore)
         return { kind: 'insufficient', tail: Math.min(widest, 2 * tail), isNeeded: true };
-      // All of a log that begins otherwise: a few lines that are the last ones of the one before are chance.
-      if (
-        verdict.doubt > 0 &&
-        !full &&
-        known.whole === true &&
-        verdict.older > 0 &&
-        at <= WEAK_LINES &&
-        pending === undefined
-      )
-        return reset(stream, reading, seen);
-      if (verdict.doubt > 0 && full && at <= WEAK_LINES && pending === undefined)
-        return weaklyJoined(stream, reading, seen, at);
+      // After an answer that was held, even the last line may go on as it did by chance.
+      const isKnown = stream.held === undefined && isContinued(reading, at, pending);
+      const isWeak = verdict.doubt > 0 && at <= WEAK_LINES && !isKnown;
+      // All of a log that begins otherwise; a service that gives few lines gives as many each time.
+      const isOther = known.whole === true && verdict.older > 0 && text.lines.length !== known.shown;
+      if (isWeak && !full && isOther) return reset(stream, reading, seen);
+      if (isWeak && full && pending === undefined) return weaklyJoined(stream, reading, seen, at);
       // A few lines may as well be missing from one view.
       const vanished = !full && verdict.older >= EVIDENT_LINES;
       // However its lines repeat, another log would not have come to so many by now: the service gives no more.
@@ -176,6 +177,11 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       return full ? overrun(stream, reading, seen) : reset(stream, reading, seen);
     }
   }
+}
+
+/** Whether the last line known, which had no end, goes on at this place of the tail. */
+function isContinued({ text }: Reading, at: number, pending: PendingLine | undefined): boolean {
+  return pending !== undefined && (text.lines[at] ?? text.unended ?? '').startsWith(pending.text);
 }
 
 /** The tail has little or nothing in common with the lines taken, or lacks the last of them. */

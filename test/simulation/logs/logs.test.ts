@@ -139,6 +139,10 @@ const RECORDED: readonly Schedule[] = [
   { faults: ['byte-limited', 'restarted'], seed: 570515 },
   { faults: ['byte-limited', 'joined'], seed: 581077 },
   { faults: ['merged', 'byte-limited'], seed: 571562 },
+  { faults: ['stale', 'byte-limited'], seed: 71 },
+  { faults: ['slow-ended', 'restarted'], seed: 2241 },
+  { faults: ['byte-limited', 'flaky'], seed: 1094 },
+  { faults: ['byte-limited', 'flaky'], seed: 3404 },
 ];
 
 describeWithRealData('logs of a service that is not honest', () => {

@@ -21,6 +21,15 @@ export function endsIn({ texts }: TextPoll, newer: TextPoll): boolean {
   });
 }
 
+/** Whether a poll brought what another one begins with, and more in front of it. First lines may be cut. */
+export function reachesAbove({ texts }: TextPoll, lower: TextPoll): boolean {
+  const others = new Map(lower.texts);
+  return texts.some(([level, { lines }]) => {
+    const [one, other] = [others.get(level)?.lines ?? [], lines].map((text) => hashed(text.slice(1)).hashes);
+    return one !== undefined && other !== undefined && (endWithin(one, other) ?? Infinity) < other.length;
+  });
+}
+
 function asBlock(lines: readonly string[]): string {
   return `\n${lines.map((line) => `${line}\n`).join('')}`;
 }

@@ -30,6 +30,8 @@ export interface ViewFacts extends TailFacts {
   readonly settled: boolean;
 }
 
+/** Of the lines of a tail that reaches the window, what the rate lets expect at most: it is an estimate. */
+const MOST_SHARE = 1.25;
 /** One line in so many is few. */
 const FEW = 20;
 
@@ -217,10 +219,9 @@ function judgeComparison(
   // alignment knows that too, but for a late line in the place of the first one, which may be cut.
   const isJoin =
     full && left === hashes.length && isOnlyOne(hashes, left - 1) && isOnlyOne(tail.hashes, seenLast);
-  // What the rate lets expect; it is an estimate, and of a line that stands but once it would have to be far off.
   const share = expected / tail.lines.length;
   const isTop =
-    isJoin && share <= 2 && known > 1 && known + inserted >= seenLast && missing + inserted < known;
+    isJoin && share <= MOST_SHARE && known > 1 && known + inserted >= seenLast && missing + inserted < known;
   // Where more must have come than the tail holds, a few lines that repeat in the window have come once more.
   const isChance = share > 1 && full && known < FEW && !matched.some((index) => isOnlyOne(hashes, index));
   const evident = (isEvident(evidence, 0, known) && !isChance) || isSequence || isTop;

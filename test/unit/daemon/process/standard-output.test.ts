@@ -20,6 +20,15 @@ test.each([
   expect(readFileSync(file.path, 'utf8')).toBe(after);
 });
 
+test.each([
+  ['a daemon was killed before', true, '\none\n'],
+  ['none was', false, 'one\n'],
+])('on a pipe, where %s, the first line is one of its own', async (_what, isRestart, after) => {
+  const { reader, writer } = file.pipe();
+  await standardOutput(writer, isRestart).write(['one'], NEVER);
+  expect(taken(reader)).toBe(after);
+});
+
 test('a full pipe is waited for, and has every byte once', async () => {
   const { reader, writer } = file.pipe();
   const output = standardOutput(writer);
