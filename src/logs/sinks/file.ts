@@ -15,7 +15,7 @@ import { makePrivateFolder } from '../../storage/private-folder.ts';
 import type { Batch } from '../spool/batch.ts';
 import { Archives, syncDirectory } from './archives.ts';
 import { endTornLine, hasTornEnd, indexOfLastLine } from './last-record.ts';
-import { openRegular } from './regular-file.ts';
+import { linkTarget, openRegular } from './regular-file.ts';
 import { ALL_ACCEPTED, type Acceptance, type Sink } from './sink.ts';
 
 export interface FileSinkOptions {
@@ -44,8 +44,8 @@ class FileSink implements Sink {
   #settled = false;
 
   constructor(options: FileSinkOptions) {
-    this.#options = options;
-    this.#archives = new Archives(options);
+    this.#options = { ...options, path: linkTarget(options.path) };
+    this.#archives = new Archives(this.#options);
   }
 
   async write(batch: Batch, signal: AbortSignal): Promise<Acceptance> {

@@ -1,6 +1,7 @@
 /** Opens files, and nothing else that may stand under their name. */
-import { constants } from 'node:fs';
+import { constants, readlinkSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 
 /** A pipe, a device or a folder: what is written there is not kept, or comes twice. Waits for a person. */
@@ -28,6 +29,22 @@ export async function openRegular(path: string, flags: number): Promise<FileHand
   }
   await file.close();
   throw refusal(path);
+}
+
+/** As many as Linux follows. */
+const MOST_LINKS = 40;
+
+/** Where a symbolic link leads, also to what is not there yet: rotation renames the file, and the link stays. */
+export function linkTarget(path: string): string {
+  let target = path;
+  for (let links = 0; links < MOST_LINKS; links++) {
+    try {
+      target = resolve(dirname(target), readlinkSync(target));
+    } catch {
+      break; // it is none
+    }
+  }
+  return target;
 }
 
 /** A folder; a pipe that nobody reads, or a socket. */

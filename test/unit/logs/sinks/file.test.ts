@@ -5,6 +5,7 @@ import {
   appendFileSync,
   closeSync,
   constants,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -123,6 +124,19 @@ describe('the file sink', () => {
     const kept = seqs(readLogFiles(path));
     expect(kept.at(-1)).toBe(1_000);
     expect(kept).toEqual(upTo(1_000).slice(-kept.length));
+  });
+
+  test('which is a symbolic link is rotated where the link leads, and stays one', async () => {
+    using folder = memoryFolder();
+    const [link, target] = [join(folder.path, 'worker.log'), join(folder.path, 'volume', 'all.log')];
+    mkdirSync(dirname(target));
+    symlinkSync('volume/all.log', link);
+    const sink = open(link, { maxBytes: 300 });
+    for (const one of recordsFrom(1, 20)) await sink.write(batchOf([one]), NEVER);
+    await tidied(sink, target);
+    expect(readdirSync(folder.path).toSorted()).toEqual(['volume', 'worker.log']);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(readdirSync(dirname(target)).length).toBeGreaterThan(2);
   });
 
   test('takes a record that alone is larger than a file may be', async () => {
