@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { standardOutput } from '../../../../src/daemon/process/standard-output.ts';
 import { openedFile, taken, type OpenedFile } from '../../../support/opened-file.ts';
@@ -18,6 +18,15 @@ test.each([
   const output = standardOutput(file.open('a'));
   await output.write(['one', 'two'], NEVER);
   expect(readFileSync(file.path, 'utf8')).toBe(after);
+});
+
+test('whoever looks at the last line leaves nothing open', () => {
+  writeFileSync(file.path, 'torn');
+  const fd = file.open('a');
+  const open = (): number => readdirSync('/proc/self/fd').length;
+  const before = open();
+  standardOutput(fd);
+  expect(open()).toBe(before);
 });
 
 test('a full pipe is waited for, and has every byte once', async () => {
