@@ -4,6 +4,7 @@ import type { AdvisedSet } from '../../../../src/scaling/advice/advice.ts';
 import { advise, type AdviceOptions, type AdviceStep } from '../../../../src/scaling/advice/advise.ts';
 import type { Recorded, Wishes } from '../../../../src/scaling/advice/recorded.ts';
 import { RecordedLoad } from '../../../../src/scaling/planner/load/load.ts';
+import { openLocalRunner } from '../../../../src/scaling/planner/search/runner.ts';
 import { recordedEndpoint } from '../../../support/recorded-endpoint.ts';
 
 const HOUR = recordedEndpoint(1);
@@ -63,6 +64,11 @@ describe('advised is', () => {
     expect(report.hangsOn).toBe('delay until a cold worker is destroyed');
     expect(new Set(report.sensitivity.map(({ assumption }) => assumption)).size).toBe(8);
     expect(report.sensitivity).toHaveLength(15);
+    const { gain, todayPerHour } = report.sensitivity[0] ?? {};
+    expect([gain, todayPerHour]).toEqual([expect.closeTo(0.634, 2), expect.closeTo(1.2)]);
+    const gainsWith = (name: string) =>
+      report.sensitivity.flatMap((one) => (one.assumption === name ? [Math.round(100 * one.gain)] : []));
+    expect(new Set([63, ...gainsWith('delay until a cold worker is destroyed')]).size).toBeGreaterThan(1);
     const { today, best } = report.series ?? {};
     expect(Math.max(...(today?.hot ?? []))).toBe(3);
     expect(best?.hot.at(-1)).toBe(1);
@@ -155,6 +161,29 @@ describe('no advice is given', () => {
     expect(report.sentence).toMatch(/^declined: the answer turns on the size of a request, .*\(500 units; /);
     expect(report.tried).toBeGreaterThan(5);
   });
+});
+
+test('the trials of its search run where somebody says', async () => {
+  let [opened, trials] = [0, 0];
+  const { tried } = await advised(
+    {},
+    {},
+    {
+      openRunner: (ground) => {
+        opened += 1;
+        const runner = openLocalRunner(ground);
+        return {
+          run: (some, signal) => {
+            trials += some.length;
+            return runner.run(some, signal);
+          },
+          [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose](),
+        };
+      },
+    },
+  );
+  expect(opened).toBeGreaterThan(0);
+  expect(trials).toBeGreaterThanOrEqual(tried);
 });
 
 test('it says what it does, and how much of it is done, never less than before', async () => {

@@ -71,6 +71,16 @@ describe('performance', () => {
     expect(performanceOf({ stretches: stretches(10), performances: [] })).toEqual({ least: 100, most: 100 });
   });
 
+  test('of workers that do nearly the same is the same of all', () => {
+    const performances = [100, 100.1, 99.9, 100];
+    expect(performanceOf({ stretches: stretches(10), performances })).toEqual({ least: 100, most: 100 });
+  });
+
+  test('is not told by looks that do not know it', () => {
+    const some = stretches(10, (index) => (index % 2 === 0 ? { readyCapacity: null } : {}));
+    expect(performanceOf({ stretches: some, performances: [] })).toEqual({ least: 100, most: 100 });
+  });
+
   test('of workers that were never ready nothing is known', () => {
     const never = stretches(10, () => ({ ready: 0, readyCapacity: 0 }));
     expect(performanceOf({ stretches: never, performances: [] })).toBeUndefined();
