@@ -45,7 +45,17 @@ describe('advised is', () => {
       toMs: 3_600_000,
       limitSeconds: 10,
       verdict: 'change',
-      backtest: { held: true, hours: [{ seconds: 3600 }] },
+      backtest: {
+        held: true,
+        hours: [
+          {
+            fromMs: 0,
+            seconds: 3600,
+            load: expect.closeTo(50.2) as number,
+            recorded: { hot: 3, costPerHour: expect.closeTo(1.2) as number },
+          },
+        ],
+      },
       load: { seenSeconds: 3600, holes: [], requests: 361 },
       nothingKeeps: false,
       today: { parameters: { min_load: 150 }, peakHotWorkers: 3, meanHotWorkers: 3 },
@@ -146,8 +156,16 @@ describe('no advice is given', () => {
     expect(report.sentence).toMatch(words);
   });
 
+  test('on parameters that no look has seen, with what it would have gone by', async () => {
+    const report = await advised({ parametersSinceMs: 4_000_000 });
+    expect(report.sentence).toMatch(/^declined: less than half an hour/);
+    expect(report.assumptions).toHaveLength(9);
+  });
+
   test('of what was there half an hour ago there is', async () => {
-    expect((await advised({ parametersSinceMs: 1_800_000 })).verdict).toBe('change');
+    const { verdict, backtest } = await advised({ parametersSinceMs: 1_800_000 });
+    expect(verdict).toBe('change');
+    expect(backtest?.hours).toMatchObject([{ fromMs: 1_800_000, seconds: 1_800 }]);
   });
 
   test('where other delays fit as well, and make the answer another', async () => {

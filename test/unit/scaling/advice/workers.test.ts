@@ -91,10 +91,10 @@ describe('performance', () => {
 test('starts take as long as they did, or as the planner takes it where none was seen', () => {
   const starts = [
     { from: 'cold', seconds: 20 },
-    { from: 'cold', seconds: 40 },
+    { from: 'cold', seconds: 60 },
   ] as const;
   expect(startsOf({ starts })).toEqual({
-    coldStartSeconds: 30,
+    coldStartSeconds: 40,
     startSeconds: SETTING_DEFAULTS.startSeconds,
     seen: { new: 0, cold: 2 },
   });
@@ -116,6 +116,11 @@ test('what workers cost lately is told from what they cost before', () => {
   });
   expect(lateCostRatio(hidden.slice(-20), prices)).toBeCloseTo(1);
   expect(lateCostRatio(hidden, prices)).toBeLessThan(0.87);
+  // Whenever it was.
+  const since = hidden.map((one) =>
+    Object.assign({}, one, { fromMs: one.fromMs + 1e9, toMs: one.toMs + 1e9 }),
+  );
+  expect(lateCostRatio(since, prices)).toBe(lateCostRatio(hidden, prices));
   expect(
     lateCostRatio(
       stretches(10, () => ({ costPerHour: null })),
