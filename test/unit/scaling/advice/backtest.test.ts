@@ -27,7 +27,7 @@ const settings = planSettings({
 function tested(over: (index: number) => Partial<RecordedStretch> = () => ({}), fromMs = 0) {
   const recorded = stretches(LOOKS, over);
   const rate = rateOf(recorded);
-  const loads = [arrivalsOf(rate, { mean: 5, dispersion: 0, from: 'given' }, 1)];
+  const loads = [arrivalsOf(rate, { mean: 25, dispersion: 0, from: 'given' }, 1)];
   return backtest({ parameters, settings, rate, stretches: recorded, loads, fromMs });
 }
 

@@ -76,6 +76,22 @@ test('is told by looks that are a minute apart at most, and know the load', () =
   expect(requestSize(looks(60_001), undefined)).toBeUndefined();
 });
 
+test('is not told by looks at no load, and by a jump where nothing else is known', () => {
+  const looks = (load: (index: number) => number) => stretches(60, (index) => ({ load: load(index) }));
+  expect(
+    requestSize(
+      looks((index) => (index < 15 ? 90 + 20 * (index % 2) : 0)),
+      undefined,
+    ),
+  ).toBeUndefined();
+  expect(
+    requestSize(
+      looks((index) => (index < 30 ? 100 : 400)),
+      undefined,
+    )?.mean,
+  ).toBeGreaterThan(5);
+});
+
 test('a given size that is another makes the load vary as much as it did', () => {
   const size = { mean: 100, dispersion: 1, from: 'given' } as const;
   expect(sizedAnew(size, 0.5)).toEqual({ mean: 50, dispersion: 2, from: 'given' });

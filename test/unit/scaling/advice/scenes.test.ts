@@ -1,5 +1,6 @@
 /** The scenes that sets of parameters meet, and what is made of how they do in several. */
 import { describe, expect, test } from 'vitest';
+import { finals } from '../../../../src/scaling/advice/choice.ts';
 import { rateOf } from '../../../../src/scaling/advice/load/rate.ts';
 import { outcomeOf, predictionOf } from '../../../../src/scaling/advice/prediction.ts';
 import type { Sensitivity } from '../../../../src/scaling/advice/report.ts';
@@ -12,6 +13,7 @@ import {
 } from '../../../../src/scaling/advice/scenes.ts';
 import { mostMoving } from '../../../../src/scaling/advice/sensitivity.ts';
 import { RecordedLoad } from '../../../../src/scaling/planner/load/load.ts';
+import { pointOf } from '../../../../src/scaling/planner/search/search-space.ts';
 import { planSettings } from '../../../../src/scaling/planner/settings.ts';
 import { resolveDefaults } from '../../../../src/scaling/rules/check.ts';
 import { stretches } from './stretches.ts';
@@ -91,6 +93,19 @@ describe('a prediction', () => {
   test('needs one at least', () => {
     expect(() => predictionOf([])).toThrow('a prediction needs a result');
   });
+});
+
+test('finalists meet each scene, and the cheapest of them comes first', async () => {
+  const parameters = { ...resolveDefaults({}), max_workers: 4, min_load: 100 };
+  const at = (min_load: number) => ({ ...pointOf(parameters), min_load });
+  const scenes = [1, 2].map((seed) => sceneOf(source(), seed));
+  const { today, finalists } = await finals(parameters, [at(300), at(0), at(300)], scenes, undefined);
+  expect(today.parameters).toBe(parameters);
+  expect(today.costPerHour).toHaveLength(2);
+  expect(finalists.map((set) => set.parameters.min_load)).toEqual([0, 300]);
+  expect(finalists[1]?.p99Seconds).toHaveLength(2);
+  const reason = new Error('enough');
+  await expect(finals(parameters, [], scenes, AbortSignal.abort(reason))).rejects.toBe(reason);
 });
 
 describe('what the answer hangs on', () => {

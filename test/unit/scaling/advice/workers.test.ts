@@ -109,6 +109,9 @@ test('what workers cost lately is told from what they cost before', () => {
   // Five minutes ago.
   expect(lateCostRatio(recorded(2, 20), prices)).toBeCloseTo(2);
   expect(lateCostRatio([], prices)).toBeUndefined();
+  // Paid for, and nobody was there.
+  const nobody = stretches(60, () => ({ hot: 0, cold: 0, costPerHour: 1 }));
+  expect(lateCostRatio(nobody, prices)).toBeUndefined();
   // A quarter less, which the price of the cold ones, that the fit has lost, hides at the end.
   const hidden = stretches(960, (index) => {
     const [hot, cold] = index < 940 ? [4, 1] : [2, 5];
