@@ -30,6 +30,8 @@ describe('settings', () => {
     [{ startSeconds: Number.NaN }, '--start-time: a number of at least 0'],
     [{ startSeconds: Infinity }, '--start-time: a number of at least 0'],
     [{ controlSeconds: 0 }, '--control-interval: a number above 0'],
+    [{ scaleDownSeconds: -1 }, '--scale-down-delay: a number of at least 0'],
+    [{ giveUpSeconds: 0 }, '--give-up: a number above 0'],
     [{ slots: 1.5 }, '--slots: a whole number'],
     [{ initialWorkers: 1.5 }, '--initial-workers: a whole number'],
     [{ initialWorkers: 'some' as never }, '--initial-workers: a number of at least 0'],

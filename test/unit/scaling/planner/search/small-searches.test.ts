@@ -31,14 +31,21 @@ function inWords({ target_util, cold_mult, cold_workers, min_load, cost, p99Seco
 
 async function courseOf(request: Partial<SearchRequest>, options: SearchOptions = {}) {
   const shares = new Set<string>();
+  let tries = 0;
   const found = await searchParameters(
     { base, settings, loads: [bursts(300, 60)], p99LimitSeconds: 60, ...request },
-    { ...options, progress: ({ share }) => shares.add(share.toFixed(2)) },
+    {
+      ...options,
+      progress: ({ share, done }) => {
+        shares.add(share.toFixed(2));
+        tries = done;
+      },
+    },
   );
   return {
     tried: found.tried.map((set) => inWords(set)),
     best: found.best && inWords(found.best),
-    counts: [found.givenUp, found.looked],
+    counts: [found.givenUp, found.looked, tries],
     frontier: found.frontier.map((set) => inWords(set)),
     likely: found.likelyFrontier.map((set) => inWords(set)),
     shares: [...shares].join(' '),
@@ -59,7 +66,7 @@ test('the cheapest set that keeps a limit', async () => {
       '0.9 1 2 5.74: 0.1624, 32.8 s',
     ],
     best: '0.9 1 2 5.74: 0.1624, 32.8 s',
-    counts: [61, 67],
+    counts: [61, 67, 67],
     shares: '0.00 0.04 0.06 0.42 0.51 0.60 0.67',
   });
 });
@@ -78,7 +85,7 @@ test('the cheapest set under several loads', async () => {
       '0.9 1 1 0: 0.1756, 24.6 s',
     ],
     best: '0.9 1 1 0: 0.1756, 24.6 s',
-    counts: [33, 38],
+    counts: [33, 38, 38],
     shares: '0.00 0.04 0.06 0.42 0.60 0.67',
   });
 });
@@ -105,7 +112,7 @@ test('the cheapest sets of other limits', async () => {
       '0.8 1 4 17.4: 0.2421, 5.6 s',
     ],
     best: '0.8 1 1 0: 0.1781, 24.6 s',
-    counts: [55, 68],
+    counts: [55, 68, 68],
     frontier: [
       '0.8 1 1 0: 0.1781, 24.6 s',
       '0.8 1 0 3.79: 0.1807, 11.4 s',
@@ -141,7 +148,7 @@ test('a long load, by its sample', async () => {
       '0.7 1 1 40: 24.0036, 44.7 s',
     ],
     best: '0.7 1 2 0: 15.7106, 57.9 s',
-    counts: [0, 22],
+    counts: [0, 22, 25],
     frontier: ['0.7 1 2 0: 15.7106, 57.9 s', '0.7 1 1 6.6: 17.0344, 52.9 s', '0.7 2.5 2 40: 24.0036, 44.7 s'],
     likely: ['0.7 1 2 0: 15.6682, 52.9 s', '0.7 1 1 6.6: 16.7361, 50.9 s', '0.7 1 1 40: 23.8333, 44.7 s'],
     shares: '0.00 0.04 0.06 0.47 0.60 0.67 0.73 0.76 0.78 0.81 0.82 0.86 0.87 0.90 0.91 0.94 0.96 0.99',
