@@ -181,6 +181,23 @@ test('what it follows goes to its standard output, to the last line that was tak
   expect(lines.map((line) => (JSON.parse(line) as { line: string }).line)).toEqual(['one', 'two']);
 });
 
+test('its page has all that it asks for', async () => {
+  const { ask, daemon } = await start();
+  const page = await ask('/');
+  const files = Array.from(
+    page.matchAll(/(?:src|href)="\/?([\w./-]+\.(?:js|css|svg))"/g),
+    ([, name = '']) => name,
+  );
+  expect(files).toContain('status.js');
+  for (const file of [...files, 'uPlot.iife.min.js', 'fleet/plot.js']) {
+    const answer = await fetch(new URL(file, daemon.url));
+    expect([file, answer.status, (await answer.text()).length > 0]).toEqual([file, 200, true]);
+    expect(answer.headers.get('content-type')).toMatch(
+      /^(?:text\/(?:css|javascript); charset=utf-8|image\/svg\+xml)$/,
+    );
+  }
+});
+
 test('secrets are in nothing that it says or answers', async () => {
   const { ask, daemon, lines } = await start({ API_KEY: 'sesame-open-1234' });
   daemon.logger.info({ key: 'sesame-open-1234' }, 'a mistake of somebody');
