@@ -173,6 +173,9 @@ describe('what a plan hangs on', () => {
     ]);
     // What was not planned for counts as no change.
     expect(sensitivityOf(same, [])[0]?.half).toEqual({ costPerHour: 1, p99Seconds: 0.1 });
-    expect(sensitivityOf(outcome(0, 0.1), [outcome(5, 0.1)])[0]?.setting).toBe('performance');
+    // Of a cost that was none, or becomes none, there is no factor.
+    const free = outcome(0, 0.1);
+    expect(sensitivityOf(free, [free, free, outcome(5, 0.1)])[0]?.setting).toBe('performance');
+    expect(sensitivityOf(same, [same, same, free])[0]?.setting).toBe('performance');
   });
 });

@@ -154,3 +154,10 @@ test('a long load, by its sample', async () => {
     shares: '0.00 0.04 0.06 0.47 0.60 0.67 0.73 0.76 0.78 0.81 0.82 0.86 0.87 0.90 0.91 0.94 0.96 0.99',
   });
 });
+
+test('without a limit a frontier is drawn, and nothing is named', async () => {
+  const bounds = { cold_mult: [1, 1], target_util: [0.8, 0.8], cold_workers: [0, 1] } as const;
+  const { best, frontier } = await courseOf({ p99LimitSeconds: undefined, bounds });
+  expect(best).toBeUndefined();
+  expect(frontier.length).toBeGreaterThan(3);
+});
