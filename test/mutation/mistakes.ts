@@ -316,6 +316,14 @@ export const MISTAKES: readonly Mistake[] = [
     named: 'a second signal',
   },
   {
+    what: 'the first signal ends it at once, as the second does',
+    file: 'heartbeat/process/link/signals.ts',
+    from: 'if (once) process.exit',
+    to: 'process.exit',
+    tests: ['integration/daemon/process.test.ts'],
+    named: 'with exit code 0',
+  },
+  {
     what: 'a daemon that drains goes on when its heart has ended',
     file: 'daemon/process/serve.ts',
     from: '  setTimeout(() => process.exit(EXIT.ok), ORPHAN_MS);\n',

@@ -137,6 +137,7 @@ async function vitest(files: readonly string[], plan: Job['plan'], limitMs: numb
       MUTATION_JOB: jobPath,
       MUTATION_TESTS: tests.join(','),
       MUTATION_TEXTS: textsPath,
+      PROPERTY_RUNS: '20',
       PROPERTY_SEED: String(seed),
     },
   });

@@ -29,6 +29,8 @@ export default defineConfig({
     maxConcurrency: 1,
     testTimeout: 10_000,
     hookTimeout: 120_000,
+    // Long enough for a busy machine, and short for what never comes because of a mutant.
+    expect: { poll: { timeout: 3_000 } },
     reporters: ['dot'],
     silent: true,
   },

@@ -67,7 +67,7 @@ export function computeInChild(
       reject(new AdviceLost(`there was no answer in ${longestMs / 60_000} min`));
       kill();
     }, longestMs);
-    signal.addEventListener('abort', kill, { once: true });
+    signal.addEventListener('abort', kill);
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       output = (output + text).slice(-CRASH_OUTPUT);
     });
@@ -80,8 +80,7 @@ export function computeInChild(
       // Of no effect after an answer, or after the time was up.
       reject(signal.aborted ? signal.reason : new AdviceLost(`it ended without an answer: ${how}`));
     });
-    child.send(question, (error) => {
-      if (error) kill();
-    });
+    // Where it cannot be sent the child has ended, and its end says how.
+    child.send(question, () => {});
   });
 }

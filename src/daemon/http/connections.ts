@@ -52,7 +52,8 @@ export class Connections {
     const overdue = setTimeout(() => socket.destroy(), READING_MS);
     response.once('close', () => {
       clearTimeout(overdue);
-      if (this.#answered.delete(socket) && !socket.destroyed) this.#waiting.add(socket);
+      this.#answered.delete(socket);
+      if (!socket.destroyed) this.#waiting.add(socket);
     });
   }
 

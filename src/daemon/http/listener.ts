@@ -2,11 +2,11 @@
  * A small node:http server for a table of routes: bounded in request size, time and connections, HEAD for
  * every GET, one place for the security headers, and a route that throws answers 500 and harms nothing else.
  */
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readBody } from '../../wire/body.ts';
 import type { AdminAddress } from '../../config/types/admin-address.ts';
-import type { ListenAddress } from '../../config/types/value-types.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
 import { CONNECTION_TIMES, Connections } from './connections.ts';
 import { refusalOfForeign } from './foreign-request.ts';
@@ -63,20 +63,11 @@ async function bind(server: Server, address: AdminAddress): Promise<string> {
     await listenOnSocketFile(server, address.path);
     return `unix:${address.path}`;
   }
-  await listenOnPort(server, address);
   const { host } = address;
+  server.listen({ host, port: address.port });
+  await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-function listenOnPort(server: Server, { host, port }: ListenAddress): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
 
 async function handle(

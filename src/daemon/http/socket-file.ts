@@ -1,5 +1,6 @@
 /** Listening on a socket file that only this user may open, in the place of one that nobody listens on any more. */
 import { chmodSync, lstatSync, statSync, unlinkSync, type Stats } from 'node:fs';
+import { once } from 'node:events';
 import { connect, type Server } from 'node:net';
 import { dirname } from 'node:path';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
@@ -18,22 +19,18 @@ export class SocketFileError extends PilotlightError {
 export async function listenOnSocketFile(server: Server, path: string): Promise<void> {
   requireFolder(path);
   await removeStale(path);
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
   const umask = process.umask(PRIVATE_UMASK);
   try {
     // The file is made before this returns.
-    server.listen({ path }, resolve);
+    server.listen({ path });
   } finally {
     process.umask(umask);
   }
   try {
-    await promise;
+    await once(server, 'listening');
     chmodSync(path, SOCKET_MODE);
   } catch (error) {
     throw new SocketFileError(`${path}: ${inWords(error, path)}`, { cause: error });
-  } finally {
-    server.off('error', reject);
   }
 }
 

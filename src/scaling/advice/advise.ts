@@ -75,7 +75,7 @@ export async function advise(
   progress?.({ doing: 'backtest', share: 0 });
   const tested = testBack(recorded, source);
   if (!tested)
-    return declined('the parameters that are set now were set less than an hour ago', { assumptions });
+    return declined('less than half an hour is known since the parameters were set', { assumptions });
   const sized = { ...nothing, assumptions, backtest: tested };
   if (!tested.held) return declined(sentence.backtestSentence(tested), sized);
 

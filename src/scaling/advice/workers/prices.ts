@@ -83,13 +83,11 @@ function clamped(price: number, hot: number): number {
   return Math.min(hot * 1.5, Math.max(0, price));
 }
 
-/** Gauss, with the largest pivot. */
+/** Gauss and Jordan. The matrix is made of sums of squares, for which pivots need no choice. */
 function solved(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
   const rows = matrix.map((row, index) => [...row, right[index] as number]);
   const size = rows.length;
   for (let column = 0; column < size; column += 1) {
-    const rest = rows.slice(column).sort((a, b) => Math.abs(b[column] ?? 0) - Math.abs(a[column] ?? 0));
-    rows.splice(column, rest.length, ...rest);
     const pivot = rows[column] as number[];
     for (const row of rows) {
       if (row === pivot) continue;

@@ -1,17 +1,20 @@
 /** With real sockets: whoever holds connections open keeps nobody else from being answered. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { CONNECTION_TIMES, Connections } from '../../../../src/daemon/http/connections.ts';
 import { listen, type HttpListener } from '../../../../src/daemon/http/listener.ts';
 import { plain } from '../../../../src/daemon/http/reply.ts';
 import { ask, holdOpen, type RawConnection } from '../../../support/raw-http.ts';
 
 const held: RawConnection[] = [];
+const closing: (() => void)[] = [];
 let listener: HttpListener | undefined;
 afterEach(async () => {
+  vi.useRealTimers();
   for (const { socket } of held.splice(0)) socket.destroy();
+  for (const close of closing.splice(0)) close();
   await listener?.close();
 });
 
@@ -72,26 +75,90 @@ test('the one that has been silent longest makes room', async () => {
   expect(second?.socket.destroyed).toBe(false);
 });
 
-test('one that does not read its answer makes room for one that asks', async () => {
+/** With room for two; what asks for /slow waits for its answer. */
+async function serveTwo() {
   const server = createServer();
   const connections = new Connections(server, 2);
   server.on('request', (request, response) => {
     connections.answering(request.socket, response);
     // More than what the system takes for whoever does not read.
-    response.end(request.url === '/livez' ? 'live\n' : Buffer.alloc(16_000_000));
+    if (request.url === '/large') response.end(Buffer.alloc(16_000_000));
+    else if (request.url !== '/slow') response.end('live\n');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  closing.push(() => server.close().closeAllConnections());
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+const asking = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+
+/** Asks on a connection that is open, and waits for the answer. */
+async function answered({ socket }: RawConnection): Promise<void> {
+  const answer = once(socket, 'data');
+  socket.write(asking('/livez'));
+  await answer;
+}
+
+async function holdOne(url: string, words?: string): Promise<RawConnection> {
+  const [open] = await hold(url, 1, words);
+  if (!open) throw new Error('nothing is open');
+  return open;
+}
+
+test.each([
+  ['said nothing', ''],
+  ['asked, and did not wait for the answer', asking('/slow')],
+])('one that %s and left takes no room', async (_what, words) => {
+  const { server, url } = await serveTwo();
+  const stays = await holdOne(url);
+  await answered(stays);
+  const asked = words === '' ? Promise.resolve() : once(server, 'request');
+  const [accepted, leaves] = await Promise.all([once(server, 'connection'), holdOne(url, words)]);
+  await asked;
+  const left = once(accepted[0] as Socket, 'close');
+  leaves.socket.destroy();
+  await left;
+  expect(await ask(url, 'GET', '/livez')).toEqual(LIVE);
+  await answered(stays);
+});
+
+test('one that has its answer is as silent as one that came then', async () => {
+  const { url } = await serveTwo();
+  const first = await holdOne(url);
+  const second = await holdOne(url);
+  await answered(second);
+  await answered(first);
+  expect(await ask(url, 'GET', '/livez')).toEqual(LIVE);
+  await second.closed;
+  await answered(first);
+});
+
+test('time to read an answer is given for each anew', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { server, url } = await serveTwo();
+  const stays = await holdOne(url);
+  await answered(stays);
+  expect(vi.getTimerCount()).toBe(0);
+  const asked = once(server, 'request');
+  const waits = await holdOne(url, asking('/slow'));
+  await asked;
+  vi.advanceTimersByTime(59_999);
+  expect(vi.getTimerCount()).toBe(1);
+  vi.advanceTimersByTime(1);
+  await waits.closed;
+  await answered(stays);
+});
+
+test('one that does not read its answer makes room for one that asks', async () => {
+  const { server, url } = await serveTwo();
   for (let turn = 0; turn < 2; turn += 1) {
     const asked = once(server, 'request');
-    const reader = connect(port, '127.0.0.1').on('error', () => {});
+    const reader = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
     held.push({ socket: reader, closed: Promise.resolve() });
-    reader.write('GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    reader.write(asking('/large'));
     await asked;
   }
-  for (let turn = 0; turn < 5; turn += 1)
-    expect(await ask(`http://127.0.0.1:${port}`, 'GET', '/livez')).toEqual(LIVE);
-  server.close().closeAllConnections();
+  for (let turn = 0; turn < 5; turn += 1) expect(await ask(url, 'GET', '/livez')).toEqual(LIVE);
 });
 
 test('a connection that is being answered makes no room', async () => {

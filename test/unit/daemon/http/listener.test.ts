@@ -78,7 +78,20 @@ describe('HTTP listener', () => {
   test('refuses a body beyond its limit', async () => {
     const url = await serve();
     const answer = await fetch(`${url}/echo`, { method: 'PUT', body: 'x'.repeat(70_000) });
-    expect(answer.status).toBe(413);
+    expect([answer.status, await answer.text()]).toEqual([413, 'the body is larger than 65536 bytes\n']);
+  });
+
+  test('whoever leaves in the middle of a request is no error', async () => {
+    errors.length = 0;
+    const url = await serve();
+    const { port, hostname } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.write('PUT /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf of it');
+    await new Promise((resolve) => socket.once('connect', resolve));
+    for (let turn = 0; turn < 2; turn += 1) expect((await fetch(`${url}/hello`)).status).toBe(200);
+    socket.destroy();
+    for (let turn = 0; turn < 2; turn += 1) expect((await fetch(`${url}/hello`)).status).toBe(200);
+    expect(errors).toEqual([]);
   });
 
   test('what comes on a connection before the answer to what was asked there is not done', async () => {

@@ -71,7 +71,9 @@ describe('a listener on a socket file', () => {
 
   test('does not take the place of one that somebody listens on', async () => {
     const { url } = await serve();
-    await expect(serve()).rejects.toThrow(`${path}: another process listens there`);
+    const failed = serve();
+    await expect(failed).rejects.toThrow(`${path}: another process listens there`);
+    await expect(failed).rejects.toMatchObject({ code: 'socket_file', actor: 'user' });
     expect((await ask(url, 'GET', '/hello')).status).toBe(200);
   });
 

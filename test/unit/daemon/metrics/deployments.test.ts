@@ -88,6 +88,33 @@ function seriesOf(snapshot: DeploymentSnapshot): [string, number][] {
   ];
 }
 
+const BARE: DeploymentSnapshot = {
+  deploymentId: 0,
+  intervalMs: 20_000,
+  state: 'healthy',
+  lapses: 0,
+  attempts: 0,
+  failures: noFailures,
+  timeline: [],
+};
+
+test.each([
+  ['nothing else is known', BARE],
+  [
+    'all is known',
+    {
+      ...BARE,
+      ttlMs: 60_000,
+      lastSuccessAt: 5_000,
+      nextBeatAt: 25_000,
+      expiresAt: 65_000,
+      minMarginRatio: 0.5,
+    },
+  ],
+])('a deployment of which %s has its series', async (_what, snapshot) => {
+  expect(await seriesOfScrape([snapshot])).toEqual(new Map(seriesOf(snapshot)));
+});
+
 test('every number of every deployment has its series, and what is not known has none', async () => {
   await fc.assert(
     fc.asyncProperty(anySnapshots, async (snapshots) => {
@@ -97,17 +124,8 @@ test('every number of every deployment has its series, and what is not known has
 });
 
 test('many deployments are written piece by piece, with every series in its family', () => {
-  const snapshot: DeploymentSnapshot = {
-    deploymentId: 0,
-    intervalMs: 20_000,
-    state: 'healthy',
-    lapses: 0,
-    attempts: 0,
-    failures: noFailures,
-    timeline: [],
-  };
   const deployments = Array.from({ length: 3000 }, (_, id) =>
-    deploymentStatus({ ...snapshot, deploymentId: id }),
+    deploymentStatus({ ...BARE, deploymentId: id }),
   );
   const pieces = deploymentMetrics({ deployments });
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(32 * 1024);

@@ -39,7 +39,7 @@ function life() {
   const lines: Record<string, unknown>[] = [];
   const logger = pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
   const lifecycle = new Lifecycle(logger);
-  return { lifecycle, said: () => lines.map(({ level, msg }) => [level, msg]) };
+  return { lifecycle, lines, said: () => lines.map(({ level, msg }) => [level, msg]) };
 }
 
 test('a life begins, runs, drains and stops, once', async () => {
@@ -73,9 +73,12 @@ test('a life begins, runs, drains and stops, once', async () => {
 });
 
 test('an end that is not clean is said', async () => {
-  const { lifecycle, said } = life();
+  const { lifecycle, lines, said } = life();
   lifecycle.onStop('step', () => Promise.reject(new Error('broken')));
   await lifecycle.stop(1_000);
+  expect(lines.at(-1)?.['err']).toMatchObject({
+    message: expect.stringContaining('shutdown step "step" failed') as string,
+  });
   expect(said().at(-1)).toEqual([50, 'shutdown was not clean']);
   expect(lifecycle.state).toBe('stopped');
 });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { standardOutput } from '../../../../src/daemon/process/standard-output.ts';
 import { openedFile, taken, type OpenedFile } from '../../../support/opened-file.ts';
@@ -27,6 +27,15 @@ test.each([
   const { reader, writer } = file.pipe();
   await standardOutput(writer, isRestart).write(['one'], NEVER);
   expect(taken(reader)).toBe(after);
+});
+
+test('whoever looks at the last line leaves nothing open', () => {
+  writeFileSync(file.path, 'torn');
+  const fd = file.open('a');
+  const open = (): number => readdirSync('/proc/self/fd').length;
+  const before = open();
+  standardOutput(fd);
+  expect(open()).toBe(before);
 });
 
 test('a full pipe is waited for, and has every byte once', async () => {

@@ -27,7 +27,7 @@ const settings = planSettings({
 function tested(over: (index: number) => Partial<RecordedStretch> = () => ({}), fromMs = 0) {
   const recorded = stretches(LOOKS, over);
   const rate = rateOf(recorded);
-  const loads = [arrivalsOf(rate, { mean: 5, dispersion: 0, from: 'given' }, 1)];
+  const loads = [arrivalsOf(rate, { mean: 25, dispersion: 0, from: 'given' }, 1)];
   return backtest({ parameters, settings, rate, stretches: recorded, loads, fromMs });
 }
 
@@ -70,6 +70,22 @@ test('costs are not compared where no price was known', () => {
   const found = tested(() => ({ costPerHour: null }));
   expect(found?.errors.cost).toBe(0);
   expect(found?.hours.every(({ recorded }) => recorded.costPerHour === null)).toBe(true);
+});
+
+test('costs are compared where a price was known for more than half of an hour', () => {
+  const known = (looks: number) =>
+    tested((index) => ({ costPerHour: index % 240 < looks ? 0.85 : null }))?.hours.map(
+      ({ recorded }) => recorded.costPerHour,
+    );
+  expect(known(121)).toEqual([0.85, 0.85, 0.85, 0.85].map((cost) => expect.closeTo(cost) as number));
+  expect(known(120)).toEqual([null, null, null, null]);
+});
+
+test('where next to nothing was paid, a worker in ten is what its error is a share of', () => {
+  const found = tested((index) => (index < LOOKS / 2 ? { costPerHour: null } : { costPerHour: 0 }));
+  expect(found?.errors.cost).toBe(0);
+  const cheap = tested((index) => (index < LOOKS / 2 ? { costPerHour: null } : { costPerHour: 0.425 }));
+  expect(cheap?.errors.cost).toBeCloseTo(1, 1);
 });
 
 test('what was before the parameters were set is run, and not compared', () => {

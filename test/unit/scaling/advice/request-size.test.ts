@@ -64,6 +64,34 @@ test('nothing is told by too few looks, by looks far apart, by means of several,
   expect(requestSize([], 80)).toMatchObject({ mean: 80, from: 'given' });
 });
 
+test('is told by looks that are a minute apart at most, and know the load', () => {
+  const looks = (apartMs: number, unknown = 0) =>
+    Array.from({ length: 66 }, (_, index) =>
+      stretch(index * apartMs, { load: index % 3 === unknown ? null : 90 + 20 * (index % 2) }),
+    );
+  // Of all pairs a third: 20² / 200, over five seconds, and half of that where sizes are exponentially distributed.
+  const size = requestSize(looks(60_000), undefined)?.mean ?? 0;
+  expect(size).toBeGreaterThan(4.9);
+  expect(requestSize(looks(60_000, 1), undefined)?.mean).toBeCloseTo(size, 5);
+  expect(requestSize(looks(60_001), undefined)).toBeUndefined();
+});
+
+test('is not told by looks at no load, and by a jump where nothing else is known', () => {
+  const looks = (load: (index: number) => number) => stretches(60, (index) => ({ load: load(index) }));
+  expect(
+    requestSize(
+      looks((index) => (index < 15 ? 90 + 20 * (index % 2) : 0)),
+      undefined,
+    ),
+  ).toBeUndefined();
+  expect(
+    requestSize(
+      looks((index) => (index < 30 ? 100 : 400)),
+      undefined,
+    )?.mean,
+  ).toBeGreaterThan(5);
+});
+
 test('a given size that is another makes the load vary as much as it did', () => {
   const size = { mean: 100, dispersion: 1, from: 'given' } as const;
   expect(sizedAnew(size, 0.5)).toEqual({ mean: 50, dispersion: 2, from: 'given' });

@@ -71,6 +71,16 @@ describe('performance', () => {
     expect(performanceOf({ stretches: stretches(10), performances: [] })).toEqual({ least: 100, most: 100 });
   });
 
+  test('of workers that do nearly the same is the same of all', () => {
+    const performances = [100, 100.1, 99.9, 100];
+    expect(performanceOf({ stretches: stretches(10), performances })).toEqual({ least: 100, most: 100 });
+  });
+
+  test('is not told by looks that do not know it', () => {
+    const some = stretches(10, (index) => (index % 2 === 0 ? { readyCapacity: null } : {}));
+    expect(performanceOf({ stretches: some, performances: [] })).toEqual({ least: 100, most: 100 });
+  });
+
   test('of workers that were never ready nothing is known', () => {
     const never = stretches(10, () => ({ ready: 0, readyCapacity: 0 }));
     expect(performanceOf({ stretches: never, performances: [] })).toBeUndefined();
@@ -81,10 +91,10 @@ describe('performance', () => {
 test('starts take as long as they did, or as the planner takes it where none was seen', () => {
   const starts = [
     { from: 'cold', seconds: 20 },
-    { from: 'cold', seconds: 40 },
+    { from: 'cold', seconds: 60 },
   ] as const;
   expect(startsOf({ starts })).toEqual({
-    coldStartSeconds: 30,
+    coldStartSeconds: 40,
     startSeconds: SETTING_DEFAULTS.startSeconds,
     seen: { new: 0, cold: 2 },
   });
@@ -99,6 +109,9 @@ test('what workers cost lately is told from what they cost before', () => {
   // Five minutes ago.
   expect(lateCostRatio(recorded(2, 20), prices)).toBeCloseTo(2);
   expect(lateCostRatio([], prices)).toBeUndefined();
+  // Paid for, and nobody was there.
+  const nobody = stretches(60, () => ({ hot: 0, cold: 0, costPerHour: 1 }));
+  expect(lateCostRatio(nobody, prices)).toBeUndefined();
   // A quarter less, which the price of the cold ones, that the fit has lost, hides at the end.
   const hidden = stretches(960, (index) => {
     const [hot, cold] = index < 940 ? [4, 1] : [2, 5];
@@ -106,6 +119,11 @@ test('what workers cost lately is told from what they cost before', () => {
   });
   expect(lateCostRatio(hidden.slice(-20), prices)).toBeCloseTo(1);
   expect(lateCostRatio(hidden, prices)).toBeLessThan(0.87);
+  // Whenever it was.
+  const since = hidden.map((one) =>
+    Object.assign({}, one, { fromMs: one.fromMs + 1e9, toMs: one.toMs + 1e9 }),
+  );
+  expect(lateCostRatio(since, prices)).toBe(lateCostRatio(hidden, prices));
   expect(
     lateCostRatio(
       stretches(10, () => ({ costPerHour: null })),

@@ -1,57 +1,9 @@
-/** The model as the emulator uses it: changed while it runs, put away and gone on with. The planner's tests prove the rest. */
-import * as fc from '../../../../support/fast-check.ts';
+/** The model as the emulator uses it: changed while it runs. The planner's tests prove the rest. */
 import { describe, expect, test } from 'vitest';
-import type { EndpointGroupParameters } from '../../../../../src/contract/operations/serverless/endpoint-groups.ts';
 import { resolveDefaults } from '../../../../../src/scaling/rules/check.ts';
-import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
-import { GroupModel } from '../../../../../src/scaling/planner/model/group.ts';
-import type { GroupObserver } from '../../../../../src/scaling/planner/model/observer.ts';
 import { STATE } from '../../../../../src/scaling/planner/model/worker-pool.ts';
-import { planSettings, type PlanSettings } from '../../../../../src/scaling/planner/settings.ts';
-import { fixedPool, groups, traces } from '../../../../support/plans.ts';
-
-/** Writes down everything that it is told. */
-class Notes implements GroupObserver {
-  readonly all: unknown[][] = [];
-  readonly gone = new Set<number>();
-  arrived = (...told: unknown[]) => this.note('arrived', told);
-  workersUntil = (to: number, workers: object) => this.note('until', [to, { ...workers }]);
-  begun = (...told: unknown[]) => this.note('begun', told);
-  taken = (...told: unknown[]) => this.note('taken', told);
-  abandoned = (...told: unknown[]) => this.note('abandoned', told);
-  refused = (...told: unknown[]) => this.note('refused', told);
-  moved = (...told: unknown[]) => this.note('moved', told);
-  decided = (...told: unknown[]) => this.note('decided', told);
-  waits = (request: number) => !this.gone.has(request);
-
-  of(kind: string): unknown[][] {
-    return this.all.filter(([first]) => first === kind).map(([, ...told]) => told);
-  }
-
-  private note(kind: string, told: unknown[]): void {
-    this.all.push([kind, ...told]);
-  }
-}
-
-function modelOf(
-  parameters: EndpointGroupParameters,
-  settings: Partial<PlanSettings> = {},
-  mostWaiting?: number,
-) {
-  const observer = new Notes();
-  const options = {
-    parameters: resolveDefaults(parameters),
-    settings: planSettings({
-      performance: { least: 10, most: 10 },
-      startSeconds: 20,
-      coldStartSeconds: 10,
-      ...settings,
-    }),
-    observer,
-    ...(mostWaiting !== undefined && { mostWaiting }),
-  };
-  return { model: new GroupModel(options), observer, options };
-}
+import { modelOf } from '../../../../support/noted-group.ts';
+import { fixedPool } from '../../../../support/plans.ts';
 
 describe('a worker', () => {
   test('that dies loses what it had not done, and the group replaces it at its next decision', () => {
@@ -201,87 +153,5 @@ describe('a request', () => {
     for (const name of [1, 2, 3]) model.arrive(0, 10, name);
     expect(model.waiting).toBe(2);
     expect(observer.of('refused')).toEqual([[0, 10, 3]]);
-  });
-});
-
-test('put away at any moment and gone on with, it does what it would have done', () => {
-  fc.assert(
-    fc.property(groups, traces, fc.nat(), fc.boolean(), (parameters, trace, at, spread) => {
-      const performance = spread ? { least: 5, most: 15 } : { least: 10, most: 10 };
-      const { model, observer, options } = modelOf(parameters, { performance, routing: 'random', slots: 2 });
-      model.place();
-      const [first, rest] = [trace.slice(0, at % trace.length), trace.slice(at % trace.length)];
-      for (const { atSeconds, work } of first) model.arrive(atSeconds, work);
-      const saved = structuredClone(model.save());
-      const later = new Notes();
-      const other = new GroupModel({ ...options, observer: later }, saved);
-      const before = observer.all.length;
-      for (const each of [model, other]) {
-        for (const { atSeconds, work } of rest) each.arrive(atSeconds, work);
-        each.advance(each.now + 500);
-      }
-      expect(later.all).toEqual(observer.all.slice(before));
-      expect(other.save()).toEqual(model.save());
-    }),
-    { numRuns: 60 },
-  );
-});
-
-test('looked at in between, it does what it would have done', () => {
-  const run = (steps: number) => {
-    const { model, observer } = modelOf({ max_workers: 8 }, { performance: { least: 5, most: 15 } });
-    model.place();
-    for (const { atSeconds, work } of generateLoad({
-      shape: 'bursts',
-      unitsPerSecond: 40,
-      unitsPerRequest: 20,
-    })) {
-      for (let step = 1; step < steps; step += 1) {
-        model.advance(model.now + ((atSeconds - model.now) * step) / steps);
-      }
-      model.arrive(atSeconds, work);
-    }
-    return observer.all;
-  };
-  expect(run(4)).toEqual(run(1));
-});
-
-describe('a group that nothing happens to', () => {
-  const moves = (observer: Notes) => observer.all.filter(([kind]) => kind !== 'until' && kind !== 'decided');
-
-  test('is in the end what it would be if each decision had been made', () => {
-    const gaps = fc.array(fc.tuple(fc.integer({ min: 1, max: 40_000 }), fc.integer({ min: 1, max: 400 })), {
-      minLength: 1,
-      maxLength: 6,
-    });
-    fc.assert(
-      fc.property(groups, gaps, (parameters, requests) => {
-        const [one, other] = [modelOf(parameters), modelOf(parameters)];
-        one.model.place();
-        other.model.place();
-        let at = 0;
-        for (const [gap, work] of requests) {
-          // So that there is never a decision to pass over.
-          for (let step = 1; step < gap; step += 1) other.model.advance(at + step);
-          at += gap;
-          one.model.arrive(at, work);
-          other.model.arrive(at, work);
-        }
-        one.model.advance(at + 10_000);
-        for (let step = 1; step <= 10_000; step += 1) other.model.advance(at + step);
-        expect(moves(one.observer)).toEqual(moves(other.observer));
-        expect(one.model.save()).toEqual(other.model.save());
-      }),
-      { numRuns: 30 },
-    );
-  }, 60_000);
-
-  test('passes a year in no time', () => {
-    const { model, observer } = modelOf({ inactivity_timeout: 86_400, cold_workers: 2 });
-    model.place();
-    model.arrive(10, 100);
-    model.advance(365 * 86_400);
-    expect(observer.of('until').length).toBeLessThan(2_000);
-    expect(model.workers).toMatchObject({ hot: 0, cold: 2 });
   });
 });

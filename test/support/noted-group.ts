@@ -1,0 +1,49 @@
+/** A group of the model that writes down all that it is told. */
+import type { EndpointGroupParameters } from '../../src/contract/operations/serverless/endpoint-groups.ts';
+import { GroupModel } from '../../src/scaling/planner/model/group.ts';
+import type { GroupObserver } from '../../src/scaling/planner/model/observer.ts';
+import { planSettings, type PlanSettings } from '../../src/scaling/planner/settings.ts';
+import { resolveDefaults } from '../../src/scaling/rules/check.ts';
+
+/** Writes down everything that it is told. */
+export class Notes implements GroupObserver {
+  readonly all: unknown[][] = [];
+  readonly gone = new Set<number>();
+  arrived = (...told: unknown[]) => this.note('arrived', told);
+  workersUntil = (to: number, workers: object) => this.note('until', [to, { ...workers }]);
+  begun = (...told: unknown[]) => this.note('begun', told);
+  taken = (...told: unknown[]) => this.note('taken', told);
+  abandoned = (...told: unknown[]) => this.note('abandoned', told);
+  refused = (...told: unknown[]) => this.note('refused', told);
+  moved = (...told: unknown[]) => this.note('moved', told);
+  decided = (...told: unknown[]) => this.note('decided', told);
+  waits = (request: number) => !this.gone.has(request);
+
+  of(kind: string): unknown[][] {
+    return this.all.filter(([first]) => first === kind).map(([, ...told]) => told);
+  }
+
+  private note(kind: string, told: unknown[]): void {
+    this.all.push([kind, ...told]);
+  }
+}
+
+export function modelOf(
+  parameters: EndpointGroupParameters,
+  settings: Partial<PlanSettings> = {},
+  mostWaiting?: number,
+) {
+  const observer = new Notes();
+  const options = {
+    parameters: resolveDefaults(parameters),
+    settings: planSettings({
+      performance: { least: 10, most: 10 },
+      startSeconds: 20,
+      coldStartSeconds: 10,
+      ...settings,
+    }),
+    observer,
+    ...(mostWaiting !== undefined && { mostWaiting }),
+  };
+  return { model: new GroupModel(options), observer, options };
+}

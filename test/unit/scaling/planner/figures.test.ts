@@ -1,0 +1,181 @@
+/** What plans are made of and compared by: settings, estimates, sets side by side, and what a plan hangs on. */
+import { describe, expect, test } from 'vitest';
+import { estimateOf } from '../../../../src/scaling/planner/estimate.ts';
+import { givenOf } from '../../../../src/scaling/planner/given.ts';
+import { RecordedLoad } from '../../../../src/scaling/planner/load/load.ts';
+import { plan } from '../../../../src/scaling/planner/plan.ts';
+import { planSideBySide } from '../../../../src/scaling/planner/search/side-by-side.ts';
+import { sensitivityOf, variedScenarios } from '../../../../src/scaling/planner/sensitivity.ts';
+import {
+  planSettings,
+  SETTING_DEFAULTS,
+  type PlanSettings,
+} from '../../../../src/scaling/planner/settings.ts';
+import { resolveDefaults } from '../../../../src/scaling/rules/check.ts';
+import { fixedPool, requests, scenarioOf } from '../../../support/plans.ts';
+
+describe('settings', () => {
+  test('have defaults, and a worker that starts costs what a hot one does', () => {
+    expect(planSettings()).toEqual({ ...SETTING_DEFAULTS, priceStarting: 1 });
+    expect(planSettings({ priceHot: 3 }).priceStarting).toBe(3);
+    expect(planSettings({ priceHot: 3, priceStarting: 2 }).priceStarting).toBe(2);
+  });
+
+  test.each<[Partial<PlanSettings>, string]>([
+    [{ routing: 'best' as never }, '--routing: one of shortest, random'],
+    [{ performance: { least: 0, most: 5 } }, '--performance: a number above 0, or two such as 80..120'],
+    [{ performance: { least: 6, most: 5 } }, '--performance: a number above 0'],
+    [{ performance: { least: 6, most: Infinity } }, '--performance: a number above 0'],
+    [{ startSeconds: -1 }, '--start-time: a number of at least 0'],
+    [{ startSeconds: Number.NaN }, '--start-time: a number of at least 0'],
+    [{ startSeconds: Infinity }, '--start-time: a number of at least 0'],
+    [{ controlSeconds: 0 }, '--control-interval: a number above 0'],
+    [{ scaleDownSeconds: -1 }, '--scale-down-delay: a number of at least 0'],
+    [{ giveUpSeconds: 0 }, '--give-up: a number above 0'],
+    [{ slots: 1.5 }, '--slots: a whole number'],
+    [{ initialWorkers: 1.5 }, '--initial-workers: a whole number'],
+    [{ initialWorkers: 'some' as never }, '--initial-workers: a number of at least 0'],
+  ])('refuses %j', (given, words) => {
+    expect(() => planSettings(given)).toThrow(words);
+    expect(() => planSettings(given)).toThrow(RangeError);
+  });
+
+  test.each<Partial<PlanSettings>>([
+    { performance: { least: 5, most: 5 } },
+    { startSeconds: 0, coldStartSeconds: 1.5, priceCold: 0 },
+    { scaleDownSeconds: Infinity, destroySeconds: Infinity, giveUpSeconds: Infinity },
+    { initialWorkers: 0 },
+    { initialWorkers: 'floor', queueResponse: 'one-worker', stopping: 'idle' },
+  ])('takes %j', (given) => {
+    expect(planSettings(given)).toMatchObject(given);
+  });
+});
+
+test('parameters as a user writes them are those that have a value', () => {
+  expect(givenOf({ ...resolveDefaults({ min_load: 5 }), endpoint_name: undefined })).not.toHaveProperty(
+    'endpoint_name',
+  );
+  expect(givenOf(resolveDefaults({ min_load: 5 }))).toMatchObject({ min_load: 5 });
+});
+
+describe('an estimate', () => {
+  test.each([
+    [[3], 3, 3, 3],
+    [[1, 3], 2, 2 - 12.71, 2 + 12.71],
+    [[1, 2, 3], 2, 2 - 4.303 / Math.sqrt(3), 2 + 4.303 / Math.sqrt(3)],
+    [[5, 5, 5, 5], 5, 5, 5],
+  ])('of %j', (values, mean, low, high) => {
+    const found = estimateOf(values);
+    expect(found.mean).toBeCloseTo(mean);
+    expect(found.low).toBeCloseTo(low);
+    expect(found.high).toBeCloseTo(high);
+  });
+
+  test('of many goes by the normal distribution', () => {
+    const many = Array.from({ length: 12 }, (_, index) => index % 2);
+    const spread = Math.sqrt(12 / 4 / 11 / 12);
+    expect(estimateOf(many).high).toBeCloseTo(0.5 + 1.96 * spread);
+    const fewer = many.slice(0, 11);
+    expect(estimateOf(fewer).high - estimateOf(fewer).mean).toBeGreaterThan(2.2 * spread);
+  });
+});
+
+describe('sets side by side', () => {
+  const { settings } = scenarioOf({}, { priceHot: 2, coldStartSeconds: 0 });
+  const pool = (workers: number) => resolveDefaults(fixedPool(workers, 10));
+  const load = RecordedLoad.of(requests([0, 10], [1, 10], [3600, 10]));
+  const other = RecordedLoad.of(requests([0, 10], [7200, 10]));
+
+  test('say what each costs, waits and saves, under each load', async () => {
+    const [one, two] = await planSideBySide([pool(2), pool(1)], settings, [load, other], { series: true });
+    expect(one?.saving).toEqual({ mean: 0, low: 0, high: 0 });
+    expect(two?.saving.mean).toBeCloseTo(0.5);
+    expect([one?.costPerHour.mean, two?.costPerHour.mean]).toEqual([expect.closeTo(4), expect.closeTo(2)]);
+    expect(two?.p99Seconds.mean).toBeGreaterThanOrEqual(0);
+    expect(two?.parameters).toEqual(pool(1));
+    expect(two?.plans.map(({ seconds }) => seconds >= 3600)).toEqual([true, true]);
+    // Of the first load alone, and each load has a seed of its own.
+    expect(two?.plans.map(({ series }) => series !== undefined)).toEqual([true, false]);
+    expect(two?.plans.map(({ settings: { seed } }) => seed)).toEqual([settings.seed, settings.seed + 1]);
+  });
+
+  test('have no series unless they are asked for, and save nothing where nothing is paid', async () => {
+    const free = { ...settings, priceHot: 0, priceCold: 0, priceStarting: 0 };
+    const [one, two] = await planSideBySide([pool(2), pool(1)], free, [load]);
+    expect([one?.plans[0]?.series, two?.saving.mean]).toEqual([undefined, 0]);
+  });
+
+  test('end with the reason of their signal', async () => {
+    const reason = new Error('enough');
+    const signal = AbortSignal.abort(reason);
+    await expect(planSideBySide([pool(1)], settings, [load], { signal })).rejects.toBe(reason);
+  });
+});
+
+describe('what a plan hangs on', () => {
+  const scenario = scenarioOf({ min_load: 10, target_util: 1, max_workers: 3 }, { destroySeconds: Infinity });
+  const load = requests([0, 100], [10, 100], [20, 100], [400, 100]);
+
+  test('is found by half and double of each assumption that has one', () => {
+    const varied = variedScenarios(scenario.parameters, scenario.settings);
+    expect(varied).toHaveLength(12);
+    expect(varied.slice(0, 4).map(({ settings }) => [settings.performance, settings.startSeconds])).toEqual([
+      [{ least: 5, most: 5 }, 300],
+      [{ least: 20, most: 20 }, 300],
+      [{ least: 10, most: 10 }, 150],
+      [{ least: 10, most: 10 }, 600],
+    ]);
+    expect(varied.every(({ series }) => series === false)).toBe(true);
+    const none = { ...scenario.settings, startSeconds: 0 };
+    expect(variedScenarios(scenario.parameters, none)).toHaveLength(10);
+  });
+
+  test('comes first', () => {
+    const plans = variedScenarios(scenario.parameters, scenario.settings).map((each) => plan(each, load));
+    const found = sensitivityOf(plan(scenario, load), plans);
+    expect(found.map(({ setting }) => setting)).toHaveLength(6);
+    expect(found[0]?.setting).toBe('performance');
+    expect(found[0]?.half).toEqual({
+      costPerHour: plans[0]?.cost.perHour,
+      p99Seconds: plans[0]?.queueTime.p99,
+    });
+    expect(found[0]?.double.p99Seconds).toBe(plans[1]?.queueTime.p99);
+    const weights = found.map(({ half, double }) => Math.abs(half.costPerHour - double.costPerHour));
+    expect(weights.at(-1)).toBeLessThan(weights[0] ?? 0);
+  });
+
+  test('goes by the cost, up or down, and by waits, of which a part of a second counts for little', () => {
+    const own = plan(scenario, load);
+    const outcome = (perHour: number, p99: number) => ({
+      ...own,
+      cost: { ...own.cost, perHour },
+      queueTime: { ...own.queueTime, p99 },
+    });
+    const same = outcome(1, 0.1);
+    const changed = [
+      same,
+      outcome(1.5, 0.1),
+      outcome(0.5, 0.1),
+      same,
+      same,
+      outcome(1, 0.3),
+      same,
+      outcome(1, 9),
+    ];
+    const found = sensitivityOf(same, [...changed, same, same, same, same]);
+    expect(found.map(({ setting }) => setting)).toEqual([
+      'controlSeconds',
+      'startSeconds',
+      'performance',
+      'coldStartSeconds',
+      'loadWindowSeconds',
+      'scaleDownSeconds',
+    ]);
+    // What was not planned for counts as no change.
+    expect(sensitivityOf(same, [])[0]?.half).toEqual({ costPerHour: 1, p99Seconds: 0.1 });
+    // Of a cost that was none, or becomes none, there is no factor.
+    const free = outcome(0, 0.1);
+    expect(sensitivityOf(free, [free, free, outcome(5, 0.1)])[0]?.setting).toBe('performance');
+    expect(sensitivityOf(same, [same, same, free])[0]?.setting).toBe('performance');
+  });
+});
