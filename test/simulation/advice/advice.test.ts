@@ -36,8 +36,11 @@ describe.each(worlds)('world $seed: $kind', ({ kind, seed }) => {
   });
 });
 
-/** Their backtests were off by 6.1% and 5.5%: bursts told larger requests, and workers that differ were drawn by chance. */
-test.each([1036, 1144])('the backtest is near what happened in world %d', async (seed) => {
+/**
+ * Their backtests were off by 6.1%, 5.5%, 6.2% and 7.2%: bursts told larger requests, workers that differ were drawn by
+ * chance, and, instead, taken to be alike.
+ */
+test.each([1036, 1144, 1630, 1720])('the backtest is near what happened in world %d', async (seed) => {
   const { report } = await trialOf(worldOf('truthful', seed));
   expect(report.backtest?.errorRatio, report.sentence).toBeLessThanOrEqual(MOST_BACKTEST_ERROR);
 });
