@@ -10,6 +10,7 @@ import type { OpenRunner } from '../planner/search/runner.ts';
 import type { PlanSettings } from '../planner/settings.ts';
 import type { SearchBounds } from '../planner/search/search-space.ts';
 import type { ResolvedParameters } from '../rules/findings.ts';
+import type { Estimate } from './advice.ts';
 import { knownOf, REQUEST_SIZE, type Known } from './assumptions.ts';
 import { rateOf, type RecordedRate } from './load/rate.ts';
 import { backtestOf, LEAST_SECONDS, ONE_SEED } from './measured-backtest.ts';
@@ -43,6 +44,8 @@ export interface AdviceOptions {
 
 /** Of the two sets side by side. */
 const MORE_SEEDS = [1, 2, 3, 4, 5];
+/** What is left of the cost, a share of it, may be off by so much by chance alone: half of what the model may be off. */
+const MOST_CHANCE = 0.125;
 /** Where each part begins, of the whole. */
 const SEARCH_FROM = 0.05;
 const COMPARISON_FROM = 0.85;
@@ -111,6 +114,7 @@ export async function advise(
     return declined(sentence.DELAYS_SENTENCE, shown);
   signal?.throwIfAborted();
   const { today, best, gain } = sideBySide(sets, searched);
+  if (verdict === 'change' && hangsOnChance(gain)) return declined(sentence.CHANCE_SENTENCE, shown);
   signal?.throwIfAborted();
   progress?.({ doing: 'comparison', share: (1 + COMPARISON_FROM) / 2 });
   const sensitivity = sensitivityOf(sets, searched);
@@ -197,6 +201,11 @@ function sideBySide(sets: readonly [ResolvedParameters, ResolvedParameters], sou
     best: predictionOf(results.map(([, other]) => other)),
     gain: estimateOf(results.map(([one, other]) => 1 - other.cost.perHour / one.cost.perHour)),
   };
+}
+
+/** What comes is one such time, and not the mean of several. */
+function hangsOnChance({ mean, low, high }: Estimate): boolean {
+  return (high - low) / 2 > MOST_CHANCE * (1 - mean);
 }
 
 function seriesOf(parameters: ResolvedParameters, source: SceneSource): PlanSeries {

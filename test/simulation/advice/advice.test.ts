@@ -47,10 +47,12 @@ test.each([1036, 1144, 1630, 1720])('the backtest is near what happened in world
 
 /**
  * Off by 35%: at its end more workers were cold than before, which hid what had become cheaper. And a saving that was
- * there only while hot workers are stopped after a minute, where they really were after ten.
+ * there only while hot workers are stopped after a minute, where they really were after ten. And workers of two speeds, of
+ * which by chance more or fewer were quick.
  */
-test.each<['prices change' | 'other delays', number]>([
+test.each<['prices change' | 'two speeds' | 'other delays', number]>([
   ['prices change', 1696],
+  ['two speeds', 1655],
   ['other delays', 1980],
 ])('%s: advice is near what happened in world %d, or declines', async (kind, seed) => {
   const trial = await trialOf(worldOf(kind, seed));
