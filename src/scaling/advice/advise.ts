@@ -7,12 +7,13 @@ import type { RecordedLoad } from '../planner/load/load.ts';
 import { Simulation } from '../planner/model/simulation.ts';
 import type { PlanSeries } from '../planner/model/time-series.ts';
 import type { OpenRunner } from '../planner/search/runner.ts';
-import type { Performance, PlanSettings } from '../planner/settings.ts';
+import type { PlanSettings } from '../planner/settings.ts';
 import type { SearchBounds } from '../planner/search/search-space.ts';
 import type { ResolvedParameters } from '../rules/findings.ts';
+import type { Estimate } from './advice.ts';
 import { knownOf, REQUEST_SIZE, type Known } from './assumptions.ts';
-import { backtest, type DetailedBacktest } from './backtest.ts';
 import { rateOf, type RecordedRate } from './load/rate.ts';
+import { backtestOf, LEAST_SECONDS, ONE_SEED } from './measured-backtest.ts';
 import { turnsOnDelays } from './other-delays.ts';
 import { outcomeOf, predictionOf } from './prediction.ts';
 import type { Recorded, Wishes } from './recorded.ts';
@@ -41,11 +42,10 @@ export interface AdviceOptions {
   readonly progress?: (step: AdviceStep) => void;
 }
 
-/** Less than that was not seen for long enough to say anything. */
-const LEAST_SECONDS = 3600;
-/** Seeds of the backtest, and of the two sets side by side. */
-const SEEDS = [1, 2, 3];
+/** Of the two sets side by side. */
 const MORE_SEEDS = [1, 2, 3, 4, 5];
+/** What is left of the cost, a share of it, may be off by so much by chance alone: half of what the model may be off. */
+const MOST_CHANCE = 0.125;
 /** Where each part begins, of the whole. */
 const SEARCH_FROM = 0.05;
 const COMPARISON_FROM = 0.85;
@@ -73,7 +73,8 @@ export async function advise(
   const source = sourceOf(known, rate);
 
   progress?.({ doing: 'backtest', share: 0 });
-  const tested = testBack(recorded, source);
+  const testBack = backtestOf(recorded, source);
+  const tested = testBack(source.settings);
   if (!tested)
     return declined('less than half an hour is known since the parameters were set', { assumptions });
   const sized = { ...nothing, assumptions, backtest: tested };
@@ -108,12 +109,12 @@ export async function advise(
   progress?.({ doing: 'comparison', share: COMPARISON_FROM });
   const sets = [parameters, chosen.parameters] as const;
   const given = wishes.assumed ?? {};
-  const errorWith = (settings: PlanSettings) =>
-    testBack(recorded, { ...source, settings }, SEEDS.slice(0, 1))?.errorRatio ?? Infinity;
+  const errorWith = (settings: PlanSettings) => testBack(settings, ONE_SEED)?.errorRatio ?? Infinity;
   if (turnsOnDelays({ sets, source: searched, given, error: tested.errorRatio, errorWith }))
     return declined(sentence.DELAYS_SENTENCE, shown);
   signal?.throwIfAborted();
   const { today, best, gain } = sideBySide(sets, searched);
+  if (verdict === 'change' && hangsOnChance(gain)) return declined(sentence.CHANCE_SENTENCE, shown);
   signal?.throwIfAborted();
   progress?.({ doing: 'comparison', share: (1 + COMPARISON_FROM) / 2 });
   const sensitivity = sensitivityOf(sets, searched);
@@ -190,33 +191,6 @@ function sourceOf({ settings, size }: Known, rate: RecordedRate): SceneSource {
   return { settings, recorded: new LoadMaker(rate), size: fittingSize(size, rate.work), trace: undefined };
 }
 
-function testBack(
-  { parameters, stretches, parametersSinceMs = -Infinity }: Recorded,
-  source: SceneSource,
-  seeds = SEEDS,
-): DetailedBacktest | undefined {
-  const tested = backtest({
-    parameters,
-    settings: { ...source.settings, performance: alike(source.settings.performance) },
-    rate: source.recorded.rate,
-    stretches,
-    loads: loadsOf(source, seeds),
-    fromMs: parametersSinceMs,
-  });
-  const seconds = tested?.hours.reduce((sum, hour) => sum + hour.seconds, 0) ?? 0;
-  return seconds < LEAST_SECONDS / 2 ? undefined : tested;
-}
-
-/** What they did in the mean is measured; others drawn by chance would be off by chance, a few of them by a tenth. */
-function alike({ least, most }: Performance): Performance {
-  const mean = (least + most) / 2;
-  return { least: mean, most: mean };
-}
-
-function* loadsOf(source: SceneSource, seeds: readonly number[]): Generator<RecordedLoad> {
-  for (const seed of seeds) yield sceneOf(source, seed).load;
-}
-
 function sideBySide(sets: readonly [ResolvedParameters, ResolvedParameters], source: SceneSource) {
   const results = seedsThatMatter(source, MORE_SEEDS).map((seed) => {
     const scene = sceneOf(source, seed);
@@ -227,6 +201,11 @@ function sideBySide(sets: readonly [ResolvedParameters, ResolvedParameters], sou
     best: predictionOf(results.map(([, other]) => other)),
     gain: estimateOf(results.map(([one, other]) => 1 - other.cost.perHour / one.cost.perHour)),
   };
+}
+
+/** What comes is one such time, and not the mean of several. */
+function hangsOnChance({ mean, low, high }: Estimate): boolean {
+  return (high - low) / 2 > MOST_CHANCE * (1 - mean);
 }
 
 function seriesOf(parameters: ResolvedParameters, source: SceneSource): PlanSeries {

@@ -85,6 +85,20 @@ export function backtest(options: BacktestOptions): DetailedBacktest | undefined
   return { errorRatio, held: halfErrorRatio <= MOST_ERROR, errors, halfErrorRatio, hours };
 }
 
+/** What a hot worker does in the model, units/s, in the mean of what is compared; undefined where there was none. */
+export function capacityOfHot(options: BacktestOptions): number | undefined {
+  const spans = spansOf(options);
+  let [capacity, workers] = [0, 0];
+  for (const load of options.loads) {
+    for (const [index, each] of workersOver(spans, options, load).entries()) {
+      const { seconds } = spans[index] as Span;
+      workers += (each[0] as number) * seconds;
+      capacity += (each[3] as number) * seconds;
+    }
+  }
+  return workers > 0 ? capacity / workers : undefined;
+}
+
 function largest(errors: DetailedBacktest['errors']): number {
   return Math.max(...Object.values(errors).map(Math.abs));
 }
@@ -146,7 +160,7 @@ function recordedOver({ parts }: Span, stretches: readonly RecordedStretch[]): H
   };
 }
 
-/** Means of hot, cold and starting workers in each span, as the model has them. */
+/** Means of hot, cold and starting workers in each span, and of what the hot ones do, as the model has them. */
 function workersOver(
   spans: readonly Span[],
   { parameters, settings, rate }: BacktestOptions,
@@ -170,14 +184,14 @@ class WorkersOver implements GroupObserver {
 
   constructor(spans: readonly Span[]) {
     this.#spans = spans;
-    this.#sums = spans.map(() => [0, 0, 0]);
+    this.#sums = spans.map(() => [0, 0, 0, 0]);
   }
 
   get means(): number[][] {
     return this.#sums.map((sums, index) => sums.map((sum) => sum / (this.#spans[index]?.seconds ?? 1)));
   }
 
-  workersUntil(toSeconds: number, { hot, cold, starting }: WorkerCounts): void {
+  workersUntil(toSeconds: number, { hot, cold, starting, capacity }: WorkerCounts): void {
     const from = this.#until;
     if (toSeconds <= from) return;
     this.#until = toSeconds;
@@ -187,10 +201,11 @@ class WorkersOver implements GroupObserver {
       const passed = Math.min(toSeconds, atSeconds + seconds) - Math.max(from, atSeconds);
       if (atSeconds + seconds <= toSeconds) this.#first = index + 1;
       if (passed <= 0) continue;
-      const sums = this.#sums[index] as [number, number, number];
+      const sums = this.#sums[index] as [number, number, number, number];
       sums[0] += hot * passed;
       sums[1] += cold * passed;
       sums[2] += starting * passed;
+      sums[3] += capacity * passed;
     }
   }
 

@@ -74,6 +74,9 @@ export const DELAYS_SENTENCE =
   'declined: with other delays of the service than are assumed the model does what the endpoint did as well, and the answer ' +
   'is another; the service does not tell them';
 
+export const CHANCE_SENTENCE =
+  'declined: what another set would cost hangs by more than an eighth on which workers come, which nobody knows';
+
 function changesInWords({ today, best }: Facts): string {
   const changes = ADVISED_PARAMETERS.filter((name) => today.parameters[name] !== best.parameters[name]);
   return changes.map((name) => changeInWords(name, today.parameters, best.parameters)).join(', ');

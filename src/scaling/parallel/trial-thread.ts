@@ -1,6 +1,7 @@
 /** A thread of a search: trials in, outcomes out, over a load whose memory it shares. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openLoad } from '../planner/load/open-load.ts';
+import { TrialMemory } from '../planner/search/course.ts';
 import { runTrial, type Trial, type TrialGround } from '../planner/search/trial.ts';
 import type { SharedGround } from './shared-ground.ts';
 
@@ -15,4 +16,6 @@ const ground: TrialGround = {
   })),
 };
 
-parentPort?.on('message', (trial: Trial) => parentPort?.postMessage(runTrial(ground, trial)));
+const memory = new TrialMemory();
+
+parentPort?.on('message', (trial: Trial) => parentPort?.postMessage(runTrial(ground, trial, memory)));

@@ -8,6 +8,8 @@
 export interface Performance {
   readonly least: number;
   readonly most: number;
+  /** Not drawn: what the worker at each place does, and from the first again. All within the bounds. */
+  readonly each?: readonly number[];
 }
 
 export interface PlanSettings {

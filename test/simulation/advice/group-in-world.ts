@@ -24,7 +24,6 @@ export interface Seen {
 
 export class GroupInWorld implements GroupObserver {
   readonly starts: RecordedStart[] = [];
-  readonly performances: number[] = [];
   readonly #phases: readonly Phase[];
   readonly #settings: PlanSettings;
   readonly #parameters: ResolvedParameters;
@@ -88,6 +87,14 @@ export class GroupInWorld implements GroupObserver {
     };
   }
 
+  /** Of the workers that there are now, as a watch has them; units/s. */
+  get performances(): number[] {
+    const places = Array.from({ length: this.#parameters.max_workers }, (_, place) => place);
+    return places
+      .filter((place) => this.#model.stateOf(place) !== STATE.none)
+      .map((place) => this.#model.speedOf(place));
+  }
+
   /** So far. */
   get cost(): number {
     return this.#cost;
@@ -130,7 +137,6 @@ export class GroupInWorld implements GroupObserver {
       // As exact as looks are: from the one that saw it begin to the one that saw it ready.
       const looks = Math.ceil(at / LOOK_SECONDS) - Math.ceil(start.at / LOOK_SECONDS);
       this.starts.push({ from: start.from, seconds: Math.max(looks, 0.5) * LOOK_SECONDS });
-      this.performances.push(this.#model.speedOf(place));
     }
     void from;
   }

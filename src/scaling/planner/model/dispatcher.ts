@@ -12,6 +12,8 @@ export interface DispatcherOptions {
   readonly slots: WorkSlots;
   /** How many requests may wait in the global queue; further ones are refused. */
   readonly mostWaiting: number;
+  /** An empty one, of somebody who has it already. */
+  readonly queue?: RequestQueue | undefined;
 }
 
 export class Dispatcher {
@@ -31,7 +33,7 @@ export class Dispatcher {
     this.#random = options.random;
     this.#slots = options.slots;
     this.#mostWaiting = options.mostWaiting;
-    this.#queue = new RequestQueue(saved);
+    this.#queue = options.queue ?? new RequestQueue(saved);
   }
 
   save(): SavedQueue {

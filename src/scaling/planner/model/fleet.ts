@@ -263,10 +263,16 @@ export class Fleet {
   #appear(state: State): number {
     if (this.#pool.first(STATE.none) < 0) this.#makeRoom(this.#pool.places + 1);
     const worker = this.#pool.first(STATE.none);
-    const { least, most } = this.#settings.performance;
-    this.#pool.setSpeed(worker, least === most ? least : least + this.#random() * (most - least));
+    this.#pool.setSpeed(worker, this.#speedAt(worker));
     this.#move(worker, state);
     return worker;
+  }
+
+  #speedAt(place: number): number {
+    const { least, most, each } = this.#settings.performance;
+    const given = each?.[place % each.length];
+    if (given !== undefined || least === most) return given ?? least;
+    return least + this.#random() * (most - least);
   }
 
   #makeRoom(places: number): void {

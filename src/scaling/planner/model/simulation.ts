@@ -3,6 +3,7 @@ import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { PlanResult } from '../result.ts';
 import type { PlanSettings } from '../settings.ts';
 import { GroupModel } from './group.ts';
+import type { RequestQueue } from './request-queue.ts';
 import { PlanStats } from './stats.ts';
 
 export interface Scenario {
@@ -19,13 +20,14 @@ export class Simulation {
   /**
    * Throws a RangeError for parameters that no load could ever be planned with.
    * @param stats what counts it, where somebody wants to look on
+   * @param queue an empty one, for somebody who has it already
    */
-  constructor({ parameters, settings, series = true }: Scenario, stats?: PlanStats) {
+  constructor({ parameters, settings, series = true }: Scenario, stats?: PlanStats, queue?: RequestQueue) {
     if (!(Number.isSafeInteger(parameters.max_workers) && parameters.max_workers >= 1)) {
       throw new RangeError(`max_workers: an integer of at least 1, not ${parameters.max_workers}`);
     }
     this.#stats = stats ?? new PlanStats(parameters, settings, series);
-    this.#group = new GroupModel({ parameters, settings, observer: this.#stats });
+    this.#group = new GroupModel({ parameters, settings, observer: this.#stats, queue });
     const { initialWorkers } = settings;
     this.#group.place(initialWorkers === 'floor' ? undefined : initialWorkers);
   }

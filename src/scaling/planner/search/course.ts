@@ -3,6 +3,7 @@ import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { ReplayableLoad } from '../load/load.ts';
 import { GroupModel } from '../model/group.ts';
 import { longestLike, QueueTimes } from '../model/queue-times.ts';
+import { RequestQueue } from '../model/request-queue.ts';
 import { Simulation } from '../model/simulation.ts';
 import { PlanStats } from '../model/stats.ts';
 import type { PlanSettings } from '../settings.ts';
@@ -15,14 +16,24 @@ export interface CourseLimits {
   readonly mostCost: number;
 }
 
+/**
+ * What one trial after the other counts and queues in. With arrays of its own for each, which lie outside of V8's heap,
+ * tens of megabytes of them wait to be collected: a trial makes hardly any other garbage.
+ */
+export class TrialMemory {
+  /** Of all parts. */
+  readonly queueTimes = new QueueTimes();
+  /** Of one part of a load after the other. */
+  readonly ofPart = new QueueTimes();
+  readonly queue = new RequestQueue();
+}
+
 /** Requests between two looks at what they have cost. */
 const LOOK_EVERY = 256;
 
 export class Course {
   readonly #limits: CourseLimits;
-  readonly #queueTimes: QueueTimes;
-  /** Of one part of a load after the other: with new ones for each, megabytes of them wait to be collected. */
-  readonly #ofPart = new QueueTimes();
+  readonly #memory: TrialMemory;
   /** What the stretches that are still to come cost at the least. */
   #ahead: number;
   end: 'whole' | 'late' | 'dear' = 'whole';
@@ -32,9 +43,10 @@ export class Course {
   late = 0;
 
   /** @param known What is sure of its cost: what is beside all stretches, and the least of all of these. */
-  constructor(limits: CourseLimits, queueTimes: QueueTimes, known: { cost: number; ahead: number }) {
+  constructor(limits: CourseLimits, memory: TrialMemory, known: { cost: number; ahead: number }) {
     this.#limits = limits;
-    this.#queueTimes = queueTimes;
+    this.#memory = memory;
+    memory.queueTimes.clear();
     this.cost = known.cost;
     this.#ahead = known.ahead;
   }
@@ -42,7 +54,7 @@ export class Course {
   /** All of a load. Whether there is a point in going on. */
   runWhole(parameters: ResolvedParameters, settings: PlanSettings, load: ReplayableLoad): boolean {
     const stats = this.#statsFrom(parameters, settings);
-    const simulation = new Simulation({ parameters, settings }, stats);
+    const simulation = new Simulation({ parameters, settings, series: false }, stats, this.#memory.queue);
     let countdown = LOOK_EVERY;
     load.replay((atSeconds, work) => {
       simulation.arrive(atSeconds, work);
@@ -54,7 +66,7 @@ export class Course {
     if (this.end !== 'whole') return false;
     const { cost } = simulation.finish();
     this.costPerHour += cost.perHour;
-    this.#queueTimes.add(stats.queueTimes);
+    this.#memory.queueTimes.add(stats.queueTimes);
     return this.#take(stats.late, cost.total);
   }
 
@@ -71,7 +83,7 @@ export class Course {
   ): boolean {
     this.#ahead -= floor;
     const stats = this.#statsFrom(parameters, settings, from - warmFrom);
-    const group = new GroupModel({ parameters, settings, observer: stats });
+    const group = new GroupModel({ parameters, settings, observer: stats, queue: this.#memory.queue });
     const { initialWorkers } = settings;
     if (began) group.placeFor(began.hotLoad, began.totalLoad);
     else group.place(initialWorkers === 'floor' ? undefined : initialWorkers);
@@ -98,14 +110,16 @@ export class Course {
     if (this.end !== 'whole') return false;
     const cost = costAt(to - warmFrom) - before;
     while (group.waiting > 0) group.advance(group.nextDecision);
-    this.#queueTimes.add(stats.queueTimes, weight);
+    this.#memory.queueTimes.add(stats.queueTimes, weight);
     return this.#take(weight * stats.late, weight * cost);
   }
 
   #statsFrom(parameters: ResolvedParameters, settings: PlanSettings, from = 0): LateStats {
-    this.#ofPart.clear();
+    const { queue, ofPart: queueTimes } = this.#memory;
+    queue.clear();
+    queueTimes.clear();
     const { limitSeconds } = this.#limits;
-    return new LateStats(parameters, settings, { limitSeconds, from, queueTimes: this.#ofPart });
+    return new LateStats(parameters, settings, { limitSeconds, from, queueTimes });
   }
 
   #take(late: number, cost: number): boolean {

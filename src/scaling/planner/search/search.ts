@@ -82,13 +82,11 @@ export async function searchParameters(
     progress,
     frontier = p99LimitSeconds === undefined,
   } = options;
-  const courses = loads.map((load) => courseOf(settings, load));
-  const samples = samplesOf(request, courses);
+  const { floors, samples } = groundOf(request);
   await using runner = openRunner({ settings, loads, samples });
   const plan = new SearchPlan(base, searchSpace(base, settings.performance, bounds), (share) => {
     progress?.({ done: done(), share, best: (whole.tried.length > 2 ? whole : first).best });
   });
-  const floors = courses.map((course) => new CostFloor(settings, course));
   const about = { base, bounds, floors, runner, signal, told: () => plan.tell() };
   const whole = new Race(about);
   const first = samples ? new Race({ ...about, samples }) : whole;
@@ -122,6 +120,16 @@ export async function searchParameters(
 
 /** Points of the frontier of a long load that are planned for on all of it. */
 const DRAWN_OF_LONG = 8;
+
+/** What is known before anything is tried. The courses that it is told from are megabytes, and not kept. */
+function groundOf(request: SearchRequest) {
+  const { settings, loads } = request;
+  const courses = loads.map((load) => courseOf(settings, load));
+  return {
+    floors: courses.map((course) => new CostFloor(settings, course)),
+    samples: samplesOf(request, courses),
+  };
+}
 
 /** Of all loads or of none, so that their costs can be added. */
 function samplesOf(

@@ -1,9 +1,8 @@
 /** One set of parameters under the loads of a search, given up as soon as it cannot be the one that is looked for. */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { ReplayableLoad } from '../load/load.ts';
-import { QueueTimes } from '../model/queue-times.ts';
 import type { PlanSettings } from '../settings.ts';
-import { Course, type CourseLimits } from './course.ts';
+import { Course, TrialMemory, type CourseLimits } from './course.ts';
 import type { Sample } from './sample.ts';
 
 export interface Trial {
@@ -47,19 +46,23 @@ export interface TrialGround {
   readonly samples?: readonly Sample[] | undefined;
 }
 
-export function runTrial({ settings, loads, samples }: TrialGround, trial: Trial): TrialOutcome {
+/** @param memory Of whoever runs one trial after the other */
+export function runTrial(
+  { settings, loads, samples }: TrialGround,
+  trial: Trial,
+  memory = new TrialMemory(),
+): TrialOutcome {
   const requests = ((trial.sampled && samples) ?? loads.map(({ length }) => ({ requests: length }))).reduce(
     (sum, each) => sum + each.requests,
     0,
   );
-  const queueTimes = new QueueTimes();
   const limits: CourseLimits = {
     limitSeconds: trial.limitSeconds,
     mostLate: requests - Math.max(1, Math.ceil((1 - trial.mostLateShare) * requests)),
     mostCost: trial.mostCost * loads.length,
   };
   const { sampled } = trial;
-  const course = new Course(limits, queueTimes, {
+  const course = new Course(limits, memory, {
     cost: (sampled?.beside ?? 0) * loads.length,
     ahead: sampled ? sumOf(sampled.floors) : 0,
   });
@@ -81,7 +84,7 @@ export function runTrial({ settings, loads, samples }: TrialGround, trial: Trial
     end: 'whole',
     cost,
     costPerHour: trial.sampled ? cost / hours : course.costPerHour / loads.length,
-    p99Seconds: queueTimes.quantile(0.99),
+    p99Seconds: memory.queueTimes.quantile(0.99),
     lateShare: course.late / requests,
   };
 }

@@ -26,7 +26,7 @@ const on =
     openThreadRunner(ground, { threads });
 
 describe('a search on several threads', () => {
-  test('has the same result to the byte on one thread, on three, and without any', async () => {
+  test('has the same result to the byte with one more thread, with three, and without any', async () => {
     const alone = JSON.stringify(await searchParameters(request));
     for (const threads of [1, 3]) {
       expect(JSON.stringify(await searchParameters(request, { openRunner: on(threads) }))).toBe(alone);
