@@ -1,6 +1,7 @@
 import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import { RecordQueue } from '../../../../src/logs/spool/record-queue.ts';
+import { BATCH_BYTES } from '../../../../src/logs/spool/spool.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { record } from '../../../support/log-records.ts';
 
@@ -39,10 +40,31 @@ test('a queue of records has each as it came, at its position, until it is shift
         expect(queue.textAt(oldest + index)).toBe(JSON.stringify(one));
         expect(queue.sizeAt(oldest + index)).toBe(sizes[index]);
       }
+      for (let taken = 0; taken < held.length;) {
+        const { bytes, count = 0 } = queue.batchFrom(oldest + taken) ?? {};
+        const part = held.slice(taken, taken + count).map((one) => `${JSON.stringify(one)}\n`);
+        expect(bytes?.equals(Buffer.from(part.join('')))).toBe(true);
+        expect(count === 1 || (bytes?.length ?? 0) <= BATCH_BYTES).toBe(true);
+        taken += count;
+      }
+      expect(queue.batchFrom(oldest - 1)).toBeUndefined();
+      expect(queue.batchFrom(oldest + held.length)).toBeUndefined();
       expect(queue.textAt(oldest - 1)).toBeUndefined();
       expect(queue.textAt(oldest + held.length)).toBeUndefined();
     }),
     { numRuns: 200 },
+  );
+});
+
+test('a batch stays as it is while its records go and others come', () => {
+  const queue = new RecordQueue();
+  const text = (seq: number) => JSON.stringify(record(seq, 'x'.repeat(100_000)));
+  for (let seq = 1; seq <= 5; seq++) queue.push(text(seq));
+  const batch = queue.batchFrom(1);
+  queue.clear();
+  for (let seq = 6; seq <= 10; seq++) queue.push(text(seq));
+  expect(batch?.bytes.toString().split('\n').slice(0, -1)).toEqual(
+    Array.from({ length: batch?.count ?? 0 }, (_, index) => text(index + 1)),
   );
 });
 
