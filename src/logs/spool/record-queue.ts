@@ -98,21 +98,24 @@ export class RecordQueue {
   /** Removes the oldest record, if there is one. @returns Its position. */
   shift(): number {
     const position = this.#oldest;
-    this.#bytes -= this.sizeAt(position) ?? 0;
-    this.#oldest = Math.min(position, this.#newest) + 1;
-    const [chunk] = this.#chunks;
-    if (chunk !== undefined && this.#oldest >= chunk.first + chunk.ends.length) {
-      this.#chunks.shift();
-      // One is kept, so that a queue that is never empty for long, or always full, allocates nothing.
-      if (chunk.buffer.length === CHUNK_BYTES) this.#spare = chunk.buffer;
-    }
+    this.shiftThrough(position);
     return position;
   }
 
-  /** Removes all records up to a position. */
+  /** Removes all records up to a position, a chunk's at once. */
   shiftThrough(position: number): void {
     const last = Math.min(position, this.#newest);
-    while (this.#oldest <= last) this.shift();
+    for (let [chunk] = this.#chunks; chunk !== undefined && this.#oldest <= last; [chunk] = this.#chunks) {
+      const { first, buffer, ends } = chunk;
+      const to = Math.min(last, first + ends.length - 1);
+      const bytes = (ends[to - first] ?? 0) - (ends[this.#oldest - first - 1] ?? 0);
+      this.#bytes -= bytes - (to - this.#oldest + 1);
+      this.#oldest = to + 1;
+      if (to < first + ends.length - 1) return;
+      this.#chunks.shift();
+      // One is kept, so that a queue that is never empty for long, or always full, allocates nothing.
+      if (buffer.length === CHUNK_BYTES) this.#spare = buffer;
+    }
   }
 
   clear(): void {

@@ -12,7 +12,7 @@ const line = fc.oneof(
 );
 const turn = fc.oneof(
   line,
-  fc.constantFrom('shift' as const, 'clear' as const).map((verb) => ({ verb })),
+  fc.constantFrom('shift' as const, 'clear' as const, 'half' as const).map((verb) => ({ verb })),
 );
 
 test('a queue of records has each as it came, at its position, until it is shifted out', () => {
@@ -27,6 +27,10 @@ test('a queue of records has each as it came, at its position, until it is shift
         } else if (one.verb === 'clear') {
           queue.clear();
           [oldest, held] = [oldest + held.length, []];
+        } else if (one.verb === 'half') {
+          const count = held.length >> 1;
+          queue.shiftThrough(oldest + count - 1);
+          [oldest, held] = [oldest + count, held.slice(count)];
         } else if (held.length > 0) {
           expect(queue.shift()).toBe(oldest);
           held.shift();
