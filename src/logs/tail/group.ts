@@ -181,8 +181,7 @@ function settle(before: GroupState, until = Infinity): Step {
   let left = [...(before.progress.unsettled ?? [])];
   while (left.length > 0) {
     const { state } = step;
-    const told = left.map((one) => readTexts(state, one, one.tail));
-    const risks = told.map(riskOf);
+    const risks = left.map((one) => riskOf(readTexts(state, one, one.tail)));
     const least = Math.min(...risks);
     if (least > NO_RISK && left.every(({ now }) => now > until)) break;
     const first = left[risks.indexOf(least)];
@@ -190,12 +189,10 @@ function settle(before: GroupState, until = Infinity): Step {
     // Where all may lose lines, the one that reaches further up loses fewer.
     const higher = least > NO_RISK ? left.find((one) => one !== first && endsIn(one, first)) : undefined;
     const kept = higher ?? first;
-    const asRead = told[left.indexOf(kept)];
     left = left.filter((one) => one !== kept);
     const poll = { ...kept, now: Math.max(kept.now, state.takenAt ?? -Infinity) };
     const isPassed = state.broughtAt !== undefined && kept.now <= state.broughtAt;
-    const isSame = !isPassed && poll.now === kept.now;
-    const readings = isSame && asRead ? asRead : readTexts(state, { ...poll, isPassed }, poll.tail);
+    const readings = readTexts(state, { ...poll, isPassed }, poll.tail);
     if (readings.kind !== 'read') continue;
     const { records, moved, ...next } = take(state, poll, readings);
     // What continues the lines known has all that is new of those that end within it.
