@@ -1,4 +1,4 @@
-import { createBatch, type Batch } from '../../src/logs/spool/batch.ts';
+import { batchBytes, createBatch, type Batch } from '../../src/logs/spool/batch.ts';
 import type { GroupProgress } from '../../src/logs/tail/group.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
 import { restoredWindow, type LineWindow } from '../../src/logs/tail/window.ts';
@@ -13,8 +13,7 @@ export function recordsFrom(seq: number, count: number): readonly LogRecord[] {
 
 /** As a spool hands them to a sink. */
 export function batchOf(records: readonly LogRecord[]): Batch {
-  const lines = records.map((one) => JSON.stringify(one));
-  return createBatch(lines, records.length);
+  return createBatch(batchBytes(records.map((one) => JSON.stringify(one))), records.length);
 }
 
 export function progressAt(seq: number, lines: readonly string[] = [], from = 0): GroupProgress {

@@ -127,9 +127,9 @@ export class SharedSpool implements Spool {
     if (!this.#options.held()) return undefined;
     const { acknowledged } = this.#positions.of(sink);
     const start = Math.max(this.#queue.oldest, acknowledged + 1 - this.#offset);
-    const lines = this.#queue.batchFrom(start);
-    if (lines.length === 0) return undefined;
-    const batch = createBatch(lines, this.#offset + start + lines.length - 1);
+    const found = this.#queue.batchFrom(start);
+    if (found === undefined) return undefined;
+    const batch = createBatch(found, this.#offset + start + found.count - 1);
     this.#positions.take(sink, batch);
     return batch;
   }

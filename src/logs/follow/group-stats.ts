@@ -3,7 +3,8 @@ import type { TailAnswer } from '../tail/answer.ts';
 import type { LogEvent } from '../events.ts';
 import type { GroupState, NextPoll, Step } from '../tail/group.ts';
 import { meanRate } from '../tail/rate.ts';
-import type { GapReason } from '../record.ts';
+import type { Gap, GapReason } from '../record.ts';
+import { standalone } from '../tail/tail-text.ts';
 
 const LAST_LINES = 20;
 
@@ -62,18 +63,25 @@ export class GroupStats {
     const failed = this.#failures;
     this.#failures = 0;
     if (stale === true) this.#staleAnswers += 1;
-    const gaps = records.flatMap((record) => ('gap' in record ? [record.gap] : []));
+    const gaps: Gap[] = [];
+    const lines: string[] = [];
+    let bytes = 0;
+    for (const record of records) {
+      if ('gap' in record) gaps.push(record.gap);
+      else {
+        lines.push(record.line);
+        bytes += Buffer.byteLength(record.line);
+      }
+    }
     for (const { reason, lost_estimate } of gaps) {
       this.#gaps[reason] += 1;
       this.#lostEstimate += lost_estimate;
     }
-    const lines = records.flatMap((record) => ('line' in record ? [record.line] : []));
     if (lines.length > 0) {
       this.#lines += lines.length;
-      this.#lastLines = [...this.#lastLines, ...lines.slice(-LAST_LINES)].slice(-LAST_LINES);
+      this.#lastLines = [...this.#lastLines, ...lines.slice(-LAST_LINES).map(standalone)].slice(-LAST_LINES);
       this.#lastLineAt = now;
     }
-    const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
     this.#bytes += bytes;
     return [
       { kind: 'polled', workergroupId, tail: next.tail, intervalMs: next.delayMs, roundTripMs },

@@ -15,8 +15,8 @@ const LINE_END = 0x0a;
 export class LineOutput {
   readonly #write: WriteBytes;
   #isTorn: boolean;
-  /** What failed last, and how many of its lines were written. */
-  #failed: { readonly lines: readonly string[]; readonly done: number } | undefined;
+  /** What failed last, and how many bytes of it, whole lines, were written. */
+  #failed: { readonly lines: Buffer; readonly done: number } | undefined;
 
   /** @param isTorn Whether somebody else left a last line there that has no end. */
   constructor(write: WriteBytes, isTorn = false) {
@@ -25,33 +25,27 @@ export class LineOutput {
   }
 
   /**
-   * Resolves when all lines are written. After a failure, the same lines (the same array) go on
+   * Resolves when all lines are written. After a failure, the same lines (the same buffer) go on
    * where they were torn, so that none is there twice.
    *
-   * @param lines Without line ends, in them or after them.
+   * @param lines Each with its line's end.
    */
-  async write(lines: readonly string[], signal: AbortSignal): Promise<void> {
+  async write(lines: Buffer, signal: AbortSignal): Promise<void> {
     const done = this.#failed?.lines === lines ? this.#failed.done : 0;
-    const torn = this.#isTorn ? '\n' : '';
-    const rest = lines.slice(done);
-    const bytes = Buffer.from(torn + (rest.length === 0 ? '' : `${rest.join('\n')}\n`));
+    const end = Buffer.from(this.#isTorn ? '\n' : '');
+    const rest = lines.subarray(done);
+    const bytes = end.length > 0 ? Buffer.concat([end, rest]) : rest;
     let taken = 0;
     try {
       while (taken < bytes.length) taken += await this.#write(bytes.subarray(taken), signal);
       this.#failed = undefined;
     } catch (error) {
       // A line that lacks its end alone is whole: it is ended and not written again.
-      const ended = countLineEnds(bytes.subarray(0, bytes[taken] === LINE_END ? taken + 1 : taken));
-      this.#failed = { lines, done: done + Math.max(0, ended - torn.length) };
+      const ended = bytes.subarray(0, taken + 1).lastIndexOf(LINE_END) + 1;
+      this.#failed = { lines, done: done + Math.max(0, ended - end.length) };
       throw error;
     } finally {
       if (taken > 0) this.#isTorn = bytes[taken - 1] !== LINE_END;
     }
   }
-}
-
-function countLineEnds(bytes: Buffer): number {
-  let count = 0;
-  for (let at = bytes.indexOf(LINE_END); at >= 0; at = bytes.indexOf(LINE_END, at + 1)) count += 1;
-  return count;
 }

@@ -89,7 +89,7 @@ export function startPump({ spool, sink, clock, random, observe }: PumpOptions):
     } catch (error) {
       observe({ kind: 'spool failed', error });
     }
-    const accepted = batch.lines.length - rejected;
+    const accepted = batch.count - rejected;
     if (accepted > 0) observe({ kind: 'delivered', sink: sink.name, records: accepted });
     if (rejected === 0) return;
     const why = message !== undefined && { message };

@@ -10,8 +10,8 @@ import { ALL_ACCEPTED, type Sink } from './sink.ts';
 export function stdoutSink(output: LineOutput): Sink {
   return {
     name: 'stdout',
-    async write({ lines }, signal) {
-      await output.write(lines, signal);
+    async write({ bytes }, signal) {
+      await output.write(bytes, signal);
       return ALL_ACCEPTED;
     },
     close: () => Promise.resolve(),

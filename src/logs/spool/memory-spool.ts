@@ -62,9 +62,9 @@ export class MemorySpool implements Spool {
 
   take(sink: string): Batch | undefined {
     const start = Math.max(this.#queue.oldest, this.#positions.of(sink).acknowledged + 1);
-    const lines = this.#queue.batchFrom(start);
-    if (lines.length === 0) return undefined;
-    const batch = createBatch(lines, start + lines.length - 1);
+    const found = this.#queue.batchFrom(start);
+    if (found === undefined) return undefined;
+    const batch = createBatch(found, start + found.count - 1);
     this.#positions.take(sink, batch);
     return batch;
   }

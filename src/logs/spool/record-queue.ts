@@ -4,16 +4,18 @@
  * cleared it up. Each has a position, one more than the one before.
  */
 import type { LogRecord } from '../record.ts';
+import type { BatchBytes } from './batch.ts';
 import { BATCH_BYTES, BATCH_RECORDS } from './spool.ts';
 
 const CHUNK_BYTES = 2 ** 20;
+const LINE_END = 0x0a;
 
-/** About a megabyte of records; one that is larger has a chunk of its own. */
+/** About a megabyte of records, each with a line's end; one that is larger has a chunk of its own. */
 interface Chunk {
   /** Position of its first record. */
   readonly first: number;
   readonly buffer: Buffer;
-  /** Where each of its records ends. */
+  /** Where each of its records ends, behind its line's end. */
   readonly ends: number[];
 }
 
@@ -31,7 +33,7 @@ export class RecordQueue {
     this.#newest = first - 1;
   }
 
-  /** Of all records in it. */
+  /** Of all records in it, without their line ends. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -49,10 +51,11 @@ export class RecordQueue {
   /** @param text The record's JSON. */
   push(text: string): void {
     const size = Buffer.byteLength(text);
-    const { buffer, ends } = this.#chunkFor(size);
+    const { buffer, ends } = this.#chunkFor(size + 1);
     const start = ends.at(-1) ?? 0;
     buffer.write(text, start);
-    ends.push(start + size);
+    buffer[start + size] = LINE_END;
+    ends.push(start + size + 1);
     this.#newest += 1;
     this.#bytes += size;
   }
@@ -72,18 +75,17 @@ export class RecordQueue {
   /**
    * The next records for a sink, from a position on: no more than BATCH_RECORDS and BATCH_BYTES, but one at least.
    *
-   * @returns Their JSON; empty when there are none.
+   * @returns A copy, since a chunk is written again when its records are gone; undefined when there are none.
    */
-  batchFrom(start: number): readonly string[] {
-    const lines: string[] = [];
-    for (let bytes = 0; lines.length < BATCH_RECORDS;) {
-      const position = start + lines.length;
-      bytes += this.sizeAt(position) ?? 0;
-      const line = bytes > BATCH_BYTES && lines.length > 0 ? undefined : this.textAt(position);
-      if (line === undefined) break;
-      lines.push(line);
-    }
-    return lines;
+  batchFrom(position: number): BatchBytes | undefined {
+    const chunk = this.#chunkOf(position);
+    if (chunk === undefined) return undefined;
+    const { buffer, ends, first } = chunk;
+    const index = position - first;
+    const start = ends[index - 1] ?? 0;
+    let count = 1;
+    while (count < BATCH_RECORDS && (ends[index + count] ?? Infinity) - start <= BATCH_BYTES) count += 1;
+    return { bytes: Buffer.from(buffer.subarray(start, ends[index + count - 1])), count };
   }
 
   *records(): Generator<LogRecord> {
@@ -96,21 +98,24 @@ export class RecordQueue {
   /** Removes the oldest record, if there is one. @returns Its position. */
   shift(): number {
     const position = this.#oldest;
-    this.#bytes -= this.sizeAt(position) ?? 0;
-    this.#oldest = Math.min(position, this.#newest) + 1;
-    const [chunk] = this.#chunks;
-    if (chunk !== undefined && this.#oldest >= chunk.first + chunk.ends.length) {
-      this.#chunks.shift();
-      // One is kept, so that a queue that is never empty for long, or always full, allocates nothing.
-      if (chunk.buffer.length === CHUNK_BYTES) this.#spare = chunk.buffer;
-    }
+    this.shiftThrough(position);
     return position;
   }
 
-  /** Removes all records up to a position. */
+  /** Removes all records up to a position, a chunk's at once. */
   shiftThrough(position: number): void {
     const last = Math.min(position, this.#newest);
-    while (this.#oldest <= last) this.shift();
+    for (let [chunk] = this.#chunks; chunk !== undefined && this.#oldest <= last; [chunk] = this.#chunks) {
+      const { first, buffer, ends } = chunk;
+      const to = Math.min(last, first + ends.length - 1);
+      const bytes = (ends[to - first] ?? 0) - (ends[this.#oldest - first - 1] ?? 0);
+      this.#bytes -= bytes - (to - this.#oldest + 1);
+      this.#oldest = to + 1;
+      if (to < first + ends.length - 1) return;
+      this.#chunks.shift();
+      // One is kept, so that a queue that is never empty for long, or always full, allocates nothing.
+      if (buffer.length === CHUNK_BYTES) this.#spare = buffer;
+    }
   }
 
   clear(): void {
@@ -130,10 +135,14 @@ export class RecordQueue {
   }
 
   #placeOf(position: number): { buffer: Buffer; start: number; end: number } | undefined {
-    if (position < this.#oldest) return undefined;
-    const chunk = this.#chunks.findLast(({ first }) => first <= position);
-    const end = chunk?.ends[position - chunk.first];
-    if (chunk === undefined || end === undefined) return undefined;
-    return { buffer: chunk.buffer, start: chunk.ends[position - chunk.first - 1] ?? 0, end };
+    const chunk = this.#chunkOf(position);
+    if (chunk === undefined) return undefined;
+    const { buffer, ends, first } = chunk;
+    return { buffer, start: ends[position - first - 1] ?? 0, end: (ends[position - first] ?? 0) - 1 };
+  }
+
+  #chunkOf(position: number): Chunk | undefined {
+    if (position < this.#oldest || position > this.#newest) return undefined;
+    return this.#chunks.findLast(({ first }) => first <= position);
   }
 }

@@ -1,6 +1,6 @@
 /** Records and the sinks' places among them, in the spool's database. */
 import type { DatabaseSync } from 'node:sqlite';
-import { createBatch, type Batch } from './batch.ts';
+import { batchBytes, createBatch, type Batch } from './batch.ts';
 import type { SinkPosition } from './sink-positions.ts';
 import type { LogRecord } from '../record.ts';
 import { BATCH_BYTES, BATCH_RECORDS, bytesOf } from './spool.ts';
@@ -29,9 +29,11 @@ export class RecordStore {
     };
   }
 
-  /** @param text The record's JSON. */
-  add(position: number, record: LogRecord, text: string): void {
-    this.#statements.add.run(position, bytesOf(record), text);
+  /** @param text The record's JSON. @returns The bytes that it counts for. */
+  add(position: number, record: LogRecord, text: string): number {
+    const bytes = bytesOf(record);
+    this.#statements.add.run(position, bytes, text);
+    return bytes;
   }
 
   /** @throws SyntaxError when what is stored cannot be read. */
@@ -46,7 +48,7 @@ export class RecordStore {
       records.push(JSON.parse(line));
       through = Number(row['position']);
     }
-    return records.length === 0 ? undefined : createBatch(lines, through, records);
+    return records.length === 0 ? undefined : createBatch(batchBytes(lines), through, records);
   }
 
   /** From the oldest on. Not to be changed while it is read. */

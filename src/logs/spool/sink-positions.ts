@@ -43,8 +43,8 @@ export class SinkPositions {
     for (const entry of this.all) this.#change(entry, { lag: entry.lag + records });
   }
 
-  take(sink: string, { through, lines }: Batch): void {
-    this.#change(this.of(sink), { taken: through, underway: lines.length });
+  take(sink: string, { through, count }: Pick<Batch, 'through' | 'count'>): void {
+    this.#change(this.of(sink), { taken: through, underway: count });
   }
 
   /** What it took last: it takes no more before. */

@@ -24,7 +24,7 @@ import { SinkPositions } from './sink-positions.ts';
 import type { LogRecord } from '../record.ts';
 import { RecordQueue } from './record-queue.ts';
 import { SpoolFile } from './spool-file.ts';
-import { BATCH_BYTES, bytesOf, epochOfNow, MEBIBYTE, type Dropped, type SinkStanding } from './spool.ts';
+import { BATCH_BYTES, epochOfNow, MEBIBYTE, type Dropped, type SinkStanding } from './spool.ts';
 
 const DEFAULT_BYTES = 256 * MEBIBYTE;
 const FILE = 'spool.sqlite';
@@ -126,14 +126,11 @@ export class SqliteSpool implements DiskSpool {
   }
 
   append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
-    const texts = records.map((record) => JSON.stringify(record));
-    const { bytes, dropped } = this.#reading(() =>
-      this.#file.transaction(() => this.#store(workergroupId, records, texts, progress)),
-    );
+    const { bytes, dropped } = this.#stored(() => this.#store(workergroupId, records, progress));
     this.#bytes = bytes;
     this.#last += records.length;
     if (dropped.length > 0) this.#recent = new RecordQueue(this.#last + 1);
-    else this.#remember(texts);
+    while (this.#recent.bytes > RECENT_BYTES) this.#recent.shift();
     this.#positions.append(records.length);
     this.#positions.drop(dropped);
     return [...this.untold(), ...dropped];
@@ -144,9 +141,9 @@ export class SqliteSpool implements DiskSpool {
     const { acknowledged } = this.#positions.of(sink);
     const recent = this.#recent.batchFrom(acknowledged + 1);
     const batch =
-      recent.length > 0
-        ? createBatch(recent, acknowledged + recent.length)
-        : this.#reading(() => this.#file.records.batchAfter(acknowledged));
+      recent === undefined
+        ? this.#reading(() => this.#file.records.batchAfter(acknowledged))
+        : createBatch(recent, acknowledged + recent.count);
     if (batch !== undefined) this.#positions.take(sink, batch);
     return batch;
   }
@@ -195,22 +192,25 @@ export class SqliteSpool implements DiskSpool {
     this.#file.close();
   }
 
-  #remember(texts: readonly string[]): void {
-    for (const text of texts) this.#recent.push(text);
-    while (this.#recent.bytes > RECENT_BYTES) this.#recent.shift();
+  /** What is kept at hand is in the file too: of what could not be stored, nothing is. */
+  #stored<Result>(store: () => Result): Result {
+    try {
+      return this.#reading(() => this.#file.transaction(store));
+    } catch (error) {
+      this.#recent = new RecordQueue(this.#last + 1);
+      throw error;
+    }
   }
 
-  #store(
-    workergroupId: number,
-    records: readonly LogRecord[],
-    texts: readonly string[],
-    progress: GroupProgress,
-  ) {
+  /** Each record's text is done with before that of the next is made: none outlives its turn in the young generation. */
+  #store(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress) {
     const stored = this.#file.records;
-    let bytes = this.#bytes;
-    for (const [index, record] of records.entries()) {
-      stored.add(this.#last + 1 + index, record, texts[index] ?? '');
-      bytes += bytesOf(record);
+    let [bytes, position] = [this.#bytes, this.#last];
+    for (const record of records) {
+      const text = JSON.stringify(record);
+      position += 1;
+      bytes += stored.add(position, record, text);
+      this.#recent.push(text);
     }
     this.#file.progress.write(workergroupId, progress);
 
@@ -223,8 +223,7 @@ export class SqliteSpool implements DiskSpool {
     const positions = this.#positions.followedBy(later, last, last + 1 - from);
     for (const record of records) {
       last += 1;
-      stored.add(last, record, JSON.stringify(record));
-      bytes += bytesOf(record);
+      bytes += stored.add(last, record, JSON.stringify(record));
     }
     for (const [workergroupId, one] of progress) this.#file.progress.replace(workergroupId, one);
     for (const entry of positions.all) stored.putSink(entry);

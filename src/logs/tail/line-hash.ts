@@ -13,7 +13,19 @@ export interface HashedLines {
   readonly hashes: Float64Array;
 }
 
+/** An answer that tells too little alone is read again with each that follows. */
+const known = new WeakMap<readonly string[], HashedLines>();
+
+/** Of the same array, which nobody changes, always the same. */
 export function hashed(lines: readonly string[]): HashedLines {
+  const before = known.get(lines);
+  if (before !== undefined) return before;
+  const made = hashesOf(lines);
+  known.set(lines, made);
+  return made;
+}
+
+function hashesOf(lines: readonly string[]): HashedLines {
   const hashes = new Float64Array(lines.length);
   for (let index = 0; index < lines.length; index++) hashes[index] = hashOf(lines[index] ?? '');
   return { lines, hashes };

@@ -52,11 +52,18 @@ export function numberRecords(group: NumberedGroup, taken: readonly TakenByLevel
   const records: LogRecord[] = [];
   const format = microsFormatter();
   let { epoch, seq, time, began } = group.progress;
+  const { workergroupId: workergroup_id } = group;
   const append = (level: string, content: LineContent | { readonly gap: Gap }) => {
     seq += 1;
     time = nextTime(time, now);
-    const place = { time: format(time), workergroup_id: group.workergroupId, epoch, seq };
+    const place = { time: format(time), workergroup_id, epoch, seq };
     records.push({ ...place, ...content, ...(level !== PLAIN && { level }) });
+  };
+  /** What nearly all records are, without the objects in between. */
+  const appendPlain = (line: string) => {
+    seq += 1;
+    time = nextTime(time, now);
+    records.push({ time: format(time), workergroup_id, epoch, seq, line });
   };
   for (const [level, { parting }] of taken)
     if (parting !== undefined) append(level, { line: lastState(parting) });
@@ -73,7 +80,9 @@ export function numberRecords(group: NumberedGroup, taken: readonly TakenByLevel
     let index = 0;
     for (const line of lines) {
       const text = lastState(line);
-      append(level, index === continues ? { line: text, continues: true } : { line: text });
+      if (index === continues) append(level, { line: text, continues: true });
+      else if (level === PLAIN) appendPlain(text);
+      else append(level, { line: text });
       index += 1;
     }
   }

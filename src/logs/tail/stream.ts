@@ -6,7 +6,7 @@ import { MAX_TAIL } from './rate.ts';
 import type { Gap } from '../record.ts';
 import { standalone, textSize, type TailText } from './tail-text.ts';
 import type { Past } from './view/past.ts';
-import { EMPTY_WINDOW, extendedBy, type LineWindow } from './window.ts';
+import { EMPTY_WINDOW, extendedBy, LEAST_PACKED, type LineWindow } from './window.ts';
 
 export interface Stream {
   /** The last lines taken, as they stand in the log. */
@@ -110,8 +110,13 @@ export const LATE_MS = 60_000;
 /** No lines. */
 export const NOTHING = hashed([]);
 
+/** So many that a window packs them are not copied first: whoever delivers them is done with them soon. */
 export function linesFrom({ lines, hashes }: HashedLines, at: number): HashedLines {
-  return { lines: lines.slice(at).map(standalone), hashes: hashes.subarray(at) };
+  const wanted = lines.slice(at);
+  return {
+    lines: wanted.length < LEAST_PACKED ? wanted.map(standalone) : wanted,
+    hashes: hashes.subarray(at),
+  };
 }
 
 export function withPending(stream: Stream, pending: PendingLine | undefined): Stream {

@@ -10,7 +10,7 @@ import { hashed, type HashedLines } from './line-hash.ts';
 import { MAX_TAIL } from './rate.ts';
 
 /** Lines are packed when there are as many as this: fewer compress badly. */
-const LEAST_PACKED = 256;
+export const LEAST_PACKED = 256;
 /** More than this in one block would take long to unpack for one line. */
 const MOST_PACKED = 1_024;
 

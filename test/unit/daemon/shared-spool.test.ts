@@ -98,7 +98,8 @@ describeWith(
     expect(second.standing('stdout')).toEqual({ lag: 1, dropped: 0 });
     const next = second.take('stdout');
     const third = record(3, 'ünï\u0000\n"ctrl');
-    expect(next).toEqual({ lines: [JSON.stringify(third)], records: [third], through: 3 });
+    expect(next).toMatchObject({ lines: [JSON.stringify(third)], records: [third], count: 1, through: 3 });
+    expect(next?.bytes.toString()).toBe(`${JSON.stringify(third)}\n`);
     if (next) second.acknowledge('stdout', next);
     await second.settled();
     expect(await redis.command('LLEN', KEYS.records)).toBe(0);

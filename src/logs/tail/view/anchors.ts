@@ -3,6 +3,7 @@
  * same order in both are the anchors between which the rest is compared (Bram Cohen's patience diff).
  */
 import { EVIDENT_LINES, isEvident, runLengths } from '../align.ts';
+import { linePlaces } from './line-places.ts';
 
 /** A line of the window, and the same line in the tail. */
 export interface Anchor {
@@ -36,21 +37,14 @@ function lastLines(known: Float64Array, seen: Float64Array): readonly Anchor[] {
 }
 
 export function uniqueInBoth(known: Float64Array, seen: Float64Array): readonly Anchor[] {
-  const [places, seenPlaces] = [uniquePlaces(known), uniquePlaces(seen)];
+  const [places, seenPlaces] = [linePlaces(known), linePlaces(seen)];
   const pairs: Anchor[] = [];
-  for (const [hash, index] of seenPlaces) {
-    const place = places.get(hash);
-    if (index >= 0 && place !== undefined && place >= 0) pairs.push({ known: place, seen: index });
+  for (let index = 0; index < seen.length; index++) {
+    if (!seenPlaces.isOnlyOne(index)) continue;
+    const place = places.firstOf(seen[index] ?? 0);
+    if (place >= 0 && places.isOnlyOne(place)) pairs.push({ known: place, seen: index });
   }
-  // A map keeps the order in which its keys came, which is that of the tail.
   return pairs;
-}
-
-/** By hash, the index of the one line that has it; −1 when there are several. */
-function uniquePlaces(hashes: Float64Array): Map<number, number> {
-  const places = new Map<number, number>();
-  for (const [index, hash] of hashes.entries()) places.set(hash, places.has(hash) ? -1 : index);
-  return places;
 }
 
 /** For each place, one number for the lines from there on. A collision costs an anchor at most: lines are compared again. */
@@ -73,21 +67,26 @@ function runs(hashes: Float64Array, length: number): Float64Array {
 /** The longest part of the pairs, which ascend in the tail, that ascends in the window too. */
 function ascending(pairs: readonly Anchor[]): readonly Anchor[] {
   /** Of each length, the index of the pair that ends such a part lowest, and for each pair the one before it. */
-  const ends: number[] = [];
-  const before: number[] = [];
-  const knownAt = (index: number | undefined) => (index === undefined ? -1 : (pairs[index]?.known ?? -1));
-  for (const [index, { known }] of pairs.entries()) {
-    let [low, high] = [0, ends.length];
+  const ends = new Int32Array(pairs.length);
+  const before = new Int32Array(pairs.length);
+  const knownAt = (index: number) => pairs[index]?.known ?? -1;
+  let longest = 0;
+  for (let index = 0; index < pairs.length; index++) {
+    const known = knownAt(index);
+    let [low, high] = [0, longest];
+    // Nearly all of them go on from the longest part.
+    if (longest > 0 && knownAt(ends[longest - 1] ?? 0) < known) low = longest;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (knownAt(ends[middle]) < known) low = middle + 1;
+      if (knownAt(ends[middle] ?? 0) < known) low = middle + 1;
       else high = middle;
     }
-    before.push(ends[low - 1] ?? -1);
+    before[index] = low === 0 ? -1 : (ends[low - 1] ?? 0);
     ends[low] = index;
+    longest = Math.max(longest, low + 1);
   }
   const chain: Anchor[] = [];
-  for (let index = ends.at(-1) ?? -1; index >= 0; index = before[index] ?? -1) {
+  for (let index = longest === 0 ? -1 : (ends[longest - 1] ?? 0); index >= 0; index = before[index] ?? -1) {
     const pair = pairs[index];
     if (pair !== undefined) chain.push(pair);
   }

@@ -45,11 +45,12 @@ export function compare(
   const partners = new Int32Array(seen.length).fill(-1);
   for (const anchor of chain) partners[anchor.seen] = anchor.known;
   let left = MOST_DIFFERENCES;
-  for (const [index, anchor] of chain.entries()) {
-    const next = chain[index + 1];
-    const between = next === undefined ? 0 : segment(partners, known, seen, anchor, next, left);
+  let before = first;
+  for (const anchor of chain) {
+    const between = anchor === before ? 0 : segment(partners, known, seen, before, anchor, left);
     if (between === undefined) return undefined;
     left -= between;
+    before = anchor;
   }
   const rest = { known: known.length, seen: seen.length };
   if (segment(partners, known, seen, last, rest, left, 'either') === undefined) return undefined;
@@ -104,12 +105,11 @@ function segment(
   most: number,
   end: 'both' | 'either' = 'both',
 ): number | undefined {
-  const [one, other] = [
-    known.subarray(after.known + 1, before.known),
-    seen.subarray(after.seen + 1, before.seen),
-  ];
-  // Only one of them has any: there is nothing to look for, however many they are.
-  if (one.length === 0 || other.length === 0) return 0;
+  // Only one of them has any: there is nothing to look for, however many they are. Of thousands of anchors, most follow
+  // one another so.
+  if (before.known - after.known <= 1 || before.seen - after.seen <= 1) return 0;
+  const one = known.subarray(after.known + 1, before.known);
+  const other = seen.subarray(after.seen + 1, before.seen);
   const found = diff(one, other, most, end);
   if (found === undefined) return undefined;
   for (const [index, partner] of found.partners.entries()) {

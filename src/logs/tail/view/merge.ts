@@ -64,10 +64,11 @@ export function mergeViews(
 
 /** By hash, the places of the window's lines that the tail has not, the newest first to be taken. */
 function lackingLines(known: Float64Array, partners: Int32Array, first: number): Map<number, number[]> {
-  const matched = new Set(partners);
+  const isMatched = new Uint8Array(known.length);
+  for (const partner of partners) if (partner >= 0) isMatched[partner] = 1;
   const lacking = new Map<number, number[]>();
   for (let index = first; index < known.length; index++) {
-    if (matched.has(index)) continue;
+    if (isMatched[index] === 1) continue;
     const hash = known[index] ?? 0;
     const places = lacking.get(hash);
     if (places === undefined) lacking.set(hash, [index]);

@@ -23,6 +23,8 @@ interface Piece {
 export type Past = readonly Piece[];
 
 const REMEMBERED_MS = 60_000;
+/** A line that nothing equals. */
+const UNKNOWN = Float64Array.of(Number.NaN);
 /** At the edge of both, and nowhere else in either: chance seldom does that. */
 const FEW_LINES = 2;
 const MOST_LINES = 10 * MAX_TAIL;
@@ -63,8 +65,8 @@ export function restoredPast(pieces: readonly StoredPiece[]): Past {
 export function endsInPast(past: Past, window: LineWindow, seen: Float64Array): boolean {
   const { closed, open } = stretches(past);
   return (
-    closed.some((known) => endWithin(Float64Array.from([...known, Number.NaN]), seen) !== undefined) ||
-    (open.length > 0 && endWithin(Float64Array.from([...open, ...window.hashes]), seen) !== undefined)
+    closed.some((known) => endWithin(joined([known, UNKNOWN]), seen) !== undefined) ||
+    (open.length > 0 && endWithin(joined([open, window.hashes]), seen) !== undefined)
   );
 }
 
@@ -89,7 +91,7 @@ export function linesFollowed(past: Past, seen: Float64Array): number {
  * @param isPassed Known to be older than the window: then one line is enough.
  */
 export function endsAtTop(past: Past, window: LineWindow, seen: Float64Array, isPassed: boolean): boolean {
-  const known = Float64Array.from([...stretches(past).open, ...window.hashes]);
+  const known = joined([stretches(past).open, window.hashes]);
   const lines = linesBefore(known.toReversed(), seen.toReversed());
   const least = isPassed ? 1 : FEW_LINES;
   if (lines < least) return false;
@@ -138,18 +140,29 @@ function linesBefore(known: Float64Array, seen: Float64Array): number {
 /** Lines that stood one after the other: those that end where nobody knows more, and those that the window follows. */
 function stretches(past: Past): { readonly closed: readonly Float64Array[]; readonly open: Float64Array } {
   const closed: Float64Array[] = [];
-  let open: number[] = [];
+  let open: Float64Array[] = [];
   for (const { hashes, isFollowed, isPassed } of past) {
     if (isPassed === true) {
       closed.push(hashes);
       continue;
     }
-    for (const hash of hashes) open.push(hash);
+    open.push(hashes);
     if (isFollowed) continue;
-    closed.push(Float64Array.from(open));
+    closed.push(joined(open));
     open = [];
   }
-  return { closed, open: Float64Array.from(open) };
+  return { closed, open: joined(open) };
+}
+
+/** One after the other. Not spread: as an array of numbers tens of thousands are a load for the garbage collector. */
+function joined(parts: readonly Float64Array[]): Float64Array {
+  const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 function withPiece(past: Past, piece: Piece): Past {

@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { standardOutput } from '../../../../src/daemon/process/standard-output.ts';
+import { batchBytes } from '../../../../src/logs/spool/batch.ts';
 import { openedFile, taken, type OpenedFile } from '../../../support/opened-file.ts';
 
 const NEVER = new AbortController().signal;
+
+const bytesOf = (lines: readonly string[]) => batchBytes(lines).bytes;
 
 let file: OpenedFile;
 beforeEach(() => void (file = openedFile('stdout')));
@@ -16,7 +19,7 @@ test.each([
 ])('behind what is %s each line is one of its own', async (_what, before, after) => {
   writeFileSync(file.path, before);
   const output = standardOutput(file.open('a'));
-  await output.write(['one', 'two'], NEVER);
+  await output.write(bytesOf(['one', 'two']), NEVER);
   expect(readFileSync(file.path, 'utf8')).toBe(after);
 });
 
@@ -43,7 +46,7 @@ test('a full pipe is waited for, and has every byte once', async () => {
   const output = standardOutput(writer);
   const lines = Array.from({ length: 300 }, (_, index) => String(index).padStart(999, '.'));
   let isWritten = false;
-  const written = output.write(lines, NEVER).then(() => (isWritten = true));
+  const written = output.write(bytesOf(lines), NEVER).then(() => (isWritten = true));
   let text = '';
   await expect
     .poll(
@@ -61,15 +64,15 @@ test('a full pipe is waited for, and has every byte once', async () => {
 test('a pipe that nobody reads is waited for until it is told to end', async () => {
   const output = standardOutput(file.pipe().writer);
   const ending = new AbortController();
-  const written = output.write(['x'.repeat(100_000)], ending.signal);
+  const written = output.write(bytesOf(['x'.repeat(100_000)]), ending.signal);
   setTimeout(() => ending.abort(new Error('the end')), 10);
   await expect(written).rejects.toThrow();
-  await expect(output.write(['more'], ending.signal)).rejects.toThrow('the end');
+  await expect(output.write(bytesOf(['more']), ending.signal)).rejects.toThrow('the end');
 });
 
 test('what fails otherwise is told', async () => {
   const { reader, writer } = file.pipe();
   const output = standardOutput(writer);
   file.close(reader);
-  await expect(output.write(['lost'], NEVER)).rejects.toThrow('EPIPE');
+  await expect(output.write(bytesOf(['lost']), NEVER)).rejects.toThrow('EPIPE');
 });

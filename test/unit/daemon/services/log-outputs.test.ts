@@ -18,7 +18,7 @@ let folder: ReturnType<typeof memoryFolder>;
 let written: string[];
 let lines: Record<string, unknown>[];
 const stdout = {
-  write: async (more: readonly string[]) => void written.push(...more),
+  write: async (more: Buffer) => void written.push(...more.toString().split('\n').slice(0, -1)),
   close: async () => {},
 } as unknown as LineOutput;
 const logger = pino(

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
+import { batchBytes } from '../../../../src/logs/spool/batch.ts';
 
 const NEVER = new AbortController().signal;
+
+const bytesOf = (lines: readonly string[]) => batchBytes(lines).bytes;
 
 /** A descriptor that takes so many bytes at a time, and fails where it is to take none. */
 function descriptor(takes: number[] = []) {
@@ -26,22 +29,22 @@ function descriptor(takes: number[] = []) {
 test('each line has an end, and none at all writes nothing', async () => {
   const { written, write } = descriptor();
   const output = new LineOutput(write);
-  await output.write(['one', '', 'ünï'], NEVER);
-  await output.write([], NEVER);
+  await output.write(bytesOf(['one', '', 'ünï']), NEVER);
+  await output.write(bytesOf([]), NEVER);
   expect(written).toEqual({ text: 'one\n\nünï\n', calls: 1 });
 });
 
 test('what is taken in parts is written whole', async () => {
   const { written, write } = descriptor([1, 2, 1, 4]);
-  await new LineOutput(write).write(['ü', 'one'], NEVER);
+  await new LineOutput(write).write(bytesOf(['ü', 'one']), NEVER);
   expect(written.text).toBe('ü\none\n');
 });
 
 test('what somebody else has torn is ended first, also before nothing', async () => {
   const { written, write } = descriptor();
   const output = new LineOutput(write, true);
-  await output.write([], NEVER);
-  await output.write(['one'], NEVER);
+  await output.write(bytesOf([]), NEVER);
+  await output.write(bytesOf(['one']), NEVER);
   expect(written.text).toBe('\none\n');
 });
 
@@ -58,7 +61,7 @@ describe('after a failure', () => {
   ])('%s the same lines go on where they were torn', async (_what, takes, text) => {
     const { written, write } = descriptor([...takes]);
     const output = new LineOutput(write);
-    const lines = ['one', 'two', 'three'];
+    const lines = bytesOf(['one', 'two', 'three']);
     for (let tries = 0; ; tries += 1) {
       if (tries > 5) throw new Error('it never ends');
       const isDone = await output.write(lines, NEVER).then(
@@ -73,15 +76,15 @@ describe('after a failure', () => {
   test('other lines are written from their beginning', async () => {
     const { written, write } = descriptor([4, 0]);
     const output = new LineOutput(write);
-    await expect(output.write(['one', 'two'], NEVER)).rejects.toThrow('ENOSPC');
-    await output.write(['one', 'two'], NEVER);
+    await expect(output.write(bytesOf(['one', 'two']), NEVER)).rejects.toThrow('ENOSPC');
+    await output.write(bytesOf(['one', 'two']), NEVER);
     expect(written.text).toBe('one\none\ntwo\n');
   });
 
   test('the same lines come whole once they were written', async () => {
     const { written, write } = descriptor([4, 0]);
     const output = new LineOutput(write);
-    const lines = ['one', 'two'];
+    const lines = bytesOf(['one', 'two']);
     await expect(output.write(lines, NEVER)).rejects.toThrow('ENOSPC');
     await output.write(lines, NEVER);
     await output.write(lines, NEVER);

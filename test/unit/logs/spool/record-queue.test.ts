@@ -1,6 +1,7 @@
 import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import { RecordQueue } from '../../../../src/logs/spool/record-queue.ts';
+import { BATCH_BYTES } from '../../../../src/logs/spool/spool.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { record } from '../../../support/log-records.ts';
 
@@ -11,7 +12,7 @@ const line = fc.oneof(
 );
 const turn = fc.oneof(
   line,
-  fc.constantFrom('shift' as const, 'clear' as const).map((verb) => ({ verb })),
+  fc.constantFrom('shift' as const, 'clear' as const, 'half' as const).map((verb) => ({ verb })),
 );
 
 test('a queue of records has each as it came, at its position, until it is shifted out', () => {
@@ -26,6 +27,10 @@ test('a queue of records has each as it came, at its position, until it is shift
         } else if (one.verb === 'clear') {
           queue.clear();
           [oldest, held] = [oldest + held.length, []];
+        } else if (one.verb === 'half') {
+          const count = held.length >> 1;
+          queue.shiftThrough(oldest + count - 1);
+          [oldest, held] = [oldest + count, held.slice(count)];
         } else if (held.length > 0) {
           expect(queue.shift()).toBe(oldest);
           held.shift();
@@ -39,10 +44,31 @@ test('a queue of records has each as it came, at its position, until it is shift
         expect(queue.textAt(oldest + index)).toBe(JSON.stringify(one));
         expect(queue.sizeAt(oldest + index)).toBe(sizes[index]);
       }
+      for (let taken = 0; taken < held.length;) {
+        const { bytes, count = 0 } = queue.batchFrom(oldest + taken) ?? {};
+        const part = held.slice(taken, taken + count).map((one) => `${JSON.stringify(one)}\n`);
+        expect(bytes?.equals(Buffer.from(part.join('')))).toBe(true);
+        expect(count === 1 || (bytes?.length ?? 0) <= BATCH_BYTES).toBe(true);
+        taken += count;
+      }
+      expect(queue.batchFrom(oldest - 1)).toBeUndefined();
+      expect(queue.batchFrom(oldest + held.length)).toBeUndefined();
       expect(queue.textAt(oldest - 1)).toBeUndefined();
       expect(queue.textAt(oldest + held.length)).toBeUndefined();
     }),
     { numRuns: 200 },
+  );
+});
+
+test('a batch stays as it is while its records go and others come', () => {
+  const queue = new RecordQueue();
+  const text = (seq: number) => JSON.stringify(record(seq, 'x'.repeat(100_000)));
+  for (let seq = 1; seq <= 5; seq++) queue.push(text(seq));
+  const batch = queue.batchFrom(1);
+  queue.clear();
+  for (let seq = 6; seq <= 10; seq++) queue.push(text(seq));
+  expect(batch?.bytes.toString().split('\n').slice(0, -1)).toEqual(
+    Array.from({ length: batch?.count ?? 0 }, (_, index) => text(index + 1)),
   );
 });
 

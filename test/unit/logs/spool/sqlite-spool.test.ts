@@ -53,6 +53,17 @@ test('a sink that keeps up and one that lags by more than is kept at hand get ev
   spool.close();
 });
 
+test('of what could not be stored, no sink gets a part', async () => {
+  using folder = memoryFolder();
+  const spool = await open(folder.path);
+  spool.append(7, recordsFrom(1, 2), progressAt(2));
+  const unwritable = Object.assign(record(4), { line: 4n as unknown as string });
+  expect(() => spool.append(7, [record(3, 'never stored'), unwritable], progressAt(4))).toThrow();
+  spool.append(7, recordsFrom(3, 2), progressAt(4));
+  expect(drain(spool)).toEqual(recordsFrom(1, 4));
+  spool.close();
+});
+
 describe('a spool on disk, opened again', () => {
   test('has what was not acknowledged, and again what was on its way', async () => {
     using folder = memoryFolder();
