@@ -35,10 +35,10 @@ export interface DaemonChildOptions {
 }
 
 /**
- * As the image and the unit start the heart. V8 would let its young generation grow to 48 MiB, three semi-spaces, and
- * keep them: a tenth more work for each log line, 6 MB less at rest.
+ * V8 would let its young generation grow to 48 MiB, three semi-spaces, and keep them. With 1 MiB, as the heart has, 2 MB
+ * less are needed at rest, and a sixth fewer log lines come for a second of processor time.
  */
-const V8_FLAGS = ['--max-semi-space-size=1'];
+const V8_FLAGS = ['--max-semi-space-size=2'];
 
 /** On top of its size; 1000 is the most. */
 const OOM_SCORE = '500';

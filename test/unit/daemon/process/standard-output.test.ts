@@ -28,7 +28,7 @@ test.each([
   ['none was', false, 'one\n'],
 ])('on a pipe, where %s, the first line is one of its own', async (_what, isRestart, after) => {
   const { reader, writer } = file.pipe();
-  await standardOutput(writer, isRestart).write(['one'], NEVER);
+  await standardOutput(writer, isRestart).write(bytesOf(['one']), NEVER);
   expect(taken(reader)).toBe(after);
 });
 
