@@ -45,13 +45,12 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const)
     if (daemon) daemon.logger.fatal({ err: error }, `${event}: please report this`);
     else fail(error);
   });
-const restarts = Number(process.argv[2] ?? 0);
 daemon = await startDaemon({
   config: { ...config, settings },
   loadConfig,
-  stdout: standardOutput(DAEMON_STDOUT, restarts > 0),
+  stdout: standardOutput(DAEMON_STDOUT),
   heart: heartLink(),
-  restarts,
+  restarts: Number(process.argv[2] ?? 0),
   onEnd: (withinMs) => void end(withinMs),
   createLogger: (hooks) =>
     createLogger({ ...hooks, level: settings.logLevel, format: settings.logFormat, destination }),

@@ -13,11 +13,9 @@ const LINE_END = 0x0a;
  * Writes at once what the descriptor takes, and never closes it. No stream of Node's: one that has failed once fails
  * for ever, and a full disk is freed some day. A pipe that nobody reads does not block the process: the heart, which
  * has it as its standard output, has made it non-blocking.
- *
- * @param isRestart A daemon before this one wrote there, and may have been killed amid a line.
  */
-export function standardOutput(fd: number, isRestart = false): LineOutput {
-  return new LineOutput((bytes, signal) => writeSome(fd, bytes, signal), endsTorn(fd, isRestart));
+export function standardOutput(fd: number): LineOutput {
+  return new LineOutput((bytes, signal) => writeSome(fd, bytes, signal), endsTorn(fd));
 }
 
 async function writeSome(fd: number, bytes: Buffer, signal: AbortSignal): Promise<number> {
@@ -32,15 +30,11 @@ async function writeSome(fd: number, bytes: Buffer, signal: AbortSignal): Promis
   }
 }
 
-/**
- * Whether the last line there has no end: a process before this one was killed, or its disk was full. Of a pipe nobody
- * can tell, and a blank line does less harm than a record that is glued to half of another.
- */
-function endsTorn(fd: number, isRestart: boolean): boolean {
+/** Whether it is a file whose last line has no end: a process before this one was killed, or its disk was full. */
+function endsTorn(fd: number): boolean {
   try {
     const stat = fstatSync(fd);
-    if (!stat.isFile()) return isRestart;
-    if (stat.size === 0) return false;
+    if (!stat.isFile() || stat.size === 0) return false;
     // Most descriptors of standard output cannot be read; where this name is unknown, nobody looks.
     const file = openSync(`/proc/self/fd/${fd}`, 'r');
     try {

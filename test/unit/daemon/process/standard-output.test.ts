@@ -23,15 +23,6 @@ test.each([
   expect(readFileSync(file.path, 'utf8')).toBe(after);
 });
 
-test.each([
-  ['a daemon was killed before', true, '\none\n'],
-  ['none was', false, 'one\n'],
-])('on a pipe, where %s, the first line is one of its own', async (_what, isRestart, after) => {
-  const { reader, writer } = file.pipe();
-  await standardOutput(writer, isRestart).write(bytesOf(['one']), NEVER);
-  expect(taken(reader)).toBe(after);
-});
-
 test('whoever looks at the last line leaves nothing open', () => {
   writeFileSync(file.path, 'torn');
   const fd = file.open('a');
