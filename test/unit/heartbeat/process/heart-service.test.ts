@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { loadHeartConfig } from '../../../../src/config/load-heart.ts';
 import type { ServiceManagerSettings } from '../../../../src/config/service-manager.ts';
 import type { DaemonChild } from '../../../../src/heartbeat/process/supervision/daemon-child.ts';
@@ -418,11 +418,18 @@ describe('systemd', () => {
   test('that cannot be told is said', async () => {
     using program = new NotifyProgram();
     program.fails = true;
+    // Signs of life have no end but the process': here they end with the test.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
     const { service, startDaemon, said } = new Scene();
     startDaemon({ watchdogMs: 5 });
     const words = 'systemd-notify failed; systemd does not know the state of this service';
     await expect.poll(said, { interval: 2 }).toContain(words);
-    await expect.poll(program.begun, { interval: 2 }).toContain('WATCHDOG=1');
+    const begun = () => {
+      vi.advanceTimersByTime(5);
+      return program.begun();
+    };
+    await expect.poll(begun, { interval: 2 }).toContain('WATCHDOG=1');
     await service.stop();
   });
 });
