@@ -181,7 +181,8 @@ describe.skipIf(!hasCommand('sh', '-c', 'test "$(cat /proc/sys/kernel/core_patte
       async (signal) => {
         using folder = temporaryFolder();
         await using emulator = await startEmulator();
-        const secret = 'sk-core-dumped-0123456789';
+        // Longer than what a register of the processor holds of it.
+        const secret = 'sk-core-dumped-0123456789'.repeat(3);
         const file = join(folder.path, 'key');
         writeFileSync(file, secret, { mode: 0o600 });
         const env = {
