@@ -1,6 +1,6 @@
 /** Followers of a log as people write them today, and what anyone printed held against what was written. */
 import type { Client } from '../../src/client/client.ts';
-import { lastState } from '../../src/logs/tail/last-line.ts';
+import { lastState } from '../../src/logs/tail/last/last-line.ts';
 import { MAX_TAIL } from '../../src/logs/tail/rate.ts';
 
 /**

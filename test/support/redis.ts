@@ -1,10 +1,14 @@
 /** A real Redis of the test's own. */
-import { hasCommand } from './optional.ts';
+import { describeWith, hasCommand } from './optional.ts';
 import { freePort } from './ports.ts';
 import { startProgram, type Program } from './process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export const hasRedis = hasCommand('redis-server', '--version');
+
+export function describeWithRedis(name: string, body: () => void): void {
+  describeWith('redis-server', hasRedis, 'apt-get install redis-server')(name, body);
+}
 
 export interface RedisServer extends AsyncDisposable {
   /** Of one of its databases, 0 to 15. */

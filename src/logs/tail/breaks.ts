@@ -1,6 +1,6 @@
 /** A tail that does not continue the lines taken: more came than it holds, or the log began anew. Neither is silent. */
 import { formerOf } from './hold.ts';
-import { afterPending, partingLine, pendingLine } from './last-line.ts';
+import { afterPending, partingLine, pendingLine } from './last/last-line.ts';
 import { isOnlyOne, type HashedLines } from './line-hash.ts';
 import type { Gap } from '../record.ts';
 import { extended, linesFrom, NOTHING, type Reading, type Stream, type Taken } from './stream.ts';

@@ -7,7 +7,7 @@
  */
 import type { Refusal } from './answer.ts';
 import { backoffMs } from '../../time/backoff.ts';
-import { isAwaited, restoredPending } from './last-line.ts';
+import { isAwaited, restoredPending } from './last/last-line.ts';
 import { hashOf } from './line-hash.ts';
 import { numberRecords, PLAIN } from './numbering.ts';
 import { answered, fittingTail, recoveringTail, type Bodies } from './poll/answer-size.ts';

@@ -1,6 +1,6 @@
 /** From lines taken to records: epoch, sequence number and time, which only ever go up. */
 import { microsFormatter, type Gap, type LogRecord } from '../record.ts';
-import { lastState } from './last-line.ts';
+import { lastState } from './last/last-line.ts';
 import type { Taken } from './stream.ts';
 
 /** The name of the one stream of a plain text. */

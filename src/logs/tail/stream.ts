@@ -1,6 +1,6 @@
 /** One stream of lines and how far it has been taken. */
 import { isRemembered, type Former, type Hold } from './hold.ts';
-import { pendingLine, type PendingLine } from './last-line.ts';
+import { pendingLine, type PendingLine } from './last/last-line.ts';
 import { hashed, type HashedLines } from './line-hash.ts';
 import { MAX_TAIL } from './rate.ts';
 import type { Gap } from '../record.ts';

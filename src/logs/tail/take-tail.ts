@@ -7,14 +7,15 @@ import { overrun, reset, truncated, weaklyJoined } from './breaks.ts';
 import { heldOnce, isDoubtful, isOneLog, isOver } from './hold.ts';
 import {
   afterPending,
+  goesOn,
   partingLine,
   pendingLine,
   restingLine,
   type Delivered,
   type PendingLine,
-} from './last-line.ts';
+} from './last/last-line.ts';
 import { hashed, type HashedLines } from './line-hash.ts';
-import { withOpenLast } from './open-last.ts';
+import { withOpenLast } from './last/open-last.ts';
 import { MAX_TAIL } from './rate.ts';
 import type { Gap } from '../record.ts';
 import {
@@ -109,7 +110,7 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       if (isNewDoubt && widerTellsMore)
         return { kind: 'insufficient', tail: Math.min(widest, 2 * tail), isNeeded: true };
       // After an answer that was held, even the last line may go on as it did by chance.
-      const isKnown = stream.held === undefined && isContinued(reading, at, pending);
+      const isKnown = stream.held === undefined && goesOn(pending, text, at);
       const isWeak = verdict.doubt > 0 && at <= WEAK_LINES && !isKnown;
       // All of a log that begins otherwise; a service that gives few lines gives as many each time.
       const isOther = known.whole === true && verdict.older > 0 && text.lines.length !== known.shown;
@@ -177,11 +178,6 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
       return full ? overrun(stream, reading, seen) : reset(stream, reading, seen);
     }
   }
-}
-
-/** Whether the last line known, which had no end, goes on at this place of the tail. */
-function isContinued({ text }: Reading, at: number, pending: PendingLine | undefined): boolean {
-  return pending !== undefined && (text.lines[at] ?? text.unended ?? '').startsWith(pending.text);
 }
 
 /** The tail has little or nothing in common with the lines taken, or lacks the last of them. */

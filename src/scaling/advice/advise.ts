@@ -13,7 +13,7 @@ import type { ResolvedParameters } from '../rules/findings.ts';
 import type { Estimate } from './advice.ts';
 import { knownOf, REQUEST_SIZE, type Known } from './assumptions.ts';
 import { rateOf, type RecordedRate } from './load/rate.ts';
-import { backtestOf, LEAST_SECONDS, ONE_SEED } from './measured-backtest.ts';
+import { backtestOf, LEAST_SECONDS, ONE_SEED } from './backtest/measured-backtest.ts';
 import { turnsOnDelays } from './other-delays.ts';
 import { outcomeOf, predictionOf } from './prediction.ts';
 import type { Recorded, Wishes } from './recorded.ts';

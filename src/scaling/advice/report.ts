@@ -1,7 +1,7 @@
 /** All that was computed for an advice: what the command prints and draws, beside the advice that others keep. */
 import type { PlanSeries } from '../planner/model/time-series.ts';
 import type { Advice, Estimate } from './advice.ts';
-import type { DetailedBacktest } from './backtest.ts';
+import type { DetailedBacktest } from './backtest/backtest.ts';
 import type { Hole } from './load/rate.ts';
 
 /** Something that the answer goes by. */

@@ -1,7 +1,7 @@
 /** An advice in words, for people. */
 import { ADVISED_PARAMETERS, type AdvisedSet, type Estimate, type SetPrediction } from './advice.ts';
 import { short } from './assumptions.ts';
-import type { DetailedBacktest } from './backtest.ts';
+import type { DetailedBacktest } from './backtest/backtest.ts';
 
 const HOURS_A_DAY = 24;
 

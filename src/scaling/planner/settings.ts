@@ -12,6 +12,13 @@ export interface Performance {
   readonly each?: readonly number[];
 }
 
+/** What the worker at a place does, units/s. */
+export function speedAt(place: number, { least, most, each }: Performance, random: () => number): number {
+  const given = each?.[place % each.length];
+  if (given !== undefined || least === most) return given ?? least;
+  return least + random() * (most - least);
+}
+
 export interface PlanSettings {
   /** Units/s of one worker. */
   readonly performance: Performance;

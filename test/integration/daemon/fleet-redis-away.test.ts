@@ -5,9 +5,8 @@ import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
-import { describeWith } from '../../support/optional.ts';
 import { freePort } from '../../support/ports.ts';
-import { hasRedis, startRedis, type RedisServer } from '../../support/redis.ts';
+import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 
 const INTERVAL_MS = 5_000;
 
@@ -55,11 +54,7 @@ const LOST: Outage = {
   isEmptyAfter: true,
 };
 
-describeWith(
-  'redis-server',
-  hasRedis,
-  'apt-get install redis-server',
-)('a Redis', () => {
+describeWithRedis('a Redis', () => {
   test.concurrent.each([
     ['that does not answer for a while', FROZEN],
     ['that is gone, and back without what it had', LOST],

@@ -11,17 +11,12 @@ import type { LifeEvent, WorkerLife } from '../../../src/fleet/workers/lives.ts'
 import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
 import { settled, VirtualClock } from '../../support/log-time.ts';
-import { describeWith } from '../../support/optional.ts';
-import { hasRedis, startRedis, type RedisServer } from '../../support/redis.ts';
+import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 
 const INTERVAL_MS = 5_000;
 const TOKEN = 'this replica';
 
-describeWith(
-  'redis-server',
-  hasRedis,
-  'apt-get install redis-server',
-)('with one Redis', () => {
+describeWithRedis('with one Redis', () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await startRedis();

@@ -3,14 +3,9 @@ import { startLease, type Lease } from '../../../src/daemon/replicas/lease.ts';
 import { connectRedis, type Redis } from '../../../src/daemon/replicas/redis.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { until } from '../../support/daemon.ts';
-import { describeWith } from '../../support/optional.ts';
-import { hasRedis, startRedis, type RedisServer } from '../../support/redis.ts';
+import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 
-describeWith(
-  'redis-server',
-  hasRedis,
-  'apt-get install redis-server',
-)('a lease in Redis', () => {
+describeWithRedis('a lease in Redis', () => {
   let server: RedisServer;
   let redis: Redis;
   beforeAll(async () => {

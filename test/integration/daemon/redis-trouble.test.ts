@@ -3,17 +3,12 @@ import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { asDelivered } from '../../support/log-records.ts';
 import { until } from '../../support/daemon.ts';
-import { describeWith } from '../../support/optional.ts';
 import { freePort } from '../../support/ports.ts';
-import { hasRedis, startRedis } from '../../support/redis.ts';
+import { describeWithRedis, startRedis } from '../../support/redis.ts';
 import { GROUP, holderOf, linesOf, merged, startReplica } from '../../support/replicas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-describeWith(
-  'redis-server',
-  hasRedis,
-  'apt-get install redis-server',
-)('a Redis that is away', () => {
+describeWithRedis('a Redis that is away', () => {
   test.concurrent('costs no heartbeat; once it is there the logs are followed', async () => {
     await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: 60 }] } });
     const port = await freePort();

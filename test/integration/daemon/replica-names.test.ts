@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
-import { describeWith } from '../../support/optional.ts';
-import { hasRedis, startRedis, type RedisServer } from '../../support/redis.ts';
+import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 
 const GROUP = 7;
 
@@ -27,11 +26,7 @@ async function namesIn(redis: RedisServer): Promise<string[]> {
     .filter((name) => name !== '');
 }
 
-describeWith(
-  'redis-server',
-  hasRedis,
-  'apt-get install redis-server',
-)('state in Redis', () => {
+describeWithRedis('state in Redis', () => {
   test('outlives a key that was rotated: numbers and lines go on where they were', async () => {
     await using redis = await startRedis();
     await using emulator = await startEmulator({

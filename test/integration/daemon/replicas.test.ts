@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { asDelivered } from '../../support/log-records.ts';
 import { until } from '../../support/daemon.ts';
-import { describeWith } from '../../support/optional.ts';
-import { hasRedis, startRedis, type RedisServer } from '../../support/redis.ts';
+import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 import { GROUP, holderOf, linesOf, merged, startReplica, type Replica } from '../../support/replicas.ts';
 
 /** More than a pipe holds. */
@@ -11,11 +10,7 @@ function burst(number: number): string[] {
   return Array.from({ length: 3_000 }, (_, index) => `burst ${number} line ${index} ${'.'.repeat(100)}`);
 }
 
-describeWith(
-  'redis-server',
-  hasRedis,
-  'apt-get install redis-server',
-)('replicas with one Redis', () => {
+describeWithRedis('replicas with one Redis', () => {
   let redis: RedisServer;
   beforeAll(async () => {
     redis = await startRedis();

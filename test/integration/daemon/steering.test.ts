@@ -8,8 +8,7 @@ import { connectRedis } from '../../../src/daemon/replicas/redis.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { NO_WRITE } from '../../../src/fleet/history/store.ts';
 import { SqliteHistory } from '../../../src/fleet/history/sqlite-history.ts';
-import { describeWith } from '../../support/optional.ts';
-import { hasRedis, startRedis, type RedisServer } from '../../support/redis.ts';
+import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 import {
   BOUNDS,
   MinuteClock,
@@ -239,11 +238,7 @@ describe('on one disk', () => {
   });
 });
 
-describeWith(
-  'redis-server',
-  hasRedis,
-  'apt-get install redis-server',
-)('with one Redis', () => {
+describeWithRedis('with one Redis', () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await startRedis();

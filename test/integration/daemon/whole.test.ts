@@ -8,8 +8,7 @@ import { createLogger } from '../../../src/daemon/process/logger.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import type { DaemonMessage, HeartMessage } from '../../../src/heartbeat/process/link/link.ts';
 import { LineOutput } from '../../../src/logs/sinks/line-output.ts';
-import { describeWith } from '../../support/optional.ts';
-import { hasRedis, startRedis, type RedisServer } from '../../support/redis.ts';
+import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const GROUP = 7;
@@ -218,11 +217,7 @@ test('a file that was missing at the start ends the daemon when it comes', async
   expect(said('a file of the configuration is there now')).toHaveLength(1);
 });
 
-describeWith(
-  'redis-server',
-  hasRedis,
-  'apt-get install redis-server',
-)('one of several', () => {
+describeWithRedis('one of several', () => {
   let redis: RedisServer;
   beforeEach(async () => {
     redis = await startRedis();

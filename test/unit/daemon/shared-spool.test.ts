@@ -12,8 +12,7 @@ import { until } from '../../support/daemon.ts';
 import { EMPTY_WINDOW, windowLines } from '../../../src/logs/tail/window.ts';
 import { LogPolls, linesOf, mergedView } from '../../support/log-polls.ts';
 import { windowOf } from '../../support/log-records.ts';
-import { describeWith } from '../../support/optional.ts';
-import { hasRedis, startRedis, type RedisServer } from '../../support/redis.ts';
+import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 
 const KEYS = new SharedKeys('pilotlight', 'test');
 const GROUP = 7;
@@ -34,11 +33,7 @@ function progress(lines: readonly string[], from = 0): GroupProgress {
   };
 }
 
-describeWith(
-  'redis-server',
-  hasRedis,
-  'apt-get install redis-server',
-)('a spool that replicas share', () => {
+describeWithRedis('a spool that replicas share', () => {
   let server: RedisServer;
   let redis: Redis;
   beforeEach(async () => {

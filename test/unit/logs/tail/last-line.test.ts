@@ -6,7 +6,7 @@ import {
   pendingLine,
   restingLine,
   restoredPending,
-} from '../../../../src/logs/tail/last-line.ts';
+} from '../../../../src/logs/tail/last/last-line.ts';
 
 const NOW = 1_000_000;
 

@@ -1,6 +1,6 @@
 /** The parameters that were set, run over the recorded load, beside what was recorded. */
 import { describe, expect, test } from 'vitest';
-import { backtest } from '../../../../src/scaling/advice/backtest.ts';
+import { backtest } from '../../../../src/scaling/advice/backtest/backtest.ts';
 import { arrivalsOf } from '../../../../src/scaling/advice/load/arrivals.ts';
 import { rateOf } from '../../../../src/scaling/advice/load/rate.ts';
 import type { RecordedStretch } from '../../../../src/scaling/advice/recorded.ts';

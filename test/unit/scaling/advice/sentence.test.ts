@@ -1,6 +1,6 @@
 /** What people read of an advice, word for word. */
 import { describe, expect, test } from 'vitest';
-import type { DetailedBacktest } from '../../../../src/scaling/advice/backtest.ts';
+import type { DetailedBacktest } from '../../../../src/scaling/advice/backtest/backtest.ts';
 import {
   backtestSentence,
   changeSentence,

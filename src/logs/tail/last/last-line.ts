@@ -3,8 +3,8 @@
  * is being written: it waits until it is ended. One that joins its lines never ends the last one: it counts when
  * another follows it, or when it has rested.
  */
-import type { TailText } from './tail-text.ts';
-import { standalone } from './tail-text.ts';
+import type { TailText } from '../tail-text.ts';
+import { standalone } from '../tail-text.ts';
 
 /** Milliseconds that a last line rests, beside a whole interval between polls, before it counts. */
 const REST_MS = 5_000;
@@ -52,6 +52,15 @@ export function afterPending(pending: PendingLine | undefined, fresh: readonly s
   const rest = (fresh[at] ?? '').slice(pending.taken);
   if (rest === '') return { lines: fresh.toSpliced(at, 1) };
   return { lines: fresh.with(at, rest), continues: at };
+}
+
+/** Whether a last line that had no end goes on at that place of a text. */
+export function goesOn(
+  pending: PendingLine | undefined,
+  { lines, unended = '' }: TailText,
+  at: number,
+): boolean {
+  return pending !== undefined && (lines[at] ?? unended).startsWith(pending.text);
 }
 
 /** To deliver of a last line of which no more will be seen; undefined where some of it was. */

@@ -2,15 +2,15 @@
  * The parameters that were really set, run over the recorded load: what the model says of the workers that there were
  * and what they cost, beside what was recorded. Advice is as good as this.
  */
-import { GroupModel } from '../planner/model/group.ts';
-import type { GroupObserver } from '../planner/model/observer.ts';
-import type { WorkerCounts } from '../planner/model/time-series.ts';
-import type { RecordedLoad } from '../planner/load/load.ts';
-import type { PlanSettings } from '../planner/settings.ts';
-import type { ResolvedParameters } from '../rules/findings.ts';
-import type { Backtest } from './advice.ts';
-import type { RecordedRate } from './load/rate.ts';
-import type { RecordedStretch } from './recorded.ts';
+import { GroupModel } from '../../planner/model/group.ts';
+import type { GroupObserver } from '../../planner/model/observer.ts';
+import type { WorkerCounts } from '../../planner/model/time-series.ts';
+import type { RecordedLoad } from '../../planner/load/load.ts';
+import type { PlanSettings } from '../../planner/settings.ts';
+import type { ResolvedParameters } from '../../rules/findings.ts';
+import type { Backtest } from '../advice.ts';
+import type { RecordedRate } from '../load/rate.ts';
+import type { RecordedStretch } from '../recorded.ts';
 
 /** More than this, and the model is not that of this endpoint. */
 const MOST_ERROR = 0.25;

@@ -1,9 +1,9 @@
 /** A service that ends each line, also the one that is being written: a last line that was taken for one goes on. */
 import { pendingLine } from './last-line.ts';
-import type { HashedLines } from './line-hash.ts';
-import { NOTHING, type Stream } from './stream.ts';
-import { judge, type Verdict, type ViewFacts } from './view/verdict.ts';
-import { lineReader, rewrittenFrom } from './window.ts';
+import type { HashedLines } from '../line-hash.ts';
+import { NOTHING, type Stream } from '../stream.ts';
+import { judge, type Verdict, type ViewFacts } from '../view/verdict.ts';
+import { lineReader, rewrittenFrom } from '../window.ts';
 
 /** Lines that are as they were: no other log begins with so many of the same. */
 const LEAST_UNCHANGED = 20;

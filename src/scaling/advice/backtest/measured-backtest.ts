@@ -1,10 +1,10 @@
 /** The backtest as advice makes it: over several seeds, with workers like those that were measured. */
-import type { RecordedLoad } from '../planner/load/load.ts';
-import type { PlanSettings } from '../planner/settings.ts';
+import type { RecordedLoad } from '../../planner/load/load.ts';
+import type { PlanSettings } from '../../planner/settings.ts';
 import { backtest, capacityOfHot, type DetailedBacktest } from './backtest.ts';
-import type { Recorded } from './recorded.ts';
-import { sceneOf, type SceneSource } from './scenes.ts';
-import { workersLike } from './workers/composition.ts';
+import type { Recorded } from '../recorded.ts';
+import { sceneOf, type SceneSource } from '../scenes.ts';
+import { workersLike } from '../workers/composition.ts';
 
 /** Less than that was not seen for long enough to say anything. */
 export const LEAST_SECONDS = 3600;
