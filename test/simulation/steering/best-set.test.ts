@@ -17,6 +17,7 @@ test(
     const above: string[] = [];
     for (const seed of seeds(1, Math.ceil(WORLDS / 10))) {
       const world = worldOf(seed, 'truthful');
+      if (!world) continue;
       const steered = await steer(world);
       const best = bestFixedSet(world);
       const regret = steered.late.steered.cost / best.cost;

@@ -7,7 +7,7 @@ import { PATIENCE_MS, tally } from './worlds.ts';
 test.each<[keyof typeof BROKEN, Kind, readonly number[], RegExp]>([
   ['no rollback', 'truthful', [4], /cost [\d.]+ of the twin's/],
   ['no pause', 'truthful', [4], /within six hours of the last change/],
-  ['no backtest gate', 'lies', [13], /whose backtest did not hold/],
+  ['no backtest gate', 'lies', [4], /whose backtest did not hold/],
   ['factor 10', 'truthful', [4], /is too far/],
 ])('%s is noticed', { timeout: PATIENCE_MS }, async (name, kind, seeds, what) => {
   const { broken, foreseen, unseen } = await tally(seeds, BROKEN[name], kind);

@@ -1,37 +1,32 @@
 /** How much is asked of an endpoint, by the minute: real demand of others, scaled, and made-up ones; and its requests. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Arrival } from '../../../src/scaling/planner/load/load.ts';
 import { exponential, type Random } from '../../../src/scaling/planner/load/random.ts';
+import { hasRealData, realData } from '../../support/real-data.ts';
 
 export const DAY_MINUTES = 1440;
-const SOURCES = ['diurnal', 'bursts', 'steps', 'elb', 'taxi'] as const;
+export const SOURCES = ['diurnal', 'bursts', 'steps', 'elb', 'taxi'] as const;
 export type Source = (typeof SOURCES)[number];
 
-const LOADS = new URL('../../../../shared/data/loads/', import.meta.url);
 const FILES = {
   elb: { name: 'elb-requests-5min.csv', minutes: 5 },
   taxi: { name: 'taxi-rides-30min.csv', minutes: 30 },
 } as const;
 
-/** Those that are there: real demand is not in the repository. */
-export function sources(): readonly Source[] {
-  return SOURCES.filter(
-    (source) => !(source in FILES) || recorded(source as keyof typeof FILES) !== undefined,
-  );
+const read = new Map<string, readonly number[]>();
+
+function recorded(source: keyof typeof FILES): readonly number[] {
+  const known = read.get(source);
+  if (known) return known;
+  const lines = readFileSync(`${realData}loads/${FILES[source].name}`, 'utf8').trim().split('\n');
+  const values = lines.slice(1).map((line) => Number(line.split(',')[1]));
+  read.set(source, values);
+  return values;
 }
 
-const read = new Map<string, readonly number[] | undefined>();
-
-function recorded(source: keyof typeof FILES): readonly number[] | undefined {
-  if (!read.has(source)) {
-    const file = new URL(FILES[source].name, LOADS);
-    const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').slice(1) : undefined;
-    read.set(
-      source,
-      lines?.map((line) => Number(line.split(',')[1])),
-    );
-  }
-  return read.get(source);
+/** Real demand is not in the repository. */
+export function hasDemand(source: Source): boolean {
+  return hasRealData || !(source in FILES);
 }
 
 /** Units/s in each minute, of the mean that is asked for. */
@@ -72,7 +67,7 @@ const SHAPES: Readonly<Record<Source, (minutes: number, random: Random) => numbe
 
 /** Somewhere in what was recorded, as long as is asked. */
 function piece(source: keyof typeof FILES, minutes: number, random: Random): number[] {
-  const values = recorded(source) ?? [];
+  const values = recorded(source);
   const each = FILES[source].minutes;
   const length = Math.ceil(minutes / each);
   const from = Math.floor(random() * (values.length - length));

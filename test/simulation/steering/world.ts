@@ -5,7 +5,7 @@ import { planSettings, type PlanSettings } from '../../../src/scaling/planner/se
 import { resolveDefaults } from '../../../src/scaling/rules/check.ts';
 import type { ResolvedParameters } from '../../../src/scaling/rules/findings.ts';
 import { Random } from '../random.ts';
-import { DAY_MINUTES, demandOf, sources, type Source } from './demand.ts';
+import { DAY_MINUTES, demandOf, hasDemand, SOURCES, type Source } from './demand.ts';
 import type { Sayings } from './endpoint.ts';
 
 /**
@@ -77,11 +77,12 @@ function someOf(names: readonly AdvisedParameter[], bounds: Bounds): Bounds {
   return Object.fromEntries(names.map((name) => [name, bounds[name]]));
 }
 
-export function worldOf(seed: number, only?: Kind): World {
+/** Undefined where its demand is real, and not there: another world of the same seed would prove something else. */
+export function worldOf(seed: number, only?: Kind): World | undefined {
   const random = new Random(seed);
   const kind = only ?? KINDS[seed % KINDS.length] ?? 'truthful';
-  const [first = 'diurnal', ...others] = sources();
-  const source = random.pick([first, ...others]);
+  const source = random.pick(SOURCES);
+  if (!hasDemand(source)) return undefined;
   const mean = PERFORMANCE * random.between(...MEAN_WORKERS);
   const demand = demandOf(source, mean, WORLD_MINUTES, random.next);
   if (kind === 'crowd') addCrowd(demand, random);

@@ -32,7 +32,9 @@ export async function tally(
   const foreseen = { count: 0, worse: [] as string[] };
   const unseen = { count: 0, worse: [] as string[] };
   for (const seed of of) {
-    const steered = await steer(worldOf(seed, only), steering);
+    const world = worldOf(seed, only);
+    if (!world) continue;
+    const steered = await steer(world, steering);
     const story = inWords(steered);
     broken.push(...violations(steered).map((what) => `${what} -- ${story}`));
     const kind = isForeseen(steered) ? foreseen : unseen;
