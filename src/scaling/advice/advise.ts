@@ -10,10 +10,10 @@ import type { OpenRunner } from '../planner/search/runner.ts';
 import type { PlanSettings } from '../planner/settings.ts';
 import type { SearchBounds } from '../planner/search/search-space.ts';
 import type { ResolvedParameters } from '../rules/findings.ts';
-import type { Estimate } from './advice.ts';
 import { knownOf, REQUEST_SIZE, type Known } from './assumptions.ts';
 import { rateOf, type RecordedRate } from './load/rate.ts';
 import { backtestOf, LEAST_SECONDS, ONE_SEED } from './backtest/measured-backtest.ts';
+import { offByChance } from './chance.ts';
 import { turnsOnDelays } from './other-delays.ts';
 import { outcomeOf, predictionOf } from './prediction.ts';
 import type { Recorded, Wishes } from './recorded.ts';
@@ -44,8 +44,8 @@ export interface AdviceOptions {
 
 /** Of the two sets side by side. */
 const MORE_SEEDS = [1, 2, 3, 4, 5];
-/** What is left of the cost, a share of it, may be off by so much by chance alone: half of what the model may be off. */
-const MOST_CHANCE = 0.125;
+/** A cost, and what of it is left after a change, may be off by such a share by chance alone: as far as a backtest may be. */
+const MOST_CHANCE = 0.25;
 /** Where each part begins, of the whole. */
 const SEARCH_FROM = 0.05;
 const COMPARISON_FROM = 0.85;
@@ -113,8 +113,8 @@ export async function advise(
   if (turnsOnDelays({ sets, source: searched, given, error: tested.errorRatio, errorWith }))
     return declined(sentence.DELAYS_SENTENCE, shown);
   signal?.throwIfAborted();
-  const { today, best, gain } = sideBySide(sets, searched);
-  if (verdict === 'change' && hangsOnChance(gain)) return declined(sentence.CHANCE_SENTENCE, shown);
+  const { today, best, gain, chance } = sideBySide(sets, searched);
+  if (verdict === 'change' && chance > MOST_CHANCE) return declined(sentence.chanceSentence(chance), shown);
   signal?.throwIfAborted();
   progress?.({ doing: 'comparison', share: (1 + COMPARISON_FROM) / 2 });
   const sensitivity = sensitivityOf(sets, searched);
@@ -196,16 +196,18 @@ function sideBySide(sets: readonly [ResolvedParameters, ResolvedParameters], sou
     const scene = sceneOf(source, seed);
     return [outcomeOf(sets[0], scene), outcomeOf(sets[1], scene)] as const;
   });
+  const costs = results.map(([one, other]) => [one.cost.perHour, other.cost.perHour] as const);
+  const left = costs.map(([one, other]) => other / one);
   return {
     today: predictionOf(results.map(([one]) => one)),
     best: predictionOf(results.map(([, other]) => other)),
-    gain: estimateOf(results.map(([one, other]) => 1 - other.cost.perHour / one.cost.perHour)),
+    gain: estimateOf(left.map((share) => 1 - share)),
+    chance: Math.max(
+      offByChance(costs.map(([one]) => one)),
+      offByChance(costs.map(([, other]) => other)),
+      offByChance(left),
+    ),
   };
-}
-
-/** What comes is one such time, and not the mean of several. */
-function hangsOnChance({ mean, low, high }: Estimate): boolean {
-  return (high - low) / 2 > MOST_CHANCE * (1 - mean);
 }
 
 function seriesOf(parameters: ResolvedParameters, source: SceneSource): PlanSeries {

@@ -74,8 +74,13 @@ export const DELAYS_SENTENCE =
   'declined: with other delays of the service than are assumed the model does what the endpoint did as well, and the answer ' +
   'is another; the service does not tell them';
 
-export const CHANCE_SENTENCE =
-  'declined: what another set would cost hangs by more than an eighth on which workers come, which nobody knows';
+/** @param share Of a cost, by which a single time may be off */
+export function chanceSentence(share: number): string {
+  return (
+    `declined: by chance alone (which workers come, and when requests do) what a change costs may be off by ` +
+    `${percent(share)}; more than 25% is too much to promise anything`
+  );
+}
 
 function changesInWords({ today, best }: Facts): string {
   const changes = ADVISED_PARAMETERS.filter((name) => today.parameters[name] !== best.parameters[name]);

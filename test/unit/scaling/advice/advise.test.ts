@@ -174,6 +174,12 @@ describe('no advice is given', () => {
     expect(report).toMatchObject({ backtest: { held: true }, load: { requests: 361 } });
   });
 
+  test('where chance alone decides what a change costs: which of workers that differ will come', async () => {
+    const report = await advised({ performances: [70, 90, 110, 130] });
+    expect(report.sentence).toMatch(/^declined: by chance alone .* may be off by [3-9]\d%/);
+    expect(report).toMatchObject({ backtest: { held: true }, best: undefined });
+  });
+
   test('where it turns on the size of a request', async () => {
     const report = await advised({}, {}, { bounds: { ...NO_COLD, min_load: [0, 0] } });
     expect(report.sentence).toMatch(/^declined: the answer turns on the size of a request, .*\(500 units; /);

@@ -6,6 +6,7 @@ import {
   changeSentence,
   dearerSentence,
   keepSentence,
+  chanceSentence,
   sizeSentence,
   type Facts,
 } from '../../../../src/scaling/advice/sentence.ts';
@@ -130,4 +131,8 @@ describe('a backtest that has not held', () => {
 
 test('what turns on the size of a request says which size it took', () => {
   expect(sizeSentence('100 units')).toContain('does not record (100 units; with half or double');
+});
+
+test('what hangs on chance says by how much', () => {
+  expect(chanceSentence(0.38)).toContain('may be off by 38%; more than 25% is too much');
 });
