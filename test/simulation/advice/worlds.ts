@@ -64,8 +64,12 @@ export function worldOf(kind: Kind, seed: number): World {
 }
 
 const OTHERWISE: Readonly<Record<Kind, (world: World, random: Random, seconds: number) => Partial<World>>> = {
-  // With larger requests chance alone moves workers by more than a backtest may be off.
-  truthful: ({ load }) => ({ load: { ...load, unitsPerRequest: load.unitsPerRequest / 4 } }),
+  // Six hours are what the first advice of a daemon goes by; in fewer, and with larger requests, chance alone moves workers
+  // by more than a backtest may be off.
+  truthful: ({ load, hours }) => ({
+    hours: 3 * hours,
+    load: { ...load, unitsPerRequest: load.unitsPerRequest / 4 },
+  }),
   'performance drifts'(_, random, seconds) {
     const end = random.pick([0.5, 0.7, 0.85, 1.2, 1.5]);
     const steps = Array.from({ length: 8 }, (_unused, index) => index / 8);
