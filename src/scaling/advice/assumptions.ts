@@ -23,8 +23,11 @@ export const VARIED = {
   destroySeconds: 'delay until a cold worker is destroyed',
 } as const satisfies Partial<Record<keyof PlanSettings, string>>;
 
-/** What workers cost, or do, just now against the mean of all the time: more, and that mean is not that of the next days. */
-const MOST_CHANGE = 1.15;
+/**
+ * What workers cost, or do, just now against the mean of all the time: more, and that mean is not that of the next days. A
+ * price does not differ by chance; what workers do does, by which of them are there.
+ */
+const MOST_CHANGE = { cost: 1.1, performance: 1.15 };
 
 /** @returns in words, what is lacking to advise anything */
 export function knownOf(recorded: Recorded, wishes: Wishes): Known | string {
@@ -33,11 +36,11 @@ export function knownOf(recorded: Recorded, wishes: Wishes): Known | string {
   const prices = pricesOf(recorded.stretches);
   if (!prices) return 'no price of a worker was ever known';
   const dearer = lateCostRatio(recorded.stretches, prices) ?? 1;
-  if (hasChanged(dearer)) {
+  if (hasChanged(dearer, MOST_CHANGE.cost)) {
     return `workers cost ${short(dearer)} times lately what they did before: it takes some time at one price`;
   }
   const quicker = latePerformanceRatio(recorded.stretches) ?? 1;
-  if (hasChanged(quicker)) {
+  if (hasChanged(quicker, MOST_CHANGE.performance)) {
     return `workers do ${short(quicker)} times lately what they did before: it takes some time at one performance`;
   }
   const size = requestSize(recorded.stretches, wishes.requestSize);
@@ -81,8 +84,8 @@ export function knownOf(recorded: Recorded, wishes: Wishes): Known | string {
   return { settings, size, assumptions };
 }
 
-function hasChanged(ratio: number): boolean {
-  return Math.max(ratio, 1 / ratio) > MOST_CHANGE;
+function hasChanged(ratio: number, most: number): boolean {
+  return Math.max(ratio, 1 / ratio) > most;
 }
 
 export const REQUEST_SIZE = 'size of a request';
