@@ -95,7 +95,7 @@ describeWith(
       '3.20 an hour',
       '6 idle, 2 model loading, 10 stopped',
       '<img src=x onerror="window.hacked = true">',
-      'is not as PILOTLIGHT_ENDPOINT_GROUPS says: target_util is 0.8, not 0.9',
+      'is not as configured, or as advice set it: target_util is 0.8, not 0.9',
       'cold_mult: a burst waits for new workers',
       ': 2 workers err again and again',
       ': 1 worker has been loading far longer than the others',

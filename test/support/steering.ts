@@ -27,6 +27,7 @@ export function changeOf(given: Partial<Change> = {}): Change {
   return {
     id: 1,
     atMs: 0,
+    endpointId: 31,
     why: 'cheaper',
     from: { cold_workers: 5 },
     to: { cold_workers: 4 },
@@ -42,6 +43,7 @@ export function changeOf(given: Partial<Change> = {}): Change {
     phase: 'watching',
     setMs: 0,
     because: undefined,
+    refused: undefined,
     came: undefined,
     outcome: undefined,
     endedMs: undefined,
@@ -98,6 +100,7 @@ export function minutesOf(fromMs: number, toMs: number, given: Partial<Minute> =
 export function seenOf(given: Partial<Seen> = {}): Seen {
   const { nowMs = NOON } = given;
   return {
+    endpointId: 31,
     sinceMs: NOON - 1000 * HOUR_MS,
     bounds: BOUNDS,
     parameters: PARAMETERS,

@@ -81,6 +81,12 @@ function saySteering(logger: Logger, notice: SteeringNotice): void {
     case 'old values go back':
       logger.warn({ endpoint, ...saidOf(notice.change) }, 'a change did harm: the old values go back');
       return;
+    case 'old values refused':
+      logger.error(
+        { endpoint, ...saidOf(notice.change) },
+        'the service does not take the old values of a change that did harm; they are sent each minute',
+      );
+      return;
     case 'steering ended':
       logger[notice.outcome === 'kept' ? 'info' : 'warn'](
         { endpoint, outcome: notice.outcome, ...saidOf(notice.change) },

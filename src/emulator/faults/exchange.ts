@@ -87,6 +87,8 @@ function throttled(fault: Extract<DecisiveFault, { kind: 'throttled' }>, verbose
 }
 
 const GATEWAY_TITLES = {
+  403: 'Forbidden',
+  404: 'Not Found',
   502: 'Bad Gateway',
   503: 'Service Temporarily Unavailable',
   504: 'Gateway Time-out',

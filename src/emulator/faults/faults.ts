@@ -56,7 +56,10 @@ export const faultSchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('status'),
-    status: z.literal([500, 502, 503, 504]).default(503),
+    status: z
+      .literal([403, 404, 500, 502, 503, 504])
+      .default(503)
+      .describe('500 as JSON of the service, the others as HTML of the gateway before it'),
     takesEffect: takesEffect(false),
     ...selection,
   }),

@@ -99,16 +99,17 @@ function isLife(value: unknown): value is WorkerLife {
 
 function isSteeringState(value: unknown): value is SteeringState {
   if (!isRecord(value)) return false;
-  const { baseline = {}, pause, change } = value;
+  const { baseline = {}, odd = {}, pause, change } = value;
   const isPause = pause === undefined || (isRecord(pause) && Number.isFinite(pause['untilMs']));
-  return isNumbers(baseline) && isPause && (change === undefined || isChange(change));
+  return isNumbers(baseline) && isNumbers(odd) && isPause && (change === undefined || isChange(change));
 }
 
 function isChange(value: unknown): value is Change {
   if (!isRecord(value)) return false;
-  const { id, atMs, why, from, to, limits, expected, phase, setMs = 0, endedMs = 0 } = value;
+  const { id, atMs, why, from, to, limits, expected, phase, setMs = 0, endedMs = 0, refused } = value;
   return (
     [id, atMs, setMs, endedMs].every(Number.isFinite) &&
+    (refused === undefined || (isRecord(refused) && isText(refused['words']))) &&
     isText(why) &&
     isNumbers(from) &&
     isNumbers(to) &&

@@ -57,6 +57,7 @@ export type SteeringNotice =
       readonly outcome: Outcome;
     }
   | { readonly kind: 'old values go back'; readonly endpoint: string; readonly change: Change }
+  | { readonly kind: 'old values refused'; readonly endpoint: string; readonly change: Change }
   | { readonly kind: 'changed by hand'; readonly endpoint: string }
   | { readonly kind: 'steering failed'; readonly endpoint: string | undefined; readonly error: unknown };
 

@@ -155,6 +155,7 @@ export class Steering {
     const isActive = !row?.endpoint_state || row.endpoint_state.toLowerCase() === 'active';
     const decision = decide(known.state, {
       nowMs,
+      endpointId: id,
       sinceMs: this.#sinceMs,
       bounds: isActive ? (this.#settings.bounds[label] ?? {}) : {},
       parameters,
@@ -262,6 +263,8 @@ function noticesOf(endpoint: string, before: SteeringState, after: SteeringState
     if (isNew) notices.push({ kind: 'parameters steered', endpoint, change });
     if (change.phase === 'returning' && old?.phase !== 'returning')
       notices.push({ kind: 'old values go back', endpoint, change });
+    if (change.refused && change.refused.words !== old?.refused?.words)
+      notices.push({ kind: 'old values refused', endpoint, change });
     if (hasEnded(change, isNew ? undefined : old))
       notices.push({ kind: 'steering ended', endpoint, change, outcome: change.outcome ?? 'lost' });
   }

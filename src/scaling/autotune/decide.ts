@@ -10,7 +10,7 @@ import type { Bounds } from './bounds.ts';
 import { HOUR_MS, troubleIn, type Minute } from './evidence.ts';
 import { propose } from './propose.ts';
 import { reachOf, STEP_FACTOR } from './reach.ts';
-import { arrived, settle } from './settle.ts';
+import { settle } from './settle.ts';
 import {
   isUnderWay,
   notAhead,
@@ -26,6 +26,8 @@ export const CHANGE_EVERY_MS = 6 * HOUR_MS;
 
 export interface Seen {
   readonly nowMs: number;
+  /** Which endpoint it is: another one may come to its name. */
+  readonly endpointId: number;
   /** Since when this process steers, Unix ms. */
   readonly sinceMs: number;
   /** Of this endpoint; empty: nothing of it may move. */
@@ -51,10 +53,11 @@ export interface Decision {
 
 /** @param stepFactor For tests that prove that a longer step is noticed */
 export function decide(state: SteeringState, seen: Seen, stepFactor = STEP_FACTOR): Decision {
-  const { parameters, nowMs, minutes } = seen;
+  const { parameters, nowMs, endpointId, minutes } = seen;
   if (!parameters) return hold(state, 'the parameters could not be read');
-  const settled = settle(notAhead(state, nowMs), { nowMs, parameters, minutes });
-  const { change } = settled.state;
+  const settled = settle(notAhead(state, nowMs), { nowMs, endpointId, parameters, minutes });
+  const { change, odd } = settled.state;
+  if (odd) return hold(settled.state, 'the parameters are not as last set or read: they are read once more');
   if (isUnderWay(change)) return { ...hold(settled.state, PHASE_WORDS[change.phase]), send: settled.send };
   return move(settled.state, seen, parameters, stepFactor);
 }
@@ -73,14 +76,14 @@ const PAUSE_WORDS: Readonly<Record<PauseReason, string>> = {
 };
 
 function move(state: SteeringState, seen: Seen, parameters: Numbers, stepFactor: number): Decision {
-  const { nowMs, advice, bounds, workerPerformance } = seen;
+  const { nowMs, endpointId, advice, bounds, workerPerformance } = seen;
   const against = standsAgainst(state, seen) ?? beyondReach(parameters, seen, stepFactor);
   if (against !== undefined) return hold(state, against);
   // One of the future is of a clock that was set back since.
   if (!advice || Math.abs(nowMs - advice.atMs) >= CHANGE_EVERY_MS) {
     return { ...hold(state, 'advice is awaited'), wantsAdvice: true };
   }
-  const around = { nowMs, bounds, parameters, workerPerformance, stepFactor };
+  const around = { nowMs, endpointId, bounds, parameters, workerPerformance, stepFactor };
   const proposed = propose(advice, around, (state.change?.id ?? 0) + 1);
   if (typeof proposed === 'string') return hold(state, proposed);
   const pause = { untilMs: nowMs + CHANGE_EVERY_MS, for: 'change' } as const;
@@ -126,14 +129,22 @@ export interface Answer {
   readonly words: string;
 }
 
-/** The service answered what was sent, or did not. What is not known is read back at the next look. */
+/**
+ * The service answered what was sent, or did not. Neither yes nor no is believed: a gateway says no to what has arrived, a
+ * list is behind a yes. What came of it is read at the next looks.
+ */
 export function answered(state: SteeringState, { kind, words }: Answer, nowMs: number): SteeringState {
   const { change } = state;
-  // That old values are back is read, not believed.
-  if (change?.phase !== 'sending' || kind === 'unknown') return state;
-  if (kind === 'taken') return arrived(state, change, nowMs);
-  return {
-    ...state,
-    change: { ...change, phase: 'over', outcome: 'refused', because: words, endedMs: nowMs },
-  };
+  if (!isUnderWay(change) || kind === 'unknown') return state;
+  const isTaken = kind === 'taken';
+  switch (change.phase) {
+    case 'sending':
+      return { ...state, change: { ...change, ...(isTaken ? { setMs: nowMs } : { because: words }) } };
+    case 'returning': {
+      const refused = isTaken ? undefined : { sinceMs: change.refused?.sinceMs ?? nowMs, words };
+      return { ...state, change: { ...change, refused } };
+    }
+    default:
+      return state;
+  }
 }

@@ -16,6 +16,7 @@ const MOST_BACKTEST_ERROR = 0.15;
 
 export interface Circumstances {
   readonly nowMs: number;
+  readonly endpointId: number;
   readonly bounds: Bounds;
   readonly parameters: Numbers;
   /** Units/s that one worker was measured to do; undefined while none was. */
@@ -25,7 +26,7 @@ export interface Circumstances {
 
 /** @returns The change, ready to be written down; or why nothing is changed, in words. */
 export function propose(advice: Advice, around: Circumstances, id: number): Change | string {
-  const { bounds, parameters, nowMs, workerPerformance, stepFactor } = around;
+  const { bounds, parameters, nowMs, endpointId, workerPerformance, stepFactor } = around;
   const { backtest, today, best, limitSeconds, verdict, sentence } = advice;
   if (!backtest?.held) return 'the model does not reproduce what was recorded: nothing is changed upon it';
   if (backtest.errorRatio > MOST_BACKTEST_ERROR) {
@@ -58,6 +59,7 @@ export function propose(advice: Advice, around: Circumstances, id: number): Chan
   return {
     id,
     atMs: nowMs,
+    endpointId,
     why: sentence,
     from,
     to,
@@ -73,6 +75,7 @@ export function propose(advice: Advice, around: Circumstances, id: number): Chan
     phase: 'sending',
     setMs: undefined,
     because: undefined,
+    refused: undefined,
     came: undefined,
     outcome: undefined,
     endedMs: undefined,

@@ -13,11 +13,14 @@ import {
 } from './state.ts';
 import { judge } from './watch.ts';
 
-/** A request that nobody heard of may still arrive for so long, ms. */
+/** A request that nobody heard of may still arrive for so long, and a list be behind, ms. */
 const ARRIVES_WITHIN_MS = 120_000;
+/** A service that rounds, or keeps single precision, has what was sent as near as this share of the step. */
+const NEAR = 0.1;
 
 export interface Look {
   readonly nowMs: number;
+  readonly endpointId: number;
   /** As the service has them. */
   readonly parameters: Numbers;
   /** The last day and hour, by the minute. */
@@ -31,19 +34,28 @@ export interface Settled {
 }
 
 /** Nothing of it begins anything new: it ends what is under way, or puts the old values back. */
-export function settle(state: SteeringState, look: Look): Settled {
-  const { change, baseline } = state;
-  const { parameters } = look;
+export function settle(known: SteeringState, look: Look): Settled {
+  const { odd, change, baseline } = known;
+  const state = odd ? { ...known, odd: undefined } : known;
+  const { parameters, endpointId } = look;
   if (!baseline) return { state: { ...state, baseline: parameters }, send: undefined };
-  if (!isUnderWay(change)) {
-    return matches(parameters, baseline) ? { state, send: undefined } : handOf(state, look);
+  if (isUnderWay(change) && endpointId !== (change.endpointId ?? endpointId)) {
+    return handOf(state, look, `its name is another endpoint's now: ${endpointId}, not ${change.endpointId}`);
   }
-  if (!isOurs(parameters, baseline, change)) return handOf(state, look);
+  if (isExplained(parameters, baseline, change)) {
+    return isUnderWay(change) ? settleChange(state, change, look) : { state, send: undefined };
+  }
+  // A list may be behind, or leave something out, once.
+  if (!odd || !matches(odd, parameters)) return { state: { ...state, odd: parameters }, send: undefined };
+  return handOf(state, look, 'somebody changed the parameters');
+}
+
+function settleChange(state: SteeringState, change: Change, look: Look): Settled {
   switch (change.phase) {
     case 'sending':
       return settleSending(state, change, look);
     case 'watching':
-      return has(parameters, change.to) ? settleWatching(state, change, look) : handOf(state, look);
+      return settleWatching(state, change, look);
     case 'returning':
       return settleReturning(state, change, look);
     case 'over':
@@ -51,13 +63,29 @@ export function settle(state: SteeringState, look: Look): Settled {
   }
 }
 
-/** Whether it arrived is read back: its answer may be lost, and this process may be another than the one that sent it. */
+/** Whether it arrived is read back: the answer proves nothing, and this process may be another than the one that sent it. */
 function settleSending(state: SteeringState, change: Change, look: Look): Settled {
   const { parameters, nowMs } = look;
-  if (has(parameters, change.to)) return settle(arrived(state, change, change.atMs, parameters), look);
+  const names = Object.keys(change.to) as AdvisedParameter[];
+  if (names.every((name) => hasArrived(change, name, parameters[name]))) {
+    const to = Object.fromEntries(names.map((name) => [name, parameters[name]]));
+    const setMs = change.setMs ?? change.atMs;
+    const here: Change = { ...change, to, phase: 'watching', setMs, because: undefined };
+    return settle({ ...state, baseline: parameters, change: here }, look);
+  }
   if (!has(parameters, change.from)) return goBack(state, change, 'only a part of it arrived', look);
   const isOverdue = nowMs - change.atMs >= ARRIVES_WITHIN_MS;
-  return { state: isOverdue ? lost(state, change, nowMs) : state, send: undefined };
+  return { state: isOverdue ? notArrived(state, change, nowMs) : state, send: undefined };
+}
+
+/** As near as a service that rounds has it, and no nearer to the old value. */
+function hasArrived(
+  { from, to }: Change,
+  name: AdvisedParameter,
+  value: number | undefined = Number.NaN,
+): boolean {
+  const [old, sent] = [from[name] ?? Number.NaN, to[name] ?? Number.NaN];
+  return isSame(value, sent) || Math.abs(value - sent) <= NEAR * Math.abs(sent - old);
 }
 
 function settleWatching(state: SteeringState, change: Change, look: Look): Settled {
@@ -87,7 +115,7 @@ function goBack(state: SteeringState, change: Change, because: string, { nowMs }
 }
 
 /** What somebody else has set is the new baseline, and wins over a change that is under way. */
-function handOf(state: SteeringState, { parameters, nowMs, minutes }: Look): Settled {
+function handOf(state: SteeringState, { parameters, nowMs, minutes }: Look, because: string): Settled {
   const { change } = state;
   const after = { ...paused(state, nowMs, 'a hand'), baseline: parameters };
   if (!isUnderWay(change)) return { state: after, send: undefined };
@@ -97,25 +125,26 @@ function handOf(state: SteeringState, { parameters, nowMs, minutes }: Look): Set
       change.came ?? (change.setMs === undefined ? undefined : experienceOf(minutes, change.setMs, nowMs)),
     phase: 'over',
     outcome: 'overruled',
-    because: 'somebody changed the parameters',
+    because,
     endedMs: nowMs,
   };
   return { state: { ...after, change: overruled }, send: undefined };
 }
 
-/** It is in force. */
-export function arrived(
-  state: SteeringState,
-  change: Change,
-  setMs: number,
-  parameters: Numbers = { ...state.baseline, ...change.to },
-): SteeringState {
-  return { ...state, baseline: parameters, change: { ...change, phase: 'watching', setMs } };
-}
-
-function lost(state: SteeringState, change: Change, nowMs: number): SteeringState {
-  const because = 'it was not sent, or not answered, and the service does not have it';
-  return { ...state, change: { ...change, phase: 'over', outcome: 'lost', because, endedMs: nowMs } };
+function notArrived(state: SteeringState, change: Change, nowMs: number): SteeringState {
+  const { because, setMs } = change;
+  const why =
+    setMs === undefined
+      ? 'it was not sent, or not answered, and the service does not have it'
+      : 'the service said that it took it, and does not have it';
+  const over = { ...change, phase: 'over', endedMs: nowMs, setMs: undefined } as const;
+  return {
+    ...state,
+    change:
+      because === undefined
+        ? { ...over, outcome: 'lost', because: why }
+        : { ...over, outcome: 'refused', because },
+  };
 }
 
 function paused(state: SteeringState, nowMs: number, reason: PauseReason): SteeringState {
@@ -123,16 +152,21 @@ function paused(state: SteeringState, nowMs: number, reason: PauseReason): Steer
   return { ...state, pause: { untilMs, for: reason } };
 }
 
-/** Nobody but steering has touched it: each value that the change moves is its old or its new one, all others stay. */
-function isOurs(parameters: Numbers, baseline: Numbers, { from, to }: Change): boolean {
+/**
+ * Nobody but steering has touched it: what a change moves has its old or its new value, or, once that was read to be in
+ * force, its new one until the old ones go back; all others stay.
+ */
+function isExplained(parameters: Numbers, baseline: Numbers, change: Change | undefined): boolean {
+  if (!isUnderWay(change)) return matches(parameters, baseline);
+  const { from, to, phase } = change;
   const others = (numbers: Numbers) =>
     Object.fromEntries(Object.entries(numbers).filter(([name]) => !(name in to)));
-  const names = Object.keys(to) as AdvisedParameter[];
   const isEither = (name: AdvisedParameter) =>
-    [from[name], to[name]].some(
-      (value) => value !== undefined && isSame(parameters[name] ?? Number.NaN, value),
-    );
-  return matches(others(parameters), others(baseline)) && names.every(isEither);
+    hasArrived(change, name, parameters[name]) ||
+    (phase !== 'watching' && isSame(parameters[name] ?? Number.NaN, from[name] ?? Number.NaN));
+  return (
+    matches(others(parameters), others(baseline)) && (Object.keys(to) as AdvisedParameter[]).every(isEither)
+  );
 }
 
 function has(parameters: Numbers, some: Some): boolean {

@@ -11,7 +11,7 @@ export type Numbers = Readonly<Record<string, number>>;
 export type Some = Readonly<Partial<Record<AdvisedParameter, number>>>;
 
 /**
- * `sending`: it is written down, and perhaps sent; whether it arrived is not known. `watching`: it is in force, and its
+ * `sending`: it is written down, and perhaps sent; whether it arrived is read, whatever the service said. `watching`: it is in force, and its
  * first hour is watched. `returning`: the old values go back, until the service is read to have them. `over`: see `outcome`.
  */
 export type Phase = 'sending' | 'watching' | 'returning' | 'over';
@@ -56,6 +56,8 @@ export interface Change {
   readonly id: number;
   /** Unix ms: decided and written down. */
   readonly atMs: number;
+  /** Of the endpoint that it is sent to: its name may be another's later. Undefined of one that an older version wrote. */
+  readonly endpointId: number | undefined;
   /** In words: the advice that it goes by. */
   readonly why: string;
   readonly from: Some;
@@ -64,10 +66,12 @@ export interface Change {
   readonly limits: Readonly<Partial<Record<AdvisedParameter, Limit>>>;
   readonly expected: Expectation;
   readonly phase: Phase;
-  /** From when on it was in force, as far as is known. */
+  /** From when on it was in force, as far as is known; while it is being sent, when the service said that it took it. */
   readonly setMs: number | undefined;
-  /** Why the old values go back, or why it is over, in words. */
+  /** Why the old values go back, or why it is over; while it is being sent, how the service refused it. In words. */
   readonly because: string | undefined;
+  /** The service does not take the old values: since when, Unix ms, and what it says. */
+  readonly refused: { readonly sinceMs: number; readonly words: string } | undefined;
   readonly came: Experience | undefined;
   readonly outcome: Outcome | undefined;
   readonly endedMs: number | undefined;
@@ -90,6 +94,8 @@ export interface SteeringState {
   readonly pause: Pause | undefined;
   /** The last one, under way or over. */
   readonly change: Change | undefined;
+  /** Parameters of the last look that nothing of the above explains: once is a list that lags, twice is a person. */
+  readonly odd?: Numbers | undefined;
 }
 
 export const NEVER_STEERED: SteeringState = { baseline: undefined, pause: undefined, change: undefined };

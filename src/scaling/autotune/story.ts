@@ -25,8 +25,13 @@ export function storyOf(change: Change): Story {
 
 export function movesOf({ from, to }: Pick<Change, 'from' | 'to'>): string {
   return (Object.keys(to) as AdvisedParameter[])
-    .map((name) => `${name} ${from[name]} → ${to[name]}`)
+    .map((name) => `${name} ${short(from[name])} → ${short(to[name])}`)
     .join(', ');
+}
+
+/** Without what single precision adds. */
+function short(value = Number.NaN): number {
+  return Number(value.toPrecision(6));
 }
 
 /** Where the computation did not decide alone, it is said. */
@@ -53,15 +58,16 @@ function expectedWords({
   ].join('; ');
 }
 
-function cameWords({ phase, outcome, because, came }: Change): string {
+function cameWords({ phase, outcome, because, refused, setMs, came, from }: Change): string {
   const seen = came === undefined || came.minutes === 0 ? '' : `; ${experienceWords(came)}`;
   switch (phase) {
     case 'sending':
-      return 'it is being sent';
+      if (because !== undefined) return `the service refused it (${because}); it is read back`;
+      return setMs === undefined ? 'it is being sent' : 'the service took it; it is read back';
     case 'watching':
       return 'it is in force, and its first hour is watched';
     case 'returning':
-      return `the old values go back: ${because}${seen}`;
+      return `the old values go back: ${because}${seen}${refused === undefined ? '' : refusedWords(refused, from)}`;
     case 'over':
       break;
   }
@@ -79,6 +85,14 @@ function cameWords({ phase, outcome, because, came }: Change): string {
     case undefined:
       return 'it is over';
   }
+}
+
+function refusedWords({ sinceMs, words }: NonNullable<Change['refused']>, from: Change['from']): string {
+  const values = Object.entries(from).map(([name, value]) => `${name} ${value}`);
+  return (
+    `; the service refuses them since ${new Date(sinceMs).toISOString()} (${words}): they are sent each minute, and ` +
+    `somebody has to set ${values.join(', ')} by hand, or give the API key the right to`
+  );
 }
 
 function experienceWords(came: Experience): string {

@@ -159,24 +159,40 @@ describe('on one disk', () => {
   });
 
   test.each([
-    ['that the service refuses', undefined, /not_found|404/],
+    ['that the service refuses', { kind: 'status', status: 403 } as const, /403/],
+    ["that a gateway says no to, and didn't pass on", { kind: 'status', status: 404 } as const, /404/],
     ['that it throttles', { kind: 'throttled' } as const, /429/],
   ])('a change %s is not made, nor tried again at once', async (_, fault, words) => {
     await using emulator = await startService();
     using here = place(emulator);
-    if (fault) await emulator.faults.add({ ...fault, operation: 'endpointGroups.update' });
+    await emulator.faults.add({ ...fault, operation: 'endpointGroups.update' });
     const sent: unknown[] = [];
     await using steered = await here.start({
       async beforeSend(values) {
         sent.push(values);
-        if (fault) return;
-        const headers = { authorization: `Bearer ${emulator.apiKey}` };
-        await fetch(`${emulator.url}/api/v0/endptjobs/31/`, { method: 'DELETE', headers });
       },
     });
     await steered.minutes(BEFORE + 10, QUIET);
     expect(sent).toHaveLength(1);
     expect(steered.journal()).toMatchObject([{ outcome: 'refused', because: expect.stringMatching(words) }]);
+  });
+
+  test('a change that a gateway says no to, and passed on, is watched, and its harm is taken back', async () => {
+    await using emulator = await startService();
+    using here = place(emulator);
+    await emulator.faults.add({
+      kind: 'status',
+      status: 404,
+      takesEffect: true,
+      operation: 'endpointGroups.update',
+    });
+    await using steered = await here.start();
+    await steered.minutes(BEFORE + 1, QUIET);
+    expect(steered.journal()).toMatchObject([{ phase: 'watching' }]);
+    await emulator.faults.clear();
+    await steered.minutes(5, CROWDED);
+    expect((await parametersOf(emulator))['cold_workers']).toBe(5);
+    expect(steered.journal()).toMatchObject([{ outcome: 'rolled_back' }]);
   });
 
   test('a replica that may not act sends nothing, not even what goes back; once it may, it does', async () => {

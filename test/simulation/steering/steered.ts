@@ -214,6 +214,7 @@ class SteeredWorld {
       before,
       {
         nowMs,
+        endpointId: 1,
         sinceMs: this.#startsMs.at(-1) ?? nowMs,
         bounds,
         parameters: isBlind ? undefined : numbersOf(this.#steered.parameters),

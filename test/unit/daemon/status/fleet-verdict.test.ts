@@ -85,7 +85,7 @@ test.each([
       ],
     },
     'warn',
-    'Endpoint chat is not as PILOTLIGHT_ENDPOINT_GROUPS says: max_workers is not set, not 5; target_util is 0.8, not 0.9',
+    'Endpoint chat is not as configured, or as advice set it: max_workers is not set, not 5; target_util is 0.8, not 0.9',
   ],
 ])('%s is said', (_, over, tone, words) => {
   expect(judge(over)).toMatchObject({ tone, troubles: [words] });

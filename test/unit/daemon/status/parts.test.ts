@@ -202,7 +202,7 @@ test('steering has its changes, the last first', () => {
     outcome: 'kept',
     endedMs: 9_500,
   });
-  const second = changeOf({ ...first, id: 2, phase: 'sending', outcome: undefined, endedMs: undefined });
+  const second = changeOf({ id: 2, phase: 'sending', setMs: undefined });
   const status = autotuneStatus({
     holds: 'it is too early',
     pausedUntilMs: 7_500,

@@ -78,6 +78,7 @@ test.each<[FaultInput, boolean, number, string, string, number]>([
     '{"error":"internal_error","msg":"Internal server error"}',
     1,
   ],
+  [{ kind: 'status', status: 404, takesEffect: true }, false, 404, 'text/html', '404 Not Found', 1],
   [{ kind: 'status', status: 502 }, false, 502, 'text/html', '502 Bad Gateway', 0],
   [{ kind: 'status', status: 503 }, false, 503, 'text/html', '503 Service Temporarily Unavailable', 0],
   [{ kind: 'status', status: 504 }, false, 504, 'text/html', '504 Gateway Time-out', 0],

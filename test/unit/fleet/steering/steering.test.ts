@@ -175,7 +175,7 @@ describe('a change', () => {
       holds: undefined,
       wanted: { cold_workers: BEST },
       pausedUntilMs: world.clock.now() + 6 * 60 * MINUTE_MS,
-      journal: [{ id: 1, phase: 'watching', setMs: world.clock.now() }],
+      journal: [{ id: 1, phase: 'sending', setMs: world.clock.now() }],
     });
     expect(world.notices).toMatchObject([
       { kind: 'parameters steered', endpoint: 'chat', change: { to: { cold_workers: BEST } } },

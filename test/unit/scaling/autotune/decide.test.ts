@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { answered, CHANGE_EVERY_MS, decide } from '../../../../src/scaling/autotune/decide.ts';
+import {
+  answered,
+  CHANGE_EVERY_MS,
+  decide,
+  type Answer,
+  type Decision,
+  type Seen,
+} from '../../../../src/scaling/autotune/decide.ts';
 import { HOUR_MS } from '../../../../src/scaling/autotune/evidence.ts';
 import {
   NEVER_STEERED,
@@ -22,9 +29,18 @@ const FROM = { target_util: 0.9, cold_workers: 5 };
 const DAY_MS = 24 * HOUR_MS;
 const READ: SteeringState = { ...NEVER_STEERED, baseline: PARAMETERS };
 
-/** A change that the service took at noon. */
+/** A change that the service took at noon, and was read to have. */
 function inForce(): SteeringState {
-  return answered(decide(READ, seenOf()).state, { kind: 'taken', words: '' }, NOON);
+  const sent = answered(decide(READ, seenOf()).state, { kind: 'taken', words: '' }, NOON);
+  return decide(sent, seenOf({ parameters: CHANGED })).state;
+}
+
+/** One look at parameters that nothing explains proves nothing. */
+function seenTwice(state: SteeringState, seen: Seen): Decision {
+  const once = decide(state, seen);
+  expect(once).toMatchObject({ send: undefined, holds: expect.stringMatching(/read once more/) });
+  expect(once.state).toEqual({ ...state, odd: seen.parameters });
+  return decide(once.state, seen);
 }
 
 /** Whose first hour was as predicted. */
@@ -249,26 +265,118 @@ describe('an answer that is missing', () => {
   });
 
   test('is read back: a person was there', () => {
-    const { state, send } = decide(
+    const { state, send } = seenTwice(
       sent,
       seenOf({ nowMs: later, parameters: { ...CHANGED, target_util: 0.7 } }),
     );
     expect(send).toBeUndefined();
     expect(state.change?.outcome).toBe('overruled');
   });
+});
 
-  test('a refusal is one, and counts as the change of these six hours', () => {
-    const state = answered(sent, { kind: 'refused', words: 'HTTP 400' }, NOON);
-    expect(state.change).toMatchObject({ phase: 'over', outcome: 'refused', because: 'HTTP 400' });
-    expect(decide(state, seenOf({ nowMs: later })).holds).toMatch(/6 hours/);
+describe('an answer is not believed', () => {
+  const sent = decide(READ, seenOf()).state;
+  const answeredAs = (kind: Answer['kind'], words = '') => answered(sent, { kind, words }, NOON + 5);
+  const soon = NOON + 2 * MINUTE_MS - 1;
+  const late = NOON + 2 * MINUTE_MS;
+
+  test('yes: a list that is behind is waited for, and its hour begins with the answer', () => {
+    const waiting = decide(answeredAs('taken'), seenOf({ nowMs: soon }));
+    expect(waiting).toMatchObject({ send: undefined, state: { change: { phase: 'sending' } } });
+    const { state } = decide(waiting.state, seenOf({ nowMs: late, parameters: CHANGED }));
+    expect(state).toMatchObject({ baseline: CHANGED, change: { phase: 'watching', setMs: NOON + 5 } });
   });
+
+  test('yes, of a service that never has it: it did not come into force', () => {
+    const { state } = decide(answeredAs('taken'), seenOf({ nowMs: late }));
+    expect(state.change).toMatchObject({
+      outcome: 'lost',
+      because: 'the service said that it took it, and does not have it',
+      setMs: undefined,
+    });
+  });
+
+  test('no, of a gateway: what has arrived is in force, and watched', () => {
+    const { state } = decide(answeredAs('refused', 'HTTP 404'), seenOf({ nowMs: soon, parameters: CHANGED }));
+    expect(state.change).toMatchObject({ phase: 'watching', setMs: NOON, because: undefined });
+  });
+
+  test('no: it is refused once it cannot be under way, and counts as the change of these six hours', () => {
+    const refused = answeredAs('refused', 'HTTP 400');
+    expect(decide(refused, seenOf({ nowMs: soon })).state.change?.phase).toBe('sending');
+    const { state, holds } = decide(refused, seenOf({ nowMs: late }));
+    expect(state.change).toMatchObject({ phase: 'over', outcome: 'refused', because: 'HTTP 400' });
+    expect(holds).toMatch(/6 hours/);
+  });
+
+  test.each([
+    ['single precision', Math.fround(0.8), { target_util: Math.fround(0.8), cold_workers: 4 }],
+    ['two digits', 0.795, { target_util: 0.795, cold_workers: 4 }],
+  ])('a service that keeps %s has it, and what it has is what is watched', (_, target_util, to) => {
+    const parameters = { ...CHANGED, target_util };
+    const { state } = decide(answeredAs('taken'), seenOf({ nowMs: soon, parameters }));
+    expect(state).toMatchObject({ baseline: parameters, change: { phase: 'watching', to } });
+    expect(decide(state, seenOf({ nowMs: late, parameters })).state).toBe(state);
+  });
+
+  test('but what is farther from it than a tenth of the step is a person’s', () => {
+    const seen = seenOf({ nowMs: soon, parameters: { ...CHANGED, target_util: 0.815 } });
+    expect(seenTwice(answeredAs('taken'), seen).state.change?.outcome).toBe('overruled');
+  });
+});
+
+describe('one look proves nothing', () => {
+  test.each([
+    ['a list that is behind', PARAMETERS],
+    ['a parameter that is left out, and has its default', { ...CHANGED, cold_mult: 9 }],
+    ['no parameter', {}],
+  ])('%s, once: the change is watched on', (_, parameters) => {
+    const before = inForce();
+    const { state } = decide(before, seenOf({ nowMs: NOON + MINUTE_MS, parameters }));
+    expect(state).toEqual({ ...before, odd: parameters });
+    expect(decide(state, seenOf({ nowMs: NOON + 2 * MINUTE_MS, parameters: CHANGED })).state).toEqual(before);
+  });
+
+  test('another one each time: nothing is concluded, and nothing moves', () => {
+    let state = READ;
+    for (const max_workers of [19, 18, 17]) {
+      const decision = decide(state, seenOf({ parameters: { ...PARAMETERS, max_workers } }));
+      expect(decision).toMatchObject({ send: undefined, wantsAdvice: false });
+      ({ state } = decision);
+    }
+    expect(state.pause).toBeUndefined();
+  });
+});
+
+test('a name that is another endpoint’s now has no duty of the one before', () => {
+  const before = inForce();
+  const returning: SteeringState = {
+    ...before,
+    change: before.change && { ...before.change, phase: 'returning' },
+  };
+  const { state, send } = decide(returning, seenOf({ endpointId: 33, parameters: CHANGED }));
+  expect(send).toBeUndefined();
+  expect(state).toMatchObject({
+    pause: { for: 'a hand' },
+    change: { outcome: 'overruled', because: "its name is another endpoint's now: 33, not 31" },
+  });
+});
+
+test('who refuses the old values, and since when, is kept until they are back', () => {
+  const before = inForce();
+  let state: SteeringState = { ...before, change: before.change && { ...before.change, phase: 'returning' } };
+  state = answered(state, { kind: 'refused', words: 'HTTP 403' }, NOON + 1);
+  state = answered(state, { kind: 'refused', words: 'HTTP 500' }, NOON + 2);
+  expect(state.change?.refused).toEqual({ sinceMs: NOON + 1, words: 'HTTP 500' });
+  expect(answered(state, { kind: 'unknown', words: '' }, NOON + 3)).toBe(state);
+  expect(answered(state, { kind: 'taken', words: '' }, NOON + 3).change?.refused).toBeUndefined();
 });
 
 describe("a person's hand", () => {
   const byHand = { ...PARAMETERS, cold_workers: 7 };
 
   test('wins: what it set is the baseline, and nothing moves for a day', () => {
-    const { state, send } = decide(READ, seenOf({ parameters: byHand }));
+    const { state, send } = seenTwice(READ, seenOf({ parameters: byHand }));
     expect(send).toBeUndefined();
     expect(state).toEqual({
       baseline: byHand,
@@ -286,9 +394,8 @@ describe("a person's hand", () => {
   });
 
   test('on any parameter counts, also on one that is not steered', () => {
-    expect(decide(READ, seenOf({ parameters: { ...PARAMETERS, max_workers: 19 } })).state.pause?.for).toBe(
-      'a hand',
-    );
+    const seen = seenOf({ parameters: { ...PARAMETERS, max_workers: 19 } });
+    expect(seenTwice(READ, seen).state.pause?.for).toBe('a hand');
   });
 
   test.each([
@@ -301,7 +408,7 @@ describe("a person's hand", () => {
       },
     ],
   ])('wins %s: neither goes on', (_, before) => {
-    const { state, send } = decide(
+    const { state, send } = seenTwice(
       before(),
       seenOf({ nowMs: NOON + MINUTE_MS, parameters: { ...CHANGED, cold_workers: 9 } }),
     );
@@ -311,7 +418,7 @@ describe("a person's hand", () => {
   });
 
   test('that puts the old values back while a change is watched is one too', () => {
-    expect(decide(inForce(), seenOf({ nowMs: NOON + MINUTE_MS })).state.change?.outcome).toBe('overruled');
+    expect(seenTwice(inForce(), seenOf({ nowMs: NOON + MINUTE_MS })).state.change?.outcome).toBe('overruled');
   });
 
   test('what is read first is nobody’s change', () => {

@@ -7,7 +7,9 @@ import { NOON, PARAMETERS, seenOf } from '../../../support/steering.ts';
 
 function changeOf(): Change {
   const { state } = decide({ ...NEVER_STEERED, baseline: PARAMETERS }, seenOf());
-  const { change } = answered(state, { kind: 'taken', words: '' }, NOON);
+  const taken = answered(state, { kind: 'taken', words: '' }, NOON);
+  const parameters = { ...PARAMETERS, ...taken.change?.to };
+  const { change } = decide(taken, seenOf({ parameters })).state;
   if (!change) throw new Error('nothing was changed');
   return change;
 }
@@ -22,6 +24,11 @@ describe('the story of a change', () => {
         'cost an hour 10.00 → 8.00 (95% between 8.00 and 8.00); p99 wait 3 s as modelled, limit 5 s; the backtest was off by 4%',
       came: 'it is in force, and its first hour is watched',
     });
+  });
+
+  test('has values without what single precision adds', () => {
+    const from = { target_util: Math.fround(0.9), cold_workers: 5 };
+    expect(storyOf({ ...changeOf(), from }).what).toBe('target_util 0.9 → 0.8, cold_workers 5 → 4');
   });
 
   test('says that a bound decided, and not the computation', () => {
@@ -41,8 +48,15 @@ describe('the story of a change', () => {
 
   const because = 'why not';
   test.each<[Partial<Change>, string]>([
-    [{ phase: 'sending' }, 'it is being sent'],
+    [{ phase: 'sending', setMs: undefined, because: undefined }, 'it is being sent'],
+    [{ phase: 'sending', because: undefined }, 'the service took it; it is read back'],
+    [{ phase: 'sending', setMs: undefined }, 'the service refused it (why not); it is read back'],
     [{ phase: 'returning' }, 'the old values go back: why not'],
+    [
+      { phase: 'returning', refused: { sinceMs: NOON, words: 'HTTP 403' } },
+      `the old values go back: why not; the service refuses them since ${new Date(NOON).toISOString()} (HTTP 403): they are sent ` +
+        'each minute, and somebody has to set target_util 0.9, cold_workers 5 by hand, or give the API key the right to',
+    ],
     [{ phase: 'over', outcome: 'rolled_back' }, 'the old values are back: why not'],
     [{ phase: 'over', outcome: 'refused' }, 'the service did not take it: why not'],
     [{ phase: 'over', outcome: 'lost' }, 'it never came into force: why not'],

@@ -53,7 +53,7 @@ function about(endpoint, tone) {
     ...(error === null ? [] : [element('p', { class: 'note warn' }, printable(error))]),
     ...adviceLines(endpoint.advice),
     ...list(
-      'Not as configured',
+      'Not as configured, or as advice set it',
       drift.map((each) => printable(driftInWords(each))),
     ),
     ...story(endpoint.autotune),

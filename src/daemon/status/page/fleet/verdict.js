@@ -52,7 +52,7 @@ export function endpointTroubles(endpoint, { sample_interval_seconds: interval }
   }
   if (endpoint.drift.length > 0) {
     const differences = endpoint.drift.map((drift) => driftInWords(drift)).join('; ');
-    found.push(['warn', ` is not as PILOTLIGHT_ENDPOINT_GROUPS says: ${differences}`]);
+    found.push(['warn', ` is not as configured, or as advice set it: ${differences}`]);
   }
   const violations = findingsInWords(endpoint.findings);
   if (violations) {
