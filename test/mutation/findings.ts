@@ -1,8 +1,15 @@
 /** What a journal says: which tests reach which mutants, which of them noticed one, and which pairs are still to be tried. */
-import { fileOf, type Entry, type Verdict } from './journal.ts';
+import { fileOf, type Begun, type Entry, type Verdict } from './journal.ts';
+
+interface ReachedByTest {
+  /** With a count of what it reaches, which takes time. */
+  readonly ms: number;
+  /** How often, by mutant. */
+  readonly hits: Readonly<Record<string, number>>;
+}
 
 export interface Findings {
-  readonly tests: ReadonlyMap<string, { readonly ms: number; readonly mutants: readonly string[] }>;
+  readonly tests: ReadonlyMap<string, ReachedByTest>;
   /** By file of tests: the hash of its text when it was run. */
   readonly files: ReadonlyMap<string, string>;
   /** Reached when a file is loaded, or in hooks that run once, and in no test. */
@@ -12,11 +19,11 @@ export interface Findings {
   readonly survived: ReadonlySet<string>;
   readonly unusable: ReadonlySet<string>;
   /** A pair that ended the process of the tests, or made it hang, if the last line tells of one. */
-  readonly open: (Entry & { readonly kind: 'begun' }) | undefined;
+  readonly open: Begun | undefined;
 }
 
 export function findingsOf(entries: readonly Entry[]): Findings {
-  const tests = new Map<string, { ms: number; mutants: string[] }>();
+  const tests = new Map<string, ReachedByTest>();
   const files = new Map<string, string>();
   const loaded = new Set<string>();
   const noticed = new Map<string, Verdict>();
@@ -25,14 +32,13 @@ export function findingsOf(entries: readonly Entry[]): Findings {
   for (const entry of entries) {
     if (entry.kind === 'file') files.set(entry.file, entry.hash);
     else if (entry.kind === 'loaded') for (const id of entry.ids) loaded.add(id);
-    else if (entry.kind === 'reached')
-      tests.set(entry.test, { ms: entry.ms, mutants: Object.keys(entry.hits) });
+    else if (entry.kind === 'reached') tests.set(entry.test, { ms: entry.ms, hits: entry.hits });
     else if (entry.kind === 'unusable') unusable.add(entry.test);
     else if (entry.kind === 'ended')
       if (entry.verdict === 'survived') survived.add(`${entry.test} ${entry.mutant}`);
       else noticed.set(entry.mutant, entry.verdict);
   }
-  for (const { mutants } of tests.values()) for (const id of mutants) loaded.delete(id);
+  for (const { hits } of tests.values()) for (const id of Object.keys(hits)) loaded.delete(id);
   const last = entries.at(-1);
   const open = last?.kind === 'begun' ? last : undefined;
   return { tests, files, loaded, noticed, survived, unusable, open };
@@ -45,9 +51,11 @@ export function planOf(
   limitMs: number,
 ): Record<string, string[]> {
   const plan: Record<string, string[]> = {};
-  for (const [test, { ms, mutants }] of tests) {
+  for (const [test, { ms, hits }] of tests) {
     if (ms > limitMs || unusable.has(test)) continue;
-    const open = mutants.filter((id) => chosen.has(id) && !noticed.has(id) && !survived.has(`${test} ${id}`));
+    const open = Object.keys(hits).filter(
+      (id) => chosen.has(id) && !noticed.has(id) && !survived.has(`${test} ${id}`),
+    );
     if (open.length > 0) plan[test] = open;
   }
   return plan;

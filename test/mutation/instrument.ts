@@ -19,6 +19,9 @@ export interface Mutant {
   readonly location: { readonly start: Place; readonly end: Place };
 }
 
+/** By file. */
+type Texts = Readonly<Record<string, string>>;
+
 function quiet(): void {}
 const SILENT = {
   trace: quiet,
@@ -35,6 +38,10 @@ const SILENT = {
   isFatalEnabled: () => false,
 };
 
+/** In a text with mutants: whether one of them is on, and the count of those at a place. */
+const SWITCH = /\bstryMutAct_9fa48\("(\d+)"\)/g;
+const COUNT = /\bstryCov_9fa48\(((?:"\d+"(?:, )?)+)\)/g;
+
 /** Files of rooms, as paths from the root. */
 export function filesOf(paths: readonly string[]): string[] {
   return paths
@@ -47,10 +54,9 @@ export function filesOf(paths: readonly string[]): string[] {
     .toSorted();
 }
 
-/** The texts are by file. */
 export async function instrument(
   files: readonly string[],
-): Promise<{ readonly mutants: readonly Mutant[]; readonly texts: Readonly<Record<string, string>> }> {
+): Promise<{ readonly mutants: readonly Mutant[]; readonly texts: Texts }> {
   const sources = files.map((name) => ({
     name,
     mutate: true,
@@ -69,6 +75,30 @@ export async function instrument(
       location: { start: fromOne(start), end: fromOne(end) },
     }));
   return { mutants, texts: Object.fromEntries(made.files.map(({ name, content }) => [name, content])) };
+}
+
+/** Without mutants: the text counts, by their numbers, how often the place of each is reached. */
+export function counting(texts: Texts): Texts {
+  const head = 'const hits_9fa48 = globalThis.__hits__;\n';
+  return changed(
+    texts,
+    (text) =>
+      head +
+      text
+        .replaceAll(SWITCH, 'false')
+        .replaceAll(COUNT, (_, ids: string) => ids.replaceAll(/"(\d+)"/g, 'hits_9fa48[$1]++')),
+  );
+}
+
+/** With these mutants alone, and without a count: thousands of switches would make the code many times as slow. */
+export function withOnly(texts: Texts, chosen: ReadonlySet<string>): Texts {
+  return changed(texts, (text) =>
+    text.replaceAll(SWITCH, (all, id: string) => (chosen.has(id) ? all : 'false')).replaceAll(COUNT, '0'),
+  );
+}
+
+function changed(texts: Texts, change: (text: string) => string): Texts {
+  return Object.fromEntries(Object.entries(texts).map(([file, text]) => [file, change(text)]));
 }
 
 function fromOne({ line, column }: Place): Place {

@@ -3,7 +3,7 @@
  * the process of the tests.
  */
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 
 export type Verdict = 'killed' | 'timeout' | 'survived';
 
@@ -15,6 +15,13 @@ interface Reached {
   readonly hits: Readonly<Record<string, number>>;
 }
 
+export interface Begun {
+  readonly kind: 'begun';
+  readonly test: string;
+  readonly mutant: string;
+  readonly pid: number;
+}
+
 export type Entry =
   | Reached
   /** The code of a file of tests, whose tests follow. */
@@ -23,7 +30,7 @@ export type Entry =
   | { readonly kind: 'loaded'; readonly ids: readonly string[] }
   /** The test fails without any mutant. */
   | { readonly kind: 'unusable'; readonly test: string }
-  | { readonly kind: 'begun'; readonly test: string; readonly mutant: string; readonly pid: number }
+  | Begun
   /** The process was spoilt by an earlier mutant, so nothing is known of this one. */
   | { readonly kind: 'again'; readonly test: string; readonly mutant: string }
   | {
@@ -32,6 +39,9 @@ export type Entry =
       readonly mutant: string;
       readonly verdict: Verdict;
     };
+
+/** Bytes that an entry of a test and a mutant has at most. */
+const LONGEST = 1_000;
 
 /** Its file, and its place in there. */
 export function fileOf(test: string): string {
@@ -53,6 +63,21 @@ export class Journal {
     if (!existsSync(this.path)) return [];
     const lines = readFileSync(this.path, 'utf8').split('\n');
     return lines.filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as Entry);
+  }
+
+  /** The test that has begun with a mutant, and not ended. It is asked for often, and the journal is long. */
+  open(): Begun | undefined {
+    if (!existsSync(this.path)) return undefined;
+    const file = openSync(this.path, 'r');
+    try {
+      const bytes = Buffer.alloc(LONGEST);
+      const length = readSync(file, bytes, 0, LONGEST, Math.max(0, fstatSync(file).size - LONGEST));
+      const line = bytes.toString('utf8', 0, length).split('\n').at(-2) ?? '';
+      if (!line.startsWith('{"kind":"begun"')) return undefined;
+      return JSON.parse(line) as Begun;
+    } finally {
+      closeSync(file);
+    }
   }
 }
 

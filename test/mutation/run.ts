@@ -3,7 +3,8 @@
  * makes mutants of rooms and files, of all that there are or of so many that chance chooses, lets each meet the tests that reach
  * it, and says which none of them noticed. What was found before counts where neither code nor tests have changed since. The
  * tests are those of test/unit that mirror the room, and others in place of them where --tests names folders; those
- * that take longer than --slowest milliseconds are left out. --record keeps the row for the table in test/README.md.
+ * that take longer than --slowest milliseconds are left out. With --together the files of tests share a process, which is
+ * quicker, and right for code that keeps nothing. --record keeps the row for the table in test/README.md.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
@@ -12,19 +13,19 @@ import { parseArgs } from 'node:util';
 import { createRandom } from '../../src/emulator/random.ts';
 import { root } from '../support/optional.ts';
 import { findingsOf, planOf, stillTrue, type Findings } from './findings.ts';
-import { filesOf, instrument } from './instrument.ts';
+import { counting, filesOf, instrument, withOnly } from './instrument.ts';
 import { fileOf, hashOf, Journal } from './journal.ts';
 import { reportOf, unnoticedOf } from './report.ts';
 import { recordRow, wordsOf } from './results.ts';
 import type { Job } from './runner.ts';
 
-/** A test that takes longer with a mutant hangs; and so does one that computes for so much longer than it may take. */
+/** A test that takes longer with a mutant hangs; and so does one that computes for so much longer than without. */
 const HANGS_MS = 40_000;
-const COMPUTES_MS = 5_000;
+const [COMPUTES_FACTOR, COMPUTES_MS] = [3, 3_000];
 /** Of the time that /proc tells. */
 const TICK_MS = 10;
 /** Quick tests first: most mutants do not live to meet the slow ones. */
-const LIMITS_MS = [100, 1_000, Infinity];
+const LIMITS_MS = [20, 100, 1_000, Infinity];
 
 const { values, positionals } = parseArgs({
   options: {
@@ -32,6 +33,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
     tests: { type: 'string', multiple: true },
     slowest: { type: 'string', default: '10000' },
+    together: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
   },
   allowPositionals: true,
@@ -46,8 +48,7 @@ const tests = values.tests ?? [...new Set(rooms)].map((room) => `test/unit/${roo
 const { mutants, texts } = await instrument(filesOf(positionals));
 const folder = join('.stryker-tmp', hashOf(JSON.stringify([texts, tests])));
 mkdirSync(join(root, folder), { recursive: true });
-const textsPath = join(folder, 'texts.json');
-writeFileSync(join(root, textsPath), JSON.stringify(texts));
+const textsPath = join(root, folder, 'texts.json');
 const journal = new Journal(join(root, folder, 'journal.jsonl'));
 const before = journal.entries();
 const lines = stillTrue(before, (file, hash) => existsSync(join(root, file)) && hashOfFile(file) === hash);
@@ -56,10 +57,11 @@ if (lines.length < before.length)
 
 await look();
 const chosen = choose(findings().loaded);
+writeFileSync(textsPath, JSON.stringify(withOnly(texts, new Set(chosen.map(({ id }) => id)))));
 for (const limitMs of LIMITS_MS) await meet(Math.min(limitMs, slowestMs));
 
 const { loaded, noticed, tests: reached } = findings();
-const inReach = new Set([...reached.values()].flatMap((test) => test.mutants));
+const inReach = new Set([...reached.values()].flatMap(({ hits }) => Object.keys(hits)));
 const report = reportOf(chosen, noticed, inReach);
 writeFileSync(join(root, folder, 'report.json'), JSON.stringify(report));
 const row = {
@@ -91,7 +93,8 @@ async function look(): Promise<void> {
     )
     .filter((file) => !known.has(file));
   if (files.length === 0) return;
-  await vitest(files, undefined, Infinity);
+  writeFileSync(textsPath, JSON.stringify(counting(texts)));
+  await vitest(files, undefined);
   for (const file of files) journal.write({ kind: 'file', file, hash: hashOfFile(file) });
 }
 
@@ -118,15 +121,16 @@ async function meet(limitMs: number): Promise<void> {
     );
     if (pairs === 0 || pairs >= left) return;
     left = pairs;
-    await vitest([...new Set(Object.keys(plan).map(fileOf))], plan, limitMs);
+    await vitest([...new Set(Object.keys(plan).map(fileOf))], plan);
     const { open } = findings();
     if (open !== undefined)
       journal.write({ kind: 'ended', test: open.test, mutant: open.mutant, verdict: 'timeout' });
   }
 }
 
-async function vitest(files: readonly string[], plan: Job['plan'], limitMs: number): Promise<void> {
-  const job: Job = { journal: journal.path, plan };
+async function vitest(files: readonly string[], plan: Job['plan']): Promise<void> {
+  const most = mutants.reduce((found, { id }) => Math.max(found, Number(id)), 0);
+  const job: Job = { journal: journal.path, plan, most };
   const jobPath = join(root, folder, 'job.json');
   writeFileSync(jobPath, JSON.stringify(job));
   const child = spawn('vitest', ['run', '--config', 'test/mutation/vitest.config.ts', ...files], {
@@ -137,21 +141,23 @@ async function vitest(files: readonly string[], plan: Job['plan'], limitMs: numb
       MUTATION_JOB: jobPath,
       MUTATION_TESTS: tests.join(','),
       MUTATION_TEXTS: textsPath,
+      MUTATION_TOGETHER: String(values.together),
       PROPERTY_RUNS: '20',
       PROPERTY_SEED: String(seed),
     },
   });
-  const watch = setInterval(endOfWhatHangs(3 * limitMs + COMPUTES_MS), 2_000);
+  const watch = setInterval(endOfWhatHangs(findings().tests), 500);
   await new Promise((resolve) => child.once('exit', resolve));
   clearInterval(watch);
 }
 
 /** Looks now and then: a loop without an end is seen by the processor's time, which other processes do not change. */
-function endOfWhatHangs(computesMs: number): () => void {
+function endOfWhatHangs(reachedBy: Findings['tests']): () => void {
   let seen = { pair: '', computedMs: 0 };
   return () => {
-    const { open } = findings();
+    const open = journal.open();
     if (open === undefined) return;
+    const computesMs = COMPUTES_FACTOR * (reachedBy.get(open.test)?.ms ?? 0) + COMPUTES_MS;
     const pair = `${open.pid} ${open.test} ${open.mutant}`;
     const computedMs = computedMsOf(open.pid);
     if (seen.pair !== pair) seen = { pair, computedMs };

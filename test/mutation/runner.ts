@@ -15,31 +15,32 @@ export interface Job {
   readonly journal: string;
   /** Nothing: each test runs once, to see what it reaches. */
   readonly plan: Readonly<Record<string, readonly string[]>> | undefined;
+  /** The highest number that a mutant has. */
+  readonly most: number;
 }
 
 /** Stryker's: the code reads and writes it. */
 interface Switches {
-  activeMutant?: string | undefined;
-  currentTestId?: string | undefined;
-  hitCount?: number | undefined;
-  hitLimit?: number | undefined;
-  mutantCoverage: {
-    static: Record<string, number>;
-    perTest: Record<string, Record<string, number>>;
-  };
+  activeMutant: string;
+  hitCount?: number;
+  hitLimit?: number;
 }
 
-const switches: Switches = { activeMutant: 'none', mutantCoverage: { static: {}, perTest: {} } };
-Object.assign(globalThis, { __stryker__: switches });
 const job = JSON.parse(readFileSync(process.env['MUTATION_JOB'] ?? '', 'utf8')) as Job;
+const switches: Switches = { activeMutant: 'none' };
+/** By the mutants' numbers, how often the place of each was reached: the code counts, while there is no plan. */
+const hits = new Float64Array(job.most + 1);
+Object.assign(globalThis, { __stryker__: switches, __hits__: hits });
 const journal = new Journal(job.journal);
 // A loop may go round so many times more often than without the mutant.
 const [HITS_FACTOR, HITS_MORE] = [100, 1_000];
 
 type Step = { readonly kind: 'asItIs' } | { readonly kind: 'check' | 'mutant'; readonly mutant: string };
 
+const before = findingsOf(journal.entries());
+
 export default class MutantRunner extends TestRunner {
-  readonly #noticed = new Set(findingsOf(journal.entries()).noticed.keys());
+  readonly #noticed = new Set(before.noticed.keys());
   #step: Step = { kind: 'asItIs' };
   #open: string[] = [];
   #startMs = 0;
@@ -47,6 +48,8 @@ export default class MutantRunner extends TestRunner {
   /** Mutants that were not noticed since the test last passed without one: they may have spoilt what comes after. */
   #unchecked = 0;
   #isFresh = true;
+  /** Reached between tests. */
+  readonly #loaded = new Set<string>();
 
   override async onBeforeRunTask(test: RunnerTask): Promise<void> {
     await super.onBeforeRunTask(test);
@@ -65,16 +68,15 @@ export default class MutantRunner extends TestRunner {
   override onBeforeTryTask(test: RunnerTestCase, options: never): void {
     super.onBeforeTryTask(test, options);
     const key = keyOf(test);
+    if (job.plan === undefined) for (const id of Object.keys(takenHits())) this.#loaded.add(id);
     this.#startMs = performance.now();
-    switches.currentTestId = this.#step.kind === 'asItIs' ? key : 'with a mutant';
     switches.activeMutant = 'none';
     if (this.#step.kind !== 'mutant') return;
     const { mutant } = this.#step;
     journal.write({ kind: 'begun', test: key, mutant, pid: process.pid });
     switches.activeMutant = mutant;
     switches.hitCount = 0;
-    const hits = switches.mutantCoverage.perTest[key]?.[mutant] ?? 1;
-    switches.hitLimit = hits * HITS_FACTOR + HITS_MORE;
+    switches.hitLimit = (before.tests.get(key)?.hits[mutant] ?? 1) * HITS_FACTOR + HITS_MORE;
   }
 
   override async onAfterRetryTask(test: RunnerTestCase, options: never): Promise<void> {
@@ -82,7 +84,6 @@ export default class MutantRunner extends TestRunner {
     const { result } = test;
     if (result === undefined || result.state === 'skip') return;
     switches.activeMutant = 'none';
-    switches.currentTestId = undefined;
     const hasPassed = result.state === 'pass';
     const isLate = result.errors?.some(({ message }) => message.includes('timed out')) ?? false;
     delete result.errors;
@@ -95,7 +96,7 @@ export default class MutantRunner extends TestRunner {
   override onAfterRunFiles(files: never): void {
     super.onAfterRunFiles(files);
     if (job.plan === undefined)
-      journal.write({ kind: 'loaded', ids: Object.keys(switches.mutantCoverage.static) });
+      journal.write({ kind: 'loaded', ids: [...this.#loaded, ...Object.keys(takenHits())] });
   }
 
   #after(test: string, hasPassed: boolean, isLate: boolean): Step | undefined {
@@ -133,7 +134,7 @@ export default class MutantRunner extends TestRunner {
 
   #reached(test: string): void {
     const ms = Math.round(performance.now() - this.#startMs);
-    journal.write({ kind: 'reached', test, ms, hits: switches.mutantCoverage.perTest[test] ?? {} });
+    journal.write({ kind: 'reached', test, ms, hits: takenHits() });
   }
 
   #next(): Step | undefined {
@@ -146,6 +147,12 @@ export default class MutantRunner extends TestRunner {
   #stillOpen(mutants: readonly string[]): readonly string[] {
     return mutants.filter((id) => !this.#noticed.has(id));
   }
+}
+
+function takenHits(): Record<string, number> {
+  const taken = [...hits.entries()].filter(([, count]) => count > 0);
+  hits.fill(0);
+  return Object.fromEntries(taken);
 }
 
 function keyOf(test: RunnerTask): string {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /** What mutants meet: tests that run the code in their own process. run.ts names the folders. */
-const { MUTATION_TESTS = 'test/unit', MUTATION_TEXTS = '' } = process.env;
+const { MUTATION_TESTS = 'test/unit', MUTATION_TEXTS = '', MUTATION_TOGETHER } = process.env;
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const texts = JSON.parse(readFileSync(join(root, MUTATION_TEXTS), 'utf8')) as Record<string, string>;
+const texts = JSON.parse(readFileSync(MUTATION_TEXTS, 'utf8')) as Record<string, string>;
 
 export default defineConfig({
   root,
@@ -25,6 +25,7 @@ export default defineConfig({
     // Another run has other mutants in the same files.
     fsModuleCache: false,
     pool: 'forks',
+    isolate: MUTATION_TOGETHER !== 'true',
     maxWorkers: 1,
     maxConcurrency: 1,
     testTimeout: 10_000,

@@ -61,5 +61,5 @@ export function standalone(line: string): string {
 function withoutCarriageReturn(piece: string): string {
   let end = piece.length;
   while (end > 0 && piece.charCodeAt(end - 1) === 0x0d) end--;
-  return end === piece.length ? piece : piece.slice(0, end);
+  return piece.slice(0, end);
 }

@@ -142,7 +142,7 @@ export function takeTail(known: Stream, reading: Reading): Taken | Held | Insuff
         return reset(stream, reading, seen);
       const lateDepth = seen.lines.length - (verdict.fresh[0] ?? seen.lines.length);
       const taken = { ...merged(stream, reading, seen, verdict), lateDepth };
-      return full || verdict.gone > 0 ? taken : cutOff(taken, size, verdict.older);
+      return full ? taken : cutOff(taken, size, verdict.older);
     }
     case 'stale': {
       const isFork = verdict.fresh > 0;
@@ -188,7 +188,6 @@ function isUncertain(verdict: Verdict, isMostlyNew: boolean): boolean {
     case 'merged':
       return verdict.gone > 0 || isMostlyNew;
     case 'stale':
-      return verdict.fresh > 0;
     case 'broke':
       return true;
   }

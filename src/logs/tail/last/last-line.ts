@@ -55,12 +55,8 @@ export function afterPending(pending: PendingLine | undefined, fresh: readonly s
 }
 
 /** Whether a last line that had no end goes on at that place of a text. */
-export function goesOn(
-  pending: PendingLine | undefined,
-  { lines, unended = '' }: TailText,
-  at: number,
-): boolean {
-  return pending !== undefined && (lines[at] ?? unended).startsWith(pending.text);
+export function goesOn(pending: PendingLine | undefined, { lines, unended }: TailText, at: number): boolean {
+  return pending !== undefined && (lines[at] ?? unended)?.startsWith(pending.text) === true;
 }
 
 /** To deliver of a last line of which no more will be seen; undefined where some of it was. */
@@ -88,8 +84,7 @@ export function restingLine(
   }
   const since = Math.min(pending.since, now); // the clock may have been set back
   const settled = !endsLines && now - since >= intervalMs + REST_MS;
-  if (!settled || taken === text.length)
-    return { lines: [], pending: since === pending.since ? pending : { ...pending, since } };
+  if (!settled || taken === text.length) return { lines: [], pending: { ...pending, since } };
   return {
     lines: [text.slice(taken)],
     ...(taken > 0 && { continues: 0 }),

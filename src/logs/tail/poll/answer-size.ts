@@ -11,7 +11,7 @@ export type Bodies = readonly (readonly [level: string, text: string])[];
 
 /** What is known of the size of answers, after one that came through. */
 export function answered(state: GroupState, { tail, texts }: TextPoll, bodies: Bodies): GroupState {
-  const { answeredTail: _, suspectedTail, supposedLimit, progress, ...rest } = state;
+  const { answeredTail: _, suspectedTail = 0, supposedLimit, progress, ...rest } = state;
   const bytes = bodies.reduce((sum, [, body]) => sum + body.length, 0);
   const lines = texts.reduce((sum, [, text]) => sum + text.lines.length + (text.unended ? 1 : 0), 0);
   // A whole log is all that a longer tail would have brought.
@@ -23,7 +23,7 @@ export function answered(state: GroupState, { tail, texts }: TextPoll, bodies: B
   return {
     ...rest,
     answeredTail,
-    ...(!supposedLimit && suspectedTail !== undefined && answeredTail < suspectedTail && { suspectedTail }),
+    ...(!supposedLimit && answeredTail < suspectedTail && { suspectedTail }),
     progress: {
       ...before,
       ...(lines > 0 && { bytesPerLine: bytes / lines }),

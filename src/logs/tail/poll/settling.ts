@@ -28,11 +28,11 @@ export function firstToTake(
   const least = Math.min(...risks);
   if (least > NO_RISK && left.every(({ now }) => now > until)) return undefined;
   const place = risks.indexOf(least);
-  const [first, reading] = [left[place], readings[place]];
-  if (first === undefined || reading === undefined) return undefined;
+  const first = left[place];
+  if (first === undefined) return undefined;
   // Where all may lose lines, the one that reaches further up loses fewer. And a few lines by which one continues what is
   // known do so by chance, where others that may lose lines reach above it.
-  const isByChance = least === NO_RISK && isWeaklyJoined(first, reading);
+  const isByChance = least === NO_RISK && isWeaklyJoined(first, readings[place]);
   const higher = left.find((one, index) => {
     if (one === first || !endsIn(one, first)) return false;
     return least > NO_RISK || (isByChance && risks[index] === LOSS && reachesAbove(one, first));
@@ -49,8 +49,8 @@ function riskOf(reading: Read): number {
   return Math.max(...risks);
 }
 
-function isWeaklyJoined({ texts }: TextPoll, reading: Read): boolean {
-  if (reading.kind !== 'read' || reading.taken.length === 0) return false;
+function isWeaklyJoined({ texts }: TextPoll, reading: Read | undefined): boolean {
+  if (reading?.kind !== 'read') return false;
   const seen = texts.reduce((sum, [, { lines }]) => sum + lines.length, 0);
   const taken = reading.taken.reduce((sum, [, { lines }]) => sum + lines.length, 0);
   return seen - taken <= EVIDENT_LINES * texts.length;

@@ -15,19 +15,23 @@ export function hasAll({ texts }: TextPoll, other: TextPoll): boolean {
 /** Whether a poll brought the end of another one, and more behind it. First lines may be cut. */
 export function endsIn({ texts }: TextPoll, newer: TextPoll): boolean {
   const later = new Map(newer.texts);
-  return texts.every(([level, { lines }]) => {
-    const [one, other] = [later.get(level)?.lines ?? [], lines].map((text) => hashed(text.slice(1)).hashes);
-    return one !== undefined && other !== undefined && endWithin(one, other) !== undefined;
-  });
+  return texts.every(
+    ([level, { lines }]) => endWithin(wholeLines(later.get(level)?.lines), wholeLines(lines)) !== undefined,
+  );
 }
 
 /** Whether a poll brought what another one begins with, and more in front of it. First lines may be cut. */
 export function reachesAbove({ texts }: TextPoll, lower: TextPoll): boolean {
   const others = new Map(lower.texts);
   return texts.some(([level, { lines }]) => {
-    const [one, other] = [others.get(level)?.lines ?? [], lines].map((text) => hashed(text.slice(1)).hashes);
-    return one !== undefined && other !== undefined && (endWithin(one, other) ?? Infinity) < other.length;
+    const whole = wholeLines(lines);
+    return (endWithin(wholeLines(others.get(level)?.lines), whole) ?? Infinity) < whole.length;
   });
+}
+
+/** All but the first. */
+function wholeLines(lines: readonly string[] = []): Float64Array {
+  return hashed(lines.slice(1)).hashes;
 }
 
 function asBlock(lines: readonly string[]): string {

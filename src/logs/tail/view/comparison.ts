@@ -80,7 +80,7 @@ function allFromTop(known: Float64Array, seen: Float64Array): Int32Array | undef
     partners[at] = index;
   }
   if (at + 1 - known.length > Math.max(ENOUGH, known.length / 4)) return undefined;
-  return uniqueInBoth(known, seen).some((one) => partners[one.seen] === one.known) ? partners : undefined;
+  return uniqueInBoth(known, seen).length > 0 ? partners : undefined;
 }
 
 /**

@@ -19,8 +19,8 @@ export interface Difference {
   readonly distance: number;
 }
 
-/** Stands for a diagonal that has left the grid: less than any place on it. */
-const OFF_GRID = -(2 ** 30);
+/** Stands for a diagonal that no path has come to: less than any place on one. */
+const NOWHERE = -1;
 
 /** @returns undefined when more than `most` lines differ. */
 export function diff(
@@ -31,23 +31,19 @@ export function diff(
 ): Difference | undefined {
   const reach = Math.min(most, one.length + other.length);
   // furthest[k]: how far into `one` the best path on diagonal k (index in one − index in other) has come.
-  const furthest = new Int32Array(2 * reach + 3).fill(OFF_GRID);
+  const furthest = new Int32Array(2 * reach + 3).fill(NOWHERE);
   const middle = reach + 1;
   furthest[middle + 1] = 0;
   const steps: Int32Array[] = [];
   for (let distance = 0; distance <= reach; distance++) {
     let best: { readonly at: number; readonly across: number; readonly worth: number } | undefined;
     for (let k = -distance; k <= distance; k += 2) {
-      const fromBelow = isFromBelow(furthest, middle + k, k === -distance, k === distance);
-      let at =
-        (fromBelow ? furthest[middle + k + 1] : (furthest[middle + k - 1] ?? OFF_GRID) + 1) ?? OFF_GRID;
+      const fromBelow = isFromBelow(furthest, middle + k);
+      let at = (fromBelow ? furthest[middle + k + 1] : (furthest[middle + k - 1] ?? NOWHERE) + 1) ?? NOWHERE;
       let across = at - k;
-      if (at < 0 || across < 0 || at > one.length || across > other.length) {
-        furthest[middle + k] = OFF_GRID;
-        continue;
-      }
       while (at < one.length && across < other.length && one[at] === other[across])
         [at, across] = [at + 1, across + 1];
+      // It may stand beyond an end of one: then a path that came to that end before it was the best of its diagonal.
       furthest[middle + k] = at;
       const [oneDone, otherDone] = [at === one.length, across === other.length];
       const isDone = end === 'both' ? oneDone && otherDone : oneDone || otherDone;
@@ -65,8 +61,8 @@ export function diff(
 }
 
 /** Whether the best path enters a diagonal by a line of `other` alone; else it does by one of `one`. */
-function isFromBelow(furthest: Int32Array, index: number, isLowest: boolean, isHighest: boolean): boolean {
-  return isLowest || (!isHighest && (furthest[index - 1] ?? OFF_GRID) < (furthest[index + 1] ?? OFF_GRID));
+function isFromBelow(furthest: Int32Array, index: number): boolean {
+  return (furthest[index - 1] ?? NOWHERE) < (furthest[index + 1] ?? NOWHERE);
 }
 
 /** Walks the best path back from its end, and notes the pairs of equal lines on it. */
@@ -77,7 +73,7 @@ function pathTo(steps: readonly Int32Array[], end: number, endDiagonal: number, 
     // The round before, as it was kept: its diagonal 0 stands in its middle.
     const before = steps[distance - 1] ?? new Int32Array();
     const center = before.length >> 1;
-    const fromBelow = isFromBelow(before, center + k, k === -distance, k === distance);
+    const fromBelow = isFromBelow(before, center + k);
     const from = fromBelow ? k + 1 : k - 1;
     const cameAt = before[center + from] ?? 0;
     while (at > (fromBelow ? cameAt : cameAt + 1)) partners[--at - k] = at;

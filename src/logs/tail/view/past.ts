@@ -172,7 +172,7 @@ function withPiece(past: Past, piece: Piece): Past {
   const oldest = kept.findLastIndex(
     (one) => (lines += one.hashes.length) > MOST_LINES || piece.at - one.at > REMEMBERED_MS,
   );
-  return oldest < 0 ? kept : kept.slice(oldest + 1);
+  return kept.slice(oldest + 1);
 }
 
 /** Index in `before` of the first line that is still in `after`. */

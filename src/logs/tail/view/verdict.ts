@@ -256,7 +256,7 @@ function judgeComparison(
   // Late lines in a view of all of the log that lacks the last ones are told of by newer views.
   if (!full && gone > 0)
     return { known, differences, verdict: { kind: 'stale', left, gone, fresh: fresh.length } };
-  const isAppended = inserted + missing + gone === 0 && merge.cut === hashes.length;
+  const isAppended = merge.cut === hashes.length;
   return {
     known,
     differences,

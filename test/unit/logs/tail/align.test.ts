@@ -139,5 +139,6 @@ describe('align', () => {
     // Five times the same line: only four were taken, if the fifth is the one that had no end.
     expect(align(same, [...same, 'x'], { full: true })).toMatchObject({ at: 5 });
     expect(align(same, [...same, 'x'], { full: true, pending: 'x' })).toMatchObject({ at: 4 });
+    expect(align(same, [...same, 'xy'], { full: true, pending: 'x' })).toMatchObject({ at: 4 });
   });
 });

@@ -18,6 +18,10 @@ describe('log text', () => {
   });
 });
 
+test('is text with any status that says so', () => {
+  expect(recogniseAnswer(299, { logs: 'a' })).toEqual({ kind: 'text', text: 'a' });
+});
+
 describe('no log text', () => {
   test.each([
     [200, { error_msg: 'no such worker group' }, 'error: no such worker group'],
@@ -32,7 +36,11 @@ describe('no log text', () => {
     [200, {}, 'no logs'],
     [200, { logs: null }, 'no logs'],
     [200, { detail: 'API requests too frequent' }, 'no logs: API requests too frequent'],
+    [200, ' \n', 'not a log'],
+    [200, '  down\n', 'not a log: down'],
     [503, { logs: 'stale\n' }, 'status 503'],
+    [300, { logs: 'moved\n' }, 'status 300'],
+    [199, { logs: 'early\n' }, 'status 199'],
     [
       429,
       'API requests too frequent: endpoint threshold=3.0',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   afterPending,
+  goesOn,
   isAwaited,
   lastState,
   pendingLine,
@@ -27,6 +28,18 @@ describe('a pending line that has ended', () => {
   ])('where %s', (_what, pending, fresh, delivered) => {
     expect(afterPending(pending, fresh)).toEqual(delivered);
   });
+});
+
+test.each([
+  ['begi', ['a', 'begin'], undefined, true],
+  ['begi', ['a', 'it begi'], undefined, false],
+  ['begi', ['a'], 'begin', true],
+  ['begi', ['a'], 'other', false],
+  ['begi', ['a'], undefined, false],
+  [undefined, ['a', 'begin'], undefined, false],
+] as const)('%s goes on behind the first of %j and %s: %s', (text, lines, unended, is) => {
+  const pending = text === undefined ? undefined : pendingLine(text, NOW);
+  expect(goesOn(pending, { lines, ...(unended !== undefined && { unended }) }, 1)).toBe(is);
 });
 
 describe('a last line without an end', () => {

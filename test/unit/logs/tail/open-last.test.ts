@@ -26,14 +26,21 @@ describe('a service that ends the line that is being written', () => {
     expect(put(polls, shows([...known, 'epoch 1: 10% of 5', 'epoch 2', 'epoch 3']))).toEqual(['epoch 3']);
   });
 
-  test('a log that begins with as few of the same lines began anew', () => {
+  test('also behind twenty lines', () => {
     const polls = new LogPolls();
-    const banner = lines(10);
+    const known = lines(20);
+    put(polls, shows([...known, 'epoch 1: 10%']));
+    expect(put(polls, shows([...known, 'epoch 1: 10% of 5']))).toEqual([' of 5']);
+  });
+
+  test.each([10, 19])('a log that begins with as few of the same lines as %i began anew', (count) => {
+    const polls = new LogPolls();
+    const banner = lines(count);
     put(polls, shows([...banner, 'failed']));
     const other = [...banner, 'failed once more', ...lines(30, 'other')];
     put(polls, ...Array.from({ length: 6 }, () => shows(other)));
     expect(polls.gaps.map(({ reason }) => reason)).toEqual(['reset']);
-    expect(polls.lines.slice(11)).toEqual(other);
+    expect(polls.lines.slice(count + 1)).toEqual(other);
   });
 });
 

@@ -4,7 +4,7 @@ import { beginGroup } from '../../../../../src/logs/tail/group.ts';
 import type { TakenByLevel } from '../../../../../src/logs/tail/numbering.ts';
 import type { GroupState, TextPoll } from '../../../../../src/logs/tail/poll/group-state.ts';
 import { expectedLines, pacedBy, pollAfter } from '../../../../../src/logs/tail/poll/pacing.ts';
-import { endsIn, hasAll, withWholeTop } from '../../../../../src/logs/tail/poll/unsettled.ts';
+import { endsIn, hasAll, reachesAbove, withWholeTop } from '../../../../../src/logs/tail/poll/unsettled.ts';
 import { EMPTY_STREAM, type Taken } from '../../../../../src/logs/tail/stream.ts';
 
 const NOW = 10_000_000;
@@ -136,6 +136,23 @@ describe('two answers beside each other', () => {
     expect(endsIn(textPoll(ten.slice(0, 8)), textPoll(ten, { texts: [['debug', { lines: ten }]] }))).toBe(
       false,
     );
+  });
+
+  test('of several levels, all of them', () => {
+    const both = (info: readonly string[], warn: readonly string[]) =>
+      textPoll([], {
+        texts: [
+          ['info', { lines: info }],
+          ['warn', { lines: warn }],
+        ],
+      });
+    expect(hasAll(both(ten, ten), both(['cut', 'line 3'], ['cut', 'line 5']))).toBe(true);
+    expect(hasAll(both(ten, ten), both(['cut', 'line 3'], ['cut', 'other']))).toBe(false);
+    expect(endsIn(both(ten.slice(0, 8), ten.slice(0, 7)), both(ten, ten))).toBe(true);
+    expect(endsIn(both(ten.slice(0, 8), ten), both(ten, ten))).toBe(false);
+    expect(reachesAbove(both(ten.slice(0, 8), ten.slice(2, 8)), both(ten.slice(2), ten))).toBe(true);
+    expect(reachesAbove(both(ten.slice(3, 8), ten.slice(3, 8)), both(ten, ten))).toBe(false);
+    expect(reachesAbove(both(ten.slice(0, 8), ten), textPoll(ten))).toBe(false);
   });
 
   test('one tells that the first line of another is whole, where it has lines above that', () => {

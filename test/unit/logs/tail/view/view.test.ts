@@ -111,6 +111,23 @@ describe('the lines above the first one that window and tail both have', () => {
     const view = [8, 7, 8, ...common];
     expect(compare(window, packed([...view, 300]), false)).toMatchObject({ first: 2, from: 0 });
     expect(compare(window, packed(view), false)).toMatchObject({ first: 0, from: 0 });
+    expect(compare(packed([...window, 300]), packed(view), false)).toMatchObject({ first: 0, from: 0 });
+  });
+});
+
+describe('a log of few words, whose lines begin where the tail does', () => {
+  test.each([
+    ['aabb', 'aXabb', [0, -1, 1, 2, 3]],
+    ['aab', 'XaYab', [-1, 0, -1, 1, 2]],
+    ['aab', 'XaYZUVab', [-1, 0, -1, -1, -1, -1, 1, 2]],
+    ['aab', 'XaYZUVWXab', undefined],
+  ])('stands in it with few others: %s, %s', (known, seen, partners) => {
+    const hashes = (text: string) => packed(Array.from(text, (letter) => letter.charCodeAt(0)));
+    const found = compare(hashes(known), hashes(seen), true);
+    const isFromTop = found !== undefined && found.anchors === 0;
+    if (partners !== undefined)
+      expect(found).toEqual({ partners: Int32Array.from(partners), first: 0, from: 0, anchors: 0 });
+    else expect(isFromTop).toBe(false);
   });
 });
 
