@@ -175,9 +175,11 @@ class SteeredWorld {
     while ((this.#happenings[0]?.minute ?? Infinity) <= minute) {
       const happening = this.#happenings.shift();
       if (!happening) return;
+      const before = this.#steered.parameters.cold_workers;
       happen(happening, [this.#steered, this.#twin], this.#world.seed);
       const atMs = minute * MINUTE_MS;
-      if (happening.kind === 'hand') this.#handsMs.push(atMs);
+      // Who sets what is set already has changed nothing, and nobody can see it.
+      if (this.#steered.parameters.cold_workers !== before) this.#handsMs.push(atMs);
       if (happening.kind === 'hole') this.#blindUntil = minute + happening.minutes;
       if (happening.kind === 'restart' && minute > HISTORY_DAYS * DAY_MINUTES) {
         this.#startsMs.push(atMs);
