@@ -74,7 +74,8 @@ export async function searched(
 }
 
 function sampleOf({ length, seconds }: Scene['load']): number {
-  return Math.min(SAMPLE_REQUESTS, (Math.max(1, length) * SAMPLE_SECONDS) / Math.max(1, seconds));
+  // Of a load that is so small that no request comes, all is taken.
+  return Math.min(SAMPLE_REQUESTS, (Math.max(1, length) * SAMPLE_SECONDS) / seconds);
 }
 
 /** @throws the signal's reason once it is aborted */

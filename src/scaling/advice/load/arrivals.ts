@@ -28,7 +28,7 @@ export function arrivalsOf(
     due += rate * seconds;
     const works: number[] = [];
     // Half of a request due is as good as one: then as much arrives too early as too late.
-    for (; due >= next / 2 && due > 0; next = drawn(random, size)) {
+    for (; due >= next / 2; next = drawn(random, size)) {
       works.push(next);
       due -= next;
     }
