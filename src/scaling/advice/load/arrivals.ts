@@ -57,7 +57,7 @@ interface Spacing {
 /** Rising, within a piece. */
 function timesOf(count: number, { random, seconds, together, isEven }: Spacing): Float64Array {
   const times = new Float64Array(count);
-  for (let index = 0; index < count; index += 1) {
+  for (const index of times.keys()) {
     if (isEven) times[index] = ((index + 0.5) / count) * seconds;
     else if (index > 0 && random() >= 1 / together) times[index] = times[index - 1] as number;
     else times[index] = random() * seconds;

@@ -6,7 +6,7 @@ import type { RequestSize } from '../../../../src/scaling/advice/load/request-si
 import { stretches } from './stretches.ts';
 
 const RATE = rateOf(
-  stretches(960, (index) => ({ load: index % 2 ? 300 : 60, loadAverage: index % 2 ? 300 : 60 })),
+  stretches(240, (index) => ({ load: index % 2 ? 300 : 60, loadAverage: index % 2 ? 300 : 60 })),
 );
 
 function of(dispersion: number, seed = 1) {
@@ -109,6 +109,6 @@ test.each([
   const arrivals = of(dispersion);
   const moments = new Set(arrivals.map(({ atSeconds }) => atSeconds)).size;
   // The first of each look comes alone.
-  const alone = 960 * (1 - 1 / together);
+  const alone = 240 * (1 - 1 / together);
   expect((moments - alone) / (arrivals.length / together)).toBeCloseTo(1, 1);
 });

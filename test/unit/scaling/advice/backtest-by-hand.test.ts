@@ -110,6 +110,13 @@ describe('hour by hour', () => {
   });
 });
 
+test('what is between the last decision and the end counts too', () => {
+  const recorded = [stretch(0, { toMs: 3_603_000, ...AS_IT_WAS })];
+  expect(backtest(optionsFor(recorded))?.hours).toMatchObject([
+    { seconds: 3603, predicted: { hot: expect.closeTo(3, 9) as number } },
+  ]);
+});
+
 describe('an hour', () => {
   const spansOf = (recorded: readonly RecordedStretch[], fromMs = 0) =>
     backtest(optionsFor(recorded, {}, { fromMs }))?.hours.map((hour) => [hour.fromMs, hour.seconds]);

@@ -72,6 +72,13 @@ describe('today misses the limit', () => {
     expect(decided(today, set(0.6, 9.9, 4))).toEqual({ verdict: 'change', best: 0.6, because: undefined });
   });
 
+  test('what keeps it would not with larger requests: nobody can say', () => {
+    expect(decided(today, set(0.6, 14, [4, 4, 3, 9]))).toMatchObject({
+      verdict: 'declined',
+      because: 'size',
+    });
+  });
+
   test('nothing keeps it', () => {
     expect(decided(today)).toEqual({ verdict: 'keep', best: 0.95, because: 'none keeps' });
   });
