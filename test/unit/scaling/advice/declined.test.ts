@@ -31,17 +31,19 @@ test('without a history: of now, and of no load', async () => {
 });
 
 test('on too little of it: the load that it had', async () => {
-  expect(await advise(recordedEndpoint(0.5), { nowMs: 7_000_000, limitSeconds: 3 })).toEqual({
+  // The last look is one of those of 50 units/s.
+  const stretches = recordedEndpoint(0.5).stretches.slice(0, 119);
+  expect(await advise(recordedEndpoint(0.5, { stretches }), { nowMs: 7_000_000, limitSeconds: 3 })).toEqual({
     ...NOTHING,
     fromMs: 0,
-    toMs: 1_800_000,
+    toMs: 1_785_000,
     limitSeconds: 3,
     sentence: 'declined: its load is known for 30 minutes; an hour is the least',
     load: {
-      seenSeconds: 1800,
+      seenSeconds: 1785,
       holes: [],
       // Each second look is of 51 units/s, where the average is 50, and counts for two fifths.
-      meanRate: expect.closeTo(50.2, 9) as number,
+      meanRate: expect.closeTo((60 * 50 + 59 * 50.4) / 119, 9) as number,
       peakRate: expect.closeTo(50.4, 9) as number,
       requests: 0,
     },
