@@ -172,3 +172,14 @@ test('clients that have waited too long go at the next decision, first come firs
   model.advance(20);
   expect(model.waiting).toBe(0);
 });
+
+test('stopped, those that start or are made are cold at once', () => {
+  const { model } = modelOf({ ...fixedPool(3, 10), cold_workers: 2 });
+  model.adopt('cold');
+  model.adopt('creating', 50);
+  model.start(0);
+  model.setState('stopped');
+  expect(model.workers).toEqual({ hot: 0, cold: 2, starting: 0, capacity: 0 });
+  model.advance(60);
+  expect(model.workers).toEqual({ hot: 0, cold: 2, starting: 0, capacity: 0 });
+});

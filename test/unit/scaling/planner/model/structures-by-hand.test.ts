@@ -233,12 +233,15 @@ describe('a series', () => {
     series.addWork(1, 2);
     series.addQueueTime(0, 0);
     series.addQueueTime(3, 0);
+    series.addQueueTime(250, 1000);
     series.addWork(399.5, 8);
     series.addWork(400, 5);
     const { intervalSeconds, atSeconds, load, queueP50 } = series.read(402, prices);
     expect([intervalSeconds, atSeconds.length]).toEqual([2, 201]);
     expect([load[0], load[1], load[199], load[200]]).toEqual([1.5, 0, 4, 2.5]);
     expect(queueP50.slice(0, 3)).toEqual([0, 0, null]);
+    // Where the first half was squeezed from, nothing is left.
+    expect(queueP50.flatMap((seconds, index) => (seconds === null ? [] : [index]))).toEqual([0, 1, 125]);
     series.addWorkers(0, 1000, { hot: 1, cold: 0, starting: 0, capacity: 0 });
     const wide = series.read(1000, prices);
     expect([wide.intervalSeconds, wide.hot.length]).toEqual([4, 250]);
