@@ -74,7 +74,8 @@ export async function searched(
 }
 
 function sampleOf({ length, seconds }: Scene['load']): number {
-  return Math.min(SAMPLE_REQUESTS, (Math.max(1, length) * SAMPLE_SECONDS) / Math.max(1, seconds));
+  // Of a load that is so small that no request comes, all is taken.
+  return Math.min(SAMPLE_REQUESTS, (Math.max(1, length) * SAMPLE_SECONDS) / seconds);
 }
 
 /** @throws the signal's reason once it is aborted */
@@ -96,14 +97,14 @@ export async function finals(
       await new Promise((resolve) => setImmediate(resolve));
       signal?.throwIfAborted();
       const { cost, queueTime } = outcomeOf(set, scene);
-      costs[index]?.push(cost.perHour);
-      waits[index]?.push(queueTime.p99);
+      (costs[index] as number[]).push(cost.perHour);
+      (waits[index] as number[]).push(queueTime.p99);
     }
   }
   const [today, ...finalists] = sets.map((set, index): Finalist => ({
     parameters: set,
-    costPerHour: costs[index] ?? [],
-    p99Seconds: waits[index] ?? [],
+    costPerHour: costs[index] as number[],
+    p99Seconds: waits[index] as number[],
   }));
   if (!today) throw new Error('unreachable: the set in force is the first');
   return { today, finalists: finalists.sort((a, b) => meanOf(a.costPerHour) - meanOf(b.costPerHour)) };

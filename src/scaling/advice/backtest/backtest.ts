@@ -60,6 +60,7 @@ export interface BacktestOptions {
 export function backtest(options: BacktestOptions): DetailedBacktest | undefined {
   const { settings } = options;
   const spans = spansOf(options);
+  if (spans.length === 0) return undefined;
   const sums = spans.map(() => [0, 0, 0]);
   let runs = 0;
   for (const load of options.loads) {
@@ -69,16 +70,14 @@ export function backtest(options: BacktestOptions): DetailedBacktest | undefined
       sums[index] = (sums[index] as number[]).map((sum, state) => sum + (each[state] as number));
     }
   }
-  const hours = spans.flatMap((span, index): BacktestHour[] => {
+  const hours = spans.map((span, index): BacktestHour => {
     const [hot = 0, cold = 0, starting = 0] = (sums[index] as number[]).map((sum) => sum / runs);
-    const recorded = recordedOver(span, options.stretches);
-    if (recorded === undefined) return [];
     const { priceHot, priceCold, priceStarting } = settings;
     const costPerHour = hot * priceHot + cold * priceCold + starting * priceStarting;
     const predicted = { hot, cold, starting, costPerHour };
-    return [{ fromMs: span.fromMs, seconds: span.seconds, load: span.load, recorded, predicted }];
+    const { fromMs, seconds, work } = span;
+    return { fromMs, seconds, load: work / seconds, recorded: recordedOver(span), predicted };
   });
-  if (hours.length === 0) return undefined;
   const errors = errorsOver(hours);
   const errorRatio = largest(errors);
   const halfErrorRatio = Math.max(errorRatio, ...halvesOf(hours).map((half) => largest(errorsOver(half))));
@@ -106,56 +105,47 @@ function largest(errors: DetailedBacktest['errors']): number {
 /** A time that is compared as one. */
 interface Span {
   readonly atSeconds: number;
-  readonly seconds: number;
   readonly fromMs: number;
-  readonly load: number;
+  seconds: number;
+  /** Units. */
+  work: number;
   /** Its stretches, and for how long each is in it. */
-  readonly parts: readonly (readonly [stretch: number, seconds: number])[];
+  readonly parts: (readonly [stretch: RecordedStretch, seconds: number])[];
 }
 
 function spansOf({ rate, stretches, fromMs }: BacktestOptions): Span[] {
-  const spans: { at: number; seconds: number; work: number; parts: [number, number][] }[] = [];
-  let open = false;
-  for (const { atSeconds, seconds, rate: load, stretch } of rate.pieces) {
-    const isSeen = stretch !== undefined && (stretches[stretch]?.fromMs ?? 0) >= fromMs;
-    let last = open ? spans.at(-1) : undefined;
-    open = isSeen;
-    if (!isSeen) continue;
+  const spans: Span[] = [];
+  let last: Span | undefined;
+  for (const { atSeconds, seconds, rate: load, stretch: index } of rate.pieces) {
+    const stretch = index === undefined ? undefined : stretches[index];
+    if (!stretch || stretch.fromMs < fromMs) {
+      last = undefined;
+      continue;
+    }
     if (!last || last.seconds >= HOUR_SECONDS) {
-      last = { at: atSeconds, seconds: 0, work: 0, parts: [] };
+      last = { atSeconds, fromMs: stretch.fromMs, seconds: 0, work: 0, parts: [] };
       spans.push(last);
     }
     last.seconds += seconds;
     last.work += load * seconds;
     last.parts.push([stretch, seconds]);
   }
-  return spans.map(({ at, seconds, work, parts }) => ({
-    atSeconds: at,
-    seconds,
-    fromMs: stretches[parts[0]?.[0] ?? 0]?.fromMs ?? 0,
-    load: work / seconds,
-    parts,
-  }));
+  return spans;
 }
 
-function recordedOver({ parts }: Span, stretches: readonly RecordedStretch[]): HourOfWorkers | undefined {
+function recordedOver({ parts, seconds }: Span): HourOfWorkers {
   const sums = { hot: 0, cold: 0, starting: 0, cost: 0 };
-  let [seconds, priced] = [0, 0];
-  for (const [index, each] of parts) {
-    const stretch = stretches[index];
-    if (!stretch) continue;
-    seconds += each;
+  let priced = 0;
+  for (const [stretch, each] of parts) {
     for (const state of ['hot', 'cold', 'starting'] as const) sums[state] += stretch[state] * each;
     if (stretch.costPerHour === null) continue;
     priced += each;
     sums.cost += stretch.costPerHour * each;
   }
-  if (seconds === 0) return undefined;
-  const { hot, cold, starting } = sums;
   return {
-    hot: hot / seconds,
-    cold: cold / seconds,
-    starting: starting / seconds,
+    hot: sums.hot / seconds,
+    cold: sums.cold / seconds,
+    starting: sums.starting / seconds,
     costPerHour: priced * 2 > seconds ? sums.cost / priced : null,
   };
 }
@@ -188,19 +178,17 @@ class WorkersOver implements GroupObserver {
   }
 
   get means(): number[][] {
-    return this.#sums.map((sums, index) => sums.map((sum) => sum / (this.#spans[index]?.seconds ?? 1)));
+    return this.#sums.map((sums, index) => sums.map((sum) => sum / (this.#spans[index] as Span).seconds));
   }
 
   workersUntil(toSeconds: number, { hot, cold, starting, capacity }: WorkerCounts): void {
     const from = this.#until;
-    if (toSeconds <= from) return;
     this.#until = toSeconds;
     for (let index = this.#first; index < this.#spans.length; index += 1) {
       const { atSeconds, seconds } = this.#spans[index] as Span;
       if (atSeconds >= toSeconds) break;
       const passed = Math.min(toSeconds, atSeconds + seconds) - Math.max(from, atSeconds);
       if (atSeconds + seconds <= toSeconds) this.#first = index + 1;
-      if (passed <= 0) continue;
       const sums = this.#sums[index] as [number, number, number, number];
       sums[0] += hot * passed;
       sums[1] += cold * passed;

@@ -28,7 +28,7 @@ export function arrivalsOf(
     due += rate * seconds;
     const works: number[] = [];
     // Half of a request due is as good as one: then as much arrives too early as too late.
-    for (; due >= next / 2 && due > 0; next = drawn(random, size)) {
+    for (; due >= next / 2; next = drawn(random, size)) {
       works.push(next);
       due -= next;
     }
@@ -57,7 +57,7 @@ interface Spacing {
 /** Rising, within a piece. */
 function timesOf(count: number, { random, seconds, together, isEven }: Spacing): Float64Array {
   const times = new Float64Array(count);
-  for (let index = 0; index < count; index += 1) {
+  for (const index of times.keys()) {
     if (isEven) times[index] = ((index + 0.5) / count) * seconds;
     else if (index > 0 && random() >= 1 / together) times[index] = times[index - 1] as number;
     else times[index] = random() * seconds;

@@ -49,14 +49,14 @@ export function rateOf(stretches: readonly RecordedStretch[]): RecordedRate {
     work += rate * seconds;
     if (stretch !== undefined) seenSeconds += seconds;
   };
-  let endMs: number | undefined;
+  let endMs = 0;
   for (const [index, { fromMs, toMs, ...stretch }] of stretches.entries()) {
     const rate = likelyRate(stretch);
     if (rate === null || toMs <= fromMs) continue;
     const last = pieces.at(-1);
-    const gapMs = endMs === undefined ? 0 : Math.max(0, fromMs - endMs);
+    const gapMs = fromMs - endMs;
     if (last && gapMs > MOST_GAP_MS) {
-      holes.push({ fromMs: fromMs - gapMs, toMs: fromMs });
+      holes.push({ fromMs: endMs, toMs: fromMs });
       for (let step = 0; step < BRIDGE_PIECES; step += 1) {
         const share = (step + 0.5) / BRIDGE_PIECES;
         add(BRIDGE_SECONDS / BRIDGE_PIECES, last.rate + (rate - last.rate) * share, undefined);

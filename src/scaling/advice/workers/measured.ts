@@ -18,8 +18,9 @@ export function performanceOf({
   stretches,
   performances,
 }: Pick<Recorded, 'stretches' | 'performances'>): Performance | undefined {
-  const mean = meanCapacity(stretches) ?? (performances.length > 0 ? average(performances) : undefined);
-  if (mean === undefined || !(mean > 0)) return undefined;
+  const mean = meanCapacity(stretches) ?? average(performances);
+  // Of none it is no number.
+  if (!(mean > 0)) return undefined;
   if (performances.length < LEAST_WORKERS) return { least: mean, most: mean };
   const middle = average(performances);
   const variance = average(performances.map((one) => (one - middle) ** 2));

@@ -70,7 +70,7 @@ export function lateCostRatio(stretches: readonly RecordedStretch[], prices: Pri
     cost += costPerHour * (toMs - fromMs);
     expected += (hot * prices.hot + cold * prices.cold + starting * prices.starting) * (toMs - fromMs);
   }
-  if (longMs <= mostMs) note();
+  note();
   return farthest;
 }
 

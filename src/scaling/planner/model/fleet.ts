@@ -149,7 +149,6 @@ export class Fleet {
   /** It starts from cold, wanted or not. */
   start(place: number, now: number): void {
     this.#startCold(place, now);
-    this.#notePeaks();
   }
 
   /** All become cold, those that have work once it is done. */

@@ -32,6 +32,25 @@ describe('workers like those that were measured', () => {
     }
   });
 
+  test('of any two that follow each other one is quick and one is slow', () => {
+    // Where each eighth of a circle falls that strides of the golden section go round.
+    const { each = [] } = workersLike(MEASURED, SPREAD, () => 125);
+    expect(each).toEqual([110, 80, 130, 100, 150, 120, 90, 140]);
+  });
+
+  test('are tried twice, the second time as the first says', () => {
+    const tried: Performance[] = [];
+    const found = workersLike([50, 100, 150], SPREAD, (performance) => {
+      tried.push(performance);
+      return tried.length === 1 ? 250 : 100;
+    });
+    expect(tried.map(({ least, most }) => [least, most])).toEqual([
+      [50, 150],
+      [25, 75],
+    ]);
+    expect([found.least, found.most]).toEqual([31.25, 93.75]);
+  });
+
   test.each<[string, readonly number[], Performance, number | undefined]>([
     ['they were measured to be alike', MEASURED, { least: 125, most: 125 }, 125],
     ['none is known', [], SPREAD, 125],

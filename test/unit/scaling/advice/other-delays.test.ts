@@ -1,9 +1,9 @@
 /** Delays of the service that nobody knows: where others fit as well, and matter. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { rateOf } from '../../../../src/scaling/advice/load/rate.ts';
 import { turnsOnDelays } from '../../../../src/scaling/advice/other-delays.ts';
 import { LoadMaker } from '../../../../src/scaling/advice/scenes.ts';
-import { planSettings } from '../../../../src/scaling/planner/settings.ts';
+import { planSettings, type PlanSettings } from '../../../../src/scaling/planner/settings.ts';
 import { resolveDefaults } from '../../../../src/scaling/rules/check.ts';
 import type { ResolvedParameters } from '../../../../src/scaling/rules/findings.ts';
 import { stretches } from './stretches.ts';
@@ -69,4 +69,52 @@ test('where others fit better, what they save has to be worth a change too', () 
   expect(asked(higher(600), 0.04, {}, sets)).toBe(false);
   // Where nothing is saved, nothing can be lost.
   expect(asked(higher(600), 0.005, {}, [hot(600), hot(600)])).toBe(false);
+});
+
+describe('asked for are', () => {
+  const delaysAsked = (given: Partial<PlanSettings>, off: (settings: PlanSettings) => number = () => 1) => {
+    const delays: (readonly [scaleDown: number, loadWindow: number])[] = [];
+    const turns = turnsOnDelays({
+      sets: [SET, SET],
+      source: {
+        settings: { ...SETTINGS, scaleDownSeconds: 50, loadWindowSeconds: 40 },
+        recorded: new LoadMaker(rateOf(stretches(4))),
+        size: { mean: 100, dispersion: 1, from: 'given' },
+        trace: undefined,
+      },
+      given,
+      error: 0.03,
+      errorWith: (settings) => {
+        delays.push([settings.scaleDownSeconds, settings.loadWindowSeconds]);
+        return off(settings);
+      },
+    });
+    return { delays, turns };
+  };
+
+  test('delays far from those that are assumed', () => {
+    expect(delaysAsked({}).delays).toEqual([
+      [150, 40],
+      [500, 40],
+      [1500, 40],
+      [50, 200],
+      [500, 200],
+      [1500, 200],
+    ]);
+  });
+
+  test('none of what somebody knows, nor what is assumed', () => {
+    const windows = delaysAsked({ scaleDownSeconds: 50 }).delays;
+    expect(new Set(windows.map(String))).toEqual(new Set(['50,200']));
+    const stops = delaysAsked({ loadWindowSeconds: 40 }).delays;
+    expect(new Set(stops.map(String))).toEqual(new Set(['150,40', '500,40', '1500,40']));
+    expect(delaysAsked({ scaleDownSeconds: 50, loadWindowSeconds: 40 }).delays).toEqual([]);
+  });
+});
+
+test.each([
+  [0.05, true],
+  [0.0501, false],
+])('a backtest that is off by %d fits as well as one by 0.03: %s', (fit, fits) => {
+  expect(asked(bursts, fit)).toBe(fits);
 });

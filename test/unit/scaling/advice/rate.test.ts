@@ -52,3 +52,41 @@ test('pieces lie one behind the other', () => {
   }
   expect(at).toBe(seconds);
 });
+
+test.each([
+  ['are no hole up to three minutes', 180_000, 0],
+  ['are one beyond', 180_001, 1],
+])('looks that are missing %s', (_, gapMs, count) => {
+  const { holes, pieces } = rateOf([
+    stretch(5_000),
+    stretch(20_000 + gapMs, { load: 200, loadAverage: 200 }),
+  ]);
+  expect(holes).toEqual(count === 0 ? [] : [{ fromMs: 20_000, toMs: 20_000 + gapMs }]);
+  // What nobody saw belongs to no stretch; what went on as it was to the one before.
+  expect(pieces[1]).toMatchObject(
+    count === 0 ? { seconds: 180, rate: 100, stretch: 0 } : { seconds: 15, stretch: undefined },
+  );
+});
+
+test('a bridge goes in forty even steps', () => {
+  const { pieces, work } = rateOf([
+    stretch(0, { load: 100, loadAverage: 100 }),
+    stretch(9_000_000, { load: 300, loadAverage: 300 }),
+  ]);
+  expect(pieces).toHaveLength(42);
+  expect([pieces[1]?.rate, pieces[2]?.rate, pieces[40]?.rate]).toEqual([102.5, 107.5, 297.5]);
+  expect(work).toBeCloseTo(15 * 100 + 600 * 200 + 15 * 300, 6);
+});
+
+test.each([
+  [10, 20, 16],
+  [30, 20, 24],
+  [0, 20, 12],
+])('a look of %d where the average is %d counts as %d', (load, loadAverage, rate) => {
+  expect(rateOf([stretch(0, { load, loadAverage })]).pieces[0]?.rate).toBeCloseTo(rate, 9);
+});
+
+test('a stretch of no length is none', () => {
+  expect(rateOf([stretch(0, { toMs: 0 }), stretch(0)]).pieces).toHaveLength(1);
+  expect(rateOf([])).toEqual({ pieces: [], seconds: 0, seenSeconds: 0, work: 0, holes: [] });
+});

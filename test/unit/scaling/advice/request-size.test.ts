@@ -97,3 +97,26 @@ test('a given size that is another makes the load vary as much as it did', () =>
   expect(sizedAnew(size, 0.5)).toEqual({ mean: 50, dispersion: 2, from: 'given' });
   expect(sizedAnew({ ...size, from: 'variation' }, 2)).toMatchObject({ mean: 200, dispersion: 1 });
 });
+
+describe('reckoned by hand', () => {
+  /** 90, 110, 90, …: each pair has a square of 20² and a sum of 200. */
+  const alternating = (count: number, over: (index: number) => Partial<RecordedStretch> = () => ({})) =>
+    stretches(count, (index) => ({ load: index % 2 ? 110 : 90, ...over(index) }));
+  /** Five seconds, half of it for exponential sizes, and what such squares lack of those beyond five times their mean. */
+  const SIZE = ((400 / 200) * 5) / 2 / 0.85;
+
+  test.each([
+    ['is told by twenty pairs', alternating(21), SIZE],
+    ['is not told by fewer', alternating(20), undefined],
+    ['is told by single looks alone', alternating(40, (index) => ({ isSample: index < 21 })), SIZE],
+    ['is told without a jump', alternating(60, (index) => (index === 30 ? { load: 900 } : {})), SIZE],
+  ])('the size %s', (_, looks, size) => {
+    const found = requestSize(looks, undefined);
+    expect(found?.mean).toEqual(size && (expect.closeTo(size, 9) as number));
+  });
+
+  test('a given size has the dispersion that makes such a load of it', () => {
+    expect(requestSize(alternating(60), 2 * SIZE)?.dispersion).toBeCloseTo(1, 9);
+    expect(requestSize(alternating(20), 5)?.dispersion).toBe(2);
+  });
+});

@@ -72,12 +72,61 @@ describe('today misses the limit', () => {
     expect(decided(today, set(0.6, 9.9, 4))).toEqual({ verdict: 'change', best: 0.6, because: undefined });
   });
 
+  test('what keeps it would not with larger requests: nobody can say', () => {
+    expect(decided(today, set(0.6, 14, [4, 4, 3, 9]))).toMatchObject({
+      verdict: 'declined',
+      because: 'size',
+    });
+  });
+
   test('nothing keeps it', () => {
     expect(decided(today)).toEqual({ verdict: 'keep', best: 0.95, because: 'none keeps' });
   });
 
   test('with smaller requests it would keep it: nobody can say', () => {
     expect(decided(set(0.95, 10, [20, 20, 3, 40]), set(0.6, 14, 4))).toMatchObject({ because: 'size' });
+  });
+});
+
+describe('just so', () => {
+  test('a wait of the limit is kept', () => {
+    expect(decided(set(0.5, 10, 5), set(0.8, 7, 5))).toMatchObject({ verdict: 'change', best: 0.8 });
+    expect(decided(set(0.5, 10, 5))).toEqual({ verdict: 'keep', best: 0.5, because: undefined });
+  });
+
+  test('what is cheaper and costs as much with larger requests is advised', () => {
+    expect(decided(set(0.5, 10, 2), set(0.8, [7, 7, 7, 10], 4))).toMatchObject({
+      verdict: 'change',
+      best: 0.8,
+    });
+  });
+
+  test('what keeps a limit that today misses, at the same cost, is a change', () => {
+    expect(decided(set(0.95, 10, 20), set(0.6, 10, 4))).toMatchObject({ verdict: 'change', best: 0.6 });
+    expect(decided(set(0.95, 10, 20), set(0.6, [10, 10, 10, 10.1], 4))).toMatchObject({ verdict: 'dearer' });
+  });
+
+  test('the mean of the seeds counts, and not each of them', () => {
+    expect(
+      decided(set(0.5, [9, 11, 10, 10], [4, 6, 2, 2]), set(0.8, [10, 4, 7, 7], [6, 4, 4, 4])),
+    ).toMatchObject({
+      verdict: 'change',
+      best: 0.8,
+    });
+    expect(decided(set(0.5, 10, 2), set(0.8, 7, [6, 4.1, 4, 4]))).toMatchObject({ verdict: 'keep' });
+  });
+
+  test('the first that keeps it anyway is advised, though one before it is cheaper by chance', () => {
+    const finals = [set(0.9, 6, [6, 6, 4, 4]), set(0.8, 7, 4), set(0.7, 8, 3)];
+    expect(decided(set(0.5, 10, 2), ...finals)).toMatchObject({ verdict: 'change', best: 0.8 });
+  });
+
+  test('where what is likely is cheaper, and what is sure is not, nobody can say', () => {
+    const finals = [set(0.9, 9, [4, 4, 4, 9]), set(0.6, 9.8, 3)];
+    expect(decided(set(0.5, 10, 2), ...finals)).toMatchObject({ verdict: 'declined', because: 'size' });
+    expect(decided(set(0.5, 10, 2), set(0.9, 9.7, [4, 4, 4, 9]), set(0.6, 9.8, 3))).toMatchObject({
+      verdict: 'keep',
+    });
   });
 });
 

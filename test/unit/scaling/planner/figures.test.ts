@@ -173,8 +173,13 @@ describe('what a plan hangs on', () => {
     ]);
     // What was not planned for counts as no change.
     expect(sensitivityOf(same, [])[0]?.half).toEqual({ costPerHour: 1, p99Seconds: 0.1 });
-    // Of a cost that was none, or becomes none, there is no factor.
+    // Of a cost that was none, or becomes none, there is no factor: then waits decide.
     const free = outcome(0, 0.1);
+    const waiting = (cost: number) => [same, same, same, outcome(5, 0.1), same, same, outcome(cost, 9)];
+    expect(sensitivityOf(free, waiting(0))[0]?.setting).toBe('controlSeconds');
+    expect(sensitivityOf(same, [same, same, same, free, same, same, outcome(1, 9)])[0]?.setting).toBe(
+      'controlSeconds',
+    );
     expect(sensitivityOf(free, [free, free, outcome(5, 0.1)])[0]?.setting).toBe('performance');
     expect(sensitivityOf(same, [same, same, free])[0]?.setting).toBe('performance');
   });

@@ -1,0 +1,124 @@
+/** Chance that is the same each time. */
+import { describe, expect, test } from 'vitest';
+import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
+import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
+import {
+  createRandom,
+  exponential,
+  randomFrom,
+  seededState,
+} from '../../../../../src/scaling/planner/load/random.ts';
+import { speedAt } from '../../../../../src/scaling/planner/settings.ts';
+import { requests } from '../../../../support/plans.ts';
+
+const drawn = (random: () => number, count: number) => Array.from({ length: count }, () => random());
+
+describe('numbers by chance', () => {
+  test('are even between 0 and 1, and have nothing to do with those of the next seed', () => {
+    for (const seed of [0, 1, 2, 2 ** 33]) {
+      const numbers = drawn(createRandom(seed), 4_000);
+      const tenths = Array.from(
+        { length: 10 },
+        (_, tenth) => numbers.filter((one) => Math.floor(one * 10) === tenth).length,
+      );
+      expect(Math.min(...tenths)).toBeGreaterThan(320);
+      expect(Math.max(...tenths)).toBeLessThan(480);
+      expect(new Set(numbers).size).toBeGreaterThan(3_990);
+    }
+    const firsts = [1, 2, 3, 2 ** 32 + 1, 2 ** 33 + 1].map((seed) => createRandom(seed)());
+    expect(new Set(firsts).size).toBe(5);
+  });
+
+  test('go on where they were put away', () => {
+    const state = seededState(5);
+    drawn(randomFrom(state), 10);
+    expect(drawn(randomFrom(state.slice()), 3)).toEqual(drawn(createRandom(5), 13).slice(10));
+  });
+
+  test('that are exponential have their mean, and as many above it as they should', () => {
+    const random = createRandom(3);
+    const numbers = Array.from({ length: 20_000 }, () => exponential(random, 7));
+    expect(numbers.reduce((sum, one) => sum + one, 0) / 20_000 / 7).toBeCloseTo(1, 1);
+    expect(numbers.filter((one) => one > 7).length / 20_000).toBeCloseTo(Math.exp(-1), 1);
+    expect([exponential(() => 0, 7), exponential(() => 1 - Math.exp(-2), 7)]).toEqual([
+      expect.closeTo(0, 9),
+      expect.closeTo(14, 9),
+    ]);
+  });
+});
+
+test.each([
+  [{ least: 80, most: 120 }, 0, 90],
+  [{ least: 80, most: 80 }, 3, 80],
+  [{ least: 50, most: 150, each: [50, 150, 100] }, 4, 150],
+])('of %j the worker at place %d does %d units/s', (performance, place, speed) => {
+  expect(speedAt(place, performance, () => 0.25)).toBe(speed);
+});
+
+describe('a load that is kept', () => {
+  const many = Array.from({ length: 3_000 }, (_, index) => ({
+    atSeconds: Math.floor(index / 2),
+    work: index,
+  }));
+
+  test('has all that it was given, however much', async () => {
+    const load = RecordedLoad.of(many);
+    expect([...load]).toEqual(many);
+    expect([load.length, load.seconds, load.work]).toEqual([3_000, 1_499, (2_999 * 3_000) / 2]);
+    async function* pieces() {
+      yield many.slice(0, 7);
+      yield many.slice(7);
+    }
+    expect([...(await RecordedLoad.from(pieces()))]).toEqual(many);
+    load.clear();
+    expect([load.length, load.seconds, load.work, ...load]).toEqual([0, 0, 0]);
+    load.add({ atSeconds: 4, work: 5 });
+    expect([...load]).toEqual(requests([4, 5]));
+  });
+
+  test('may have its room beforehand, and grows beyond it', () => {
+    const load = RecordedLoad.withRoomFor(0);
+    for (const one of many.slice(0, 5)) load.add(one);
+    expect([...load]).toEqual(many.slice(0, 5));
+    expect([load.isMadeUp, RecordedLoad.withRoomFor(9).length]).toEqual([false, 0]);
+  });
+
+  test.each([
+    [0, Infinity, 3_000],
+    [-1, 1, 2],
+    [1, 1, 0],
+    [1, 2, 2],
+    [1.5, 3, 2],
+    [1_499, 1_500, 2],
+    [1_500, Infinity, 0],
+  ])('has from %d s up to %d s %d requests', (from, to, count) => {
+    const heard: number[] = [];
+    RecordedLoad.of(many).replay((atSeconds) => void heard.push(atSeconds), from, to);
+    expect(heard).toHaveLength(count);
+    expect(heard.every((at) => at >= from && at < to)).toBe(true);
+  });
+});
+
+test('bursts come as often and are as long as is said', () => {
+  const load = generateLoad({
+    shape: 'bursts',
+    unitsPerSecond: 20,
+    unitsPerRequest: 2,
+    sizes: 'fixed',
+    seconds: 60_000,
+    burstRatio: 8,
+    burstSeconds: 50,
+    burstEverySeconds: 200,
+  });
+  const seconds = new Float64Array(6_000);
+  for (const { atSeconds, work } of load) seconds[Math.floor(atSeconds / 10)]! += work / 10;
+  // A fifth of the time at eight times the base: 1 / (1 + 7 / 5) of the mean, and eight times that.
+  const high = seconds.filter((rate) => rate > 33);
+  const low = seconds.filter((rate) => rate < 20);
+  const mean = (of: Float64Array) => of.reduce((sum, rate) => sum + rate, 0) / of.length;
+  expect(mean(low) / (20 / 2.4)).toBeCloseTo(1, 0.5);
+  expect(mean(high) / (160 / 2.4)).toBeGreaterThan(0.85);
+  expect(mean(high) / (160 / 2.4)).toBeLessThan(1.1);
+  expect(high.length / 6_000).toBeGreaterThan(0.13);
+  expect(high.length / 6_000).toBeLessThan(0.27);
+});

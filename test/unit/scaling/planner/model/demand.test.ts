@@ -1,0 +1,193 @@
+/** How many workers are asked for, by the formulas, and how long what was asked for is kept. */
+import { describe, expect, test } from 'vitest';
+import { ControlLoop, decisionsIn } from '../../../../../src/scaling/planner/model/control-loop.ts';
+import {
+  demandFor,
+  NOTHING_OBSERVED,
+  type Demand,
+  type Observation,
+} from '../../../../../src/scaling/planner/model/demand.ts';
+import { planSettings, type PlanSettings } from '../../../../../src/scaling/planner/settings.ts';
+import { resolveDefaults } from '../../../../../src/scaling/rules/check.ts';
+import type { ResolvedParameters } from '../../../../../src/scaling/rules/findings.ts';
+
+const GROUP = {
+  ...resolveDefaults({}),
+  min_load: 0,
+  min_cold_load: 0,
+  target_util: 0.5,
+  cold_mult: 2,
+  cold_workers: 3,
+  max_workers: 10,
+  target_queue_time: 10,
+};
+
+function asked(
+  observed: Partial<Observation>,
+  parameters: Partial<ResolvedParameters> = {},
+  queueResponse: PlanSettings['queueResponse'] = 'clear',
+): Demand {
+  const settings = planSettings({ performance: { least: 80, most: 120 }, queueResponse });
+  return demandFor({ ...GROUP, ...parameters }, settings, { ...NOTHING_OBSERVED, ...observed });
+}
+
+describe('capacity', () => {
+  test.each<[string, Partial<Observation>, Partial<ResolvedParameters>, number, number]>([
+    ['for nothing is none', {}, {}, 0, 0],
+    ['for a load has its headroom, and its reserve', { load: 50 }, {}, 100, 200],
+    ['is that for min_load where that is more', { load: 50 }, { min_load: 100 }, 200, 400],
+    ['is no more than all workers at their best', { load: 700 }, {}, 1200, 1200],
+    ['in reserve is min_cold_load where that is more', { load: 50 }, { min_cold_load: 900 }, 100, 900],
+    ['in all is never less than what is hot', { load: 50 }, { cold_mult: 0.5 }, 100, 100],
+    ['in reserve is bounded too', { load: 500 }, { min_cold_load: 9000 }, 1000, 1200],
+  ])('%s', (_, observed, parameters, hotCapacity, totalCapacity) => {
+    expect(asked(observed, parameters)).toMatchObject({ hotCapacity, totalCapacity });
+  });
+
+  const queue = { load: 20, expectedWaitSeconds: 10.1, committedCapacity: 50 };
+
+  test.each<[string, Partial<Observation>, number]>([
+    ['clears it in target_queue_time, beside what comes', { unfinishedWork: 600 }, 80],
+    ['is for the load alone while it is short enough', { unfinishedWork: 600, expectedWaitSeconds: 10 }, 40],
+    ['or has no work in it', { unfinishedWork: 0 }, 40],
+    ['or is not looked at', { unfinishedWork: undefined }, 40],
+  ])('for a queue %s', (_, observed, hotCapacity) => {
+    expect(asked({ ...queue, ...observed }).hotCapacity).toBe(hotCapacity);
+  });
+
+  test.each([
+    [600, 150],
+    [501, 150],
+    [500, 50],
+    [400, 50],
+  ])(
+    'for a queue of %d units, one worker more than are coming at a time: %d',
+    (unfinishedWork, hotCapacity) => {
+      expect(asked({ ...queue, unfinishedWork }, {}, 'one-worker').hotCapacity).toBe(hotCapacity);
+    },
+  );
+});
+
+describe('workers', () => {
+  test.each<[string, Partial<Observation>, Partial<ResolvedParameters>, number]>([
+    ['none without a request', { idleSeconds: 0 }, {}, 0],
+    ['one for a request that waits, even of no work', { waitingRequests: 1 }, {}, 1],
+    ['none after a request where nothing says so', { idleSeconds: 0 }, { inactivity_timeout: 0 }, 0],
+    ['one until the timeout', { idleSeconds: 59.9 }, { inactivity_timeout: 60 }, 1],
+    ['none from then on', { idleSeconds: 60 }, { inactivity_timeout: 60 }, 0],
+    ['one for ever', { idleSeconds: Infinity }, { inactivity_timeout: -1 }, 1],
+  ])('hot: %s', (_, observed, parameters, hotWorkers) => {
+    expect(asked(observed, parameters).hotWorkers).toBe(hotWorkers);
+  });
+
+  test('in all are cold_workers, and no more than max_workers', () => {
+    expect([asked({}).totalWorkers, asked({}, { cold_workers: 30 }).totalWorkers]).toEqual([3, 10]);
+  });
+});
+
+test.each([
+  [0, 1],
+  [4, 2],
+  [5, 2],
+  [12, 4],
+  [Infinity, Infinity],
+])('a delay of %d s is %d decisions of 5 s', (seconds, decisions) => {
+  expect(decisionsIn(seconds, 5)).toBe(decisions);
+});
+
+describe('decisions', () => {
+  const SETTINGS = planSettings({
+    controlSeconds: 5,
+    loadWindowSeconds: 10,
+    scaleDownSeconds: 10,
+    destroySeconds: 20,
+  });
+  const NONE: Demand = { hotCapacity: 0, hotWorkers: 0, totalCapacity: 0, totalWorkers: 2 };
+
+  function decide(loop: ControlLoop, over: Partial<Observation> = {}, wanted: Demand = NONE): Demand {
+    const load = loop.look();
+    const kept = loop.keep(wanted);
+    loop.decided({ ...NOTHING_OBSERVED, load, ...over }, wanted, kept);
+    return kept;
+  }
+
+  test('go by the mean of what came in the window', () => {
+    const loop = new ControlLoop(SETTINGS);
+    loop.arrived(30);
+    loop.arrived(20);
+    const loads = [1, 2, 3].map(() => {
+      decide(loop);
+      return loop.load;
+    });
+    expect(loads).toEqual([10, 5, 0]);
+    expect(loop.next).toBe(20);
+  });
+
+  test('keep what was wanted, hot for the one delay and in all for the other', () => {
+    const loop = new ControlLoop(SETTINGS);
+    const kept = [decide(loop, {}, { ...NONE, hotCapacity: 40, totalCapacity: 80 })];
+    for (let count = 0; count < 5; count += 1) kept.push(decide(loop));
+    expect(kept.map(({ hotCapacity }) => hotCapacity)).toEqual([40, 40, 40, 0, 0, 0]);
+    expect(kept.map(({ totalCapacity }) => totalCapacity)).toEqual([80, 80, 80, 80, 80, 0]);
+    expect(kept[5]).toEqual(NONE);
+  });
+
+  /** So many that are all alike, after which it rests. */
+  function resting(): ControlLoop {
+    const loop = new ControlLoop(SETTINGS);
+    while (!loop.isAtRest) decide(loop);
+    return loop;
+  }
+
+  test('rest once nothing is left to change', () => {
+    expect(resting().next).toBeLessThanOrEqual(25);
+    const loop = new ControlLoop(SETTINGS);
+    decide(loop, {}, { ...NONE, totalCapacity: 80 });
+    const rests = [1, 2, 3, 4, 5, 6, 7].map(() => {
+      decide(loop);
+      return loop.isAtRest;
+    });
+    expect(rests).toEqual([false, false, false, false, false, true, true]);
+  });
+
+  test.each<[string, Partial<Observation>]>([
+    ['a load', { load: 1 }],
+    ['a request that waits', { waitingRequests: 1 }],
+    ['work that is left', { unfinishedWork: 1 }],
+    ['work that nobody has counted', { unfinishedWork: undefined }],
+  ])('do not rest with %s', (_, over) => {
+    const loop = resting();
+    decide(loop, over);
+    expect(loop.isAtRest).toBe(false);
+  });
+
+  test('do not rest where something happens, or another thing is wanted', () => {
+    const loop = resting();
+    decide(loop, {}, { ...NONE, hotWorkers: 1 });
+    expect(loop.isAtRest).toBe(false);
+    const other = resting();
+    other.stir();
+    expect(other.isAtRest).toBe(false);
+    decide(other);
+    expect(other.isAtRest).toBe(false);
+  });
+
+  test.each([
+    [26, 25],
+    [29.9, 25],
+    [30, 30],
+    [44, 40],
+    [45, 45],
+  ])(
+    'that are passed over until %d s leave the one that is due, at %d s, as if each were made',
+    (until, next) => {
+      const [loop, each] = [resting(), resting()];
+      while (loop.next < 25) decide(loop);
+      while (each.next < 25) decide(each);
+      loop.rest(until);
+      while (each.next < next) decide(each);
+      expect(loop.next).toBe(next);
+      expect(loop.save()).toEqual(each.save());
+    },
+  );
+});
