@@ -263,7 +263,9 @@ function merged(
 ): Taken {
   const knownLine = lineReader(known.window);
   const lines = view.map((index) => (index >= 0 ? seen.lines[index] : knownLine(-1 - index)) ?? '');
-  const hashes = view.map((index) => (index >= 0 ? seen.hashes[index] : known.window.hashes[-1 - index]) ?? 0);
+  const hashes = view.map(
+    (index) => (index >= 0 ? seen.hashes[index] : known.window.hashes[-1 - index]) ?? 0,
+  );
   const shown = linesFrom({ lines, hashes: Float64Array.from(hashes) }, 0);
   const window = rewrittenFrom(known.window, cut, shown);
   const isFollowed = fresh.at(-1) === seen.lines.length - 1;
