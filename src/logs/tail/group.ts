@@ -160,7 +160,7 @@ function read(before: GroupState, { tail: asked, now, roundTripMs }: PollResult,
   const readings = readTexts(state, poll);
   if (readings.kind === 'read') {
     if (apart.length === 0 || readings.taken.length === 0) return take(state, poll, readings);
-    return settle(told, isCertain(readings) ? now - LONGEST_KEPT_MS : now);
+    return settle(told, isCertain(readings) ? now - LONGEST_KEPT_MS : now, new Map([[poll, readings]]));
   }
   const { tail, isNeeded } = readings;
   // Of several levels one may be an older view now, and another one in the next answer.
@@ -186,20 +186,26 @@ function withUnsettled(
  * known, since a backend that lags may show it last; else what came first.
  *
  * @param until Unix milliseconds; what came later and is not clear is kept, since more comes.
+ * @param told What some of them bring, where that is known: to read one of 10,000 lines again takes as long as all else.
  */
-function settle(before: GroupState, until = Infinity): Step {
+function settle(before: GroupState, until = Infinity, told = new Map<TextPoll, Readings>()): Step {
   let step = again(before, withUnsettled(before, undefined), fittingTail(before.progress));
+  let known: ReadonlyMap<TextPoll, Readings> = told;
   let left = [...(before.progress.unsettled ?? [])];
   while (left.length > 0) {
     const { state } = step;
-    const readings = left.map((one) => readTexts(state, one, one.tail));
+    const readings = left.map((one) => known.get(one) ?? readTexts(state, one, one.tail));
+    // What is taken changes what the others bring.
+    known = new Map();
     const kept = firstToTake(left, readings, until);
     if (kept === undefined) break;
+    const found = readings[left.indexOf(kept)];
     left = left.filter((one) => one !== kept);
     const poll = { ...kept, now: Math.max(kept.now, state.takenAt ?? -Infinity) };
     const isPassed = state.broughtAt !== undefined && kept.now <= state.broughtAt;
-    const reading = readTexts(state, { ...poll, isPassed }, poll.tail);
-    if (reading.kind !== 'read') continue;
+    const isFound = !isPassed && poll.now === kept.now;
+    const reading = isFound ? found : readTexts(state, { ...poll, isPassed }, poll.tail);
+    if (reading?.kind !== 'read') continue;
     const { records, moved, ...next } = take(state, poll, reading);
     // What continues the lines known has all that is new of those that end within it.
     const isWithin = reading.taken.every(([, { gap }]) => gap === undefined);

@@ -45,9 +45,10 @@ export function hasShrunk(
   text: TailText,
   before: { readonly shown?: number; readonly size?: number },
 ): boolean {
-  const longest = text.lines.reduce((most, line) => Math.max(most, line.length), text.unended?.length ?? 0);
   const { shown = 0, size = 0 } = before;
-  return text.lines.length + 1 < shown && textSize(text) + longest + 1 < size;
+  if (text.lines.length + 1 >= shown) return false;
+  const longest = text.lines.reduce((most, line) => Math.max(most, line.length), text.unended?.length ?? 0);
+  return textSize(text) + longest + 1 < size;
 }
 
 /**

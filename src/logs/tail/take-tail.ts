@@ -33,7 +33,7 @@ import {
   type Stream,
   type Taken,
 } from './stream.ts';
-import { hasShrunk, isFull, standalone, textSize, type TailText } from './tail-text.ts';
+import { hasShrunk, isFull, textSize, type TailText } from './tail-text.ts';
 import { isFormerView } from './view/former.ts';
 import { endsAtTop, endsInPast, passedWithin } from './view/past.ts';
 import { explainedLines, judge, type Verdict } from './view/verdict.ts';
@@ -261,12 +261,14 @@ function merged(
   { fresh, doubt, gone, cut, view }: Extract<Verdict, { kind: 'merged' }>,
 ): Taken {
   const knownLine = lineReader(known.window);
-  const lines = view.map((index) =>
-    standalone((index >= 0 ? seen.lines[index] : knownLine(-1 - index)) ?? ''),
+  const lines = view.map((index) => (index >= 0 ? seen.lines[index] : knownLine(-1 - index)) ?? '');
+  const hashes = view.map(
+    (index) => (index >= 0 ? seen.hashes[index] : known.window.hashes[-1 - index]) ?? 0,
   );
-  const window = rewrittenFrom(known.window, cut, hashed(lines));
+  const shown = linesFrom({ lines, hashes: Float64Array.from(hashes) }, 0);
+  const window = rewrittenFrom(known.window, cut, shown);
   const isFollowed = fresh.at(-1) === seen.lines.length - 1;
-  const unseen = fresh.map((index) => standalone(seen.lines[index] ?? ''));
+  const unseen = fresh.map((index) => seen.lines[index] ?? '');
   const { before, late } = afterDelivered({ ...known, window }, unseen);
   const stream = extended(before, NOTHING, reading.text, reading.now);
   if (isFollowed) {

@@ -8,7 +8,10 @@ export function hasAll({ texts }: TextPoll, other: TextPoll): boolean {
   const later = new Map(texts);
   return other.texts.every(([level, { lines }]) => {
     const text = later.get(level);
-    return text !== undefined && asBlock(text.lines).includes(asBlock(lines.slice(1)));
+    const [, second] = lines;
+    // Asked first, since a block is a copy of all of the text.
+    if (text === undefined || (second !== undefined && !text.lines.includes(second))) return false;
+    return asBlock(text.lines).includes(asBlock(lines.slice(1)));
   });
 }
 

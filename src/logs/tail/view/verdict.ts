@@ -196,12 +196,12 @@ function judgeComparison(
 ): Explained | undefined {
   const { hashes } = window;
   const { partners, first } = comparison;
-  const matched = partners.filter((partner) => partner >= 0);
-  const [known, last] = [matched.length, matched.at(-1) ?? 0];
+  const seenLast = partners.findLastIndex((partner) => partner >= 0);
+  const last = partners[seenLast] ?? 0;
+  const known = partners.reduce((count, partner) => (partner < 0 ? count : count + 1), 0);
   const missing = last - first + 1 - known;
   const left = last + 1;
   const hasAll = isWhole && left === known && left === hashes.length;
-  const evidence = Float64Array.from(matched, (index) => hashes[index] ?? 0);
   // The first line of a full tail may be cut: where it is not known, it is not new either. If it is whole, and equals one
   // that is known, it may be that one, and a line that was taken for it new.
   const isCut = partners[0] === -1 && full;
@@ -211,7 +211,6 @@ function judgeComparison(
   const { fresh, gone } = merge;
   if (settled && merge.missing > 0) return undefined;
   const doubt = merge.doubt + doubtAtTop;
-  const seenLast = partners.lastIndexOf(last);
   const inserted = fresh.filter((index) => index < seenLast).length;
   // A log of few words is known by long runs of them, of which nearly all must be there: chance has many words in order.
   const isSequence = comparison.anchors >= EVIDENT_LINES && FEW * (inserted + missing) <= known;
@@ -223,8 +222,8 @@ function judgeComparison(
   const isTop =
     isJoin && share <= MOST_SHARE && known > 1 && known + inserted >= seenLast && missing + inserted < known;
   // Where more must have come than the tail holds, a few lines that repeat in the window have come once more.
-  const isChance = share > 1 && full && known < FEW && !matched.some((index) => isOnlyOne(hashes, index));
-  const evident = (isEvident(evidence, 0, known) && !isChance) || isSequence || isTop;
+  const isChance = share > 1 && full && known < FEW && !partners.some((index) => isOnlyOne(hashes, index));
+  const evident = (isEvidentIn(partners, tail.hashes) && !isChance) || isSequence || isTop;
   // Of all of a log that has nothing new, no line is evidence enough: another log would soon say something else.
   // But few lines from amid a long one are more likely those that another begins with.
   const isAllKnown = isLost && isWhole && fresh.length === 0 && first < EVIDENT_LINES;
@@ -266,6 +265,14 @@ function judgeComparison(
   };
 }
 
+/** As `isEvident`, of the lines that have a partner. */
+function isEvidentIn(partners: Int32Array, seen: Float64Array): boolean {
+  const distinct = new Set<number>();
+  for (let index = 0; index < seen.length && distinct.size < EVIDENT_LINES; index++)
+    if ((partners[index] ?? -1) >= 0) distinct.add(seen[index] ?? 0);
+  return distinct.size === EVIDENT_LINES;
+}
+
 /**
  * The first line may be cut. Where a known one follows it, if only after a few late ones, and the line before that ends
  * as the first one does, it is that line.
@@ -273,6 +280,8 @@ function judgeComparison(
 function withKnownFirst(window: LineWindow, { lines, hashes }: HashedLines): HashedLines {
   const places = Array.from(hashes.subarray(1, 1 + EVIDENT_LINES), (hash) => window.hashes.indexOf(hash));
   const place = places.find((index) => index > 0 && isOnlyOne(window.hashes, index)) ?? 0;
+  // It is whole: nothing is to be unpacked.
+  if (hashes[0] === window.hashes[place - 1]) return { lines, hashes };
   const first = lineReader(window)(place - 1);
   if (first === undefined || !isEndOf(lines[0], first)) return { lines, hashes };
   return { lines: lines.with(0, first), hashes: hashes.with(0, window.hashes[place - 1] ?? Number.NaN) };
