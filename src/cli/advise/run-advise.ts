@@ -95,8 +95,9 @@ async function adviseOn({
   const parameters = resolvedParameters(endpoint.parameters);
   if (!parameters)
     throw new InputError(`${name}: the daemon does not know its parameters yet; try again soon`);
+  const { parameters_since: parametersSince } = endpoint;
   const recorded = await fetchRecorded(
-    { daemon, endpoint: name, parameters, from: now - flags.since, to: now },
+    { daemon, endpoint: name, parameters, parametersSince, from: now - flags.since, to: now },
     signal,
   );
   const bar = new ProgressBar(progressScreen(console));

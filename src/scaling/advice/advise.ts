@@ -75,8 +75,7 @@ export async function advise(
   progress?.({ doing: 'backtest', share: 0 });
   const testBack = backtestOf(recorded, source);
   const tested = testBack(source.settings);
-  if (!tested)
-    return declined('less than half an hour is known since the parameters were set', { assumptions });
+  if (!tested) return declined(sentence.tooShortSentence(recorded.parametersSinceMs), { assumptions });
   const sized = { ...nothing, assumptions, backtest: tested };
   if (!tested.held) return declined(sentence.backtestSentence(tested), sized);
 

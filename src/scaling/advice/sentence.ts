@@ -57,6 +57,13 @@ export function backtestSentence(backtest: DetailedBacktest): string {
   );
 }
 
+/** @param parametersSinceMs Undefined where it is not the parameters that are new */
+export function tooShortSentence(parametersSinceMs: number | undefined): string {
+  if (parametersSinceMs === undefined) return 'declined: less than half an hour of it can be compared';
+  const since = new Date(parametersSinceMs).toISOString().slice(0, 16);
+  return `declined: the parameters were changed at ${since}Z; advice needs half an hour since then: ask again later`;
+}
+
 const WORDS = { hot: 'hot workers', workers: 'worker hours', cost: 'cost' } as const;
 
 function offBy({ recorded, predicted }: DetailedBacktest['hours'][number]): number {

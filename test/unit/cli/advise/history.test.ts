@@ -28,9 +28,16 @@ afterAll(() => {
 });
 beforeEach(() => void (asked.length = 0));
 
-const recorded = (to: number) =>
+const recorded = (to: number, parametersSince: number | null = null) =>
   fetchRecorded(
-    { daemon: { url, token: undefined }, endpoint: 'chat', parameters: resolveDefaults({}), from: 0, to },
+    {
+      daemon: { url, token: undefined },
+      endpoint: 'chat',
+      parameters: resolveDefaults({}),
+      parametersSince,
+      from: 0,
+      to,
+    },
     new AbortController().signal,
   );
 
@@ -77,4 +84,10 @@ test('what was not known is no zero, and nothing is no recording', async () => {
 test('an endpoint that is gone meanwhile is said', async () => {
   pages = { 0: [] };
   await expect(recorded(HOUR)).rejects.toThrow(`${url}: it no longer knows the endpoint chat`);
+});
+
+test('since when the parameters are these goes with it, where others were seen', async () => {
+  pages = {};
+  expect((await recorded(HOUR)).parametersSinceMs).toBeUndefined();
+  expect((await recorded(HOUR, 1_800.5)).parametersSinceMs).toBe(1_800_500);
 });

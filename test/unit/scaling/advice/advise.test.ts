@@ -138,7 +138,7 @@ describe('no advice is given', () => {
     [
       'on parameters of just now',
       { parametersSinceMs: 1_815_000 },
-      /^declined: less than half an hour is known since the parameters were set$/,
+      /^declined: the parameters were changed at 1970-01-01T00:30Z; advice needs half an hour since then: ask again later$/,
     ],
     [
       'where the model does not do what there was',
@@ -158,7 +158,7 @@ describe('no advice is given', () => {
 
   test('on parameters that no look has seen, with what it would have gone by', async () => {
     const report = await advised({ parametersSinceMs: 4_000_000 });
-    expect(report.sentence).toMatch(/^declined: less than half an hour/);
+    expect(report.sentence).toMatch(/^declined: the parameters were changed at 1970-01-01T01:06Z/);
     expect(report.assumptions).toHaveLength(9);
   });
 
