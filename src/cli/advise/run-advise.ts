@@ -24,6 +24,7 @@ export interface AdviseFlags {
   readonly since: number;
   readonly p99?: number;
   readonly requestSize?: number;
+  readonly priceCold?: number;
   readonly trace?: string;
   readonly weight?: ReadonlyMap<string, number>;
   readonly json?: boolean;
@@ -104,7 +105,12 @@ async function adviseOn({
   try {
     return await advise(
       recorded,
-      { nowMs: Math.round(now * 1000), limitSeconds: flags.p99, requestSize: flags.requestSize },
+      {
+        nowMs: Math.round(now * 1000),
+        limitSeconds: flags.p99,
+        requestSize: flags.requestSize,
+        assumed: flags.priceCold === undefined ? {} : { priceCold: flags.priceCold },
+      },
       {
         trace,
         openRunner,

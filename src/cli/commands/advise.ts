@@ -41,6 +41,11 @@ export function adviseCommand(console: Console): Command {
       'mean work of a request; default: told from how the load varies',
       positive,
     )
+    .option(
+      '--price-cold <price>',
+      'of an hour of a cold worker; default: measured, or 5% of a hot one where the service does not tell it',
+      price,
+    )
     .option('--trace <file>', 'instead of the recorded load a CSV of requests, which is exact')
     .option(
       '--weight <column=units>',
@@ -51,6 +56,7 @@ export function adviseCommand(console: Console): Command {
       new Option('--journal', 'instead: each change that was made by advice, and what came of it').conflicts([
         'p99',
         'requestSize',
+        'priceCold',
         'trace',
         'weight',
         'html',
@@ -106,6 +112,12 @@ function seconds(text: string): number {
 function positive(text: string): number {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (!(value > 0 && value < Infinity)) throw new InvalidArgumentError('a number above 0.');
+  return value;
+}
+
+function price(text: string): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (!(value >= 0 && value < Infinity)) throw new InvalidArgumentError('a price is 0 or more.');
   return value;
 }
 

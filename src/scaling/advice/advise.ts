@@ -12,8 +12,9 @@ import type { SearchBounds } from '../planner/search/search-space.ts';
 import type { ResolvedParameters } from '../rules/findings.ts';
 import { knownOf, REQUEST_SIZE, type Known } from './assumptions.ts';
 import { rateOf, type RecordedRate } from './load/rate.ts';
-import { backtestOf, LEAST_SECONDS, ONE_SEED } from './backtest/measured-backtest.ts';
+import { backtestOf, LEAST_SECONDS, ONE_SEED, type MeasuredBacktest } from './backtest/measured-backtest.ts';
 import { offByChance } from './chance.ts';
+import { turnsOnColdPrice } from './cold-price.ts';
 import { turnsOnDelays } from './other-delays.ts';
 import { outcomeOf, predictionOf } from './prediction.ts';
 import type { Recorded, Wishes } from './recorded.ts';
@@ -69,11 +70,14 @@ export async function advise(
   if (lacking !== undefined) return declined(lacking);
   const known = knownOf(recorded, wishes);
   if (typeof known === 'string') return declined(known);
-  const { assumptions } = known;
+  const { assumptions, isColdAssumed } = known;
   const source = sourceOf(known, rate);
 
   progress?.({ doing: 'backtest', share: 0 });
-  const testBack = backtestOf(recorded, source);
+  const runBack = backtestOf(recorded, source);
+  // What was recorded has no price in it that nobody told.
+  const { recordedPriceCold: priceCold } = known;
+  const testBack: MeasuredBacktest = (settings, seeds) => runBack({ ...settings, priceCold }, seeds);
   const tested = testBack(source.settings);
   if (!tested) return declined(sentence.tooShortSentence(recorded.parametersSinceMs), { assumptions });
   const sized = { ...nothing, assumptions, backtest: tested };
@@ -111,12 +115,14 @@ export async function advise(
   const errorWith = (settings: PlanSettings) => testBack(settings, ONE_SEED)?.errorRatio ?? Infinity;
   if (turnsOnDelays({ sets, source: searched, given, error: tested.errorRatio, errorWith }))
     return declined(sentence.DELAYS_SENTENCE, shown);
+  if (verdict === 'change' && isColdAssumed && turnsOnColdPrice(sets, searched))
+    return declined(sentence.COLD_PRICE_SENTENCE, shown);
   signal?.throwIfAborted();
   const { today, best, gain, chance } = sideBySide(sets, searched);
   if (verdict === 'change' && chance > MOST_CHANCE) return declined(sentence.chanceSentence(chance), shown);
   signal?.throwIfAborted();
   progress?.({ doing: 'comparison', share: (1 + COMPARISON_FROM) / 2 });
-  const sensitivity = sensitivityOf(sets, searched);
+  const sensitivity = sensitivityOf(sets, searched, isColdAssumed);
   const hangsOn = mostMoving(sensitivity, verdict === 'keep' ? 'todayPerHour' : 'gain');
   const facts = { today, best, gain, limitSeconds, backtest: tested, hangsOn };
   const isChance = verdict === 'change' && gain.low <= 0 && today.p99Seconds.mean <= limitSeconds;

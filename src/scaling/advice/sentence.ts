@@ -81,6 +81,10 @@ export const DELAYS_SENTENCE =
   'declined: with other delays of the service than are assumed the model does what the endpoint did as well, and the answer ' +
   'is another; the service does not tell them';
 
+export const COLD_PRICE_SENTENCE =
+  'declined: the answer turns on what a cold worker costs, which the service does not tell (where it is nothing, or double ' +
+  'of what is assumed, the answer is another); name it with --price-cold';
+
 /** @param share Of a cost, by which a single time may be off */
 export function chanceSentence(share: number): string {
   return (

@@ -10,7 +10,7 @@ import { recordedEndpoint } from '../../../support/recorded-endpoint.ts';
 const HOUR = recordedEndpoint(1);
 /** Known, so that nothing turns on them. */
 const DELAYS = { scaleDownSeconds: 60, loadWindowSeconds: 60 };
-const WISHES: Wishes = { nowMs: 5_000_000, requestSize: 500, assumed: DELAYS };
+const WISHES: Wishes = { nowMs: 5_000_000, requestSize: 500, assumed: { ...DELAYS, priceCold: 0 } };
 const NO_COLD = { cold_workers: [0, 0], cold_mult: [1, 1], min_cold_load: [0, 0] } as const;
 const MIN_LOAD_ALONE = { ...NO_COLD, target_util: [0.5, 0.5] } as const;
 
@@ -70,7 +70,7 @@ describe('advised is', () => {
     expect(report.best?.costPerHour.mean).toBeCloseTo(0.44, 2);
     expect(report.gain?.mean).toBeCloseTo(0.634, 2);
     expect(report.tried).toBeGreaterThan(5);
-    expect(report.assumptions).toHaveLength(9);
+    expect(report.assumptions).toHaveLength(10);
     expect(report.hangsOn).toBe('delay until a cold worker is destroyed');
     expect(new Set(report.sensitivity.map(({ assumption }) => assumption)).size).toBe(8);
     expect(report.sensitivity).toHaveLength(15);
@@ -118,6 +118,47 @@ describe('advised is', () => {
   });
 });
 
+describe('a cold worker whose price nobody tells', () => {
+  const KEPT_COLD = { cold_workers: 6, cold_mult: 1, min_load: 50 };
+  const withCold = HOUR.stretches.map((stretch) => ({
+    ...stretch,
+    cold: 5,
+    hot: 1,
+    ready: 1,
+    readyCapacity: 100,
+    costPerHour: 0.4,
+  }));
+  const UNTOLD = { ...WISHES, assumed: DELAYS };
+
+  test('costs a twentieth of a hot one, which is varied, and is in no backtest', async () => {
+    const report = await advised({}, UNTOLD);
+    expect(report).toMatchObject({
+      verdict: 'change',
+      backtest: { errors: { cost: expect.closeTo(0) as number } },
+    });
+    const varied = report.sensitivity.filter(({ assumption }) => assumption.includes('cold worker'));
+    expect(varied.map(({ factor }) => factor)).toContain(2);
+    expect(varied.find(({ assumption }) => assumption === 'price of an hour of a cold worker')).toBeDefined();
+  });
+
+  test('is no ground for fewer of them, or more: the answer turns on it, unless it is named', async () => {
+    const over = { stretches: withCold, parameters: withSet(KEPT_COLD) };
+    const bounds = {
+      target_util: [0.5, 0.5],
+      cold_workers: [0, 6],
+      cold_mult: [1, 1],
+      min_cold_load: [0, 0],
+      min_load: [50, 50],
+    } as const;
+    const untold = await advised(over, UNTOLD, { bounds });
+    expect(untold.sentence).toMatch(
+      /^declined: the answer turns on what a cold worker costs, .* --price-cold$/,
+    );
+    const told = await advised(over, { ...UNTOLD, assumed: { ...DELAYS, priceCold: 0 } }, { bounds });
+    expect(told.verdict).toBe('keep');
+  });
+});
+
 describe('no advice is given', () => {
   const quiet = (over: object, count = 240) =>
     HOUR.stretches.map((stretch, index) => (index < count ? { ...stretch, ...over } : stretch));
@@ -159,7 +200,7 @@ describe('no advice is given', () => {
   test('on parameters that no look has seen, with what it would have gone by', async () => {
     const report = await advised({ parametersSinceMs: 4_000_000 });
     expect(report.sentence).toMatch(/^declined: the parameters were changed at 1970-01-01T01:06Z/);
-    expect(report.assumptions).toHaveLength(9);
+    expect(report.assumptions).toHaveLength(10);
   });
 
   test('of what was there half an hour ago there is', async () => {
@@ -169,7 +210,7 @@ describe('no advice is given', () => {
   });
 
   test('where other delays fit as well, and make the answer another', async () => {
-    const report = await advised({}, { assumed: {} });
+    const report = await advised({}, { assumed: { priceCold: 0 } });
     expect(report.sentence).toMatch(/^declined: with other delays of the service/);
     expect(report).toMatchObject({ backtest: { held: true }, load: { requests: 361 } });
   });
