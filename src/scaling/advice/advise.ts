@@ -10,6 +10,7 @@ import type { OpenRunner } from '../planner/search/runner.ts';
 import type { PlanSettings } from '../planner/settings.ts';
 import type { SearchBounds } from '../planner/search/search-space.ts';
 import type { ResolvedParameters } from '../rules/findings.ts';
+import { rulesKept } from '../rules/kept-rules.ts';
 import { knownOf, REQUEST_SIZE, type Known } from './assumptions.ts';
 import { rateOf, type RecordedRate } from './load/rate.ts';
 import { backtestOf, LEAST_SECONDS, ONE_SEED, type MeasuredBacktest } from './backtest/measured-backtest.ts';
@@ -96,6 +97,8 @@ export async function advise(
     limitSeconds,
     source: searched,
     bounds,
+    // What a check of it would warn of at once is no advice, but where it would of today's set as well.
+    allows: rulesKept(parameters, { workerPerformance: usualPerformance(recorded, known) }),
     isCautious,
     openRunner,
     signal,
@@ -194,6 +197,12 @@ function whatLacks({ stretches }: Recorded, { seenSeconds, work }: RecordedRate)
 
 function sourceOf({ settings, size }: Known, rate: RecordedRate): SceneSource {
   return { settings, recorded: new LoadMaker(rate), size: fittingSize(size, rate.work), trace: undefined };
+}
+
+/** That of the middle one, as the daemon takes it for the findings that it shows. */
+function usualPerformance({ performances }: Recorded, { settings: { performance } }: Known): number {
+  const middle = performances.toSorted((a, b) => a - b)[Math.floor((performances.length - 1) / 2)];
+  return middle ?? (performance.least + performance.most) / 2;
 }
 
 function sideBySide(sets: readonly [ResolvedParameters, ResolvedParameters], source: SceneSource) {
