@@ -56,6 +56,7 @@ test('ten minutes of history are declined, in words', async () => {
 
 test.each([
   [['--html', '/no/such/folder/page.html'], /--html .*no such file or directory/],
+  [['--html', '/'], /--html \/: it is a folder; name a file in it/],
   [['--weight', 'tokens=1'], /--weight is of the columns of a --trace/],
   [['--journal', '--html', 'page.html'], /--journal' cannot be used with option '--html/],
   [['--since', '401d'], /1h to 400d/],
