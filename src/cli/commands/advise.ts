@@ -98,9 +98,10 @@ export function adviseCommand(console: Console): Command {
 /** Seconds of `12h`, `7d`. */
 function since(text: string): number {
   const days = /^(\d+(?:\.\d+)?)d$/.exec(text)?.[1];
-  const value = days === undefined ? seconds(text) : Number(days) * DAY_SECONDS;
+  const ms = days === undefined ? parseDuration(text) : Number(days) * DAY_SECONDS * 1000;
+  const value = ms === undefined ? Number.NaN : ms / 1000;
   if (!(value >= 3600 && value <= MOST_DAYS * DAY_SECONDS))
-    throw new InvalidArgumentError(`12h, 7d: 1h to ${MOST_DAYS}d.`);
+    throw new InvalidArgumentError(`It is a time such as 12h or 7d, from 1h to ${MOST_DAYS}d.`);
   return value;
 }
 
@@ -112,7 +113,8 @@ function seconds(text: string): number {
 
 function positive(text: string): number {
   const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (!(value > 0 && value < Infinity)) throw new InvalidArgumentError('a number above 0.');
+  if (!(value > 0 && value < Infinity))
+    throw new InvalidArgumentError('It is a number above 0, such as 900.');
   return value;
 }
 

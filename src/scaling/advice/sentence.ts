@@ -50,10 +50,11 @@ export function backtestSentence(backtest: DetailedBacktest): string {
     ? `; they part most in the hour from ${new Date(worst.fromMs).toISOString().slice(0, 16)}Z: ` +
       `${short(worst.predicted.hot)} hot workers predicted, ${short(worst.recorded.hot)} recorded`
     : '';
-  const halves = halfErrorRatio > errorRatio ? `, by ${percent(halfErrorRatio)} in one half of the time` : '';
+  const [whole, half] = [percent(errorRatio), percent(halfErrorRatio)];
+  const halves = whole === half ? '' : `, by ${half} in one half of the time`;
   return (
     `declined: with the parameters that were set, the model does not do what the endpoint did (off by ` +
-    `${percent(errorRatio)}${halves}: ${parts.join(', ')}; more than 25% is too much)${where}`
+    `${whole}${halves}: ${parts.join(', ')}; more than 25% is too much)${where}`
   );
 }
 
@@ -105,8 +106,9 @@ function changeInWords(name: keyof AdvisedSet, from: AdvisedSet, to: AdvisedSet)
 function gainInWords({ today, best, gain }: Facts): string {
   const from = perDay(today.costPerHour.mean);
   const to = perDay(best.costPerHour.mean);
-  const between = `95% between ${percent(gain.low)} and ${percent(gain.high)}`;
-  return `${percent(Math.abs(gain.mean))} ${gain.mean < 0 ? 'dearer' : 'cheaper'} (${from} → ${to} a day, ${between})`;
+  const [low, high] = [percent(gain.low), percent(gain.high)];
+  const between = low === high ? '' : `, 95% between ${low} and ${high}`;
+  return `${percent(Math.abs(gain.mean))} ${gain.mean < 0 ? 'dearer' : 'cheaper'} (${from} → ${to} a day${between})`;
 }
 
 function waitsInWords({ today, best, limitSeconds }: Facts): string {

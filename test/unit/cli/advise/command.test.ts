@@ -61,6 +61,8 @@ test.each([
   [['--journal', '--html', 'page.html'], /--journal' cannot be used with option '--html/],
   [['--since', '401d'], /1h to 400d/],
   [['--since', '59m'], /1h to 400d/],
+  [['--since', '7'], /It is a time such as 12h or 7d, from 1h to 400d/],
+  [['--request-size', '0'], /It is a number above 0, such as 900/],
   [['nope'], /no endpoint nope; there is: chat/],
 ])('what cannot be done is said before anything is computed: advise %j', async (words, said) => {
   const { code, stdout, stderr } = await advise(...words);

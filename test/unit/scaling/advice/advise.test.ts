@@ -64,7 +64,7 @@ describe('advised is', () => {
       best: { parameters: { min_load: 50, target_util: 0.5 } },
     });
     expect(report.sentence).toMatch(
-      /^min_load 150 → 50: 63% cheaper \(28\.80 → 10\.55 a day, .* hangs most on the delay until a cold worker is destroyed$/,
+      /^min_load 150 → 50: 63% cheaper \(28\.80 → 10\.55 a day\), .* hangs most on the delay until a cold worker is destroyed$/,
     );
     expect(report.load.meanRate).toBeCloseTo(50.2);
     expect(report.load.peakRate).toBeCloseTo(50.4);
