@@ -4,6 +4,7 @@ import type { CheckedGroup } from '../scaling/rules/check.ts';
 import type { Finding, WorkerFacts } from '../scaling/rules/findings.ts';
 import type { ListedEndpoint } from './discovery/knowledge.ts';
 import { driftOf, findingsOf, numericParameters } from './discovery/parameters.ts';
+import { inForceAfter, type ParametersInForce } from './history/parameters-in-force.ts';
 import type { StartRecord } from './history/store.ts';
 import type { FleetSample } from './sample.ts';
 import type { EndpointView } from './view.ts';
@@ -23,6 +24,8 @@ export interface Surroundings {
   /** What it should be. */
   readonly group: CheckedGroup | undefined;
   readonly sampledAtMs: number | undefined;
+  /** As of the last look. */
+  readonly inForce: ParametersInForce | undefined;
   /** Of its own workers. */
   readonly lives: readonly WorkerLife[];
   readonly nowMs: number;
@@ -77,7 +80,8 @@ export class Observation {
     return this.#failures;
   }
 
-  view({ row, group, sampledAtMs, lives, nowMs }: Surroundings): EndpointView {
+  view({ row, group, sampledAtMs, inForce, lives, nowMs }: Surroundings): EndpointView {
+    const parameters = row && numericParameters(row);
     return {
       endpoint: this.label,
       id: this.id,
@@ -85,7 +89,8 @@ export class Observation {
       sample: this.#sample,
       sampledAtMs: this.#sample?.atMs ?? sampledAtMs,
       lastError: this.#lastError,
-      parameters: row ? numericParameters(row) : {},
+      parameters: parameters ?? {},
+      parametersSinceMs: inForceAfter(inForce, parameters, nowMs)?.sinceMs,
       drift: row && group ? driftOf(row, group) : [],
       findings: row ? this.#findings(row, this.#facts(lives)) : [],
       stuckWorkers: lives.filter((life) => isStuck(life, this.#starts, nowMs)).length,

@@ -36,6 +36,8 @@ export interface EndpointView {
   readonly lastError: string | undefined;
   /** Numeric parameters as the service has them, defaults filled in; empty while unknown. */
   readonly parameters: Readonly<Record<string, number>>;
+  /** Since when they are these, Unix ms; undefined where nobody has seen others. */
+  readonly parametersSinceMs: number | undefined;
   readonly drift: readonly Drift[];
   /** Of the rules, run on what the service has. */
   readonly findings: readonly Finding[];

@@ -8,6 +8,7 @@ import type { CheckedGroup } from '../scaling/rules/check.ts';
 import { EndpointList } from './endpoint-list.ts';
 import { EndpointWatch, type Looked } from './endpoint-watch.ts';
 import { unknownNames, watchedEndpoints, type Knowledge } from './discovery/knowledge.ts';
+import { numericParameters } from './discovery/parameters.ts';
 import type { WantedEndpoint } from './discovery/wanted.ts';
 import { History } from './history/history.ts';
 import type { HistoryQuery, HistoryRow } from './history/row.ts';
@@ -126,6 +127,7 @@ export class FleetWatch implements Fleet, SteeredWatch {
           row: rows.get(observation.id),
           group: groups.find(({ label }) => label === observation.label),
           sampledAtMs: this.#history.lastMs(observation.label),
+          inForce: this.#history.inForce(observation.label),
           lives: [...this.#lives.of(observation.label)],
           nowMs,
         }),
@@ -247,7 +249,9 @@ export class FleetWatch implements Fleet, SteeredWatch {
     const { changed, gone, events } = afterLook(this.#lives, look, MOST_GAP * this.#settings.intervalMs);
     for (const life of changed) this.#lives.put(life);
     for (const id of gone) this.#lives.remove(id);
-    this.#history.record({ label, sample, changed, gone, events });
+    const row = this.#known.find(({ id }) => id === observation.id)?.row;
+    const parameters = row && numericParameters(row);
+    this.#history.record({ label, sample, parameters, changed, gone, events });
     const failures = observation.succeeded(sample, events);
     if (failures > 0) notice({ kind: 'look succeeded again', endpoint: label, failures });
     for (const event of events) onEvent(fleetEvent(event, label));

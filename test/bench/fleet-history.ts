@@ -55,8 +55,9 @@ for (let fromMs = BEGIN_MS; fromMs < END_MS; fromMs += HOUR_MS) {
     const samples = hourOf(endpoint, fromMs);
     const minutes = fromMs >= END_MS - 100 * DAY_MS ? folded(samples, 60_000) : [];
     const rows = [...(isFine ? samples : []), ...minutes, ...folded(samples, HOUR_MS)];
-    const state = { label: `endpoint-${endpoint}`, sinceMs: BEGIN_MS, lastMs: fromMs, open: [] };
-    return { ...NO_WRITE, label: `endpoint-${endpoint}`, rows, state };
+    const label = `endpoint-${endpoint}`;
+    const state = { label, sinceMs: BEGIN_MS, lastMs: fromMs, open: [], inForce: undefined };
+    return { ...NO_WRITE, label, rows, state };
   });
   file.write(writes, fromMs + HOUR_MS);
 }

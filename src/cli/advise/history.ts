@@ -18,6 +18,8 @@ export interface Asked {
   readonly daemon: DaemonAddress;
   readonly endpoint: string;
   readonly parameters: ResolvedParameters;
+  /** Since when they are these, Unix seconds; null where nobody has seen others. */
+  readonly parametersSince: number | null;
   /** Unix seconds. */
   readonly from: number;
   readonly to: number;
@@ -25,7 +27,7 @@ export interface Asked {
 
 /** @throws DaemonAway where it does not answer, or has no such endpoint any more */
 export async function fetchRecorded(asked: Asked, signal: AbortSignal): Promise<Recorded> {
-  const { daemon, endpoint, parameters, from, to } = asked;
+  const { daemon, endpoint, parameters, parametersSince, from, to } = asked;
   const rows: HistoryRow[] = [];
   let measured: Measured = { performances: [], startSeconds: { new: [], cold: [] } };
   for (let at = from; at < to; at += PAGE_SECONDS) {
@@ -46,6 +48,7 @@ export async function fetchRecorded(asked: Asked, signal: AbortSignal): Promise<
   return {
     endpoint,
     parameters,
+    parametersSinceMs: parametersSince === null ? undefined : parametersSince * 1000,
     stretches: recordedStretches(rows),
     starts: recordedStarts(measured),
     performances: measured.performances,

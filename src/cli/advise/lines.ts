@@ -13,13 +13,13 @@ export function adviceLines(report: AdviceReport, columns = DEFAULT_COLUMNS): st
   return [
     ...wrapped(`${legible(endpoint)}: ${sentence}`, columns),
     '',
-    ...table([['', 'today', ...(best && best !== today ? ['advised'] : [])], ...setRows(today, best)]),
+    ...table([['', 'today', ...(isOther(today, best) ? ['advised'] : [])], ...setRows(today, best)]),
     ...(today ? [''] : []),
     ...wrapped(goneBy(report), columns),
     ...(backtest
       ? wrapped(
           `Backtest: hot workers ${signed(backtest.errors.hot)}, worker hours ${signed(backtest.errors.workers)}, ` +
-            `cost ${signed(backtest.errors.cost)} against what was recorded, in ${backtest.hours.length} hours.`,
+            `cost ${signed(backtest.errors.cost)} against what was recorded, over ${seconds(comparedSeconds(backtest))}.`,
           columns,
         )
       : []),
@@ -28,9 +28,13 @@ export function adviceLines(report: AdviceReport, columns = DEFAULT_COLUMNS): st
   ].filter((line, index, all) => line !== '' || all[index - 1] !== '');
 }
 
+function isOther(today: SetPrediction | undefined, best: SetPrediction | undefined): boolean {
+  return ADVISED_PARAMETERS.some((name) => today?.parameters[name] !== best?.parameters[name]);
+}
+
 function setRows(today: SetPrediction | undefined, best: SetPrediction | undefined): string[][] {
   if (!today || !best) return [];
-  const sets = best === today ? [today] : [today, best];
+  const sets = isOther(today, best) ? [today, best] : [today];
   const row = (name: string, of: (set: SetPrediction) => string) => [name, ...sets.map((set) => of(set))];
   return [
     ...ADVISED_PARAMETERS.map((name) => row(name, ({ parameters }) => number(parameters[name]))),
@@ -68,6 +72,10 @@ export function goneBy({ fromMs, toMs, load }: AdviceReport): string {
     `By ${seconds(load.seenSeconds)} of its load, ${time(fromMs)}Z to ${time(toMs)}Z${left}: ` +
     `${number(load.meanRate)} units/s in the mean, ${number(load.peakRate)} at the most.`
   );
+}
+
+function comparedSeconds({ hours }: NonNullable<AdviceReport['backtest']>): number {
+  return hours.reduce((sum, hour) => sum + hour.seconds, 0);
 }
 
 function signed(share: number): string {

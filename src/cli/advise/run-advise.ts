@@ -1,6 +1,4 @@
 /** `pilotlight advise`: asks a running daemon what it recorded, and computes here, so that nothing of it is in its way. */
-import { accessSync, constants, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { EXIT } from '../../config/exit-codes.ts';
 import type { EndpointStatus } from '../../daemon/status/schema.ts';
 import { resolvedParameters } from '../../fleet/advice/parameters.ts';
@@ -15,6 +13,7 @@ import { noEndpoints } from '../fleet/words.ts';
 import { chosenEndpoints } from '../fleet/chosen.ts';
 import { InputError } from '../input-error.ts';
 import { READER_LEFT } from '../interrupts.ts';
+import { checkPageFile, writePageFile } from '../page-file.ts';
 import { ProgressBar, progressScreen } from '../plan/progress.ts';
 import { openTrace } from '../plan/trace/trace.ts';
 import { fetchRecorded } from './history.ts';
@@ -24,6 +23,7 @@ export interface AdviseFlags {
   readonly since: number;
   readonly p99?: number;
   readonly requestSize?: number;
+  readonly priceCold?: number;
   readonly trace?: string;
   readonly weight?: ReadonlyMap<string, number>;
   readonly json?: boolean;
@@ -33,6 +33,8 @@ export interface AdviseFlags {
 export interface Advised {
   readonly code: number;
   readonly reports: readonly AdviceReport[];
+  /** Why there is no page of it, which is to be said after it. */
+  readonly unwritten?: InputError | undefined;
 }
 
 /** @throws InputError for what the user can change */
@@ -54,15 +56,19 @@ export function runAdvise(
         const names = endpoints.map(({ endpoint_group: name }) => name).join(', ');
         throw new InputError(`--html is a page of one endpoint; which? There is: ${names}`);
       }
-      if (flags.html !== undefined) checkFolder(flags.html);
+      if (flags.html !== undefined) checkPageFile(flags.html);
       sayHistoryTrouble(console, status);
       const trace = flags.trace === undefined ? undefined : await readTrace(flags.trace, flags.weight);
       const reports: AdviceReport[] = [];
       for (const endpoint of endpoints) {
         reports.push(await adviseOn({ daemon, endpoint, now: status.now, flags, trace, signal, console }));
       }
-      if (flags.html !== undefined && reports[0]) await writePage(flags.html, reports[0]);
-      return { code: EXIT.ok, reports };
+      const [report] = reports;
+      const unwritten =
+        flags.html === undefined || !report
+          ? undefined
+          : await writePageFile(flags.html, () => pageOf(report));
+      return { code: EXIT.ok, reports, unwritten };
     } catch (error) {
       if (signal.aborted)
         return { code: signal.reason === READER_LEFT ? EXIT.ok : EXIT.interrupted, reports: [] };
@@ -95,15 +101,21 @@ async function adviseOn({
   const parameters = resolvedParameters(endpoint.parameters);
   if (!parameters)
     throw new InputError(`${name}: the daemon does not know its parameters yet; try again soon`);
+  const { parameters_since: parametersSince } = endpoint;
   const recorded = await fetchRecorded(
-    { daemon, endpoint: name, parameters, from: now - flags.since, to: now },
+    { daemon, endpoint: name, parameters, parametersSince, from: now - flags.since, to: now },
     signal,
   );
   const bar = new ProgressBar(progressScreen(console));
   try {
     return await advise(
       recorded,
-      { nowMs: Math.round(now * 1000), limitSeconds: flags.p99, requestSize: flags.requestSize },
+      {
+        nowMs: Math.round(now * 1000),
+        limitSeconds: flags.p99,
+        requestSize: flags.requestSize,
+        assumed: flags.priceCold === undefined ? {} : { priceCold: flags.priceCold },
+      },
       {
         trace,
         openRunner,
@@ -126,21 +138,8 @@ async function readTrace(
   return load;
 }
 
-/** Before minutes are spent on what could not be written then. */
-function checkFolder(path: string): void {
-  try {
-    accessSync(dirname(path), constants.W_OK);
-  } catch (cause) {
-    throw new InputError(`--html ${path}: ${(cause as Error).message}`, { cause });
-  }
-}
-
-async function writePage(path: string, report: AdviceReport): Promise<void> {
+async function pageOf(report: AdviceReport): Promise<string> {
   const { advicePage } = await import('./report/page.ts');
   const { adviceAssets } = await import('./report/assets.ts');
-  try {
-    writeFileSync(path, advicePage(report, adviceAssets()));
-  } catch (cause) {
-    throw new InputError(`--html ${path}: ${(cause as Error).message}`, { cause });
-  }
+  return advicePage(report, adviceAssets());
 }

@@ -41,6 +41,11 @@ export function adviseCommand(console: Console): Command {
       'mean work of a request; default: told from how the load varies',
       positive,
     )
+    .option(
+      '--price-cold <price>',
+      'of an hour of a cold worker; default: measured, or 5% of a hot one where the service does not tell it',
+      price,
+    )
     .option('--trace <file>', 'instead of the recorded load a CSV of requests, which is exact')
     .option(
       '--weight <column=units>',
@@ -51,6 +56,7 @@ export function adviseCommand(console: Console): Command {
       new Option('--journal', 'instead: each change that was made by advice, and what came of it').conflicts([
         'p99',
         'requestSize',
+        'priceCold',
         'trace',
         'weight',
         'html',
@@ -75,13 +81,14 @@ export function adviseCommand(console: Console): Command {
         if (flags.weight && flags.trace === undefined)
           throw new InputError('--weight is of the columns of a --trace');
         const { runAdvise } = await import('../advise/run-advise.ts');
-        const { code, reports } = await runAdvise(daemon, endpoint, flags, console);
+        const { code, reports, unwritten } = await runAdvise(daemon, endpoint, flags, console);
         if (code !== EXIT.ok) console.exit(code);
         const { adviceLines } = await import('../advise/lines.ts');
         for (const report of reports) {
           if (flags.json) printJson(console, report);
           else for (const line of adviceLines(report, console.columns)) printLine(console, line);
         }
+        if (unwritten) throw unwritten;
         if (flags.html !== undefined && !flags.json && reports.length > 0)
           printLine(console, `Page with the plots: ${flags.html}`);
       },
@@ -91,9 +98,10 @@ export function adviseCommand(console: Console): Command {
 /** Seconds of `12h`, `7d`. */
 function since(text: string): number {
   const days = /^(\d+(?:\.\d+)?)d$/.exec(text)?.[1];
-  const value = days === undefined ? seconds(text) : Number(days) * DAY_SECONDS;
+  const ms = days === undefined ? parseDuration(text) : Number(days) * DAY_SECONDS * 1000;
+  const value = ms === undefined ? Number.NaN : ms / 1000;
   if (!(value >= 3600 && value <= MOST_DAYS * DAY_SECONDS))
-    throw new InvalidArgumentError(`12h, 7d: 1h to ${MOST_DAYS}d.`);
+    throw new InvalidArgumentError(`It is a time such as 12h or 7d, from 1h to ${MOST_DAYS}d.`);
   return value;
 }
 
@@ -105,7 +113,14 @@ function seconds(text: string): number {
 
 function positive(text: string): number {
   const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (!(value > 0 && value < Infinity)) throw new InvalidArgumentError('a number above 0.');
+  if (!(value > 0 && value < Infinity))
+    throw new InvalidArgumentError('It is a number above 0, such as 900.');
+  return value;
+}
+
+function price(text: string): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (!(value >= 0 && value < Infinity)) throw new InvalidArgumentError('a price is 0 or more.');
   return value;
 }
 

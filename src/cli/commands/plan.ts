@@ -1,8 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printJson, printLine, type Console } from '../console.ts';
-import { InputError } from '../input-error.ts';
+import { checkPageFile, writePageFile } from '../page-file.ts';
 import { addPlanFlags, type PlanFlags } from '../plan/flags.ts';
 import type { PlanReport } from '../plan/plan-report.ts';
 
@@ -26,23 +25,24 @@ export function planCommand(console: Console): Command {
     .addHelpText('after', EXAMPLES)
     .action(async (flags: PlanFlags) => {
       const { runPlan } = await import('../plan/run-plan.ts');
+      if (flags.html !== undefined) checkPageFile(flags.html);
       const report = await runPlan(flags, console);
-      if (flags.html !== undefined) await writePage(flags.html, report);
       // Before the results, whose reader may leave early.
+      const unwritten =
+        flags.html === undefined ? undefined : await writePageFile(flags.html, () => pageOf(report));
       if (flags.p99 !== undefined && !report.search?.best) console.exit(EXIT.failed);
-      if (flags.json) return printJson(console, report);
-      const { planTable } = await import('../plan/table.ts');
-      for (const line of planTable(report, console.columns ?? 100)) printLine(console, line);
-      if (flags.html !== undefined) printLine(console, `Page with the plots: ${flags.html}`);
+      if (flags.json) printJson(console, report);
+      else {
+        const { planTable } = await import('../plan/table.ts');
+        for (const line of planTable(report, console.columns ?? 100)) printLine(console, line);
+      }
+      if (unwritten) throw unwritten;
+      if (flags.html !== undefined && !flags.json) printLine(console, `Page with the plots: ${flags.html}`);
     });
 }
 
-async function writePage(path: string, report: PlanReport): Promise<void> {
+async function pageOf(report: PlanReport): Promise<string> {
   const { planPage } = await import('../plan/report/page.ts');
   const { reportAssets } = await import('../plan/report/assets.ts');
-  try {
-    writeFileSync(path, planPage(report, reportAssets()));
-  } catch (cause) {
-    throw new InputError(`--html ${path}: ${(cause as Error).message}`, { cause });
-  }
+  return planPage(report, reportAssets());
 }

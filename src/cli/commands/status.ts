@@ -16,11 +16,12 @@ export function statusCommand(console: Console): Command {
         url: options.url ?? localDaemonUrl(environment),
         token: localToken(environment),
       };
-      const { fetchJson } = await import('../fleet/daemon.ts');
+      const { fetchJson, fetchWholeStatus } = await import('../fleet/daemon.ts');
       try {
-        const status = await fetchJson<Status>(daemon, '/api/status', new AbortController().signal);
-        if (options.json) printJson(console, status);
-        else for (const line of describeStatus(status)) printLine(console, legible(line));
+        const { signal } = new AbortController();
+        if (options.json) return printJson(console, await fetchJson(daemon, '/api/status', signal));
+        for (const line of describeStatus(await fetchWholeStatus(daemon, signal)))
+          printLine(console, legible(line));
       } catch (error) {
         const { saidOfDaemon } = await import('../fleet/daemon-trouble.ts');
         console.exit(saidOfDaemon(console, error));

@@ -1,7 +1,7 @@
 /** What a running daemon says: of itself, and of its endpoints. */
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
-import type { FleetHistory } from '../../daemon/http/fleet/answer.ts';
-import type { Status } from '../../daemon/status/schema.ts';
+import { fleetHistorySchema, type FleetHistory } from '../../daemon/http/fleet/answer.ts';
+import { statusSchema, type Status } from '../../daemon/status/schema.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -24,12 +24,22 @@ export interface DaemonAddress {
   readonly token: string | undefined;
 }
 
-/** @throws DaemonAway also where something else answers, or a daemon that knows no endpoints yet. */
+/** What of the status these commands go by: the rest of it may be another's. */
+const known = statusSchema.pick({ now: true, fleet: true });
+
+/** @throws DaemonAway also where something else answers, or a daemon of another shape. */
 export async function fetchStatus(daemon: DaemonAddress, signal: AbortSignal): Promise<Status> {
-  const status = await fetchJson<Partial<Status> | null>(daemon, '/api/status', signal);
-  if (!Array.isArray(status?.fleet?.endpoints))
+  const status = await fetchJson<unknown>(daemon, '/api/status', signal);
+  if (!known.safeParse(status).success) throw another(daemon);
+  return status as Status;
+}
+
+/** All of it. @throws As fetchStatus. */
+export async function fetchWholeStatus(daemon: DaemonAddress, signal: AbortSignal): Promise<Status> {
+  const status = await fetchJson<unknown>(daemon, '/api/status', signal);
+  if (!statusSchema.safeParse(status).success)
     throw new DaemonAway(
-      `${daemon.url}: what answers there says nothing of endpoints; is it a daemon of this version?`,
+      `${daemon.url}: what answers there has no status that can be read; is it a daemon of this version?`,
     );
   return status as Status;
 }
@@ -47,12 +57,22 @@ export function fetchHistory(
   );
 }
 
-export function fetchFleet(
+/** @throws As fetchStatus. */
+export async function fetchFleet(
   daemon: DaemonAddress,
   query: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<FleetHistory> {
-  return fetchJson(daemon, `/api/fleet?${new URLSearchParams(query).toString()}`, signal);
+  const path = `/api/fleet?${new URLSearchParams(query).toString()}`;
+  const { data, success } = fleetHistorySchema.safeParse(await fetchJson<unknown>(daemon, path, signal));
+  if (!success) throw another(daemon);
+  return data;
+}
+
+function another({ url }: DaemonAddress): DaemonAway {
+  return new DaemonAway(
+    `${url}: what answers there says nothing of endpoints that can be read; is it a daemon of this version?`,
+  );
 }
 
 /** @throws DaemonAway, DaemonClosed, and the reason of `signal`. */

@@ -1,4 +1,5 @@
 /** A plan in the terminal. */
+import { legible } from '../text/legible.ts';
 import { spreadOver } from '../../scaling/planner/search/search-space.ts';
 import type { SearchResult } from '../../scaling/planner/search/search.ts';
 import { money, seconds } from '../text/numbers.ts';
@@ -15,7 +16,7 @@ export function planTable(report: PlanReport, width: number): readonly string[] 
   const many = plans.length > 1;
   return [
     loadSentence(report),
-    `work of a request: ${load.work}${load.workGuessed ? ' (assumed; --weight COLUMN=UNITS says otherwise)' : ''}`,
+    `work of a request: ${legible(load.work)}${load.workGuessed ? ' (assumed; --weight COLUMN=UNITS says otherwise)' : ''}`,
     '',
     ...(search ? [...searchLines(search, width), ''] : []),
     ...columns(rows, report),

@@ -37,6 +37,7 @@ export interface AdviceOptions {
 export interface AdviceAsked {
   readonly endpoint: string;
   readonly parameters: ResolvedParameters;
+  /** Where steering knows it; the watch may know of a later change. Unix ms. */
   readonly parametersSinceMs: number | undefined;
   readonly bounds: SearchBounds;
   /** Nobody looks at it before it is carried out. */
@@ -55,7 +56,6 @@ export interface AdviceService {
 export function startAdvice(options: AdviceOptions): AdviceService {
   const { fleet, logger, compute, now } = options;
   const kept = new Map<string, Advice>();
-  const changes = new Map<string, { readonly parameters: string; readonly sinceMs: number | undefined }>();
   const stopping = new AbortController();
   let settings = options.settings;
   let turn: Promise<unknown> = Promise.resolve();
@@ -93,7 +93,6 @@ export function startAdvice(options: AdviceOptions): AdviceService {
   /** Those of which there is no advice yet, once there is enough of their history. */
   async function lookForFirsts(): Promise<void> {
     for (const endpoint of fleet.view().endpoints) {
-      noteParameters(endpoint);
       if (settings.adviceSchedule === 'off' || kept.has(endpoint.endpoint) || options.mayRun?.() === false)
         continue;
       if (!stopping.signal.aborted) await tryOn(endpoint, stopping.signal);
@@ -122,8 +121,7 @@ export function startAdvice(options: AdviceOptions): AdviceService {
       sayTrouble();
       return;
     }
-    const parametersSinceMs = noteParameters(view);
-    const asked = { endpoint, parameters, parametersSinceMs, bounds: {}, isCautious: false };
+    const asked = { endpoint, parameters, parametersSinceMs: undefined, bounds: {}, isCautious: false };
     const advice = await answer(view, asked, signal);
     kept.set(endpoint, advice);
     logger.info({ endpoint, verdict: advice.verdict, advice: advice.sentence }, 'advice');
@@ -142,22 +140,13 @@ export function startAdvice(options: AdviceOptions): AdviceService {
     saidTrouble = trouble;
   }
 
-  /** Since when they are what they are, where this process has seen them change. */
-  function noteParameters({ endpoint, parameters }: EndpointView): number | undefined {
-    const written = JSON.stringify(parameters);
-    const before = changes.get(endpoint);
-    if (before?.parameters === written) return before.sinceMs;
-    const sinceMs = before === undefined ? undefined : now();
-    changes.set(endpoint, { parameters: written, sinceMs });
-    return sinceMs;
-  }
-
   /** One after the other: two at once would take twice the memory. */
   function answer(view: EndpointView, asked: AdviceAsked, signal: AbortSignal): Promise<Advice> {
     const either = AbortSignal.any([signal, stopping.signal]);
     const next = turn.then(async () => {
       either.throwIfAborted();
-      const { parameters, parametersSinceMs, bounds, isCautious } = asked;
+      const { parameters, bounds, isCautious } = asked;
+      const parametersSinceMs = latestOf(asked.parametersSinceMs, view.parametersSinceMs);
       const nowMs = now();
       const recorded = await recordedOf(fleet, { endpoint: view, parameters, parametersSinceMs, nowMs });
       const limitSeconds = settings.adviceP99 === undefined ? undefined : settings.adviceP99 / 1000;
@@ -189,6 +178,12 @@ export function startAdvice(options: AdviceOptions): AdviceService {
       await turn;
     },
   };
+}
+
+/** Where two have seen them change, what ran before the later moment may have run by others. */
+function latestOf(...moments: readonly (number | undefined)[]): number | undefined {
+  const known = moments.filter((moment) => moment !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
 }
 
 /** What others keep of it. */

@@ -36,7 +36,7 @@ const NOTHING_MEASURED = {
 } as const;
 
 function endpointStatus(endpoint: EndpointView, advice: Advice | undefined): EndpointStatus {
-  const { sample, sampledAtMs } = endpoint;
+  const { sample, sampledAtMs, parametersSinceMs } = endpoint;
   return {
     endpoint_group: endpoint.endpoint,
     endpoint_id: endpoint.id,
@@ -46,6 +46,7 @@ function endpointStatus(endpoint: EndpointView, advice: Advice | undefined): End
     ...(sample?.measures ?? NOTHING_MEASURED),
     workers: sample?.workers ?? null,
     parameters: endpoint.parameters,
+    parameters_since: parametersSinceMs === undefined ? null : parametersSinceMs / 1000,
     drift: endpoint.drift,
     findings: endpoint.findings,
     ...(endpoint.steering && { autotune: autotuneStatus(endpoint.steering) }),

@@ -174,6 +174,9 @@ const endpoint = z.object({
     .nullable()
     .describe('Status to count, of its last sample; a status that nobody knows counts as unknown'),
   parameters: z.record(z.string(), z.number()).describe('As the service has them; empty until it was asked'),
+  parameters_since: time
+    .nullable()
+    .describe('When they were first seen to be these; null where no others have been seen'),
   drift: z.array(drift),
   findings: z.array(finding).describe('Of the rules, on the parameters that the service has'),
   autotune: autotune.optional().describe('Of one whose parameters may be changed by advice'),

@@ -2,11 +2,20 @@
 import type { FleetSample } from '../sample.ts';
 import type { LifeEvent } from '../workers/lives.ts';
 import { added, rowOf, stretched, type StepRow } from './fold.ts';
+import { inForceAfter, type ParametersInForce } from './parameters-in-force.ts';
 import type { EndpointState, StartRecord } from './store.ts';
 import { TIER_MS } from './tiers.ts';
 
-/** Minutes and hours that are over become rows; those that have begun are open. */
-export function afterSample(before: EndpointState | undefined, label: string, sample: FleetSample) {
+/**
+ * Minutes and hours that are over become rows; those that have begun are open.
+ * @param parameters Undefined while the service has not said any
+ */
+export function afterSample(
+  before: EndpointState | undefined,
+  label: string,
+  sample: FleetSample,
+  parameters?: ParametersInForce['parameters'],
+) {
   const row = rowOf(sample);
   const closed: StepRow[] = [];
   const open = (['minute', 'hour'] as const).map((tier) => {
@@ -16,7 +25,13 @@ export function afterSample(before: EndpointState | undefined, label: string, sa
     if (last) closed.push(last);
     return next;
   });
-  const state = { label, sinceMs: before?.sinceMs ?? sample.atMs, lastMs: sample.atMs, open };
+  const state: EndpointState = {
+    label,
+    sinceMs: before?.sinceMs ?? sample.atMs,
+    lastMs: sample.atMs,
+    open,
+    inForce: inForceAfter(before?.inForce, parameters, sample.atMs),
+  };
   return { row, closed, state };
 }
 

@@ -10,6 +10,7 @@ import { afterSample, startOf } from './after-sample.ts';
 import { folded, inUnits, stretchOf, unstored, type StepRow } from './fold.ts';
 import { HeldWrites } from './held-writes.ts';
 import { openOnceFree } from './open-once-free.ts';
+import { inForceOnward, type ParametersInForce } from './parameters-in-force.ts';
 import { resolutions } from './resolution.ts';
 import type { HistoryQuery, HistoryRow } from './row.ts';
 import {
@@ -40,6 +41,8 @@ export interface HistoryOptions {
 export interface LookRecord {
   readonly label: string;
   readonly sample: FleetSample;
+  /** Undefined while the service has not said any. */
+  readonly parameters?: ParametersInForce['parameters'] | undefined;
   readonly changed: readonly WorkerLife[];
   readonly gone: readonly number[];
   readonly events: readonly LifeEvent[];
@@ -99,8 +102,13 @@ export class History {
     return this.#states.get(label)?.lastMs;
   }
 
-  record({ label, sample, changed, gone, events }: LookRecord): void {
-    const { state, closed, row } = afterSample(this.#states.get(label), label, sample);
+  /** As of the last look; undefined while none has had any. */
+  inForce(label: string): ParametersInForce | undefined {
+    return this.#states.get(label)?.inForce;
+  }
+
+  record({ label, sample, parameters, changed, gone, events }: LookRecord): void {
+    const { state, closed, row } = afterSample(this.#states.get(label), label, sample, parameters);
     this.#states.set(label, state);
     this.#hold({
       ...NO_WRITE,
@@ -251,7 +259,7 @@ export class History {
     if (stored.isOthers) await this.#giveWay();
     for (const state of stored.endpoints) {
       const own = this.#states.get(state.label);
-      this.#states.set(state.label, own ? { ...own, sinceMs: Math.min(own.sinceMs, state.sinceMs) } : state);
+      this.#states.set(state.label, own ? goneOn(state, own) : state);
       if (own) this.#close(state);
     }
     this.#hasLoaded = true;
@@ -296,4 +304,13 @@ export class History {
     if (this.#trouble === undefined) this.#options.onTrouble(error);
     this.#trouble = words;
   }
+}
+
+/** What was seen here before it could be read what was stored. */
+function goneOn(stored: EndpointState, own: EndpointState): EndpointState {
+  return {
+    ...own,
+    sinceMs: Math.min(own.sinceMs, stored.sinceMs),
+    inForce: inForceOnward(stored.inForce, own.inForce, own.sinceMs),
+  };
 }

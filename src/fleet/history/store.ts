@@ -3,6 +3,7 @@ import type { KnownEndpoint } from '../discovery/knowledge.ts';
 import type { Change, SteeringState } from '../../scaling/autotune/state.ts';
 import type { Origin, WorkerLife } from '../workers/lives.ts';
 import type { StepRow } from './fold.ts';
+import type { ParametersInForce } from './parameters-in-force.ts';
 import type { Tier } from './tiers.ts';
 
 /** Of an endpoint, as of its last sample; stored with it. */
@@ -13,6 +14,8 @@ export interface EndpointState {
   readonly lastMs: number;
   /** The minute and the hour that are not over: they become rows when they are. */
   readonly open: readonly StepRow[];
+  /** Undefined while the service has not said any. */
+  readonly inForce: ParametersInForce | undefined;
 }
 
 /** A start that was timed; of each endpoint the last ones are kept. */

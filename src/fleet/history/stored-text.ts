@@ -4,19 +4,23 @@ import type { Change, SteeringState } from '../../scaling/autotune/state.ts';
 import type { WorkerLife } from '../workers/lives.ts';
 import type { StepRow } from './fold.ts';
 import { packed, unpacked } from './packed-row.ts';
+import type { ParametersInForce } from './parameters-in-force.ts';
 import type { EndpointState, StartRecord, StoredSteering } from './store.ts';
 
 interface StoredEndpointState {
   readonly sinceMs: number;
   readonly lastMs: number;
   readonly open: readonly (readonly [fromMs: number, lengthMs: number, packed: string])[];
+  /** A Pilotlight that knows nothing of it leaves it out again. */
+  readonly inForce?: unknown;
 }
 
-export function endpointText({ sinceMs, lastMs, open }: EndpointState): string {
+export function endpointText({ sinceMs, lastMs, open, inForce }: EndpointState): string {
   const stored: StoredEndpointState = {
     sinceMs,
     lastMs,
     open: open.map((row) => [row.fromMs, row.lengthMs, base64Row(row)]),
+    inForce,
   };
   return JSON.stringify(stored);
 }
@@ -25,12 +29,14 @@ export function endpointText({ sinceMs, lastMs, open }: EndpointState): string {
 export function endpointFrom(label: string, text: string): EndpointState {
   const stored: unknown = JSON.parse(text);
   if (!isEndpointState(stored)) throw new SyntaxError('what is stored of an endpoint is none');
-  const { sinceMs, lastMs, open } = stored;
+  const { sinceMs, lastMs, open, inForce } = stored;
   return {
     label,
     sinceMs,
     lastMs,
     open: open.map(([fromMs, lengthMs, body]) => rowFromBase64(body, fromMs, lengthMs)),
+    // What cannot be read of it is seen anew: no row hangs on it.
+    inForce: isInForce(inForce) ? inForce : undefined,
   };
 }
 
@@ -81,6 +87,12 @@ function isEndpointState(value: unknown): value is StoredEndpointState {
   const isOpen = (row: unknown): boolean =>
     Array.isArray(row) && Number.isFinite(row[0]) && Number.isFinite(row[1]) && isText(row[2]);
   return [value['sinceMs'], value['lastMs']].every(Number.isFinite) && value['open'].every(isOpen);
+}
+
+function isInForce(value: unknown): value is ParametersInForce {
+  if (!isRecord(value)) return false;
+  const { parameters, sinceMs = 0 } = value;
+  return isNumbers(parameters) && Number.isFinite(sinceMs);
 }
 
 function isLife(value: unknown): value is WorkerLife {

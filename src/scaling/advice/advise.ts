@@ -10,10 +10,12 @@ import type { OpenRunner } from '../planner/search/runner.ts';
 import type { PlanSettings } from '../planner/settings.ts';
 import type { SearchBounds } from '../planner/search/search-space.ts';
 import type { ResolvedParameters } from '../rules/findings.ts';
+import { rulesKept } from '../rules/kept-rules.ts';
 import { knownOf, REQUEST_SIZE, type Known } from './assumptions.ts';
 import { rateOf, type RecordedRate } from './load/rate.ts';
-import { backtestOf, LEAST_SECONDS, ONE_SEED } from './backtest/measured-backtest.ts';
+import { backtestOf, LEAST_SECONDS, ONE_SEED, type MeasuredBacktest } from './backtest/measured-backtest.ts';
 import { offByChance } from './chance.ts';
+import { turnsOnColdPrice } from './cold-price.ts';
 import { turnsOnDelays } from './other-delays.ts';
 import { outcomeOf, predictionOf } from './prediction.ts';
 import type { Recorded, Wishes } from './recorded.ts';
@@ -69,14 +71,16 @@ export async function advise(
   if (lacking !== undefined) return declined(lacking);
   const known = knownOf(recorded, wishes);
   if (typeof known === 'string') return declined(known);
-  const { assumptions } = known;
+  const { assumptions, isColdAssumed } = known;
   const source = sourceOf(known, rate);
 
   progress?.({ doing: 'backtest', share: 0 });
-  const testBack = backtestOf(recorded, source);
+  const runBack = backtestOf(recorded, source);
+  // What was recorded has no price in it that nobody told.
+  const { recordedPriceCold: priceCold } = known;
+  const testBack: MeasuredBacktest = (settings, seeds) => runBack({ ...settings, priceCold }, seeds);
   const tested = testBack(source.settings);
-  if (!tested)
-    return declined('less than half an hour is known since the parameters were set', { assumptions });
+  if (!tested) return declined(sentence.tooShortSentence(recorded.parametersSinceMs), { assumptions });
   const sized = { ...nothing, assumptions, backtest: tested };
   if (!tested.held) return declined(sentence.backtestSentence(tested), sized);
 
@@ -93,6 +97,8 @@ export async function advise(
     limitSeconds,
     source: searched,
     bounds,
+    // What a check of it would warn of at once is no advice, but where it would of today's set as well.
+    allows: rulesKept(parameters, { workerPerformance: usualPerformance(recorded, known) }),
     isCautious,
     openRunner,
     signal,
@@ -112,12 +118,14 @@ export async function advise(
   const errorWith = (settings: PlanSettings) => testBack(settings, ONE_SEED)?.errorRatio ?? Infinity;
   if (turnsOnDelays({ sets, source: searched, given, error: tested.errorRatio, errorWith }))
     return declined(sentence.DELAYS_SENTENCE, shown);
+  if (verdict === 'change' && isColdAssumed && turnsOnColdPrice(sets, searched))
+    return declined(sentence.COLD_PRICE_SENTENCE, shown);
   signal?.throwIfAborted();
   const { today, best, gain, chance } = sideBySide(sets, searched);
   if (verdict === 'change' && chance > MOST_CHANCE) return declined(sentence.chanceSentence(chance), shown);
   signal?.throwIfAborted();
   progress?.({ doing: 'comparison', share: (1 + COMPARISON_FROM) / 2 });
-  const sensitivity = sensitivityOf(sets, searched);
+  const sensitivity = sensitivityOf(sets, searched, isColdAssumed);
   const hangsOn = mostMoving(sensitivity, verdict === 'keep' ? 'todayPerHour' : 'gain');
   const facts = { today, best, gain, limitSeconds, backtest: tested, hangsOn };
   const isChance = verdict === 'change' && gain.low <= 0 && today.p99Seconds.mean <= limitSeconds;
@@ -189,6 +197,12 @@ function whatLacks({ stretches }: Recorded, { seenSeconds, work }: RecordedRate)
 
 function sourceOf({ settings, size }: Known, rate: RecordedRate): SceneSource {
   return { settings, recorded: new LoadMaker(rate), size: fittingSize(size, rate.work), trace: undefined };
+}
+
+/** That of the middle one, as the daemon takes it for the findings that it shows. */
+function usualPerformance({ performances }: Recorded, { settings: { performance } }: Known): number {
+  const middle = performances.toSorted((a, b) => a - b)[Math.floor((performances.length - 1) / 2)];
+  return middle ?? (performance.least + performance.most) / 2;
 }
 
 function sideBySide(sets: readonly [ResolvedParameters, ResolvedParameters], source: SceneSource) {

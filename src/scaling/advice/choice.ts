@@ -43,6 +43,8 @@ export interface SearchFor {
   readonly parameters: ResolvedParameters;
   readonly limitSeconds: number;
   readonly bounds: SearchBounds | undefined;
+  /** Of what may be advised. */
+  readonly allows: (set: ResolvedParameters) => boolean;
   readonly openRunner: OpenRunner | undefined;
   readonly signal: AbortSignal | undefined;
 }
@@ -50,9 +52,10 @@ export interface SearchFor {
 /** @throws the signal's reason once it is aborted */
 export async function searched(
   { settings, load }: Scene,
-  { parameters, limitSeconds, bounds = {}, openRunner, signal }: SearchFor,
+  { parameters, limitSeconds, bounds = {}, allows, openRunner, signal }: SearchFor,
   progress: (share: number) => void,
 ): Promise<Found> {
+  const mayBeAdvised = (point: SearchPoint) => allows({ ...parameters, ...point });
   const { likelyFrontier, best, looked } = await searchParameters(
     {
       base: parameters,
@@ -60,6 +63,7 @@ export async function searched(
       loads: [load],
       p99LimitSeconds: limitSeconds,
       bounds,
+      allows: mayBeAdvised,
       sampleRequests: sampleOf(load),
     },
     {
@@ -68,7 +72,9 @@ export async function searched(
       progress: ({ share }) => progress(share),
     },
   );
-  const keeping = likelyFrontier.filter((set) => set.p99Seconds <= limitSeconds && isWithin(set, bounds));
+  const keeping = likelyFrontier.filter(
+    (set) => set.p99Seconds <= limitSeconds && isWithin(set, bounds) && mayBeAdvised(pointOf(set)),
+  );
   const keepers = [...(best ? [best] : []), ...spreadOver(keeping, MOST_KEEPERS)];
   return { keepers: keepers.map((set) => pointOf(set)), tried: looked };
 }

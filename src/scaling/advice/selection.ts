@@ -19,6 +19,8 @@ export interface SelectionOptions {
   readonly limitSeconds: number;
   readonly source: SceneSource;
   readonly bounds: SearchBounds | undefined;
+  /** Of what may be advised. */
+  readonly allows: (set: ResolvedParameters) => boolean;
   /** Only sets that keep the limit also where starts take twice as long. */
   readonly isCautious: boolean;
   readonly openRunner: OpenRunner | undefined;

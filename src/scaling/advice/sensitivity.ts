@@ -1,6 +1,6 @@
 /** What becomes of the answer where something that it goes by is half or double. */
 import type { ResolvedParameters } from '../rules/findings.ts';
-import { REQUEST_SIZE, VARIED } from './assumptions.ts';
+import { PRICE_COLD, REQUEST_SIZE, VARIED } from './assumptions.ts';
 import { outcomeOf } from './prediction.ts';
 import type { Sensitivity } from './report.ts';
 import { sceneOf, type Otherwise, type SceneSource } from './scenes.ts';
@@ -9,14 +9,19 @@ const FACTORS = [0.5, 2] as const;
 /** What moves the answer by less is nothing that it hangs on. */
 const LEAST_MOVE = 0.01;
 
-/** The first is as it is taken to be, with factor 1. */
+/**
+ * The first is as it is taken to be, with factor 1.
+ * @param isColdAssumed Whether nobody told what a cold worker costs: what was measured is not varied
+ */
 export function sensitivityOf(
   sets: readonly [today: ResolvedParameters, best: ResolvedParameters],
   source: SceneSource,
+  isColdAssumed: boolean,
 ): Sensitivity[] {
-  const varied = (Object.keys(VARIED) as (keyof typeof VARIED)[]).flatMap((name) =>
+  const names = { ...VARIED, ...(isColdAssumed && { priceCold: PRICE_COLD }) };
+  const varied = (Object.keys(names) as (keyof typeof names)[]).flatMap((name) =>
     FACTORS.map((factor) => ({
-      assumption: VARIED[name],
+      assumption: names[name] ?? '',
       factor,
       otherwise: { settings: { [name]: source.settings[name] * factor } },
     })),

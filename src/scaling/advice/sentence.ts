@@ -50,11 +50,19 @@ export function backtestSentence(backtest: DetailedBacktest): string {
     ? `; they part most in the hour from ${new Date(worst.fromMs).toISOString().slice(0, 16)}Z: ` +
       `${short(worst.predicted.hot)} hot workers predicted, ${short(worst.recorded.hot)} recorded`
     : '';
-  const halves = halfErrorRatio > errorRatio ? `, by ${percent(halfErrorRatio)} in one half of the time` : '';
+  const [whole, half] = [percent(errorRatio), percent(halfErrorRatio)];
+  const halves = whole === half ? '' : `, by ${half} in one half of the time`;
   return (
     `declined: with the parameters that were set, the model does not do what the endpoint did (off by ` +
-    `${percent(errorRatio)}${halves}: ${parts.join(', ')}; more than 25% is too much)${where}`
+    `${whole}${halves}: ${parts.join(', ')}; more than 25% is too much)${where}`
   );
+}
+
+/** @param parametersSinceMs Undefined where it is not the parameters that are new */
+export function tooShortSentence(parametersSinceMs: number | undefined): string {
+  if (parametersSinceMs === undefined) return 'declined: less than half an hour of it can be compared';
+  const since = new Date(parametersSinceMs).toISOString().slice(0, 16);
+  return `declined: the parameters were changed at ${since}Z; advice needs half an hour since then: ask again later`;
 }
 
 const WORDS = { hot: 'hot workers', workers: 'worker hours', cost: 'cost' } as const;
@@ -73,6 +81,10 @@ export function sizeSentence(size: string): string {
 export const DELAYS_SENTENCE =
   'declined: with other delays of the service than are assumed the model does what the endpoint did as well, and the answer ' +
   'is another; the service does not tell them';
+
+export const COLD_PRICE_SENTENCE =
+  'declined: the answer turns on what a cold worker costs, which the service does not tell (where it is nothing, or double ' +
+  'of what is assumed, the answer is another); name it with --price-cold';
 
 /** @param share Of a cost, by which a single time may be off */
 export function chanceSentence(share: number): string {
@@ -94,8 +106,9 @@ function changeInWords(name: keyof AdvisedSet, from: AdvisedSet, to: AdvisedSet)
 function gainInWords({ today, best, gain }: Facts): string {
   const from = perDay(today.costPerHour.mean);
   const to = perDay(best.costPerHour.mean);
-  const between = `95% between ${percent(gain.low)} and ${percent(gain.high)}`;
-  return `${percent(Math.abs(gain.mean))} ${gain.mean < 0 ? 'dearer' : 'cheaper'} (${from} → ${to} a day, ${between})`;
+  const [low, high] = [percent(gain.low), percent(gain.high)];
+  const between = low === high ? '' : `, 95% between ${low} and ${high}`;
+  return `${percent(Math.abs(gain.mean))} ${gain.mean < 0 ? 'dearer' : 'cheaper'} (${from} → ${to} a day${between})`;
 }
 
 function waitsInWords({ today, best, limitSeconds }: Facts): string {

@@ -95,14 +95,22 @@ test('endpoints in words: load, capacity, workers, price, how old that is, and w
   ]);
 });
 
-const DEPLOYMENT = {
+const DEPLOYMENT: DeploymentStatus = {
   deployment_id: 42,
   state: 'beating',
-  expires_at: 1_012.4,
+  ttl_seconds: 30,
+  interval_seconds: 10,
   heartbeats: 7,
+  failures: {},
+  last_success_at: 982.4,
+  next_heartbeat_at: 1_002,
+  expires_at: 1_012.4,
+  min_margin_ratio: 0.6,
   lapses: 1,
   last_error: null,
-} as unknown as DeploymentStatus;
+  last_error_at: null,
+  beats: [],
+};
 
 const STATUS: Status = {
   ...EMPTY_STATUS,

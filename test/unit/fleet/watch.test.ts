@@ -415,20 +415,53 @@ describe('endpoints', () => {
   });
 });
 
-describe('the next process', () => {
-  const open = (directory: string) =>
-    new SqliteHistory({
-      directory,
-      now: () => 0,
-      onSetAside: () => expect.unreachable(),
-      onHole: () => expect.unreachable(),
-    });
+test('a change of parameters that came while nobody looked counts from the first look after it', async () => {
+  using folder = temporaryFolder();
+  const [clock, since] = [new VirtualClock(), () => world.one().parametersSinceMs];
+  let world = new World(clock);
+  const restart = async (endpoint: ListedEndpoint) => {
+    await world.watch.stop();
+    started.pop();
+    world = new World(clock);
+    world.endpoints = () => [endpoint];
+    await world.start({}, openDisk(folder.path));
+  };
+  await world.start({}, openDisk(folder.path));
+  await world.pass(60);
+  // Nobody has seen others.
+  expect([world.one().parameters['target_util'], since()]).toEqual([0.9, undefined]);
 
+  await restart({ ...CHAT, target_util: 0.7 });
+  const changed = clock.now();
+  await world.pass(60);
+  expect(since()).toBeGreaterThanOrEqual(changed);
+  expect(since()).toBeLessThan(changed + 16 * SECOND);
+
+  const known = since();
+  await restart({ ...CHAT, target_util: 0.7 });
+  await world.pass(60);
+  expect(since()).toBe(known);
+  world.endpoints = () => [{ ...CHAT, target_util: 0.8 }];
+  world.watch.lookAgain();
+  await world.pass(0);
+  // Before any look has seen workers with them.
+  expect(since()).toBe(clock.now());
+});
+
+const openDisk = (directory: string) =>
+  new SqliteHistory({
+    directory,
+    now: () => 0,
+    onSetAside: () => expect.unreachable(),
+    onHole: () => expect.unreachable(),
+  });
+
+describe('the next process', () => {
   test('knows the endpoints, goes on with the lives of workers, and looks soon', async () => {
     using folder = temporaryFolder();
     const first = new World();
     first.workers = () => [idle(1, { status: 'loading' }), idle(2)];
-    await first.start({}, open(folder.path));
+    await first.start({}, openDisk(folder.path));
     await first.pass(16);
     first.workers = () => [idle(1, { status: 'loading' }), idle(2), idle(3, { status: 'loading' })];
     await first.pass(15);
@@ -440,7 +473,7 @@ describe('the next process', () => {
     second.endpoints = () => Promise.reject(new Error('away'));
     second.workers = () => [idle(1), idle(2, { status: 'error' }), idle(3)];
     await second.pass(5);
-    await second.start({}, open(folder.path));
+    await second.start({}, openDisk(folder.path));
     expect(second.one().sampledAtMs).toBeLessThan(second.clock.now());
     await second.pass(3);
     expect(second.asked).toHaveLength(1);

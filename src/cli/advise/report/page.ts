@@ -102,7 +102,7 @@ function setsSection({ today, best, series, gain }: AdviceReport): Markup | stri
 
 function rows(): readonly (readonly [name: string, of: (set: SetPrediction) => string])[] {
   const within = ({ low, high }: SetPrediction['costPerHour'], words: (value: number) => string) =>
-    `${words(Math.max(0, low))} to ${words(Math.max(0, high))}`;
+    `${words(Math.max(0, low))} and ${words(Math.max(0, high))}`;
   return [
     ...ADVISED_PARAMETERS.map(
       (name) => [name, (set: SetPrediction) => number(set.parameters[name])] as const,

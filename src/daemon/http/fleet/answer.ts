@@ -49,7 +49,7 @@ const endpoint = z.object({
   rows: z.array(row).describe('Oldest first'),
 });
 
-const fleetHistorySchema = z.object({ from: time, to: time, endpoints: z.array(endpoint) });
+export const fleetHistorySchema = z.object({ from: time, to: time, endpoints: z.array(endpoint) });
 
 export type FleetHistory = z.infer<typeof fleetHistorySchema>;
 type FleetHistoryRow = z.infer<typeof row>;

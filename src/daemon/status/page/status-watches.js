@@ -1,7 +1,7 @@
 // Endpoint groups, and what the scheduled jobs saw: maintenance, instances, the account.
 import { ago, byId, cards, element, facts } from './status-dom.js';
 import { endpointGroupTone, isImminent } from './status-verdict.js';
-import { findingsInWords, plural } from './status-words.js';
+import { findingInWords, findingsInWords, plural, printable } from './status-words.js';
 
 export function drawEndpointGroups(groups) {
   cards(byId('endpoint-groups'), groups, {
@@ -27,7 +27,7 @@ export function drawEndpointGroups(groups) {
               element(
                 'ul',
                 { class: 'plain' },
-                ...found.map(({ parameter, message }) => element('li', {}, `${parameter}: ${message}`)),
+                ...found.map((finding) => element('li', {}, printable(findingInWords(finding)))),
               ),
             ]
           : []),

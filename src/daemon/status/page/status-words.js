@@ -42,6 +42,13 @@ export function findingsInWords(findings) {
     .join(', ');
 }
 
+/** One of them, so that it can be put right without looking elsewhere. */
+export function findingInWords({ parameter, got, allowed, message }) {
+  const has = got === undefined || got === null ? 'not set' : JSON.stringify(got);
+  const wish = allowed.startsWith('advised') ? allowed : `allowed: ${allowed}`;
+  return `${parameter} is ${has}; ${wish}: ${message}`;
+}
+
 /** Colours and control characters of a log line say nothing here; they are kept in the delivered data. */
 export function printable(line) {
   // A progress bar is drawn over itself: what a terminal would show in the end is its last state.

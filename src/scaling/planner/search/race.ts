@@ -18,6 +18,7 @@ export const P99_LATE = 0.01;
 export interface RaceOptions {
   readonly base: ResolvedParameters;
   readonly bounds: SearchBounds;
+  readonly allows: (point: SearchPoint) => boolean;
   /** Of each load. */
   readonly floors: readonly CostFloor[];
   /** Of each load: sets run on what stands for it, and what they cost and who is late are estimates. */
@@ -59,7 +60,7 @@ export class Race {
     return this.#givenUp;
   }
 
-  /** The cheapest within the bounds that keeps the limit. */
+  /** The cheapest that keeps the limit, of those that are within the bounds and allowed. */
   get best(): Candidate | undefined {
     return this.#best;
   }
@@ -91,7 +92,11 @@ export class Race {
 
   /** Whether it may turn out cheaper than the best one. */
   mayWin(point: SearchPoint): boolean {
-    return this.floorOf(point) < this.#bar && isWithin(point, this.#options.bounds);
+    return this.floorOf(point) < this.#bar && this.#mayBeNamed(point);
+  }
+
+  allows(point: SearchPoint): boolean {
+    return this.#options.allows(point);
   }
 
   /** Whether one that has more of everything is late already. Not proven, but nearly always so. */
@@ -180,9 +185,12 @@ export class Race {
   }
 
   #consider(candidate: Candidate): void {
-    const { bounds } = this.#options;
-    if (this.#isLate(candidate) || !isWithin(candidate, bounds)) return;
+    if (this.#isLate(candidate) || !this.#mayBeNamed(candidate)) return;
     if (this.#best === undefined || isBetter(candidate, this.#best)) this.#best = candidate;
+  }
+
+  #mayBeNamed(point: SearchPoint): boolean {
+    return isWithin(point, this.#options.bounds) && this.allows(point);
   }
 
   #fateOf(point: SearchPoint, bar: number): Fate {

@@ -56,10 +56,13 @@ test('ten minutes of history are declined, in words', async () => {
 
 test.each([
   [['--html', '/no/such/folder/page.html'], /--html .*no such file or directory/],
+  [['--html', '/'], /--html \/: it is a folder; name a file in it/],
   [['--weight', 'tokens=1'], /--weight is of the columns of a --trace/],
   [['--journal', '--html', 'page.html'], /--journal' cannot be used with option '--html/],
   [['--since', '401d'], /1h to 400d/],
   [['--since', '59m'], /1h to 400d/],
+  [['--since', '7'], /It is a time such as 12h or 7d, from 1h to 400d/],
+  [['--request-size', '0'], /It is a number above 0, such as 900/],
   [['nope'], /no endpoint nope; there is: chat/],
 ])('what cannot be done is said before anything is computed: advise %j', async (words, said) => {
   const { code, stdout, stderr } = await advise(...words);

@@ -8,14 +8,15 @@ import { minuteRow } from '../../../support/recorded-fleet.ts';
 
 const HOUR = 3600;
 /** What a daemon has, by the begin of what is asked for. */
-let pages: Readonly<Record<string, unknown>> = {};
+let pages: Readonly<Record<string, object>> = {};
+let isGone = false;
 const asked: string[] = [];
 const server = createServer((request, response) => {
   const query = new URL(request.url ?? '', 'http://daemon.test').searchParams;
   asked.push([...query].map(([name, value]) => `${name}=${value}`).join(' '));
-  response.end(
-    JSON.stringify({ endpoints: pages[query.get('from') ?? ''] ?? [{ rows: [], measured: null }] }),
-  );
+  const page = pages[query.get('from') ?? ''] ?? { rows: [], measured: null };
+  const endpoints = isGone ? [] : [{ endpoint_group: 'chat', endpoint_id: 31, ...page }];
+  response.end(JSON.stringify({ from: 0, to: 1, endpoints }));
 });
 let url: string;
 beforeAll(async () => {
@@ -28,9 +29,16 @@ afterAll(() => {
 });
 beforeEach(() => void (asked.length = 0));
 
-const recorded = (to: number) =>
+const recorded = (to: number, parametersSince: number | null = null) =>
   fetchRecorded(
-    { daemon: { url, token: undefined }, endpoint: 'chat', parameters: resolveDefaults({}), from: 0, to },
+    {
+      daemon: { url, token: undefined },
+      endpoint: 'chat',
+      parameters: resolveDefaults({}),
+      parametersSince,
+      from: 0,
+      to,
+    },
     new AbortController().signal,
   );
 
@@ -38,9 +46,9 @@ test('six hours at a time are asked for, and what lies in two of them is taken o
   const row = (minute: number) => fleetRow(minuteRow(minute * 60_000, { load: minute }));
   const measured = { performance: [9, 11], start_seconds: { new: [300], cold: [30, 40] } };
   pages = {
-    0: [{ rows: [row(1), row(359)], measured: { performance: [1], start_seconds: { new: [], cold: [] } } }],
-    21600: [{ rows: [row(359), row(361)], measured }],
-    43200: [{ rows: [], measured: null }],
+    0: { rows: [row(1), row(359)], measured: { performance: [1], start_seconds: { new: [], cold: [] } } },
+    21600: { rows: [row(359), row(361)], measured },
+    43200: { rows: [], measured: null },
   };
   const { stretches, starts, performances, endpoint } = await recorded(13 * HOUR);
   expect(asked).toEqual([
@@ -69,12 +77,24 @@ test('six hours at a time are asked for, and what lies in two of them is taken o
 });
 
 test('what was not known is no zero, and nothing is no recording', async () => {
-  pages = { 0: [{ rows: [fleetRow(minuteRow(0, { load: null }))], measured: null }] };
+  pages = { 0: { rows: [fleetRow(minuteRow(0, { load: null }))], measured: null } };
   const { stretches, starts, performances } = await recorded(HOUR);
   expect([stretches[0]?.load, starts, performances]).toEqual([null, [], []]);
 });
 
 test('an endpoint that is gone meanwhile is said', async () => {
-  pages = { 0: [] };
+  isGone = true;
   await expect(recorded(HOUR)).rejects.toThrow(`${url}: it no longer knows the endpoint chat`);
+  isGone = false;
+});
+
+test('since when the parameters are these goes with it, where others were seen', async () => {
+  pages = {};
+  expect((await recorded(HOUR)).parametersSinceMs).toBeUndefined();
+  expect((await recorded(HOUR, 1_800.5)).parametersSinceMs).toBe(1_800_500);
+});
+
+test('rows of another shape are no daemon of this version', async () => {
+  pages = { 0: { rows: [{ from: 1 }] } };
+  await expect(recorded(HOUR)).rejects.toThrow(/^[^\n]*is it a daemon of this version\?$/);
 });

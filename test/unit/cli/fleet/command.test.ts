@@ -108,17 +108,25 @@ test('a daemon that does not answer is exit code 3', async () => {
   expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1\/api\/status: /);
 });
 
-test.each(['null', '{}', '{"fleet":{"endpoints":{}}}', '[1]'])(
-  'what answers %s is no daemon of this version',
-  async (body) => {
-    const server = createServer((_, response) => response.end(body));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const { code, stderr } = await pilotlight(['fleet', '--once', '--url', `http://127.0.0.1:${port}`]);
-    server.close();
-    expect([code, stderr]).toEqual([3, expect.stringContaining('says nothing of endpoints')]);
-  },
-);
+test.each([
+  'null',
+  '{}',
+  '{"fleet":{"endpoints":{}}}',
+  '[1]',
+  '{"now":1,"fleet":{"endpoints":[{}]}}',
+  '{"now":1,"fleet":{"endpoints":[null]}}',
+  '{"now":1,"fleet":{"samples":true,"endpoints":[{"endpoint_group":"chat","endpoint_id":31}]}}',
+])('what answers %s is no daemon of this version', async (body) => {
+  const server = createServer((_, response) => response.end(body));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  for (const words of [['fleet', '--once'], ['advise'], ['advise', '--journal'], ['status']]) {
+    const { code, stderr } = await pilotlight([...words, '--url', `http://127.0.0.1:${port}`]);
+    expect([words, code]).toEqual([words, 3]);
+    expect(stderr).toMatch(/^[^\n]*(?:says nothing of endpoints|has no status)[^\n]*of this version\?\n$/);
+  }
+  server.close();
+});
 
 test('goes on until Ctrl-C, and says each sample once', async () => {
   const stop = new AbortController();

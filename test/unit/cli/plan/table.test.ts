@@ -107,7 +107,7 @@ test('a load says its peak where there is a series, and its own time where it ha
 });
 
 test('weights that were guessed are assumed, and a value of several words is quoted', () => {
-  const load = { name: 'x', work: 'y', workGuessed: true };
+  const load = { name: 'x', work: '\u001B[2Jy', workGuessed: true };
   const assumptions = [{ flag: '--weight', value: 'in tokens=1', given: false, doc: '' }];
   const lines = planTable(givenReport([givenPlan()], { load, assumptions }), 100);
   expect(lines[1]).toBe('work of a request: y (assumed; --weight COLUMN=UNITS says otherwise)');

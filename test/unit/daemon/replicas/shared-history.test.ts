@@ -71,7 +71,9 @@ test('it is open between its opening and its end, and writes nothing else', asyn
 });
 
 test('what was written is what the next one opens', async () => {
-  const state = { label: 'chat', sinceMs: NOW - 5, lastMs: NOW, open: [stretched(row(NOW), HOUR)] };
+  const inForce = { parameters: { target_util: 0.9 }, sinceMs: NOW - 3 };
+  const open = [stretched(row(NOW), HOUR)];
+  const state = { label: 'chat', sinceMs: NOW - 5, lastMs: NOW, open, inForce };
   const known = [{ id: 31, name: 'chat', label: 'chat' }];
   await put({ state, lives: [life(1), life(2)], starts: [start(NOW)], known });
   await put({ gone: [1] });
@@ -88,7 +90,7 @@ test('what was written is what the next one opens', async () => {
 });
 
 test('of starts the last ones are kept, for as long as the hours', async () => {
-  await put({ state: { label: 'chat', sinceMs: 0, lastMs: 0, open: [] } });
+  await put({ state: { label: 'chat', sinceMs: 0, lastMs: 0, open: [], inForce: undefined } });
   await put({ starts: Array.from({ length: STARTS_KEPT + 1 }, (_, at) => start(at)) });
   const { starts } = await historyOf('own').open();
   expect([starts.length, starts[0]?.atMs]).toEqual([STARTS_KEPT, 1]);

@@ -46,9 +46,21 @@ test.each([
 test.each([
   [
     'load and no worker',
-    loaded({ load_average: 5, capacity_hot: 0 }),
+    loaded({ load_average: 5, capacity_hot: 0 }, { loading: 2 }),
     'bad',
     'Endpoint chat has load and no ready worker',
+  ],
+  [
+    'load, and a ready worker that does nothing',
+    loaded({ load_average: 5, capacity_hot: 0 }, { idle: 1 }),
+    'bad',
+    'Endpoint chat has load, and its ready worker can do nothing (a performance of 0)',
+  ],
+  [
+    'load, and several that do nothing',
+    loaded({ load_average: 5, capacity_hot: 0 }, { idle: 1, update_ready: 2 }),
+    'bad',
+    'Endpoint chat has load, and its 3 ready workers can do nothing (a performance of 0)',
   ],
   [
     'load, no worker, and no room for more',

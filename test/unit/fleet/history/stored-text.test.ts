@@ -74,6 +74,14 @@ test('what steers, and what is open of an endpoint, is read whole or not at all'
   }
   const open = [[60_000, 60_000, 'AQAA']];
   const endpoint = { sinceMs: 1_000, lastMs: 2_000, open };
+  const inForce = { parameters: { target_util: 0.9 }, sinceMs: 1_500 };
+  const inForceOf = (one: unknown) =>
+    endpointFrom('chat', JSON.stringify({ ...endpoint, inForce: one })).inForce;
+  expect(inForceOf(inForce)).toEqual(inForce);
+  for (const one of damaged(inForce)) {
+    const found = inForceOf(one);
+    if (found) expectLike(found, inForce);
+  }
   expect(endpointFrom('chat', JSON.stringify(endpoint))).toMatchObject({ label: 'chat', lastMs: 2_000 });
   for (const one of damaged(endpoint)) {
     const found = orRefused(() => endpointFrom('chat', JSON.stringify(one)));

@@ -7,10 +7,12 @@ import { RecordedLoad } from '../../../../src/scaling/planner/load/load.ts';
 import { openLocalRunner } from '../../../../src/scaling/planner/search/runner.ts';
 import { recordedEndpoint } from '../../../support/recorded-endpoint.ts';
 
-const HOUR = recordedEndpoint(1);
+const RECORDED = recordedEndpoint(1);
+/** It may do without any worker, as its owner wants: no rule is against that then. */
+const HOUR = { ...RECORDED, parameters: { ...RECORDED.parameters, inactivity_timeout: 0 } };
 /** Known, so that nothing turns on them. */
 const DELAYS = { scaleDownSeconds: 60, loadWindowSeconds: 60 };
-const WISHES: Wishes = { nowMs: 5_000_000, requestSize: 500, assumed: DELAYS };
+const WISHES: Wishes = { nowMs: 5_000_000, requestSize: 500, assumed: { ...DELAYS, priceCold: 0 } };
 const NO_COLD = { cold_workers: [0, 0], cold_mult: [1, 1], min_cold_load: [0, 0] } as const;
 const MIN_LOAD_ALONE = { ...NO_COLD, target_util: [0.5, 0.5] } as const;
 
@@ -62,7 +64,7 @@ describe('advised is', () => {
       best: { parameters: { min_load: 50, target_util: 0.5 } },
     });
     expect(report.sentence).toMatch(
-      /^min_load 150 → 50: 63% cheaper \(28\.80 → 10\.55 a day, .* hangs most on the delay until a cold worker is destroyed$/,
+      /^min_load 150 → 50: 63% cheaper \(28\.80 → 10\.55 a day\), .* hangs most on the delay until a cold worker is destroyed$/,
     );
     expect(report.load.meanRate).toBeCloseTo(50.2);
     expect(report.load.peakRate).toBeCloseTo(50.4);
@@ -70,7 +72,7 @@ describe('advised is', () => {
     expect(report.best?.costPerHour.mean).toBeCloseTo(0.44, 2);
     expect(report.gain?.mean).toBeCloseTo(0.634, 2);
     expect(report.tried).toBeGreaterThan(5);
-    expect(report.assumptions).toHaveLength(9);
+    expect(report.assumptions).toHaveLength(10);
     expect(report.hangsOn).toBe('delay until a cold worker is destroyed');
     expect(new Set(report.sensitivity.map(({ assumption }) => assumption)).size).toBe(8);
     expect(report.sensitivity).toHaveLength(15);
@@ -100,7 +102,7 @@ describe('advised is', () => {
     expect(report.verdict).toBe('dearer');
     expect(report.limitSeconds).toBe(5);
     expect(report.sentence).toMatch(
-      /^what you have keeps no p99 wait of 5 s as modelled \(18 s; .*\); what does, min_load 100 → 114, costs 14% more /,
+      /^what you have keeps no p99 wait of 5 s as modelled \(18 s; .*\); what does, min_load 100 → 131, costs 14% more /,
     );
     expect(report.gain?.mean).toBeCloseTo(-0.14, 2);
     expect(report.best?.p99Seconds.mean).toBeLessThan(5);
@@ -115,6 +117,59 @@ describe('advised is', () => {
     const report = await advised(over, { limitSeconds: 5 }, { trace: BURSTS, bounds });
     expect(report).toMatchObject({ verdict: 'keep', nothingKeeps: true });
     expect(report.sentence).toContain('within max_workers keeps 5 s');
+  });
+});
+
+test('what is advised breaks no rule that the set in force keeps', async () => {
+  // At more than 0.98 one worker is enough for it.
+  const bounds = { ...NO_COLD, min_load: [98, 98] } as const;
+  const utilOf = async (target_util: number, hot: number) => {
+    const over = { parameters: withSet({ min_load: 98, target_util }), stretches: hotAll(hot) };
+    const { best, verdict } = await advised(over, { limitSeconds: 60 }, { bounds });
+    return [verdict, best?.parameters.target_util, best?.meanHotWorkers];
+  };
+  expect(await utilOf(0.4, 3)).toEqual(['change', 0.55, expect.closeTo(2)]);
+  expect(await utilOf(0.96, 2)).toEqual(['change', 1, expect.closeTo(1, 1)]);
+});
+
+describe('a cold worker whose price nobody tells', () => {
+  const KEPT_COLD = { cold_workers: 6, cold_mult: 1, min_load: 50 };
+  const withCold = HOUR.stretches.map((stretch) => ({
+    ...stretch,
+    cold: 5,
+    hot: 1,
+    ready: 1,
+    readyCapacity: 100,
+    costPerHour: 0.4,
+  }));
+  const UNTOLD = { ...WISHES, assumed: DELAYS };
+
+  test('costs a twentieth of a hot one, which is varied, and is in no backtest', async () => {
+    const report = await advised({}, UNTOLD);
+    expect(report).toMatchObject({
+      verdict: 'change',
+      backtest: { errors: { cost: expect.closeTo(0) as number } },
+    });
+    const varied = report.sensitivity.filter(({ assumption }) => assumption.includes('cold worker'));
+    expect(varied.map(({ factor }) => factor)).toContain(2);
+    expect(varied.find(({ assumption }) => assumption === 'price of an hour of a cold worker')).toBeDefined();
+  });
+
+  test('is no ground for fewer of them, or more: the answer turns on it, unless it is named', async () => {
+    const over = { stretches: withCold, parameters: withSet(KEPT_COLD) };
+    const bounds = {
+      target_util: [0.5, 0.5],
+      cold_workers: [0, 6],
+      cold_mult: [1, 1],
+      min_cold_load: [0, 0],
+      min_load: [50, 50],
+    } as const;
+    const untold = await advised(over, UNTOLD, { bounds });
+    expect(untold.sentence).toMatch(
+      /^declined: the answer turns on what a cold worker costs, .* --price-cold$/,
+    );
+    const told = await advised(over, { ...UNTOLD, assumed: { ...DELAYS, priceCold: 0 } }, { bounds });
+    expect(told.verdict).toBe('keep');
   });
 });
 
@@ -138,7 +193,7 @@ describe('no advice is given', () => {
     [
       'on parameters of just now',
       { parametersSinceMs: 1_815_000 },
-      /^declined: less than half an hour is known since the parameters were set$/,
+      /^declined: the parameters were changed at 1970-01-01T00:30Z; advice needs half an hour since then: ask again later$/,
     ],
     [
       'where the model does not do what there was',
@@ -158,8 +213,8 @@ describe('no advice is given', () => {
 
   test('on parameters that no look has seen, with what it would have gone by', async () => {
     const report = await advised({ parametersSinceMs: 4_000_000 });
-    expect(report.sentence).toMatch(/^declined: less than half an hour/);
-    expect(report.assumptions).toHaveLength(9);
+    expect(report.sentence).toMatch(/^declined: the parameters were changed at 1970-01-01T01:06Z/);
+    expect(report.assumptions).toHaveLength(10);
   });
 
   test('of what was there half an hour ago there is', async () => {
@@ -169,14 +224,14 @@ describe('no advice is given', () => {
   });
 
   test('where other delays fit as well, and make the answer another', async () => {
-    const report = await advised({}, { assumed: {} });
+    const report = await advised({}, { assumed: { priceCold: 0 } });
     expect(report.sentence).toMatch(/^declined: with other delays of the service/);
     expect(report).toMatchObject({ backtest: { held: true }, load: { requests: 361 } });
   });
 
   test('where chance alone decides what a change costs: which of workers that differ will come', async () => {
     const report = await advised({ performances: [70, 90, 110, 130] });
-    expect(report.sentence).toMatch(/^declined: by chance alone .* may be off by [3-9]\d%/);
+    expect(report.sentence).toMatch(/^declined: by chance alone .* may be off by 1\d\d%/);
     expect(report).toMatchObject({ backtest: { held: true }, best: undefined });
   });
 

@@ -22,7 +22,8 @@ test('each figure is told with where it is from', () => {
   expect(told()).toEqual({
     'size of a request': '100 units (given)',
     'performance of a worker': '100 units/s (measured)',
-    'price of an hour': 'hot 0.4, starting 0.4, cold 0 (measured)',
+    'price of an hour': 'hot 0.4, starting 0.4 (measured)',
+    'price of an hour of a cold worker': '0.02, not told by the service (assumed)',
     'start from nothing': '300 s (assumed)',
     'start from cold': '30 s, the mean of 1 (measured)',
     'time between two decisions': '5 s (assumed)',
@@ -49,7 +50,7 @@ test('what somebody has said is given, and used', () => {
   expect(told({}, { ...SIZED, assumed })).toMatchObject({
     'time between two decisions': '7 s (given)',
     'performance of a worker': '80 to 120 units/s (given)',
-    'price of an hour': 'hot 3, starting 0.4, cold 0 (given)',
+    'price of an hour': 'hot 3, starting 0.4 (given)',
     'window of the load estimate': '60 s (assumed)',
   });
   expect(known({}, { ...SIZED, assumed }).settings).toMatchObject(assumed);
@@ -128,5 +129,39 @@ describe('nothing is known', () => {
 
   test('but where they change by little', () => {
     expect(lacking(lately({ costPerHour: 0.85 * 1.1, readyCapacity: 200 * 1.15 }))).toBeTypeOf('object');
+  });
+});
+
+describe('the price of a cold worker', () => {
+  const cold = (price: number) =>
+    stretches(480, (index) => {
+      const workers = { hot: 3, cold: index % 4 };
+      return { ...workers, costPerHour: 0.4 * workers.hot + price * workers.cold };
+    });
+  const of = (price: number, wishes?: Wishes) => {
+    const found = known({ stretches: cold(price) }, wishes);
+    const row = found.assumptions.find(({ name }) => name === 'price of an hour of a cold worker');
+    return { ...found, words: `${row?.value} (${row?.from})` };
+  };
+
+  test('that looks have is measured', () => {
+    const { words, recordedPriceCold, isColdAssumed, settings } = of(0.012);
+    expect([words, isColdAssumed]).toEqual(['0.012 (measured)', false]);
+    expect(recordedPriceCold).toBe(settings.priceCold);
+  });
+
+  test('that nobody told is no price of nothing: it is assumed, and not in what was recorded', () => {
+    const { words, recordedPriceCold, isColdAssumed, settings } = of(0);
+    expect([words, isColdAssumed]).toEqual(['0.02, not told by the service (assumed)', true]);
+    expect(recordedPriceCold).toBeCloseTo(0, 5);
+    expect(settings.priceCold).toBeCloseTo(0.02, 5);
+  });
+
+  test('that somebody names is given, also where it is nothing', () => {
+    for (const price of [0.07, 0]) {
+      const { words, settings, recordedPriceCold } = of(0, { ...SIZED, assumed: { priceCold: price } });
+      expect(words).toBe(`${price} (given)`);
+      expect([settings.priceCold, recordedPriceCold]).toEqual([price, price]);
+    }
   });
 });

@@ -122,6 +122,10 @@ describe('a backtest that has not held', () => {
     );
   });
 
+  test('names no half that is as far off as the whole, in whole percents', () => {
+    expect(backtestSentence(tested({ ...missed, halfErrorRatio: 0.404 }))).not.toContain('half');
+  });
+
   test('names the half of the time that is worse than all of it', () => {
     expect(backtestSentence(tested({ ...missed, halfErrorRatio: 0.6 }))).toMatch(
       /\(off by 40%, by 60% in one half of the time: .*too much\)$/,

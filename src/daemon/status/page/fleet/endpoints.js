@@ -1,6 +1,6 @@
 // Endpoints: what is asked of each, what its workers can do, what they cost; and two plots of the last hours.
 import { ago, byId, cards, element, facts } from '../status-dom.js';
-import { findingsInWords, plural, printable, short } from '../status-words.js';
+import { findingInWords, findingsInWords, plural, printable, short } from '../status-words.js';
 import { adviceLines } from './advice.js';
 import { followHistory } from './history.js';
 import { driftInWords, endpointTone } from './verdict.js';
@@ -59,7 +59,7 @@ function about(endpoint, tone) {
     ...story(endpoint.autotune),
     ...list(
       `Its parameters: ${findingsInWords(findings)}`,
-      spoken.map(({ parameter, message }) => `${parameter}: ${message}`),
+      spoken.map((finding) => printable(findingInWords(finding))),
     ),
   );
 }

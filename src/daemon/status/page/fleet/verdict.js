@@ -32,8 +32,7 @@ export function endpointTroubles(endpoint, { sample_interval_seconds: interval }
   if (endpoint.last_error !== null) found.push(['warn', ` cannot be seen: ${endpoint.last_error}`]);
   else if (age !== null && age > STALE_AFTER_INTERVALS * interval)
     found.push(['warn', ` was last seen ${seconds(age)} ago`]);
-  if (load > 0 && ready === 0)
-    found.push(['bad', ` has load and no ready worker${atMaximum(endpoint, parameters)}`]);
+  if (load > 0 && ready === 0) found.push(['bad', unserved(endpoint) + atMaximum(endpoint, parameters)]);
   else if (load !== null && ready !== null && load > ready) {
     const words = ` is asked for more than its ready workers can do: ${short(load)} of ${short(ready)}`;
     found.push(['warn', words + atMaximum(endpoint, parameters)]);
@@ -60,6 +59,17 @@ export function endpointTroubles(endpoint, { sample_interval_seconds: interval }
     found.push([isError ? 'bad' : 'warn', `, as the service has it: ${violations}`]);
   }
   return found;
+}
+
+// Those that take requests, by the statuses that the service names.
+const READY = ['idle', 'update_ready'];
+
+/** A worker that is ready may be of a performance of nothing. */
+function unserved({ workers }) {
+  const ready = READY.reduce((sum, status) => sum + (workers?.[status] ?? 0), 0);
+  if (ready === 0) return ' has load and no ready worker';
+  const words = ready === 1 ? 'its ready worker' : `its ${ready} ready workers`;
+  return ` has load, and ${words} can do nothing (a performance of 0)`;
 }
 
 function atMaximum({ workers }, { max_workers: most }) {

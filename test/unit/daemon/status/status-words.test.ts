@@ -1,0 +1,30 @@
+/** What the page says of a finding: enough to put it right. */
+import { expect, test } from 'vitest';
+import { checkEndpointGroup } from '../../../../src/scaling/rules/check.ts';
+import type { Finding } from '../../../../src/scaling/rules/findings.ts';
+
+// The page's scripts are served as they are, and have no types.
+const script = new URL('../../../../src/daemon/status/page/status-words.js', import.meta.url).href;
+const { findingInWords } = (await import(script)) as { findingInWords: (finding: Finding) => string };
+
+test.each([
+  [{ target_util: 1.7 }, /^target_util is 1\.7; allowed: [^:]+: \S/],
+  [{ target_util: 'much' }, /^target_util is "much"; allowed: /],
+  [{ target_util: 1, cold_workers: 1 }, /^target_util is 1; advised: at most 0\.95: leaves almost no spare/],
+])('a finding has its value and what is allowed: %j', (parameters, words) => {
+  const finding = checkEndpointGroup(parameters).findings.find(({ severity }) => severity !== 'note');
+  if (!finding) throw new Error('nothing was found');
+  expect(findingInWords(finding)).toMatch(words);
+});
+
+test('one without a value says so', () => {
+  const finding = {
+    rule: 'a',
+    severity: 'error',
+    parameter: 'b',
+    got: undefined,
+    allowed: 'c',
+    message: 'd',
+  } as const;
+  expect(findingInWords(finding)).toBe('b is not set; allowed: c: d');
+});
