@@ -1,5 +1,6 @@
 /** `pilotlight advise --journal`: the story of each change by advice, as a running daemon tells it, for a terminal. Pure. */
-import type { EndpointStatus } from '../../daemon/status/schema.ts';
+import type { EndpointStatus, Status } from '../../daemon/status/schema.ts';
+import { noEndpoints } from '../fleet/words.ts';
 
 /** One paragraph a change, the last first. Undefined: none of them is steered. */
 export function journalText(endpoints: readonly EndpointStatus[]): string | undefined {
@@ -18,6 +19,22 @@ export function journalText(endpoints: readonly EndpointStatus[]): string | unde
     return [[head, ...stories].join('\n')];
   });
   return told.length === 0 ? undefined : told.join('\n\n');
+}
+
+/** Why none of them is. */
+export function notSteered(status: Pick<Status, 'fleet' | 'replica' | 'config_problems'>): string {
+  const { fleet, config_problems: problems } = status;
+  const nothing = 'nothing is changed by advice';
+  const broken = problems.find(({ variable }) => variable.startsWith('PILOTLIGHT_AUTOTUNE'));
+  if (broken) return `${nothing}: ${broken.problem}`;
+  // One of an earlier version does not say.
+  const autotune: Status['fleet']['autotune'] | undefined = fleet.autotune;
+  if (!autotune) return nothing;
+  if (!autotune.apply) return `${nothing}: PILOTLIGHT_AUTOTUNE is off`;
+  if (autotune.bounds.length === 0) return `${nothing}: PILOTLIGHT_AUTOTUNE_BOUNDS names no endpoint`;
+  if (fleet.endpoints.length === 0) return `${nothing}: ${noEndpoints(status)}`;
+  const watched = fleet.endpoints.map(({ endpoint_group: name }) => name).join(', ');
+  return `${nothing}: PILOTLIGHT_AUTOTUNE_BOUNDS names ${autotune.bounds.join(', ')}; endpoints watched: ${watched}`;
 }
 
 function now(holds: string | null, changes: number): string {

@@ -157,8 +157,10 @@ function withSteering(view: FleetView, steering: Steering | undefined): FleetVie
   return { ...view, endpoints };
 }
 
-function fleetSettings({ endpoints, fleetInterval, endpointGroups }: WatchedSettings): FleetSettings {
-  return { wanted: endpoints, intervalMs: fleetInterval, groups: endpointGroups };
+function fleetSettings(settings: WatchedSettings): FleetSettings {
+  const { endpoints, fleetInterval, endpointGroups, autotune, autotuneBounds } = settings;
+  const bounded = autotune === 'apply' ? Object.keys(autotuneBounds) : [];
+  return { wanted: endpoints, intervalMs: fleetInterval, groups: endpointGroups, bounded };
 }
 
 /** One attempt for each look: what is missed stays missed. */

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { journalText } from '../../../../src/cli/autotune/journal.ts';
+import { journalText, notSteered } from '../../../../src/cli/autotune/journal.ts';
+import type { FleetStatus, Status } from '../../../../src/daemon/status/schema.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import { decide } from '../../../../src/scaling/autotune/decide.ts';
 import { NEVER_STEERED } from '../../../../src/scaling/autotune/state.ts';
+import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { endpointView, fleetView } from '../../../support/recorded-fleet.ts';
 import { NOON, PARAMETERS, seenOf } from '../../../support/steering.ts';
 
@@ -33,4 +35,21 @@ test('each change is told: when, what, why, what was expected, what came', () =>
 
 test('where nothing is steered there is no journal', () => {
   expect(journalText(endpoints(false))).toBeUndefined();
+});
+
+const problem = { variable: 'PILOTLIGHT_AUTOTUNE_BOUNDS.chat', problem: 'error: it is wrong' };
+const ofOthers = { apply: true, bounds: ['Chat'] };
+test.each<[why: string, fleet: Partial<FleetStatus>, more?: Partial<Status>]>([
+  ['PILOTLIGHT_AUTOTUNE is off', { autotune: { apply: false, bounds: ['chat'] } }],
+  ['PILOTLIGHT_AUTOTUNE_BOUNDS names no endpoint', { autotune: { apply: true, bounds: [] } }],
+  ['PILOTLIGHT_AUTOTUNE_BOUNDS names Chat; endpoints watched: chat', { autotune: ofOthers }],
+  ['no endpoint of PILOTLIGHT_ENDPOINTS is found', { autotune: ofOthers, endpoints: [] }],
+  ['error: it is wrong', {}, { config_problems: [problem] }],
+])('why nothing is steered: %s', (why, fleet, more) => {
+  const status = {
+    ...EMPTY_STATUS,
+    ...more,
+    fleet: { ...EMPTY_STATUS.fleet, endpoints: endpoints(false), ...fleet },
+  };
+  expect(notSteered(status)).toBe(`nothing is changed by advice: ${why}`);
 });

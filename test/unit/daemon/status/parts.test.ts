@@ -279,13 +279,20 @@ describe('the fleet', () => {
     const steering = { holds: undefined, pausedUntilMs: undefined, wanted: {}, journal: [] };
     const status = fleetStatus(
       fleetView([endpointView({ ...UNSEEN, steering })], { historyTrouble: 'disk full', samples: false }),
-      { ...settings, endpoints: [], budgetPerHour: undefined },
+      {
+        ...settings,
+        endpoints: [],
+        budgetPerHour: undefined,
+        autotune: 'apply',
+        autotuneBounds: { chat: {} },
+      },
     );
     expect(status).toMatchObject({
       configured: false,
       samples: false,
       budget_per_hour: null,
       history_trouble: 'disk full',
+      autotune: { apply: true, bounds: ['chat'] },
     });
     expect(status.endpoints[0]).toMatchObject({
       state: null,
