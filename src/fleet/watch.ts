@@ -140,6 +140,7 @@ export class FleetWatch implements Fleet, SteeredWatch {
       ),
       history: this.#history.kind,
       historyTrouble: this.#history.trouble,
+      historyAside: this.#history.aside,
       samples: true,
     };
   }

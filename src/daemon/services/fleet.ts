@@ -199,7 +199,7 @@ async function openStore({ settings, logger, replicas }: FleetOptions): Promise<
     onSetAside: (path, error) =>
       logger.error(
         { err: error, setAside: path },
-        'the history of endpoints could not be read: it is set aside, and begins anew',
+        'the history of endpoints could not be read: it is set aside, and begins anew. Where PILOTLIGHT_AUTOTUNE changes parameters, the journal of that was in it, and a duty to put old values back may have been: compare the parameters of the endpoints with what they should be, and set by hand what differs',
       ),
     onHole: (endpoint, rows) =>
       logger.warn({ endpoint, rows }, 'some rows of the history cannot be read: they are left out'),

@@ -23,6 +23,9 @@ export function fleetStatus(
     budget_per_hour: budgetPerHour ?? null,
     history: view.history,
     history_trouble: view.historyTrouble ?? null,
+    history_aside: view.historyAside
+      ? { file: view.historyAside.path, at: view.historyAside.atMs / 1000 }
+      : null,
     autotune: { apply: autotune === 'apply', bounds: Object.keys(autotuneBounds) },
     endpoints: view.endpoints.map((endpoint) => endpointStatus(endpoint, latest(endpoint.endpoint))),
   };

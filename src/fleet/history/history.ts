@@ -69,6 +69,11 @@ export class History {
     return this.#options.store.kind;
   }
 
+  /** Where what was kept before it begins is, and could not be read. */
+  get aside(): HistoryStore['aside'] {
+    return this.#options.store.aside;
+  }
+
   /** Why nothing is stored just now. */
   get trouble(): string | undefined {
     return this.#trouble;

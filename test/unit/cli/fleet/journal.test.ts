@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { journalText, notSteered } from '../../../../src/cli/autotune/journal.ts';
+import { journalText, lostJournal, notSteered } from '../../../../src/cli/autotune/journal.ts';
 import type { FleetStatus, Status } from '../../../../src/daemon/status/schema.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import { decide } from '../../../../src/scaling/autotune/decide.ts';
@@ -52,4 +52,17 @@ test.each<[why: string, fleet: Partial<FleetStatus>, more?: Partial<Status>]>([
     fleet: { ...EMPTY_STATUS.fleet, endpoints: endpoints(false), ...fleet },
   };
   expect(notSteered(status)).toBe(`nothing is changed by advice: ${why}`);
+});
+
+test('where the journal begins with a file that was set aside, that is told, with what to do', () => {
+  const lost = (history_aside: FleetStatus['history_aside']) =>
+    lostJournal({ ...EMPTY_STATUS.fleet, history_aside });
+  expect(lost(null)).toBeUndefined();
+  expect(lost({ file: '/state/old', at: NOON / 1000 })).toMatch(
+    /^the journal begins at 20.* UTC: .*set aside \(\/state\/old\); .*a duty to put old values back: compare the parameters/,
+  );
+  const steering = { holds: 'it waits', pausedUntilMs: undefined, wanted: {}, journal: [] };
+  const { endpoints: steered } = fleetStatus(fleetView([endpointView({ steering })]), SETTINGS);
+  expect(journalText(steered)).toBe('chat: nothing was changed yet; it waits');
+  expect(journalText(steered, 'since')).toBe('chat: nothing was changed since; it waits');
 });
