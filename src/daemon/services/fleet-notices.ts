@@ -87,7 +87,10 @@ function saySteering(logger: Logger, notice: SteeringNotice): void {
       logger.info({ endpoint, ...saidOf(notice.change) }, 'parameters of an endpoint are being changed');
       return;
     case 'old values go back':
-      logger.warn({ endpoint, ...saidOf(notice.change) }, 'a change did harm: the old values go back');
+      logger.warn(
+        { endpoint, ...saidOf(notice.change) },
+        'a change did harm: the old values are being put back',
+      );
       return;
     case 'steering ended':
       logger[notice.outcome === 'kept' ? 'info' : 'warn'](

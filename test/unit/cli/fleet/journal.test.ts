@@ -26,7 +26,7 @@ test('each change is told: when, what, why, what was expected, what came', () =>
     [
       'chat: now: a change is being sent',
       `${new Date(NOON).toISOString().slice(0, 16).replace('T', ' ')} UTC  target_util 0.9 → 0.8, cold_workers 5 → 4`,
-      '  why       cheaper (cold_workers 4 is as far as one step goes)',
+      '  why       cheaper. One step goes no further than cold_workers 4',
       '  expected  cost an hour 10.00 → 8.00 (95% between 8.00 and 8.00); p99 wait 3 s as modelled, limit 5 s; the backtest was off by 4%',
       '  came      it is being sent',
     ].join('\n'),

@@ -129,7 +129,7 @@ test.each<[FleetNotice, object]>([
   ],
   [
     { kind: 'old values go back', endpoint: 'chat', change },
-    { level: 'warn', ...story, msg: 'a change did harm: the old values go back' },
+    { level: 'warn', ...story, msg: 'a change did harm: the old values are being put back' },
   ],
   [
     { kind: 'steering ended', endpoint: 'chat', change, outcome: 'kept' },

@@ -17,17 +17,32 @@ describe('the story of a change', () => {
     expect(storyOf(changeOf())).toEqual({
       atMs: NOON,
       what: 'target_util 0.9 → 0.8, cold_workers 5 → 4',
-      why: 'cheaper (cold_workers 4 is as far as one step goes)',
+      why: 'cheaper. One step goes no further than cold_workers 4',
       expected:
         'cost an hour 10.00 → 8.00 (95% between 8.00 and 8.00); p99 wait 3 s as modelled, limit 5 s; the backtest was off by 4%',
       came: 'it is in force, and its first hour is watched',
     });
   });
 
-  test('says that a bound decided, and not the computation', () => {
-    expect(storyOf({ ...changeOf(), limits: { target_util: 'bound' } }).why).toBe(
-      'cheaper (target_util 0.8 is its bound, not what was computed)',
+  test('says what a bound or a step was the end of, each in a sentence of its own', () => {
+    const why = (limits: Change['limits']) => storyOf({ ...changeOf(), limits }).why;
+    expect(why({})).toBe('cheaper');
+    expect(why({ target_util: 'bound' })).toBe('cheaper. Bounds end at target_util 0.8');
+    expect(why({ target_util: 'bound', cold_workers: 'step' })).toBe(
+      'cheaper. One step goes no further than cold_workers 4. Bounds end at target_util 0.8',
     );
+    expect(why({ target_util: 'step', cold_workers: 'step' })).toBe(
+      'cheaper. One step goes no further than target_util 0.8 and cold_workers 4',
+    );
+  });
+
+  test('says once what was changed', () => {
+    const change = { ...changeOf(), limits: {} };
+    expect(storyOf({ ...change, why: 'target_util 0.9 → 0.8, cold_workers 5 → 4: 20% cheaper' }).why).toBe(
+      '20% cheaper',
+    );
+    const ofAnother = 'target_util 0.9 → 0.8: 20% cheaper';
+    expect(storyOf({ ...change, why: ofAnother }).why).toBe(ofAnother);
   });
 
   test('says what came of it', () => {
@@ -42,7 +57,7 @@ describe('the story of a change', () => {
   const because = 'why not';
   test.each<[Partial<Change>, string]>([
     [{ phase: 'sending' }, 'it is being sent'],
-    [{ phase: 'returning' }, 'the old values go back: why not'],
+    [{ phase: 'returning' }, 'the old values are being put back: why not'],
     [{ phase: 'over', outcome: 'rolled_back' }, 'the old values are back: why not'],
     [{ phase: 'over', outcome: 'refused' }, 'the service did not take it: why not'],
     [{ phase: 'over', outcome: 'lost' }, 'it never came into force: why not'],
