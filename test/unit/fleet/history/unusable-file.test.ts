@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { History } from '../../../../src/fleet/history/history.ts';
 import { SqliteHistory } from '../../../../src/fleet/history/sqlite-history.ts';
+import { NEVER_STEERED } from '../../../../src/scaling/autotune/state.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
@@ -94,4 +95,35 @@ test('the last one that was set aside is known to later processes, for as long a
   expect(await aside()).toBeUndefined();
   writeFileSync(`${file}.${others[2]}`, '');
   expect(await aside()).toBeUndefined();
+});
+
+test('a duty to put old values back outlives a file that is lost while somebody knows of it', async () => {
+  using folder = temporaryFolder();
+  const never = new AbortController().signal;
+  const duty = (label: string) => ({ label, state: { ...NEVER_STEERED, baseline: { cold_workers: 5 } } });
+  const pass = async (here: ReturnType<typeof keep>) => {
+    for (let second = 0; second < 20; second += 1) {
+      await here.clock.advance(1_000);
+      await settled();
+    }
+  };
+  {
+    await using first = keep(folder.path);
+    await first.history.open();
+    await first.history.recordSteering(duty('of an earlier process'), 1_000, never);
+  }
+  {
+    await using second = keep(folder.path);
+    await second.history.open();
+    await second.history.recordSteering(duty('of this one'), 1_000, never);
+    rmSync(`${folder.path}/fleet.sqlite`);
+    second.history.recordKnown([]);
+    await pass(second);
+    expect(second.history.trouble).toBeUndefined();
+  }
+  await using third = keep(folder.path);
+  expect((await third.history.open())?.steering).toEqual([
+    duty('of an earlier process'),
+    duty('of this one'),
+  ]);
 });
