@@ -22,6 +22,7 @@ import {
   type Settings,
 } from './options/options.ts';
 import { configError, isError, type ConfigProblem } from './problem.ts';
+import { steeringProblems } from './steering.ts';
 import { loadValues, readRaw, readText, type Environment, type ReadFile } from './values.ts';
 
 export interface LoadedConfig {
@@ -194,27 +195,6 @@ function otlpCredentialProblems({
   const [[name] = []] = credentialHeaders(otlpHeaders);
   if (name === undefined || !logSinks.includes('otlp')) return [];
   return plainHttpProblems(DAEMON_OPTIONS.otlpEndpoint.variable, otlpEndpoint, `the header ${name}`);
-}
-
-/** Asked to change parameters, and not told which, or of what: nobody should believe that it does. */
-function steeringProblems(
-  { autotune, autotuneBounds = {}, endpoints = [] }: Partial<DaemonSettings>,
-  broken: ReadonlySet<DaemonOptionKey>,
-): ConfigProblem[] {
-  if (autotune !== 'apply') return [];
-  const warning = (key: 'autotuneBounds' | 'endpoints', message: string): ConfigProblem[] => {
-    const { variable, type } = DAEMON_OPTIONS[key];
-    const allowed = type.name;
-    return [{ severity: 'warning', variable: PREFIX + variable, got: undefined, allowed, message }];
-  };
-  if (endpoints.length === 0 && !broken.has('endpoints'))
-    return warning('endpoints', `${PREFIX}AUTOTUNE is apply, but no endpoint is watched: nothing is changed`);
-  const isBounded = Object.values(autotuneBounds).some((bounds) => Object.keys(bounds).length > 0);
-  if (isBounded || broken.has('autotuneBounds')) return [];
-  return warning(
-    'autotuneBounds',
-    `${PREFIX}AUTOTUNE is apply, but nothing is named that may be changed: nothing is`,
-  );
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);

@@ -12,6 +12,12 @@ export type FleetNotice =
   | { readonly kind: 'endpoints listed again'; readonly failures: number }
   /** Wanted by names that no endpoint has. */
   | { readonly kind: 'endpoints unknown'; readonly names: readonly string[] }
+  /** AUTOTUNE_BOUNDS names them, and they are none of those that are watched. */
+  | {
+      readonly kind: 'bounds unwatched';
+      readonly names: readonly string[];
+      readonly watched: readonly string[];
+    }
   | {
       readonly kind: 'look failed';
       readonly endpoint: string;

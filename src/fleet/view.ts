@@ -2,6 +2,7 @@
 import type { Finding } from '../scaling/rules/findings.ts';
 import type { HistoryQuery, HistoryRow } from './history/row.ts';
 import type { Outcome } from '../scaling/autotune/state.ts';
+import type { FileAside } from '../storage/database-file.ts';
 import type { FleetSample } from './sample.ts';
 import type { SteeringView } from './steering/port.ts';
 
@@ -56,6 +57,8 @@ export interface FleetView {
   readonly history: 'disk' | 'redis' | 'memory';
   /** Why the history takes nothing just now; undefined where it does. */
   readonly historyTrouble: string | undefined;
+  /** The file of the history before this one, which could not be read; undefined where there is none such. */
+  readonly historyAside?: FileAside | undefined;
   /** Whether this replica does the looking. */
   readonly samples: boolean;
 }

@@ -29,6 +29,8 @@ export interface FleetSettings {
   readonly intervalMs: number;
   /** As PILOTLIGHT_ENDPOINT_GROUPS has them. */
   readonly groups: readonly CheckedGroup[];
+  /** Labels that PILOTLIGHT_AUTOTUNE_BOUNDS names, where that is to be carried out. */
+  readonly bounded?: readonly string[];
 }
 
 export interface FleetWatchOptions extends FleetSettings {
@@ -66,6 +68,9 @@ export class FleetWatch implements Fleet, SteeredWatch {
   #list: EndpointList | undefined;
   #begun = 0;
   #unknown: readonly string[] = [];
+  #unwatched: readonly string[] = [];
+  /** Which endpoints there are is known from the service itself. */
+  #isListed = false;
   #leaving: Promise<unknown> = Promise.resolve();
 
   constructor(options: FleetWatchOptions) {
@@ -96,7 +101,9 @@ export class FleetWatch implements Fleet, SteeredWatch {
       onFailure: (error, failures) => notice({ kind: 'endpoints not listed', error, failures }),
       onSuccess: (failures) => {
         if (failures > 0) notice({ kind: 'endpoints listed again', failures });
+        this.#isListed = true;
         this.#sayUnknown();
+        this.#sayUnwatched();
       },
       clock,
       random,
@@ -109,6 +116,7 @@ export class FleetWatch implements Fleet, SteeredWatch {
     this.#settings = settings;
     this.#follow(this.#known);
     this.#sayUnknown();
+    this.#sayUnwatched();
     if (settings.intervalMs !== intervalMs) for (const { watch } of this.#watched.values()) watch.wake();
   }
 
@@ -134,6 +142,7 @@ export class FleetWatch implements Fleet, SteeredWatch {
       ),
       history: this.#history.kind,
       historyTrouble: this.#history.trouble,
+      historyAside: this.#history.aside,
       samples: true,
     };
   }
@@ -277,6 +286,18 @@ export class FleetWatch implements Fleet, SteeredWatch {
     const news = names.filter((name) => !this.#unknown.includes(name));
     this.#unknown = names;
     if (news.length > 0) this.#options.notice({ kind: 'endpoints unknown', names: news });
+  }
+
+  /** Each label once, until it is watched. What is missing altogether is said as such. */
+  #sayUnwatched(): void {
+    if (!this.#isListed) return;
+    const { wanted, bounded = [] } = this.#settings;
+    const watched = watchedEndpoints(wanted, this.#known).map(({ label }) => label);
+    const said = new Set([...watched, ...this.#unknown]);
+    const names = bounded.filter((label) => !said.has(label));
+    const news = names.filter((label) => !this.#unwatched.includes(label));
+    this.#unwatched = names;
+    if (news.length > 0) this.#options.notice({ kind: 'bounds unwatched', names: news, watched });
   }
 }
 

@@ -26,6 +26,8 @@ export const EMPTY_STATUS: Status = {
     budget_per_hour: null,
     history: 'memory',
     history_trouble: null,
+    history_aside: null,
+    autotune: { apply: false, bounds: [] },
     endpoints: [],
   },
   instances: {},

@@ -1,15 +1,19 @@
 /** `pilotlight advise --journal`: the story of each change by advice, as a running daemon tells it, for a terminal. Pure. */
-import type { EndpointStatus } from '../../daemon/status/schema.ts';
+import type { EndpointStatus, FleetStatus, Status } from '../../daemon/status/schema.ts';
+import { noEndpoints } from '../fleet/words.ts';
 
 /** One paragraph a change, the last first. Undefined: none of them is steered. */
-export function journalText(endpoints: readonly EndpointStatus[]): string | undefined {
+export function journalText(
+  endpoints: readonly EndpointStatus[],
+  unchanged: 'yet' | 'since' = 'yet',
+): string | undefined {
   const told = endpoints.flatMap(({ endpoint_group: name, autotune }) => {
     if (autotune === undefined) return [];
     const { holds, changes } = autotune;
-    const head = `${name}: ${changes.length === 0 ? 'nothing was changed yet' : ''}${now(holds, changes.length)}`;
+    const head = `${name}: ${changes.length === 0 ? `nothing was changed ${unchanged}` : ''}${now(holds, changes.length)}`;
     const stories = changes.map(({ at, what, why, expected, came }) =>
       [
-        `${new Date(at * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC  ${what}`,
+        `${minuteOf(at)}  ${what}`,
         `  why       ${why}`,
         `  expected  ${expected}`,
         `  came      ${came}`,
@@ -18,6 +22,34 @@ export function journalText(endpoints: readonly EndpointStatus[]): string | unde
     return [[head, ...stories].join('\n')];
   });
   return told.length === 0 ? undefined : told.join('\n\n');
+}
+
+/** What the journal cannot tell, since it was in a file that could not be read; undefined where there is none such. */
+export function lostJournal({ history_aside: aside }: FleetStatus): string | undefined {
+  if (aside === null) return undefined;
+  return (
+    `the journal begins at ${minuteOf(aside.at)}: the one before it could not be read, and its file was set aside ` +
+    `(${aside.file}); changes may have been in it, and a duty to put old values back: compare the parameters of the ` +
+    'endpoints with what they should be, and set by hand what differs'
+  );
+}
+
+function minuteOf(seconds: number): string {
+  return `${new Date(seconds * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** Why none of them is. */
+export function notSteered(status: Pick<Status, 'fleet' | 'replica' | 'config_problems'>): string {
+  const { fleet, config_problems: problems } = status;
+  const nothing = 'nothing is changed by advice';
+  const broken = problems.find(({ variable }) => variable.startsWith('PILOTLIGHT_AUTOTUNE'));
+  if (broken) return `${nothing}: ${broken.problem}`;
+  const { apply, bounds } = fleet.autotune;
+  if (!apply) return `${nothing}: PILOTLIGHT_AUTOTUNE is off`;
+  if (bounds.length === 0) return `${nothing}: PILOTLIGHT_AUTOTUNE_BOUNDS names no endpoint`;
+  if (fleet.endpoints.length === 0) return `${nothing}: ${noEndpoints(status)}`;
+  const watched = fleet.endpoints.map(({ endpoint_group: name }) => name).join(', ');
+  return `${nothing}: PILOTLIGHT_AUTOTUNE_BOUNDS names ${bounds.join(', ')}; endpoints watched: ${watched}`;
 }
 
 function now(holds: string | null, changes: number): string {

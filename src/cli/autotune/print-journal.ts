@@ -5,7 +5,7 @@ import { chosenEndpoints } from '../fleet/chosen.ts';
 import { fetchStatus, type DaemonAddress } from '../fleet/daemon.ts';
 import { saidOfDaemon, sayHistoryTrouble } from '../fleet/daemon-trouble.ts';
 import { READER_LEFT } from '../interrupts.ts';
-import { journalText } from './journal.ts';
+import { journalText, lostJournal, notSteered } from './journal.ts';
 
 /** @returns The exit code. @throws InputError for a name that no endpoint has */
 export function printJournal(
@@ -24,9 +24,9 @@ export function printJournal(
           printJson(console, { endpoint_group, autotune });
         return EXIT.ok;
       }
-      const text =
-        journalText(endpoints) ??
-        'nothing is changed by advice: PILOTLIGHT_AUTOTUNE is off, or no bounds are set';
+      const lost = lostJournal(status.fleet);
+      if (lost !== undefined) printLine(console, lost);
+      const text = journalText(endpoints, lost === undefined ? 'yet' : 'since') ?? notSteered(status);
       for (const line of text.split('\n')) printLine(console, line);
       return EXIT.ok;
     } catch (error) {

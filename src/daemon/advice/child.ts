@@ -23,8 +23,8 @@ async function answer({ recorded, wishes, bounds, isCautious }: AdviceQuestion):
 
 function lowerPriority(): void {
   try {
-    setPriority(constants.priority.PRIORITY_LOW);
     writeFileSync('/proc/self/oom_score_adj', OOM_SCORE);
+    setPriority(constants.priority.PRIORITY_LOW);
   } catch {
     // Not every system lets a process do so.
   }

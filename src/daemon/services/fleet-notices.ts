@@ -39,6 +39,14 @@ export function fleetNoticesTo(logger: Logger): (notice: FleetNotice) => void {
           'PILOTLIGHT_ENDPOINTS names what no endpoint is called; it is watched as soon as there is one',
         );
         return;
+      case 'bounds unwatched': {
+        const [endpoints, watched] = [notice.names, notice.watched].map((all) => all.slice(0, MOST_NAMES));
+        logger.warn(
+          { endpoints, watched },
+          'PILOTLIGHT_AUTOTUNE_BOUNDS names endpoints that are not watched: nothing of them is changed',
+        );
+        return;
+      }
       case 'look failed': {
         const { endpoint, error, failures } = notice;
         logger[failures === 1 ? 'warn' : 'debug'](
@@ -79,7 +87,10 @@ function saySteering(logger: Logger, notice: SteeringNotice): void {
       logger.info({ endpoint, ...saidOf(notice.change) }, 'parameters of an endpoint are being changed');
       return;
     case 'old values go back':
-      logger.warn({ endpoint, ...saidOf(notice.change) }, 'a change did harm: the old values go back');
+      logger.warn(
+        { endpoint, ...saidOf(notice.change) },
+        'a change did harm: the old values are being put back',
+      );
       return;
     case 'old values refused':
       logger.error(

@@ -157,8 +157,10 @@ function withSteering(view: FleetView, steering: Steering | undefined): FleetVie
   return { ...view, endpoints };
 }
 
-function fleetSettings({ endpoints, fleetInterval, endpointGroups }: WatchedSettings): FleetSettings {
-  return { wanted: endpoints, intervalMs: fleetInterval, groups: endpointGroups };
+function fleetSettings(settings: WatchedSettings): FleetSettings {
+  const { endpoints, fleetInterval, endpointGroups, autotune, autotuneBounds } = settings;
+  const bounded = autotune === 'apply' ? Object.keys(autotuneBounds) : [];
+  return { wanted: endpoints, intervalMs: fleetInterval, groups: endpointGroups, bounded };
 }
 
 /** One attempt for each look: what is missed stays missed. */
@@ -197,7 +199,7 @@ async function openStore({ settings, logger, replicas }: FleetOptions): Promise<
     onSetAside: (path, error) =>
       logger.error(
         { err: error, setAside: path },
-        'the history of endpoints could not be read: it is set aside, and begins anew',
+        'the history of endpoints could not be read: it is set aside, and begins anew. Where PILOTLIGHT_AUTOTUNE changes parameters, the journal of that was in it, and a duty to put old values back may have been: compare the parameters of the endpoints with what they should be, and set by hand what differs',
       ),
     onHole: (endpoint, rows) =>
       logger.warn({ endpoint, rows }, 'some rows of the history cannot be read: they are left out'),

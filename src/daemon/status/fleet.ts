@@ -6,7 +6,8 @@ import type { Advice } from '../../scaling/advice/advice.ts';
 import { adviceStatus } from './advice.ts';
 import type { EndpointStatus, FleetStatus } from './schema.ts';
 
-export type FleetSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'budgetPerHour'>;
+export type FleetSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'budgetPerHour'> &
+  Partial<Pick<Settings, 'autotune' | 'autotuneBounds'>>;
 
 /** In seconds and by the published names; what is not known is null. */
 export function fleetStatus(
@@ -14,7 +15,7 @@ export function fleetStatus(
   settings: FleetSettings,
   latest: (endpoint: string) => Advice | undefined = () => undefined,
 ): FleetStatus {
-  const { endpoints, fleetInterval, budgetPerHour } = settings;
+  const { endpoints, fleetInterval, budgetPerHour, autotune, autotuneBounds = {} } = settings;
   return {
     configured: endpoints.length > 0,
     samples: view.samples,
@@ -22,6 +23,10 @@ export function fleetStatus(
     budget_per_hour: budgetPerHour ?? null,
     history: view.history,
     history_trouble: view.historyTrouble ?? null,
+    history_aside: view.historyAside
+      ? { file: view.historyAside.path, at: view.historyAside.atMs / 1000 }
+      : null,
+    autotune: { apply: autotune === 'apply', bounds: Object.keys(autotuneBounds) },
     endpoints: view.endpoints.map((endpoint) => endpointStatus(endpoint, latest(endpoint.endpoint))),
   };
 }

@@ -192,6 +192,18 @@ const fleet = z.object({
   budget_per_hour: z.number().nullable().describe('PILOTLIGHT_BUDGET_PER_HOUR, for all endpoints together'),
   history: z.enum(['disk', 'redis', 'memory']).describe('memory: gone at the end of the process'),
   history_trouble: z.string().nullable().describe('Why it takes nothing just now; null when it does'),
+  history_aside: z
+    .object({ file: z.string(), at: time.describe('When it was set aside') })
+    .nullable()
+    .describe(
+      'The file before it, which could not be read, with all that was kept; null where there is none',
+    ),
+  autotune: z
+    .object({
+      apply: z.boolean().describe('Whether PILOTLIGHT_AUTOTUNE is apply'),
+      bounds: z.array(z.string()).describe('Endpoints that PILOTLIGHT_AUTOTUNE_BOUNDS names'),
+    })
+    .describe('What may be changed by advice'),
   endpoints: z.array(endpoint),
 });
 

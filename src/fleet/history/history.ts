@@ -63,6 +63,8 @@ export class History {
   /** Settles when one write has ended, however. */
   #writing: Promise<unknown> | undefined;
   #steering: readonly StoredSteering[] | undefined;
+  /** The newest of each endpoint: a place that has lost what it had gets it again. */
+  readonly #steered = new Map<string, StoredSteering>();
 
   constructor(options: HistoryOptions) {
     this.#options = options;
@@ -70,6 +72,11 @@ export class History {
 
   get kind(): HistoryStore['kind'] {
     return this.#options.store.kind;
+  }
+
+  /** Where what was kept before it begins is, and could not be read. */
+  get aside(): HistoryStore['aside'] {
+    return this.#options.store.aside;
   }
 
   /** Why nothing is stored just now. */
@@ -84,6 +91,7 @@ export class History {
       const stored = await openOnceFree(store, clock, this.#stopping.signal);
       for (const state of stored.endpoints) this.#states.set(state.label, state);
       this.#steering = stored.steering;
+      this.#goOnFrom(stored.steering);
       this.#hasLoaded = true;
       return stored;
     } catch (error) {
@@ -140,6 +148,7 @@ export class History {
     const write = { ...NO_WRITE, steering };
     try {
       const stored = this.#held.onceStored(write);
+      this.#steered.set(steering.label, steering);
       this.#hold(write);
       await within(this.#options.clock, withinMs, signal, () => stored);
     } catch (error) {
@@ -234,7 +243,7 @@ export class History {
     try {
       if (!store.isOpen) await this.#adopt(await store.open());
       const isBehind = this.#isBehind;
-      const first = isBehind ? [this.#everything()] : [];
+      const first = isBehind ? this.#everything() : [];
       await store.write([...first, ...this.#held.batch], clock.now());
       if (isBehind) this.#isBehind = false;
       if (this.#trouble !== undefined) this.#options.onStored();
@@ -247,9 +256,17 @@ export class History {
     }
   }
 
-  /** Of workers and endpoints, as they are now: later ones of what is held say the same again. */
-  #everything(): Write {
-    return { ...NO_WRITE, gone: 'all', lives: [...this.#options.lives()], known: this.#known };
+  /** Of workers, endpoints and steering, as they are now: later ones of what is held say the same again. */
+  #everything(): Write[] {
+    return [
+      { ...NO_WRITE, gone: 'all', lives: [...this.#options.lives()], known: this.#known },
+      ...Array.from(this.#steered.values(), (steering) => ({ ...NO_WRITE, steering })),
+    ];
+  }
+
+  /** Where it is not known better. */
+  #goOnFrom(stored: readonly StoredSteering[]): void {
+    for (const one of stored) if (!this.#steered.has(one.label)) this.#steered.set(one.label, one);
   }
 
   /** What was stored before is gone on from, or what is known here is stored in its place. */
@@ -257,6 +274,7 @@ export class History {
     this.#isBehind = true;
     this.#steering ??= stored.steering;
     if (stored.isOthers) await this.#giveWay();
+    this.#goOnFrom(stored.steering);
     for (const state of stored.endpoints) {
       const own = this.#states.get(state.label);
       this.#states.set(state.label, own ? goneOn(state, own) : state);
@@ -270,6 +288,7 @@ export class History {
     const unstoredRows = await this.#unstored();
     this.#held.replaceWith(Array.from(unstoredRows, ([label, rows]) => ({ ...NO_WRITE, label, rows })));
     this.#states.clear();
+    this.#steered.clear();
   }
 
   /** By endpoint: rows that say what was seen here and is in no row that is stored. */

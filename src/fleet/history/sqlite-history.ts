@@ -6,9 +6,11 @@
 import { join } from 'node:path';
 import {
   isUnreadable,
+  lastSetAside,
   NewerFile,
   setAside,
   UnreadableFile,
+  type FileAside,
   type Sqlite,
 } from '../../storage/database-file.ts';
 import { makePrivateFolder } from '../../storage/private-folder.ts';
@@ -38,10 +40,15 @@ export class SqliteHistory implements HistoryStore {
   #sqlite: Sqlite | undefined;
   #file: HistoryFile | undefined;
   #hasHoles = false;
+  #aside: FileAside | undefined;
 
   constructor(options: SqliteHistoryOptions) {
     this.#options = options;
     this.#path = join(options.directory, FILE);
+  }
+
+  get aside(): FileAside | undefined {
+    return this.#aside;
   }
 
   get isOpen(): boolean {
@@ -103,6 +110,7 @@ export class SqliteHistory implements HistoryStore {
     try {
       const state = file.state();
       this.#file = file;
+      this.#aside = lastSetAside(this.#path);
       return state;
     } catch (error) {
       file.close();

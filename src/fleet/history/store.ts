@@ -1,6 +1,7 @@
 /** Where the history is kept: on disk, in Redis, or in memory. Each keeps the same things in the same way. */
 import type { KnownEndpoint } from '../discovery/knowledge.ts';
 import type { Change, SteeringState } from '../../scaling/autotune/state.ts';
+import type { FileAside } from '../../storage/database-file.ts';
 import type { Origin, WorkerLife } from '../workers/lives.ts';
 import type { StepRow } from './fold.ts';
 import type { ParametersInForce } from './parameters-in-force.ts';
@@ -93,6 +94,8 @@ export interface HistoryStore {
   readonly kind: 'disk' | 'redis' | 'memory';
   /** For how long it has each tier, ms. */
   readonly keptMs: Readonly<Record<Tier, number>>;
+  /** What was kept before in a file that could not be read; undefined where there is none such. */
+  readonly aside?: FileAside | undefined;
   /** Whether it can be written; it may end to be so at any failure. */
   readonly isOpen: boolean;
   /** @throws What keeps it from being used just now. */

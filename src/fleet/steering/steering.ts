@@ -3,6 +3,7 @@
  * only then sends. One endpoint after the other, one request at a time; whatever fails is looked at again a minute later.
  */
 import type { Advice } from '../../scaling/advice/advice.ts';
+import { boundsOf } from '../../scaling/autotune/bounds.ts';
 import { answered, decide, type Decision } from '../../scaling/autotune/decide.ts';
 import { EVIDENCE_MS } from '../../scaling/autotune/evidence.ts';
 import { reachOf } from '../../scaling/autotune/reach.ts';
@@ -77,7 +78,7 @@ export class Steering {
 
   /** Undefined of an endpoint that is not steered, and never was. */
   view(label: string): SteeringView | undefined {
-    const isSteered = this.#settings.apply && this.#settings.bounds[label] !== undefined;
+    const isSteered = this.#settings.apply && boundsOf(this.#settings.bounds, label) !== undefined;
     const known = this.#known.get(label) ?? (isSteered ? nothingKnown(NEVER_STEERED) : undefined);
     if (!known) return undefined;
     const { state, holds, journal } = known;
@@ -128,7 +129,9 @@ export class Steering {
 
   /** Bounds are what allows to move something; what is under way is settled without them too. */
   #concerns(label: string): boolean {
-    return this.#settings.bounds[label] !== undefined || isUnderWay(this.#known.get(label)?.state.change);
+    return (
+      boundsOf(this.#settings.bounds, label) !== undefined || isUnderWay(this.#known.get(label)?.state.change)
+    );
   }
 
   /** @returns Whether it is known what earlier processes left to be done. */
@@ -157,7 +160,7 @@ export class Steering {
       nowMs,
       endpointId: id,
       sinceMs: this.#sinceMs,
-      bounds: isActive ? (this.#settings.bounds[label] ?? {}) : {},
+      bounds: isActive ? (boundsOf(this.#settings.bounds, label) ?? {}) : {},
       parameters,
       minutes: minutesOf(await watch.history(query)),
       advice: known.advice,
@@ -224,7 +227,7 @@ export class Steering {
       nowMs,
       parameters,
       parametersSinceMs: parametersSinceMs(known.state),
-      reach: reachOf(parameters, this.#settings.bounds[label] ?? {}, workerPerformance),
+      reach: reachOf(parameters, boundsOf(this.#settings.bounds, label) ?? {}, workerPerformance),
       workerPerformance,
     };
     known.askAgainMs = nowMs + ASK_AGAIN_MS;

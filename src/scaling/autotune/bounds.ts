@@ -12,6 +12,11 @@ export type Bounds = Readonly<Partial<Record<AdvisedParameter, Bound>>>;
 /** By the endpoint's label. */
 export type BoundsByEndpoint = Readonly<Record<string, Bounds>>;
 
+/** Own ones alone: an endpoint may be called `constructor`. Undefined: no bounds name it. */
+export function boundsOf(bounds: BoundsByEndpoint, label: string): Bounds | undefined {
+  return Object.hasOwn(bounds, label) ? bounds[label] : undefined;
+}
+
 export interface BoundsProblem {
   /** Place inside the value: `.chat.target_util[1]`; empty for all of it. */
   readonly at: string;

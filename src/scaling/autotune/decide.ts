@@ -65,7 +65,7 @@ export function decide(state: SteeringState, seen: Seen, stepFactor = STEP_FACTO
 const PHASE_WORDS = {
   sending: 'a change is being sent',
   watching: 'a change is in its first hour',
-  returning: 'old values go back',
+  returning: 'old values are being put back',
   over: '',
 } as const;
 

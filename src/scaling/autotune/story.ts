@@ -1,5 +1,6 @@
 /** The journal in words, for people: of each change when, what, why, what was expected, and what came of it. Pure. */
 import type { AdvisedParameter, Estimate } from '../advice/advice.ts';
+import type { Limit } from './reach.ts';
 import type { Change, Experience, Expectation } from './state.ts';
 
 export interface Story {
@@ -13,11 +14,11 @@ export interface Story {
 }
 
 export function storyOf(change: Change): Story {
-  const { atMs, why, expected } = change;
+  const { atMs, expected } = change;
   return {
     atMs,
     what: movesOf(change),
-    why: why + limitWords(change),
+    why: [groundOf(change), ...limitSentences(change)].join('. '),
     expected: expectedWords(expected),
     came: cameWords(change),
   };
@@ -34,14 +35,22 @@ function short(value = Number.NaN): number {
   return Number(value.toPrecision(6));
 }
 
+/** The sentence of the advice begins with what it advises, which is told beside it. */
+function groundOf(change: Change): string {
+  const what = `${movesOf(change)}: `;
+  return change.why.startsWith(what) ? change.why.slice(what.length) : change.why;
+}
+
 /** Where the computation did not decide alone, it is said. */
-function limitWords({ limits, to }: Change): string {
-  const words = (Object.keys(limits) as AdvisedParameter[]).map((name) =>
-    limits[name] === 'bound'
-      ? `${name} ${to[name]} is its bound, not what was computed`
-      : `${name} ${to[name]} is as far as one step goes`,
-  );
-  return words.length === 0 ? '' : ` (${words.join('; ')})`;
+function limitSentences({ limits, to }: Change): string[] {
+  const names = Object.keys(limits) as AdvisedParameter[];
+  const by = (limit: Limit) =>
+    names.flatMap((name) => (limits[name] === limit ? [`${name} ${to[name]}`] : [])).join(' and ');
+  const [steps, bounds] = [by('step'), by('bound')];
+  return [
+    ...(steps === '' ? [] : [`One step goes no further than ${steps}`]),
+    ...(bounds === '' ? [] : [`Bounds end at ${bounds}`]),
+  ];
 }
 
 function expectedWords({
@@ -67,7 +76,7 @@ function cameWords({ phase, outcome, because, refused, setMs, came, from }: Chan
     case 'watching':
       return 'it is in force, and its first hour is watched';
     case 'returning':
-      return `the old values go back: ${because}${seen}${refused === undefined ? '' : refusedWords(refused, from)}`;
+      return `the old values are being put back: ${because}${seen}${refused === undefined ? '' : refusedWords(refused, from)}`;
     case 'over':
       break;
   }

@@ -1,13 +1,22 @@
 /** Advice in its child process: real processes. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { AdviceLost, computeInChild } from '../../../src/daemon/advice/compute.ts';
 import { until } from '../../support/daemon.ts';
 import { recordedEndpoint } from '../../support/recorded-endpoint.ts';
 
-const NEVER = new AbortController().signal;
 const WISHES = { nowMs: 0, requestSize: 100 };
+
+/** Aborted with the test, so that none of its children outlives it, and is taken for one of the next test's. */
+function untilTestEnds(): AbortSignal {
+  const ending = new AbortController();
+  onTestFinished(async () => {
+    ending.abort(new Error('the test is over'));
+    await until(() => children().length === 0);
+  });
+  return ending.signal;
+}
 
 /** Those that this process has started and that compute advice. */
 function children(): number[] {
@@ -41,7 +50,7 @@ test('computes what this process would, in less than 128 MiB', async () => {
   const bounds = { cold_workers: [0, 0], cold_mult: [1, 1], min_cold_load: [0, 0] } as const;
   const { report, mebibytes } = await computeInChild(
     { recorded: recordedEndpoint(3), wishes: WISHES, bounds },
-    NEVER,
+    untilTestEnds(),
   );
   expect(report).toMatchObject({ endpoint: 'chat', verdict: 'change', backtest: { held: true } });
   expect(report.sentence).toMatch(
@@ -54,7 +63,8 @@ test('computes what this process would, in less than 128 MiB', async () => {
 
 test('runs at the lowest priority, without the environment, and is killed when nobody wants it any more', async () => {
   const stopping = new AbortController();
-  const computing = computeInChild({ recorded: recordedEndpoint(24 * 7), wishes: WISHES }, stopping.signal);
+  const signal = AbortSignal.any([stopping.signal, untilTestEnds()]);
+  const computing = computeInChild({ recorded: recordedEndpoint(24 * 7), wishes: WISHES }, signal);
   const failed = expect(computing).rejects.toThrow('stopping');
   const pid = await childBegun();
   await until(() => getPriority(pid) === 19);
@@ -66,7 +76,7 @@ test('runs at the lowest priority, without the environment, and is killed when n
 });
 
 test('killed by anybody else, it is lost, and says how', async () => {
-  const computing = computeInChild({ recorded: recordedEndpoint(24 * 7), wishes: WISHES }, NEVER);
+  const computing = computeInChild({ recorded: recordedEndpoint(24 * 7), wishes: WISHES }, untilTestEnds());
   const failed = computing.catch((error: unknown) => error);
   process.kill(await childBegun(), 'SIGKILL');
   const error = await failed;
@@ -75,7 +85,11 @@ test('killed by anybody else, it is lost, and says how', async () => {
 });
 
 test('one that hangs is killed when its time is up', async () => {
-  const computing = computeInChild({ recorded: recordedEndpoint(24 * 7), wishes: WISHES }, NEVER, 2_000);
+  const computing = computeInChild(
+    { recorded: recordedEndpoint(24 * 7), wishes: WISHES },
+    untilTestEnds(),
+    2_000,
+  );
   const failed = computing.catch((error: unknown) => error);
   const pid = await childBegun();
   process.kill(pid, 'SIGSTOP');

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import { describeProblem } from '../../../src/config/problem.ts';
 
@@ -52,13 +52,45 @@ test('asked for without bounds, or without an endpoint that is watched, it says 
   const watched = { PILOTLIGHT_ENDPOINTS: 'chat' };
   const bounds = { PILOTLIGHT_AUTOTUNE_BOUNDS: '{"chat":{"target_util":[0.6,0.9]}}' };
   expect(said({ ...watched, ...bounds })).toEqual([]);
-  for (const none of [{}, { PILOTLIGHT_AUTOTUNE_BOUNDS: '{"chat":{}}' }]) {
-    expect(said({ ...watched, ...none })).toEqual([
-      expect.stringMatching(/^warning: PILOTLIGHT_AUTOTUNE_BOUNDS: .*nothing is named that may be changed/),
-    ]);
-  }
+  expect(said(watched)).toEqual([
+    expect.stringMatching(
+      /^warning: PILOTLIGHT_AUTOTUNE_BOUNDS: is not set; .*no bounds say what may be changed/,
+    ),
+  ]);
+  expect(said({ ...watched, PILOTLIGHT_AUTOTUNE_BOUNDS: '{"chat":{}}' })).toEqual([
+    expect.stringMatching(
+      /^warning: PILOTLIGHT_AUTOTUNE_BOUNDS\.chat: got {}; .*no parameter is named in it/,
+    ),
+  ]);
   expect(said(bounds)).toEqual([
     expect.stringMatching(/^warning: PILOTLIGHT_ENDPOINTS: .*no endpoint is watched/),
   ]);
   expect(load({ PILOTLIGHT_AUTOTUNE: 'apply' }).settings?.autotune).toBe('apply');
+});
+
+describe('bounds of an endpoint that nobody watches', () => {
+  const said = (endpoints: string, ...labels: readonly string[]) =>
+    load({
+      PILOTLIGHT_AUTOTUNE: 'apply',
+      PILOTLIGHT_ENDPOINTS: endpoints,
+      PILOTLIGHT_AUTOTUNE_BOUNDS: JSON.stringify(
+        Object.fromEntries(labels.map((label) => [label, { target_util: [0.3, 0.9] }])),
+      ),
+    }).problems.map((problem) => describeProblem(problem));
+
+  test('are told, with the name that may be meant', () => {
+    expect(said('chat,draw', 'Chat')).toEqual([
+      'warning: PILOTLIGHT_AUTOTUNE_BOUNDS.Chat: got {"target_util":[0.3,0.9]}; allowed: an endpoint that ' +
+        'PILOTLIGHT_ENDPOINTS names: chat, draw; it is not watched: nothing of it is changed; did you mean chat?',
+    ]);
+    expect(said('chat', 'chat', 'else')).toEqual([expect.stringMatching(/BOUNDS\.else: .*is changed$/)]);
+  });
+
+  test.each([
+    ['all', 'Chat'],
+    ['draw,31', 'chat'],
+    ['chat', 'chat#2'],
+  ])('are not known to be where %s is watched, and %s bounded', (endpoints, label) => {
+    expect(said(endpoints, label)).toEqual([]);
+  });
 });

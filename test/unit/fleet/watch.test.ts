@@ -360,6 +360,23 @@ describe('endpoints', () => {
     expect(world.lists).toBeLessThan(12);
   });
 
+  test('that bounds name and nobody watches are told once the list is read, and again after a change', async () => {
+    const world = new World();
+    const told = () => world.notices.filter(({ kind }) => kind === 'bounds unwatched');
+    world.endpoints = () => Promise.reject(new Error('forbidden'));
+    const options = { wanted: [{ by: 'name', name: 'chat' }], intervalMs: 15 * SECOND, groups: [] } as const;
+    await world.start({ ...options, bounded: ['chat', 'Chat'] });
+    world.watch.apply({ ...options, bounded: ['chat', 'Chat'] });
+    expect(told()).toEqual([]);
+    world.endpoints = () => [CHAT, DRAW];
+    await world.pass(1_000);
+    expect(told()).toEqual([{ kind: 'bounds unwatched', names: ['Chat'], watched: ['chat'] }]);
+    for (const bounded of [['chat'], ['Chat', 'draw']]) world.watch.apply({ ...options, bounded });
+    expect(told().slice(1)).toEqual([
+      { kind: 'bounds unwatched', names: ['Chat', 'draw'], watched: ['chat'] },
+    ]);
+  });
+
   test('are listed every five minutes, and at once after a change', async () => {
     const world = await new World().start();
     await world.pass(299);

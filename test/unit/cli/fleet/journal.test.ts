@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { journalText } from '../../../../src/cli/autotune/journal.ts';
+import { journalText, lostJournal, notSteered } from '../../../../src/cli/autotune/journal.ts';
+import type { FleetStatus, Status } from '../../../../src/daemon/status/schema.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import { decide } from '../../../../src/scaling/autotune/decide.ts';
 import { NEVER_STEERED } from '../../../../src/scaling/autotune/state.ts';
+import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { endpointView, fleetView } from '../../../support/recorded-fleet.ts';
 import { NOON, PARAMETERS, seenOf } from '../../../support/steering.ts';
 
@@ -24,7 +26,7 @@ test('each change is told: when, what, why, what was expected, what came', () =>
     [
       'chat: now: a change is being sent',
       `${new Date(NOON).toISOString().slice(0, 16).replace('T', ' ')} UTC  target_util 0.9 → 0.8, cold_workers 5 → 4`,
-      '  why       cheaper (cold_workers 4 is as far as one step goes)',
+      '  why       cheaper. One step goes no further than cold_workers 4',
       '  expected  cost an hour 10.00 → 8.00 (95% between 8.00 and 8.00); p99 wait 3 s as modelled, limit 5 s; the backtest was off by 4%',
       '  came      it is being sent',
     ].join('\n'),
@@ -33,4 +35,34 @@ test('each change is told: when, what, why, what was expected, what came', () =>
 
 test('where nothing is steered there is no journal', () => {
   expect(journalText(endpoints(false))).toBeUndefined();
+});
+
+const problem = { variable: 'PILOTLIGHT_AUTOTUNE_BOUNDS.chat', problem: 'error: it is wrong' };
+const ofOthers = { apply: true, bounds: ['Chat'] };
+test.each<[why: string, fleet: Partial<FleetStatus>, more?: Partial<Status>]>([
+  ['PILOTLIGHT_AUTOTUNE is off', { autotune: { apply: false, bounds: ['chat'] } }],
+  ['PILOTLIGHT_AUTOTUNE_BOUNDS names no endpoint', { autotune: { apply: true, bounds: [] } }],
+  ['PILOTLIGHT_AUTOTUNE_BOUNDS names Chat; endpoints watched: chat', { autotune: ofOthers }],
+  ['no endpoint of PILOTLIGHT_ENDPOINTS is found', { autotune: ofOthers, endpoints: [] }],
+  ['error: it is wrong', {}, { config_problems: [problem] }],
+])('why nothing is steered: %s', (why, fleet, more) => {
+  const status = {
+    ...EMPTY_STATUS,
+    ...more,
+    fleet: { ...EMPTY_STATUS.fleet, endpoints: endpoints(false), ...fleet },
+  };
+  expect(notSteered(status)).toBe(`nothing is changed by advice: ${why}`);
+});
+
+test('where the journal begins with a file that was set aside, that is told, with what to do', () => {
+  const lost = (history_aside: FleetStatus['history_aside']) =>
+    lostJournal({ ...EMPTY_STATUS.fleet, history_aside });
+  expect(lost(null)).toBeUndefined();
+  expect(lost({ file: '/state/old', at: NOON / 1000 })).toMatch(
+    /^the journal begins at 20.* UTC: .*set aside \(\/state\/old\); .*a duty to put old values back: compare the parameters/,
+  );
+  const steering = { holds: 'it waits', pausedUntilMs: undefined, wanted: {}, journal: [] };
+  const { endpoints: steered } = fleetStatus(fleetView([endpointView({ steering })]), SETTINGS);
+  expect(journalText(steered)).toBe('chat: nothing was changed yet; it waits');
+  expect(journalText(steered, 'since')).toBe('chat: nothing was changed since; it waits');
 });

@@ -69,6 +69,15 @@ test.each<[FleetNotice, object]>([
     },
   ],
   [
+    { kind: 'bounds unwatched', names: ['Chat'], watched: names },
+    {
+      level: 'warn',
+      endpoints: ['Chat'],
+      watched: shown,
+      msg: 'PILOTLIGHT_AUTOTUNE_BOUNDS names endpoints that are not watched: nothing of them is changed',
+    },
+  ],
+  [
     { kind: 'look failed', endpoint: 'chat', error, failures: 1 },
     {
       level: 'warn',
@@ -120,7 +129,7 @@ test.each<[FleetNotice, object]>([
   ],
   [
     { kind: 'old values go back', endpoint: 'chat', change },
-    { level: 'warn', ...story, msg: 'a change did harm: the old values go back' },
+    { level: 'warn', ...story, msg: 'a change did harm: the old values are being put back' },
   ],
   [
     { kind: 'steering ended', endpoint: 'chat', change, outcome: 'kept' },

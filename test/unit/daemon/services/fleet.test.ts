@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startFleet, type FleetOptions, type FleetWatching } from '../../../../src/daemon/services/fleet.ts';
@@ -76,6 +77,21 @@ describe('alone', () => {
     expect(own.view().history).toBe('disk');
     await own.stop();
     expect(own.view()).toMatchObject({ history: 'disk', endpoints: [], samples: false });
+  });
+
+  test('a history that could not be read is told with what was in it, and what to do', async () => {
+    using folder = memoryFolder();
+    writeFileSync(`${folder.path}/fleet.sqlite`, 'no database');
+    const own = start({ ...WATCHING, PILOTLIGHT_STATE_DIR: folder.path });
+    await own.apply(settingsOf(WATCHING));
+    const path = expect.stringContaining('fleet.sqlite.corrupt-');
+    expect(own.view().historyAside).toMatchObject({ path });
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        setAside: path,
+        msg: expect.stringMatching(/a duty to put old values back may have been: compare the parameters/),
+      }),
+    );
   });
 
   test('a reload that names an endpoint begins, and one that names none ends it', async () => {

@@ -256,6 +256,7 @@ describe('the fleet', () => {
       budget_per_hour: 3,
       history: 'disk',
       history_trouble: null,
+      history_aside: null,
     });
     expect(status.endpoints.map(({ advice }) => advice?.gain_ratio)).toEqual([0.25, undefined]);
     expect(status.endpoints[0]).toMatchObject({
@@ -278,14 +279,26 @@ describe('the fleet', () => {
   test('has nothing where nothing was measured, and steering where there is some', () => {
     const steering = { holds: undefined, pausedUntilMs: undefined, wanted: {}, journal: [] };
     const status = fleetStatus(
-      fleetView([endpointView({ ...UNSEEN, steering })], { historyTrouble: 'disk full', samples: false }),
-      { ...settings, endpoints: [], budgetPerHour: undefined },
+      fleetView([endpointView({ ...UNSEEN, steering })], {
+        historyTrouble: 'disk full',
+        historyAside: { path: '/state/old', atMs: 1_500 },
+        samples: false,
+      }),
+      {
+        ...settings,
+        endpoints: [],
+        budgetPerHour: undefined,
+        autotune: 'apply',
+        autotuneBounds: { chat: {} },
+      },
     );
     expect(status).toMatchObject({
       configured: false,
       samples: false,
       budget_per_hour: null,
       history_trouble: 'disk full',
+      history_aside: { file: '/state/old', at: 1.5 },
+      autotune: { apply: true, bounds: ['chat'] },
     });
     expect(status.endpoints[0]).toMatchObject({
       state: null,

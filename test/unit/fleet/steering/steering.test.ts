@@ -8,6 +8,7 @@ import type { AdviceQuestion, SteeringNotice } from '../../../../src/fleet/steer
 import { Steering, type SteeringOptions } from '../../../../src/fleet/steering/steering.ts';
 import type { Advice } from '../../../../src/scaling/advice/advice.ts';
 import type { Answer } from '../../../../src/scaling/autotune/decide.ts';
+import { parseBounds } from '../../../../src/scaling/autotune/bounds.ts';
 import { NEVER_STEERED, type Some } from '../../../../src/scaling/autotune/state.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
 import { adviceOf, MINUTE_MS, PARAMETERS } from '../../../support/steering.ts';
@@ -160,6 +161,21 @@ function lookAt(label: string, atMs: number, load: number) {
   const sample = { atMs: Math.floor(atMs), measures, workers: { idle: 2 } };
   return { label, sample, changed: [], gone: [], events: [] };
 }
+
+test.each(['constructor', '__proto__'])(
+  'an endpoint called %s is not steered unless bounds name it',
+  async (label) => {
+    const world = new World();
+    world.labels = [label];
+    await world.start();
+    await world.minutes(2);
+    expect([world.steering.view(label), world.lists]).toEqual([undefined, 0]);
+    const { bounds } = parseBounds(`{"${label}":{"cold_workers":[0,10]}}`);
+    world.steering.apply({ apply: true, bounds: bounds ?? {} });
+    await world.minutes(BEFORE);
+    expect(world.sent).toHaveLength(1);
+  },
+);
 
 describe('a change', () => {
   test('is sent once an hour has passed, and kept after another', async () => {

@@ -51,7 +51,7 @@ describe.each([
 ])('of %s', (_, trace, count) => {
   test('each assumption is half and double, all others as they are taken to be', () => {
     const own = source(trace);
-    const rows = sensitivityOf([TODAY, BEST], own);
+    const rows = sensitivityOf([TODAY, BEST], own, false);
     const row = (assumption: string, factor: number, otherwise: Otherwise) => {
       const scene = sceneOf(own, 1, otherwise);
       const [today, best] = [outcomeOf(TODAY, scene), outcomeOf(BEST, scene)];

@@ -199,7 +199,7 @@ describe('the first hour', () => {
 
   test('harm puts the old values back at once, whatever pauses there are, and a day of pause follows', () => {
     const back = decide(inForce(), seenOf({ nowMs: harmAt, parameters: CHANGED, minutes: harmful }));
-    expect(back.send).toEqual(FROM);
+    expect([back.send, back.holds]).toEqual([FROM, 'old values are being put back']);
     expect(back.state.change).toMatchObject({
       phase: 'returning',
       because: expect.stringMatching(/3 minutes/),

@@ -19,7 +19,7 @@ describe('the story of a change', () => {
     expect(storyOf(changeOf())).toEqual({
       atMs: NOON,
       what: 'target_util 0.9 → 0.8, cold_workers 5 → 4',
-      why: 'cheaper (cold_workers 4 is as far as one step goes)',
+      why: 'cheaper. One step goes no further than cold_workers 4',
       expected:
         'cost an hour 10.00 → 8.00 (95% between 8.00 and 8.00); p99 wait 3 s as modelled, limit 5 s; the backtest was off by 4%',
       came: 'it is in force, and its first hour is watched',
@@ -31,10 +31,25 @@ describe('the story of a change', () => {
     expect(storyOf({ ...changeOf(), from }).what).toBe('target_util 0.9 → 0.8, cold_workers 5 → 4');
   });
 
-  test('says that a bound decided, and not the computation', () => {
-    expect(storyOf({ ...changeOf(), limits: { target_util: 'bound' } }).why).toBe(
-      'cheaper (target_util 0.8 is its bound, not what was computed)',
+  test('says what a bound or a step was the end of, each in a sentence of its own', () => {
+    const why = (limits: Change['limits']) => storyOf({ ...changeOf(), limits }).why;
+    expect(why({})).toBe('cheaper');
+    expect(why({ target_util: 'bound' })).toBe('cheaper. Bounds end at target_util 0.8');
+    expect(why({ target_util: 'bound', cold_workers: 'step' })).toBe(
+      'cheaper. One step goes no further than cold_workers 4. Bounds end at target_util 0.8',
     );
+    expect(why({ target_util: 'step', cold_workers: 'step' })).toBe(
+      'cheaper. One step goes no further than target_util 0.8 and cold_workers 4',
+    );
+  });
+
+  test('says once what was changed', () => {
+    const change = { ...changeOf(), limits: {} };
+    expect(storyOf({ ...change, why: 'target_util 0.9 → 0.8, cold_workers 5 → 4: 20% cheaper' }).why).toBe(
+      '20% cheaper',
+    );
+    const ofAnother = 'target_util 0.9 → 0.8: 20% cheaper';
+    expect(storyOf({ ...change, why: ofAnother }).why).toBe(ofAnother);
   });
 
   test('says what came of it', () => {
@@ -51,10 +66,10 @@ describe('the story of a change', () => {
     [{ phase: 'sending', setMs: undefined, because: undefined }, 'it is being sent'],
     [{ phase: 'sending', because: undefined }, 'the service took it; it is read back'],
     [{ phase: 'sending', setMs: undefined }, 'the service refused it (why not); it is read back'],
-    [{ phase: 'returning' }, 'the old values go back: why not'],
+    [{ phase: 'returning' }, 'the old values are being put back: why not'],
     [
       { phase: 'returning', refused: { sinceMs: NOON, words: 'HTTP 403' } },
-      `the old values go back: why not; the service refuses them since ${new Date(NOON).toISOString()} (HTTP 403): they are sent ` +
+      `the old values are being put back: why not; the service refuses them since ${new Date(NOON).toISOString()} (HTTP 403): they are sent ` +
         'each minute, and somebody has to set target_util 0.9, cold_workers 5 by hand, or give the API key the right to',
     ],
     [{ phase: 'over', outcome: 'rolled_back' }, 'the old values are back: why not'],
