@@ -96,7 +96,7 @@ describeWith(
       '6 idle, 2 model loading, 10 stopped',
       '<img src=x onerror="window.hacked = true">',
       'is not as configured, or as advice set it: target_util is 0.8, not 0.9',
-      'cold_mult: a burst waits for new workers',
+      'cold_mult is 1; allowed: more: a burst waits for new workers',
       ': 2 workers err again and again',
       ': 1 worker has been loading far longer than the others',
       'is asked for more than its ready workers can do: 128 of 60',
