@@ -96,8 +96,7 @@ export async function fetchJson<T>(
     signal.throwIfAborted();
     if (error instanceof DaemonClosed) throw error;
     const { message, cause } = error as Error;
-    throw new DaemonAway(`${url}${path.split('?')[0]}: ${cause instanceof Error ? cause.message : message}`, {
-      cause: error,
-    });
+    const why = cause instanceof Error ? `${cause.message}; is a daemon running there?` : message;
+    throw new DaemonAway(`${url}${path.split('?')[0]}: ${why}`, { cause: error });
   }
 }
