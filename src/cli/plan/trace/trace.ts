@@ -52,6 +52,9 @@ async function* readRecords(path: string, name: string): AsyncGenerator<readonly
 }
 
 /** Records in, requests out; times count from the first. */
+/** Years of every worker there is: a run that reckons with more does not end. */
+const MOST_WORK = 1e15;
+
 class RequestReader {
   readonly #name: string;
   readonly #columns: TraceColumns;
@@ -91,6 +94,8 @@ class RequestReader {
       }
       units += column.weight * value;
     }
+    if (units > MOST_WORK)
+      throw this.#wrong(line, `a request of ${units} units of work; allowed: at most ${MOST_WORK}`);
     return { atSeconds, work: units };
   }
 

@@ -100,6 +100,11 @@ describe('a trace', () => {
     ['time,work\n1,-2\n', {}, 'line 2: column 2 (work): got "-2"; allowed: a number of at least 0'],
     ['time,work\n1,2k\n', {}, 'line 2: column 2 (work): got "2k"; allowed: a number of at least 0'],
     ['time,work\n1,\n', {}, 'line 2: column 2 (work): got ""; allowed: a number of at least 0'],
+    [
+      'time,work\n1,1e308\n',
+      {},
+      'line 2: a request of 1e+308 units of work; allowed: at most 1000000000000000',
+    ],
     ['time,work\n1\n', {}, 'line 2: 1 fields, where the first line has 2'],
     [
       'time,work\n\n1,2,3\n',
