@@ -29,7 +29,7 @@ export const EVIDENCE_MS = 31 * HOUR_MS;
 const CALM_MINUTES = 15;
 /** And of the day before, as far as there is a history, such a part without holes and errors. */
 const SOUND_PART = 0.75;
-/** Costs of a stretch are compared from so many minutes on: a start alone takes some. */
+/** An hour's cost is compared where so many minutes of it were seen: a start alone takes some. */
 const MINUTES_TO_COMPARE = 20;
 
 /** A stretch that was seen; means are of the minutes that say it, and null where none does. */
@@ -109,10 +109,11 @@ export function troubleIn(minutes: readonly Minute[], nowMs: number): string | u
 
 /** What came of a change that has been in force since `setMs`, beside what was before it. */
 export function experienceOf(minutes: readonly Minute[], setMs: number, nowMs: number): Experience {
-  const hours = hoursOf(minutes, setMs - HOURS_OF_A_DAY * HOUR_MS, setMs);
+  const hours = hoursOf(minutes, setMs - HOURS_OF_A_DAY * HOUR_MS, HOURS_OF_A_DAY);
   const [dayBefore, before] = [hours[0], hours.at(-1)];
   const first = stretchOf(minutes, setMs, Math.min(nowMs, endOfSeenHour(minutes, setMs)));
-  const costs = hoursOf(minutes, setMs, nowMs).flatMap((hour) => {
+  // Of whole hours: what a change starts at once is paid before it saves anything.
+  const costs = hoursOf(minutes, setMs, Math.floor((nowMs - setMs) / HOUR_MS)).flatMap((hour) => {
     const { load, cost } = hour;
     const costBefore = load === null || !isComparable(hour) ? null : costAtLoad(hours, load);
     return cost === null || costBefore === null ? [] : [{ cost, costBefore }];
@@ -128,11 +129,10 @@ export function experienceOf(minutes: readonly Minute[], setMs: number, nowMs: n
   };
 }
 
-/** One after the other, the last up to `toMs`. */
-function hoursOf(minutes: readonly Minute[], fromMs: number, toMs: number): Stretch[] {
-  return Array.from({ length: Math.ceil((toMs - fromMs) / HOUR_MS) }, (_, hour) => {
+function hoursOf(minutes: readonly Minute[], fromMs: number, count: number): Stretch[] {
+  return Array.from({ length: count }, (_, hour) => {
     const beginMs = fromMs + hour * HOUR_MS;
-    return stretchOf(minutes, beginMs, Math.min(beginMs + HOUR_MS, toMs));
+    return stretchOf(minutes, beginMs, beginMs + HOUR_MS);
   });
 }
 

@@ -95,17 +95,21 @@ describe('what came of a change', () => {
       ...minutesOf(since - 12 * HOUR_MS, since, { load: 100, cost: 5 }),
       ...minutesOf(since, since + HOUR_MS, { load: 10, cost: 0.5 }),
       ...minutesOf(since + HOUR_MS, since + 2 * HOUR_MS, { load: 100, cost: 4 }),
-      ...minutesOf(since + 2 * HOUR_MS, since + 2 * HOUR_MS + 19 * MINUTE_MS, { load: 100, cost: 50 }),
+      ...minutesOf(since + 2 * HOUR_MS, since + 2 * HOUR_MS + 59 * MINUTE_MS, { load: 100, cost: 50 }),
     ];
-    expect(experienceOf(minutes, since, since + 2 * HOUR_MS + 19 * MINUTE_MS)).toMatchObject({
+    expect(experienceOf(minutes, since, since + 2 * HOUR_MS + 59 * MINUTE_MS)).toMatchObject({
       costPerHour: 2.25,
       costPerHourBefore: 3,
     });
   });
 
-  test('costs are not compared before a start has had time to end', () => {
-    const minutes = minutesOf(DAY_AGO, since + 19 * MINUTE_MS);
-    expect(experienceOf(minutes, since, since + 19 * MINUTE_MS).costPerHour).toBeNull();
+  test('costs are those of whole hours, of which enough was seen', () => {
+    const minutes = minutesOf(DAY_AGO, NOON);
+    expect(experienceOf(minutes, since, NOON - 1).costPerHour).toBeNull();
+    expect(experienceOf(minutes, since, NOON).costPerHour).toBe(2);
+    const costOf = (seen: number) =>
+      experienceOf(minutesOf(DAY_AGO, since + seen * MINUTE_MS), since, NOON).costPerHour;
+    expect([costOf(19), costOf(20)]).toEqual([null, 2]);
   });
 
   test('the price of a worker is what was paid for each, at the least', () => {
