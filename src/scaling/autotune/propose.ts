@@ -14,6 +14,8 @@ import { savingOf } from './watch.ts';
  * asked every six hours, holds some day by chance.
  */
 const MOST_BACKTEST_ERROR = 0.15;
+/** What is to be saved, in what the model is off by: less of it may as well be nothing. */
+const LEAST_SAVING = 0.5;
 
 export interface Circumstances {
   readonly nowMs: number;
@@ -38,7 +40,7 @@ export function propose(advice: Advice, around: Circumstances, id: number): Chan
   if (!isOf(today.parameters, parameters)) return 'the advice is of other parameters than are set now';
   const saving = savingOf({ costBefore: today.costPerHour, costAfter: best.costPerHour });
   if (!(saving > 0)) return 'the advised set is predicted to be dearer';
-  if (saving < backtest.errorRatio) {
+  if (saving < LEAST_SAVING * backtest.errorRatio) {
     const [less, off] = [saving, backtest.errorRatio].map(percent);
     return `the advised set is predicted to cost ${less} less, by a model that is off by ${off}: nothing is changed upon it`;
   }

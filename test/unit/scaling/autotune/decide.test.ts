@@ -101,6 +101,14 @@ describe('a change', () => {
       { ...wrong, backtest: { errorRatio: 0.2, held: true } },
       /off by 20%: nothing is changed upon more than 15%/,
     ],
+    [
+      'whose saving is less than half of what its model is off by',
+      {
+        ...adviceOf({ atMs: NOON, best: TO, costs: [10, 9.31] }),
+        backtest: { errorRatio: 0.14, held: true },
+      },
+      /predicted to cost 7% less, by a model that is off by 14%/,
+    ],
     ['without a backtest', { ...wrong, backtest: undefined }, /does not reproduce/],
     ['to keep what is there', { ...wrong, verdict: 'keep' as const, sentence: 'keep it' }, /keep it/],
     ['that is dearer by its own word', { ...wrong, verdict: 'dearer' as const }, /cheaper/],
@@ -118,6 +126,12 @@ describe('a change', () => {
       send: undefined,
       holds: expect.stringMatching(holds),
     });
+  });
+
+  test('is made upon a saving of half of what its model is off by', () => {
+    const advice = adviceOf({ atMs: NOON, best: TO, costs: [10, 9.29] });
+    const backtest = { errorRatio: 0.14, held: true };
+    expect(decide(READ, seenOf({ advice: { ...advice, backtest } })).send).toEqual(TO);
   });
 
   test('is not made where a rule is against it, unless today’s set breaks it too', () => {
