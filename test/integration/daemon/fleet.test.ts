@@ -39,6 +39,8 @@ test('workers, prices, parameters and drift are those of the service', async () 
   await put(emulator, { endpoint_state: 'stopped', target_util: 0.97, cold_mult: null });
   await using daemon = await start(emulator, {
     ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.8}]',
+    // Listed at the start, and not once more where the test runs into the next minute.
+    INSTANCES_SCHEDULE: '0 0 1 1 *',
   });
   await until(() => endpoint(daemon)?.sample?.measures.cost_per_hour === 0);
   const seen = endpoint(daemon);
