@@ -1,12 +1,12 @@
 /** Rows of the history → the minutes that steering goes by. Pure. */
-import type { Minute } from '../../scaling/autotune/evidence.ts';
+import { EVIDENCE_MS, type Minute } from '../../scaling/autotune/evidence.ts';
 import { folded } from '../history/fold.ts';
 import type { Aggregate, HistoryRow } from '../history/row.ts';
 import { phaseOf } from '../workers/status.ts';
 
 const MINUTE_MS = 60_000;
-/** A day of minutes and the hour that is watched fit into one answer of the history as they are. */
-export const MOST_ROWS = 1_600;
+/** All that is asked for fits into one answer of the history by the minute, with the ones that have only begun. */
+export const MOST_ROWS = Math.ceil(EVIDENCE_MS / MINUTE_MS) + 60;
 
 /** Rows of more than a minute tell nothing of single minutes, and are left out. */
 export function minutesOf(rows: readonly HistoryRow[]): Minute[] {

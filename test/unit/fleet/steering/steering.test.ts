@@ -214,6 +214,17 @@ describe('a change', () => {
     expect(world.notices.at(-1)).toMatchObject({ outcome: 'rolled_back' });
   });
 
+  test('does so with a history of days behind it too', async () => {
+    const world = await new World().start();
+    world.mayAct = false;
+    await world.minutes(50 * 60);
+    world.mayAct = true;
+    await world.minutes(2);
+    expect(world.cold).toBe(BEST);
+    await world.minutes(6, CROWDED);
+    expect(world.kinds()).toEqual(['parameters steered', 'old values go back', 'steering ended']);
+  });
+
   test.each<[Answer['kind'], string, string]>([
     ['refused', 'over', 'refused'],
     ['unknown', 'over', 'lost'],
