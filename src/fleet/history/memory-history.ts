@@ -7,10 +7,10 @@ import { tierOf, TIER_MS, TIERS, type Tier } from './tiers.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Some hundred bytes a row: half a megabyte for each endpoint. Minutes are kept for as long as steering looks back. */
+/** Some hundred bytes a row: a megabyte for each endpoint. Minutes are kept for as long as steering looks back. */
 const KEPT_MS: Readonly<Record<Tier, number>> = {
   sample: 2 * HOUR_MS,
-  minute: 32 * HOUR_MS,
+  minute: 50 * HOUR_MS,
   hour: 40 * 24 * HOUR_MS,
 };
 

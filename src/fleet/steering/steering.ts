@@ -5,7 +5,7 @@
 import type { Advice } from '../../scaling/advice/advice.ts';
 import { boundsOf } from '../../scaling/autotune/bounds.ts';
 import { answered, decide, type Decision } from '../../scaling/autotune/decide.ts';
-import { EVIDENCE_MS } from '../../scaling/autotune/evidence.ts';
+import { evidenceFromMs } from '../../scaling/autotune/evidence.ts';
 import { reachOf } from '../../scaling/autotune/reach.ts';
 import {
   isUnderWay,
@@ -153,7 +153,12 @@ export class Steering {
     // A clock that was set back begins anew what it measures.
     this.#sinceMs = Math.min(this.#sinceMs, nowMs);
     known.askAgainMs = Math.min(known.askAgainMs, nowMs + ASK_AGAIN_MS);
-    const query = { endpoint: label, fromMs: nowMs - EVIDENCE_MS, toMs: nowMs, maxRows: MOST_ROWS };
+    const query = {
+      endpoint: label,
+      fromMs: evidenceFromMs(known.state, nowMs),
+      toMs: nowMs,
+      maxRows: MOST_ROWS,
+    };
     const parameters = row && numericParameters(row);
     const isActive = !row?.endpoint_state || row.endpoint_state.toLowerCase() === 'active';
     const decision = decide(known.state, {

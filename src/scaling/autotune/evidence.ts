@@ -2,7 +2,7 @@
  * What was seen of an endpoint, by the minute, and what that proves. Trouble is not silence: a minute without samples, or
  * with a worker in error, is evidence of nothing, and never of less being enough. Pure.
  */
-import type { Experience } from './state.ts';
+import type { Experience, SteeringState } from './state.ts';
 
 /** A minute of the history. What the service did not say is null, which is no zero. */
 export interface Minute {
@@ -22,8 +22,10 @@ export interface Minute {
 const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 const HOURS_OF_A_DAY = 24;
-/** What is asked of the history: a day, and what a trial takes besides. */
-export const EVIDENCE_MS = 31 * HOUR_MS;
+/** Before a change, and before a decision, ms: what it is set beside. */
+const BASIS_MS = 25 * HOUR_MS;
+/** The most that is asked of the history, ms: that, and the longest trial. */
+export const EVIDENCE_MS = 50 * HOUR_MS;
 
 /** Before anything moves, so many minutes must have been without trouble, all of them seen but one. */
 const CALM_MINUTES = 15;
@@ -31,6 +33,12 @@ const CALM_MINUTES = 15;
 const SOUND_PART = 0.75;
 /** An hour's cost is compared where so many minutes of it were seen: a start alone takes some. */
 const MINUTES_TO_COMPARE = 20;
+
+/** From when on minutes are asked for: a day, and where a change is on trial the day before it. */
+export function evidenceFromMs({ change }: SteeringState, nowMs: number): number {
+  const sinceMs = change?.phase === 'watching' ? (change.setMs ?? change.atMs) : nowMs;
+  return Math.max(Math.min(sinceMs, nowMs) - BASIS_MS, nowMs - EVIDENCE_MS);
+}
 
 /** A stretch that was seen; means are of the minutes that say it, and null where none does. */
 export interface Stretch {

@@ -6,6 +6,8 @@ import type { Expectation, Experience } from './state.ts';
 export const WATCH_MS = HOUR_MS;
 /** And for what it costs, which one hour tells too roughly: until the next change may come. */
 export const TRIAL_MS = 6 * HOUR_MS;
+/** What costs no more by then, and has not shown its saving, may save at another time of the day. */
+export const LONGEST_TRIAL_MS = 24 * HOUR_MS;
 /** Of the watched hour so much must have been seen, minutes; else it is watched for longer. */
 const MINUTES_TO_TRUST = 50;
 /** Minutes are whole, and which one a burst falls into is chance. */
@@ -35,8 +37,13 @@ export function judge(trial: Trial): Verdict {
   if (harm !== undefined) return { kind: 'go back', because: harm };
   // Silence is no proof: a trial without samples goes on.
   if (lastedMs < TRIAL_MS || came.minutes < MINUTES_TO_TRUST) return { kind: 'go on' };
-  const broken = brokenPromise(trial);
-  return broken === undefined ? { kind: 'kept' } : { kind: 'go back', because: broken };
+  const { costPerHour: cost, costPerHourBefore: before } = came;
+  const saving = savingOf(trial.expected);
+  if (cost === null || before === null || cost <= before * (1 - PART_OF_SAVING * saving))
+    return { kind: 'kept' };
+  if (cost <= before && lastedMs < LONGEST_TRIAL_MS) return { kind: 'go on' };
+  const promised = `${Math.round(100 * saving)}% less were predicted`;
+  return { kind: 'go back', because: `${costWords(cost, before)}: ${promised}` };
 }
 
 function harmOf({ came, price }: Trial): string | undefined {
@@ -49,15 +56,11 @@ function harmOf({ came, price }: Trial): string | undefined {
   }
   const { costPerHour: cost, costPerHourBefore: before } = came;
   if (cost === null || before === null || cost <= before * COST_TOLERANCE + price) return undefined;
-  return `it cost ${cost.toFixed(2)} an hour, and ${before.toFixed(2)} at such a load before`;
+  return costWords(cost, before);
 }
 
-function brokenPromise({ came, expected }: Trial): string | undefined {
-  const { costPerHour: cost, costPerHourBefore: before } = came;
-  const saving = savingOf(expected);
-  if (cost === null || before === null || cost <= before * (1 - PART_OF_SAVING * saving)) return undefined;
-  const promised = `${Math.round(100 * saving)}% less were predicted`;
-  return `it cost ${cost.toFixed(2)} an hour, and ${before.toFixed(2)} at such a load before: ${promised}`;
+function costWords(cost: number, before: number): string {
+  return `it cost ${cost.toFixed(2)} an hour, and ${before.toFixed(2)} at such a load before`;
 }
 
 /** Of the cost before, a share. */

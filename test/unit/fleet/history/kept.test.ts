@@ -91,7 +91,7 @@ describe('memory', () => {
     steering: { label: 'chat', state: { ...NEVER_STEERED, change: change(id) } },
   });
 
-  test('keeps samples for two hours and minutes for 32', async () => {
+  test('keeps samples for two hours and minutes for 50', async () => {
     const memory = new MemoryHistory();
     expect([memory.isOpen, await memory.open()]).toEqual([true, NOTHING_STORED]);
     await memory.write([writeOf(0), writeOf(MINUTE)], 0);
@@ -103,9 +103,9 @@ describe('memory', () => {
     expect(await kept()).toEqual([2, 2]);
     await memory.write([], 2 * HOUR + 1);
     expect(await kept()).toEqual([1, 2]);
-    await memory.write([], 32 * HOUR + 1);
+    await memory.write([], 50 * HOUR + 1);
     expect(await kept()).toEqual([0, 1]);
-    await memory.write([], 33 * HOUR);
+    await memory.write([], 51 * HOUR);
     expect(await kept()).toEqual([0, 0]);
     expect(await memory.read('other', 'sample', 0, Infinity)).toEqual([]);
   });

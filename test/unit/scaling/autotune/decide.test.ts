@@ -251,8 +251,8 @@ describe('the trial', () => {
     expect(decide(state, seenOf({ nowMs: harmAt, parameters: undefined })).state).toBe(state);
   });
 
-  test('what saved less than half of what it was to save goes back at its end', () => {
-    const minutes = trialMinutes({ cost: 1.81 });
+  test('what cost more than before goes back at its end', () => {
+    const minutes = trialMinutes({ cost: 2.01 });
     const at = (nowMs: number) => decide(inForce(), seenOf({ nowMs, parameters: CHANGED, minutes }));
     expect(at(NOON + CHANGE_EVERY_MS - 1).state.change?.phase).toBe('watching');
     const { send, state } = at(NOON + CHANGE_EVERY_MS);

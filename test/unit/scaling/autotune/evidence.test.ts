@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { experienceOf, HOUR_MS, priceOf, troubleIn } from '../../../../src/scaling/autotune/evidence.ts';
-import type { Experience } from '../../../../src/scaling/autotune/state.ts';
-import { judge, TRIAL_MS } from '../../../../src/scaling/autotune/watch.ts';
+import {
+  evidenceFromMs,
+  experienceOf,
+  HOUR_MS,
+  priceOf,
+  troubleIn,
+} from '../../../../src/scaling/autotune/evidence.ts';
+import { NEVER_STEERED, type Change, type Experience } from '../../../../src/scaling/autotune/state.ts';
+import { judge, LONGEST_TRIAL_MS, TRIAL_MS } from '../../../../src/scaling/autotune/watch.ts';
 import { changeOf, MINUTE_MS, minutesOf, NOON } from '../../../support/steering.ts';
 
 const DAY_AGO = NOON - 24 * HOUR_MS;
@@ -122,6 +128,19 @@ describe('what came of a change', () => {
   });
 });
 
+test('the day before is asked for, and where a change is on trial the day before that', () => {
+  const hoursBack = (change: Change | undefined) =>
+    (NOON - evidenceFromMs({ ...NEVER_STEERED, change }, NOON)) / HOUR_MS;
+  const watched = (setMs: number | undefined, atMs = NOON) => changeOf({ phase: 'watching', setMs, atMs });
+  expect(hoursBack(undefined)).toBe(25);
+  expect(hoursBack(changeOf({ phase: 'over', setMs: DAY_AGO }))).toBe(25);
+  expect(hoursBack(watched(NOON - 10 * HOUR_MS))).toBe(35);
+  expect(hoursBack(watched(undefined, NOON - 2 * HOUR_MS))).toBe(27);
+  // Of a trial that nobody looked at for days, and of a clock that was set back.
+  expect(hoursBack(watched(NOON - 70 * HOUR_MS))).toBe(50);
+  expect(hoursBack(watched(NOON + HOUR_MS))).toBe(25);
+});
+
 describe('a trial', () => {
   const fine = {
     minutes: 60,
@@ -149,10 +168,19 @@ describe('a trial', () => {
 
   test('asks in the end for half of the saving that was predicted', () => {
     expect(judged({ costPerHour: 9 }, TRIAL_MS).kind).toBe('kept');
-    expect(judged({ costPerHour: 9.01 }, TRIAL_MS - 1).kind).toBe('go on');
-    expect(judged({ costPerHour: 9.01 }, TRIAL_MS)).toEqual({
+    expect(judged({ costPerHour: 9.01 }, LONGEST_TRIAL_MS - 1).kind).toBe('go on');
+    expect(judged({ costPerHour: 9.01 }, LONGEST_TRIAL_MS)).toEqual({
       kind: 'go back',
       because: 'it cost 9.01 an hour, and 10.00 at such a load before: 20% less were predicted',
+    });
+  });
+
+  test('sends back after six hours what cost more', () => {
+    expect(judged({ costPerHour: 10 }, TRIAL_MS).kind).toBe('go on');
+    expect(judged({ costPerHour: 10.01 }, TRIAL_MS - 1).kind).toBe('go on');
+    expect(judged({ costPerHour: 10.01 }, TRIAL_MS)).toMatchObject({
+      kind: 'go back',
+      because: expect.stringMatching(/^it cost 10.01 an hour/),
     });
   });
 
