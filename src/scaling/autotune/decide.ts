@@ -141,10 +141,11 @@ export interface Answer {
  */
 export function answered(state: SteeringState, { kind, words }: Answer, nowMs: number): SteeringState {
   const { change } = state;
-  if (!isUnderWay(change) || kind === 'unknown') return state;
+  if (!isUnderWay(change)) return state;
   const isTaken = kind === 'taken';
   switch (change.phase) {
     case 'sending':
+      if (kind === 'unknown') return state;
       return { ...state, change: { ...change, ...(isTaken ? { setMs: nowMs } : { because: words }) } };
     case 'returning': {
       const refused = isTaken ? undefined : { sinceMs: change.refused?.sinceMs ?? nowMs, words };

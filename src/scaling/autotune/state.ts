@@ -70,7 +70,7 @@ export interface Change {
   readonly setMs: number | undefined;
   /** Why the old values go back, or why it is over; while it is being sent, how the service refused it. In words. */
   readonly because: string | undefined;
-  /** The service does not take the old values: since when, Unix ms, and what it says. */
+  /** The service does not say that it took the old values: since when, Unix ms, and what it says, or why it says nothing. */
   readonly refused: { readonly sinceMs: number; readonly words: string } | undefined;
   readonly came: Experience | undefined;
   readonly outcome: Outcome | undefined;

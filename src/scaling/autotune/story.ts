@@ -99,8 +99,8 @@ function cameWords({ phase, outcome, because, refused, setMs, came, from }: Chan
 function refusedWords({ sinceMs, words }: NonNullable<Change['refused']>, from: Change['from']): string {
   const values = Object.entries(from).map(([name, value]) => `${name} ${value}`);
   return (
-    `; the service refuses them since ${new Date(sinceMs).toISOString()} (${words}): they are sent each minute, and ` +
-    `somebody has to set ${values.join(', ')} by hand, or give the API key the right to`
+    `; the service has not taken them since ${new Date(sinceMs).toISOString()} (${words}): they are sent each minute; ` +
+    `where that lasts, somebody has to set ${values.join(', ')} by hand, or give the API key the right to`
   );
 }
 

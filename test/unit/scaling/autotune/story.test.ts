@@ -71,8 +71,8 @@ describe('the story of a change', () => {
     [{ phase: 'returning' }, 'the old values are being put back: why not'],
     [
       { phase: 'returning', refused: { sinceMs: NOON, words: 'HTTP 403' } },
-      `the old values are being put back: why not; the service refuses them since ${new Date(NOON).toISOString()} (HTTP 403): they are sent ` +
-        'each minute, and somebody has to set target_util 0.9, cold_workers 5 by hand, or give the API key the right to',
+      `the old values are being put back: why not; the service has not taken them since ${new Date(NOON).toISOString()} (HTTP 403): they are sent ` +
+        'each minute; where that lasts, somebody has to set target_util 0.9, cold_workers 5 by hand, or give the API key the right to',
     ],
     [{ phase: 'over', outcome: 'rolled_back' }, 'the old values are back: why not'],
     [{ phase: 'over', outcome: 'refused' }, 'the service did not take it: why not'],
