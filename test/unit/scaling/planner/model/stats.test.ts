@@ -6,7 +6,11 @@ import { resolveDefaults } from '../../../../../src/scaling/rules/check.ts';
 import { fixedPool, scenarioOf } from '../../../../support/plans.ts';
 
 const PRICES = { priceHot: 3600, priceCold: 360, priceStarting: 36 };
-const TOTALS = { served: new Float64Array(), starts: { fromCold: 0, fromNothing: 0 }, peak: { hot: 0, total: 0 } };
+const TOTALS = {
+  served: new Float64Array(),
+  starts: { fromCold: 0, fromNothing: 0 },
+  peak: { hot: 0, total: 0 },
+};
 
 function counted() {
   const { parameters, settings } = scenarioOf(
