@@ -74,6 +74,8 @@ export async function steerEndpoint(options: SteeredOptions): Promise<SteeredEnd
     apiKey: () => emulator.apiKey,
   });
   const { update } = client.endpointGroups;
+  /** As of the last list: of what an hour costs, they are what changes. */
+  let coldWorkers = 5;
   const steering = await startSteering({
     settings: { autotune: 'apply', autotuneBounds: BOUNDS },
     client: {
@@ -88,6 +90,8 @@ export async function steerEndpoint(options: SteeredOptions): Promise<SteeredEnd
     service: {
       async endpoints(signal) {
         const { results } = await client.endpointGroups.list({}, { signal, retry: false });
+        const group = results.find(({ id }) => id === ENDPOINT);
+        coldWorkers = group ? (numericParameters(group)['cold_workers'] ?? coldWorkers) : coldWorkers;
         return { endpoints: results, unreadable: 0 };
       },
     },
@@ -118,7 +122,7 @@ export async function steerEndpoint(options: SteeredOptions): Promise<SteeredEnd
     events,
     async minutes(count, load) {
       for (let minute = 0; minute < count; minute += 1) {
-        if (load !== undefined) history.record(lookAt(clock.now(), load));
+        if (load !== undefined) history.record(lookAt(clock.now(), load, 0.4 * coldWorkers));
         await clock.minute();
       }
     },
@@ -135,14 +139,14 @@ export async function steerEndpoint(options: SteeredOptions): Promise<SteeredEnd
   };
 }
 
-function lookAt(atMs: number, load: number) {
+function lookAt(atMs: number, load: number, cost: number) {
   const measures = {
     load,
     load_average: load,
     capacity_hot: 200,
     capacity_cold: 0,
     requests_working: 1,
-    cost_per_hour: 2,
+    cost_per_hour: cost,
   };
   return {
     label: 'chat',

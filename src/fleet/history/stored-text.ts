@@ -111,9 +111,15 @@ function isLife(value: unknown): value is WorkerLife {
 
 function isSteeringState(value: unknown): value is SteeringState {
   if (!isRecord(value)) return false;
-  const { baseline = {}, odd = {}, pause, change } = value;
+  const { baseline = {}, odd = {}, pause, takenBack = 0, change } = value;
   const isPause = pause === undefined || (isRecord(pause) && Number.isFinite(pause['untilMs']));
-  return isNumbers(baseline) && isNumbers(odd) && isPause && (change === undefined || isChange(change));
+  return (
+    isNumbers(baseline) &&
+    isNumbers(odd) &&
+    isPause &&
+    Number.isFinite(takenBack) &&
+    (change === undefined || isChange(change))
+  );
 }
 
 function isChange(value: unknown): value is Change {

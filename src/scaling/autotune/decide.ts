@@ -7,7 +7,7 @@
  */
 import type { Advice, AdvisedParameter } from '../advice/advice.ts';
 import type { Bounds } from './bounds.ts';
-import { HOUR_MS, troubleIn, type Minute } from './evidence.ts';
+import { troubleIn, type Minute } from './evidence.ts';
 import { propose } from './propose.ts';
 import { reachOf, STEP_FACTOR } from './reach.ts';
 import { settle } from './settle.ts';
@@ -15,14 +15,15 @@ import {
   isUnderWay,
   notAhead,
   type Numbers,
+  type Pause,
   type PauseReason,
   type Some,
   type SteeringState,
 } from './state.ts';
-import { WATCH_MS } from './watch.ts';
+import { TRIAL_MS, WATCH_MS } from './watch.ts';
 
 /** Between two changes, ms; advice is as old at most. */
-export const CHANGE_EVERY_MS = 6 * HOUR_MS;
+export const CHANGE_EVERY_MS = TRIAL_MS;
 
 export interface Seen {
   readonly nowMs: number;
@@ -64,16 +65,21 @@ export function decide(state: SteeringState, seen: Seen, stepFactor = STEP_FACTO
 
 const PHASE_WORDS = {
   sending: 'a change is being sent',
-  watching: 'a change is in its first hour',
+  watching: 'a change is on trial',
   returning: 'old values are being put back',
   over: '',
 } as const;
 
 const PAUSE_WORDS: Readonly<Record<PauseReason, string>> = {
-  change: 'parameters were changed less than 6 hours ago',
-  'rolled back': 'a change was taken back less than a day ago',
-  'a hand': 'somebody changed parameters less than a day ago',
+  change: 'parameters were changed',
+  'rolled back': 'a change was taken back',
+  'a hand': 'somebody changed parameters',
 };
+
+function pauseWords({ for: reason, untilMs }: Pause): string {
+  const until = new Date(untilMs).toISOString().slice(0, 16).replace('T', ' ');
+  return `${PAUSE_WORDS[reason]}: nothing moves before ${until} UTC`;
+}
 
 function move(state: SteeringState, seen: Seen, parameters: Numbers, stepFactor: number): Decision {
   const { nowMs, endpointId, advice, bounds, workerPerformance } = seen;
@@ -88,7 +94,7 @@ function move(state: SteeringState, seen: Seen, parameters: Numbers, stepFactor:
   if (typeof proposed === 'string') return hold(state, proposed);
   const pause = { untilMs: nowMs + CHANGE_EVERY_MS, for: 'change' } as const;
   return {
-    state: { baseline: parameters, pause, change: proposed },
+    state: { ...state, baseline: parameters, pause, change: proposed },
     send: proposed.to,
     wantsAdvice: false,
     holds: undefined,
@@ -101,7 +107,7 @@ function standsAgainst(
 ): string | undefined {
   if (Object.keys(bounds).length === 0) return 'no bounds name any of its parameters';
   if (nowMs - sinceMs < WATCH_MS) return 'nothing moves in the first hour after a start';
-  if (pause && nowMs < pause.untilMs) return PAUSE_WORDS[pause.for];
+  if (pause && nowMs < pause.untilMs) return pauseWords(pause);
   return troubleIn(minutes, nowMs);
 }
 

@@ -22,14 +22,14 @@ export interface Minute {
 const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 const HOURS_OF_A_DAY = 24;
-/** What is asked of the history: a day, and the hour that is watched. */
-export const EVIDENCE_MS = 25 * HOUR_MS + MINUTE_MS;
+/** What is asked of the history: a day, and what a trial takes besides. */
+export const EVIDENCE_MS = 31 * HOUR_MS;
 
 /** Before anything moves, so many minutes must have been without trouble, all of them seen but one. */
 const CALM_MINUTES = 15;
 /** And of the day before, as far as there is a history, such a part without holes and errors. */
 const SOUND_PART = 0.75;
-/** Costs of a stretch are compared from so many minutes on: a start alone takes some. */
+/** An hour's cost is compared where so many minutes of it were seen: a start alone takes some. */
 const MINUTES_TO_COMPARE = 20;
 
 /** A stretch that was seen; means are of the minutes that say it, and null where none does. */
@@ -48,7 +48,7 @@ export function stretchOf(minutes: readonly Minute[], fromMs: number, toMs: numb
   for (let index = placeOf(minutes, fromMs); index < minutes.length; index += 1) {
     const minute = minutes[index];
     if (!minute || minute.fromMs >= toMs) break;
-    if (minute.load === null || minute.capacity === null) continue;
+    if (!isSeen(minute)) continue;
     seen += 1;
     if (minute.load > minute.capacity) excessMinutes += 1;
     if (minute.errors > 0) errorMinutes += 1;
@@ -56,6 +56,10 @@ export function stretchOf(minutes: readonly Minute[], fromMs: number, toMs: numb
     if (minute.cost !== null) cost.add(minute.cost);
   }
   return { minutes: seen, excessMinutes, errorMinutes, load: load.value, cost: cost.value };
+}
+
+function isSeen(minute: Minute): minute is Minute & { readonly load: number; readonly capacity: number } {
+  return minute.load !== null && minute.capacity !== null;
 }
 
 /** Of the first minute that does not begin before. There is a day of them, and some stretches are looked for each minute. */
@@ -105,21 +109,48 @@ export function troubleIn(minutes: readonly Minute[], nowMs: number): string | u
 
 /** What came of a change that has been in force since `setMs`, beside what was before it. */
 export function experienceOf(minutes: readonly Minute[], setMs: number, nowMs: number): Experience {
-  const hours = Array.from({ length: HOURS_OF_A_DAY }, (_, hour) =>
-    stretchOf(minutes, setMs - (hour + 1) * HOUR_MS, setMs - hour * HOUR_MS),
-  );
-  const since = stretchOf(minutes, setMs, nowMs);
-  const [before, dayBefore] = [hours[0], stretchOf(minutes, setMs - 24 * HOUR_MS, setMs - 23 * HOUR_MS)];
-  const comparable = since.minutes >= MINUTES_TO_COMPARE;
+  const hours = hoursOf(minutes, setMs - HOURS_OF_A_DAY * HOUR_MS, HOURS_OF_A_DAY);
+  const [dayBefore, before] = [hours[0], hours.at(-1)];
+  const first = stretchOf(minutes, setMs, Math.min(nowMs, endOfSeenHour(minutes, setMs)));
+  // Of whole hours: what a change starts at once is paid before it saves anything.
+  const costs = hoursOf(minutes, setMs, Math.floor((nowMs - setMs) / HOUR_MS)).flatMap((hour) => {
+    const { load, cost } = hour;
+    const costBefore = load === null || !isComparable(hour) ? null : costAtLoad(hours, load);
+    return cost === null || costBefore === null ? [] : [{ cost, costBefore }];
+  });
   return {
-    minutes: since.minutes,
-    excessMinutes: since.excessMinutes,
-    excessMinutesBefore: Math.max(before?.excessMinutes ?? 0, dayBefore.excessMinutes),
-    errorMinutes: since.errorMinutes,
+    minutes: first.minutes,
+    excessMinutes: first.excessMinutes,
+    excessMinutesBefore: Math.max(before?.excessMinutes ?? 0, dayBefore?.excessMinutes ?? 0),
+    errorMinutes: first.errorMinutes,
     errorMinutesBefore: Math.max(...hours.map(({ errorMinutes }) => errorMinutes)),
-    costPerHour: comparable ? since.cost : null,
-    costPerHourBefore: comparable && since.load !== null ? costAtLoad(hours, since.load) : null,
+    costPerHour: meanOf(costs.map(({ cost }) => cost)),
+    costPerHourBefore: meanOf(costs.map(({ costBefore }) => costBefore)),
   };
+}
+
+function hoursOf(minutes: readonly Minute[], fromMs: number, count: number): Stretch[] {
+  return Array.from({ length: count }, (_, hour) => {
+    const beginMs = fromMs + hour * HOUR_MS;
+    return stretchOf(minutes, beginMs, beginMs + HOUR_MS);
+  });
+}
+
+/** Minutes that nobody saw are not watched: an hour with a hole in it lasts longer. */
+function endOfSeenHour(minutes: readonly Minute[], fromMs: number): number {
+  let missing = HOUR_MS / MINUTE_MS;
+  for (let index = placeOf(minutes, fromMs); index < minutes.length; index += 1) {
+    const minute = minutes[index];
+    if (minute && isSeen(minute)) missing -= 1;
+    if (minute && missing === 0) return minute.fromMs + MINUTE_MS;
+  }
+  return Infinity;
+}
+
+function meanOf(values: readonly number[]): number | null {
+  const mean = new Mean();
+  for (const value of values) mean.add(value);
+  return mean.value;
 }
 
 /** What a worker that takes requests costs an hour, about: the least that was paid for each. */
@@ -135,11 +166,15 @@ export function priceOf(minutes: readonly Minute[]): number {
 function costAtLoad(hours: readonly Stretch[], load: number): number | null {
   let nearest: { readonly load: number; readonly cost: number } | undefined;
   for (const hour of hours) {
-    if (hour.load === null || hour.cost === null || hour.minutes < MINUTES_TO_COMPARE) continue;
+    if (hour.load === null || hour.cost === null || !isComparable(hour)) continue;
     if (!nearest || Math.abs(hour.load - load) < Math.abs(nearest.load - load)) {
       nearest = { load: hour.load, cost: hour.cost };
     }
   }
   if (!nearest) return null;
   return nearest.load > 0 && load > nearest.load ? (nearest.cost * load) / nearest.load : nearest.cost;
+}
+
+function isComparable({ minutes }: Stretch): boolean {
+  return minutes >= MINUTES_TO_COMPARE;
 }

@@ -7,6 +7,7 @@ import type { Finding } from '../rules/findings.ts';
 import type { Bounds } from './bounds.ts';
 import { isSame, limitsOf, reachOf } from './reach.ts';
 import type { Change, Numbers, Some } from './state.ts';
+import { savingOf } from './watch.ts';
 
 /**
  * What may be told to a person is not yet ground to change anything by itself: a model that is off by a quarter, and is
@@ -30,14 +31,17 @@ export function propose(advice: Advice, around: Circumstances, id: number): Chan
   const { backtest, today, best, limitSeconds, verdict, sentence } = advice;
   if (!backtest?.held) return 'the model does not reproduce what was recorded: nothing is changed upon it';
   if (backtest.errorRatio > MOST_BACKTEST_ERROR) {
-    const [off, most] = [backtest.errorRatio, MOST_BACKTEST_ERROR].map(
-      (share) => `${Math.round(share * 100)}%`,
-    );
+    const [off, most] = [backtest.errorRatio, MOST_BACKTEST_ERROR].map(percent);
     return `the model is off by ${off}: nothing is changed upon more than ${most}`;
   }
   if (verdict !== 'change' || !today || !best) return sentence;
   if (!isOf(today.parameters, parameters)) return 'the advice is of other parameters than are set now';
-  if (!(best.costPerHour.mean < today.costPerHour.mean)) return 'the advised set is predicted to be dearer';
+  const saving = savingOf({ costBefore: today.costPerHour, costAfter: best.costPerHour });
+  if (!(saving > 0)) return 'the advised set is predicted to be dearer';
+  if (saving < backtest.errorRatio) {
+    const [less, off] = [saving, backtest.errorRatio].map(percent);
+    return `the advised set is predicted to cost ${less} less, by a model that is off by ${off}: nothing is changed upon it`;
+  }
   if (!(best.p99Seconds.mean <= limitSeconds)) return 'the advised set is predicted to miss the limit';
   const reach = reachOf(today.parameters, bounds, workerPerformance, stepFactor);
   const to: Partial<Record<AdvisedParameter, number>> = {};
@@ -80,6 +84,10 @@ export function propose(advice: Advice, around: Circumstances, id: number): Chan
     outcome: undefined,
     endedMs: undefined,
   };
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)}%`;
 }
 
 function isOf(set: AdvisedSet, parameters: Numbers): boolean {

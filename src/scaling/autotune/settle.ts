@@ -5,9 +5,9 @@ import { isSame } from './reach.ts';
 import {
   isUnderWay,
   LONG_PAUSE_MS,
+  pauseAfter,
   type Change,
   type Numbers,
-  type PauseReason,
   type Some,
   type SteeringState,
 } from './state.ts';
@@ -92,32 +92,38 @@ function settleWatching(state: SteeringState, change: Change, look: Look): Settl
   const { minutes, nowMs } = look;
   const setMs = change.setMs ?? change.atMs;
   const came = experienceOf(minutes, setMs, nowMs);
-  const verdict = judge(came, nowMs - setMs, priceOf(minutes));
+  const verdict = judge({
+    came,
+    expected: change.expected,
+    lastedMs: nowMs - setMs,
+    price: priceOf(minutes),
+  });
   if (verdict.kind === 'go on') return { state, send: undefined };
   if (verdict.kind === 'go back') return goBack(state, { ...change, came }, verdict.because, look);
   const kept: Change = { ...change, came, phase: 'over', outcome: 'kept', endedMs: nowMs };
-  return { state: { ...state, change: kept }, send: undefined };
+  return { state: { ...state, change: kept, takenBack: undefined }, send: undefined };
 }
 
 /** It waits for no pause, and goes on until the service has the old values, whoever sends them. */
 function settleReturning(state: SteeringState, change: Change, { parameters, nowMs }: Look): Settled {
   if (!has(parameters, change.from)) return { state, send: change.from };
   const over: Change = { ...change, phase: 'over', outcome: 'rolled_back', endedMs: nowMs };
-  return {
-    state: { ...paused(state, nowMs, 'rolled back'), change: over, baseline: parameters },
-    send: undefined,
-  };
+  const takenBack = (state.takenBack ?? 0) + 1;
+  const pause = { untilMs: nowMs + pauseAfter(takenBack), for: 'rolled back' } as const;
+  return { state: { ...state, pause, takenBack, change: over, baseline: parameters }, send: undefined };
 }
 
 function goBack(state: SteeringState, change: Change, because: string, { nowMs }: Look): Settled {
   const returning: Change = { ...change, phase: 'returning', because };
-  return { state: { ...paused(state, nowMs, 'rolled back'), change: returning }, send: change.from };
+  const pause = { untilMs: nowMs + LONG_PAUSE_MS, for: 'rolled back' } as const;
+  return { state: { ...state, pause, change: returning }, send: change.from };
 }
 
 /** What somebody else has set is the new baseline, and wins over a change that is under way. */
 function handOf(state: SteeringState, { parameters, nowMs, minutes }: Look, because: string): Settled {
   const { change } = state;
-  const after = { ...paused(state, nowMs, 'a hand'), baseline: parameters };
+  const pause = { untilMs: nowMs + LONG_PAUSE_MS, for: 'a hand' } as const;
+  const after = { ...state, pause, takenBack: undefined, baseline: parameters };
   if (!isUnderWay(change)) return { state: after, send: undefined };
   const overruled: Change = {
     ...change,
@@ -145,11 +151,6 @@ function notArrived(state: SteeringState, change: Change, nowMs: number): Steeri
         ? { ...over, outcome: 'lost', because: why }
         : { ...over, outcome: 'refused', because },
   };
-}
-
-function paused(state: SteeringState, nowMs: number, reason: PauseReason): SteeringState {
-  const untilMs = Math.max(nowMs + LONG_PAUSE_MS, state.pause?.untilMs ?? 0);
-  return { ...state, pause: { untilMs, for: reason } };
 }
 
 /**

@@ -11,14 +11,14 @@ export type Numbers = Readonly<Record<string, number>>;
 export type Some = Readonly<Partial<Record<AdvisedParameter, number>>>;
 
 /**
- * `sending`: it is written down, and perhaps sent; whether it arrived is read, whatever the service said. `watching`: it is in force, and its
- * first hour is watched. `returning`: the old values go back, until the service is read to have them. `over`: see `outcome`.
+ * `sending`: it is written down, and perhaps sent; whether it arrived is read, whatever the service said. `watching`: it is in force, and on
+ * trial. `returning`: the old values go back, until the service is read to have them. `over`: see `outcome`.
  */
 export type Phase = 'sending' | 'watching' | 'returning' | 'over';
 
 export const OUTCOMES = ['kept', 'rolled_back', 'refused', 'lost', 'overruled'] as const;
 /**
- * `kept`: its hour was as predicted. `rolled_back`: the old values are back. `refused`: the service did not take it.
+ * `kept`: it did no harm, and saved what it was to save, or half of it at least. `rolled_back`: the old values are back. `refused`: the service did not take it.
  * `lost`: it could not be written down first and was not sent, or nobody heard an answer, and the service does not have it.
  * `overruled`: a person changed parameters meanwhile.
  */
@@ -35,17 +35,17 @@ export interface Expectation {
   readonly backtestError: number;
 }
 
-/** What was seen of it, in its first hour or until it went back. */
+/** What was seen of it on trial, or until it went back. */
 export interface Experience {
-  /** Minutes with samples, and of those the ones with more load than ready workers can do. */
+  /** Of its first hour: minutes with samples, and of those the ones with more load than ready workers can do. */
   readonly minutes: number;
   readonly excessMinutes: number;
   /** How many such minutes there would have been without it: those of the hour before, or of that hour a day earlier. */
   readonly excessMinutesBefore: number;
-  /** Minutes with a worker in error, and the same of before. */
+  /** Those with a worker in error, and the same of before. */
   readonly errorMinutes: number;
   readonly errorMinutesBefore: number;
-  /** Mean cost per hour, and what the old set took for such a load; null where it is not known. */
+  /** Mean cost per hour over its trial, and what the old set took for such loads; null where it is not known. */
   readonly costPerHour: number | null;
   readonly costPerHourBefore: number | null;
 }
@@ -87,6 +87,12 @@ export interface Pause {
 
 /** After a rollback, and after a person's hand, nothing moves for so long, ms. */
 export const LONG_PAUSE_MS = 24 * 3_600_000;
+const LONGEST_PAUSE_MS = 8 * LONG_PAUSE_MS;
+
+/** Who was wrong again and again is to ask less and less often. @param takenBack How many in a row, from 1. @returns ms */
+export function pauseAfter(takenBack: number): number {
+  return Math.min(LONG_PAUSE_MS * 2 ** (takenBack - 1), LONGEST_PAUSE_MS);
+}
 
 export interface SteeringState {
   /** As last set or read; undefined before the first answer. What differs from it is a person's hand. */
@@ -94,6 +100,8 @@ export interface SteeringState {
   readonly pause: Pause | undefined;
   /** The last one, under way or over. */
   readonly change: Change | undefined;
+  /** How many changes in a row were taken back; undefined: the last one was not. */
+  readonly takenBack?: number | undefined;
   /** Parameters of the last look that nothing of the above explains: once is a list that lags, twice is a person. */
   readonly odd?: Numbers | undefined;
 }
@@ -105,12 +113,12 @@ export function isUnderWay(change: Change | undefined): change is Change {
 }
 
 /**
- * A clock that was set back leaves moments that are still to come. They count from now on: a change is watched for an hour
- * of this clock too, and no pause is longer than the longest.
+ * A clock that was set back leaves moments that are still to come. They count from now on: a change is on trial by
+ * this clock too, and no pause is longer than the longest of its kind.
  */
 export function notAhead(state: SteeringState, nowMs: number): SteeringState {
   const { pause, change } = state;
-  const latestMs = nowMs + LONG_PAUSE_MS;
+  const latestMs = nowMs + (pause?.for === 'rolled back' ? LONGEST_PAUSE_MS : LONG_PAUSE_MS);
   const isPauseAhead = pause !== undefined && pause.untilMs > latestMs;
   const isChangeAhead = isUnderWay(change) && Math.max(change.atMs, change.setMs ?? 0) > nowMs;
   if (!isPauseAhead && !isChangeAhead) return state;

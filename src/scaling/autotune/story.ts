@@ -74,7 +74,7 @@ function cameWords({ phase, outcome, because, refused, setMs, came, from }: Chan
       if (because !== undefined) return `the service refused it (${because}); it is read back`;
       return setMs === undefined ? 'it is being sent' : 'the service took it; it is read back';
     case 'watching':
-      return 'it is in force, and its first hour is watched';
+      return 'it is in force, and on trial';
     case 'returning':
       return `the old values are being put back: ${because}${seen}${refused === undefined ? '' : refusedWords(refused, from)}`;
     case 'over':
@@ -111,7 +111,7 @@ function experienceWords(came: Experience): string {
       ? 'cost not known'
       : `cost an hour ${money(costPerHour)}` +
         (costPerHourBefore === null ? '' : `, at such a load ${money(costPerHourBefore)} before`);
-  return `of ${minutes} minutes ${excessMinutes} with more load than ready workers can do (${excessMinutesBefore} before); ${cost}`;
+  return `in its first hour, of ${minutes} minutes ${excessMinutes} with more load than ready workers can do (${excessMinutesBefore} before); ${cost}`;
 }
 
 function range({ low, high }: Estimate, words: (value: number) => string): string {

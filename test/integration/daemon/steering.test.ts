@@ -49,7 +49,7 @@ describe('on one disk', () => {
     return { start, clock, path, journalled, [Symbol.dispose]: () => folder[Symbol.dispose]() };
   }
 
-  test('a change is in the journal before it is sent, watched for an hour, and kept', async () => {
+  test('a change is in the journal before it is sent, on trial for six hours, and kept', async () => {
     await using emulator = await startService();
     using here = place(emulator);
     const journals: unknown[] = [];
@@ -66,7 +66,7 @@ describe('on one disk', () => {
     expect(journals).toEqual([[{ cold_workers: 4 }, 'sending', { cold_workers: 4 }]]);
     expect((await parametersOf(emulator))['cold_workers']).toBe(4);
     expect(steered.steering.view('chat')?.wanted).toEqual({ cold_workers: 4 });
-    await steered.minutes(62, QUIET);
+    await steered.minutes(6 * 60 + 2, QUIET);
     expect(steered.journal()).toMatchObject([{ id: 1, outcome: 'kept', came: { excessMinutes: 0 } }]);
     expect(steered.events).toEqual([expect.objectContaining({ kind: 'steering ended', outcome: 'kept' })]);
   });
@@ -284,7 +284,7 @@ describeWithRedis('with one Redis', () => {
     await first.steering.stop();
     await using second = await steerEndpoint({ emulator, clock, store: storeOf('second') });
     await second.minutes(10, QUIET);
-    expect(second.steering.view('chat')?.holds).toBe('a change is in its first hour');
+    expect(second.steering.view('chat')?.holds).toBe('a change is on trial');
     await second.minutes(5, CROWDED);
     expect((await parametersOf(emulator))['cold_workers']).toBe(5);
     expect(await second.history.journal('chat', 10)).toMatchObject([{ id: 1, outcome: 'rolled_back' }]);

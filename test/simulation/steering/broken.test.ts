@@ -6,6 +6,7 @@ import { PATIENCE_MS, tally } from './worlds.ts';
 
 test.each<[keyof typeof BROKEN, Kind, readonly number[], RegExp]>([
   ['no rollback', 'truthful', [4], /cost [\d.]+ of the twin's/],
+  ['no trial', 'truthful', [7], /it saved nothing in six hours/],
   ['no pause', 'truthful', [4], /within six hours of the last change/],
   ['no backtest gate', 'lies', [4], /whose backtest did not hold/],
   ['factor 10', 'truthful', [4], /is too far/],

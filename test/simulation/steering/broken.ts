@@ -2,6 +2,7 @@
 import { ADVISED_PARAMETERS, type Advice, type AdvisedSet } from '../../../src/scaling/advice/advice.ts';
 import { decide, type Decision, type Seen } from '../../../src/scaling/autotune/decide.ts';
 import type { SteeringState } from '../../../src/scaling/autotune/state.ts';
+import { WATCH_MS } from '../../../src/scaling/autotune/watch.ts';
 import type { Question } from './advisor.ts';
 import { STEERING, type Steering } from './steered.ts';
 
@@ -12,6 +13,15 @@ function withoutRollback(state: SteeringState, seen: Seen, stepFactor?: number):
   if (change?.phase !== 'returning') return decision;
   const kept = { ...change, phase: 'over', outcome: 'kept', endedMs: seen.nowMs } as const;
   return { ...decision, send: undefined, state: { ...decision.state, pause: state.pause, change: kept } };
+}
+
+/** Whose first hour was fine stays. */
+function withoutTrial(state: SteeringState, seen: Seen, stepFactor?: number): Decision {
+  const decision = decide(state, seen, stepFactor);
+  const { change } = decision.state;
+  if (change?.phase !== 'watching' || seen.nowMs - (change.setMs ?? Infinity) < WATCH_MS) return decision;
+  const kept = { ...change, phase: 'over', outcome: 'kept', endedMs: seen.nowMs } as const;
+  return { ...decision, state: { ...decision.state, change: kept } };
 }
 
 function withoutPause(state: SteeringState, seen: Seen, stepFactor?: number): Decision {
@@ -31,7 +41,7 @@ function withoutGate(state: SteeringState, seen: Seen, stepFactor?: number): Dec
   return { ...decision, state: { ...decision.state, change: { ...change, expected } } };
 }
 
-/** Advice that calls the dearest set that is in reach the cheaper one: what the first hour is there for. */
+/** Advice that calls the dearest set that is in reach the cheaper one: what a trial is there for. */
 function reckless(question: Question, backtestError = 0): Promise<Advice> {
   const { nowMs, parameters, reach, limitSeconds } = question;
   const today = Object.fromEntries(ADVISED_PARAMETERS.map((name) => [name, parameters[name]])) as AdvisedSet;
@@ -65,6 +75,7 @@ export const RECKLESS: Steering = { ...STEERING, advise: (question) => reckless(
 
 export const BROKEN = {
   'no rollback': { ...RECKLESS, decide: withoutRollback },
+  'no trial': { ...RECKLESS, decide: withoutTrial },
   'no pause': { ...RECKLESS, decide: withoutPause },
   'no backtest gate': { ...STEERING, decide: withoutGate, advise: (question) => reckless(question, 0.4) },
   'factor 10': { ...RECKLESS, stepFactor: 10 },

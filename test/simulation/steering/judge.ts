@@ -22,6 +22,7 @@ export function violations(steered: Steered): string[] {
     ]),
     ...changes.flatMap((sent, index) => tooSoon(sent, changes[index - 1], steered)),
     ...changes.flatMap((sent) => notTakenBack(sent, steered)),
+    ...changes.flatMap((sent) => keptForNothing(sent, steered)),
   ];
 }
 
@@ -86,21 +87,48 @@ function notTakenBack({ atMs, before, values }: Sent, { minutes, parameters, han
   return has(after, old) ? [] : [`${when(atMs)}: it did harm, and is still there an hour later`];
 }
 
-/** A quarter and a worker more than the hour of the day before whose load was nearest, in proportion to the load. */
-function isTooDear(minutes: readonly Minute[], atMs: number): boolean {
-  const hours = Array.from({ length: 25 }, (_, place) => {
-    const fromMs = atMs - place * HOUR_MS;
-    const seen = minutes.filter((minute) => minute.fromMs >= fromMs && minute.fromMs < fromMs + HOUR_MS);
-    const mean = (of: (minute: Minute) => number | null): number =>
-      seen.reduce((sum, minute) => sum + (of(minute) ?? 0), 0) / seen.length;
-    return { seen: seen.length, load: mean(({ load }) => load), cost: mean(({ cost }) => cost) };
-  });
-  const [since, ...before] = hours;
-  const [nearest] = before
+/** Six hours that cost more than such loads took before: then the old values are back. */
+function keptForNothing({ atMs, before, values }: Sent, { minutes, parameters, handsMs }: Steered): string[] {
+  const endMs = atMs + 6 * HOUR_MS;
+  const stands = parameters.slice(
+    Math.floor(atMs / MINUTE_MS) + GRACE_MINUTES,
+    Math.floor(endMs / MINUTE_MS),
+  );
+  const seen = minutes.filter((minute) => minute.fromMs >= atMs && minute.fromMs < endMs).length;
+  const isHand = handsMs.some((hand) => hand >= atMs && hand < endMs);
+  if (isHand || seen < 360 || !stands.every((set) => has(set, values))) return [];
+  const hours = [0, 1, 2, 3, 4, 5].map((place) => ({
+    cost: hourAt(minutes, atMs + place * HOUR_MS).cost,
+    expected: usualCost(minutes, atMs, hourAt(minutes, atMs + place * HOUR_MS).load),
+  }));
+  const sum = (of: (hour: (typeof hours)[number]) => number) =>
+    hours.reduce((all, hour) => all + of(hour), 0);
+  const after = parameters[Math.floor(endMs / MINUTE_MS) + GRACE_MINUTES];
+  if (sum(({ cost }) => cost) <= sum(({ expected }) => expected) || !after) return [];
+  const old = Object.fromEntries(Object.keys(values).map((name) => [name, before[name] ?? Number.NaN]));
+  return has(after, old) ? [] : [`${when(atMs)}: it saved nothing in six hours, and is still there`];
+}
+
+function hourAt(minutes: readonly Minute[], fromMs: number) {
+  const seen = minutes.filter((minute) => minute.fromMs >= fromMs && minute.fromMs < fromMs + HOUR_MS);
+  const mean = (of: (minute: Minute) => number | null): number =>
+    seen.reduce((sum, minute) => sum + (of(minute) ?? 0), 0) / seen.length;
+  return { seen: seen.length, load: mean(({ load }) => load), cost: mean(({ cost }) => cost) };
+}
+
+/** Of the hour of the day before whose load was nearest, in proportion to the load; NaN where there was none. */
+function usualCost(minutes: readonly Minute[], atMs: number, load: number): number {
+  const [nearest] = Array.from({ length: 24 }, (_, place) => hourAt(minutes, atMs - (place + 1) * HOUR_MS))
     .filter(({ seen }) => seen >= 20)
-    .toSorted((a, b) => Math.abs(a.load - (since?.load ?? 0)) - Math.abs(b.load - (since?.load ?? 0)));
-  if (!since || !nearest) return false;
-  const expected = nearest.cost * Math.max(1, since.load / nearest.load || 1);
+    .toSorted((a, b) => Math.abs(a.load - load) - Math.abs(b.load - load));
+  return nearest ? nearest.cost * Math.max(1, load / nearest.load || 1) : Number.NaN;
+}
+
+/** A quarter and a worker more than such a load took before. */
+function isTooDear(minutes: readonly Minute[], atMs: number): boolean {
+  const since = hourAt(minutes, atMs);
+  const expected = usualCost(minutes, atMs, since.load);
+  if (Number.isNaN(expected)) return false;
   const ready = minutes.filter(
     (minute) => minute.fromMs >= atMs - 24 * HOUR_MS && minute.fromMs < atMs && minute.ready >= 1,
   );

@@ -7,7 +7,7 @@ import {
   type Decision,
   type Seen,
 } from '../../../../src/scaling/autotune/decide.ts';
-import { HOUR_MS } from '../../../../src/scaling/autotune/evidence.ts';
+import { HOUR_MS, type Minute } from '../../../../src/scaling/autotune/evidence.ts';
 import {
   NEVER_STEERED,
   wantedBySteering,
@@ -43,9 +43,16 @@ function seenTwice(state: SteeringState, seen: Seen): Decision {
   return decide(once.state, seen);
 }
 
-/** Whose first hour was as predicted. */
+/** A day before noon, and six hours since, a fifth cheaper but for what is given. */
+function trialMinutes(given: Partial<Minute> = { cost: 1.6 }, fromMs = NOON): Minute[] {
+  return [...minutesOf(fromMs - DAY_MS, fromMs), ...minutesOf(fromMs, fromMs + CHANGE_EVERY_MS, given)];
+}
+
+/** Whose trial was as predicted. */
 function kept(): SteeringState {
-  return decide(inForce(), seenOf({ nowMs: NOON + HOUR_MS, parameters: CHANGED })).state;
+  const nowMs = NOON + CHANGE_EVERY_MS;
+  return decide(inForce(), seenOf({ nowMs, parameters: CHANGED, minutes: trialMinutes(), advice: undefined }))
+    .state;
 }
 
 describe('a change', () => {
@@ -169,7 +176,7 @@ describe('nothing new moves', () => {
     expect(at(before)).toMatchObject({
       send: undefined,
       wantsAdvice: false,
-      holds: expect.stringMatching(/6 hours/),
+      holds: 'parameters were changed: nothing moves before 2030-03-18 00:00 UTC',
     });
     expect(at(before + 1).send).toEqual(best);
     expect(at(before + 1).state.change?.id).toBe(2);
@@ -179,12 +186,12 @@ describe('nothing new moves', () => {
     const nowMs = NOON + 30 * MINUTE_MS;
     expect(decide(inForce(), seenOf({ nowMs, parameters: CHANGED }))).toMatchObject({
       send: undefined,
-      holds: 'a change is in its first hour',
+      holds: 'a change is on trial',
     });
   });
 });
 
-describe('the first hour', () => {
+describe('the trial', () => {
   test('ends with the change kept, and what came of it', () => {
     expect(kept().change).toMatchObject({
       phase: 'over',
@@ -228,6 +235,45 @@ describe('the first hour', () => {
       expect(state.change?.phase).toBe('returning');
     }
     expect(decide(state, seenOf({ nowMs: harmAt, parameters: undefined })).state).toBe(state);
+  });
+
+  test('what saved less than half of what it was to save goes back at its end', () => {
+    const minutes = trialMinutes({ cost: 1.81 });
+    const at = (nowMs: number) => decide(inForce(), seenOf({ nowMs, parameters: CHANGED, minutes }));
+    expect(at(NOON + CHANGE_EVERY_MS - 1).state.change?.phase).toBe('watching');
+    const { send, state } = at(NOON + CHANGE_EVERY_MS);
+    expect(send).toEqual(FROM);
+    expect(state.change).toMatchObject({ phase: 'returning', because: expect.stringMatching(/20% less/) });
+  });
+
+  test('each further one in a row that is taken back is followed by a pause twice as long, up to eight days', () => {
+    let state = READ;
+    let nowMs = NOON;
+    const pauses = Array.from({ length: 5 }, () => {
+      state = decide(state, seenOf({ nowMs })).state;
+      state = decide(state, seenOf({ nowMs, parameters: CHANGED })).state;
+      const minutes = [
+        ...minutesOf(nowMs - DAY_MS, nowMs),
+        ...minutesOf(nowMs, nowMs + 3 * MINUTE_MS, { load: 300 }),
+      ];
+      nowMs += 3 * MINUTE_MS;
+      state = decide(state, seenOf({ nowMs, parameters: CHANGED, minutes })).state;
+      state = decide(state, seenOf({ nowMs, minutes })).state;
+      const pauseMs = (state.pause?.untilMs ?? 0) - nowMs;
+      expect(decide(state, seenOf({ nowMs: nowMs + pauseMs - 1 })).holds).toMatch(
+        /taken back: nothing moves/,
+      );
+      nowMs += pauseMs;
+      return pauseMs / DAY_MS;
+    });
+    expect(pauses).toEqual([1, 2, 4, 8, 8]);
+    expect(kept().takenBack).toBeUndefined();
+    expect(
+      seenTwice(state, seenOf({ nowMs, parameters: { ...PARAMETERS, target_util: 0.7 } })).state,
+    ).toMatchObject({
+      pause: { untilMs: nowMs + DAY_MS, for: 'a hand' },
+      takenBack: undefined,
+    });
   });
 
   test('without samples it goes on', () => {
@@ -306,7 +352,7 @@ describe('an answer is not believed', () => {
     expect(decide(refused, seenOf({ nowMs: soon })).state.change?.phase).toBe('sending');
     const { state, holds } = decide(refused, seenOf({ nowMs: late }));
     expect(state.change).toMatchObject({ phase: 'over', outcome: 'refused', because: 'HTTP 400' });
-    expect(holds).toMatch(/6 hours/);
+    expect(holds).toMatch(/parameters were changed: nothing moves before/);
   });
 
   test.each([
@@ -430,20 +476,25 @@ describe('a clock that is set back', () => {
   const YEAR_MS = 365 * DAY_MS;
   const then = NOON - YEAR_MS;
 
-  test('begins the watched hour anew, and harm in it is still taken back', () => {
+  test('begins the trial anew, and harm in it is still taken back', () => {
     const crowded = minutesOf(then, then + 10 * MINUTE_MS, { load: 300 });
     const minutes = [...minutesOf(then - 25 * HOUR_MS, then), ...crowded];
     const first = decide(inForce(), seenOf({ nowMs: then, parameters: CHANGED, minutes })).state;
     expect(first.change).toMatchObject({ phase: 'watching', setMs: then });
     const nowMs = then + 10 * MINUTE_MS;
     expect(decide(first, seenOf({ nowMs, parameters: CHANGED, minutes })).send).toEqual(FROM);
-    const quiet = decide(first, seenOf({ nowMs: then + HOUR_MS, parameters: CHANGED })).state;
-    expect(quiet.change?.outcome).toBe('kept');
+    const quiet = trialMinutes({ cost: 1.6 }, then);
+    const last = seenOf({ nowMs: then + CHANGE_EVERY_MS, parameters: CHANGED, minutes: quiet });
+    expect(decide(first, last).state.change?.outcome).toBe('kept');
   });
 
-  test('lets no pause stand for longer than a day', () => {
-    const { pause } = decide(kept(), seenOf({ nowMs: then, parameters: CHANGED })).state;
-    expect(pause?.untilMs).toBe(then + DAY_MS);
+  test.each([
+    ['change', 1],
+    ['a hand', 1],
+    ['rolled back', 8],
+  ] as const)('lets no pause for %s stand for longer than %d days', (reason, days) => {
+    const state = { ...READ, pause: { untilMs: NOON, for: reason } };
+    expect(decide(state, seenOf({ nowMs: then })).state.pause?.untilMs).toBe(then + days * DAY_MS);
   });
 
   test('makes advice of its future none', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { experienceOf, HOUR_MS, priceOf, troubleIn } from '../../../../src/scaling/autotune/evidence.ts';
-import { judge } from '../../../../src/scaling/autotune/watch.ts';
-import { MINUTE_MS, minutesOf, NOON } from '../../../support/steering.ts';
+import type { Experience } from '../../../../src/scaling/autotune/state.ts';
+import { judge, TRIAL_MS } from '../../../../src/scaling/autotune/watch.ts';
+import { changeOf, MINUTE_MS, minutesOf, NOON } from '../../../support/steering.ts';
 
 const DAY_AGO = NOON - 24 * HOUR_MS;
 
@@ -73,9 +74,42 @@ describe('what came of a change', () => {
     expect([atLoad(12), atLoad(90), atLoad(200)]).toEqual([0.6, 5, 10]);
   });
 
-  test('costs are not compared before a start has had time to end', () => {
-    const minutes = minutesOf(DAY_AGO, since + 19 * MINUTE_MS);
-    expect(experienceOf(minutes, since, since + 19 * MINUTE_MS).costPerHour).toBeNull();
+  test('its first hour is one that was seen, however long that takes', () => {
+    const at = (minute: number) => since + minute * MINUTE_MS;
+    const minutes = [
+      ...minutesOf(since - 24 * HOUR_MS, since),
+      ...minutesOf(at(0), at(10)),
+      ...minutesOf(at(30), at(40), { load: null }),
+      ...minutesOf(at(60), at(109)),
+      ...minutesOf(at(109), at(110), { load: 300 }),
+      ...minutesOf(at(110), at(120), { load: 300, errors: 1 }),
+    ];
+    const came = (minute: number) => experienceOf(minutes, since, at(minute));
+    expect(came(60)).toMatchObject({ minutes: 10, excessMinutes: 0 });
+    expect(came(120)).toMatchObject({ minutes: 60, excessMinutes: 1, errorMinutes: 0 });
+  });
+
+  test('its costs are those of all its hours, each beside one with such a load', () => {
+    const minutes = [
+      ...minutesOf(since - 24 * HOUR_MS, since - 12 * HOUR_MS, { load: 10, cost: 1 }),
+      ...minutesOf(since - 12 * HOUR_MS, since, { load: 100, cost: 5 }),
+      ...minutesOf(since, since + HOUR_MS, { load: 10, cost: 0.5 }),
+      ...minutesOf(since + HOUR_MS, since + 2 * HOUR_MS, { load: 100, cost: 4 }),
+      ...minutesOf(since + 2 * HOUR_MS, since + 2 * HOUR_MS + 59 * MINUTE_MS, { load: 100, cost: 50 }),
+    ];
+    expect(experienceOf(minutes, since, since + 2 * HOUR_MS + 59 * MINUTE_MS)).toMatchObject({
+      costPerHour: 2.25,
+      costPerHourBefore: 3,
+    });
+  });
+
+  test('costs are those of whole hours, of which enough was seen', () => {
+    const minutes = minutesOf(DAY_AGO, NOON);
+    expect(experienceOf(minutes, since, NOON - 1).costPerHour).toBeNull();
+    expect(experienceOf(minutes, since, NOON).costPerHour).toBe(2);
+    const costOf = (seen: number) =>
+      experienceOf(minutesOf(DAY_AGO, since + seen * MINUTE_MS), since, NOON).costPerHour;
+    expect([costOf(19), costOf(20)]).toEqual([null, 2]);
   });
 
   test('the price of a worker is what was paid for each, at the least', () => {
@@ -88,7 +122,7 @@ describe('what came of a change', () => {
   });
 });
 
-describe('the watched hour', () => {
+describe('a trial', () => {
   const fine = {
     minutes: 60,
     excessMinutes: 0,
@@ -99,13 +133,27 @@ describe('the watched hour', () => {
     costPerHourBefore: 10,
   };
 
-  test('ends with the change kept', () => {
-    expect(judge(fine, HOUR_MS, 1).kind).toBe('kept');
-    expect(judge(fine, HOUR_MS - 1, 1).kind).toBe('go on');
+  const { expected } = changeOf();
+  const judged = (came: Partial<Experience>, lastedMs: number) =>
+    judge({ came: { ...fine, ...came }, expected, lastedMs, price: 1 });
+
+  test('ends after six hours with the change kept', () => {
+    expect(judged({}, TRIAL_MS).kind).toBe('kept');
+    expect(judged({}, TRIAL_MS - 1).kind).toBe('go on');
   });
 
-  test('goes on while too little of it was seen', () => {
-    expect(judge({ ...fine, minutes: 49 }, 5 * HOUR_MS, 1).kind).toBe('go on');
+  test('goes on while too little of its first hour was seen', () => {
+    expect(judged({ minutes: 49 }, 5 * TRIAL_MS).kind).toBe('go on');
+    expect(judged({ minutes: 50 }, 5 * TRIAL_MS).kind).toBe('kept');
+  });
+
+  test('asks in the end for half of the saving that was predicted', () => {
+    expect(judged({ costPerHour: 9 }, TRIAL_MS).kind).toBe('kept');
+    expect(judged({ costPerHour: 9.01 }, TRIAL_MS - 1).kind).toBe('go on');
+    expect(judged({ costPerHour: 9.01 }, TRIAL_MS)).toEqual({
+      kind: 'go back',
+      because: 'it cost 9.01 an hour, and 10.00 at such a load before: 20% less were predicted',
+    });
   });
 
   test.each([
@@ -117,7 +165,7 @@ describe('the watched hour', () => {
     ['more minutes with errors than any hour before', { errorMinutes: 3, errorMinutesBefore: 2 }, /in error/],
     ['a cost beyond what such a load took', { costPerHour: 13.6, costPerHourBefore: 10 }, /13.60 an hour/],
   ])('sends the old values back at %s, at once', (_, came, because) => {
-    expect(judge({ ...fine, ...came }, MINUTE_MS, 1)).toEqual({
+    expect(judged(came, MINUTE_MS)).toEqual({
       kind: 'go back',
       because: expect.stringMatching(because),
     });
@@ -129,7 +177,14 @@ describe('the watched hour', () => {
     ['a quarter and a worker more', { costPerHour: 13.5, costPerHourBefore: 10 }],
     ['a cost that nobody knows', { costPerHour: null, costPerHourBefore: 10 }],
     ['a cost without one to compare', { costPerHour: 100, costPerHourBefore: null }],
-  ])('bears %s', (_, came) => {
-    expect(judge({ ...fine, ...came }, HOUR_MS, 1).kind).toBe('kept');
+  ])('bears %s for its first hours', (_, came) => {
+    expect(judged(came, TRIAL_MS - 1).kind).toBe('go on');
+  });
+
+  test.each([
+    ['a cost that nobody knows', { costPerHour: null, costPerHourBefore: 10 }],
+    ['a cost without one to compare', { costPerHour: 100, costPerHourBefore: null }],
+  ])('bears %s to its end', (_, came) => {
+    expect(judged(came, TRIAL_MS).kind).toBe('kept');
   });
 });

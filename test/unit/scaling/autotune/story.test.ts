@@ -3,7 +3,7 @@ import { answered, decide } from '../../../../src/scaling/autotune/decide.ts';
 import { HOUR_MS } from '../../../../src/scaling/autotune/evidence.ts';
 import { NEVER_STEERED, type Change } from '../../../../src/scaling/autotune/state.ts';
 import { storyOf } from '../../../../src/scaling/autotune/story.ts';
-import { NOON, PARAMETERS, seenOf } from '../../../support/steering.ts';
+import { minutesOf, NOON, PARAMETERS, seenOf } from '../../../support/steering.ts';
 
 function changeOf(): Change {
   const { state } = decide({ ...NEVER_STEERED, baseline: PARAMETERS }, seenOf());
@@ -22,7 +22,7 @@ describe('the story of a change', () => {
       why: 'cheaper. One step goes no further than cold_workers 4',
       expected:
         'cost an hour 10.00 → 8.00 (95% between 8.00 and 8.00); p99 wait 3 s as modelled, limit 5 s; the backtest was off by 4%',
-      came: 'it is in force, and its first hour is watched',
+      came: 'it is in force, and on trial',
     });
   });
 
@@ -55,9 +55,11 @@ describe('the story of a change', () => {
   test('says what came of it', () => {
     const change = changeOf();
     const state = { baseline: { ...PARAMETERS, ...change.to }, pause: undefined, change };
-    const kept = decide(state, seenOf({ nowMs: NOON + HOUR_MS, parameters: state.baseline })).state.change;
+    const [nowMs, parameters] = [NOON + 6 * HOUR_MS, state.baseline];
+    const minutes = [...minutesOf(NOON - 24 * HOUR_MS, NOON), ...minutesOf(NOON, nowMs, { cost: 1.6 })];
+    const kept = decide(state, seenOf({ nowMs, parameters, minutes, advice: undefined })).state.change;
     expect(kept && storyOf(kept).came).toBe(
-      'it stayed; of 60 minutes 0 with more load than ready workers can do (0 before); cost an hour 2.00, at such a load 2.00 before',
+      'it stayed; in its first hour, of 60 minutes 0 with more load than ready workers can do (0 before); cost an hour 1.60, at such a load 2.00 before',
     );
   });
 
