@@ -66,6 +66,18 @@ test.each([0, 1, 2, 3, 5, 11])('the cheapest set is found that waits %d s at mos
   expect([shares[0], shares.at(-1)]).toEqual([0, 1]);
 });
 
+test.each([
+  [11, 10],
+  [5, 20],
+  [3, 30],
+  [2, 40],
+  [1, 60],
+  [0, undefined],
+])('where %d s are allowed the least of one line is %s', async (limit, min_load) => {
+  const { race } = await looked([lineOf(1, 0)], limit);
+  expect(race.best?.min_load).toBe(min_load);
+});
+
 test('the cheapest lines come first, each with its most, and then those on which some set keeps the limit', async () => {
   const { waves } = await looked(lines.toReversed(), 3);
   const [first = [], second = []] = waves;
