@@ -111,6 +111,11 @@ describe('a change', () => {
       adviceOf({ atMs: NOON, today: { cold_workers: 6 }, best: TO }),
       /other parameters/,
     ],
+    [
+      'that moves what no bounds name',
+      adviceOf({ atMs: NOON, best: { cold_mult: 3.5 } }),
+      /^the advised set moves cold_mult, which no bounds name$/,
+    ],
     ['beyond one step', adviceOf({ atMs: NOON, best: { cold_workers: 3 } }), /more than one step/],
     ['beyond the bounds', adviceOf({ atMs: NOON, best: { target_util: 0.97 } }), /more than one step/],
   ])('is not made upon advice %s', (_, advice, holds) => {

@@ -32,6 +32,37 @@ describe('trouble is not silence', () => {
     expect(troubleIn([...quietUntil(NOON - 2 * MINUTE_MS), ...last], NOON)).toMatch(why);
   });
 
+  test('a quarter of an hour is seen where all of its minutes are but one', () => {
+    const without = (minutes: number) => [
+      ...quietUntil(NOON - minutes * MINUTE_MS),
+      ...minutesOf(NOON - minutes * MINUTE_MS, NOON, { load: null }),
+    ];
+    expect(troubleIn(without(1), NOON)).toBeUndefined();
+    expect(troubleIn(without(2), NOON)).toMatch(/^samples are missing/);
+    // What was before it, or is not over yet, does not count.
+    const old = [
+      ...quietUntil(NOON - 17 * MINUTE_MS),
+      ...minutesOf(NOON - 17 * MINUTE_MS, NOON - 15 * MINUTE_MS, { errors: 1, load: 201 }),
+      ...minutesOf(NOON - 15 * MINUTE_MS, NOON),
+      ...minutesOf(NOON, NOON + MINUTE_MS, { errors: 1, load: 201 }),
+    ];
+    expect(troubleIn(old, NOON + 30_000)).toBeUndefined();
+  });
+
+  test('a day is sound where three quarters of it are', () => {
+    const erring = (hours: number, minutes: number) => {
+      const untilMs = NOON - HOUR_MS;
+      const fromMs = untilMs - hours * HOUR_MS - minutes * MINUTE_MS;
+      return [
+        ...quietUntil(fromMs),
+        ...minutesOf(fromMs, untilMs, { errors: 1 }),
+        ...minutesOf(untilMs, NOON),
+      ];
+    };
+    expect(troubleIn(erring(6, 0), NOON)).toBeUndefined();
+    expect(troubleIn(erring(6, 1), NOON)).toMatch(/too much of the last day/);
+  });
+
   test('so does an hour after another', () => {
     const minutes = [...quietUntil(NOON - 8 * HOUR_MS), ...minutesOf(NOON - HOUR_MS, NOON)];
     expect(troubleIn(minutes, NOON)).toMatch(/too much of the last day/);
@@ -119,6 +150,12 @@ describe('what came of a change', () => {
     ];
     expect(priceOf(minutes)).toBe(0.5);
     expect(priceOf(minutesOf(0, HOUR_MS, { cost: null }))).toBe(0);
+    // Of a minute in which a worker was there for a part the cost is not that of one, and nobody's cost is none.
+    const partly = minutesOf(2 * HOUR_MS, 3 * HOUR_MS, { ready: 0.5, cost: 0.1 });
+    expect(priceOf([...minutes, ...partly, ...minutesOf(3 * HOUR_MS, 4 * HOUR_MS, { cost: null })])).toBe(
+      0.5,
+    );
+    expect(priceOf(minutesOf(0, HOUR_MS, { ready: 1, cost: 3 }))).toBe(3);
   });
 });
 
