@@ -302,7 +302,13 @@ describe('an answer that is missing', () => {
   test('is read back: the change never came into force, once it cannot be under way any more', () => {
     expect(decide(sent, seenOf({ nowMs: NOON + MINUTE_MS })).state).toBe(sent);
     const { state } = decide(sent, seenOf({ nowMs: later }));
-    expect(state.change).toMatchObject({ phase: 'over', outcome: 'lost' });
+    expect(state.change).toMatchObject({
+      phase: 'over',
+      outcome: 'lost',
+      because: 'it was not sent, or not answered, and the service does not have it',
+      endedMs: later,
+      setMs: undefined,
+    });
     expect(state.pause?.untilMs).toBe(NOON + CHANGE_EVERY_MS);
   });
 
@@ -312,7 +318,8 @@ describe('an answer that is missing', () => {
       seenOf({ nowMs: later, parameters: { ...PARAMETERS, cold_workers: 4 } }),
     );
     expect(send).toEqual(FROM);
-    expect(state.change?.phase).toBe('returning');
+    expect(state.change).toMatchObject({ phase: 'returning', because: 'only a part of it arrived' });
+    expect(state.pause).toEqual({ untilMs: later + DAY_MS, for: 'rolled back' });
   });
 
   test('is read back: a person was there', () => {
@@ -321,7 +328,12 @@ describe('an answer that is missing', () => {
       seenOf({ nowMs: later, parameters: { ...CHANGED, target_util: 0.7 } }),
     );
     expect(send).toBeUndefined();
-    expect(state.change?.outcome).toBe('overruled');
+    expect(state.change).toMatchObject({
+      outcome: 'overruled',
+      because: 'somebody changed the parameters',
+      came: undefined,
+      endedMs: later,
+    });
   });
 });
 

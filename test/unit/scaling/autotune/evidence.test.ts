@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { experienceOf, HOUR_MS, priceOf, troubleIn } from '../../../../src/scaling/autotune/evidence.ts';
+import {
+  experienceOf,
+  HOUR_MS,
+  priceOf,
+  troubleIn,
+  type Minute,
+} from '../../../../src/scaling/autotune/evidence.ts';
 import type { Experience } from '../../../../src/scaling/autotune/state.ts';
 import { judge, TRIAL_MS } from '../../../../src/scaling/autotune/watch.ts';
 import { changeOf, MINUTE_MS, minutesOf, NOON } from '../../../support/steering.ts';
@@ -103,6 +109,26 @@ describe('what came of a change', () => {
     const atLoad = (load: number) =>
       experienceOf([...night, ...day, ...minutesOf(since, NOON, { load })], since, NOON).costPerHourBefore;
     expect([atLoad(12), atLoad(90), atLoad(200)]).toEqual([0.6, 5, 10]);
+  });
+
+  test('hours that say no load or no cost are compared with nothing', () => {
+    const hour = (from: number, given: Partial<Minute>) =>
+      minutesOf(since + from * HOUR_MS, since + (from + 1) * HOUR_MS, given);
+    const before = [
+      ...hour(-24, { load: null, cost: 9 }),
+      ...hour(-3, { load: 50, cost: null }),
+      ...hour(-2, { load: 60, cost: 3 }),
+      ...hour(-1, { load: 0, cost: 1 }),
+    ];
+    const came = (given: Partial<Minute>) => experienceOf([...before, ...hour(0, given)], since, NOON);
+    expect(came({ load: 50, cost: 2 })).toMatchObject({ costPerHour: 2, costPerHourBefore: 3 });
+    expect(came({ load: 0, cost: 2 }).costPerHourBefore).toBe(1);
+    // Of an hour without a load nothing can be in proportion.
+    expect(came({ load: 20, cost: 2 }).costPerHourBefore).toBe(1);
+    const none = { costPerHour: null, costPerHourBefore: null };
+    expect(came({ load: 50, cost: null })).toMatchObject(none);
+    expect(came({ load: null, cost: 2 })).toMatchObject(none);
+    expect(experienceOf(hour(0, {}), since, NOON)).toMatchObject(none);
   });
 
   test('its first hour is one that was seen, however long that takes', () => {
