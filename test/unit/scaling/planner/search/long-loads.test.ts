@@ -42,7 +42,8 @@ describe('the best set of a sample', () => {
     ['is none: the whole has to tell', 12, 25, ['1/40: 24.005, 22.3 s'], 2, 32],
   ])('%s', async (_, seed, limit, followed, looked, givenUp) => {
     const request = requestOf(seed, limit);
-    const found = await searchParameters(request);
+    const steps: number[] = [];
+    const found = await searchParameters(request, { progress: ({ done }) => steps.push(done) });
     const words = found.tried.map(
       ({ cold_workers, min_load, cost, p99Seconds }) =>
         `${cold_workers}/${min_load}: ${cost.toFixed(3)}, ${p99Seconds.toFixed(1)} s`,
@@ -50,6 +51,8 @@ describe('the best set of a sample', () => {
     // Behind the set in force and the one with all workers hot.
     expect(words.slice(2)).toEqual(followed);
     expect([found.looked, found.givenUp]).toEqual([looked, givenUp]);
+    expect(steps.at(-1)).toBe(looked + givenUp + found.tried.length);
+    expect(steps).toEqual(steps.toSorted((one, other) => one - other));
     expect(found.best).toBe(found.tried.at(-1));
     const whole = await searchParameters({ ...request, sampleRequests: Infinity });
     expect(found.best?.cost).toBeLessThanOrEqual((whole.best?.cost ?? 0) * 1.01);

@@ -175,6 +175,15 @@ describe('the best', () => {
     expect(await race.run([hot(3)])).toEqual([fate]);
   });
 
+  test('costs at the least what it does in the mean of all loads', () => {
+    const { settings } = scenarioOf({}, { controlSeconds: 100, loadWindowSeconds: 1000, priceHot: 3600 });
+    const short = RecordedLoad.of(requests([0, 10], [300, 0]));
+    const floors = [load, short].map((each) => new CostFloor(settings, courseOf(settings, each)));
+    const { race } = raceOf({ floors });
+    // Nine decisions of a hundred seconds, and two.
+    expect(race.floorOf(hot(2))).toBeCloseTo((2 * 900 + 2 * 200) / 2, 9);
+  });
+
   test('is beaten by nobody whose least cost is as high', async () => {
     const { race } = raceOf();
     race.setLimit(20);
