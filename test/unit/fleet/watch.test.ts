@@ -173,6 +173,9 @@ describe('a look', () => {
     world.workers = () => Promise.reject(new Error('no connection'));
     await world.pass(15);
     expect(told('look failed').at(-1)).toMatchObject({ failures: 1 });
+    const before = world.asked.length;
+    await world.pass(30);
+    expect(world.gaps()[before - 1]).toBe(15);
   });
 
   test('comes at once where the interval is another one, and else when it is due', async () => {
@@ -268,9 +271,10 @@ describe('a list of workers that is empty', () => {
   test('is none where some of its workers cannot be read', async () => {
     const world = new World();
     world.workers = () => [idle(1)];
-    world.unreadableWorkers = 1;
     await world.start();
-    await world.pass(31);
+    await world.pass(16);
+    world.unreadableWorkers = 1;
+    await world.pass(15);
     expect(world.one()).toMatchObject({ lastError: undefined, sample: { workers: { idle: 1 } } });
     world.workers = () => [];
     await world.pass(16);
