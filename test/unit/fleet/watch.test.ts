@@ -277,7 +277,7 @@ describe('a list of workers that is empty', () => {
     await world.pass(15);
     expect(world.one()).toMatchObject({ lastError: undefined, sample: { workers: { idle: 1 } } });
     world.workers = () => [];
-    await world.pass(16);
+    await world.pass(15);
     expect(world.one().lastError ?? '').not.toContain('empty');
   });
 
