@@ -142,6 +142,7 @@ async function vitest(files: readonly string[], plan: Job['plan']): Promise<void
       MUTATION_TESTS: tests.join(','),
       MUTATION_TEXTS: textsPath,
       MUTATION_TOGETHER: String(values.together),
+      MUTATION_LOOK: String(plan === undefined),
       PROPERTY_RUNS: '20',
       PROPERTY_SEED: String(seed),
     },

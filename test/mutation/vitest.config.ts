@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /** What mutants meet: tests that run the code in their own process. run.ts names the folders. */
-const { MUTATION_TESTS = 'test/unit', MUTATION_TEXTS = '', MUTATION_TOGETHER } = process.env;
+const { MUTATION_TESTS = 'test/unit', MUTATION_TEXTS = '', MUTATION_TOGETHER, MUTATION_LOOK } = process.env;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const texts = JSON.parse(readFileSync(MUTATION_TEXTS, 'utf8')) as Record<string, string>;
 
@@ -28,7 +28,8 @@ export default defineConfig({
     isolate: MUTATION_TOGETHER !== 'true',
     maxWorkers: 1,
     maxConcurrency: 1,
-    testTimeout: 10_000,
+    // With a count of all that it reaches, and on a busy machine, a test may take long. A mutant is to end soon.
+    testTimeout: MUTATION_LOOK === 'true' ? 120_000 : 10_000,
     hookTimeout: 120_000,
     // Long enough for a busy machine, and short for what never comes because of a mutant.
     expect: { poll: { timeout: 3_000 } },

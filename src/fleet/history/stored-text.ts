@@ -127,7 +127,7 @@ function isChange(value: unknown): value is Change {
   const { id, atMs, why, from, to, limits, expected, phase, setMs = 0, endedMs = 0, refused } = value;
   return (
     [id, atMs, setMs, endedMs].every(Number.isFinite) &&
-    (refused === undefined || (isRecord(refused) && isText(refused['words']))) &&
+    (refused === undefined || isRefusal(refused)) &&
     isText(why) &&
     isNumbers(from) &&
     isNumbers(to) &&
@@ -135,6 +135,10 @@ function isChange(value: unknown): value is Change {
     isExpectation(expected) &&
     PHASES.has(phase)
   );
+}
+
+function isRefusal(value: unknown): boolean {
+  return isRecord(value) && Number.isFinite(value['sinceMs']) && isText(value['words']);
 }
 
 /** A limit without a bound is null in JSON. */

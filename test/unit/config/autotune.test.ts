@@ -83,6 +83,10 @@ describe('bounds of an endpoint that nobody watches', () => {
       'warning: PILOTLIGHT_AUTOTUNE_BOUNDS.Chat: got {"target_util":[0.3,0.9]}; allowed: an endpoint that ' +
         'PILOTLIGHT_ENDPOINTS names: chat, draw; it is not watched: nothing of it is changed; did you mean chat?',
     ]);
+    for (const label of ['chat#', 'chat#2b', 'chat#2#3'])
+      expect(said('chat', label)).toEqual([
+        expect.stringMatching(/it is not watched: nothing of it is changed/),
+      ]);
     expect(said('chat', 'chat', 'else')).toEqual([expect.stringMatching(/BOUNDS\.else: .*is changed$/)]);
   });
 
@@ -90,6 +94,7 @@ describe('bounds of an endpoint that nobody watches', () => {
     ['all', 'Chat'],
     ['draw,31', 'chat'],
     ['chat', 'chat#2'],
+    ['chat', 'chat#12'],
   ])('are not known to be where %s is watched, and %s bounded', (endpoints, label) => {
     expect(said(endpoints, label)).toEqual([]);
   });

@@ -30,6 +30,16 @@ test('a credential is what opens something: keys, passwords in addresses, header
   expect(found).not.toContain('');
 });
 
+test('of a header that authorizes the value is one, and what stands behind its scheme', () => {
+  const headers = { 'x-api-key': 'one-word', authorization: 'Bearer  two words', 'x-scope-orgid': 'tenant' };
+  expect(credentialsOf({ apiKey: 'key', otlpHeaders: headers }, 'key', {})).toEqual([
+    'key',
+    'one-word',
+    'Bearer  two words',
+    'two words',
+  ]);
+});
+
 test('a user without a password is one too, and a user beside one is a word like others', () => {
   const found = credentialsOf({ apiKey: 'key' }, 'key', {
     http_proxy: 'http://token-of-proxy@proxy:3128',

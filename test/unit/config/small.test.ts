@@ -4,6 +4,7 @@ import { EXIT, exitCodeOfSignal, exitCodesText } from '../../../src/config/exit-
 import { localAdminUrl, localDaemonUrl, localToken } from '../../../src/config/local-daemon.ts';
 import { networkProblems, plainHttpProblems } from '../../../src/config/network.ts';
 import { environmentOfOthers, foreignNames, partnerOf } from '../../../src/config/options/names.ts';
+import { configError, describeProblem } from '../../../src/config/problem.ts';
 import { serviceManagerSettings } from '../../../src/config/service-manager.ts';
 import { endpointList } from '../../../src/config/types/endpoint-list.ts';
 import { groupList } from '../../../src/config/types/group-list.ts';
@@ -134,9 +135,25 @@ describe('the way to the service', () => {
       expect(plainHttpProblems('BASE_URL', address, 'the key')).toEqual([]);
     for (const address of ['http://a', 'http://localhost.a', 'http://1.127.0.0', 'http://[::2]'])
       expect(plainHttpProblems('BASE_URL', address, 'the key')).toEqual([
-        expect.objectContaining({ severity: 'warning', variable: 'PILOTLIGHT_BASE_URL', got: address }),
+        {
+          severity: 'warning',
+          variable: 'PILOTLIGHT_BASE_URL',
+          got: address,
+          allowed: 'https://…',
+          message: 'the key leaves this machine unencrypted',
+        },
       ]);
   });
+});
+
+test.each([
+  ['x'.repeat(200), 'x'.repeat(200)],
+  ['x'.repeat(201), `${'x'.repeat(200)}… (201 characters)`],
+  ['a "word"\u001B[31m\nmore', 'a "word"\\u001b[31m\\nmore'],
+])('of a value %j a line shows %s', (got, shown) => {
+  expect(describeProblem(configError('NAME', got, 'a word', ''))).toBe(
+    `error: NAME: got ${shown}; allowed: a word`,
+  );
 });
 
 test('a file of a variable and the variable know each other', () => {

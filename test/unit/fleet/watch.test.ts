@@ -28,6 +28,8 @@ class World {
   lists = 0;
   /** Rows of the list of endpoints. */
   unreadable = 0;
+  /** Rows of a list of workers. */
+  unreadableWorkers = 0;
   readonly events: FleetEvent[] = [];
   readonly notices: FleetNotice[] = [];
   watch!: FleetWatch;
@@ -51,7 +53,7 @@ class World {
         },
         workers: async (id) => {
           this.asked.push({ id, atMs: this.clock.now() });
-          return { workers: await this.workers(id), unreadable: 0 };
+          return { workers: await this.workers(id), unreadable: this.unreadableWorkers };
         },
         throttleOf: () => undefined,
         prices: { known: () => this.prices, refresh: (isLacking) => this.lacking.push(isLacking) },
@@ -149,6 +151,48 @@ describe('a look', () => {
     expect(rows.length).toBeLessThan(8);
   });
 
+  test('that succeeds is told after one that failed alone, and a new failure counts from one', async () => {
+    const world = new World();
+    const told = (kind: FleetNotice['kind']) => world.notices.filter((notice) => notice.kind === kind);
+    world.workers = () => [idle(1)];
+    await world.start();
+    await world.pass(60);
+    expect(told('look succeeded again')).toEqual([]);
+    world.workers = () => Promise.reject(new Error('no connection'));
+    await world.pass(120);
+    world.workers = () => [idle(1)];
+    await world.pass(60);
+    const failures = told('look failed').length;
+    expect(failures).toBeGreaterThan(1);
+    expect(told('look succeeded again')).toEqual([
+      { kind: 'look succeeded again', endpoint: 'chat', failures },
+    ]);
+    const asked = world.asked.length;
+    await world.pass(60);
+    expect(world.gaps().slice(asked - 1)).toEqual([15, 15, 15, 15]);
+    world.workers = () => Promise.reject(new Error('no connection'));
+    await world.pass(15);
+    expect(told('look failed').at(-1)).toMatchObject({ failures: 1 });
+    const before = world.asked.length;
+    await world.pass(30);
+    expect(world.gaps()[before - 1]).toBe(15);
+  });
+
+  test('comes at once where the interval is another one, and else when it is due', async () => {
+    const world = await new World().start();
+    await world.pass(65);
+    const settings = { wanted: [{ by: 'all' }], groups: [], intervalMs: 15 * SECOND } as const;
+    const asked = world.asked.length;
+    world.watch.apply(settings);
+    await world.pass(1);
+    expect(world.asked).toHaveLength(asked);
+    world.watch.apply({ ...settings, intervalMs: 60 * SECOND });
+    await world.pass(1);
+    expect(world.asked).toHaveLength(asked + 1);
+    await world.pass(118);
+    expect(world.gaps().slice(asked)).toEqual([60]);
+  });
+
   test('that is never answered ends after its time, and disturbs no other endpoint', async () => {
     const world = new World();
     world.endpoints = () => [CHAT, DRAW];
@@ -222,6 +266,19 @@ describe('a list of workers that is empty', () => {
     world.workers = () => [idle(1)];
     await world.pass(15);
     expect(world.one()).toMatchObject({ lastError: undefined, sample: { workers: { idle: 1 } } });
+  });
+
+  test('is none where some of its workers cannot be read', async () => {
+    const world = new World();
+    world.workers = () => [idle(1)];
+    await world.start();
+    await world.pass(16);
+    world.unreadableWorkers = 1;
+    await world.pass(15);
+    expect(world.one()).toMatchObject({ lastError: undefined, sample: { workers: { idle: 1 } } });
+    world.workers = () => [];
+    await world.pass(15);
+    expect(world.one().lastError ?? '').not.toContain('empty');
   });
 
   test('for two is believed, and so is the first where there were none', async () => {

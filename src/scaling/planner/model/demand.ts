@@ -70,6 +70,5 @@ function forQueue(
 }
 
 function staysAwake({ inactivity_timeout: timeout }: ResolvedParameters, idleSeconds: number): boolean {
-  if (timeout === undefined || timeout === 0) return false;
-  return timeout < 0 || idleSeconds < timeout;
+  return timeout !== undefined && (timeout < 0 || idleSeconds < timeout);
 }

@@ -69,8 +69,7 @@ export async function tryLines(
     for (const each of open)
       each.high = mostThatMayWin(race, each.low, each.high, (place) => pointAt(each, place));
     open = open.filter((each) => each.low <= each.high && !race.isHopeless(pointAt(each, each.high)));
-    // Those that are on the way down to the least are worth most.
-    open.sort((one, other) => Number(other.keeps) - Number(one.keeps));
+    // Those that were looked at before, and are on the way down to their least, stand in front.
     const wave = open.slice(0, WAVE);
     const places = wave.map(({ low, high, keeps }) => (keeps ? (low + high) >> 1 : high));
     const fates = await race.run(wave.map((each, index) => pointAt(each, places[index] as number)));

@@ -53,7 +53,6 @@ export function neighboursOf(point: SearchPoint, space: SearchSpace, stride: Str
   const add = (moves: readonly Move[], others: readonly Move[]) => {
     for (const one of moves) {
       for (const other of [one, ...others]) {
-        if (one.axis === other.axis && one !== other) continue;
         const neighbour = at(point, [one, other]);
         found.set(keyOf(neighbour), neighbour);
       }
@@ -90,5 +89,5 @@ function valuesBeside(value: number, all: readonly number[], axis: SearchAxis, s
 
 function stepped(value: number, axis: SearchAxis, by: number): number {
   if (axis === 'min_load') return rounded(value * (1 + by));
-  return axis === 'cold_workers' ? value + by : Number((value + by).toFixed(3));
+  return Number((value + by).toFixed(3));
 }

@@ -110,7 +110,8 @@ export async function searchParameters(
   }
   if (frontier) {
     await plan.findOthers(first, p99LimitSeconds);
-    if (first !== whole) await whole.runWhole(spreadOver(frontierOf(first.tried), DRAWN_OF_LONG));
+    // Where there is no sample they are known already.
+    await whole.runWhole(spreadOver(frontierOf(first.tried), DRAWN_OF_LONG));
   }
   const { tried, givenUp } = whole;
   const given = tried.find((candidate) => keyOf(candidate) === keyOf(plan.given)) as Candidate;

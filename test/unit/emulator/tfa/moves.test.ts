@@ -93,6 +93,11 @@ describe('add-method authorization', () => {
     expect(lab.call('tfa.login', { tfa_method: 'sms', ...proof })).toMatchObject({
       body: { error: 'challenge_not_found' },
     });
+    // It is sent again to who has its secret, and to nobody else.
+    expect(lab.call('tfa.resendSms')).toMatchObject({
+      status: 400,
+      headers: { 'x-emulator-reason': 'secret: no SMS code of this account is still valid' },
+    });
     lab.ok('tfa.resendSms', { secret: proof.secret });
     lab.ok('tfa.confirmAuthorization', { secret: proof.secret, code: lab.outbox.latest().code });
   });

@@ -36,6 +36,7 @@ const CHANGE = {
   },
   phase: 'watching',
   setMs: 1_100,
+  refused: { sinceMs: 1_200, words: 'HTTP 403' },
 };
 const STATE = { baseline: { cold_workers: 2 }, pause: { untilMs: 5_000, for: 'change' }, change: CHANGE };
 

@@ -56,13 +56,20 @@ describe('bounds of steering', () => {
 
   test('every problem is told at once', () => {
     const wrong = { chat: { target_util: [0, 2], cold: [1, 2] }, ' ': {}, code: 7 };
-    expect(problemsOf(wrong)).toHaveLength(5);
+    const names = 'target_util, cold_mult, cold_workers, min_load, min_cold_load';
+    expect(problemsOf(wrong)).toEqual([
+      expect.stringMatching(/^\.chat\.target_util\[0\]: 0; a number above 0/),
+      expect.stringMatching(/^\.chat\.target_util\[1\]: 2; a number above 0/),
+      expect.stringMatching(/^\.chat\.cold: \[1,2\]; /),
+      '. : " "; the label of an endpoint, as metrics have it; no endpoint is called so',
+      `.code: 7; an object of parameters: ${names}; each parameter has [least, most]`,
+    ]);
   });
 
   test.each(['', '[]', '7', 'null', '{"chat":'])('%j is no object of endpoints', (text) => {
     const { bounds, problems } = parseBounds(text);
     expect(bounds).toBeUndefined();
-    expect(problems).toHaveLength(1);
+    expect(problems.map(({ at, got }) => [at, got])).toEqual([['', text]]);
     expect(problems[0]?.allowed).toMatch(/^a JSON object such as/);
   });
 });

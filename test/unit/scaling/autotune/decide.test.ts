@@ -119,6 +119,11 @@ describe('a change', () => {
       adviceOf({ atMs: NOON, today: { cold_workers: 6 }, best: TO }),
       /other parameters/,
     ],
+    [
+      'that moves what no bounds name',
+      adviceOf({ atMs: NOON, best: { cold_mult: 3.5 } }),
+      /^the advised set moves cold_mult, which no bounds name$/,
+    ],
     ['beyond one step', adviceOf({ atMs: NOON, best: { cold_workers: 3 } }), /more than one step/],
     ['beyond the bounds', adviceOf({ atMs: NOON, best: { target_util: 0.97 } }), /more than one step/],
   ])('is not made upon advice %s', (_, advice, holds) => {
@@ -311,7 +316,13 @@ describe('an answer that is missing', () => {
   test('is read back: the change never came into force, once it cannot be under way any more', () => {
     expect(decide(sent, seenOf({ nowMs: NOON + MINUTE_MS })).state).toBe(sent);
     const { state } = decide(sent, seenOf({ nowMs: later }));
-    expect(state.change).toMatchObject({ phase: 'over', outcome: 'lost' });
+    expect(state.change).toMatchObject({
+      phase: 'over',
+      outcome: 'lost',
+      because: 'it was not sent, or not answered, and the service does not have it',
+      endedMs: later,
+      setMs: undefined,
+    });
     expect(state.pause?.untilMs).toBe(NOON + CHANGE_EVERY_MS);
   });
 
@@ -321,7 +332,8 @@ describe('an answer that is missing', () => {
       seenOf({ nowMs: later, parameters: { ...PARAMETERS, cold_workers: 4 } }),
     );
     expect(send).toEqual(FROM);
-    expect(state.change?.phase).toBe('returning');
+    expect(state.change).toMatchObject({ phase: 'returning', because: 'only a part of it arrived' });
+    expect(state.pause).toEqual({ untilMs: later + DAY_MS, for: 'rolled back' });
   });
 
   test('is read back: a person was there', () => {
@@ -330,7 +342,12 @@ describe('an answer that is missing', () => {
       seenOf({ nowMs: later, parameters: { ...CHANGED, target_util: 0.7 } }),
     );
     expect(send).toBeUndefined();
-    expect(state.change?.outcome).toBe('overruled');
+    expect(state.change).toMatchObject({
+      outcome: 'overruled',
+      because: 'somebody changed the parameters',
+      came: undefined,
+      endedMs: later,
+    });
   });
 });
 

@@ -5,6 +5,7 @@ import {
   HOUR_MS,
   priceOf,
   troubleIn,
+  type Minute,
 } from '../../../../src/scaling/autotune/evidence.ts';
 import { NEVER_STEERED, type Change, type Experience } from '../../../../src/scaling/autotune/state.ts';
 import { judge, LONGEST_TRIAL_MS, TRIAL_MS } from '../../../../src/scaling/autotune/watch.ts';
@@ -36,6 +37,37 @@ describe('trouble is not silence', () => {
     ],
   ])('two minutes with %s keep everything where it is', (_, last, why) => {
     expect(troubleIn([...quietUntil(NOON - 2 * MINUTE_MS), ...last], NOON)).toMatch(why);
+  });
+
+  test('a quarter of an hour is seen where all of its minutes are but one', () => {
+    const without = (minutes: number) => [
+      ...quietUntil(NOON - minutes * MINUTE_MS),
+      ...minutesOf(NOON - minutes * MINUTE_MS, NOON, { load: null }),
+    ];
+    expect(troubleIn(without(1), NOON)).toBeUndefined();
+    expect(troubleIn(without(2), NOON)).toMatch(/^samples are missing/);
+    // What was before it, or is not over yet, does not count.
+    const old = [
+      ...quietUntil(NOON - 17 * MINUTE_MS),
+      ...minutesOf(NOON - 17 * MINUTE_MS, NOON - 15 * MINUTE_MS, { errors: 1, load: 201 }),
+      ...minutesOf(NOON - 15 * MINUTE_MS, NOON),
+      ...minutesOf(NOON, NOON + MINUTE_MS, { errors: 1, load: 201 }),
+    ];
+    expect(troubleIn(old, NOON + 30_000)).toBeUndefined();
+  });
+
+  test('a day is sound where three quarters of it are', () => {
+    const erring = (hours: number, minutes: number) => {
+      const untilMs = NOON - HOUR_MS;
+      const fromMs = untilMs - hours * HOUR_MS - minutes * MINUTE_MS;
+      return [
+        ...quietUntil(fromMs),
+        ...minutesOf(fromMs, untilMs, { errors: 1 }),
+        ...minutesOf(untilMs, NOON),
+      ];
+    };
+    expect(troubleIn(erring(6, 0), NOON)).toBeUndefined();
+    expect(troubleIn(erring(6, 1), NOON)).toMatch(/too much of the last day/);
   });
 
   test('so does an hour after another', () => {
@@ -78,6 +110,26 @@ describe('what came of a change', () => {
     const atLoad = (load: number) =>
       experienceOf([...night, ...day, ...minutesOf(since, NOON, { load })], since, NOON).costPerHourBefore;
     expect([atLoad(12), atLoad(90), atLoad(200)]).toEqual([0.6, 5, 10]);
+  });
+
+  test('hours that say no load or no cost are compared with nothing', () => {
+    const hour = (from: number, given: Partial<Minute>) =>
+      minutesOf(since + from * HOUR_MS, since + (from + 1) * HOUR_MS, given);
+    const before = [
+      ...hour(-24, { load: null, cost: 9 }),
+      ...hour(-3, { load: 50, cost: null }),
+      ...hour(-2, { load: 60, cost: 3 }),
+      ...hour(-1, { load: 0, cost: 1 }),
+    ];
+    const came = (given: Partial<Minute>) => experienceOf([...before, ...hour(0, given)], since, NOON);
+    expect(came({ load: 50, cost: 2 })).toMatchObject({ costPerHour: 2, costPerHourBefore: 3 });
+    expect(came({ load: 0, cost: 2 }).costPerHourBefore).toBe(1);
+    // Of an hour without a load nothing can be in proportion.
+    expect(came({ load: 20, cost: 2 }).costPerHourBefore).toBe(1);
+    const none = { costPerHour: null, costPerHourBefore: null };
+    expect(came({ load: 50, cost: null })).toMatchObject(none);
+    expect(came({ load: null, cost: 2 })).toMatchObject(none);
+    expect(experienceOf(hour(0, {}), since, NOON)).toMatchObject(none);
   });
 
   test('its first hour is one that was seen, however long that takes', () => {
@@ -125,6 +177,12 @@ describe('what came of a change', () => {
     ];
     expect(priceOf(minutes)).toBe(0.5);
     expect(priceOf(minutesOf(0, HOUR_MS, { cost: null }))).toBe(0);
+    // Of a minute in which a worker was there for a part the cost is not that of one, and nobody's cost is none.
+    const partly = minutesOf(2 * HOUR_MS, 3 * HOUR_MS, { ready: 0.5, cost: 0.1 });
+    expect(priceOf([...minutes, ...partly, ...minutesOf(3 * HOUR_MS, 4 * HOUR_MS, { cost: null })])).toBe(
+      0.5,
+    );
+    expect(priceOf(minutesOf(0, HOUR_MS, { ready: 1, cost: 3 }))).toBe(3);
   });
 });
 

@@ -1,7 +1,7 @@
 import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import { ADVISED_PARAMETERS } from '../../../../src/scaling/advice/advice.ts';
-import { limitsOf, reachOf } from '../../../../src/scaling/autotune/reach.ts';
+import { isSame, limitsOf, reachOf } from '../../../../src/scaling/autotune/reach.ts';
 import { setOf } from '../../../support/steering.ts';
 
 const ALL = {
@@ -96,4 +96,17 @@ describe('how far one change may go', () => {
       ),
     );
   });
+});
+
+test.each([
+  [0.9, 0.9 + 1e-12, true],
+  [0.9, 0.9 + 1e-8, false],
+  [0, 1e-10, true],
+  [0, 1e-8, false],
+  [1e6, 1e6 + 1e-4, true],
+  [-1e6, -1e6 - 1e-4, true],
+  [1e6, 1e6 + 0.01, false],
+  [5, Number.NaN, false],
+])('%d and %d are the same: %s', (one, other, are) => {
+  expect([isSame(one, other), isSame(other, one)]).toEqual([are, are]);
 });

@@ -171,6 +171,14 @@ describe('what a plan hangs on', () => {
       'loadWindowSeconds',
       'scaleDownSeconds',
     ]);
+    // By factors, whatever it costs by itself: of 100 an hour, half as much moves it more than a tenth on top.
+    const dear = outcome(100, 0.1);
+    const ofDear = [dear, outcome(110, 0.1), outcome(50, 0.1), dear, outcome(100, 0.3)];
+    expect(
+      sensitivityOf(dear, ofDear)
+        .slice(0, 3)
+        .map(({ setting }) => setting),
+    ).toEqual(['startSeconds', 'coldStartSeconds', 'performance']);
     // What was not planned for counts as no change.
     expect(sensitivityOf(same, [])[0]?.half).toEqual({ costPerHour: 1, p99Seconds: 0.1 });
     // Of a cost that was none, or becomes none, there is no factor: then waits decide.

@@ -55,6 +55,14 @@ test.each([
   expect(speedAt(place, performance, () => 0.25)).toBe(speed);
 });
 
+test('workers that are alike draw nothing, so that chance is the same for all else', () => {
+  const never = () => {
+    throw new Error('drawn');
+  };
+  expect(speedAt(1, { least: 80, most: 80 }, never)).toBe(80);
+  expect(speedAt(1, { least: 50, most: 150, each: [70] }, never)).toBe(70);
+});
+
 describe('a load that is kept', () => {
   const many = Array.from({ length: 3_000 }, (_, index) => ({
     atSeconds: Math.floor(index / 2),

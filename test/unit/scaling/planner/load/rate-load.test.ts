@@ -25,6 +25,17 @@ function heard(load: ReplayableLoad, from?: number, to?: number): Arrival[] {
 describe('a load of which the rate is known', () => {
   const load = new RateLoad(described);
 
+  test.each<[Partial<ConstructorParameters<typeof RateLoad>[0]>, string]>([
+    [{ stepSeconds: 0 }, 'stepSeconds: a number above 0'],
+    [{ stepSeconds: Infinity }, 'stepSeconds: a number above 0'],
+    [{ unitsPerRequest: 0 }, 'unitsPerRequest: a number above 0'],
+    [{ unitsPerRequest: Number.NaN }, 'unitsPerRequest: a number above 0'],
+    [{ unitsPerSecond: Float32Array.of(1, -1) }, 'unitsPerSecond: numbers of at least 0'],
+    [{ unitsPerSecond: Float32Array.of(Infinity) }, 'unitsPerSecond: numbers of at least 0'],
+  ])('is refused with %j', (over, message) => {
+    expect(() => new RateLoad({ ...described, ...over })).toThrow(new RangeError(message));
+  });
+
   test('is the same at each replay, in order, and other requests from another seed', () => {
     const all = heard(load);
     expect(heard(load)).toEqual(all);

@@ -26,6 +26,24 @@ describe('a worker', () => {
     expect(observer.of('taken').at(-1)).toEqual([0, 10, 0, 26]);
   });
 
+  test('that dies on its way leaves the others on theirs', () => {
+    const { model } = modelOf({ ...fixedPool(3, 10), cold_workers: 3 }, { controlSeconds: 1000 });
+    model.place(0);
+    for (const place of [0, 1, 2]) model.start(place);
+    model.advance(4);
+    model.drop(1);
+    expect(model.workers).toMatchObject({ hot: 0, starting: 2 });
+    model.advance(10);
+    expect([0, 1, 2].map((place) => model.stateOf(place))).toEqual([STATE.hot, STATE.none, STATE.hot]);
+  });
+
+  test('does what was drawn for it, or what was given', () => {
+    const { model } = modelOf(fixedPool(3, 10), { performance: { least: 5, most: 15, each: [5, 15] } });
+    for (let count = 0; count < 3; count += 1) model.adopt('hot');
+    expect([0, 1, 2].map((place) => model.speedOf(place))).toEqual([5, 15, 5]);
+    expect(model.workers).toMatchObject({ hot: 3, capacity: 25 });
+  });
+
   test('that errs is back after its time, and what comes meanwhile waits for it', () => {
     const { model, observer } = modelOf(fixedPool(1, 10), { controlSeconds: 1000 });
     model.place();

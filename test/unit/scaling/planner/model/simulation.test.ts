@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
-import { fixedPool, planOf, requests } from '../../../../support/plans.ts';
+import { Simulation } from '../../../../../src/scaling/planner/model/simulation.ts';
+import { fixedPool, planOf, requests, scenarioOf } from '../../../../support/plans.ts';
 
 describe('a plan reckoned by hand', () => {
   test('one worker serves in turn: each request waits for those before it', () => {
@@ -164,6 +165,19 @@ describe('a plan reckoned by hand', () => {
     expect({ seconds, loadSeconds }).toEqual({ seconds: 20, loadSeconds: 8 });
   });
 
+  test('a plan of a load that falls silent goes on for as long as is asked, and longer where work is left', () => {
+    const finished = (atLeastSeconds: number) => {
+      const simulation = new Simulation(scenarioOf(fixedPool(2, 10), { priceHot: 3600 }));
+      simulation.arrive(5, 100);
+      const { seconds, cost, work } = simulation.finish(atLeastSeconds);
+      return [seconds, cost.total, work.served];
+    };
+    expect(finished(60)).toEqual([60, 120, 100]);
+    expect(finished(15)).toEqual([15, 30, 100]);
+    expect(finished(7)).toEqual([15, 30, 100]);
+    expect(finished(0)).toEqual([15, 30, 100]);
+  });
+
   test('a client that gives up is counted, and its work is not done', () => {
     const { work, share, queueTime } = planOf(
       fixedPool(1, 10),
@@ -184,10 +198,10 @@ describe('a plan reckoned by hand', () => {
     const { share } = planOf(
       { ...fixedPool(1, 10), target_queue_time: 5, max_queue_time: 15 },
       {},
-      requests([0, 100], [0, 100], [0, 100], [0, 100]),
+      requests([0, 100], [0, 100], [0, 100], [0, 100], [0, 100]),
     );
-    expect(share.overTargetQueueTime).toBe(3 / 4);
-    expect(share.overMaxQueueTime).toBe(2 / 4);
+    expect(share.overTargetQueueTime).toBe(4 / 5);
+    expect(share.overMaxQueueTime).toBe(3 / 5);
   });
 
   test('a long queue asks for all that clears it in time, or for one worker more at each decision', () => {

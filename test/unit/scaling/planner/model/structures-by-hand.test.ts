@@ -119,6 +119,15 @@ describe('a mean', () => {
     each.add(8);
     expect([each.isZero, each.mean]).toEqual([false, 2]);
   });
+
+  test('is nothing only once no rest of fractions is left in the sum of zeros', () => {
+    const mean = new SlidingMean(5);
+    for (const value of [0.1, 0.2, 0.3]) mean.add(value);
+    const seen = Array.from({ length: 12 }, () => [mean.add(0) > 0, mean.isZero] as const);
+    expect(seen.filter(([isSomething, isZero]) => isSomething === isZero)).toEqual([]);
+    // The three have slid out at the fifth, where there is such a rest; the next round sums afresh.
+    expect(seen.findIndex(([, isZero]) => isZero)).toBe(6);
+  });
 });
 
 describe('a maximum', () => {
@@ -128,6 +137,16 @@ describe('a maximum', () => {
     const other = new SlidingMaximum(3, structuredClone(maximum.save()));
     expect([1, 1, 0].map((value) => other.add(value))).toEqual([2, 1, 1]);
     expect(new SlidingMaximum(0).add(7)).toBe(7);
+  });
+
+  test('of thousands of values is that of the last ones, put away in between or not', () => {
+    const falling = Array.from({ length: 5_000 }, (_, index) => 5_000 - index);
+    let maximum = new SlidingMaximum(3);
+    for (const [index, value] of falling.entries()) {
+      expect(maximum.add(value)).toBe(Math.min(5_000, value + 2));
+      if (index % 2_500 === 2_499) maximum = new SlidingMaximum(3, structuredClone(maximum.save()));
+      if (index % 1_000 === 999) expect(maximum.save().values).toEqual([value + 2, value + 1, value]);
+    }
   });
 
   test('is settled where one value is left, and passes over the same again', () => {

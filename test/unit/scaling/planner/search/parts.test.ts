@@ -89,6 +89,11 @@ describe('the least that a set costs', () => {
     const slow = { startSeconds: 30, scaleDownSeconds: 30 };
     const works = [400, 0, 0, 300, 0, 0, 0, 0, 0];
     expect(courseWith(works, slow).paid).toEqual([40, 40, 40, 30, 30, 30, 0]);
+    // Kept for less than a start takes, what is wanted is what is paid at the least.
+    expect(courseWith(works, { startSeconds: 30, scaleDownSeconds: 0 })).toMatchObject({
+      seen: [40, 0, 0, 30, 0, 0, 0],
+      paid: [40, 0, 0, 30, 0, 0, 0],
+    });
     // At moments in between the larger one counts.
     expect(courseWith([300, 0, 400, 0, 0, 0, 0, 0, 0], slow).paid).toEqual([0, 0, 40, 40, 40, 0, 0]);
     expect(courseWith([0, 0, 0, 0, 0, 0, 400, 0, 0], slow).paid).toEqual([0, 0, 0, 0, 0, 0, 40]);
@@ -336,6 +341,29 @@ describe('a trial', () => {
     expect(run({ limitSeconds: Infinity, mostCost: 100 }, [counted]).end).toBe('dear');
     // 100 s of 600.
     expect(heard).toBeLessThan(arrivals.length / 3);
+  });
+
+  test('on a stretch that is all of a load is what it is on the load', () => {
+    const world = scenarioOf({ max_workers: 6, cold_workers: 2 }, { startSeconds: 60, coldStartSeconds: 20 });
+    const load = RecordedLoad.of(
+      generateLoad({ shape: 'bursts', unitsPerSecond: 20, unitsPerRequest: 20, seconds: 3000 }),
+    );
+    const all = { warmFrom: 0, from: 0, to: load.seconds + 1e-6, weight: 1, began: undefined };
+    const sample = { stretches: [all], requests: load.length, load };
+    const given = { ...trial, parameters: world.parameters, limitSeconds: 10 };
+    const ground = { settings: world.settings, loads: [load], samples: [sample] };
+    const whole = runTrial(ground, given);
+    const sampled = { beside: 0, floors: [Float64Array.of(0)] };
+    const found = runTrial(ground, { ...given, sampled });
+    expect([found.p99Seconds, found.lateShare]).toEqual([whole.p99Seconds, whole.lateShare]);
+    expect(whole.lateShare).toBeGreaterThan(0.01);
+    // The whole goes on until the last request is done.
+    expect(found.cost / whole.cost).toBeCloseTo(1, 2);
+    // What stands for two counts twice, but for the share of those that are late.
+    const twice = { ...sample, stretches: [{ ...all, weight: 2 }], requests: 2 * load.length };
+    const doubled = runTrial({ ...ground, samples: [twice] }, { ...given, sampled });
+    expect(doubled.cost).toBeCloseTo(2 * found.cost, 9);
+    expect([doubled.p99Seconds, doubled.lateShare]).toEqual([whole.p99Seconds, whole.lateShare]);
   });
 
   test('on a sample is what the stretches say of the whole', () => {

@@ -1,0 +1,201 @@
+/** What the admin API answers, route by route: whoever is not in process goes by its words. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startEmulator, type Emulator } from '../../../../src/emulator/index.ts';
+
+let emulator: Emulator;
+beforeEach(async () => {
+  emulator = await startEmulator({ clock: { frozenAtMs: Date.UTC(2026, 5, 1, 12) } });
+});
+afterEach(() => emulator.close());
+
+/** Calls as `METHOD PATH BODY`, with what came: the status of a refusal with its words, or the answer. */
+async function answers(...calls: readonly string[]): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for (const call of calls) {
+    const [, method = '', path = '', body] = /^(\S+) (\S+)(?: (.+))?$/.exec(call) ?? [];
+    const answer = await fetch(`${emulator.url}/_emulator${path}`, {
+      method,
+      ...(body && { body }),
+    });
+    const { msg, ...rest } = (await answer.json()) as { msg?: string };
+    all.push(answer.status === 200 ? rest : `${answer.status} ${msg}`);
+  }
+  return all;
+}
+
+const OK = { ok: true };
+
+test('it lists its routes to who asks for them', async () => {
+  const [list, refused] = await answers('GET /', 'POST /');
+  expect(list).toMatchObject({
+    routes: expect.arrayContaining([
+      { method: 'GET', path: '/_emulator/health', summary: 'that it is up' },
+    ]) as unknown,
+  });
+  expect(refused).toBe('404 no admin route POST /_emulator/; GET /_emulator/ lists what it knows');
+});
+
+test('the schema of a seed has all its sections, and refuses what has no name', async () => {
+  const [schema] = (await answers('GET /seed-schema')) as [{ properties: object }];
+  expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
+  expect(Object.keys(schema.properties)).toEqual([
+    '$schema',
+    'settings',
+    'users',
+    'tfa',
+    'deployments',
+    'workergroups',
+    'machines',
+    'instances',
+    'templates',
+    'offers',
+    'endpoint_groups',
+  ]);
+});
+
+test('the second factors of users', async () => {
+  const secret = 'DEVDEVDEVDEVDEVDEVDEVDEVDEVDEVDE';
+  expect(
+    await answers(
+      `POST /totp {"secret":"${secret}"}`,
+      'POST /totp {"secret":"not base32!"}',
+      `PUT /totp/1 {"secret":"${secret}"}`,
+      'GET /totp/1',
+      'PUT /totp/1 {"secret":null}',
+      'GET /totp/1',
+      'GET /totp/9',
+      'POST /logins {}',
+      'POST /logins {"user_id":9}',
+      'GET /users/9/backup-codes',
+      'PUT /users/1 {"email_verified":false,"sms_fraud":true}',
+      'PUT /tfa {"sms_provider":"none"}',
+    ),
+  ).toEqual([
+    { code: '310697' },
+    '404 no TOTP secret that can be read',
+    OK,
+    { code: '310697' },
+    OK,
+    '404 no TOTP secret that can be read',
+    '404 no 2FA method 9 of the type totp',
+    { tfa_secret: expect.stringMatching(/^[0-9a-f]{32}$/) as string },
+    '404 no user 9',
+    '404 no user 9',
+    OK,
+    expect.stringMatching(/^400 sms_provider: Invalid option/),
+  ]);
+  const [{ backup_codes: codes }] = (await answers('GET /users/1/backup-codes')) as [
+    { backup_codes: string[] },
+  ];
+  expect(codes).toEqual(emulator.tfa.backupCodes(1));
+  expect(codes).toHaveLength(8);
+});
+
+test('the load of an endpoint, and what its engine makes of it', async () => {
+  const none = { id: 31, endpoint: 'chat', load: null, sinceMs: null, requests: 0 };
+  const own = {
+    ...none,
+    load: { shape: 'constant', rate: 5 },
+    sinceMs: emulator.clock.now(),
+    requests: 1,
+  };
+  const [before, put, listed, seen, ...after] = await answers(
+    'GET /load',
+    'PUT /load {"endpoint":"chat","shape":"constant","rate":5}',
+    'GET /load',
+    'GET /endpoint-groups/31',
+    'GET /endpoint-groups/none',
+    'PUT /load {"endpoint":31,"shape":"constant"}',
+    'DELETE /load?endpoint=none',
+    'DELETE /load?endpoint=chat',
+    'GET /load',
+  );
+  expect(before).toEqual({ loads: [none] });
+  expect(put).toMatchObject(own);
+  expect(listed).toMatchObject({ loads: [own] });
+  expect(seen).toMatchObject({
+    ...own,
+    state: 'active',
+    workers: { idle: 1 },
+    taken: 1,
+    waiting: 0,
+    lost: 0,
+  });
+  expect(after).toEqual([
+    '404 no endpoint group none',
+    '400 rate: is missing',
+    '404 no endpoint group none',
+    OK,
+    { loads: [none] },
+  ]);
+});
+
+test('an endpoint that no worker group serves has no engine, and has done nothing', async () => {
+  const [, seen] = await answers(
+    'POST /seed {"endpoint_groups":[{"id":31,"endpoint_name":"chat"}],"workergroups":[]}',
+    'GET /endpoint-groups/chat',
+  );
+  expect(seen).toMatchObject({
+    engineSinceMs: null,
+    estimatedLoad: 0,
+    taken: 0,
+    abandoned: 0,
+    deaths: 0,
+    planSettings: null,
+    workerSeconds: { hot: 0, cold: 0, starting: 0 },
+  });
+});
+
+test('whether requests came, how often and in which order', async () => {
+  const authorization = `Bearer ${emulator.apiKey}`;
+  for (const id of [42, 43])
+    await fetch(`${emulator.url}/api/v0/deployment/${id}/heartbeat`, {
+      method: 'POST',
+      headers: { authorization },
+    });
+  expect(
+    await answers(
+      'POST /journal/verify {"operation":"deployments.heartbeat","atLeast":2}',
+      'POST /journal/verify {"operation":"users.current"}',
+      'POST /journal/verify-order {"order":[{"id":42},{"id":43}]}',
+      'POST /journal/verify-order {"order":[{"id":43},{"id":42}]}',
+      'DELETE /journal',
+      'GET /journal',
+    ),
+  ).toEqual([
+    expect.objectContaining(OK),
+    { ok: false, message: 'at least 1 wanted, 0 came: {"operation":"users.current"}' },
+    expect.objectContaining(OK),
+    { ok: false, message: 'number 2 did not come: {"id":42}' },
+    OK,
+    { dropped: 0, entries: [] },
+  ]);
+});
+
+test('what is not there is named', async () => {
+  expect(
+    await answers(
+      'PUT /instances/999/status {"actual_status":"exited"}',
+      'PUT /machines/99/maintenances {"maintenances":[]}',
+      'PUT /offers/3009 {}',
+      'POST /api-keys/ci/reset {"key":"x"}',
+      'DELETE /api-keys/ci',
+      'DELETE /workergroups/99/lines',
+      'PUT /workergroups/99/rate {"linesPerSecond":1}',
+      'POST /deployments/99 {"ttl":3}',
+      'POST /deployments/99/redeploy',
+      'GET /deployments/x',
+    ),
+  ).toEqual([
+    '404 no instance 999',
+    '404 no machine 99',
+    '400 machine_id: is missing',
+    '404 no API key "ci"',
+    '404 no API key "ci"',
+    '404 no worker group 99',
+    '404 no worker group 99',
+    '404 no deployment 99',
+    '404 no deployment 99',
+    '400 id: "x" is no integer',
+  ]);
+});

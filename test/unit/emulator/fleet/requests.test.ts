@@ -1,0 +1,134 @@
+/** What is asked of workers, what they have and lose, and what their logs and their endpoint tell of it. */
+import { describe, expect, test } from 'vitest';
+import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
+import { AskedLoad, shareOf } from '../../../../src/emulator/fleet/requests/asked-load.ts';
+import { Requests } from '../../../../src/emulator/fleet/requests/requests.ts';
+import { followWork } from '../../../../src/emulator/fleet/story/log-life.ts';
+import { inspectEndpointGroups, inspectLoads } from '../../../../src/emulator/inspect/endpoint-groups.ts';
+import { inspectInstances } from '../../../../src/emulator/inspect/instances.ts';
+import { buildState } from '../../../../src/emulator/seed/build.ts';
+import { growthRate, lineCount } from '../../../../src/emulator/worker-log/group-log.ts';
+import { STATE, type State } from '../../../../src/scaling/planner/model/worker-pool.ts';
+import { createLab } from '../../../support/two-factor.ts';
+
+describe('the load that is asked', () => {
+  test('is that between two looks, and each worker has its share of it', () => {
+    const asked = new AskedLoad();
+    asked.arrived(30);
+    asked.arrived(20);
+    expect(asked.of(1, 0)).toEqual({ now: 0, average: 0, requests: 0, works: false });
+    asked.looked(40, 5);
+    expect(asked.of(0.5, 2)).toEqual({ now: 5, average: 20, requests: 2, works: true });
+    asked.arrived(10);
+    const other = new AskedLoad(structuredClone(asked.save()));
+    asked.looked(8, 4);
+    expect(asked.of(1, 0)).toMatchObject({ now: 2.5, average: 8 });
+    asked.looked(0, 4);
+    expect(asked.of(1, 0)).toMatchObject({ now: 0, average: 0 });
+    expect(other.of(1, 0)).toMatchObject({ now: 10, average: 40 });
+    other.looked(1, 1);
+    expect(other.of(1, 0).now).toBe(10);
+    expect([other.ever, (other.begin(), other.ever), new AskedLoad(other.save()).ever]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  const { none, hot, cold, starting, creating, draining } = STATE;
+  test.each<[string, State[], number[]]>([
+    ['of those that are ready', [hot, cold, hot, starting], [1 / 4, 0, 3 / 4, 0]],
+    ['of those that will be, or were', [cold, starting, creating, draining], [0, 2 / 9, 3 / 9, 4 / 9]],
+    ['of cold ones where there are no others', [cold, none, cold], [1 / 4, 0, 3 / 4]],
+    ['of nobody', [none, none], [0, 0]],
+  ])('is asked %s, by what each can do', (_, states, shares) => {
+    const places = states.map((_state, place) => place);
+    const model = {
+      stateOf: (place: number) => states[place] ?? none,
+      speedOf: (place: number) => place + 1,
+    };
+    expect(places.map((place) => shareOf(place, places, model))).toEqual(
+      shares.map((share) => expect.closeTo(share, 12) as number),
+    );
+  });
+});
+
+describe('the requests of an endpoint', () => {
+  const when = { now: 0, patience: 60 };
+
+  test('are waited for until a worker takes them, their client goes, or too many wait', () => {
+    const requests = new Requests();
+    for (const request of [1, 2, 3]) requests.open(request, 50, when);
+    expect([1, 2, 3, 4].map((request) => requests.waits(request, 60))).toEqual([true, true, true, false]);
+    expect(requests.waits(1, 60.1)).toBe(false);
+    requests.taken(1, { place: 0, worker: 501 }, { ends: 12, seconds: 5, now: 4 });
+    requests.abandon(2);
+    requests.refuse(3);
+    requests.refuse(0);
+    expect([1, 2, 3].map((request) => requests.get(request, 1))).toEqual([
+      expect.objectContaining({ state: 'taken', worker: 501, beginsAt: 7, takesSeconds: 5 }),
+      expect.objectContaining({ state: 'gone', worker: null }),
+      expect.objectContaining({ state: 'refused' }),
+    ]);
+    expect([requests.refused, requests.lost]).toEqual([2, 0]);
+    expect([0, 1, 2, 3].map((request) => requests.waits(request, 1))).toEqual([false, false, false, false]);
+  });
+
+  test('that a worker has are lost with it, those of a load without a name too, and no others', () => {
+    const requests = new Requests();
+    for (const request of [1, 2, 3]) requests.open(request, 50, when);
+    const take = (request: number, place: number, ends: number) =>
+      requests.taken(request, { place, worker: 501 + place }, { ends, seconds: 5, now: 0 });
+    take(1, 0, 5);
+    take(2, 0, 10);
+    take(0, 0, 15);
+    take(3, 1, 10);
+    expect([requests.unfinished(0, 4), requests.unfinished(0, 5), requests.unfinished(2, 0)]).toEqual([
+      3, 2, 0,
+    ]);
+    const saved = new Requests(structuredClone(requests.save()));
+    for (const each of [requests, saved]) {
+      expect(each.lose(0, 6)).toBe(2);
+      expect([each.lost, each.unfinished(0, 6), each.unfinished(1, 6)]).toEqual([2, 0, 1]);
+      expect([1, 2, 3].map((request) => each.get(request, 6)?.state)).toEqual(['taken', 'lost', 'taken']);
+    }
+  });
+});
+
+test('a log grows with the workers that serve, and by a tenth of that while nothing is asked of them', () => {
+  const state = buildState({ workergroups: [{ id: 7, lines_per_second: 2 }] }, {}, 0);
+  const group = state.workerGroups.get(7)!;
+  const rate = (serving: number, busy: boolean, atMs: number) => {
+    followWork(group, serving, busy, atMs);
+    return growthRate(group.log);
+  };
+  expect([rate(3, true, 0), rate(3, false, 10_000), rate(0, true, 20_000)]).toEqual([
+    6,
+    expect.closeTo(0.6, 12),
+    0,
+  ]);
+  expect(lineCount(group.log, 60_000)).toBe(60 + 6);
+});
+
+test('a worker whose instance goes offline has died, with what it had, and one that is still on its way too', () => {
+  const running = { machine_id: 11, statuses: [{ actual_status: 'running' as const }] };
+  const seed = {
+    instances: [
+      { id: 501, ...running },
+      { id: 502, machine_id: 11 },
+    ],
+    workergroups: [{ id: 7, endpoint_id: 31, workers: [501, 502] }],
+    endpoint_groups: [{ id: 31, endpoint_name: 'chat', max_workers: 2, cold_workers: 1 }],
+  };
+  const settings = { workerPerformanceLeast: 100, workerPerformanceMost: 100 };
+  const lab = createLab(settings, publicDialect, seed);
+  const activity = () => inspectEndpointGroups(lab.world).get('chat');
+  inspectLoads(lab.world).set('chat', { shape: 'constant', rate: 50, request_work: 50 });
+  lab.advance(12_300);
+  expect(activity()).toMatchObject({ deaths: 0, lost: 0, taken: 13 });
+  inspectInstances(lab.world).setStatus(501, 'offline');
+  expect(activity()).toMatchObject({ deaths: 1, lost: 1, waiting: 0, workers: { error: 1 } });
+  inspectInstances(lab.world).setStatus(502, 'offline');
+  lab.advance(1_000);
+  expect(activity()).toMatchObject({ deaths: 2, errors: 0 });
+});
