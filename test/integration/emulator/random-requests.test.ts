@@ -15,7 +15,7 @@ import { encodeRequest } from '../../../src/wire/request.ts';
 import { arbitraryOf } from '../../support/arbitrary-input.ts';
 
 const DIALECTS: readonly DialectName[] = ['spec', 'public'];
-const RUNS = 60;
+const RUNS = 20;
 
 const emulators = new Map<DialectName, Emulator>();
 const agent = new Agent();
