@@ -1,9 +1,10 @@
 /**
  * `npm run test:long -- --runs 1000000`: the simulation with more schedules than the normal test run has time for; with
  * a name behind it, such as logs, of the suites that have it in their path alone; with `--part 2/5`, the second fifth of
- * the seeds of those that print them. `npm run test:long -- test/integration/logs` kills the program 200
- * times, blocks stdout for five minutes, and follows 50 schedules of rates for each real log; with `test/integration/sockets`
- * 20 outages of each kind. With a name such as `test/unit/logs` each property runs twenty times as often as in `npm test`.
+ * the seeds of those that print them. `npm run test:long -- test/integration/logs` kills the program 200 times, blocks
+ * stdout for five minutes, and follows 50 schedules of rates for each real log; `test/integration/sockets` has 20 outages
+ * of each kind, and `test/integration/emulator` a thousand random requests of each operation. With a name such as
+ * `test/unit/logs` each property runs twenty times as often as in `npm test`.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -46,7 +47,8 @@ const { status } = spawnSync(
       STALL_MINUTES: '5',
       RATE_SCHEDULES: '50',
       OUTAGE_OFFSETS: '20',
-      PROPERTY_TIMES: '20',
+      RANDOM_REQUESTS: '1000',
+      ...(project === 'unit' && { PROPERTY_TIMES: '20' }),
     },
   },
 );
