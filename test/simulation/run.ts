@@ -1,8 +1,10 @@
 /**
  * `npm run test:long -- --runs 1000000`: the simulation with more schedules than the normal test run has time for; with
  * a name behind it, such as logs, of the suites that have it in their path alone; with `--part 2/5`, the second fifth of
- * the seeds of those that print them. `npm run test:long -- test/integration/logs` kills the program 200
- * times, blocks stdout for five minutes, and follows 50 schedules of rates for each real log.
+ * the seeds of those that print them. `npm run test:long -- test/integration/logs` kills the program 200 times, blocks
+ * stdout for five minutes, and follows 50 schedules of rates for each real log; `test/integration/sockets` has 20 outages
+ * of each kind, and `test/integration/emulator` a thousand random requests of each operation. With a name such as
+ * `test/unit/logs` each property runs twenty times as often as in `npm test`.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -26,10 +28,14 @@ for (const [name, value] of Object.entries(counts)) {
   process.stderr.write(`--${name}: got ${value}; allowed: a whole number from 1\n`);
   process.exit(2);
 }
-const project = positionals.some((name) => name.includes('integration')) ? 'integration' : 'simulation';
+const project =
+  (['integration', 'unit'] as const).find((each) => positionals.some((name) => name.includes(each))) ??
+  'simulation';
+// A test of a minute takes twenty there.
+const patience = project === 'unit' ? ['--test-timeout', '1800000'] : [];
 const { status } = spawnSync(
   'vitest',
-  ['run', '--config', 'test/vitest.config.ts', '--project', project, ...positionals],
+  ['run', '--config', 'test/vitest.config.ts', '--project', project, ...patience, ...positionals],
   {
     stdio: 'inherit',
     env: {
@@ -40,6 +46,9 @@ const { status } = spawnSync(
       KILLS: '200',
       STALL_MINUTES: '5',
       RATE_SCHEDULES: '50',
+      OUTAGE_OFFSETS: '20',
+      RANDOM_REQUESTS: '1000',
+      ...(project === 'unit' && { PROPERTY_TIMES: '20' }),
     },
   },
 );

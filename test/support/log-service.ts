@@ -38,6 +38,7 @@ export class LogService {
   /** All lines that have ended, of all epochs. */
   readonly written: WrittenLine[] = [];
   readonly #options: LogServiceOptions;
+  #lines: string[] = [];
   #partial = '';
   readonly #partials: Partial[] = [{ at: -Infinity, text: '' }];
   /** The first line of each epoch, and when it began. */
@@ -49,9 +50,9 @@ export class LogService {
     this.#options = options;
   }
 
-  /** Lines that have ended. */
+  /** Lines that have ended, of this epoch: a copy, which many ask for at each poll. */
   get lines(): readonly string[] {
-    return this.written.slice(this.#epochs.at(-1)?.from).map(({ text }) => text);
+    return this.#lines.slice();
   }
 
   get epoch(): number {
@@ -65,6 +66,7 @@ export class LogService {
     for (const piece of pieces) {
       const seenAt = this.now + (this.#options.merged?.() ?? 0);
       this.written.push({ text: piece, epoch: this.epoch, seenAt });
+      this.#lines.push(piece);
     }
   }
 
@@ -76,6 +78,7 @@ export class LogService {
   reset(): string {
     const partial = this.#partial;
     this.#epochs.push({ from: this.written.length, at: this.now });
+    this.#lines = [];
     this.#partial = '';
     this.#partials.push({ at: this.now, text: '' });
     return partial;

@@ -15,7 +15,8 @@ import { encodeRequest } from '../../../src/wire/request.ts';
 import { arbitraryOf } from '../../support/arbitrary-input.ts';
 
 const DIALECTS: readonly DialectName[] = ['spec', 'public'];
-const RUNS = 60;
+/** Of each operation. `npm run test:long -- test/integration/emulator` has more. */
+const RUNS = Number(process.env['RANDOM_REQUESTS'] ?? 20);
 
 const emulators = new Map<DialectName, Emulator>();
 const agent = new Agent();

@@ -6,19 +6,18 @@ import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src
 import { EVIDENT_LINES } from '../../../src/logs/tail/align.ts';
 import { MAX_TAIL } from '../../../src/logs/tail/rate.ts';
 import type { Gap, LogRecord } from '../../../src/logs/record.ts';
-import { bundleInto } from '../../support/bundle.ts';
 import { until } from '../../support/daemon.ts';
 import { readLogFiles, rotatedFiles } from '../../support/log-files.ts';
 import { linesOf } from '../../support/log-polls.ts';
-import { startProgram, type Program } from '../../support/process.ts';
+import { startPilotlight, type Program } from '../../support/process.ts';
 import { printedSeed } from '../../support/seed.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { Random } from '../../simulation/random.ts';
 
 /** `npm run test:long -- test/integration/logs/kill` has 200. */
-const KILLS = Number(process.env['KILLS'] ?? 20);
+const KILLS = Number(process.env['KILLS'] ?? 8);
 const LANES = 4;
-const RESTARTS = 15;
+const RESTARTS = KILLS;
 const LINES_PER_SECOND = 2_000;
 /** The log repeats itself after so many lines: more than come between two polls, however busy the machine is. */
 const PERIOD = 200_000;
@@ -39,10 +38,9 @@ interface Outcome {
 test.concurrent(`killed at ${KILLS} random moments, the file has the true stream: no line twice, none missing but those out of reach`, async () => {
   const seed = printedSeed();
   using folder = temporaryFolder();
-  const program = bundleInto(join(folder.path, 'program'));
   const outcomes = await Promise.all(
     Array.from({ length: LANES }, (_, lane) =>
-      runLane(program, join(folder.path, `lane-${lane}`), new Random(seed + lane)),
+      runLane(join(folder.path, `lane-${lane}`), new Random(seed + lane)),
     ),
   );
   const sum = (key: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[key], 0);
@@ -58,11 +56,10 @@ test.concurrent(`killed at ${KILLS} random moments, the file has the true stream
 test.concurrent('killed again and again, and back before a tail of lines has gone by, it loses none', async () => {
   const random = new Random(printedSeed());
   using folder = temporaryFolder();
-  const program = bundleInto(join(folder.path, 'program'));
   await using emulator = await startLog(LINES_PER_SECOND, { clock: 'frozen' });
   const path = join(folder.path, 'worker.log');
   for (let restart = 0; restart < RESTARTS; restart++) {
-    await using daemon = startProgram(process.execPath, [program, 'run'], environment(emulator, folder.path));
+    await using daemon = startPilotlight(['run'], environment(emulator, folder.path));
     const { lineCount } = emulator.workergroups.get(7);
     await until(() => lineCount === 0 || lastLineOf(path) === LINES[(lineCount - 1) % PERIOD]);
     // Up to 9,900 lines: what is written while it lives, and may not be taken any more, and what while it is away.
@@ -71,7 +68,7 @@ test.concurrent('killed again and again, and back before a tail of lines has gon
     await daemon.exit;
     await emulator.clock.advance(Math.ceil(random.between(0, 4_000)));
   }
-  const total = await finish(program, emulator, folder.path);
+  const total = await finish(emulator, folder.path);
   const lines = linesOf(readLogFiles(path));
   expect(lines).toHaveLength(total);
   expect(lines.every((line, index) => line === LINES[index % PERIOD])).toBe(true);
@@ -85,12 +82,12 @@ function startLog(linesPerSecond: number, options: EmulatorOptions = {}): Promis
   });
 }
 
-async function runLane(program: string, folder: string, random: Random): Promise<Outcome> {
+async function runLane(folder: string, random: Random): Promise<Outcome> {
   await using emulator = await startLog(0);
   const path = join(folder, 'worker.log');
   {
     // What was written before the first poll would be out of reach as well, without a gap to tell of it.
-    await using first = startProgram(process.execPath, [program, 'run'], environment(emulator, folder));
+    await using first = startPilotlight(['run'], environment(emulator, folder));
     await emulator.journal.waitFor({ operation: 'workergroups.logs' }, { arrived: true });
     emulator.workergroups.setRate(7, LINES_PER_SECOND);
     await until(() => lastLineOf(path) !== undefined);
@@ -98,22 +95,22 @@ async function runLane(program: string, folder: string, random: Random): Promise
     await first.exit;
   }
   for (let kill = 0; kill < KILLS / LANES; kill++) {
-    await using daemon = startProgram(process.execPath, [program, 'run'], environment(emulator, folder));
+    await using daemon = startPilotlight(['run'], environment(emulator, folder));
     await randomMoment(emulator, daemon, random);
     daemon.child.kill('SIGKILL');
     await daemon.exit;
   }
   const stoppedAt = Date.now();
   emulator.workergroups.setRate(7, 0);
-  const total = await finish(program, emulator, folder);
+  const total = await finish(emulator, folder);
   const writtenAt = (time: string) => total - ((stoppedAt - Date.parse(time)) * LINES_PER_SECOND) / 1000;
   return { ...outcomeOf(readLogFiles(path), writtenAt), rotations: rotatedFiles(path).length };
 }
 
 /** Lets a last daemon take what is left of a log that has come to its end. @returns The lines of that log. */
-async function finish(program: string, emulator: Emulator, folder: string): Promise<number> {
+async function finish(emulator: Emulator, folder: string): Promise<number> {
   const { lineCount } = emulator.workergroups.get(7);
-  await using last = startProgram(process.execPath, [program, 'run'], environment(emulator, folder));
+  await using last = startPilotlight(['run'], environment(emulator, folder));
   await until(() => lastLineOf(join(folder, 'worker.log')) === LINES[(lineCount - 1) % PERIOD]);
   last.child.kill('SIGTERM');
   expect(await last.exit).toBe(0);

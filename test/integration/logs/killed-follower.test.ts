@@ -4,12 +4,13 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { BEGINNING, FAULTS, FaultyLog, type Fault } from '../../simulation/logs/faulty-log.ts';
 import { brokenPromises } from '../../simulation/logs/promises.ts';
 import { hasAlike, LEAST_SETTLED, unseenStretches } from '../../simulation/logs/world.ts';
 import { Random } from '../../simulation/random.ts';
+import { childBundle } from '../../support/child-bundle.ts';
 import type { WrittenLine } from '../../support/log-service.ts';
 import { printedSeed } from '../../support/seed.ts';
 import { serveLog } from '../../support/raw-log-server.ts';
@@ -17,6 +18,10 @@ import { describeWithRealData } from '../../support/real-data.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const CHILD = new URL('../../support/log-sockets-child.ts', import.meta.url);
+let program: ReturnType<typeof childBundle>;
+beforeAll(() => void (program = childBundle(CHILD)));
+afterAll(() => program[Symbol.dispose]());
+
 const PAIRS: readonly (readonly Fault[])[] = [
   ['stale', 'merged'],
   ['byte-limited', 'joined'],
@@ -77,7 +82,7 @@ async function follow(faults: readonly Fault[], seed: number) {
     const isOwn = death === 'before' || death === 'after';
     const statement = isOwn ? Math.ceil(random.between(1, 120)) : 0;
     const begins = String(service.now);
-    const child = fork(CHILD, [folder.path, server.url, begins, String(statement), death ?? ''], {
+    const child = fork(program.path, [folder.path, server.url, begins, String(statement), death ?? ''], {
       execArgv: [],
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });

@@ -9,7 +9,7 @@ import { longRealLog, REAL_LOGS } from '../../support/real-logs.ts';
 
 const PASSES = 30;
 /** Of rates, for each log. `npm run test:long -- test/integration/logs` has more. */
-const SCHEDULES = Number(process.env['RATE_SCHEDULES'] ?? 2);
+const SCHEDULES = Number(process.env['RATE_SCHEDULES'] ?? 1);
 /** Lines per second: from a log that stands still to twice what the service can give in a second. */
 const rate = fc.oneof(
   fc.constant(0),

@@ -6,8 +6,8 @@ import { OUTAGES, runCell, VENDOR, type CellResult } from '../../support/outages
 
 const TTL_MS = 20_000;
 const OUTAGE_MS = 11_000;
-/** Offsets of the outage for each kind: 220 hearts. */
-const OFFSETS = Number(process.env['OUTAGE_OFFSETS'] ?? 20);
+/** Offsets of the outage for each kind: 66 hearts, and 220 in `npm run test:long -- test/integration/sockets/outages`. */
+const OFFSETS = Number(process.env['OUTAGE_OFFSETS'] ?? 6);
 const SEED = Number(process.env['OUTAGE_SEED'] ?? Date.now() % 1_000_000);
 /** The vendor's interval: an outage may begin anywhere in it. */
 const LATEST_OFFSET_MS = TTL_MS / 2;

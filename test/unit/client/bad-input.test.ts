@@ -44,7 +44,7 @@ function isJson(value: unknown): boolean {
   }
 }
 
-test('over 10,000 bad inputs: none that the contract refuses is sent, none crashes, each problem names its field', async () => {
+test('over 2,000 bad inputs: none that the contract refuses is sent, none crashes, each problem names its field', async () => {
   let sent = 0;
   const transport: Transport = {
     open: 0,
@@ -89,7 +89,7 @@ test('over 10,000 bad inputs: none that the contract refuses is sent, none crash
       for (const problem of problems) expect(problem.message).not.toBe('');
       expect(message).not.toContain('the-secret-key');
     }),
-    { numRuns: 12_000 },
+    { numRuns: 2_400 },
   );
-  expect(refused).toBeGreaterThan(10_000);
+  expect(refused).toBeGreaterThan(2_000);
 });

@@ -1,11 +1,12 @@
 import * as fc from '../../support/fast-check.ts';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { GroupProgress } from '../../../src/logs/tail/group.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { openSqliteSpool } from '../../../src/logs/spool/sqlite-spool.ts';
 import { windowLines } from '../../../src/logs/tail/window.ts';
+import { childBundle } from '../../support/child-bundle.ts';
 import { LogPolls } from '../../support/log-polls.ts';
 import { LogService } from '../../support/log-service.ts';
 import { hasRealData } from '../../support/real-data.ts';
@@ -13,6 +14,9 @@ import { readRealLog, REAL_LOGS } from '../../support/real-logs.ts';
 import { memoryFolder } from '../../support/temporary-folder.ts';
 
 const CHILD = new URL('../../support/log-crash-child.ts', import.meta.url);
+let program: ReturnType<typeof childBundle>;
+beforeAll(() => void (program = childBundle(CHILD)));
+afterAll(() => program[Symbol.dispose]());
 
 /**
  * Of the parent's doing: after so many answers, or so many
@@ -35,7 +39,7 @@ function deadAlready(): void {}
 async function live(directory: string, log: GrowingLog, seen: Set<number>, { at, count }: Death) {
   const self = at === 'before' || at === 'after';
   const args = [directory, String(self ? count : 0), at];
-  const child = fork(CHILD, args, { execArgv: [], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const child = fork(program.path, args, { execArgv: [], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const records: LogRecord[] = [];
   let [torn, answers, outputs, stopping] = ['', 0, 0, false];
   const stopWhenDone = () => {
@@ -111,8 +115,8 @@ class GrowingLog {
 }
 
 const numbered = Array.from({ length: 2_000 }, (_, index) => `line ${index % 700}`);
-const logs: [string, number, () => readonly string[]][] = [['numbered lines', 8, () => numbered]];
-if (hasRealData) for (const name of REAL_LOGS) logs.push([name, 3, () => readRealLog(name).slice(0, 400)]);
+const logs: [string, number, () => readonly string[]][] = [['numbered lines', 4, () => numbered]];
+if (hasRealData) for (const name of REAL_LOGS) logs.push([name, 2, () => readRealLog(name).slice(0, 400)]);
 
 test.each(logs)(
   '%s, killed at any moment: the spool equals one that never was, and the sink sees all in order',

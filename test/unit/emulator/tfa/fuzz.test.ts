@@ -115,7 +115,7 @@ test.each([specDialect, publicDialect])('random requests in the $name dialect', 
         if (dialect === specDialect) expect(ERRORS[code].status, said).toContain(answer.status);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
   // The requests get far enough to mean something.
   for (const operation of ['tfa.login', 'tfa.remove', 'tfa.sendSms', 'tfa.sendEmail', 'tfa.update']) {

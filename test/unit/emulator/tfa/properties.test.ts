@@ -226,7 +226,7 @@ test.each(['dev', 'fresh'])('no order of calls gets %s in by what is wrong, used
       const player = play(createLab(SETTINGS), key);
       for (const next of steps) player.run(next);
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 
@@ -245,7 +245,7 @@ test('no order of calls keeps anybody out who has right codes once the locks hav
       if (player.methods().length > 0)
         lab.ok('tfa.login', { tfa_method: 'email', ...lab.sent('tfa.sendEmail') });
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 

@@ -1,20 +1,23 @@
 /** A process is killed at any statement of its database: a real process, a real file, a real SIGKILL. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import * as fc from '../../../support/fast-check.ts';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { folded } from '../../../../src/fleet/history/fold.ts';
 import { SqliteHistory } from '../../../../src/fleet/history/sqlite-history.ts';
+import { childBundle } from '../../../support/child-bundle.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-const CHILD = fileURLToPath(new URL('../../../support/fleet-crash-child.ts', import.meta.url));
+const CHILD = new URL('../../../support/fleet-crash-child.ts', import.meta.url);
+let program: ReturnType<typeof childBundle>;
+beforeAll(() => void (program = childBundle(CHILD)));
+afterAll(() => program[Symbol.dispose]());
 /** Somewhat more than an hour of them. */
 const SAMPLES = 250;
 
 /** Lives until it dies, or has done everything: the samples that it said it had recorded. */
 async function live(directory: string, statement: number, when: string) {
-  const args = [CHILD, directory, String(statement), when, String(SAMPLES)];
+  const args = [program.path, directory, String(statement), when, String(SAMPLES)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));

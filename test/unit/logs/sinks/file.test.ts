@@ -102,7 +102,7 @@ describe('the file sink', () => {
           expect(seqs(readLogFiles(path))).toEqual(upTo(seq));
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 40 },
     );
   }, 120_000);
 

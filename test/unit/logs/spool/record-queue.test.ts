@@ -56,7 +56,7 @@ test('a queue of records has each as it came, at its position, until it is shift
       expect(queue.textAt(oldest - 1)).toBeUndefined();
       expect(queue.textAt(oldest + held.length)).toBeUndefined();
     }),
-    { numRuns: 200 },
+    { numRuns: 50 },
   );
 });
 

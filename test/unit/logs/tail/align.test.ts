@@ -45,7 +45,7 @@ describe('candidates', () => {
       fc.property(lines, lines, (window, tail) => {
         expect(candidates(window, tail)).toEqual(bruteForceCandidates(window, tail));
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 
@@ -55,7 +55,7 @@ describe('candidates', () => {
         const [window, tail] = [log.slice(windowFrom, taken), log.slice(tailFrom)];
         expect(candidates(window, tail)).toEqual(bruteForceCandidates(window, tail));
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 
@@ -106,7 +106,7 @@ describe('align', () => {
         expect(found.at).toBeGreaterThanOrEqual(truth);
         expect(found.at - found.doubt).toBeLessThanOrEqual(truth);
       }),
-      { numRuns: 5000 },
+      { numRuns: 1000 },
     );
   });
 

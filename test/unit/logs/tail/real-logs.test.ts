@@ -19,7 +19,7 @@ import { readRealLog, REAL_LOGS, type RealLog } from '../../../support/real-logs
 
 /** Lines that the service gives at most, where it does not hold the whole log. */
 const GIVES = 250;
-const RUNS = { numRuns: 15 };
+const RUNS = { numRuns: 4 };
 
 const service = fc.record<LogServiceOptions>({ endsLines: fc.boolean(), cut: fc.nat(6) });
 const bursts = fc.array(fc.integer({ min: 1, max: 120 }), { minLength: 1, maxLength: 12 });
@@ -81,7 +81,7 @@ function suite(name: RealLog): void {
         tail[0] = tail[0]?.slice(cut) ?? '';
         expect(candidates(windowOf(window), hashed(tail))).toEqual(bruteForceCandidates(window, tail));
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 

@@ -48,7 +48,7 @@ describe('a window', () => {
           expect(window.blocks.filter(({ first, count }) => first + count <= from)).toEqual([]);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 10 },
     );
   });
 
@@ -67,7 +67,7 @@ describe('a window', () => {
         expect(read(-1)).toBeUndefined();
         expect(read(size)).toBeUndefined();
       }),
-      { numRuns: 40 },
+      { numRuns: 10 },
     );
   });
 
@@ -77,7 +77,7 @@ describe('a window', () => {
         const window = grown(counts).at(-1) ?? EMPTY_WINDOW;
         expect(restoredWindow(window.from, window.blocks, window.recent)).toEqual(window);
       }),
-      { numRuns: 40 },
+      { numRuns: 10 },
     );
   });
 
@@ -90,7 +90,7 @@ describe('a window', () => {
         expect(size).toBeLessThan(Buffer.byteLength(windowLines(window).join('\n')) / 4);
         expect(window.recent.length).toBeLessThan(256);
       }),
-      { numRuns: 30 },
+      { numRuns: 8 },
     );
   });
 

@@ -8,7 +8,7 @@ import { searchParameters, type SearchRequest } from '../../../../src/scaling/pl
 import { scenarioOf } from '../../../support/plans.ts';
 
 const { parameters: base, settings } = scenarioOf({ max_workers: 8, cold_workers: 2 });
-const seconds = 1200;
+const seconds = 400;
 const loads = [
   RecordedLoad.of(generateLoad({ shape: 'bursts', unitsPerSecond: 30, unitsPerRequest: 20, seconds })),
   new RateLoad({

@@ -6,7 +6,7 @@ import { plan, planStream } from '../../../../src/scaling/planner/plan.ts';
 import { planSettings } from '../../../../src/scaling/planner/settings.ts';
 import { fixedPool, groups, planOf, scenarioOf, traces } from '../../../support/plans.ts';
 
-const RUNS = { numRuns: 300 };
+const RUNS = { numRuns: 60 };
 const settings = fc.record({
   slots: fc.integer({ min: 1, max: 3 }),
   routing: fc.constantFrom('shortest' as const, 'random' as const),
