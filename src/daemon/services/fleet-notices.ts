@@ -89,13 +89,19 @@ function saySteering(logger: Logger, notice: SteeringNotice): void {
     case 'old values go back':
       logger.warn(
         { endpoint, ...saidOf(notice.change) },
-        'a change did harm: the old values are being put back',
+        'a change of parameters is taken back: its old values are being sent',
       );
       return;
     case 'old values refused':
       logger.error(
         { endpoint, ...saidOf(notice.change) },
-        'the service does not take the old values of a change that did harm; they are sent each minute',
+        'the service does not take the old values of a change that is taken back; they are sent each minute',
+      );
+      return;
+    case 'change unwatched':
+      logger.warn(
+        { endpoint, ...saidOf(notice.change) },
+        'a change of parameters is in force and not watched any more: put its old values back by hand, or let it be watched again',
       );
       return;
     case 'steering ended':

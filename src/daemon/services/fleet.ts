@@ -83,7 +83,9 @@ export function startFleet(options: FleetOptions): FleetWatching {
   /** It begins with the first setting that asks for it, and then only changes: what is under way is not forgotten. */
   async function steer(): Promise<void> {
     if (steering) steering.apply(steeringSettings(settings));
-    if (!watch || steering || settings.autotune === 'off') return;
+    // What an earlier process has changed is told also where nothing is to be changed any more.
+    const hasStory = (watch?.storedSteering()?.length ?? 0) > 0;
+    if (!watch || steering || (settings.autotune === 'off' && !hasStory)) return;
     steering = await startSteering({
       settings,
       client: options.client,

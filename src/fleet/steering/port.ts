@@ -59,6 +59,8 @@ export type SteeringNotice =
   | { readonly kind: 'old values go back'; readonly endpoint: string; readonly change: Change }
   | { readonly kind: 'old values refused'; readonly endpoint: string; readonly change: Change }
   | { readonly kind: 'changed by hand'; readonly endpoint: string }
+  /** It is under way, and its endpoint is not watched any more, or nothing is to be changed. */
+  | { readonly kind: 'change unwatched'; readonly endpoint: string; readonly change: Change }
   | { readonly kind: 'steering failed'; readonly endpoint: string | undefined; readonly error: unknown };
 
 /** As others see it. */
@@ -83,4 +85,6 @@ export interface SteeredEndpoint {
   advice: Advice | undefined;
   /** Advice is being asked for, or was not had: not again before. */
   askAgainMs: number;
+  /** It was told that its change is in force and nobody watches it. */
+  isLeft: boolean;
 }

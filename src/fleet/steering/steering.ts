@@ -82,6 +82,8 @@ export class Steering {
     const known = this.#known.get(label) ?? (isSteered ? nothingKnown(NEVER_STEERED) : undefined);
     if (!known) return undefined;
     const { state, holds, journal } = known;
+    if (!this.#settings.apply)
+      return { holds: offWords(state), pausedUntilMs: undefined, wanted: {}, journal };
     return { holds, pausedUntilMs: state.pause?.untilMs, wanted: wantedBySteering(state), journal };
   }
 
@@ -107,7 +109,9 @@ export class Steering {
   async #lookAtAll(): Promise<void> {
     const { watch, service, mayAct, clock } = this.#options;
     const { signal } = this.#stopping;
-    if (!this.#settings.apply || !(await this.#readStored())) return;
+    if (!(await this.#readStored())) return;
+    if (mayAct()) this.#sayUnwatched();
+    if (!this.#settings.apply) return;
     const concerned = watch.watched().filter(({ label }) => this.#concerns(label));
     if (concerned.length === 0) return;
     const rows = await within(clock, ANSWER_MS, signal, (either) => service.endpoints(either)).catch(
@@ -132,6 +136,21 @@ export class Steering {
     return (
       boundsOf(this.#settings.bounds, label) !== undefined || isUnderWay(this.#known.get(label)?.state.change)
     );
+  }
+
+  /** Once each: harm that it does is seen by nobody then. */
+  #sayUnwatched(): void {
+    const { watch, notice } = this.#options;
+    const watched = watch.watched();
+    // None at all are those of a service that has not answered yet.
+    if (this.#settings.apply && watched.length === 0) return;
+    const labels = new Set(this.#settings.apply ? watched.map(({ label }) => label) : []);
+    for (const [label, known] of this.#known) {
+      const { change } = known.state;
+      const isLeft = isUnderWay(change) && !labels.has(label);
+      if (isLeft && !known.isLeft) notice({ kind: 'change unwatched', endpoint: label, change });
+      known.isLeft = isLeft;
+    }
   }
 
   /** @returns Whether it is known what earlier processes left to be done. */
@@ -259,8 +278,21 @@ export class Steering {
   }
 }
 
+function offWords({ change }: SteeringState): string {
+  const off = 'PILOTLIGHT_AUTOTUNE is off';
+  return isUnderWay(change) ? `${off}: the change that is in force is not watched` : off;
+}
+
 function nothingKnown(state: SteeringState): SteeredEndpoint {
-  return { state, stored: undefined, holds: undefined, journal: [], advice: undefined, askAgainMs: 0 };
+  return {
+    state,
+    stored: undefined,
+    holds: undefined,
+    journal: [],
+    advice: undefined,
+    askAgainMs: 0,
+    isLeft: false,
+  };
 }
 
 function noticesOf(endpoint: string, before: SteeringState, after: SteeringState): SteeringNotice[] {

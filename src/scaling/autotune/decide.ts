@@ -71,7 +71,7 @@ const PHASE_WORDS = {
 } as const;
 
 const PAUSE_WORDS: Readonly<Record<PauseReason, string>> = {
-  change: 'parameters were changed',
+  change: 'the last change is not six hours old',
   'rolled back': 'a change was taken back',
   'a hand': 'somebody changed parameters',
 };

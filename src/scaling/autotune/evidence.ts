@@ -132,6 +132,7 @@ export function experienceOf(minutes: readonly Minute[], setMs: number, nowMs: n
     excessMinutesBefore: Math.max(before?.excessMinutes ?? 0, dayBefore?.excessMinutes ?? 0),
     errorMinutes: first.errorMinutes,
     errorMinutesBefore: Math.max(...hours.map(({ errorMinutes }) => errorMinutes)),
+    hours: costs.length,
     costPerHour: meanOf(costs.map(({ cost }) => cost)),
     costPerHourBefore: meanOf(costs.map(({ costBefore }) => costBefore)),
   };

@@ -15,6 +15,8 @@ import { judge } from './watch.ts';
 
 /** A request that nobody heard of may still arrive for so long, and a list be behind, ms. */
 const ARRIVES_WITHIN_MS = 120_000;
+/** By less a clock is set again and again, ms. */
+const CLOCK_STEP_MS = 120_000;
 /** A service that rounds, or keeps single precision, has what was sent as near as this share of the step. */
 const NEAR = 0.1;
 
@@ -91,6 +93,8 @@ function hasArrived(
 function settleWatching(state: SteeringState, change: Change, look: Look): Settled {
   const { minutes, nowMs } = look;
   const setMs = change.setMs ?? change.atMs;
+  if (setMs - nowMs > CLOCK_STEP_MS)
+    return goBack(state, change, 'the clock was set back, so what comes of it cannot be told', look);
   const came = experienceOf(minutes, setMs, nowMs);
   const verdict = judge({
     came,
@@ -162,9 +166,12 @@ function isExplained(parameters: Numbers, baseline: Numbers, change: Change | un
   const { from, to, phase } = change;
   const others = (numbers: Numbers) =>
     Object.fromEntries(Object.entries(numbers).filter(([name]) => !(name in to)));
+  const is = (name: AdvisedParameter, value = Number.NaN) => isSame(parameters[name] ?? Number.NaN, value);
+  // On trial it is known what the service made of it: what is only near is a hand.
   const isEither = (name: AdvisedParameter) =>
-    hasArrived(change, name, parameters[name]) ||
-    (phase !== 'watching' && isSame(parameters[name] ?? Number.NaN, from[name] ?? Number.NaN));
+    phase === 'watching'
+      ? is(name, to[name])
+      : hasArrived(change, name, parameters[name]) || is(name, from[name]);
   return (
     matches(others(parameters), others(baseline)) && (Object.keys(to) as AdvisedParameter[]).every(isEither)
   );

@@ -45,7 +45,9 @@ export interface Experience {
   /** Those with a worker in error, and the same of before. */
   readonly errorMinutes: number;
   readonly errorMinutesBefore: number;
-  /** Mean cost per hour over its trial, and what the old set took for such loads; null where it is not known. */
+  /** Whole hours of its trial of which a cost is known, and what such a load took before. */
+  readonly hours: number;
+  /** Mean cost per hour over these, and what the old set took for such loads; null where it is not known. */
   readonly costPerHour: number | null;
   readonly costPerHourBefore: number | null;
 }
@@ -113,14 +115,14 @@ export function isUnderWay(change: Change | undefined): change is Change {
 }
 
 /**
- * A clock that was set back leaves moments that are still to come. They count from now on: a change is on trial by
- * this clock too, and no pause is longer than the longest of its kind.
+ * A clock that was set back leaves moments that are still to come. They count from now on, and no pause is longer than the
+ * longest of its kind. A change on trial is not among them: what is seen of it then mixes with what was seen before it.
  */
 export function notAhead(state: SteeringState, nowMs: number): SteeringState {
   const { pause, change } = state;
   const latestMs = nowMs + (pause?.for === 'rolled back' ? LONGEST_PAUSE_MS : LONG_PAUSE_MS);
   const isPauseAhead = pause !== undefined && pause.untilMs > latestMs;
-  const isChangeAhead = isUnderWay(change) && Math.max(change.atMs, change.setMs ?? 0) > nowMs;
+  const isChangeAhead = change?.phase === 'sending' && Math.max(change.atMs, change.setMs ?? 0) > nowMs;
   if (!isPauseAhead && !isChangeAhead) return state;
   return {
     ...state,

@@ -8,8 +8,9 @@ export const WATCH_MS = HOUR_MS;
 export const TRIAL_MS = 6 * HOUR_MS;
 /** What costs no more by then, and has not shown its saving, may save at another time of the day. */
 export const LONGEST_TRIAL_MS = 24 * HOUR_MS;
-/** Of the watched hour so much must have been seen, minutes; else it is watched for longer. */
+/** Of the watched hour so much must have been seen, minutes, and so many hours of the trial; else it lasts longer. */
 const MINUTES_TO_TRUST = 50;
+const HOURS_TO_TRUST = 5;
 /** Minutes are whole, and which one a burst falls into is chance. */
 const EXCESS_TOLERANCE_MINUTES = 2;
 /** What a model may be off by before nothing is advised upon: so much may an hour be as well. */
@@ -35,13 +36,18 @@ export function judge(trial: Trial): Verdict {
   const { came, lastedMs } = trial;
   const harm = harmOf(trial);
   if (harm !== undefined) return { kind: 'go back', because: harm };
-  // Silence is no proof: a trial without samples goes on.
-  if (lastedMs < TRIAL_MS || came.minutes < MINUTES_TO_TRUST) return { kind: 'go on' };
+  if (lastedMs < TRIAL_MS) return { kind: 'go on' };
+  const isOver = lastedMs >= LONGEST_TRIAL_MS;
   const { costPerHour: cost, costPerHourBefore: before } = came;
+  // Silence is no proof.
+  const isSeen = came.minutes >= MINUTES_TO_TRUST && came.hours >= HOURS_TO_TRUST;
+  if (!isSeen || cost === null || before === null)
+    return isOver
+      ? { kind: 'go back', because: 'too little was seen of what came of it' }
+      : { kind: 'go on' };
   const saving = savingOf(trial.expected);
-  if (cost === null || before === null || cost <= before * (1 - PART_OF_SAVING * saving))
-    return { kind: 'kept' };
-  if (cost <= before && lastedMs < LONGEST_TRIAL_MS) return { kind: 'go on' };
+  if (cost <= before * (1 - PART_OF_SAVING * saving)) return { kind: 'kept' };
+  if (cost <= before && !isOver) return { kind: 'go on' };
   const promised = `${Math.round(100 * saving)}% less were predicted`;
   return { kind: 'go back', because: `${costWords(cost, before)}: ${promised}` };
 }

@@ -129,7 +129,7 @@ test.each<[FleetNotice, object]>([
   ],
   [
     { kind: 'old values go back', endpoint: 'chat', change },
-    { level: 'warn', ...story, msg: 'a change did harm: the old values are being put back' },
+    { level: 'warn', ...story, msg: 'a change of parameters is taken back: its old values are being sent' },
   ],
   [
     { kind: 'steering ended', endpoint: 'chat', change, outcome: 'kept' },
@@ -138,6 +138,14 @@ test.each<[FleetNotice, object]>([
   [
     { kind: 'steering ended', endpoint: 'chat', change, outcome: 'refused' },
     { level: 'warn', ...story, outcome: 'refused', msg: 'a change of parameters is over' },
+  ],
+  [
+    { kind: 'change unwatched', endpoint: 'chat', change },
+    {
+      level: 'warn',
+      ...story,
+      msg: 'a change of parameters is in force and not watched any more: put its old values back by hand, or let it be watched again',
+    },
   ],
   [
     { kind: 'changed by hand', endpoint: 'chat' },

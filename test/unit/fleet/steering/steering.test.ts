@@ -11,7 +11,7 @@ import type { Answer } from '../../../../src/scaling/autotune/decide.ts';
 import { parseBounds } from '../../../../src/scaling/autotune/bounds.ts';
 import { NEVER_STEERED, type Some } from '../../../../src/scaling/autotune/state.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
-import { adviceOf, MINUTE_MS, PARAMETERS } from '../../../support/steering.ts';
+import { adviceOf, changeOf, MINUTE_MS, PARAMETERS } from '../../../support/steering.ts';
 
 /** Until nothing keeps steering from moving. */
 const BEFORE = 61;
@@ -214,7 +214,38 @@ describe('a change', () => {
     expect(world.notices.at(-1)).toMatchObject({ outcome: 'rolled_back' });
   });
 
-  test('does so with a history of days behind it too', async () => {
+  test('that nobody watches any more is told once, and its story stays', async () => {
+    const world = await new World().start();
+    await world.minutes(BEFORE);
+    world.steering.apply({ apply: false, bounds: BOUNDS });
+    await world.minutes(3, CROWDED);
+    expect(world.kinds()).toEqual(['parameters steered', 'change unwatched']);
+    expect(world.notices.at(-1)).toMatchObject({ endpoint: 'chat', change: { id: 1, phase: 'sending' } });
+    expect(world.view()).toMatchObject({
+      holds: 'PILOTLIGHT_AUTOTUNE is off: the change that is in force is not watched',
+      journal: [{ id: 1 }],
+    });
+    world.steering.apply({ apply: true, bounds: BOUNDS });
+    await world.minutes(2, QUIET);
+    world.labels = ['other'];
+    await world.minutes(3, QUIET);
+    expect(world.kinds().slice(2)).toEqual(['change unwatched']);
+    world.labels = [];
+    await world.minutes(2, QUIET);
+    expect(world.kinds().slice(3)).toEqual([]);
+  });
+
+  test('of an earlier process is told too where nothing is to be changed any more', async () => {
+    const world = new World();
+    const change = changeOf({ setMs: world.clock.now() });
+    world.stored = [{ label: 'chat', state: { ...NEVER_STEERED, change } }];
+    await world.start({ settings: { apply: false, bounds: BOUNDS } });
+    await world.minutes(3);
+    expect(world.kinds()).toEqual(['change unwatched']);
+    expect([world.lists, world.sent]).toEqual([0, []]);
+  });
+
+  test('that does harm goes back with a history of days behind it too', async () => {
     const world = await new World().start();
     world.mayAct = false;
     await world.minutes(50 * 60);
@@ -362,7 +393,7 @@ describe('nothing is asked', () => {
     await world.minutes(2);
     expect(world.lists).toBe(2);
     // What is known of it is shown.
-    expect(world.view().holds).toBe('nothing moves in the first hour after a start');
+    expect(world.view()).toMatchObject({ holds: 'PILOTLIGHT_AUTOTUNE is off', wanted: {} });
   });
 
   test('by a replica that may not act', async () => {

@@ -195,7 +195,7 @@ describe('nothing new moves', () => {
     expect(at(before)).toMatchObject({
       send: undefined,
       wantsAdvice: false,
-      holds: 'parameters were changed: nothing moves before 2030-03-18 00:00 UTC',
+      holds: 'the last change is not six hours old: nothing moves before 2030-03-18 00:00 UTC',
     });
     expect(at(before + 1).send).toEqual(best);
     expect(at(before + 1).state.change?.id).toBe(2);
@@ -383,7 +383,7 @@ describe('an answer is not believed', () => {
     expect(decide(refused, seenOf({ nowMs: soon })).state.change?.phase).toBe('sending');
     const { state, holds } = decide(refused, seenOf({ nowMs: late }));
     expect(state.change).toMatchObject({ phase: 'over', outcome: 'refused', because: 'HTTP 400' });
-    expect(holds).toMatch(/parameters were changed: nothing moves before/);
+    expect(holds).toMatch(/the last change is not six hours old: nothing moves before/);
   });
 
   test.each([
@@ -493,6 +493,14 @@ describe("a person's hand", () => {
     expect(wantedBySteering(state)).toEqual({ target_util: 0.8, cold_workers: 9 });
   });
 
+  test('near what is on trial is one too', () => {
+    const { state } = seenTwice(
+      inForce(),
+      seenOf({ nowMs: NOON + MINUTE_MS, parameters: { ...CHANGED, target_util: 0.805 } }),
+    );
+    expect(state.change?.outcome).toBe('overruled');
+  });
+
   test('that puts the old values back while a change is watched is one too', () => {
     expect(seenTwice(inForce(), seenOf({ nowMs: NOON + MINUTE_MS })).state.change?.outcome).toBe('overruled');
   });
@@ -506,16 +514,19 @@ describe('a clock that is set back', () => {
   const YEAR_MS = 365 * DAY_MS;
   const then = NOON - YEAR_MS;
 
-  test('begins the trial anew, and harm in it is still taken back', () => {
-    const crowded = minutesOf(then, then + 10 * MINUTE_MS, { load: 300 });
-    const minutes = [...minutesOf(then - 25 * HOUR_MS, then), ...crowded];
-    const first = decide(inForce(), seenOf({ nowMs: then, parameters: CHANGED, minutes })).state;
-    expect(first.change).toMatchObject({ phase: 'watching', setMs: then });
-    const nowMs = then + 10 * MINUTE_MS;
-    expect(decide(first, seenOf({ nowMs, parameters: CHANGED, minutes })).send).toEqual(FROM);
-    const quiet = trialMinutes({ cost: 1.6 }, then);
-    const last = seenOf({ nowMs: then + CHANGE_EVERY_MS, parameters: CHANGED, minutes: quiet });
-    expect(decide(first, last).state.change?.outcome).toBe('kept');
+  test('ends a trial, whose minutes would mix with those before it', () => {
+    const { send, state } = decide(inForce(), seenOf({ nowMs: then, parameters: CHANGED }));
+    expect(send).toEqual(FROM);
+    expect(state.change).toMatchObject({
+      phase: 'returning',
+      because: expect.stringMatching(/clock was set back/),
+    });
+  });
+
+  test('by two minutes at most goes unheeded', () => {
+    const at = (nowMs: number) =>
+      decide(inForce(), seenOf({ nowMs, parameters: CHANGED })).state.change?.phase;
+    expect([at(NOON - 2 * MINUTE_MS), at(NOON - 2 * MINUTE_MS - 1)]).toEqual(['watching', 'returning']);
   });
 
   test.each([

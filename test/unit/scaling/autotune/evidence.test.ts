@@ -99,6 +99,7 @@ describe('what came of a change', () => {
       excessMinutesBefore: 5,
       errorMinutes: 0,
       errorMinutesBefore: 2,
+      hours: 1,
       costPerHour: 1,
       costPerHourBefore: 2,
     });
@@ -156,6 +157,7 @@ describe('what came of a change', () => {
       ...minutesOf(since + 2 * HOUR_MS, since + 2 * HOUR_MS + 59 * MINUTE_MS, { load: 100, cost: 50 }),
     ];
     expect(experienceOf(minutes, since, since + 2 * HOUR_MS + 59 * MINUTE_MS)).toMatchObject({
+      hours: 2,
       costPerHour: 2.25,
       costPerHourBefore: 3,
     });
@@ -206,6 +208,7 @@ describe('a trial', () => {
     excessMinutesBefore: 0,
     errorMinutes: 0,
     errorMinutesBefore: 0,
+    hours: 6,
     costPerHour: 8,
     costPerHourBefore: 10,
   };
@@ -219,9 +222,17 @@ describe('a trial', () => {
     expect(judged({}, TRIAL_MS - 1).kind).toBe('go on');
   });
 
-  test('goes on while too little of its first hour was seen', () => {
-    expect(judged({ minutes: 49 }, 5 * TRIAL_MS).kind).toBe('go on');
-    expect(judged({ minutes: 50 }, 5 * TRIAL_MS).kind).toBe('kept');
+  test.each<[string, Partial<Experience>]>([
+    ['of its first hour', { minutes: 49 }],
+    ['of its cost', { hours: 4 }],
+    ['of any cost', { hours: 0, costPerHour: null, costPerHourBefore: null }],
+  ])('goes on while too little was seen %s, for a day', (_, came) => {
+    expect(judged(came, LONGEST_TRIAL_MS - 1).kind).toBe('go on');
+    expect(judged(came, LONGEST_TRIAL_MS)).toEqual({
+      kind: 'go back',
+      because: 'too little was seen of what came of it',
+    });
+    expect(judged({ minutes: 50, hours: 5 }, TRIAL_MS).kind).toBe('kept');
   });
 
   test('asks in the end for half of the saving that was predicted', () => {
@@ -265,12 +276,5 @@ describe('a trial', () => {
     ['a cost without one to compare', { costPerHour: 100, costPerHourBefore: null }],
   ])('bears %s for its first hours', (_, came) => {
     expect(judged(came, TRIAL_MS - 1).kind).toBe('go on');
-  });
-
-  test.each([
-    ['a cost that nobody knows', { costPerHour: null, costPerHourBefore: 10 }],
-    ['a cost without one to compare', { costPerHour: 100, costPerHourBefore: null }],
-  ])('bears %s to its end', (_, came) => {
-    expect(judged(came, TRIAL_MS).kind).toBe('kept');
   });
 });

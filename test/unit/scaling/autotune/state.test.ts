@@ -102,13 +102,15 @@ describe('a clock that was set back', () => {
     });
   });
 
-  test('lets a change that is under way count from now on, and leaves one that is over alone', () => {
+  test('lets a change that is being sent count from now on, and leaves all others alone', () => {
     const changes = (change: Parameters<typeof changeOf>[0], nowMs: number) => {
       const { atMs, setMs } = notAhead(stateOf(undefined, changeOf(change)), nowMs).change ?? {};
       return [atMs, setMs];
     };
-    expect(changes({ atMs: NOON, setMs: NOON + 5 }, NOON + 3)).toEqual([NOON, NOON + 3]);
-    expect(changes({ atMs: NOON, setMs: NOON + 5 }, NOON - 3)).toEqual([NOON - 3, NOON - 3]);
+    const sending = { phase: 'sending', atMs: NOON, setMs: NOON + 5 } as const;
+    expect(changes(sending, NOON + 3)).toEqual([NOON, NOON + 3]);
+    expect(changes(sending, NOON - 3)).toEqual([NOON - 3, NOON - 3]);
+    expect(changes({ ...sending, phase: 'watching' }, NOON - 3)).toEqual([NOON, NOON + 5]);
     expect(changes({ atMs: NOON, setMs: undefined, phase: 'sending' }, NOON - 3)).toEqual([
       NOON - 3,
       undefined,
