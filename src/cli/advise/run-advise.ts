@@ -30,27 +30,25 @@ export interface AdviseFlags {
   readonly html?: string;
 }
 
-export interface Advised {
-  readonly code: number;
-  readonly reports: readonly AdviceReport[];
-  /** Why there is no page of it, which is to be said after it. */
-  readonly unwritten?: InputError | undefined;
-}
-
-/** @throws InputError for what the user can change */
+/**
+ * @param show Called as soon as an endpoint's is there: what ends the others does not take it away
+ * @returns The exit code
+ * @throws InputError for what the user can change, of several endpoints once all were tried
+ */
 export function runAdvise(
   daemon: DaemonAddress,
   wanted: string | undefined,
   flags: AdviseFlags,
   console: Console,
-): Promise<Advised> {
+  show: (report: AdviceReport) => void,
+): Promise<number> {
   return console.interruptible(async (signal) => {
     try {
       const status = await fetchStatus(daemon, signal);
       const endpoints = chosenEndpoints(status, wanted);
       if (endpoints.length === 0) {
         if (!flags.json) printLine(console, noEndpoints(status));
-        return { code: EXIT.ok, reports: [] };
+        return EXIT.ok;
       }
       if (flags.html !== undefined && endpoints.length > 1) {
         const names = endpoints.map(({ endpoint_group: name }) => name).join(', ');
@@ -59,20 +57,22 @@ export function runAdvise(
       if (flags.html !== undefined) checkPageFile(flags.html);
       sayHistoryTrouble(console, status);
       const trace = flags.trace === undefined ? undefined : await readTrace(flags.trace, flags.weight);
-      const reports: AdviceReport[] = [];
+      const refused: string[] = [];
       for (const endpoint of endpoints) {
-        reports.push(await adviseOn({ daemon, endpoint, now: status.now, flags, trace, signal, console }));
+        const question = { daemon, endpoint, now: status.now, flags, trace, signal, console };
+        const report = await adviseOn(question).catch((error: unknown) => {
+          if (!(error instanceof InputError)) throw error;
+          refused.push(error.message);
+        });
+        if (!report) continue;
+        show(report);
+        if (flags.html !== undefined) await writePage(flags.html, report, console, flags.json);
       }
-      const [report] = reports;
-      const unwritten =
-        flags.html === undefined || !report
-          ? undefined
-          : await writePageFile(flags.html, () => pageOf(report));
-      return { code: EXIT.ok, reports, unwritten };
+      if (refused.length > 0) throw new InputError(refused.join('\n'));
+      return EXIT.ok;
     } catch (error) {
-      if (signal.aborted)
-        return { code: signal.reason === READER_LEFT ? EXIT.ok : EXIT.interrupted, reports: [] };
-      return { code: saidOfDaemon(console, error), reports: [] };
+      if (signal.aborted) return signal.reason === READER_LEFT ? EXIT.ok : EXIT.interrupted;
+      return saidOfDaemon(console, error);
     }
   });
 }
@@ -138,8 +138,15 @@ async function readTrace(
   return load;
 }
 
-async function pageOf(report: AdviceReport): Promise<string> {
+async function writePage(
+  file: string,
+  report: AdviceReport,
+  console: Console,
+  isJson = false,
+): Promise<void> {
   const { advicePage } = await import('./report/page.ts');
   const { adviceAssets } = await import('./report/assets.ts');
-  return advicePage(report, adviceAssets());
+  const unwritten = await writePageFile(file, () => Promise.resolve(advicePage(report, adviceAssets())));
+  if (unwritten) throw unwritten;
+  if (!isJson) printLine(console, `Page with the plots: ${file}`);
 }

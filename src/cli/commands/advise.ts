@@ -81,16 +81,12 @@ export function adviseCommand(console: Console): Command {
         if (flags.weight && flags.trace === undefined)
           throw new InputError('--weight is of the columns of a --trace');
         const { runAdvise } = await import('../advise/run-advise.ts');
-        const { code, reports, unwritten } = await runAdvise(daemon, endpoint, flags, console);
-        if (code !== EXIT.ok) console.exit(code);
         const { adviceLines } = await import('../advise/lines.ts');
-        for (const report of reports) {
+        const code = await runAdvise(daemon, endpoint, flags, console, (report) => {
           if (flags.json) printJson(console, report);
           else for (const line of adviceLines(report, console.columns)) printLine(console, line);
-        }
-        if (unwritten) throw unwritten;
-        if (flags.html !== undefined && !flags.json && reports.length > 0)
-          printLine(console, `Page with the plots: ${flags.html}`);
+        });
+        if (code !== EXIT.ok) console.exit(code);
       },
     );
 }

@@ -54,6 +54,20 @@ test('ten minutes of history are declined, in words', async () => {
   expect(stdout).toMatch(/^chat: declined: its load is known for 1 minutes; an hour is the least/);
 });
 
+test('one endpoint without an answer takes none of the others’ away', async () => {
+  const fleet = fleetView([
+    endpointView({ endpoint: 'new', id: 32, parameters: {} }),
+    endpointView(),
+    endpointView({ endpoint: 'newer', id: 33, parameters: {} }),
+  ]);
+  const rows = { chat: [minuteRow(Date.now() - 600_000)] };
+  listener = await listenWithFleet(recordedFleet(() => fleet, rows));
+  const { code, stdout, stderr } = await pilotlight(['advise', '--url', listener.url]);
+  expect(code).toBe(2);
+  expect(stdout).toMatch(/^chat: declined: /);
+  expect(stderr).toMatch(/^error: new: the daemon does not know its parameters yet.*\n?newer: the daemon/);
+});
+
 test.each([
   [['--html', '/no/such/folder/page.html'], /--html .*no such file or directory/],
   [['--html', '/'], /--html \/: it is a folder; name a file in it/],
