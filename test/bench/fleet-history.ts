@@ -5,9 +5,9 @@
 import { statSync } from 'node:fs';
 import * as sqlite from 'node:sqlite';
 import { folded, rowOf, type StepRow } from '../../src/fleet/history/fold.ts';
-import { HistoryFile } from '../../src/fleet/history/history-file.ts';
+import { HistoryFile } from '../../src/fleet/history/places/history-file.ts';
 import { History } from '../../src/fleet/history/history.ts';
-import { SqliteHistory } from '../../src/fleet/history/sqlite-history.ts';
+import { SqliteHistory } from '../../src/fleet/history/places/sqlite-history.ts';
 import { NO_WRITE } from '../../src/fleet/history/store.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { quantile, report } from './figures.ts';

@@ -5,7 +5,7 @@
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { History } from '../../src/fleet/history/history.ts';
-import { SqliteHistory } from '../../src/fleet/history/sqlite-history.ts';
+import { SqliteHistory } from '../../src/fleet/history/places/sqlite-history.ts';
 import type { WorkerLife } from '../../src/fleet/workers/lives.ts';
 import { systemClock } from '../../src/time/clock.ts';
 

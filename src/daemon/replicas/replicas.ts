@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import type { Settings } from '../../config/options/options.ts';
 import type { HistoryStore } from '../../fleet/history/store.ts';
 import { systemClock } from '../../time/clock.ts';
-import type { LogFollowing } from '../services/log-following.ts';
+import type { LogFollowing } from '../services/logs/following.ts';
 import type { Status } from '../status/schema.ts';
 import { startLease } from './lease.ts';
 import { RedisTrouble } from './redis-trouble.ts';

@@ -7,7 +7,7 @@ import type { Settings } from '../../config/options/options.ts';
 import type { LineOutput } from '../../logs/sinks/line-output.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { DaemonClient } from '../services/client.ts';
-import { startLogFollowing } from '../services/log-following.ts';
+import { startLogFollowing } from '../services/logs/following.ts';
 import type { Fleet, FleetEvent } from '../../fleet/view.ts';
 import { startAdvice, type AdviceService } from '../advice/advice.ts';
 import { computeInChild } from '../advice/compute.ts';

@@ -191,10 +191,10 @@ async function openStore({ settings, logger, replicas }: FleetOptions): Promise<
     logger.info(
       'no PILOTLIGHT_STATE_DIR: the history of endpoints is kept in memory, and ends with the process',
     );
-    const { MemoryHistory } = await import('../../fleet/history/memory-history.ts');
+    const { MemoryHistory } = await import('../../fleet/history/places/memory-history.ts');
     return new MemoryHistory();
   }
-  const { SqliteHistory } = await import('../../fleet/history/sqlite-history.ts');
+  const { SqliteHistory } = await import('../../fleet/history/places/sqlite-history.ts');
   return new SqliteHistory({
     directory,
     now: Date.now,

@@ -9,7 +9,7 @@ import type { LifeEvent, WorkerLife } from '../workers/lives.ts';
 import { afterSample, startOf } from './after-sample.ts';
 import { folded, inUnits, stretchOf, unstored, type StepRow } from './fold.ts';
 import { HeldWrites } from './held-writes.ts';
-import { openOnceFree } from './open-once-free.ts';
+import { openOnceFree } from './places/open-once-free.ts';
 import { inForceOnward, type ParametersInForce } from './parameters-in-force.ts';
 import { resolutions } from './resolution.ts';
 import type { HistoryQuery, HistoryRow } from './row.ts';

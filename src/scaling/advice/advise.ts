@@ -14,15 +14,15 @@ import { rulesKept } from '../rules/kept-rules.ts';
 import { knownOf, REQUEST_SIZE, type Known } from './assumptions.ts';
 import { rateOf, type RecordedRate } from './load/rate.ts';
 import { backtestOf, LEAST_SECONDS, ONE_SEED, type MeasuredBacktest } from './backtest/measured-backtest.ts';
-import { offByChance } from './chance.ts';
-import { turnsOnColdPrice } from './cold-price.ts';
-import { turnsOnDelays } from './other-delays.ts';
+import { offByChance } from './doubts/chance.ts';
+import { turnsOnColdPrice } from './doubts/cold-price.ts';
+import { turnsOnDelays } from './doubts/other-delays.ts';
 import { outcomeOf, predictionOf } from './prediction.ts';
 import type { Recorded, Wishes } from './recorded.ts';
 import type { AdviceReport } from './report.ts';
 import { fittingSize, LoadMaker, sceneOf, seedsThatMatter, type SceneSource } from './scenes.ts';
 import { select } from './selection.ts';
-import { mostMoving, sensitivityOf } from './sensitivity.ts';
+import { mostMoving, sensitivityOf } from './doubts/sensitivity.ts';
 import * as sentence from './sentence.ts';
 
 export interface AdviceStep {

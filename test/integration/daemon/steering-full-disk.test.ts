@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { History } from '../../../src/fleet/history/history.ts';
-import { SqliteHistory } from '../../../src/fleet/history/sqlite-history.ts';
+import { SqliteHistory } from '../../../src/fleet/history/places/sqlite-history.ts';
 import { describeWith } from '../../support/optional.ts';
 import { canMount, smallDisk } from '../../support/small-disk.ts';
 import { MinuteClock, parametersOf, setByHand, steerEndpoint } from '../../support/steered-endpoint.ts';

@@ -7,7 +7,7 @@ import { SharedKeys } from '../../../src/daemon/replicas/shared-keys.ts';
 import { connectRedis } from '../../../src/daemon/replicas/redis.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { NO_WRITE } from '../../../src/fleet/history/store.ts';
-import { SqliteHistory } from '../../../src/fleet/history/sqlite-history.ts';
+import { SqliteHistory } from '../../../src/fleet/history/places/sqlite-history.ts';
 import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 import {
   BOUNDS,

@@ -3,7 +3,7 @@ import type { Arrival } from '../../../src/scaling/planner/load/load.ts';
 import type { Observation } from '../../../src/scaling/planner/model/demand.ts';
 import { GroupModel, type SavedGroup } from '../../../src/scaling/planner/model/group.ts';
 import type { GroupObserver } from '../../../src/scaling/planner/model/observer.ts';
-import { QueueTimes } from '../../../src/scaling/planner/model/queue-times.ts';
+import { QueueTimes } from '../../../src/scaling/planner/model/structures/queue-times.ts';
 import type { WorkerCounts } from '../../../src/scaling/planner/model/time-series.ts';
 import { STATE, type State } from '../../../src/scaling/planner/model/worker-pool.ts';
 import type { PlanSettings } from '../../../src/scaling/planner/settings.ts';

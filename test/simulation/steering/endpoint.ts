@@ -6,7 +6,7 @@ import type { RecordedStart, RecordedStretch } from '../../../src/scaling/advice
 import type { Minute } from '../../../src/scaling/autotune/evidence.ts';
 import { GroupModel } from '../../../src/scaling/planner/model/group.ts';
 import type { GroupObserver } from '../../../src/scaling/planner/model/observer.ts';
-import { QueueTimes } from '../../../src/scaling/planner/model/queue-times.ts';
+import { QueueTimes } from '../../../src/scaling/planner/model/structures/queue-times.ts';
 import type { WorkerCounts } from '../../../src/scaling/planner/model/time-series.ts';
 import { STATE, type State } from '../../../src/scaling/planner/model/worker-pool.ts';
 import type { PlanSettings } from '../../../src/scaling/planner/settings.ts';

@@ -1,6 +1,6 @@
 /** The watch on virtual time, of a service that refuses what comes too soon. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { MemoryHistory } from '../../../src/fleet/history/memory-history.ts';
+import { MemoryHistory } from '../../../src/fleet/history/places/memory-history.ts';
 import type { Throttle } from '../../../src/fleet/pace.ts';
 import { FleetWatch } from '../../../src/fleet/watch.ts';
 import { VirtualClock } from '../../support/log-time.ts';

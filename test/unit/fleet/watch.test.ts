@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Worker } from '../../../src/contract/operations/serverless/workers.ts';
 import type { ListedEndpoint } from '../../../src/fleet/discovery/knowledge.ts';
-import { MemoryHistory } from '../../../src/fleet/history/memory-history.ts';
-import { SqliteHistory } from '../../../src/fleet/history/sqlite-history.ts';
+import { MemoryHistory } from '../../../src/fleet/history/places/memory-history.ts';
+import { SqliteHistory } from '../../../src/fleet/history/places/sqlite-history.ts';
 import type { HistoryStore } from '../../../src/fleet/history/store.ts';
 import type { FleetNotice } from '../../../src/fleet/notices.ts';
 import type { FleetEvent } from '../../../src/fleet/view.ts';

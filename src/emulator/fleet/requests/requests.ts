@@ -1,5 +1,5 @@
 /** The requests of an endpoint: who has asked for a worker over /route/, and what each worker has and has not done. */
-import type { SavedHeap } from '../../../scaling/planner/model/number-heap.ts';
+import type { SavedHeap } from '../../../scaling/planner/model/structures/number-heap.ts';
 import { Tickets, type Ticket } from '../tickets.ts';
 import { Working } from './working.ts';
 

@@ -1,5 +1,5 @@
 /** Requests that workers have and have not finished, by the place of the worker. */
-import { NumberHeap, type SavedHeap } from '../../../scaling/planner/model/number-heap.ts';
+import { NumberHeap, type SavedHeap } from '../../../scaling/planner/model/structures/number-heap.ts';
 
 export class Working {
   /** By place: when each will be done, and its name. */

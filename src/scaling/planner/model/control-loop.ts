@@ -4,7 +4,7 @@
  */
 import type { PlanSettings } from '../settings.ts';
 import type { Demand, Observation } from './demand.ts';
-import { SlidingMaximum, SlidingMean, type SavedMaximum, type SavedMean } from './windows.ts';
+import { SlidingMaximum, SlidingMean, type SavedMaximum, type SavedMean } from './structures/windows.ts';
 
 export interface SavedControlLoop {
   readonly decisions: number;

@@ -2,7 +2,7 @@
 import type { Random } from '../load/random.ts';
 import type { PlanSettings } from '../settings.ts';
 import type { GroupObserver } from './observer.ts';
-import { RequestQueue, type SavedQueue } from './request-queue.ts';
+import { RequestQueue, type SavedQueue } from './structures/request-queue.ts';
 import type { WorkSlots } from './work-slots.ts';
 
 export interface DispatcherOptions {

@@ -2,7 +2,7 @@
  * The workers of the group: what starts and stops. A worker is known by its place, which another one may have after it.
  */
 import type { Demand } from './demand.ts';
-import { NumberHeap, type SavedHeap } from './number-heap.ts';
+import { NumberHeap, type SavedHeap } from './structures/number-heap.ts';
 import type { Random } from '../load/random.ts';
 import { WorkSlots, type SavedWork } from './work-slots.ts';
 import { isShort, WorkerPool, STATE, type SavedPool, type State } from './worker-pool.ts';

@@ -15,7 +15,7 @@ import { demandFor, NOTHING_OBSERVED, type Demand, type Observation } from './de
 import { Dispatcher } from './dispatcher.ts';
 import { Fleet, type FleetTotals, type SavedFleet } from './fleet.ts';
 import type { GroupObserver } from './observer.ts';
-import type { RequestQueue, SavedQueue } from './request-queue.ts';
+import type { RequestQueue, SavedQueue } from './structures/request-queue.ts';
 import type { WorkerCounts } from './time-series.ts';
 import type { State } from './worker-pool.ts';
 

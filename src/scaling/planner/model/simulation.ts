@@ -3,7 +3,7 @@ import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { PlanResult } from '../result.ts';
 import type { PlanSettings } from '../settings.ts';
 import { GroupModel } from './group.ts';
-import type { RequestQueue } from './request-queue.ts';
+import type { RequestQueue } from './structures/request-queue.ts';
 import { PlanStats } from './stats.ts';
 
 export interface Scenario {

@@ -2,7 +2,7 @@
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { FleetTotals } from './fleet.ts';
 import type { GroupObserver } from './observer.ts';
-import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes, type SavedQueueTimes } from './queue-times.ts';
+import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes, type SavedQueueTimes } from './structures/queue-times.ts';
 import type { PlanResult } from '../result.ts';
 import type { PlanSettings } from '../settings.ts';
 import { TimeSeries, type WorkerCounts } from './time-series.ts';

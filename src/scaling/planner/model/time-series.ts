@@ -2,7 +2,7 @@
  * What happened over time, in a fixed number of intervals whatever the length of the load: when time runs past
  * the last one, neighbours are merged and each interval is twice as long from then on.
  */
-import { bucketOfQuantile, QUEUE_TIME_BUCKETS, queueTimeOf } from './queue-times.ts';
+import { bucketOfQuantile, QUEUE_TIME_BUCKETS, queueTimeOf } from './structures/queue-times.ts';
 
 const INTERVALS = 400;
 const FIRST_WIDTH_SECONDS = 1;

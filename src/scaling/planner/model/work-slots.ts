@@ -3,7 +3,7 @@
  * workers stand in a heap, the one that is free first at the top; those of others are parked until theirs is hot again.
  */
 import type { PlanSettings } from '../settings.ts';
-import { NumberHeap, type SavedHeap } from './number-heap.ts';
+import { NumberHeap, type SavedHeap } from './structures/number-heap.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
 export interface SavedWork {

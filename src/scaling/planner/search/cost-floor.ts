@@ -5,7 +5,7 @@
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { ReplayableLoad } from '../load/load.ts';
 import { decisionsIn } from '../model/control-loop.ts';
-import { SlidingMaximum, SlidingMean } from '../model/windows.ts';
+import { SlidingMaximum, SlidingMean } from '../model/structures/windows.ts';
 import type { PlanSettings } from '../settings.ts';
 
 /**

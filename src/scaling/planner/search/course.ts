@@ -2,8 +2,8 @@
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { ReplayableLoad } from '../load/load.ts';
 import { GroupModel } from '../model/group.ts';
-import { longestLike, QueueTimes } from '../model/queue-times.ts';
-import { RequestQueue } from '../model/request-queue.ts';
+import { longestLike, QueueTimes } from '../model/structures/queue-times.ts';
+import { RequestQueue } from '../model/structures/request-queue.ts';
 import { Simulation } from '../model/simulation.ts';
 import { PlanStats } from '../model/stats.ts';
 import type { PlanSettings } from '../settings.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Settings } from '../../../../src/config/options/options.ts';
 import { createReplicatedLogs } from '../../../../src/daemon/replicas/replicated-logs.ts';
 import type { SharedSpool } from '../../../../src/daemon/replicas/shared-spool.ts';
-import type { LogFollowing } from '../../../../src/daemon/services/log-following.ts';
+import type { LogFollowing } from '../../../../src/daemon/services/logs/following.ts';
 import { settingsOf } from '../../../support/settings.ts';
 
 function settings(groups: string): Settings {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startFleet, type FleetOptions, type FleetWatching } from '../../../../src/daemon/services/fleet.ts';
-import { MemoryHistory } from '../../../../src/fleet/history/memory-history.ts';
+import { MemoryHistory } from '../../../../src/fleet/history/places/memory-history.ts';
 import { settingsOf } from '../../../support/settings.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 

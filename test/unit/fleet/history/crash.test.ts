@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import * as fc from '../../../support/fast-check.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { folded } from '../../../../src/fleet/history/fold.ts';
-import { SqliteHistory } from '../../../../src/fleet/history/sqlite-history.ts';
+import { SqliteHistory } from '../../../../src/fleet/history/places/sqlite-history.ts';
 import { childBundle } from '../../../support/child-bundle.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 

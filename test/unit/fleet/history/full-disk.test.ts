@@ -1,7 +1,7 @@
 /** A history on a real file system that is full, or read-only, for a while. */
 import { expect, test } from 'vitest';
 import { History } from '../../../../src/fleet/history/history.ts';
-import { SqliteHistory } from '../../../../src/fleet/history/sqlite-history.ts';
+import { SqliteHistory } from '../../../../src/fleet/history/places/sqlite-history.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
 import { describeWith } from '../../../support/optional.ts';
 import { canMount, smallDisk } from '../../../support/small-disk.ts';

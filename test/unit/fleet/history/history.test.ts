@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { History } from '../../../../src/fleet/history/history.ts';
-import { MemoryHistory } from '../../../../src/fleet/history/memory-history.ts';
-import { SqliteHistory } from '../../../../src/fleet/history/sqlite-history.ts';
+import { MemoryHistory } from '../../../../src/fleet/history/places/memory-history.ts';
+import { SqliteHistory } from '../../../../src/fleet/history/places/sqlite-history.ts';
 import type { HistoryStore, StoredState } from '../../../../src/fleet/history/store.ts';
 import type { FleetSample } from '../../../../src/fleet/sample.ts';
 import type { WorkerLife } from '../../../../src/fleet/workers/lives.ts';

@@ -4,8 +4,8 @@ import { afterSample, startOf } from '../../../../src/fleet/history/after-sample
 import { inUnits, rowOf, stretched } from '../../../../src/fleet/history/fold.ts';
 import { HeldWrites } from '../../../../src/fleet/history/held-writes.ts';
 import { History } from '../../../../src/fleet/history/history.ts';
-import { MemoryHistory } from '../../../../src/fleet/history/memory-history.ts';
-import { openOnceFree } from '../../../../src/fleet/history/open-once-free.ts';
+import { MemoryHistory } from '../../../../src/fleet/history/places/memory-history.ts';
+import { openOnceFree } from '../../../../src/fleet/history/places/open-once-free.ts';
 import { resolutions } from '../../../../src/fleet/history/resolution.ts';
 import { CHANGES_KEPT, NO_WRITE, NOTHING_STORED, type Write } from '../../../../src/fleet/history/store.ts';
 import { KEPT_MS } from '../../../../src/fleet/history/tiers.ts';

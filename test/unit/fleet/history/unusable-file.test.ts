@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmdirSync, rmSync, truncateSync, writeFileSync 
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { History } from '../../../../src/fleet/history/history.ts';
-import { SqliteHistory } from '../../../../src/fleet/history/sqlite-history.ts';
+import { SqliteHistory } from '../../../../src/fleet/history/places/sqlite-history.ts';
 import { NEVER_STEERED } from '../../../../src/scaling/autotune/state.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ListedEndpoint } from '../../../../src/fleet/discovery/knowledge.ts';
 import { History } from '../../../../src/fleet/history/history.ts';
-import { MemoryHistory } from '../../../../src/fleet/history/memory-history.ts';
+import { MemoryHistory } from '../../../../src/fleet/history/places/memory-history.ts';
 import { NO_WRITE, type StoredSteering, type Write } from '../../../../src/fleet/history/store.ts';
 import type { AdviceQuestion, SteeringNotice } from '../../../../src/fleet/steering/port.ts';
 import { Steering, type SteeringOptions } from '../../../../src/fleet/steering/steering.ts';

@@ -11,7 +11,7 @@ import {
   seedsThatMatter,
   type SceneSource,
 } from '../../../../src/scaling/advice/scenes.ts';
-import { mostMoving } from '../../../../src/scaling/advice/sensitivity.ts';
+import { mostMoving } from '../../../../src/scaling/advice/doubts/sensitivity.ts';
 import { RecordedLoad } from '../../../../src/scaling/planner/load/load.ts';
 import { pointOf } from '../../../../src/scaling/planner/search/search-space.ts';
 import { planSettings } from '../../../../src/scaling/planner/settings.ts';

@@ -1,6 +1,6 @@
 /** Heaps, queues, windows, histograms and series, of a few numbers each. */
 import { describe, expect, test } from 'vitest';
-import { NumberHeap } from '../../../../../src/scaling/planner/model/number-heap.ts';
+import { NumberHeap } from '../../../../../src/scaling/planner/model/structures/number-heap.ts';
 import {
   bucketOfQuantile,
   longestLike,
@@ -8,10 +8,10 @@ import {
   queueTimeOf,
   QueueTimes,
   QUEUE_TIME_BUCKETS,
-} from '../../../../../src/scaling/planner/model/queue-times.ts';
-import { RequestQueue } from '../../../../../src/scaling/planner/model/request-queue.ts';
+} from '../../../../../src/scaling/planner/model/structures/queue-times.ts';
+import { RequestQueue } from '../../../../../src/scaling/planner/model/structures/request-queue.ts';
 import { TimeSeries } from '../../../../../src/scaling/planner/model/time-series.ts';
-import { SlidingMaximum, SlidingMean } from '../../../../../src/scaling/planner/model/windows.ts';
+import { SlidingMaximum, SlidingMean } from '../../../../../src/scaling/planner/model/structures/windows.ts';
 
 describe('a heap', () => {
   function drained(heap: NumberHeap): (readonly [key: number, item: number])[] {

@@ -1,19 +1,19 @@
 /** What becomes of two sets where an assumption is half or double of what it is taken to be. */
 import { describe, expect, test } from 'vitest';
-import { VARIED } from '../../../../src/scaling/advice/assumptions.ts';
-import { rateOf } from '../../../../src/scaling/advice/load/rate.ts';
-import { outcomeOf, predictionOf } from '../../../../src/scaling/advice/prediction.ts';
+import { VARIED } from '../../../../../src/scaling/advice/assumptions.ts';
+import { rateOf } from '../../../../../src/scaling/advice/load/rate.ts';
+import { outcomeOf, predictionOf } from '../../../../../src/scaling/advice/prediction.ts';
 import {
   LoadMaker,
   sceneOf,
   type Otherwise,
   type SceneSource,
-} from '../../../../src/scaling/advice/scenes.ts';
-import { sensitivityOf } from '../../../../src/scaling/advice/sensitivity.ts';
-import { RecordedLoad } from '../../../../src/scaling/planner/load/load.ts';
-import { planSettings } from '../../../../src/scaling/planner/settings.ts';
-import { resolveDefaults } from '../../../../src/scaling/rules/check.ts';
-import { stretches } from './stretches.ts';
+} from '../../../../../src/scaling/advice/scenes.ts';
+import { sensitivityOf } from '../../../../../src/scaling/advice/doubts/sensitivity.ts';
+import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
+import { planSettings } from '../../../../../src/scaling/planner/settings.ts';
+import { resolveDefaults } from '../../../../../src/scaling/rules/check.ts';
+import { stretches } from '../stretches.ts';
 
 const SETTINGS = planSettings({
   performance: { least: 100, most: 100 },

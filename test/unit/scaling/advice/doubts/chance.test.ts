@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { offByChance } from '../../../../src/scaling/advice/chance.ts';
+import { offByChance } from '../../../../../src/scaling/advice/doubts/chance.ts';
 
 test.each([
   ['nothing is left to chance where there is one time alone', [3], 0],

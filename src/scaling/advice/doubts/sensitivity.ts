@@ -1,9 +1,9 @@
 /** What becomes of the answer where something that it goes by is half or double. */
-import type { ResolvedParameters } from '../rules/findings.ts';
-import { PRICE_COLD, REQUEST_SIZE, VARIED } from './assumptions.ts';
-import { outcomeOf } from './prediction.ts';
-import type { Sensitivity } from './report.ts';
-import { sceneOf, type Otherwise, type SceneSource } from './scenes.ts';
+import type { ResolvedParameters } from '../../rules/findings.ts';
+import { PRICE_COLD, REQUEST_SIZE, VARIED } from '../assumptions.ts';
+import { outcomeOf } from '../prediction.ts';
+import type { Sensitivity } from '../report.ts';
+import { sceneOf, type Otherwise, type SceneSource } from '../scenes.ts';
 
 const FACTORS = [0.5, 2] as const;
 /** What moves the answer by less is nothing that it hangs on. */

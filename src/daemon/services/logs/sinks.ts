@@ -1,9 +1,9 @@
 /** The log sinks that the settings name. What only one of them needs is loaded when it is listed. */
 import type { Logger } from 'pino';
-import type { LineOutput } from '../../logs/sinks/line-output.ts';
-import type { Sink } from '../../logs/sinks/sink.ts';
-import { stdoutSink } from '../../logs/sinks/stdout.ts';
-import type { Settings } from '../../config/options/options.ts';
+import type { LineOutput } from '../../../logs/sinks/line-output.ts';
+import type { Sink } from '../../../logs/sinks/sink.ts';
+import { stdoutSink } from '../../../logs/sinks/stdout.ts';
+import type { Settings } from '../../../config/options/options.ts';
 
 export type SinkSettings = Pick<
   Settings,
@@ -28,7 +28,7 @@ export function openSinks(settings: SinkSettings, stdout: LineOutput, logger: Lo
 async function openFileSink(settings: SinkSettings, logger: Logger): Promise<Sink> {
   const { logFile: path, logFileMaxBytes: maxBytes, logFileMaxFiles: maxFiles } = settings;
   if (path === undefined) throw new Error('the configuration check lets no file sink without a path through');
-  const { fileSink } = await import('../../logs/sinks/file.ts');
+  const { fileSink } = await import('../../../logs/sinks/file.ts');
   return fileSink({
     path,
     maxBytes,
@@ -44,6 +44,6 @@ async function openOtlpSink({
 }: SinkSettings): Promise<Sink> {
   if (endpoint === undefined)
     throw new Error('the configuration check lets no OTLP sink without an address through');
-  const { otlpSink } = await import('../../logs/sinks/otlp.ts');
+  const { otlpSink } = await import('../../../logs/sinks/otlp.ts');
   return otlpSink({ endpoint, headers });
 }

@@ -1,7 +1,7 @@
 /** Opens where the history is kept, once no other process has it: the daemon before this one may still end. */
-import { FileInUse } from '../../storage/database-file.ts';
-import type { Clock } from '../../time/clock.ts';
-import type { HistoryStore, StoredState } from './store.ts';
+import { FileInUse } from '../../../storage/database-file.ts';
+import type { Clock } from '../../../time/clock.ts';
+import type { HistoryStore, StoredState } from '../store.ts';
 
 /** How long to wait, and between two looks, ms. */
 const IN_USE_MS = 5_000;

@@ -1,9 +1,9 @@
 /** The history of one process, gone at its end: for some days only, so that it stays small. */
-import { added, type StepRow } from './fold.ts';
-import { packed, unpacked } from './packed-row.ts';
-import type { Change } from '../../scaling/autotune/state.ts';
-import { CHANGES_KEPT, NOTHING_STORED, type HistoryStore, type Write } from './store.ts';
-import { tierOf, TIER_MS, TIERS, type Tier } from './tiers.ts';
+import { added, type StepRow } from '../fold.ts';
+import { packed, unpacked } from '../packed-row.ts';
+import type { Change } from '../../../scaling/autotune/state.ts';
+import { CHANGES_KEPT, NOTHING_STORED, type HistoryStore, type Write } from '../store.ts';
+import { tierOf, TIER_MS, TIERS, type Tier } from '../tiers.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,12 +1,12 @@
 /** Delays of the service that nobody knows: where others fit as well, and matter. */
 import { describe, expect, test } from 'vitest';
-import { rateOf } from '../../../../src/scaling/advice/load/rate.ts';
-import { turnsOnDelays } from '../../../../src/scaling/advice/other-delays.ts';
-import { LoadMaker } from '../../../../src/scaling/advice/scenes.ts';
-import { planSettings, type PlanSettings } from '../../../../src/scaling/planner/settings.ts';
-import { resolveDefaults } from '../../../../src/scaling/rules/check.ts';
-import type { ResolvedParameters } from '../../../../src/scaling/rules/findings.ts';
-import { stretches } from './stretches.ts';
+import { rateOf } from '../../../../../src/scaling/advice/load/rate.ts';
+import { turnsOnDelays } from '../../../../../src/scaling/advice/doubts/other-delays.ts';
+import { LoadMaker } from '../../../../../src/scaling/advice/scenes.ts';
+import { planSettings, type PlanSettings } from '../../../../../src/scaling/planner/settings.ts';
+import { resolveDefaults } from '../../../../../src/scaling/rules/check.ts';
+import type { ResolvedParameters } from '../../../../../src/scaling/rules/findings.ts';
+import { stretches } from '../stretches.ts';
 
 const SET = { ...resolveDefaults({}), cold_workers: 2, max_workers: 6 };
 const SETTINGS = planSettings({ performance: { least: 100, most: 100 }, priceHot: 1, priceCold: 0.1 });

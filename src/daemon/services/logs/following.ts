@@ -1,19 +1,19 @@
 /** The log pipeline in the daemon: started from the settings, changed by a reload, stopped in two steps. */
 import type { Logger } from 'pino';
-import type { DaemonClient } from './client.ts';
-import { systemClock } from '../../time/clock.ts';
-import type { LogEvent } from '../../logs/events.ts';
-import { createTailFetcher } from '../../logs/follow/fetch-tail.ts';
-import { startLogPipeline } from '../../logs/follow/pipeline.ts';
-import { GroupLookup } from '../../logs/lookup/group-lookup.ts';
-import type { LineOutput } from '../../logs/sinks/line-output.ts';
-import type { Spool } from '../../logs/spool/spool.ts';
-import type { Settings } from '../../config/options/options.ts';
-import type { Status } from '../status/schema.ts';
-import { workerGroupStatus } from '../status/worker-group.ts';
-import { logEventsTo } from './log-events.ts';
-import { openSinks, type SinkSettings } from './log-sinks.ts';
-import { openLogSpool } from './log-spool.ts';
+import type { DaemonClient } from '../client.ts';
+import { systemClock } from '../../../time/clock.ts';
+import type { LogEvent } from '../../../logs/events.ts';
+import { createTailFetcher } from '../../../logs/follow/fetch-tail.ts';
+import { startLogPipeline } from '../../../logs/follow/pipeline.ts';
+import { GroupLookup } from '../../../logs/lookup/group-lookup.ts';
+import type { LineOutput } from '../../../logs/sinks/line-output.ts';
+import type { Spool } from '../../../logs/spool/spool.ts';
+import type { Settings } from '../../../config/options/options.ts';
+import type { Status } from '../../status/schema.ts';
+import { workerGroupStatus } from '../../status/worker-group.ts';
+import { logEventsTo } from './events.ts';
+import { openSinks, type SinkSettings } from './sinks.ts';
+import { openLogSpool } from './spool.ts';
 import { SinkCounts } from './sink-counts.ts';
 
 type LogSettings = SinkSettings & Pick<Settings, 'workerGroups' | 'logStart' | 'stateDir'>;

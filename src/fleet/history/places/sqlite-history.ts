@@ -12,13 +12,13 @@ import {
   UnreadableFile,
   type FileAside,
   type Sqlite,
-} from '../../storage/database-file.ts';
-import { makePrivateFolder } from '../../storage/private-folder.ts';
-import type { Change } from '../../scaling/autotune/state.ts';
-import type { StepRow } from './fold.ts';
+} from '../../../storage/database-file.ts';
+import { makePrivateFolder } from '../../../storage/private-folder.ts';
+import type { Change } from '../../../scaling/autotune/state.ts';
+import type { StepRow } from '../fold.ts';
 import { HistoryFile } from './history-file.ts';
-import type { HistoryStore, StoredState, Write } from './store.ts';
-import { KEPT_MS, type Tier } from './tiers.ts';
+import type { HistoryStore, StoredState, Write } from '../store.ts';
+import { KEPT_MS, type Tier } from '../tiers.ts';
 
 const FILE = 'fleet.sqlite';
 

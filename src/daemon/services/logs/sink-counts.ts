@@ -1,6 +1,6 @@
 /** Delivered and dropped records of each sink since the start, and what keeps it from taking more. */
-import type { DropReason, LogEvent } from '../../logs/events.ts';
-import type { SinkStatus } from '../status/schema.ts';
+import type { DropReason, LogEvent } from '../../../logs/events.ts';
+import type { SinkStatus } from '../../status/schema.ts';
 
 const DROP_REASONS: readonly DropReason[] = ['overflow', 'corruption', 'rejected'];
 

@@ -1,7 +1,7 @@
 /** What a cold worker costs, where nobody tells it: whether the answer hangs on that. */
-import type { ResolvedParameters } from '../rules/findings.ts';
-import { outcomeOf } from './prediction.ts';
-import { sceneOf, type SceneSource } from './scenes.ts';
+import type { ResolvedParameters } from '../../rules/findings.ts';
+import { outcomeOf } from '../prediction.ts';
+import { sceneOf, type SceneSource } from '../scenes.ts';
 
 /** Nothing, and double of what is assumed. */
 const FACTORS = [0, 2];

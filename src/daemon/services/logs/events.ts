@@ -1,8 +1,8 @@
 /** What the log pipeline says in the daemon's own log. */
 import type { Logger } from 'pino';
-import { PilotlightError } from '../../contract/pilotlight-error.ts';
-import type { LogEvent } from '../../logs/events.ts';
-import { NewerFile } from '../../storage/database-file.ts';
+import { PilotlightError } from '../../../contract/pilotlight-error.ts';
+import type { LogEvent } from '../../../logs/events.ts';
+import { NewerFile } from '../../../storage/database-file.ts';
 
 /** After so long without, records that are dropped are a new trouble, ms. */
 const QUIET_MS = 600_000;

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { logEventsTo } from '../../../../src/daemon/services/log-events.ts';
-import { PilotlightError } from '../../../../src/contract/pilotlight-error.ts';
-import type { LogEvent } from '../../../../src/logs/events.ts';
-import { NewerFile } from '../../../../src/storage/database-file.ts';
+import { logEventsTo } from '../../../../../src/daemon/services/logs/events.ts';
+import { PilotlightError } from '../../../../../src/contract/pilotlight-error.ts';
+import type { LogEvent } from '../../../../../src/logs/events.ts';
+import { NewerFile } from '../../../../../src/storage/database-file.ts';
 
 function telling(level = 'info') {
   const lines: Record<string, unknown>[] = [];

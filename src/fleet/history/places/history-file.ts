@@ -1,10 +1,10 @@
 /** The history's database file: its tables, and what is done with them. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Change } from '../../scaling/autotune/state.ts';
-import { DatabaseFile, type DatabaseFormat, type Sqlite } from '../../storage/database-file.ts';
-import type { Origin } from '../workers/lives.ts';
-import { added, type StepRow } from './fold.ts';
-import { packed, unpacked } from './packed-row.ts';
+import type { Change } from '../../../scaling/autotune/state.ts';
+import { DatabaseFile, type DatabaseFormat, type Sqlite } from '../../../storage/database-file.ts';
+import type { Origin } from '../../workers/lives.ts';
+import { added, type StepRow } from '../fold.ts';
+import { packed, unpacked } from '../packed-row.ts';
 import {
   CHANGES_KEPT,
   STARTS_KEPT,
@@ -13,9 +13,9 @@ import {
   type StoredState,
   type StoredSteering,
   type Write,
-} from './store.ts';
-import { KEPT_MS, tierOf, TIER_MS, TIERS, type Tier } from './tiers.ts';
-import { changesFrom, endpointFrom, endpointText, isStart, livesFrom, steeringFrom } from './stored-text.ts';
+} from '../store.ts';
+import { KEPT_MS, tierOf, TIER_MS, TIERS, type Tier } from '../tiers.ts';
+import { changesFrom, endpointFrom, endpointText, isStart, livesFrom, steeringFrom } from '../stored-text.ts';
 
 /** By label, and not by the endpoint's number: the story of an endpoint outlives its rows. */
 const STEERING = `

@@ -1,17 +1,17 @@
 /** The spool that the settings ask for: on disk, in memory, or in memory until the disk can be used. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { FileInUse } from '../../storage/database-file.ts';
-import { systemClock } from '../../time/clock.ts';
-import type { LogEvent } from '../../logs/events.ts';
-import { FallbackSpool } from '../../logs/spool/fallback-spool.ts';
-import { MemorySpool } from '../../logs/spool/memory-spool.ts';
-import { epochOfNow, type Spool } from '../../logs/spool/spool.ts';
+import { FileInUse } from '../../../storage/database-file.ts';
+import { systemClock } from '../../../time/clock.ts';
+import type { LogEvent } from '../../../logs/events.ts';
+import { FallbackSpool } from '../../../logs/spool/fallback-spool.ts';
+import { MemorySpool } from '../../../logs/spool/memory-spool.ts';
+import { epochOfNow, type Spool } from '../../../logs/spool/spool.ts';
 import {
   mayHaveSpool,
   sqliteSpools,
   type OpenSqliteSpool,
   type SqliteSpool,
-} from '../../logs/spool/sqlite-spool.ts';
+} from '../../../logs/spool/sqlite-spool.ts';
 
 export interface LogSpoolOptions {
   /** STATE_DIR. */

@@ -2,11 +2,11 @@
  * How soon the service stops a worker, and over what time it looks at the load, is assumed: nothing that is recorded names
  * it. Where delays far from those reproduce what was recorded as well, and make the answer another, nobody knows it.
  */
-import type { PlanSettings } from '../planner/settings.ts';
-import type { ResolvedParameters } from '../rules/findings.ts';
-import { meanOf, outcomeOf } from './prediction.ts';
-import { sceneOf, seedsThatMatter, type SceneSource } from './scenes.ts';
-import { LEAST_GAIN } from './verdict.ts';
+import type { PlanSettings } from '../../planner/settings.ts';
+import type { ResolvedParameters } from '../../rules/findings.ts';
+import { meanOf, outcomeOf } from '../prediction.ts';
+import { sceneOf, seedsThatMatter, type SceneSource } from '../scenes.ts';
+import { LEAST_GAIN } from '../verdict.ts';
 
 type Delay = 'scaleDownSeconds' | 'loadWindowSeconds';
 
