@@ -7,12 +7,13 @@ import type { Change } from '../scaling/autotune/state.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
 import { EndpointList } from './endpoint-list.ts';
 import { EndpointWatch, type Looked } from './endpoint-watch.ts';
-import { unknownNames, watchedEndpoints, type Knowledge } from './discovery/knowledge.ts';
+import { watchedEndpoints, type Knowledge } from './discovery/knowledge.ts';
 import { numericParameters } from './discovery/parameters.ts';
 import type { WantedEndpoint } from './discovery/wanted.ts';
 import { History } from './history/history.ts';
 import type { HistoryQuery, HistoryRow } from './history/row.ts';
 import type { HistoryStore, StoredState, StoredSteering } from './history/store.ts';
+import { MissingNames } from './missing-names.ts';
 import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
 import type { FleetService } from './service.ts';
@@ -67,10 +68,7 @@ export class FleetWatch implements Fleet, SteeredWatch {
   #stored: StoredState | undefined;
   #list: EndpointList | undefined;
   #begun = 0;
-  #unknown: readonly string[] = [];
-  #unwatched: readonly string[] = [];
-  /** Which endpoints there are is known from the service itself. */
-  #isListed = false;
+  readonly #missing: MissingNames;
   #leaving: Promise<unknown> = Promise.resolve();
 
   constructor(options: FleetWatchOptions) {
@@ -78,6 +76,7 @@ export class FleetWatch implements Fleet, SteeredWatch {
     this.#options = options;
     this.#settings = options;
     this.#turns = new Turns(clock);
+    this.#missing = new MissingNames(notice);
     this.#history = new History({
       store,
       clock,
@@ -101,9 +100,8 @@ export class FleetWatch implements Fleet, SteeredWatch {
       onFailure: (error, failures) => notice({ kind: 'endpoints not listed', error, failures }),
       onSuccess: (failures) => {
         if (failures > 0) notice({ kind: 'endpoints listed again', failures });
-        this.#isListed = true;
-        this.#sayUnknown();
-        this.#sayUnwatched();
+        this.#missing.listed();
+        this.#missing.tell(this.#settings, this.#known);
       },
       clock,
       random,
@@ -115,8 +113,7 @@ export class FleetWatch implements Fleet, SteeredWatch {
     const { intervalMs } = this.#settings;
     this.#settings = settings;
     this.#follow(this.#known);
-    this.#sayUnknown();
-    this.#sayUnwatched();
+    this.#missing.tell(settings, this.#known);
     if (settings.intervalMs !== intervalMs) for (const { watch } of this.#watched.values()) watch.wake();
   }
 
@@ -278,26 +275,6 @@ export class FleetWatch implements Fleet, SteeredWatch {
   /** Of endpoints that are not watched any more. */
   #forgetWorkers(): void {
     this.#history.recordGone(this.#lives.keepOnly((endpoint) => this.#watched.has(endpoint)));
-  }
-
-  /** Each name once, until there is an endpoint of it. */
-  #sayUnknown(): void {
-    const names = unknownNames(this.#settings.wanted, this.#known);
-    const news = names.filter((name) => !this.#unknown.includes(name));
-    this.#unknown = names;
-    if (news.length > 0) this.#options.notice({ kind: 'endpoints unknown', names: news });
-  }
-
-  /** Each label once, until it is watched. What is missing altogether is said as such. */
-  #sayUnwatched(): void {
-    if (!this.#isListed) return;
-    const { wanted, bounded = [] } = this.#settings;
-    const watched = watchedEndpoints(wanted, this.#known).map(({ label }) => label);
-    const said = new Set([...watched, ...this.#unknown]);
-    const names = bounded.filter((label) => !said.has(label));
-    const news = names.filter((label) => !this.#unwatched.includes(label));
-    this.#unwatched = names;
-    if (news.length > 0) this.#options.notice({ kind: 'bounds unwatched', names: news, watched });
   }
 }
 

@@ -3,7 +3,7 @@ import { ENDPOINT_GROUP_DEFAULTS } from '../../src/contract/operations/serverles
 import type { Advice, AdvisedSet, Estimate } from '../../src/scaling/advice/advice.ts';
 import type { Bounds } from '../../src/scaling/autotune/bounds.ts';
 import type { Seen } from '../../src/scaling/autotune/decide.ts';
-import { HOUR_MS, type Minute } from '../../src/scaling/autotune/evidence.ts';
+import { HOUR_MS, type Minute } from '../../src/scaling/autotune/minutes.ts';
 import type { Change, Numbers, Some } from '../../src/scaling/autotune/state.ts';
 
 export const MINUTE_MS = 60_000;

@@ -1,8 +1,8 @@
-/** What a sample makes of the rows of its endpoint that are open. Pure. */
+/** What is known of an endpoint after one more sample, or after what was stored before. Pure. */
 import type { FleetSample } from '../sample.ts';
 import type { LifeEvent } from '../workers/lives.ts';
 import { added, rowOf, stretched, type StepRow } from './fold.ts';
-import { inForceAfter, type ParametersInForce } from './parameters-in-force.ts';
+import { inForceAfter, inForceOnward, type ParametersInForce } from './parameters-in-force.ts';
 import type { EndpointState, StartRecord } from './store.ts';
 import { TIER_MS } from './tiers.ts';
 
@@ -39,4 +39,13 @@ export function startOf(event: LifeEvent, endpoint: string, atMs: number): Start
   if (event.kind !== 'started') return undefined;
   const { from, seconds, perf } = event;
   return { endpoint, atMs, from, seconds, perf };
+}
+
+/** What was seen here before it could be read what was stored. */
+export function goneOn(stored: EndpointState, own: EndpointState): EndpointState {
+  return {
+    ...own,
+    sinceMs: Math.min(own.sinceMs, stored.sinceMs),
+    inForce: inForceOnward(stored.inForce, own.inForce, own.sinceMs),
+  };
 }

@@ -1,6 +1,6 @@
 /** Writes on their way to where the history is kept: those that are being stored, and those that wait, up to a bound. */
-import type { StepRow } from './fold.ts';
-import type { Write } from './store.ts';
+import { unstored, type StepRow } from './fold.ts';
+import type { HistoryStore, Write } from './store.ts';
 import { tierOf } from './tiers.ts';
 
 /** Writes that wait: for ten endpoints and the usual interval, what twenty minutes bring. */
@@ -57,8 +57,19 @@ export class HeldWrites {
     return [...this.#batch, ...this.#waiting].flatMap((write) => (write.label === label ? write.rows : []));
   }
 
-  /** Rows of single looks, by endpoint. */
-  samples(): ReadonlyMap<string, readonly StepRow[]> {
+  /** By endpoint: rows of single looks that are held and not stored, with what they add to their minutes and hours. */
+  async unstored(
+    store: Pick<HistoryStore, 'read'>,
+  ): Promise<(readonly [label: string, rows: readonly StepRow[]])[]> {
+    const found: (readonly [string, readonly StepRow[]])[] = [];
+    for (const [label, held] of this.#samples()) {
+      const fromMs = Math.min(...held.map((row) => row.fromMs));
+      found.push([label, unstored(held, await store.read(label, 'sample', fromMs, Infinity))]);
+    }
+    return found.filter(([, rows]) => rows.length > 0);
+  }
+
+  #samples(): ReadonlyMap<string, readonly StepRow[]> {
     const samples = new Map<string, StepRow[]>();
     for (const { label, rows } of [...this.#batch, ...this.#waiting]) {
       const own = samples.get(label) ?? [];

@@ -6,11 +6,12 @@ import type { Change } from '../../scaling/autotune/state.ts';
 import { within, type Clock } from '../../time/clock.ts';
 import type { FleetSample } from '../sample.ts';
 import type { LifeEvent, WorkerLife } from '../workers/lives.ts';
-import { afterSample, startOf } from './after-sample.ts';
-import { folded, inUnits, stretchOf, unstored, type StepRow } from './fold.ts';
+import { afterSample, goneOn, startOf } from './after-sample.ts';
+import { folded, inUnits, stretchOf, type StepRow } from './fold.ts';
 import { HeldWrites } from './held-writes.ts';
+import { KeptSteering } from './kept-steering.ts';
 import { openOnceFree } from './places/open-once-free.ts';
-import { inForceOnward, type ParametersInForce } from './parameters-in-force.ts';
+import type { ParametersInForce } from './parameters-in-force.ts';
 import { resolutions } from './resolution.ts';
 import type { HistoryQuery, HistoryRow } from './row.ts';
 import {
@@ -62,9 +63,7 @@ export class History {
   #storing: Promise<void> | undefined;
   /** Settles when one write has ended, however. */
   #writing: Promise<unknown> | undefined;
-  #steering: readonly StoredSteering[] | undefined;
-  /** The newest of each endpoint: a place that has lost what it had gets it again. */
-  readonly #steered = new Map<string, StoredSteering>();
+  readonly #steering = new KeptSteering();
 
   constructor(options: HistoryOptions) {
     this.#options = options;
@@ -90,8 +89,7 @@ export class History {
       const { store, clock } = this.#options;
       const stored = await openOnceFree(store, clock, this.#stopping.signal);
       for (const state of stored.endpoints) this.#states.set(state.label, state);
-      this.#steering = stored.steering;
-      this.#goOnFrom(stored.steering);
+      this.#steering.goOnFrom(stored.steering);
       this.#hasLoaded = true;
       return stored;
     } catch (error) {
@@ -103,7 +101,7 @@ export class History {
 
   /** What earlier processes knew of steering; undefined while that could not be read. */
   get steering(): readonly StoredSteering[] | undefined {
-    return this.#steering;
+    return this.#steering.found;
   }
 
   lastMs(label: string): number | undefined {
@@ -148,7 +146,7 @@ export class History {
     const write = { ...NO_WRITE, steering };
     try {
       const stored = this.#held.onceStored(write);
-      this.#steered.set(steering.label, steering);
+      this.#steering.put(steering);
       this.#hold(write);
       await within(this.#options.clock, withinMs, signal, () => stored);
     } catch (error) {
@@ -191,7 +189,8 @@ export class History {
     await this.#storing;
     try {
       if (store.add)
-        for (const [label, rows] of await this.#unstored()) await store.add(label, rows, clock.now());
+        for (const [label, rows] of await this.#held.unstored(store))
+          await store.add(label, rows, clock.now());
     } catch (error) {
       this.#fail(error);
     }
@@ -260,21 +259,16 @@ export class History {
   #everything(): Write[] {
     return [
       { ...NO_WRITE, gone: 'all', lives: [...this.#options.lives()], known: this.#known },
-      ...Array.from(this.#steered.values(), (steering) => ({ ...NO_WRITE, steering })),
+      ...Array.from(this.#steering.newest(), (steering) => ({ ...NO_WRITE, steering })),
     ];
-  }
-
-  /** Where it is not known better. */
-  #goOnFrom(stored: readonly StoredSteering[]): void {
-    for (const one of stored) if (!this.#steered.has(one.label)) this.#steered.set(one.label, one);
   }
 
   /** What was stored before is gone on from, or what is known here is stored in its place. */
   async #adopt(stored: StoredState): Promise<void> {
     this.#isBehind = true;
-    this.#steering ??= stored.steering;
+    if (stored.isOthers) this.#steering.giveWay();
+    this.#steering.goOnFrom(stored.steering);
     if (stored.isOthers) await this.#giveWay();
-    this.#goOnFrom(stored.steering);
     for (const state of stored.endpoints) {
       const own = this.#states.get(state.label);
       this.#states.set(state.label, own ? goneOn(state, own) : state);
@@ -285,21 +279,10 @@ export class History {
 
   /** Another has looked meanwhile: what it stored is gone on from, with what was seen here before it began. */
   async #giveWay(): Promise<void> {
-    const unstoredRows = await this.#unstored();
+    const { store } = this.#options;
+    const unstoredRows = await this.#held.unstored(store);
     this.#held.replaceWith(Array.from(unstoredRows, ([label, rows]) => ({ ...NO_WRITE, label, rows })));
     this.#states.clear();
-    this.#steered.clear();
-  }
-
-  /** By endpoint: rows that say what was seen here and is in no row that is stored. */
-  async #unstored(): Promise<(readonly [label: string, rows: readonly StepRow[]])[]> {
-    const { store } = this.#options;
-    const found: (readonly [string, readonly StepRow[]])[] = [];
-    for (const [label, held] of this.#held.samples()) {
-      const fromMs = Math.min(...held.map((row) => row.fromMs));
-      found.push([label, unstored(held, await store.read(label, 'sample', fromMs, Infinity))]);
-    }
-    return found.filter(([, rows]) => rows.length > 0);
   }
 
   /**
@@ -323,13 +306,4 @@ export class History {
     if (this.#trouble === undefined) this.#options.onTrouble(error);
     this.#trouble = words;
   }
-}
-
-/** What was seen here before it could be read what was stored. */
-function goneOn(stored: EndpointState, own: EndpointState): EndpointState {
-  return {
-    ...own,
-    sinceMs: Math.min(own.sinceMs, stored.sinceMs),
-    inForce: inForceOnward(stored.inForce, own.inForce, own.sinceMs),
-  };
 }

@@ -1,5 +1,6 @@
 /** Rows of the history → the minutes that steering goes by. Pure. */
-import { EVIDENCE_MS, type Minute } from '../../scaling/autotune/evidence.ts';
+import { EVIDENCE_MS } from '../../scaling/autotune/evidence.ts';
+import type { Minute } from '../../scaling/autotune/minutes.ts';
 import { folded } from '../history/fold.ts';
 import type { Aggregate, HistoryRow } from '../history/row.ts';
 import { phaseOf } from '../workers/status.ts';

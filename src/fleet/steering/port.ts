@@ -3,7 +3,7 @@ import type { Advice } from '../../scaling/advice/advice.ts';
 import type { BoundsByEndpoint } from '../../scaling/autotune/bounds.ts';
 import type { Answer } from '../../scaling/autotune/decide.ts';
 import type { Reach } from '../../scaling/autotune/reach.ts';
-import type { Change, Numbers, Outcome, Some, SteeringState } from '../../scaling/autotune/state.ts';
+import type { Change, Numbers, Outcome, Some } from '../../scaling/autotune/state.ts';
 import type { ListedEndpoint } from '../discovery/knowledge.ts';
 import type { StoredSteering } from '../history/store.ts';
 import type { HistoryQuery, HistoryRow } from '../history/row.ts';
@@ -73,18 +73,4 @@ export interface SteeringView {
   readonly wanted: Some;
   /** The last changes, earliest first. */
   readonly journal: readonly Change[];
-}
-
-/** What is known of one endpoint. */
-export interface SteeredEndpoint {
-  state: SteeringState;
-  /** The state that is known to be stored. */
-  stored: SteeringState | undefined;
-  holds: string | undefined;
-  journal: readonly Change[];
-  advice: Advice | undefined;
-  /** Advice is being asked for, or was not had: not again before. */
-  askAgainMs: number;
-  /** It was told that its change is in force and nobody watches it. */
-  isLeft: boolean;
 }

@@ -13,7 +13,6 @@ import {
   parametersSinceMs,
   setIn,
   wantedBySteering,
-  type Change,
   type Numbers,
   type Some,
   type SteeringState,
@@ -22,15 +21,16 @@ import { within, type Clock } from '../../time/clock.ts';
 import type { ListedEndpoint } from '../discovery/knowledge.ts';
 import { numericParameters } from '../discovery/parameters.ts';
 import { minutesOf, MOST_ROWS } from './minutes.ts';
+import { noticesOf } from './notices.ts';
 import type {
   AskAdvice,
-  SteeredEndpoint,
   SteeredService,
   SteeredWatch,
   SteeringNotice,
   SteeringSettings,
   SteeringView,
 } from './port.ts';
+import { nothingKnown, type SteeredEndpoint } from './steered-endpoint.ts';
 
 export interface SteeringOptions {
   readonly settings: SteeringSettings;
@@ -281,38 +281,4 @@ export class Steering {
 function offWords({ change }: SteeringState): string {
   const off = 'PILOTLIGHT_AUTOTUNE is off';
   return isUnderWay(change) ? `${off}: the change that is in force is not watched` : off;
-}
-
-function nothingKnown(state: SteeringState): SteeredEndpoint {
-  return {
-    state,
-    stored: undefined,
-    holds: undefined,
-    journal: [],
-    advice: undefined,
-    askAgainMs: 0,
-    isLeft: false,
-  };
-}
-
-function noticesOf(endpoint: string, before: SteeringState, after: SteeringState): SteeringNotice[] {
-  const notices: SteeringNotice[] = [];
-  const [old, change] = [before.change, after.change];
-  if (change && change !== old) {
-    const isNew = change.id !== old?.id;
-    if (isNew) notices.push({ kind: 'parameters steered', endpoint, change });
-    if (change.phase === 'returning' && old?.phase !== 'returning')
-      notices.push({ kind: 'old values go back', endpoint, change });
-    if (change.refused && change.refused.words !== old?.refused?.words)
-      notices.push({ kind: 'old values refused', endpoint, change });
-    if (hasEnded(change, isNew ? undefined : old))
-      notices.push({ kind: 'steering ended', endpoint, change, outcome: change.outcome ?? 'lost' });
-  }
-  if (after.pause?.for === 'a hand' && after.pause !== before.pause)
-    notices.push({ kind: 'changed by hand', endpoint });
-  return notices;
-}
-
-function hasEnded({ phase }: Change, old: Change | undefined): boolean {
-  return phase === 'over' && old?.phase !== 'over';
 }

@@ -7,7 +7,8 @@
  */
 import type { Advice, AdvisedParameter } from '../advice/advice.ts';
 import type { Bounds } from './bounds.ts';
-import { troubleIn, type Minute } from './evidence.ts';
+import { troubleIn } from './evidence.ts';
+import type { Minute } from './minutes.ts';
 import { propose } from './propose.ts';
 import { reachOf, STEP_FACTOR } from './reach.ts';
 import { settle } from './settle.ts';

@@ -1,6 +1,7 @@
 /** What a look at the service says of the change that is under way, and of a person's hand. Pure. */
 import type { AdvisedParameter } from '../advice/advice.ts';
-import { experienceOf, priceOf, type Minute } from './evidence.ts';
+import { experienceOf } from './experience.ts';
+import { priceOf, type Minute } from './minutes.ts';
 import { isSame } from './reach.ts';
 import {
   isUnderWay,

@@ -1,5 +1,5 @@
 /** A change on trial: whether it goes on, is over, or the old values go back. Pure. */
-import { HOUR_MS } from './evidence.ts';
+import { HOUR_MS } from './minutes.ts';
 import type { Expectation, Experience } from './state.ts';
 
 /** How long a change is watched for any harm, and how long nothing moves after a start, ms. */

@@ -3,7 +3,7 @@
  * no watch can record: how long requests really waited.
  */
 import type { RecordedStart, RecordedStretch } from '../../../src/scaling/advice/recorded.ts';
-import type { Minute } from '../../../src/scaling/autotune/evidence.ts';
+import type { Minute } from '../../../src/scaling/autotune/minutes.ts';
 import { GroupModel } from '../../../src/scaling/planner/model/group.ts';
 import type { GroupObserver } from '../../../src/scaling/planner/model/observer.ts';
 import { QueueTimes } from '../../../src/scaling/planner/model/structures/queue-times.ts';

@@ -1,6 +1,6 @@
 /** What is asked of steering in every world, told from what was sent and seen alone: nothing of it is steering's own word. */
 import { ADVISED_PARAMETERS, type AdvisedParameter } from '../../../src/scaling/advice/advice.ts';
-import type { Minute } from '../../../src/scaling/autotune/evidence.ts';
+import type { Minute } from '../../../src/scaling/autotune/minutes.ts';
 import type { Numbers } from '../../../src/scaling/autotune/state.ts';
 import { DAY_MINUTES, staysWithin } from './demand.ts';
 import type { Sent, Steered } from './steered.ts';

@@ -2,7 +2,8 @@
 import type { Advice, AdvisedSet } from '../../../src/scaling/advice/advice.ts';
 import type { RecordedStretch } from '../../../src/scaling/advice/recorded.ts';
 import { answered, decide, type Answer } from '../../../src/scaling/autotune/decide.ts';
-import { EVIDENCE_MS, type Minute } from '../../../src/scaling/autotune/evidence.ts';
+import { EVIDENCE_MS } from '../../../src/scaling/autotune/evidence.ts';
+import type { Minute } from '../../../src/scaling/autotune/minutes.ts';
 import { reachOf, STEP_FACTOR } from '../../../src/scaling/autotune/reach.ts';
 import {
   NEVER_STEERED,

@@ -1,7 +1,7 @@
 /** What is held until it is stored, what memory keeps, and how finely a stretch can be shown. */
 import { describe, expect, test } from 'vitest';
 import { afterSample, startOf } from '../../../../src/fleet/history/after-sample.ts';
-import { inUnits, rowOf, stretched } from '../../../../src/fleet/history/fold.ts';
+import { inUnits, rowOf, stretched, type StepRow } from '../../../../src/fleet/history/fold.ts';
 import { HeldWrites } from '../../../../src/fleet/history/held-writes.ts';
 import { History } from '../../../../src/fleet/history/history.ts';
 import { MemoryHistory } from '../../../../src/fleet/history/places/memory-history.ts';
@@ -68,16 +68,23 @@ describe('writes that are held', () => {
     expect(told).toEqual(['first']);
   });
 
-  test('have the rows of single looks by endpoint, and may be replaced', () => {
+  test('have the rows of single looks by endpoint, and may be replaced', async () => {
     const held = new HeldWrites();
     held.add(writeOf(0));
     held.nextBatch();
     for (const write of [writeOf(5), writeOf(7, 'draw'), { ...NO_WRITE, label: 'none' }]) held.add(write);
-    const samples = [...held.samples()].map(([label, rows]) => [label, rows.map(({ fromMs }) => fromMs)]);
-    expect(samples).toEqual([
+    const looks = async (stored: readonly StepRow[]) => {
+      const unstored = await held.unstored({ read: () => Promise.resolve(stored) });
+      return unstored.map(([label, rows]) => [
+        label,
+        rows.filter(({ lengthMs }) => lengthMs === 0).map(({ fromMs }) => fromMs),
+      ]);
+    };
+    expect(await looks([])).toEqual([
       ['chat', [0, 5]],
       ['draw', [7]],
     ]);
+    expect(await looks([rowOf(sampleAt(5)), rowOf(sampleAt(7))])).toEqual([['chat', [0]]]);
     const only = writeOf(9);
     held.replaceWith([only]);
     expect([held.batch, held.rowsOf('chat')]).toEqual([[only], only.rows]);

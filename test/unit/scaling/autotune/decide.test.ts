@@ -7,7 +7,7 @@ import {
   type Decision,
   type Seen,
 } from '../../../../src/scaling/autotune/decide.ts';
-import { HOUR_MS, type Minute } from '../../../../src/scaling/autotune/evidence.ts';
+import { HOUR_MS, type Minute } from '../../../../src/scaling/autotune/minutes.ts';
 import {
   NEVER_STEERED,
   wantedBySteering,

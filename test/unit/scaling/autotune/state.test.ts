@@ -1,6 +1,6 @@
 /** What others are told of steering's state: since when parameters are what they are, what is wanted, the journal. */
 import { describe, expect, test } from 'vitest';
-import { HOUR_MS } from '../../../../src/scaling/autotune/evidence.ts';
+import { HOUR_MS } from '../../../../src/scaling/autotune/minutes.ts';
 import {
   LONG_PAUSE_MS,
   NEVER_STEERED,

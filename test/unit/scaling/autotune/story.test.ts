@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { answered, decide } from '../../../../src/scaling/autotune/decide.ts';
-import { HOUR_MS } from '../../../../src/scaling/autotune/evidence.ts';
+import { HOUR_MS } from '../../../../src/scaling/autotune/minutes.ts';
 import { NEVER_STEERED, type Change } from '../../../../src/scaling/autotune/state.ts';
 import { storyOf } from '../../../../src/scaling/autotune/story.ts';
 import { minutesOf, NOON, PARAMETERS, seenOf } from '../../../support/steering.ts';

@@ -1,0 +1,32 @@
+/** What is kept of steering: as earlier processes left it, and the newest of each endpoint. */
+import type { StoredSteering } from './store.ts';
+
+export class KeptSteering {
+  #found: readonly StoredSteering[] | undefined;
+  readonly #newest = new Map<string, StoredSteering>();
+
+  /** What earlier processes left; undefined while that could not be read. */
+  get found(): readonly StoredSteering[] | undefined {
+    return this.#found;
+  }
+
+  put(steering: StoredSteering): void {
+    this.#newest.set(steering.label, steering);
+  }
+
+  /** Where it is not known better. */
+  goOnFrom(stored: readonly StoredSteering[]): void {
+    this.#found ??= stored;
+    for (const one of stored) if (!this.#newest.has(one.label)) this.#newest.set(one.label, one);
+  }
+
+  /** Another knows it better now. */
+  giveWay(): void {
+    this.#newest.clear();
+  }
+
+  /** Of each endpoint: a place that has lost what it had gets it again. */
+  newest(): Iterable<StoredSteering> {
+    return this.#newest.values();
+  }
+}
