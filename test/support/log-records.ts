@@ -1,6 +1,7 @@
 import { batchBytes, createBatch, type Batch } from '../../src/logs/spool/batch.ts';
 import type { GroupProgress } from '../../src/logs/tail/group.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
+import type { Reading } from '../../src/logs/tail/stream.ts';
 import { restoredWindow, type LineWindow } from '../../src/logs/tail/window.ts';
 
 export function record(seq: number, line = `line ${seq}`): LogRecord {
@@ -24,6 +25,22 @@ export function progressAt(seq: number, lines: readonly string[] = [], from = 0)
 export function windowOf(lines: readonly string[], from = 0): LineWindow {
   return restoredWindow(from, [], lines);
 }
+
+/** A tail of a service that gives 200 lines, asked for each second; read a quarter of an hour after 1970 began. */
+export function readingOf(lines: readonly string[], over: Partial<Reading> = {}): Reading {
+  return {
+    text: { lines },
+    tail: 200,
+    widest: 200,
+    ceiling: 10_000,
+    now: READ_AT,
+    intervalMs: 1_000,
+    expected: undefined,
+    ...over,
+  };
+}
+
+export const READ_AT = 1_000_000;
 
 /** @throws Error when a line of `part` is not in `whole`, or not in its order. */
 export function expectSubsequence(part: readonly string[], whole: readonly string[]): void {

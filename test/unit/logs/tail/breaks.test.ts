@@ -5,35 +5,24 @@ import { pendingLine } from '../../../../src/logs/tail/last/last-line.ts';
 import { hashed } from '../../../../src/logs/tail/line-hash.ts';
 import type { Reading, Stream } from '../../../../src/logs/tail/stream.ts';
 import { nextPlace, windowLines } from '../../../../src/logs/tail/window.ts';
-import { windowOf } from '../../../support/log-records.ts';
+import { READ_AT, readingOf, windowOf } from '../../../support/log-records.ts';
 
-const NOW = 1_000_000;
 const numbered = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}`);
 const hashesOf = (lines: readonly string[]) => [...hashed(lines).hashes];
 
 /** Lines 1 to 9 were taken. */
-const KNOWN = numbered(1, 9);
+const KREAD_ATN = numbered(1, 9);
 const stream = (over: Partial<Stream> = {}): Stream => ({
-  window: windowOf(KNOWN),
+  window: windowOf(KREAD_ATN),
   endsLines: true,
-  ...over,
-});
-const reading = (lines: readonly string[], over: Partial<Reading> = {}): Reading => ({
-  text: { lines },
-  tail: 200,
-  widest: 200,
-  ceiling: 10_000,
-  now: NOW,
-  intervalMs: 1_000,
-  expected: undefined,
   ...over,
 });
 
 describe('more came than the tail holds', () => {
   const FAR = ['cut', ...numbered(40, 44)];
   const ran = (lines: readonly string[], known: Partial<Stream> = {}, over: Partial<Reading> = {}) =>
-    overrun(stream(known), reading(lines, over), hashed(lines));
+    overrun(stream(known), readingOf(lines, over), hashed(lines));
 
   test('all but the first line, which may be cut, is delivered, and the log goes on from there', () => {
     const found = ran(FAR);
@@ -44,8 +33,8 @@ describe('more came than the tail holds', () => {
     });
     expect(found.lines).toEqual(numbered(40, 44));
     expect(windowLines(found.stream.window)).toEqual(numbered(40, 44));
-    expect(found.stream.window.from).toBe(nextPlace(windowOf(KNOWN)));
-    expect(found.stream.former).toEqual({ hashes: hashesOf(KNOWN), ended: NOW });
+    expect(found.stream.window.from).toBe(nextPlace(windowOf(KREAD_ATN)));
+    expect(found.stream.former).toEqual({ hashes: hashesOf(KREAD_ATN), ended: READ_AT });
     expect(found).not.toHaveProperty('parting');
     expect(found).not.toHaveProperty('doubt');
     expect(found.stream).not.toHaveProperty('whole');
@@ -58,10 +47,10 @@ describe('more came than the tail holds', () => {
   });
 
   test('what is known of the service stays, and the end of the log before the one before', () => {
-    const former = { hashes: [1, 2, 3], ended: NOW - 1_000 };
+    const former = { hashes: [1, 2, 3], ended: READ_AT - 1_000 };
     const found = ran(FAR, { cutAt: 8_192, former, whole: true, endsLines: true });
     expect(found.stream).toMatchObject({ cutAt: 8_192, endsLines: true });
-    expect(found.stream.former).toEqual({ hashes: [1, 2, 3, ...hashesOf(KNOWN)], ended: NOW });
+    expect(found.stream.former).toEqual({ hashes: [1, 2, 3, ...hashesOf(KREAD_ATN)], ended: READ_AT });
   });
 
   test('a first line that is whole is delivered too', () => {
@@ -77,11 +66,11 @@ describe('more came than the tail holds', () => {
     [
       'the end of the one that was being written',
       'ginning',
-      { pending: pendingLine('beginning', NOW) },
+      { pending: pendingLine('beginning', READ_AT) },
       'overrun',
       0,
     ],
-    ['its beginning', 'begin', { pending: pendingLine('beginning', NOW) }, 'overrun', 1],
+    ['its beginning', 'begin', { pending: pendingLine('beginning', READ_AT) }, 'overrun', 1],
     ['the beginning of the last line known', 'lin', {}, 'overrun', 1],
   ] as const)(
     'where its first line is %s, at least so many are lost',
@@ -93,14 +82,14 @@ describe('more came than the tail holds', () => {
   );
 
   test('a last line that the log has more than once is no sign of where it goes on', () => {
-    const again = windowOf(['line 9', ...KNOWN]);
+    const again = windowOf(['line 9', ...KREAD_ATN]);
     expect(ran(['line 9', 'next'], { window: again }).gap?.reason).toBe('overrun');
     expect(ran(['line 9', 'next', 'line 9']).gap?.reason).toBe('overrun');
     expect(ran(['line 9', 'next']).gap?.reason).toBe('ambiguous');
   });
 
   describe('a line that was being written', () => {
-    const begun = (taken: number) => ({ pending: pendingLine('it begins', NOW - 1, taken) });
+    const begun = (taken: number) => ({ pending: pendingLine('it begins', READ_AT - 1, taken) });
 
     test('is delivered as it was seen, where the service joins its lines, unless it was already', () => {
       const parting = (taken: number, endsLines: boolean) => ran(FAR, { ...begun(taken), endsLines }).parting;
@@ -125,7 +114,7 @@ describe('more came than the tail holds', () => {
     });
 
     test('perhaps elsewhere, where the last one known repeats', () => {
-      const window = windowOf(['line 9', ...KNOWN]);
+      const window = windowOf(['line 9', ...KREAD_ATN]);
       const doubt = { reason: 'ambiguous', lost_min: 0, lost_estimate: 1 };
       expect(ran(follows, { ...begun(9), window })).toMatchObject({ doubt, lines: [', and ends', 'next'] });
     });
@@ -151,7 +140,7 @@ describe('more came than the tail holds', () => {
 
     test('the lines are delivered, and the log goes on from where it was', () => {
       const known = stream();
-      const found = overrun(known, reading(FAR, { isPassed }), hashed(FAR));
+      const found = overrun(known, readingOf(FAR, { isPassed }), hashed(FAR));
       expect(found.kind).toBe('taken');
       expect(found.stream).toBe(known);
       expect(found.lines).toEqual(numbered(40, 44));
@@ -167,7 +156,7 @@ describe('more came than the tail holds', () => {
 
     test('those that another such one began with, or ended with, come no second time', () => {
       const hashes = hashed(numbered(43, 48)).hashes;
-      const past = [{ at: NOW, hashes, isFollowed: false, isPassed }];
+      const past = [{ at: READ_AT, hashes, isFollowed: false, isPassed }];
       const above = ran(FAR, {}, { past, isPassed });
       expect(above.lines).toEqual(numbered(40, 42));
       expect(above.doubt).toMatchObject({ reason: 'ambiguous', lost_estimate: 2 });
@@ -182,15 +171,18 @@ describe('more came than the tail holds', () => {
 describe('the log began anew', () => {
   const began = (known: Partial<Stream> = {}, over: Partial<Reading> = {}) => {
     const lines = numbered(40, 42);
-    return reset(stream(known), reading(lines, over), hashed(lines));
+    return reset(stream(known), readingOf(lines, over), hashed(lines));
   };
 
   test('all of it is delivered, and nothing of the one before goes on', () => {
-    const former = { hashes: [1, 2, 3], ended: NOW - 1_000 };
+    const former = { hashes: [1, 2, 3], ended: READ_AT - 1_000 };
     const found = began({ former, cutAt: 8_192 });
     expect(found.lines).toEqual(numbered(40, 42));
     expect(windowLines(found.stream.window)).toEqual(numbered(40, 42));
-    expect(found.stream).toMatchObject({ whole: true, former: { hashes: hashesOf(KNOWN), ended: NOW } });
+    expect(found.stream).toMatchObject({
+      whole: true,
+      former: { hashes: hashesOf(KREAD_ATN), ended: READ_AT },
+    });
     expect(found.stream).not.toHaveProperty('cutAt');
     expect(found).toMatchObject({ gap: { reason: 'reset', lost_min: 0, lost_estimate: 0 }, isJoined: false });
   });
@@ -200,14 +192,14 @@ describe('the log began anew', () => {
   });
 
   test('the last words of the one before come first, unless they were delivered', () => {
-    expect(began({ pending: pendingLine('last words', NOW) }).parting).toBe('last words');
-    expect(began({ pending: pendingLine('last words', NOW, 3) })).not.toHaveProperty('parting');
+    expect(began({ pending: pendingLine('last words', READ_AT) }).parting).toBe('last words');
+    expect(began({ pending: pendingLine('last words', READ_AT, 3) })).not.toHaveProperty('parting');
   });
 });
 
 test('a line or two join the tail to those known: the log goes on from it, and that it may not be so is told', () => {
   const lines = ['cut', 'line 8', 'line 9', 'next'];
-  const found = weaklyJoined(stream({ cutAt: 8_192 }), reading(lines), hashed(lines), 3);
+  const found = weaklyJoined(stream({ cutAt: 8_192 }), readingOf(lines), hashed(lines), 3);
   expect(found.lines).toEqual(['next']);
   expect(found.gap).toEqual({ reason: 'ambiguous', lost_min: 0, lost_estimate: 2 });
   expect(windowLines(found.stream.window)).toEqual(['line 8', 'line 9', 'next']);
@@ -219,12 +211,12 @@ describe('the log lost its end', () => {
   const cut = (known: Partial<Stream> = {}, unended?: string) =>
     truncated(
       stream(known),
-      reading([], { text: { lines: numbered(1, 4), ...(unended !== undefined && { unended }) } }),
+      readingOf([], { text: { lines: numbered(1, 4), ...(unended !== undefined && { unended }) } }),
       4,
     );
 
   test('nothing is delivered, and the log goes on from what is left', () => {
-    const found = cut({ whole: true, held: { since: NOW, answers: 5 } });
+    const found = cut({ whole: true, held: { since: READ_AT, answers: 5 } });
     expect(found).toMatchObject({
       kind: 'taken',
       lines: [],
@@ -235,19 +227,19 @@ describe('the log lost its end', () => {
       window: found.stream.window,
       endsLines: true,
       whole: true,
-      former: { hashes: hashesOf(KNOWN), ended: NOW },
+      former: { hashes: hashesOf(KREAD_ATN), ended: READ_AT },
     });
     expect(cut().stream.whole).toBe(false);
   });
 
   test('a last line without an end was delivered, where it is the one that stood there', () => {
-    expect(cut({}, 'line 5').stream.pending).toEqual(pendingLine('line 5', NOW, 6));
-    expect(cut({}, 'line x').stream.pending).toEqual(pendingLine('line x', NOW, 0));
+    expect(cut({}, 'line 5').stream.pending).toEqual(pendingLine('line 5', READ_AT, 6));
+    expect(cut({}, 'line x').stream.pending).toEqual(pendingLine('line x', READ_AT, 0));
     expect(cut().stream).not.toHaveProperty('pending');
   });
 
   test('what was being written at its end comes first', () => {
-    expect(cut({ pending: pendingLine('last words', NOW) }).parting).toBe('last words');
+    expect(cut({ pending: pendingLine('last words', READ_AT) }).parting).toBe('last words');
     expect(cut()).not.toHaveProperty('parting');
   });
 });

@@ -4,11 +4,10 @@ import { pendingLine } from '../../../../src/logs/tail/last/last-line.ts';
 import { hashed } from '../../../../src/logs/tail/line-hash.ts';
 import type { Reading, Stream, Taken } from '../../../../src/logs/tail/stream.ts';
 import { takeTail } from '../../../../src/logs/tail/take-tail.ts';
-import { windowOf } from '../../../support/log-records.ts';
+import { READ_AT, readingOf, windowOf } from '../../../support/log-records.ts';
 
-const NOW = 1_000_000;
-const KNOWN = Array.from({ length: 9 }, (_, index) => `line ${index}`);
-const half = (taken: number, since = NOW - 60_000) => pendingLine('half', since, taken);
+const KREAD_ATN = Array.from({ length: 9 }, (_, index) => `line ${index}`);
+const half = (taken: number, since = READ_AT - 60_000) => pendingLine('half', since, taken);
 
 /** All of the log, without a rate. */
 function take(
@@ -18,17 +17,8 @@ function take(
   over: Partial<Reading> = {},
 ): Taken {
   const outcome = takeTail(
-    { window: windowOf(KNOWN), endsLines: true, whole: true, ...known },
-    {
-      text: { lines, ...(unended !== undefined && { unended }) },
-      tail: 200,
-      widest: 200,
-      ceiling: 10_000,
-      now: NOW,
-      intervalMs: 1_000,
-      expected: undefined,
-      ...over,
-    },
+    { window: windowOf(KREAD_ATN), endsLines: true, whole: true, ...known },
+    readingOf(lines, { text: { lines, ...(unended !== undefined && { unended }) }, ...over }),
   );
   if (outcome.kind !== 'taken') throw new Error(outcome.kind);
   return outcome;
@@ -37,7 +27,7 @@ function take(
 describe('where others follow', () => {
   test('the rest of it is delivered, or all where nothing was', () => {
     const [rest, all] = [4, 0].map((taken) =>
-      take({ pending: half(taken) }, [...KNOWN, 'half done', 'next']),
+      take({ pending: half(taken) }, [...KREAD_ATN, 'half done', 'next']),
     );
     expect(rest).toMatchObject({ lines: [' done', 'next'], continues: 0 });
     expect(all?.lines).toEqual(['half done', 'next']);
@@ -49,9 +39,9 @@ describe('where others follow', () => {
   });
 
   test('and it is not among them, it departs, if it was delivered', () => {
-    expect(take({ pending: half(4) }, [...KNOWN, 'next']).stream.departed).toEqual(half(4, NOW));
-    expect(take({ pending: half(0) }, [...KNOWN, 'next']).stream).not.toHaveProperty('departed');
-    expect(take({ pending: half(4) }, [...KNOWN, 'next']).lines).toEqual(['next']);
+    expect(take({ pending: half(4) }, [...KREAD_ATN, 'next']).stream.departed).toEqual(half(4, READ_AT));
+    expect(take({ pending: half(0) }, [...KREAD_ATN, 'next']).stream).not.toHaveProperty('departed');
+    expect(take({ pending: half(4) }, [...KREAD_ATN, 'next']).lines).toEqual(['next']);
   });
 
   describe('and lines may be missing between, of a service that joins them', () => {
@@ -62,7 +52,7 @@ describe('where others follow', () => {
     test('it is delivered as it was seen', () => {
       const outcome = follow({ pending: half(0) }, 'next');
       expect(outcome).toMatchObject({ parting: 'half', lines: ['next'], gap: { reason: 'ambiguous' } });
-      expect(outcome.stream.departed).toEqual(half(4, NOW));
+      expect(outcome.stream.departed).toEqual(half(4, READ_AT));
     });
 
     test('unless it was delivered, or goes on, or there is none, or the service ends its lines', () => {
@@ -76,13 +66,13 @@ describe('where others follow', () => {
 
 describe('where nothing follows', () => {
   test('it is delivered once it has rested, where the service joins its lines', () => {
-    const outcome = take({ pending: half(0), endsLines: false }, KNOWN, 'half');
+    const outcome = take({ pending: half(0), endsLines: false }, KREAD_ATN, 'half');
     expect(outcome).toMatchObject({ lines: ['half'], stream: { pending: { taken: 4 } } });
-    expect(take({ pending: half(0) }, KNOWN, 'half').lines).toEqual([]);
+    expect(take({ pending: half(0) }, KREAD_ATN, 'half').lines).toEqual([]);
   });
 
   test('but late lines come, it is delivered after them', () => {
-    const late = KNOWN.toSpliced(4, 0, 'late');
+    const late = KREAD_ATN.toSpliced(4, 0, 'late');
     const outcome = take({ pending: half(2), endsLines: false }, late, 'half');
     expect(outcome).toMatchObject({ lines: ['late', 'lf'], continues: 1, lateDepth: 6 });
     expect(take({ pending: half(0), endsLines: false }, late, 'half')).toMatchObject({
@@ -94,7 +84,7 @@ describe('where nothing follows', () => {
 
 describe('among late lines', () => {
   const late = (known: Partial<Stream>, line: string, ...after: string[]) =>
-    take(known, [...KNOWN.toSpliced(-1, 0, line), ...after]);
+    take(known, [...KREAD_ATN.toSpliced(-1, 0, line), ...after]);
 
   test('may be the last line that was delivered, or the rest of it', () => {
     const outcome = late({ pending: half(4) }, 'half done');
@@ -105,7 +95,7 @@ describe('among late lines', () => {
   });
 
   test('or one that departed within a minute, once', () => {
-    const departed = half(4, NOW - 59_999);
+    const departed = half(4, READ_AT - 59_999);
     const outcome = late({ departed }, 'half done', 'next');
     expect(outcome).toMatchObject({ lines: [' done', 'next'], continues: 0 });
     expect(outcome.stream).not.toHaveProperty('departed');
@@ -115,7 +105,7 @@ describe('among late lines', () => {
   });
 
   test('the last one is not, and departs where others follow', () => {
-    expect(late({ pending: half(4) }, 'late', 'next').stream.departed).toEqual(half(4, NOW));
+    expect(late({ pending: half(4) }, 'late', 'next').stream.departed).toEqual(half(4, READ_AT));
     expect(late({ pending: half(4) }, 'late').stream).not.toHaveProperty('departed');
   });
 
@@ -131,9 +121,9 @@ describe('among late lines', () => {
 
 describe('lines that were delivered beside the window', () => {
   const passed = Array.from({ length: 6 }, (_, index) => `passed ${index}`);
-  const past = [{ at: NOW, hashes: hashed(passed).hashes, isFollowed: false, isPassed: true }];
+  const past = [{ at: READ_AT, hashes: hashed(passed).hashes, isFollowed: false, isPassed: true }];
   const after = (known: Partial<Stream>, ...fresh: readonly string[]) =>
-    take(known, [...KNOWN, ...fresh], undefined, { past });
+    take(known, [...KREAD_ATN, ...fresh], undefined, { past });
 
   test('are not delivered again, nor what stands above them', () => {
     expect(after({}, 'lost', ...passed, 'next').lines).toEqual(['next']);
@@ -146,7 +136,7 @@ describe('lines that were delivered beside the window', () => {
     const pending = half(4);
     const outcome = after({ pending }, 'half done', 'lost', ...passed, 'next');
     expect(outcome).toMatchObject({ lines: [' done', 'next'], continues: 0 });
-    const begun = pendingLine('pass', NOW, 4);
+    const begun = pendingLine('pass', READ_AT, 4);
     expect(after({ pending: begun }, 'lost', ...passed, 'next')).toMatchObject({
       lines: ['lost', 'ed 0', ...passed.slice(1), 'next'],
       continues: 1,
