@@ -97,12 +97,15 @@ export class Steering {
   async #run(): Promise<void> {
     const { clock, notice } = this.#options;
     const { signal } = this.#stopping;
+    const failed = (error: unknown) => {
+      if (!signal.aborted) notice({ kind: 'steering failed', endpoint: undefined, error });
+    };
+    // Looked at in a minute, but told at once: what earlier processes did, and what the service is to have for it.
+    await this.#readStored().catch(failed);
     while (!signal.aborted) {
       await clock.sleep(LOOK_EVERY_MS, signal).catch(() => {});
       if (signal.aborted) return;
-      await this.#lookAtAll().catch((error: unknown) => {
-        if (!signal.aborted) notice({ kind: 'steering failed', endpoint: undefined, error });
-      });
+      await this.#lookAtAll().catch(failed);
     }
   }
 

@@ -245,6 +245,18 @@ describe('a change', () => {
     expect([world.lists, world.sent]).toEqual([0, []]);
   });
 
+  test('of an earlier process is told at once, before the first look', async () => {
+    const world = new World();
+    const change = changeOf({ phase: 'watching', setMs: world.clock.now() });
+    const state = { ...NEVER_STEERED, baseline: { ...PARAMETERS, cold_workers: BEST }, change };
+    world.stored = [{ label: 'chat', state }];
+    await world.store.open();
+    await world.store.write([{ ...NO_WRITE, steering: { label: 'chat', state } }], 0);
+    await world.start();
+    await settled();
+    expect(world.view()).toMatchObject({ journal: [{ id: change.id }], wanted: { cold_workers: BEST } });
+  });
+
   test('that does harm goes back with a history of days behind it too', async () => {
     const world = await new World().start();
     world.mayAct = false;
@@ -438,15 +450,16 @@ describe('trouble', () => {
     world.stored = [{ label: 'chat', state }];
     let fails = true;
     const journal = () => (fails ? Promise.reject(new Error('no journal')) : Promise.resolve([]));
-    await world.start();
     Object.assign(world.history, { journal });
+    const failed = { kind: 'steering failed', endpoint: undefined, error: new Error('no journal') };
+    await world.start();
+    await settled();
+    expect(world.notices).toEqual([failed]);
     await world.minutes(1);
-    expect(world.notices).toEqual([
-      { kind: 'steering failed', endpoint: undefined, error: new Error('no journal') },
-    ]);
+    expect(world.notices).toEqual([failed, failed]);
     fails = false;
     await world.minutes(1);
-    expect([world.lists, world.notices.length]).toEqual([1, 1]);
+    expect([world.lists, world.notices.length]).toEqual([1, 2]);
   });
 
   test.each([
