@@ -158,6 +158,10 @@ export class FleetWatch implements Fleet, SteeredWatch {
     return this.#history.steering;
   }
 
+  isSteeringCurrent(withinMs: number, signal: AbortSignal): Promise<boolean> {
+    return this.#history.isSteeringCurrent(withinMs, signal);
+  }
+
   recordSteering(steering: StoredSteering, withinMs: number, signal: AbortSignal): Promise<void> {
     return this.#history.recordSteering(steering, withinMs, signal);
   }

@@ -20,21 +20,46 @@ import { adviceOf } from './steering.ts';
 export const ENDPOINT = 31;
 export const BOUNDS: BoundsByEndpoint = { chat: { cold_workers: [0, 10] } };
 
-/** Tells when steering has looked, and waits for the next minute. */
+/** Waits with each minute until steering has looked; of several replicas, until all have. */
 export class MinuteClock extends VirtualClock {
-  #looked: (() => void) | undefined;
+  /** By what ends them. */
+  readonly #replicas = new Set<AbortSignal>();
+  readonly #waiting = new Set<AbortSignal>();
+  #changed: () => void = () => {};
 
   override sleep(ms: number, signal: AbortSignal): Promise<void> {
-    if (ms === LOOK_EVERY_MS) this.#looked?.();
-    return super.sleep(ms, signal);
+    const slept = super.sleep(ms, signal);
+    if (ms !== LOOK_EVERY_MS) return slept;
+    this.#replicas.add(signal);
+    this.#waiting.add(signal);
+    this.#changed();
+    return slept.finally(() => {
+      this.#waiting.delete(signal);
+      if (signal.aborted) this.#replicas.delete(signal);
+      this.#changed();
+    });
   }
 
   /** Until steering has looked at the minute that ends. */
   async minute(): Promise<void> {
-    const looked = new Promise<void>((resolve) => (this.#looked = resolve));
+    await this.#allWait();
     await this.advance(LOOK_EVERY_MS);
-    await looked;
-    this.#looked = undefined;
+    await this.#allWait();
+  }
+
+  /** Until all that have begun wait, and these are so many at least. */
+  async #allWait(least = 1): Promise<void> {
+    while (this.#waiting.size < Math.max(least, this.#replicas.size))
+      await new Promise<void>((resolve) => (this.#changed = resolve));
+  }
+
+  /** Until what is started with it waits for its first minute. */
+  async begun<Of>(start: () => Promise<Of>): Promise<Of> {
+    await this.#allWait(0);
+    const before = this.#replicas.size;
+    const started = await start();
+    await this.#allWait(before + 1);
+    return started;
   }
 }
 
@@ -76,7 +101,7 @@ export async function steerEndpoint(options: SteeredOptions): Promise<SteeredEnd
   const { update } = client.endpointGroups;
   /** As of the last list: of what an hour costs, they are what changes. */
   let coldWorkers = 5;
-  const steering = await startSteering({
+  const starting: Parameters<typeof startSteering>[0] = {
     settings: { autotune: 'apply', autotuneBounds: BOUNDS },
     client: {
       endpointGroups: {
@@ -98,6 +123,7 @@ export async function steerEndpoint(options: SteeredOptions): Promise<SteeredEnd
     watch: {
       watched: () => [{ label: 'chat', id: ENDPOINT }],
       storedSteering: () => history.steering,
+      isSteeringCurrent: (...args) => history.isSteeringCurrent(...args),
       recordSteering(...args) {
         setImmediate(() => whileStoring?.());
         return history.recordSteering(...args);
@@ -114,7 +140,8 @@ export async function steerEndpoint(options: SteeredOptions): Promise<SteeredEnd
     notice: (notice) => notices.push(notice),
     onEvent: (event) => events.push(event),
     clock,
-  });
+  };
+  const steering = await clock.begun(() => startSteering(starting));
   return {
     steering,
     history,

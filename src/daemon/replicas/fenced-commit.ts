@@ -57,11 +57,18 @@ export async function commitFenced(
 ): Promise<void> {
   const flat = flattened(commands);
   const fence = [token, String(from), String(to)];
-  // Who made the last commit: another's may have the same number as one of this replica that did not arrive.
-  const keys = [lease, version, `${version}:writer`];
+  const keys = [lease, version, writerOf(version)];
   const answer = await redis.command('EVAL', COMMIT, String(keys.length), ...keys, ...fence, ...flat);
   if (answer === -1) throw new LeaseLost('the lease has gone to another replica');
   if (answer === -2) throw new StaleVersion('Redis has not what was written to it last');
+}
+
+/**
+ * The key that says who made the last commit, of the one that counts them: another's may have the same number as one of this
+ * replica that did not arrive.
+ */
+export function writerOf(version: string): string {
+  return `${version}:writer`;
 }
 
 /** All of them or none, whoever has the lease: for what is true beside anything that others write. */

@@ -26,7 +26,14 @@ import {
   steeringFrom,
 } from '../../fleet/history/stored-text.ts';
 import type { Change } from '../../scaling/autotune/state.ts';
-import { commitBeside, commitFenced, LeaseLost, StaleVersion, type Command } from './fenced-commit.ts';
+import {
+  commitBeside,
+  commitFenced,
+  LeaseLost,
+  StaleVersion,
+  writerOf,
+  type Command,
+} from './fenced-commit.ts';
 import type { Redis } from './redis.ts';
 import type { SharedKeys } from './shared-keys.ts';
 
@@ -86,6 +93,16 @@ export class SharedHistory implements HistoryStore {
     };
     [this.#version, this.#known] = [version, version];
     return state;
+  }
+
+  async isCurrent(): Promise<boolean> {
+    const { redis, keys, token } = this.#options;
+    if (this.#version === undefined) return false;
+    const names = [keys.lease, keys.fleetCommits, writerOf(keys.fleetCommits)];
+    // At one moment, and as Redis says: a clock that stood still with the machine has not seen the lease run out.
+    const [holder, version, writer] = (await redis.command('MGET', ...names)) as (string | null)[];
+    if (writer !== token && Number(version ?? 0) !== this.#version) this.#version = undefined;
+    return this.#version !== undefined && holder === token;
   }
 
   async write(writes: readonly Write[], nowMs: number): Promise<void> {

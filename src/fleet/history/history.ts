@@ -7,12 +7,12 @@ import { within, type Clock } from '../../time/clock.ts';
 import type { FleetSample } from '../sample.ts';
 import type { LifeEvent, WorkerLife } from '../workers/lives.ts';
 import { afterSample, goneOn, startOf } from './after-sample.ts';
-import { folded, inUnits, stretchOf, type StepRow } from './fold.ts';
+import { fittingRows } from './fitting-rows.ts';
+import { folded, type StepRow } from './fold.ts';
 import { HeldWrites } from './held-writes.ts';
 import { KeptSteering } from './kept-steering.ts';
 import { openOnceFree } from './places/open-once-free.ts';
 import type { ParametersInForce } from './parameters-in-force.ts';
-import { resolutions } from './resolution.ts';
 import type { HistoryQuery, HistoryRow } from './row.ts';
 import {
   NO_WRITE,
@@ -99,7 +99,7 @@ export class History {
     }
   }
 
-  /** What earlier processes knew of steering; undefined while that could not be read. */
+  /** What earlier processes knew of steering, or another since: then it is another list. Undefined while that could not be read. */
   get steering(): readonly StoredSteering[] | undefined {
     return this.#steering.found;
   }
@@ -143,18 +143,26 @@ export class History {
    * the same, and whoever reads it then must not take it for done.
    */
   async recordSteering(steering: StoredSteering, withinMs: number, signal: AbortSignal): Promise<void> {
-    const write = { ...NO_WRITE, steering };
+    this.#steering.put(steering);
     try {
-      const stored = this.#held.onceStored(write);
-      this.#steering.put(steering);
-      this.#hold(write);
-      await within(this.#options.clock, withinMs, signal, () => stored);
+      await this.#storedSoon({ ...NO_WRITE, steering }, withinMs, signal);
     } catch (error) {
       if (signal.aborted || this.#trouble === undefined) throw error;
       throw new Error(`it could not be written down: ${this.#trouble}`, { cause: error });
-    } finally {
-      this.#held.forget(write);
     }
+  }
+
+  /**
+   * Whether this process may write, and what it knows of steering is what is stored. What another has stored since is read
+   * first, if that is done within so many ms; false where nobody can say.
+   */
+  async isSteeringCurrent(withinMs: number, signal: AbortSignal): Promise<boolean> {
+    const isCurrent = () =>
+      within(this.#options.clock, withinMs, signal, () => this.#isCurrent()).catch(() => false);
+    if (await isCurrent()) return true;
+    // Whoever writes finds out what is stored.
+    await this.#storedSoon({ ...NO_WRITE }, withinMs, signal).catch(() => {});
+    return isCurrent();
   }
 
   journal(label: string, most: number): Promise<readonly Change[]> {
@@ -162,24 +170,12 @@ export class History {
   }
 
   async query({ endpoint, fromMs, toMs, maxRows }: HistoryQuery): Promise<readonly HistoryRow[]> {
-    const since = this.#states.get(endpoint)?.sinceMs ?? 0;
+    const sinceMs = this.#states.get(endpoint)?.sinceMs ?? 0;
     const nowMs = this.#options.clock.now();
     const { keptMs } = this.#options.store;
-    for (const { tier, lengthMs, isLast } of resolutions({
-      fromMs,
-      toMs,
-      maxRows,
-      sinceMs: since,
-      nowMs,
-      keptMs,
-    })) {
-      // The stretch that has the first moment is asked for as a whole.
-      const beginMs = lengthMs === 0 ? fromMs : stretchOf(fromMs, lengthMs);
-      const rows = await this.#rows(endpoint, tier, beginMs, toMs);
-      const wanted = lengthMs === TIER_MS[tier] ? rows : folded(rows, lengthMs);
-      if (wanted.length <= maxRows || isLast) return wanted.map((row) => inUnits(row));
-    }
-    return [];
+    return fittingRows({ fromMs, toMs, maxRows, sinceMs, nowMs, keptMs }, (tier, beginMs) =>
+      this.#rows(endpoint, tier, beginMs, toMs),
+    );
   }
 
   /** What can neither be stored now nor be given to another that stores is lost. */
@@ -212,6 +208,22 @@ export class History {
       : folded([...stored, ...later], TIER_MS[tier]);
   }
 
+  async #isCurrent(): Promise<boolean> {
+    // What is read on its way is not known yet.
+    while (this.#writing) await this.#writing;
+    return this.#options.store.isCurrent?.() ?? true;
+  }
+
+  async #storedSoon(write: Write, withinMs: number, signal: AbortSignal): Promise<void> {
+    const stored = this.#held.onceStored(write);
+    this.#hold(write);
+    try {
+      await within(this.#options.clock, withinMs, signal, () => stored);
+    } finally {
+      this.#held.forget(write);
+    }
+  }
+
   #hold(write: Write): void {
     this.#held.add(write);
     if (this.#held.keepBound()) this.#isBehind = true;
@@ -219,10 +231,11 @@ export class History {
   }
 
   async #storeAll(): Promise<void> {
-    const { clock } = this.#options;
+    const { store, clock } = this.#options;
     const { signal } = this.#stopping;
     for (;;) {
       if (this.#held.nextBatch().length === 0) break;
+      const wasOpen = store.isOpen;
       const writing = this.#store().then((isStored) => {
         if (isStored) this.#held.batchStored();
         this.#writing = undefined;
@@ -231,6 +244,8 @@ export class History {
       this.#writing = writing;
       if (await writing) continue;
       if (signal.aborted) break;
+      // Another has written: what that is, is read at once.
+      if (wasOpen && !store.isOpen && store.isCurrent) continue;
       await clock.sleep(TRY_AGAIN_MS, signal).catch(() => {});
     }
     // At once: what is held from here on begins it again.
@@ -266,9 +281,12 @@ export class History {
   /** What was stored before is gone on from, or what is known here is stored in its place. */
   async #adopt(stored: StoredState): Promise<void> {
     this.#isBehind = true;
-    if (stored.isOthers) this.#steering.giveWay();
-    this.#steering.goOnFrom(stored.steering);
-    if (stored.isOthers) await this.#giveWay();
+    if (stored.isOthers) {
+      // Before anything that may fail: what is held of it is not stored in the place of what another has.
+      this.#held.dropSteering();
+      this.#steering.giveWayTo(stored.steering);
+      await this.#giveWay();
+    } else this.#steering.goOnFrom(stored.steering);
     for (const state of stored.endpoints) {
       const own = this.#states.get(state.label);
       this.#states.set(state.label, own ? goneOn(state, own) : state);

@@ -5,7 +5,7 @@ export class KeptSteering {
   #found: readonly StoredSteering[] | undefined;
   readonly #newest = new Map<string, StoredSteering>();
 
-  /** What earlier processes left; undefined while that could not be read. */
+  /** What earlier processes left, or another since; undefined while that could not be read. Another list is other news. */
   get found(): readonly StoredSteering[] | undefined {
     return this.#found;
   }
@@ -20,9 +20,11 @@ export class KeptSteering {
     for (const one of stored) if (!this.#newest.has(one.label)) this.#newest.set(one.label, one);
   }
 
-  /** Another knows it better now. */
-  giveWay(): void {
+  /** Another knows it better now, and left this. */
+  giveWayTo(stored: readonly StoredSteering[]): void {
     this.#newest.clear();
+    this.#found = undefined;
+    this.goOnFrom(stored);
   }
 
   /** Of each endpoint: a place that has lost what it had gets it again. */

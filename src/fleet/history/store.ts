@@ -100,6 +100,11 @@ export interface HistoryStore {
   readonly isOpen: boolean;
   /** @throws What keeps it from being used just now. */
   open(): Promise<StoredState>;
+  /**
+   * Whether this process may write, and no other has since it did; where one has, it is open no more. Only where there may be
+   * another. @throws Where that cannot be told just now.
+   */
+  isCurrent?(): Promise<boolean>;
   /** All of it is stored, or nothing. @throws What keeps it from being written just now. */
   write(writes: readonly Write[], nowMs: number): Promise<void>;
   /**

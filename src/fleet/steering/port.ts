@@ -23,8 +23,13 @@ export interface SteeredService {
 
 export interface SteeredWatch {
   watched(): readonly { readonly label: string; readonly id: number }[];
-  /** What earlier processes stored; undefined while that could not be read. */
+  /** What earlier processes stored, or another replica since: then it is another list. Undefined while that could not be read. */
   storedSteering(): readonly StoredSteering[] | undefined;
+  /**
+   * Whether this replica may write, and nobody else has stored anything since: what another has is read first, if that is done
+   * within so many ms. False where nobody can say.
+   */
+  isSteeringCurrent(withinMs: number, signal: AbortSignal): Promise<boolean>;
   /** @throws Where it is not stored soon. */
   recordSteering(steering: StoredSteering, withinMs: number, signal: AbortSignal): Promise<void>;
   journal(label: string, most: number): Promise<readonly Change[]>;

@@ -20,6 +20,7 @@ import {
 import { within, type Clock } from '../../time/clock.ts';
 import type { ListedEndpoint } from '../discovery/knowledge.ts';
 import { numericParameters } from '../discovery/parameters.ts';
+import { JOURNAL_SHOWN, KnownEndpoints } from './known-endpoints.ts';
 import { minutesOf, MOST_ROWS } from './minutes.ts';
 import { noticesOf } from './notices.ts';
 import type {
@@ -51,13 +52,12 @@ const ANSWER_MS = 15_000;
 const STORE_MS = 5_000;
 /** After advice that was not had, ms. */
 const ASK_AGAIN_MS = 30 * 60_000;
-/** Changes that are shown. */
-const JOURNAL_SHOWN = 20;
 
 export class Steering {
   readonly #options: SteeringOptions;
+  /** Since when nobody else has steered. */
   #sinceMs: number;
-  readonly #known = new Map<string, SteeredEndpoint>();
+  readonly #known: KnownEndpoints;
   readonly #stopping = new AbortController();
   readonly #ended: Promise<void>;
   #settings: SteeringSettings;
@@ -68,6 +68,7 @@ export class Steering {
     this.#options = options;
     this.#settings = options.settings;
     this.#sinceMs = options.clock.now();
+    this.#known = new KnownEndpoints(options.watch);
     this.#ended = this.#run();
   }
 
@@ -101,7 +102,7 @@ export class Steering {
       if (!signal.aborted) notice({ kind: 'steering failed', endpoint: undefined, error });
     };
     // Looked at in a minute, but told at once: what earlier processes did, and what the service is to have for it.
-    await this.#readStored().catch(failed);
+    await this.#known.read().catch(failed);
     while (!signal.aborted) {
       await clock.sleep(LOOK_EVERY_MS, signal).catch(() => {});
       if (signal.aborted) return;
@@ -110,10 +111,11 @@ export class Steering {
   }
 
   async #lookAtAll(): Promise<void> {
-    const { watch, service, mayAct, clock } = this.#options;
+    const { watch, service, clock } = this.#options;
     const { signal } = this.#stopping;
-    if (!(await this.#readStored())) return;
-    if (mayAct()) this.#sayUnwatched();
+    await this.#readStored();
+    if (!(await this.#mayGoOn())) return;
+    this.#sayUnwatched();
     if (!this.#settings.apply) return;
     const concerned = watch.watched().filter(({ label }) => this.#concerns(label));
     if (concerned.length === 0) return;
@@ -121,7 +123,7 @@ export class Steering {
       () => [],
     );
     for (const { label, id } of concerned) {
-      if (signal.aborted || !mayAct()) return;
+      if (!(await this.#mayGoOn())) return;
       try {
         await this.#look(
           label,
@@ -148,7 +150,7 @@ export class Steering {
     // None at all are those of a service that has not answered yet.
     if (this.#settings.apply && watched.length === 0) return;
     const labels = new Set(this.#settings.apply ? watched.map(({ label }) => label) : []);
-    for (const [label, known] of this.#known) {
+    for (const [label, known] of this.#known.all()) {
       const { change } = known.state;
       const isLeft = isUnderWay(change) && !labels.has(label);
       if (isLeft && !known.isLeft) notice({ kind: 'change unwatched', endpoint: label, change });
@@ -156,21 +158,24 @@ export class Steering {
     }
   }
 
-  /** @returns Whether it is known what earlier processes left to be done. */
-  async #readStored(): Promise<boolean> {
-    const stored = this.#options.watch.storedSteering();
-    if (!stored) return false;
-    for (const { label, state } of stored) {
-      if (this.#known.has(label)) continue;
-      const journal = await this.#options.watch.journal(label, JOURNAL_SHOWN);
-      this.#known.set(label, { ...nothingKnown(state), stored: state, journal });
-    }
-    return true;
+  /** What another replica has done meanwhile is gone on from, as after a start. */
+  async #readStored(): Promise<void> {
+    const { watch, mayAct, clock } = this.#options;
+    if (mayAct()) await watch.isSteeringCurrent(STORE_MS, this.#stopping.signal);
+    if (await this.#known.read()) this.#sinceMs = clock.now();
+  }
+
+  /** Whether this replica may act, by what is stored by now. */
+  async #mayGoOn(): Promise<boolean> {
+    const { watch, mayAct } = this.#options;
+    const { signal } = this.#stopping;
+    if (!mayAct() || !(await watch.isSteeringCurrent(STORE_MS, signal))) return false;
+    return !signal.aborted && mayAct() && this.#known.isCurrent;
   }
 
   async #look(label: string, id: number, row: ListedEndpoint | undefined): Promise<void> {
     const { watch, clock } = this.#options;
-    const known = this.#knownOf(label);
+    const known = this.#known.of(label);
     const nowMs = Math.floor(clock.now());
     // A clock that was set back begins anew what it measures.
     this.#sinceMs = Math.min(this.#sinceMs, nowMs);
@@ -206,10 +211,10 @@ export class Steering {
   ): Promise<void> {
     const isStored = await this.#keep(label, known, state);
     if (!send) return;
-    // What goes back is in the journal since it went out, and waits for no disk.
+    // What goes back is in the journal since it went out, and waits for no disk; but another may have sent it, and more.
     const isReturn = state.change?.phase === 'returning';
-    const { signal } = this.#stopping;
-    if ((!isStored && !isReturn) || signal.aborted || !this.#options.mayAct()) return;
+    if (!isStored && !(isReturn && (await this.#mayGoOn()))) return;
+    if (this.#stopping.signal.aborted || !this.#options.mayAct()) return;
     await this.#send(label, id, known, send);
   }
 
@@ -229,6 +234,8 @@ export class Steering {
   /** @returns Whether it is stored. What is not is what counts all the same: it is read back what came of it. */
   async #keep(label: string, known: SteeredEndpoint, state: SteeringState): Promise<boolean> {
     const { watch, notice } = this.#options;
+    // Another has stored something since: this would be put in its place.
+    if (!this.#known.isCurrent) return false;
     const before = known.state;
     known.state = state;
     if (state.change) known.journal = setIn(known.journal, state.change).slice(-JOURNAL_SHOWN);
@@ -272,12 +279,6 @@ export class Steering {
     } finally {
       this.#asking = undefined;
     }
-  }
-
-  #knownOf(label: string): SteeredEndpoint {
-    const known = this.#known.get(label) ?? nothingKnown(NEVER_STEERED);
-    this.#known.set(label, known);
-    return known;
   }
 }
 

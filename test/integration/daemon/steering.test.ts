@@ -261,16 +261,31 @@ describeWithRedis('with one Redis', () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  test('the holder dies in the watched hour: the next one puts the old values back, and the dead one nothing', async () => {
-    await using emulator = await startService();
+  /** The lease is whose the test says. */
+  async function places(database: number) {
     let ready = (): void => {};
     const connected = new Promise<void>((resolve) => (ready = resolve));
-    const redis = await connectRedis(server.url(3), () => {}, ready);
+    const redis = await connectRedis(server.url(database), () => {}, ready);
     await connected;
     const keys = new SharedKeys('pilotlight', 'steering');
     const clock = new MinuteClock();
-    const hold = (token: string) => redis.command('SET', keys.lease, token);
-    const storeOf = (token: string) => new SharedHistory({ redis, keys, token, now: () => clock.now() });
+    let holder = '';
+    return {
+      clock,
+      hold: async (token: string): Promise<void> => {
+        holder = token;
+        await redis.command('SET', keys.lease, token);
+      },
+      mayAct: (token: string) => () => holder === token,
+      storeOf: (token: string) => new SharedHistory({ redis, keys, token, now: () => clock.now() }),
+      [Symbol.dispose]: () => redis.close(),
+    };
+  }
+
+  test('the holder dies in the watched hour: the next one puts the old values back, and the dead one nothing', async () => {
+    await using emulator = await startService();
+    using here = await places(3);
+    const { clock, hold, storeOf } = here;
     await hold('first');
     const first = await steerEndpoint({
       emulator,
@@ -295,6 +310,40 @@ describeWithRedis('with one Redis', () => {
       dead.write([{ ...NO_WRITE, steering: { label: 'chat', state } }], clock.now()),
     ).rejects.toThrow(/lease/);
     await first[Symbol.asyncDispose]();
-    redis.close();
   });
+
+  test.each([
+    ['before anything moved', 90, undefined],
+    ['with a change on trial', BEFORE, { cold_workers: 4 }],
+  ])(
+    'a holder that was cut off %s, and holds again, goes on from what the next one left',
+    async (_, before, best) => {
+      await using emulator = await startService();
+      using here = await places(best ? 4 : 5);
+      const { clock, hold, mayAct, storeOf } = here;
+      const start = (token: string, steered?: SteeredOptions['best']) =>
+        steerEndpoint({ emulator, clock, store: storeOf(token), best: steered, mayAct: mayAct(token) });
+      await hold('first');
+      await using first = await start('first', best);
+      await first.minutes(before, QUIET);
+      await hold('second');
+      const second = await start('second', best ? undefined : { cold_workers: 4 });
+      if (best) {
+        // Of the change that it inherits it puts the old values back.
+        await second.minutes(10, CROWDED);
+        expect((await parametersOf(emulator))['cold_workers']).toBe(5);
+      } else {
+        await second.minutes(BEFORE + 3, QUIET);
+        expect((await parametersOf(emulator))['cold_workers']).toBe(4);
+      }
+      await second.crash();
+      await hold('first');
+      await first.minutes(1, QUIET);
+      expect(first.journal()).toMatchObject([best ? { outcome: 'rolled_back' } : { phase: 'watching' }]);
+      await first.minutes(9, CROWDED);
+      expect((await parametersOf(emulator))['cold_workers']).toBe(5);
+      expect(first.notices.filter(({ kind }) => kind === 'changed by hand')).toEqual([]);
+      expect(await first.history.journal('chat', 10)).toMatchObject([{ id: 1, outcome: 'rolled_back' }]);
+    },
+  );
 });

@@ -172,3 +172,36 @@ test('of steering the last change is its state, and each one in the journal', as
   const { steering } = await historyOf('own').open();
   expect(steering).toMatchObject([{ label: 'chat', state: { change: { id: 1502 } } }]);
 });
+
+describe('what was read is current', () => {
+  test('while this replica holds the lease, and nobody else has written', async () => {
+    expect(await historyOf('own').isCurrent()).toBe(false);
+    expect(await own.isCurrent()).toBe(true);
+    await put({ rows: [row(NOW)] });
+    expect(await own.isCurrent()).toBe(true);
+    redis.values.set(KEYS.lease, 'another');
+    expect([await own.isCurrent(), own.isOpen]).toEqual([false, true]);
+    redis.values.set(KEYS.lease, 'own');
+    expect(await own.isCurrent()).toBe(true);
+  });
+
+  test('also before its own first commit', async () => {
+    await put({ rows: [row(NOW)] });
+    const next = historyOf('next');
+    await next.open();
+    redis.values.set(KEYS.lease, 'next');
+    expect(await next.isCurrent()).toBe(true);
+  });
+
+  test('no more once another has written: it is to be read anew', async () => {
+    await put({ rows: [row(NOW)] });
+    redis.values.set(KEYS.lease, 'another');
+    const another = historyOf('another');
+    await another.open();
+    await another.write([write()], NOW);
+    redis.values.set(KEYS.lease, 'own');
+    expect([await own.isCurrent(), own.isOpen]).toEqual([false, false]);
+    expect((await own.open()).isOthers).toBe(true);
+    expect(await own.isCurrent()).toBe(true);
+  });
+});

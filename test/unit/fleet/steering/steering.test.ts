@@ -99,6 +99,7 @@ class World {
       watch: {
         watched: () => this.labels.map((label, id) => ({ label, id })),
         storedSteering: () => this.stored,
+        isSteeringCurrent: (...args) => this.history.isSteeringCurrent(...args),
         recordSteering: (...args) => this.history.recordSteering(...args),
         journal: (...args) => this.history.journal(...args),
         history: (query) =>
