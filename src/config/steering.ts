@@ -1,4 +1,4 @@
-/** Asked to change parameters, and not told which, or of what: nobody should believe that it does. */
+/** Asked to change parameters, and not told which, or of what, or with nowhere to keep it: nobody should believe that it does. */
 import { nearestName } from '../contract/text/nearest-name.ts';
 import { BOUNDS_ALLOWED, type Bounds } from '../scaling/autotune/bounds.ts';
 import { DAEMON_OPTIONS, type DaemonOptionKey, type DaemonSettings } from './options/daemon-options.ts';
@@ -8,10 +8,17 @@ import type { ConfigProblem } from './problem.ts';
 const APPLY = `${PREFIX}AUTOTUNE is apply`;
 
 export function steeringProblems(
-  { autotune, autotuneBounds = {}, endpoints = [] }: Partial<DaemonSettings>,
+  settings: Partial<DaemonSettings>,
   broken: ReadonlySet<DaemonOptionKey>,
 ): ConfigProblem[] {
-  if (autotune !== 'apply') return [];
+  if (settings.autotune !== 'apply') return [];
+  return [...nothingNamed(settings, broken), ...unkept(settings, broken)];
+}
+
+function nothingNamed(
+  { autotuneBounds = {}, endpoints = [] }: Partial<DaemonSettings>,
+  broken: ReadonlySet<DaemonOptionKey>,
+): ConfigProblem[] {
   if (endpoints.length === 0 && !broken.has('endpoints'))
     return [unset('endpoints', `${APPLY}, but no endpoint is watched: nothing is changed`)];
   if (broken.has('autotuneBounds')) return [];
@@ -19,6 +26,22 @@ export function steeringProblems(
   if (bounds.length === 0)
     return [unset('autotuneBounds', `${APPLY}, but no bounds say what may be changed: nothing is changed`)];
   return bounds.flatMap(([label, of]) => unwatched(label, of, endpoints).concat(empty(label, of)));
+}
+
+/** The duty to put old values back has to outlive the process that took it on. */
+function unkept(
+  { stateDir, redisUrl }: Partial<DaemonSettings>,
+  broken: ReadonlySet<DaemonOptionKey>,
+): ConfigProblem[] {
+  if (stateDir !== undefined || redisUrl !== undefined || broken.has('stateDir') || broken.has('redisUrl'))
+    return [];
+  return [
+    unset(
+      'stateDir',
+      `${APPLY}, but nothing that outlives the process keeps what was changed: nothing is changed ` +
+        `(${PREFIX}${DAEMON_OPTIONS.redisUrl.variable} does as well)`,
+    ),
+  ];
 }
 
 /** Of a list that has `all` or an id in it, only the service could say which endpoints these are: the daemon does. */
@@ -43,7 +66,7 @@ function ofBounds(label: string, bounds: Bounds, allowed: string, message: strin
   return { severity: 'warning', variable, got: JSON.stringify(bounds), allowed, message };
 }
 
-function unset(key: 'autotuneBounds' | 'endpoints', message: string): ConfigProblem {
+function unset(key: 'autotuneBounds' | 'endpoints' | 'stateDir', message: string): ConfigProblem {
   const { variable, type } = DAEMON_OPTIONS[key];
   return { severity: 'warning', variable: PREFIX + variable, got: undefined, allowed: type.name, message };
 }

@@ -19,6 +19,10 @@ export class MissingNames {
     this.#notice = notice;
   }
 
+  get isListed(): boolean {
+    return this.#isListed;
+  }
+
   /** From here on it is the service that says which endpoints there are, no earlier process. */
   listed(): void {
     this.#isListed = true;

@@ -4,7 +4,7 @@ import type { HistoryQuery, HistoryRow } from './history/row.ts';
 import type { Outcome } from '../scaling/autotune/state.ts';
 import type { FileAside } from '../storage/database-file.ts';
 import type { FleetSample } from './sample.ts';
-import type { SteeringView } from './steering/port.ts';
+import type { SteeringView, UnwatchedEndpoint } from './steering/port.ts';
 
 /** A parameter that is not what it should be. */
 export interface Drift {
@@ -53,6 +53,8 @@ export interface EndpointView {
 export interface FleetView {
   /** Empty where no endpoint is named, or none is found. */
   readonly endpoints: readonly EndpointView[];
+  /** Of which a change by advice is under way, and which are none of these any more. */
+  readonly unwatched?: readonly UnwatchedEndpoint[] | undefined;
   /** Where the history is kept: `memory` is gone at the end of the process. */
   readonly history: 'disk' | 'redis' | 'memory';
   /** Why the history takes nothing just now; undefined where it does. */

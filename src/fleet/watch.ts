@@ -150,8 +150,16 @@ export class FleetWatch implements Fleet, SteeredWatch {
 
   // For steering, which goes on where an earlier process ended as the watch does.
 
+  get isKept(): boolean {
+    return this.#history.kind !== 'memory';
+  }
+
   watched(): readonly { readonly label: string; readonly id: number }[] {
     return Array.from(this.#watched.values(), ({ observation: { label, id } }) => ({ label, id }));
+  }
+
+  isListed(): boolean {
+    return this.#missing.isListed;
   }
 
   storedSteering(): readonly StoredSteering[] | undefined {

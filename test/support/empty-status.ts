@@ -27,7 +27,7 @@ export const EMPTY_STATUS: Status = {
     history: 'memory',
     history_trouble: null,
     history_aside: null,
-    autotune: { apply: false, bounds: [] },
+    autotune: { apply: false, bounds: [], unwatched: [] },
     endpoints: [],
   },
   instances: {},

@@ -121,7 +121,9 @@ export async function steerEndpoint(options: SteeredOptions): Promise<SteeredEnd
       },
     },
     watch: {
+      isKept: history.kind !== 'memory',
       watched: () => [{ label: 'chat', id: ENDPOINT }],
+      isListed: () => true,
       storedSteering: () => history.steering,
       isSteeringCurrent: (...args) => history.isSteeringCurrent(...args),
       recordSteering(...args) {

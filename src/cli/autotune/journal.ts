@@ -1,10 +1,22 @@
 /** `pilotlight advise --journal`: the story of each change by advice, as a running daemon tells it, for a terminal. Pure. */
 import type { EndpointStatus, FleetStatus, Status } from '../../daemon/status/schema.ts';
+import { chosenEndpoints } from '../fleet/chosen.ts';
 import { noEndpoints } from '../fleet/words.ts';
+
+export type Journalled = Pick<EndpointStatus, 'endpoint_group' | 'autotune'>;
+
+/** Those that are watched, and those that are not any more and have a change under way. @throws As chosenEndpoints. */
+export function journalled(status: Status, wanted: string | undefined): readonly Journalled[] {
+  const { unwatched } = status.fleet.autotune;
+  const left = unwatched
+    .filter(({ endpoint_group: name }) => wanted === undefined || name === wanted)
+    .map(({ endpoint_group, ...autotune }) => ({ endpoint_group, autotune }));
+  return wanted !== undefined && left.length > 0 ? left : [...chosenEndpoints(status, wanted), ...left];
+}
 
 /** One paragraph a change, the last first. Undefined: none of them is steered. */
 export function journalText(
-  endpoints: readonly EndpointStatus[],
+  endpoints: readonly Journalled[],
   unchanged: 'yet' | 'since' = 'yet',
 ): string | undefined {
   const told = endpoints.flatMap(({ endpoint_group: name, autotune }) => {

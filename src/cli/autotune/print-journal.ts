@@ -1,11 +1,10 @@
 /** `pilotlight advise --journal`: asks a running daemon what was changed by advice, and tells it. */
 import { EXIT } from '../../config/exit-codes.ts';
 import { printJson, printLine, type Console } from '../console.ts';
-import { chosenEndpoints } from '../fleet/chosen.ts';
 import { fetchStatus, type DaemonAddress } from '../fleet/daemon.ts';
 import { saidOfDaemon, sayHistoryTrouble } from '../fleet/daemon-trouble.ts';
 import { READER_LEFT } from '../interrupts.ts';
-import { journalText, lostJournal, notSteered } from './journal.ts';
+import { journalled, journalText, lostJournal, notSteered } from './journal.ts';
 
 /** @returns The exit code. @throws InputError for a name that no endpoint has */
 export function printJournal(
@@ -17,7 +16,7 @@ export function printJournal(
   return console.interruptible(async (signal) => {
     try {
       const status = await fetchStatus(daemon, signal);
-      const endpoints = chosenEndpoints(status, wanted);
+      const endpoints = journalled(status, wanted);
       sayHistoryTrouble(console, status);
       if (asJson) {
         for (const { endpoint_group, autotune = null } of endpoints)

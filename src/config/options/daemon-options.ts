@@ -187,7 +187,7 @@ export const DAEMON_OPTIONS = {
     feature: 'autotune',
     type: oneOf('off', 'apply'),
     fallback: 'off',
-    doc: 'apply: change parameters of watched endpoints by advice, within AUTOTUNE_BOUNDS',
+    doc: 'apply: change parameters of watched endpoints by advice, within AUTOTUNE_BOUNDS; needs STATE_DIR or REDIS_URL',
   },
   autotuneBounds: {
     variable: 'AUTOTUNE_BOUNDS',

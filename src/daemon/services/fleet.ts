@@ -156,7 +156,7 @@ function withSteering(view: FleetView, steering: Steering | undefined): FleetVie
     const drift = driftWithSteering(endpoint.drift, endpoint.parameters, { ...seen.wanted });
     return { ...endpoint, drift, steering: seen };
   });
-  return { ...view, endpoints };
+  return { ...view, endpoints, unwatched: steering.unwatched() };
 }
 
 function fleetSettings(settings: WatchedSettings): FleetSettings {

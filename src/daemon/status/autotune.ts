@@ -1,7 +1,7 @@
 /** Steering of one endpoint as the status has it: the story of each change in words. */
-import type { SteeringView } from '../../fleet/steering/port.ts';
+import type { SteeringView, UnwatchedEndpoint } from '../../fleet/steering/port.ts';
 import { storyOf } from '../../scaling/autotune/story.ts';
-import type { AutotuneStatus } from './schema.ts';
+import type { AutotuneStatus, FleetStatus } from './schema.ts';
 
 /** In seconds; what is not known is null. The last change first. */
 export function autotuneStatus({ holds, pausedUntilMs, journal }: SteeringView): AutotuneStatus {
@@ -22,4 +22,12 @@ export function autotuneStatus({ holds, pausedUntilMs, journal }: SteeringView):
       };
     }),
   };
+}
+
+/** Of one that is not watched any more. */
+export function unwatchedStatus({
+  endpoint,
+  steering,
+}: UnwatchedEndpoint): FleetStatus['autotune']['unwatched'][number] {
+  return { endpoint_group: endpoint, ...autotuneStatus(steering) };
 }

@@ -1,7 +1,7 @@
 /** The endpoints as the status has them, from the view that the fleet watch keeps. */
 import type { Settings } from '../../config/options/options.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
-import { autotuneStatus } from './autotune.ts';
+import { autotuneStatus, unwatchedStatus } from './autotune.ts';
 import type { Advice } from '../../scaling/advice/advice.ts';
 import { adviceStatus } from './advice.ts';
 import type { EndpointStatus, FleetStatus } from './schema.ts';
@@ -26,7 +26,11 @@ export function fleetStatus(
     history_aside: view.historyAside
       ? { file: view.historyAside.path, at: view.historyAside.atMs / 1000 }
       : null,
-    autotune: { apply: autotune === 'apply', bounds: Object.keys(autotuneBounds) },
+    autotune: {
+      apply: autotune === 'apply',
+      bounds: Object.keys(autotuneBounds),
+      unwatched: (view.unwatched ?? []).map((one) => unwatchedStatus(one)),
+    },
     endpoints: view.endpoints.map((endpoint) => endpointStatus(endpoint, latest(endpoint.endpoint))),
   };
 }

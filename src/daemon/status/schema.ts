@@ -202,6 +202,9 @@ const fleet = z.object({
     .object({
       apply: z.boolean().describe('Whether PILOTLIGHT_AUTOTUNE is apply'),
       bounds: z.array(z.string()).describe('Endpoints that PILOTLIGHT_AUTOTUNE_BOUNDS names'),
+      unwatched: z
+        .array(autotune.extend({ endpoint_group: z.string() }))
+        .describe('Endpoints with a change under way that are not watched any more, with its journal'),
     })
     .describe('What may be changed by advice'),
   endpoints: z.array(endpoint),

@@ -22,7 +22,11 @@ export interface SteeredService {
 }
 
 export interface SteeredWatch {
+  /** Whether what is recorded outlives this process: the next one has to know what it is to put back. */
+  readonly isKept: boolean;
   watched(): readonly { readonly label: string; readonly id: number }[];
+  /** Whether the service has said which endpoints there are: what is not watched then is not there, or not wanted. */
+  isListed(): boolean;
   /** What earlier processes stored, or another replica since: then it is another list. Undefined while that could not be read. */
   storedSteering(): readonly StoredSteering[] | undefined;
   /**
@@ -67,6 +71,12 @@ export type SteeringNotice =
   /** It is under way, and its endpoint is not watched any more, or nothing is to be changed. */
   | { readonly kind: 'change unwatched'; readonly endpoint: string; readonly change: Change }
   | { readonly kind: 'steering failed'; readonly endpoint: string | undefined; readonly error: unknown };
+
+/** A change of it is under way, and nobody sees what comes of it. */
+export interface UnwatchedEndpoint {
+  readonly endpoint: string;
+  readonly steering: SteeringView;
+}
 
 /** As others see it. */
 export interface SteeringView {

@@ -3,7 +3,7 @@
  * only then sends. One endpoint after the other, one request at a time; whatever fails is looked at again a minute later.
  */
 import type { Advice } from '../../scaling/advice/advice.ts';
-import { boundsOf } from '../../scaling/autotune/bounds.ts';
+import { boundsOf, type Bounds } from '../../scaling/autotune/bounds.ts';
 import { answered, decide, type Decision } from '../../scaling/autotune/decide.ts';
 import { evidenceFromMs } from '../../scaling/autotune/evidence.ts';
 import { reachOf } from '../../scaling/autotune/reach.ts';
@@ -12,7 +12,6 @@ import {
   NEVER_STEERED,
   parametersSinceMs,
   setIn,
-  wantedBySteering,
   type Numbers,
   type Some,
   type SteeringState,
@@ -30,8 +29,10 @@ import type {
   SteeringNotice,
   SteeringSettings,
   SteeringView,
+  UnwatchedEndpoint,
 } from './port.ts';
 import { nothingKnown, type SteeredEndpoint } from './steered-endpoint.ts';
+import { unwatchedView, viewOf } from './view.ts';
 
 export interface SteeringOptions {
   readonly settings: SteeringSettings;
@@ -82,10 +83,19 @@ export class Steering {
     const isSteered = this.#settings.apply && boundsOf(this.#settings.bounds, label) !== undefined;
     const known = this.#known.get(label) ?? (isSteered ? nothingKnown(NEVER_STEERED) : undefined);
     if (!known) return undefined;
-    const { state, holds, journal } = known;
-    if (!this.#settings.apply)
-      return { holds: offWords(state), pausedUntilMs: undefined, wanted: {}, journal };
-    return { holds, pausedUntilMs: state.pause?.untilMs, wanted: wantedBySteering(state), journal };
+    return viewOf(known, this.#settings.apply, this.#options.watch.isKept);
+  }
+
+  /** Those with a change under way that are not watched any more. */
+  unwatched(): readonly UnwatchedEndpoint[] {
+    const { watch } = this.#options;
+    // As long as the service has not said which there are, nobody knows.
+    if (!watch.isListed()) return [];
+    const labels = new Set(watch.watched().map(({ label }) => label));
+    return [...this.#known.all()].flatMap(([endpoint, known]) => {
+      const steering = labels.has(endpoint) ? undefined : unwatchedView(known);
+      return steering ? [{ endpoint, steering }] : [];
+    });
   }
 
   /** Nothing is sent any more; resolves when nothing is under way. */
@@ -138,18 +148,20 @@ export class Steering {
 
   /** Bounds are what allows to move something; what is under way is settled without them too. */
   #concerns(label: string): boolean {
-    return (
-      boundsOf(this.#settings.bounds, label) !== undefined || isUnderWay(this.#known.get(label)?.state.change)
-    );
+    return this.#boundsOf(label) !== undefined || isUnderWay(this.#known.get(label)?.state.change);
+  }
+
+  /** What may begin: undefined of one that bounds do not name, and of all where nothing would be left of it. */
+  #boundsOf(label: string): Bounds | undefined {
+    return this.#options.watch.isKept ? boundsOf(this.#settings.bounds, label) : undefined;
   }
 
   /** Once each: harm that it does is seen by nobody then. */
   #sayUnwatched(): void {
     const { watch, notice } = this.#options;
-    const watched = watch.watched();
-    // None at all are those of a service that has not answered yet.
-    if (this.#settings.apply && watched.length === 0) return;
-    const labels = new Set(this.#settings.apply ? watched.map(({ label }) => label) : []);
+    // As long as the service has not said which there are, nobody knows.
+    if (this.#settings.apply && !watch.isListed()) return;
+    const labels = new Set(this.#settings.apply ? watch.watched().map(({ label }) => label) : []);
     for (const [label, known] of this.#known.all()) {
       const { change } = known.state;
       const isLeft = isUnderWay(change) && !labels.has(label);
@@ -192,7 +204,7 @@ export class Steering {
       nowMs,
       endpointId: id,
       sinceMs: this.#sinceMs,
-      bounds: isActive ? (boundsOf(this.#settings.bounds, label) ?? {}) : {},
+      bounds: isActive ? (this.#boundsOf(label) ?? {}) : {},
       parameters,
       minutes: minutesOf(await watch.history(query)),
       advice: known.advice,
@@ -280,9 +292,4 @@ export class Steering {
       this.#asking = undefined;
     }
   }
-}
-
-function offWords({ change }: SteeringState): string {
-  const off = 'PILOTLIGHT_AUTOTUNE is off';
-  return isUnderWay(change) ? `${off}: the change that is in force is not watched` : off;
 }

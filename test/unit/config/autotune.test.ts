@@ -17,6 +17,7 @@ test('nothing is changed unless it is asked for, and then only what bounds name'
     PILOTLIGHT_ENDPOINTS: 'chat',
     PILOTLIGHT_AUTOTUNE: 'apply',
     PILOTLIGHT_AUTOTUNE_BOUNDS: JSON.stringify(bounds),
+    PILOTLIGHT_STATE_DIR: '/state',
   });
   expect(settings).toMatchObject({ autotune: 'apply', autotuneBounds: bounds });
   expect(problems).toEqual([]);
@@ -26,6 +27,7 @@ test('whatever is wrong with the bounds is said at once, and then nothing is cha
   const { settings, problems, off } = load({
     PILOTLIGHT_ENDPOINTS: 'chat',
     PILOTLIGHT_AUTOTUNE: 'apply',
+    PILOTLIGHT_STATE_DIR: '/state',
     PILOTLIGHT_AUTOTUNE_BOUNDS:
       '{"chat":{"target_utli":[0.6,0.9],"target_util":[0,0.9],"cold_workers":[5,1]}}',
   });
@@ -48,7 +50,9 @@ test('a word that is none of the two switches it off', () => {
 
 test('asked for without bounds, or without an endpoint that is watched, it says that nothing is changed', () => {
   const said = (env: Record<string, string>) =>
-    load({ PILOTLIGHT_AUTOTUNE: 'apply', ...env }).problems.map((problem) => describeProblem(problem));
+    load({ PILOTLIGHT_AUTOTUNE: 'apply', PILOTLIGHT_STATE_DIR: '/state', ...env }).problems.map((problem) =>
+      describeProblem(problem),
+    );
   const watched = { PILOTLIGHT_ENDPOINTS: 'chat' };
   const bounds = { PILOTLIGHT_AUTOTUNE_BOUNDS: '{"chat":{"target_util":[0.6,0.9]}}' };
   expect(said({ ...watched, ...bounds })).toEqual([]);
@@ -68,10 +72,30 @@ test('asked for without bounds, or without an endpoint that is watched, it says 
   expect(load({ PILOTLIGHT_AUTOTUNE: 'apply' }).settings?.autotune).toBe('apply');
 });
 
+test('asked for with nowhere to keep what was changed, it says that nothing is changed', () => {
+  const said = (env: Record<string, string>) =>
+    load({
+      PILOTLIGHT_ENDPOINTS: 'chat',
+      PILOTLIGHT_AUTOTUNE: 'apply',
+      PILOTLIGHT_AUTOTUNE_BOUNDS: '{"chat":{"target_util":[0.6,0.9]}}',
+      ...env,
+    }).problems.map((problem) => describeProblem(problem));
+  expect(said({})).toEqual([
+    'warning: PILOTLIGHT_STATE_DIR: is not set; allowed: path; PILOTLIGHT_AUTOTUNE is apply, but nothing that ' +
+      'outlives the process keeps what was changed: nothing is changed (PILOTLIGHT_REDIS_URL does as well)',
+  ]);
+  expect(said({ PILOTLIGHT_AUTOTUNE: 'off' })).toEqual([]);
+  expect(said({ PILOTLIGHT_STATE_DIR: '/state' })).toEqual([]);
+  expect(said({ PILOTLIGHT_REDIS_URL: 'redis://redis' })).toEqual([]);
+  // What is wrong with one of them is told as such.
+  expect(said({ PILOTLIGHT_REDIS_URL: 'redis' })).toEqual([expect.stringMatching(/REDIS_URL: got/)]);
+});
+
 describe('bounds of an endpoint that nobody watches', () => {
   const said = (endpoints: string, ...labels: readonly string[]) =>
     load({
       PILOTLIGHT_AUTOTUNE: 'apply',
+      PILOTLIGHT_STATE_DIR: '/state',
       PILOTLIGHT_ENDPOINTS: endpoints,
       PILOTLIGHT_AUTOTUNE_BOUNDS: JSON.stringify(
         Object.fromEntries(labels.map((label) => [label, { target_util: [0.3, 0.9] }])),

@@ -424,9 +424,10 @@ describe('endpoints', () => {
     const options = { wanted: [{ by: 'name', name: 'chat' }], intervalMs: 15 * SECOND, groups: [] } as const;
     await world.start({ ...options, bounded: ['chat', 'Chat'] });
     world.watch.apply({ ...options, bounded: ['chat', 'Chat'] });
-    expect(told()).toEqual([]);
+    expect([told(), world.watch.isListed(), world.watch.isKept]).toEqual([[], false, false]);
     world.endpoints = () => [CHAT, DRAW];
     await world.pass(1_000);
+    expect(world.watch.isListed()).toBe(true);
     expect(told()).toEqual([{ kind: 'bounds unwatched', names: ['Chat'], watched: ['chat'] }]);
     for (const bounded of [['chat'], ['Chat', 'draw']]) world.watch.apply({ ...options, bounded });
     expect(told().slice(1)).toEqual([

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { journalText, lostJournal, notSteered } from '../../../../src/cli/autotune/journal.ts';
+import { journalled, journalText, lostJournal, notSteered } from '../../../../src/cli/autotune/journal.ts';
 import type { FleetStatus, Status } from '../../../../src/daemon/status/schema.ts';
+import { describeStatus } from '../../../../src/cli/commands/status.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import { decide } from '../../../../src/scaling/autotune/decide.ts';
 import { NEVER_STEERED } from '../../../../src/scaling/autotune/state.ts';
@@ -33,15 +34,40 @@ test('each change is told: when, what, why, what was expected, what came', () =>
   );
 });
 
+test('what is under way and not watched any more is told beside what is watched, and by its name', () => {
+  const [steered] = endpoints(true);
+  const autotune = steered?.autotune;
+  if (!autotune) throw new Error('it is not steered');
+  const left = { ...autotune, endpoint_group: 'draw', holds: 'it is watched by nobody' };
+  const statusOf = (watched: FleetStatus['endpoints']): Status => ({
+    ...EMPTY_STATUS,
+    fleet: {
+      ...EMPTY_STATUS.fleet,
+      endpoints: watched,
+      autotune: { apply: true, bounds: ['draw'], unwatched: [left] },
+    },
+  });
+  const names = (status: Status, wanted?: string) =>
+    journalled(status, wanted).map(({ endpoint_group: name }) => name);
+  expect(names(statusOf(endpoints(false)))).toEqual(['chat', 'draw']);
+  expect(names(statusOf(endpoints(false)), 'chat')).toEqual(['chat']);
+  expect(names(statusOf([]), 'draw')).toEqual(['draw']);
+  expect(() => names(statusOf([]), 'chat')).toThrow(/no endpoint chat/);
+  expect(journalText(journalled(statusOf([]), undefined))).toMatch(
+    /^draw: now: it is watched by nobody\n20.* UTC {2}target_util 0\.9 → 0\.8, cold_workers 5 → 4\n/,
+  );
+  expect(describeStatus(statusOf([]))).toContain('endpoint draw: it is watched by nobody');
+});
+
 test('where nothing is steered there is no journal', () => {
   expect(journalText(endpoints(false))).toBeUndefined();
 });
 
 const problem = { variable: 'PILOTLIGHT_AUTOTUNE_BOUNDS.chat', problem: 'error: it is wrong' };
-const ofOthers = { apply: true, bounds: ['Chat'] };
+const ofOthers = { apply: true, bounds: ['Chat'], unwatched: [] };
 test.each<[why: string, fleet: Partial<FleetStatus>, more?: Partial<Status>]>([
-  ['PILOTLIGHT_AUTOTUNE is off', { autotune: { apply: false, bounds: ['chat'] } }],
-  ['PILOTLIGHT_AUTOTUNE_BOUNDS names no endpoint', { autotune: { apply: true, bounds: [] } }],
+  ['PILOTLIGHT_AUTOTUNE is off', { autotune: { ...ofOthers, apply: false, bounds: ['chat'] } }],
+  ['PILOTLIGHT_AUTOTUNE_BOUNDS names no endpoint', { autotune: { ...ofOthers, bounds: [] } }],
   ['PILOTLIGHT_AUTOTUNE_BOUNDS names Chat; endpoints watched: chat', { autotune: ofOthers }],
   ['no endpoint of PILOTLIGHT_ENDPOINTS is found', { autotune: ofOthers, endpoints: [] }],
   ['error: it is wrong', {}, { config_problems: [problem] }],

@@ -3,7 +3,11 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startFleet, type FleetOptions, type FleetWatching } from '../../../../src/daemon/services/fleet.ts';
 import { MemoryHistory } from '../../../../src/fleet/history/places/memory-history.ts';
+import { SqliteHistory } from '../../../../src/fleet/history/places/sqlite-history.ts';
+import { NO_WRITE } from '../../../../src/fleet/history/store.ts';
+import { NEVER_STEERED } from '../../../../src/scaling/autotune/state.ts';
 import { settingsOf } from '../../../support/settings.ts';
+import { changeOf, PARAMETERS } from '../../../support/steering.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
 let asked: string[];
@@ -92,6 +96,32 @@ describe('alone', () => {
         msg: expect.stringMatching(/a duty to put old values back may have been: compare the parameters/),
       }),
     );
+  });
+
+  test('a change that an earlier process left is told, also once its endpoint is not watched any more', async () => {
+    using folder = memoryFolder();
+    const store = new SqliteHistory({
+      directory: folder.path,
+      now: Date.now,
+      onSetAside() {},
+      onHole() {},
+    });
+    await store.open();
+    const state = { ...NEVER_STEERED, baseline: PARAMETERS, change: changeOf({ setMs: Date.now() }) };
+    await store.write([{ ...NO_WRITE, steering: { label: 'chat', state } }], Date.now());
+    store.close();
+    const kept = { ...WATCHING, PILOTLIGHT_STATE_DIR: folder.path, PILOTLIGHT_AUTOTUNE: 'apply' };
+    const own = start(kept);
+    await expect.poll(names, { interval: 2 }).toEqual(['chat']);
+    await expect.poll(() => own.view().endpoints[0]?.steering?.journal).toHaveLength(1);
+    expect(own.view().unwatched).toEqual([]);
+    await own.apply(settingsOf({ ...kept, PILOTLIGHT_ENDPOINTS: 'other' }));
+    expect(own.view().unwatched).toMatchObject([
+      {
+        endpoint: 'chat',
+        steering: { holds: expect.stringMatching(/cold_workers 5/), journal: [{ id: 1 }] },
+      },
+    ]);
   });
 
   test('a reload that names an endpoint begins, and one that names none ends it', async () => {

@@ -43,6 +43,12 @@ test.each([
   expect(judge(over)).toMatchObject({ tone: 'good', troubles: [] });
 });
 
+test('a change by advice whose endpoint is not watched any more needs a person', () => {
+  const steering = { holds: 'it is watched by nobody', pausedUntilMs: undefined, wanted: {}, journal: [] };
+  const { tone, troubles } = judge({}, { unwatched: [{ endpoint: 'draw', steering }] });
+  expect([tone, troubles]).toEqual(['bad', ['Endpoint draw: it is watched by nobody']]);
+});
+
 test.each([
   [
     'load and no worker',

@@ -274,6 +274,7 @@ describe('the fleet', () => {
       failing_workers: 2,
     });
     expect(status.endpoints[0]).not.toHaveProperty('autotune');
+    expect(status.autotune.unwatched).toEqual([]);
   });
 
   test('has nothing where nothing was measured, and steering where there is some', () => {
@@ -282,6 +283,7 @@ describe('the fleet', () => {
       fleetView([endpointView({ ...UNSEEN, steering })], {
         historyTrouble: 'disk full',
         historyAside: { path: '/state/old', atMs: 1_500 },
+        unwatched: [{ endpoint: 'left', steering: { ...steering, holds: 'by nobody' } }],
         samples: false,
       }),
       {
@@ -298,7 +300,11 @@ describe('the fleet', () => {
       budget_per_hour: null,
       history_trouble: 'disk full',
       history_aside: { file: '/state/old', at: 1.5 },
-      autotune: { apply: true, bounds: ['chat'] },
+      autotune: {
+        apply: true,
+        bounds: ['chat'],
+        unwatched: [{ endpoint_group: 'left', holds: 'by nobody', paused_until: null, changes: [] }],
+      },
     });
     expect(status.endpoints[0]).toMatchObject({
       state: null,

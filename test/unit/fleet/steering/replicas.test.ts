@@ -66,7 +66,9 @@ class Replica {
         answerOf: () => ({ kind: 'refused', words: 'no' }),
       },
       watch: {
+        isKept: true,
         watched: () => [{ label: 'chat', id: 0 }],
+        isListed: () => true,
         storedSteering: () => history.steering,
         isSteeringCurrent: (...args) => history.isSteeringCurrent(...args),
         recordSteering: (...args) => history.recordSteering(...args),

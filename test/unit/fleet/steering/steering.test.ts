@@ -66,6 +66,8 @@ class World {
   labels: readonly string[] = ['chat'];
   performance: number | undefined = 100;
   mayAct = true;
+  isKept = true;
+  isListed = true;
   /** Of which endpoint the history cannot be read. */
   unreadable = '';
   lists = 0;
@@ -97,7 +99,9 @@ class World {
         answerOf: () => this.answer,
       },
       watch: {
+        isKept: this.isKept,
         watched: () => this.labels.map((label, id) => ({ label, id })),
+        isListed: () => this.isListed,
         storedSteering: () => this.stored,
         isSteeringCurrent: (...args) => this.history.isSteeringCurrent(...args),
         recordSteering: (...args) => this.history.recordSteering(...args),
@@ -234,6 +238,33 @@ describe('a change', () => {
     world.labels = [];
     await world.minutes(2, QUIET);
     expect(world.kinds().slice(3)).toEqual([]);
+  });
+
+  test('of the only endpoint that was watched is told as well, once the service has said that there is none', async () => {
+    const world = await new World().start();
+    await world.minutes(BEFORE);
+    [world.labels, world.isListed] = [[], false];
+    await world.minutes(2, QUIET);
+    expect([world.kinds(), world.steering.unwatched()]).toEqual([['parameters steered'], []]);
+    world.isListed = true;
+    await world.minutes(2, QUIET);
+    expect(world.kinds()).toEqual(['parameters steered', 'change unwatched']);
+    expect(world.steering.unwatched()).toMatchObject([
+      {
+        endpoint: 'chat',
+        steering: {
+          holds: expect.stringMatching(
+            /watched by nobody: .*put its old values back by hand \(cold_workers 5\)/,
+          ),
+          journal: [{ id: 1, phase: 'sending' }],
+        },
+      },
+    ]);
+    world.labels = ['chat'];
+    expect(world.steering.unwatched()).toEqual([]);
+    await world.minutes(6, CROWDED);
+    world.labels = [];
+    expect([world.cold, world.steering.unwatched()]).toEqual([TODAY, []]);
   });
 
   test('of an earlier process is told too where nothing is to be changed any more', async () => {
@@ -379,6 +410,19 @@ describe('the next process', () => {
 });
 
 describe('nothing is asked', () => {
+  test('where what was changed would be forgotten with the process; who is to keep it is told', async () => {
+    const world = new World();
+    world.isKept = false;
+    await world.start();
+    expect(world.view().holds).toMatch(
+      /outlives this process .* PILOTLIGHT_STATE_DIR or PILOTLIGHT_REDIS_URL$/,
+    );
+    await world.minutes(BEFORE);
+    expect([world.lists, world.questions, world.sent, world.notices]).toEqual([0, [], [], []]);
+    world.steering.apply({ apply: false, bounds: BOUNDS });
+    expect(world.steering.view('chat')).toBeUndefined();
+  });
+
   test.each([
     ['it is switched off', { apply: false, bounds: BOUNDS }],
     ['no bounds name what is watched', { apply: true, bounds: { draw: {} } }],

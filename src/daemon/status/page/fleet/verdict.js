@@ -11,6 +11,8 @@ export function fleetTroubles({ fleet }, now) {
       printable(`Endpoint ${endpoint.endpoint_group}${text}`),
     ]),
   );
+  for (const { endpoint_group: name, holds } of fleet.autotune.unwatched)
+    found.push(['bad', printable(`Endpoint ${name}: ${holds}`)]);
   const cost = fleet.endpoints.reduce((sum, { cost_per_hour: each }) => sum + (each ?? 0), 0);
   if (fleet.budget_per_hour !== null && cost > fleet.budget_per_hour) {
     found.push([
