@@ -53,9 +53,13 @@ export function judge(trial: Trial): Verdict {
 }
 
 function harmOf({ came, price }: Trial): string | undefined {
-  const { excessMinutes, excessMinutesBefore, errorMinutes, errorMinutesBefore } = came;
+  const { excessMinutes, excessMinutesBefore, emptyMinutes, idleMinutesBefore } = came;
+  const { errorMinutes, errorMinutesBefore } = came;
   if (excessMinutes > excessMinutesBefore + EXCESS_TOLERANCE_MINUTES) {
     return `load was above what ready workers can do for ${excessMinutes} minutes, before it was for ${excessMinutesBefore}`;
+  }
+  if (emptyMinutes > idleMinutesBefore + EXCESS_TOLERANCE_MINUTES) {
+    return `no worker took requests for ${emptyMinutes} minutes, before there was no load for ${idleMinutesBefore}`;
   }
   if (errorMinutes > errorMinutesBefore) {
     return `workers were in error for ${errorMinutes} minutes, in the worst hour of the day before for ${errorMinutesBefore}`;

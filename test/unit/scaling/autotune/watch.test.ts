@@ -8,6 +8,8 @@ describe('a trial', () => {
     minutes: 60,
     excessMinutes: 0,
     excessMinutesBefore: 0,
+    emptyMinutes: 0,
+    idleMinutesBefore: 0,
     errorMinutes: 0,
     errorMinutesBefore: 0,
     hours: 6,
