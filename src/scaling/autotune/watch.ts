@@ -15,6 +15,8 @@ const HOURS_TO_TRUST = 5;
 const EXCESS_TOLERANCE_MINUTES = 2;
 /** What a model may be off by before nothing is advised upon: so much may an hour be as well. */
 const COST_TOLERANCE = 1.25;
+/** Less than this is chance over six hours: what an hour cost before is read between two others. */
+const COST_CHANCE = 1.02;
 /** So much of what was to be saved is seen over the trial, or the model has this endpoint wrong. */
 const PART_OF_SAVING = 0.5;
 
@@ -47,7 +49,7 @@ export function judge(trial: Trial): Verdict {
       : { kind: 'go on' };
   const saving = savingOf(trial.expected);
   if (cost <= before * (1 - PART_OF_SAVING * saving)) return { kind: 'kept' };
-  if (cost <= before && !isOver) return { kind: 'go on' };
+  if (cost <= before * COST_CHANCE && !isOver) return { kind: 'go on' };
   const promised = `${Math.round(100 * saving)}% less were predicted`;
   return { kind: 'go back', because: `${costWords(cost, before)}: ${promised}` };
 }

@@ -257,7 +257,7 @@ describe('the trial', () => {
   });
 
   test('what cost more than before goes back at its end', () => {
-    const minutes = trialMinutes({ cost: 2.01 });
+    const minutes = trialMinutes({ cost: 2.05 });
     const at = (nowMs: number) => decide(inForce(), seenOf({ nowMs, parameters: CHANGED, minutes }));
     expect(at(NOON + CHANGE_EVERY_MS - 1).state.change?.phase).toBe('watching');
     const { send, state } = at(NOON + CHANGE_EVERY_MS);
