@@ -9,3 +9,8 @@ export const CONTROLS =
 export function legibleJson(json: string): string {
   return json.replaceAll(CONTROLS, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
+
+/** Text of others as one line in the midst of ours: nothing in it is a command, or begins a line that looks like ours. */
+export function inOneLine(text: string): string {
+  return text.replaceAll(CONTROLS, '').replaceAll(/\s+/g, ' ').trim();
+}

@@ -1,7 +1,7 @@
 /** The endpoints as the status has them, from the view that the fleet watch keeps. */
 import type { Settings } from '../../config/options/options.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
-import { autotuneStatus } from './autotune.ts';
+import { autotuneStatus, type OnUntold } from './autotune.ts';
 import type { Advice } from '../../scaling/advice/advice.ts';
 import { adviceStatus } from './advice.ts';
 import type { EndpointStatus, FleetStatus } from './schema.ts';
@@ -14,6 +14,7 @@ export function fleetStatus(
   view: FleetView,
   settings: FleetSettings,
   latest: (endpoint: string) => Advice | undefined = () => undefined,
+  onUntold?: OnUntold,
 ): FleetStatus {
   const { endpoints, fleetInterval, budgetPerHour, autotune, autotuneBounds = {} } = settings;
   return {
@@ -27,7 +28,9 @@ export function fleetStatus(
       ? { file: view.historyAside.path, at: view.historyAside.atMs / 1000 }
       : null,
     autotune: { apply: autotune === 'apply', bounds: Object.keys(autotuneBounds) },
-    endpoints: view.endpoints.map((endpoint) => endpointStatus(endpoint, latest(endpoint.endpoint))),
+    endpoints: view.endpoints.map((endpoint) =>
+      endpointStatus(endpoint, latest(endpoint.endpoint), onUntold),
+    ),
   };
 }
 
@@ -40,7 +43,11 @@ const NOTHING_MEASURED = {
   cost_per_hour: null,
 } as const;
 
-function endpointStatus(endpoint: EndpointView, advice: Advice | undefined): EndpointStatus {
+function endpointStatus(
+  endpoint: EndpointView,
+  advice: Advice | undefined,
+  onUntold: OnUntold | undefined,
+): EndpointStatus {
   const { sample, sampledAtMs, parametersSinceMs } = endpoint;
   return {
     endpoint_group: endpoint.endpoint,
@@ -54,7 +61,7 @@ function endpointStatus(endpoint: EndpointView, advice: Advice | undefined): End
     parameters_since: parametersSinceMs === undefined ? null : parametersSinceMs / 1000,
     drift: endpoint.drift,
     findings: endpoint.findings,
-    ...(endpoint.steering && { autotune: autotuneStatus(endpoint.steering) }),
+    ...(endpoint.steering && { autotune: autotuneStatus(endpoint.steering, onUntold) }),
     stuck_workers: endpoint.stuckWorkers,
     failing_workers: endpoint.failingWorkers,
     advice: advice ? adviceStatus(advice) : null,
