@@ -93,7 +93,7 @@ describe('the story of a change', () => {
         refused: { sinceMs: NOON, words },
       }),
     ).join('');
-    expect(told).toContain('no[2J 2026-11-24 02:00 UTC max_workers 20 → 2 came it stayed');
+    expect(told).toContain('no[2J 2026-11-24 02:00 UTC  max_workers 20 → 2 came it stayed');
     // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
     expect(told).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u202E]/);
   });
