@@ -36,7 +36,7 @@ export default defineConfig({
       project('integration', 60_000, { ...started, isolate: false }),
       project('browser', 60_000, started),
       project('container', 300_000),
-      project('e2e', 120_000, started),
+      project('e2e', 300_000, started),
       // In real time, and with the machine to themselves: when all others have ended. Together they take less than a core.
       project('alone', 180_000, { ...started, sequence: { groupOrder: 1 }, maxWorkers: 2 }),
     ],

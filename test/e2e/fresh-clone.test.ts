@@ -23,25 +23,21 @@ describeWith(
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test(
-    'npm run demo -- --for 20s installs, runs, survives a fault and sums up',
-    { timeout: 240_000 },
-    async () => {
-      const clone = join(folder, 'pilotlight');
-      expect(spawnSync('git', ['clone', '--quiet', root, clone]).status).toBe(0);
-      await using demo = startProgram(
-        'npm',
-        ['run', 'demo', '--', '--for', '20s'],
-        { PATH: nodeOnlyPath(folder) },
-        clone,
-      );
-      expect([await demo.exit, demo.stderr()]).toEqual([0, expect.any(String)]);
-      expect(demo.stdout()).toMatch(/lapses\s+0\b/);
-      expect(demo.stdout()).toMatch(/faults\s+[1-9]\d* injected/);
-      expect(demo.stdout()).toMatch(/log lines\s+[1-9]\d* delivered/);
-      expect(demo.stdout()).toMatch(/gaps\s+0\b/);
-    },
-  );
+  test('npm run demo -- --for 20s installs, runs, survives a fault and sums up', async () => {
+    const clone = join(folder, 'pilotlight');
+    expect(spawnSync('git', ['clone', '--quiet', root, clone]).status).toBe(0);
+    await using demo = startProgram(
+      'npm',
+      ['run', 'demo', '--', '--for', '20s'],
+      { PATH: nodeOnlyPath(folder) },
+      clone,
+    );
+    expect([await demo.exit, demo.stderr()]).toEqual([0, expect.any(String)]);
+    expect(demo.stdout()).toMatch(/lapses\s+0\b/);
+    expect(demo.stdout()).toMatch(/faults\s+[1-9]\d* injected/);
+    expect(demo.stdout()).toMatch(/log lines\s+[1-9]\d* delivered/);
+    expect(demo.stdout()).toMatch(/gaps\s+0\b/);
+  });
 });
 
 /** A folder with node, npm and the few commands that npm itself needs, and nothing else. */

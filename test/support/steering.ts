@@ -104,6 +104,7 @@ export function seenOf(given: Partial<Seen> = {}): Seen {
     sinceMs: NOON - 1000 * HOUR_MS,
     bounds: BOUNDS,
     parameters: PARAMETERS,
+    isActive: true,
     minutes: minutesOf(nowMs - 25 * HOUR_MS, nowMs),
     advice: adviceOf({ atMs: nowMs, best: { target_util: 0.8, cold_workers: 4 } }),
     workerPerformance: 100,

@@ -19,11 +19,18 @@ const DEFAULTS: Partial<Readonly<Record<NumericParameter, number>>> = ENDPOINT_G
 
 /** Those that have a number, defaults filled in. */
 export function numericParameters(row: ListedEndpoint): Readonly<Record<string, number>> {
+  return numbersOf((name) => numberOf(row[name]) ?? DEFAULTS[name]);
+}
+
+/** Those that the list tells, and no other: a service has defaults of its own, which nobody knows. */
+export function toldParameters(row: ListedEndpoint): Readonly<Record<string, number>> {
+  return numbersOf((name) => numberOf(row[name]));
+}
+
+function numbersOf(valueOf: (name: NumericParameter) => number | undefined) {
+  const values = NUMERIC_PARAMETERS.map((name) => [name, valueOf(name)] as const);
   return Object.fromEntries(
-    NUMERIC_PARAMETERS.flatMap((name) => {
-      const value = numberOf(row[name]) ?? DEFAULTS[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
+    values.filter((pair): pair is [NumericParameter, number] => pair[1] !== undefined),
   );
 }
 

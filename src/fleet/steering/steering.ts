@@ -13,13 +13,12 @@ import {
   parametersSinceMs,
   setIn,
   wantedBySteering,
-  type Numbers,
   type Some,
   type SteeringState,
 } from '../../scaling/autotune/state.ts';
 import { within, type Clock } from '../../time/clock.ts';
 import type { ListedEndpoint } from '../discovery/knowledge.ts';
-import { numericParameters } from '../discovery/parameters.ts';
+import { numericParameters, toldParameters } from '../discovery/parameters.ts';
 import { minutesOf, MOST_ROWS } from './minutes.ts';
 import { noticesOf } from './notices.ts';
 import type {
@@ -181,7 +180,7 @@ export class Steering {
       toMs: nowMs,
       maxRows: MOST_ROWS,
     };
-    const parameters = row && numericParameters(row);
+    const parameters = row && toldParameters(row);
     const isActive = !row?.endpoint_state || row.endpoint_state.toLowerCase() === 'active';
     const decision = decide(known.state, {
       nowMs,
@@ -189,13 +188,14 @@ export class Steering {
       sinceMs: this.#sinceMs,
       bounds: isActive ? (boundsOf(this.#settings.bounds, label) ?? {}) : {},
       parameters,
+      isActive,
       minutes: minutesOf(await watch.history(query)),
       advice: known.advice,
       workerPerformance: watch.workerPerformance(label),
     });
     known.holds = isActive ? decision.holds : `the endpoint is ${row.endpoint_state}`;
     await this.#carryOut(label, id, known, decision);
-    if (decision.wantsAdvice && parameters) this.#ask(label, known, parameters, nowMs);
+    if (decision.wantsAdvice && row) this.#ask(label, known, row, nowMs);
   }
 
   async #carryOut(
@@ -244,7 +244,7 @@ export class Steering {
     return known.stored === state;
   }
 
-  #ask(label: string, known: SteeredEndpoint, parameters: Numbers, nowMs: number): void {
+  #ask(label: string, known: SteeredEndpoint, row: ListedEndpoint, nowMs: number): void {
     const { advise, watch } = this.#options;
     if (!advise || this.#asking || nowMs < known.askAgainMs) return;
     const { signal } = this.#stopping;
@@ -252,9 +252,10 @@ export class Steering {
     const question = {
       endpoint: label,
       nowMs,
-      parameters,
+      // The model needs all of them. None moves that is not told.
+      parameters: numericParameters(row),
       parametersSinceMs: parametersSinceMs(known.state),
-      reach: reachOf(parameters, boundsOf(this.#settings.bounds, label) ?? {}, workerPerformance),
+      reach: reachOf(toldParameters(row), boundsOf(this.#settings.bounds, label) ?? {}, workerPerformance),
       workerPerformance,
     };
     known.askAgainMs = nowMs + ASK_AGAIN_MS;

@@ -34,8 +34,10 @@ export interface Seen {
   readonly sinceMs: number;
   /** Of this endpoint; empty: nothing of it may move. */
   readonly bounds: Bounds;
-  /** As the service has them just now; undefined: it did not answer. */
+  /** As far as the service tells them just now; undefined: it did not answer. */
   readonly parameters: Numbers | undefined;
+  /** Whether the endpoint runs. */
+  readonly isActive: boolean;
   /** The last EVIDENCE_MS of the history. */
   readonly minutes: readonly Minute[];
   /** The newest there is. */
@@ -55,12 +57,12 @@ export interface Decision {
 
 /** @param stepFactor For tests that prove that a longer step is noticed */
 export function decide(state: SteeringState, seen: Seen, stepFactor = STEP_FACTOR): Decision {
-  const { parameters, nowMs, endpointId, minutes } = seen;
-  if (!parameters) return hold(state, 'the parameters could not be read');
-  const settled = settle(notAhead(state, nowMs), { nowMs, endpointId, parameters, minutes });
+  const { parameters, nowMs } = seen;
+  const settled = settle(notAhead(state, nowMs), seen);
   const { change, odd } = settled.state;
   if (odd) return hold(settled.state, 'the parameters are not as last set or read: they are read once more');
   if (isUnderWay(change)) return { ...hold(settled.state, PHASE_WORDS[change.phase]), send: settled.send };
+  if (!parameters) return hold(settled.state, 'the parameters could not be read');
   return move(settled.state, seen, parameters, stepFactor);
 }
 
@@ -121,7 +123,9 @@ function beyondReach(
   const reach = reachOf(parameters, bounds, workerPerformance, stepFactor);
   const names = Object.keys(bounds) as AdvisedParameter[];
   if (names.some((name) => reach[name])) return undefined;
-  const words = names.map((name) => `${name} is ${parameters[name]}`).join(', ');
+  const told = names.filter((name) => parameters[name] !== undefined);
+  if (told.length === 0) return `the service does not tell ${names.join(', ')}`;
+  const words = told.map((name) => `${name} is ${parameters[name]}`).join(', ');
   return `${words}: one step does not bring any of it inside its bounds`;
 }
 

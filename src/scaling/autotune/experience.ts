@@ -10,18 +10,19 @@ const MINUTES_TO_COMPARE = 20;
 /** What came of a change that has been in force since `setMs`, beside what was before it. */
 export function experienceOf(minutes: readonly Minute[], setMs: number, nowMs: number): Experience {
   const hours = hoursOf(minutes, setMs - HOURS_OF_A_DAY * HOUR_MS, HOURS_OF_A_DAY);
-  const [dayBefore, before] = [hours[0], hours.at(-1)];
+  const likeFirst = [hours[0], hours.at(-1)].filter((hour) => hour !== undefined);
   const first = stretchOf(minutes, setMs, Math.min(nowMs, endOfSeenHour(minutes, setMs)));
+  const before = hours.filter(isComparable).sort((a, b) => a.load - b.load);
   // Of whole hours: what a change starts at once is paid before it saves anything.
-  const costs = hoursOf(minutes, setMs, Math.floor((nowMs - setMs) / HOUR_MS)).flatMap((hour) => {
-    const { load, cost } = hour;
-    const costBefore = load === null || !isComparable(hour) ? null : costAtLoad(hours, load);
-    return cost === null || costBefore === null ? [] : [{ cost, costBefore }];
-  });
+  const costs = hoursOf(minutes, setMs, Math.floor((nowMs - setMs) / HOUR_MS)).flatMap((hour) =>
+    isComparable(hour) ? costsOf(hour, before) : [],
+  );
   return {
     minutes: first.minutes,
     excessMinutes: first.excessMinutes,
-    excessMinutesBefore: Math.max(before?.excessMinutes ?? 0, dayBefore?.excessMinutes ?? 0),
+    excessMinutesBefore: Math.max(...likeFirst.map(({ excessMinutes }) => excessMinutes)),
+    emptyMinutes: first.emptyMinutes,
+    idleMinutesBefore: Math.max(...likeFirst.map(({ idleMinutes }) => idleMinutes)),
     errorMinutes: first.errorMinutes,
     errorMinutesBefore: Math.max(...hours.map(({ errorMinutes }) => errorMinutes)),
     hours: costs.length,
@@ -37,24 +38,35 @@ function hoursOf(minutes: readonly Minute[], fromMs: number, count: number): Str
   });
 }
 
-/**
- * What hours with such a load cost before: of the hour whose load was nearest, in proportion where none had as much. An
- * hour's own prediction there is not; a change that saves on average may save nothing in it, but costs no more.
- */
-function costAtLoad(hours: readonly Stretch[], load: number): number | null {
-  let nearest: { readonly load: number; readonly cost: number } | undefined;
-  for (const hour of hours) {
-    if (hour.load === null || hour.cost === null || !isComparable(hour)) continue;
-    if (!nearest || Math.abs(hour.load - load) < Math.abs(nearest.load - load)) {
-      nearest = { load: hour.load, cost: hour.cost };
-    }
-  }
-  if (!nearest) return null;
-  return nearest.load > 0 && load > nearest.load ? (nearest.cost * load) / nearest.load : nearest.cost;
+/** An hour of which enough was seen, with its load and cost. */
+type ComparableHour = Stretch & { readonly load: number; readonly cost: number };
+
+function isComparable(hour: Stretch): hour is ComparableHour {
+  return hour.minutes >= MINUTES_TO_COMPARE && hour.load !== null && hour.cost !== null;
 }
 
-function isComparable({ minutes }: Stretch): boolean {
-  return minutes >= MINUTES_TO_COMPARE;
+/**
+ * An hour's cost, and what one with such a load cost before. With less load than any had before, any set costs less, and
+ * one without workers nothing: such an hour may prove harm, and never a saving.
+ */
+function costsOf({ load, cost }: ComparableHour, before: readonly ComparableHour[]) {
+  const costBefore = costAtLoad(before, load);
+  if (costBefore === undefined) return [];
+  const isQuieter = load < (before[0]?.load ?? 0);
+  return isQuieter && cost <= costBefore ? [] : [{ cost, costBefore }];
+}
+
+/**
+ * Between the hour with the next lower load and the one with the next higher; in proportion where none had as much.
+ * @param before By load
+ */
+function costAtLoad(before: readonly ComparableHour[], load: number): number | undefined {
+  const above = before.find((hour) => hour.load >= load);
+  const below = before.findLast((hour) => hour.load <= load);
+  if (!above) return below && below.load > 0 ? (below.cost * load) / below.load : below?.cost;
+  if (!below || below.load >= above.load) return above.cost;
+  const part = (load - below.load) / (above.load - below.load);
+  return below.cost + part * (above.cost - below.cost);
 }
 
 /** null of nothing. */

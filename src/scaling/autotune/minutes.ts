@@ -22,6 +22,9 @@ export const HOUR_MS = 3_600_000;
 export interface Stretch {
   readonly minutes: number;
   readonly excessMinutes: number;
+  /** Without load, and of these the ones in which no worker took requests: then no load is seen either. */
+  readonly idleMinutes: number;
+  readonly emptyMinutes: number;
   readonly errorMinutes: number;
   readonly load: number | null;
   readonly cost: number | null;
@@ -30,18 +33,28 @@ export interface Stretch {
 /** @param minutes Earliest first */
 export function stretchOf(minutes: readonly Minute[], fromMs: number, toMs: number): Stretch {
   const [load, cost] = [new Mean(), new Mean()];
-  let [seen, excessMinutes, errorMinutes] = [0, 0, 0];
+  let [seen, excessMinutes, idleMinutes, emptyMinutes, errorMinutes] = [0, 0, 0, 0, 0];
   for (let index = placeOf(minutes, fromMs); index < minutes.length; index += 1) {
     const minute = minutes[index];
     if (!minute || minute.fromMs >= toMs) break;
     if (!isSeen(minute)) continue;
     seen += 1;
     if (minute.load > minute.capacity) excessMinutes += 1;
+    if (minute.load === 0) idleMinutes += 1;
+    if (minute.load === 0 && minute.capacity === 0) emptyMinutes += 1;
     if (minute.errors > 0) errorMinutes += 1;
     load.add(minute.load);
     if (minute.cost !== null) cost.add(minute.cost);
   }
-  return { minutes: seen, excessMinutes, errorMinutes, load: load.value, cost: cost.value };
+  return {
+    minutes: seen,
+    excessMinutes,
+    idleMinutes,
+    emptyMinutes,
+    errorMinutes,
+    load: load.value,
+    cost: cost.value,
+  };
 }
 
 function isSeen(minute: Minute): minute is Minute & { readonly load: number; readonly capacity: number } {

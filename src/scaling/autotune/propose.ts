@@ -45,7 +45,7 @@ export function propose(advice: Advice, around: Circumstances, id: number): Chan
     return `the advised set is predicted to cost ${less} less, by a model that is off by ${off}: nothing is changed upon it`;
   }
   if (!(best.p99Seconds.mean <= limitSeconds)) return 'the advised set is predicted to miss the limit';
-  const reach = reachOf(today.parameters, bounds, workerPerformance, stepFactor);
+  const reach = reachOf(parameters, bounds, workerPerformance, stepFactor);
   const to: Partial<Record<AdvisedParameter, number>> = {};
   const from: Partial<Record<AdvisedParameter, number>> = {};
   for (const name of ADVISED_PARAMETERS) {
@@ -53,6 +53,8 @@ export function propose(advice: Advice, around: Circumstances, id: number): Chan
     if (isSame(value, today.parameters[name])) continue;
     const span = reach[name];
     if (!bounds[name]) return `the advised set moves ${name}, which no bounds name`;
+    if (parameters[name] === undefined)
+      return `the advised set moves ${name}, which the service does not tell`;
     if (!span)
       return `${name} is ${today.parameters[name]}, and one step does not bring it inside its bounds`;
     if (value < span.least - 1e-9 || value > span.most + 1e-9)
@@ -92,8 +94,9 @@ function percent(share: number): string {
   return `${Math.round(share * 100)}%`;
 }
 
+/** As far as they are told. */
 function isOf(set: AdvisedSet, parameters: Numbers): boolean {
-  return ADVISED_PARAMETERS.every((name) => isSame(set[name], parameters[name] ?? Number.NaN));
+  return ADVISED_PARAMETERS.every((name) => isSame(set[name], parameters[name] ?? set[name]));
 }
 
 /** An error, or a warning that today's set does not have as well. */

@@ -1,34 +1,39 @@
 /** What a look at the service says of the change that is under way, and of a person's hand. Pure. */
 import type { AdvisedParameter } from '../advice/advice.ts';
+import { besides, has, hasArrived, isExplained, matches, withNews } from './compared.ts';
 import { experienceOf } from './experience.ts';
 import { priceOf, type Minute } from './minutes.ts';
-import { isSame } from './reach.ts';
 import {
   isUnderWay,
   LONG_PAUSE_MS,
   pauseAfter,
   type Change,
+  type Experience,
   type Numbers,
   type Some,
   type SteeringState,
 } from './state.ts';
-import { judge } from './watch.ts';
+import { judge, type Verdict } from './watch.ts';
 
 /** A request that nobody heard of may still arrive for so long, and a list be behind, ms. */
 const ARRIVES_WITHIN_MS = 120_000;
+/** What counts as lost, and is read for so long after it was sent, has come late, ms. */
+const ARRIVES_LATE_MS = 3_600_000;
 /** By less a clock is set again and again, ms. */
 const CLOCK_STEP_MS = 120_000;
-/** A service that rounds, or keeps single precision, has what was sent as near as this share of the step. */
-const NEAR = 0.1;
 
 export interface Look {
   readonly nowMs: number;
   readonly endpointId: number;
-  /** As the service has them. */
-  readonly parameters: Numbers;
+  /** As far as the service tells them; undefined: it did not answer. */
+  readonly parameters: Numbers | undefined;
+  /** Whether it runs: of what is stopped nothing is seen. */
+  readonly isActive: boolean;
   /** The last day and hour, by the minute. */
   readonly minutes: readonly Minute[];
 }
+
+type ReadLook = Look & { readonly parameters: Numbers };
 
 export interface Settled {
   readonly state: SteeringState;
@@ -37,7 +42,24 @@ export interface Settled {
 }
 
 /** Nothing of it begins anything new: it ends what is under way, or puts the old values back. */
-export function settle(known: SteeringState, look: Look): Settled {
+export function settle(state: SteeringState, look: Look): Settled {
+  const { parameters } = look;
+  return parameters ? settleRead(state, { ...look, parameters }) : settleUnread(state, look);
+}
+
+/** Harm shows without them too. What was read last is the change itself, so old values go back. */
+function settleUnread(state: SteeringState, look: Look): Settled {
+  const { change } = state;
+  const isOurs = isUnderWay(change) && look.endpointId === (change.endpointId ?? look.endpointId);
+  if (isOurs && change.phase === 'returning') return { state, send: change.from };
+  if (isOurs && change.phase === 'watching') {
+    const { verdict, came } = triedSoFar(change, look);
+    if (verdict.kind === 'go back') return goBack(state, { ...change, came }, verdict.because, look);
+  }
+  return { state, send: undefined };
+}
+
+function settleRead(known: SteeringState, look: ReadLook): Settled {
   const { odd, change, baseline } = known;
   const state = odd ? { ...known, odd: undefined } : known;
   const { parameters, endpointId } = look;
@@ -45,15 +67,21 @@ export function settle(known: SteeringState, look: Look): Settled {
   if (isUnderWay(change) && endpointId !== (change.endpointId ?? endpointId)) {
     return handOf(state, look, `its name is another endpoint's now: ${endpointId}, not ${change.endpointId}`);
   }
-  if (isExplained(parameters, baseline, change)) {
-    return isUnderWay(change) ? settleChange(state, change, look) : { state, send: undefined };
+  const isElsewhere = !matches(besides(change, parameters), besides(change, baseline));
+  const isMoved = isUnderWay(change) && !isExplained(parameters, change);
+  if (!isElsewhere && !isMoved) {
+    const after = withNews(state, baseline, parameters);
+    return isUnderWay(change) ? settleChange(after, change, look) : { state: after, send: undefined };
   }
+  const late = arrivedLate(state, baseline, look);
+  if (late) return settleRead(late, look);
   // A list may be behind, or leave something out, once.
   if (!odd || !matches(odd, parameters)) return { state: { ...state, odd: parameters }, send: undefined };
+  if (isUnderWay(change) && !isMoved) return settleChange(handBeside(state, change, look), change, look);
   return handOf(state, look, 'somebody changed the parameters');
 }
 
-function settleChange(state: SteeringState, change: Change, look: Look): Settled {
+function settleChange(state: SteeringState, change: Change, look: ReadLook): Settled {
   switch (change.phase) {
     case 'sending':
       return settleSending(state, change, look);
@@ -67,7 +95,7 @@ function settleChange(state: SteeringState, change: Change, look: Look): Settled
 }
 
 /** Whether it arrived is read back: the answer proves nothing, and this process may be another than the one that sent it. */
-function settleSending(state: SteeringState, change: Change, look: Look): Settled {
+function settleSending(state: SteeringState, change: Change, look: ReadLook): Settled {
   const { parameters, nowMs } = look;
   const names = Object.keys(change.to) as AdvisedParameter[];
   if (names.every((name) => hasArrived(change, name, parameters[name]))) {
@@ -81,36 +109,29 @@ function settleSending(state: SteeringState, change: Change, look: Look): Settle
   return { state: isOverdue ? notArrived(state, change, nowMs) : state, send: undefined };
 }
 
-/** As near as a service that rounds has it, and no nearer to the old value. */
-function hasArrived(
-  { from, to }: Change,
-  name: AdvisedParameter,
-  value: number | undefined = Number.NaN,
-): boolean {
-  const [old, sent] = [from[name] ?? Number.NaN, to[name] ?? Number.NaN];
-  return isSame(value, sent) || Math.abs(value - sent) <= NEAR * Math.abs(sent - old);
-}
-
 function settleWatching(state: SteeringState, change: Change, look: Look): Settled {
-  const { minutes, nowMs } = look;
-  const setMs = change.setMs ?? change.atMs;
-  if (setMs - nowMs > CLOCK_STEP_MS)
-    return goBack(state, change, 'the clock was set back, so what comes of it cannot be told', look);
-  const came = experienceOf(minutes, setMs, nowMs);
-  const verdict = judge({
-    came,
-    expected: change.expected,
-    lastedMs: nowMs - setMs,
-    price: priceOf(minutes),
-  });
+  if (!look.isActive)
+    return goBack(state, change, 'the endpoint was stopped, so what comes of it cannot be told', look);
+  const { verdict, came } = triedSoFar(change, look);
   if (verdict.kind === 'go on') return { state, send: undefined };
   if (verdict.kind === 'go back') return goBack(state, { ...change, came }, verdict.because, look);
-  const kept: Change = { ...change, came, phase: 'over', outcome: 'kept', endedMs: nowMs };
+  const kept: Change = { ...change, came, phase: 'over', outcome: 'kept', endedMs: look.nowMs };
   return { state: { ...state, change: kept, takenBack: undefined }, send: undefined };
 }
 
+function triedSoFar(change: Change, { minutes, nowMs }: Look): { verdict: Verdict; came?: Experience } {
+  const setMs = change.setMs ?? change.atMs;
+  if (setMs - nowMs > CLOCK_STEP_MS) {
+    const because = 'the clock was set back, so what comes of it cannot be told';
+    return { verdict: { kind: 'go back', because } };
+  }
+  const came = experienceOf(minutes, setMs, nowMs);
+  const price = priceOf(minutes);
+  return { verdict: judge({ came, expected: change.expected, lastedMs: nowMs - setMs, price }), came };
+}
+
 /** It waits for no pause, and goes on until the service has the old values, whoever sends them. */
-function settleReturning(state: SteeringState, change: Change, { parameters, nowMs }: Look): Settled {
+function settleReturning(state: SteeringState, change: Change, { parameters, nowMs }: ReadLook): Settled {
   if (!has(parameters, change.from)) return { state, send: change.from };
   const over: Change = { ...change, phase: 'over', outcome: 'rolled_back', endedMs: nowMs };
   const takenBack = (state.takenBack ?? 0) + 1;
@@ -124,8 +145,15 @@ function goBack(state: SteeringState, change: Change, because: string, { nowMs }
   return { state: { ...state, pause, change: returning }, send: change.from };
 }
 
+/** Of what the change does not move: that is the new baseline, and what the change does is watched on. */
+function handBeside(state: SteeringState, change: Change, { parameters, nowMs }: ReadLook): SteeringState {
+  const pause = { untilMs: nowMs + LONG_PAUSE_MS, for: 'a hand' } as const;
+  const moved = Object.entries(state.baseline ?? {}).filter(([name]) => name in change.to);
+  return { ...state, pause, baseline: { ...parameters, ...Object.fromEntries(moved) } };
+}
+
 /** What somebody else has set is the new baseline, and wins over a change that is under way. */
-function handOf(state: SteeringState, { parameters, nowMs, minutes }: Look, because: string): Settled {
+function handOf(state: SteeringState, { parameters, nowMs, minutes }: ReadLook, because: string): Settled {
   const { change } = state;
   const pause = { untilMs: nowMs + LONG_PAUSE_MS, for: 'a hand' } as const;
   const after = { ...state, pause, takenBack: undefined, baseline: parameters };
@@ -158,31 +186,20 @@ function notArrived(state: SteeringState, change: Change, nowMs: number): Steeri
   };
 }
 
-/**
- * Nobody but steering has touched it: what a change moves has its old or its new value, or, once that was read to be in
- * force, its new one until the old ones go back; all others stay.
- */
-function isExplained(parameters: Numbers, baseline: Numbers, change: Change | undefined): boolean {
-  if (!isUnderWay(change)) return matches(parameters, baseline);
-  const { from, to, phase } = change;
-  const others = (numbers: Numbers) =>
-    Object.fromEntries(Object.entries(numbers).filter(([name]) => !(name in to)));
-  const is = (name: AdvisedParameter, value = Number.NaN) => isSame(parameters[name] ?? Number.NaN, value);
-  // On trial it is known what the service made of it: what is only near is a hand.
-  const isEither = (name: AdvisedParameter) =>
-    phase === 'watching'
-      ? is(name, to[name])
-      : hasArrived(change, name, parameters[name]) || is(name, from[name]);
-  return (
-    matches(others(parameters), others(baseline)) && (Object.keys(to) as AdvisedParameter[]).every(isEither)
-  );
-}
-
-function has(parameters: Numbers, some: Some): boolean {
-  return Object.entries(some).every(([name, value]) => isSame(parameters[name] ?? Number.NaN, value));
-}
-
-function matches(one: Numbers, other: Numbers): boolean {
-  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
-  return [...names].every((name) => isSame(one[name] ?? Number.NaN, other[name] ?? Number.NaN));
+/** It counts as not taken, and is all that has changed since: a list was further behind, or the request on its way. */
+function arrivedLate(
+  state: SteeringState,
+  baseline: Numbers,
+  { parameters, nowMs }: ReadLook,
+): SteeringState | undefined {
+  const { change } = state;
+  if (change?.outcome !== 'lost' && change?.outcome !== 'refused') return undefined;
+  const names = Object.keys(change.to) as AdvisedParameter[];
+  const isIt =
+    nowMs - change.atMs < ARRIVES_LATE_MS &&
+    names.every((name) => hasArrived(change, name, parameters[name])) &&
+    matches({ ...parameters, ...change.from }, baseline);
+  if (!isIt) return undefined;
+  const again = { outcome: undefined, endedMs: undefined, because: undefined } as const;
+  return { ...state, change: { ...change, ...again, phase: 'sending', setMs: change.atMs } };
 }

@@ -5,7 +5,7 @@
 import type { AdvisedParameter, Estimate } from '../advice/advice.ts';
 import type { Limit } from './reach.ts';
 
-/** All numbers among an endpoint's parameters, by name, defaults filled in, as the service has them. */
+/** All numbers among an endpoint's parameters that the service tells, by name. What it does not tell is no default of ours. */
 export type Numbers = Readonly<Record<string, number>>;
 /** Some of the parameters that can be steered. */
 export type Some = Readonly<Partial<Record<AdvisedParameter, number>>>;
@@ -42,6 +42,9 @@ export interface Experience {
   readonly excessMinutes: number;
   /** How many such minutes there would have been without it: those of the hour before, or of that hour a day earlier. */
   readonly excessMinutesBefore: number;
+  /** Those in which no worker took requests and no load was seen, and how many had no load before, likewise. */
+  readonly emptyMinutes: number;
+  readonly idleMinutesBefore: number;
   /** Those with a worker in error, and the same of before. */
   readonly errorMinutes: number;
   readonly errorMinutesBefore: number;

@@ -15,6 +15,8 @@ const HOURS_TO_TRUST = 5;
 const EXCESS_TOLERANCE_MINUTES = 2;
 /** What a model may be off by before nothing is advised upon: so much may an hour be as well. */
 const COST_TOLERANCE = 1.25;
+/** Less than this is chance over six hours: what an hour cost before is read between two others. */
+const COST_CHANCE = 1.02;
 /** So much of what was to be saved is seen over the trial, or the model has this endpoint wrong. */
 const PART_OF_SAVING = 0.5;
 
@@ -47,15 +49,19 @@ export function judge(trial: Trial): Verdict {
       : { kind: 'go on' };
   const saving = savingOf(trial.expected);
   if (cost <= before * (1 - PART_OF_SAVING * saving)) return { kind: 'kept' };
-  if (cost <= before && !isOver) return { kind: 'go on' };
+  if (cost <= before * COST_CHANCE && !isOver) return { kind: 'go on' };
   const promised = `${Math.round(100 * saving)}% less were predicted`;
   return { kind: 'go back', because: `${costWords(cost, before)}: ${promised}` };
 }
 
 function harmOf({ came, price }: Trial): string | undefined {
-  const { excessMinutes, excessMinutesBefore, errorMinutes, errorMinutesBefore } = came;
+  const { excessMinutes, excessMinutesBefore, emptyMinutes, idleMinutesBefore } = came;
+  const { errorMinutes, errorMinutesBefore } = came;
   if (excessMinutes > excessMinutesBefore + EXCESS_TOLERANCE_MINUTES) {
     return `load was above what ready workers can do for ${excessMinutes} minutes, before it was for ${excessMinutesBefore}`;
+  }
+  if (emptyMinutes > idleMinutesBefore + EXCESS_TOLERANCE_MINUTES) {
+    return `no worker took requests for ${emptyMinutes} minutes, before there was no load for ${idleMinutesBefore}`;
   }
   if (errorMinutes > errorMinutesBefore) {
     return `workers were in error for ${errorMinutes} minutes, in the worst hour of the day before for ${errorMinutesBefore}`;

@@ -87,7 +87,7 @@ function notTakenBack({ atMs, before, values }: Sent, { minutes, parameters, han
   return has(after, old) ? [] : [`${when(atMs)}: it did harm, and is still there an hour later`];
 }
 
-/** Six hours that cost more than such loads took before: then the old values are back. */
+/** Six hours that cost clearly more than such loads took before: then the old values are back. */
 function keptForNothing({ atMs, before, values }: Sent, { minutes, parameters, handsMs }: Steered): string[] {
   const endMs = atMs + 6 * HOUR_MS;
   const stands = parameters.slice(
@@ -97,14 +97,18 @@ function keptForNothing({ atMs, before, values }: Sent, { minutes, parameters, h
   const seen = minutes.filter((minute) => minute.fromMs >= atMs && minute.fromMs < endMs).length;
   const isHand = handsMs.some((hand) => hand >= atMs && hand < endMs);
   if (isHand || seen < 360 || !stands.every((set) => has(set, values))) return [];
-  const hours = [0, 1, 2, 3, 4, 5].map((place) => ({
-    cost: hourAt(minutes, atMs + place * HOUR_MS).cost,
-    expected: usualCost(minutes, atMs, hourAt(minutes, atMs + place * HOUR_MS).load),
-  }));
+  const day = hoursBefore(minutes, atMs);
+  const hours = [0, 1, 2, 3, 4, 5]
+    .map((place) => hourAt(minutes, atMs + place * HOUR_MS))
+    .map(({ load, cost }) => ({ load, cost, expected: usualCost(day, load) }))
+    // Quieter than all before, and cheaper: that any set would be.
+    .filter(({ load, cost, expected }) => load >= (day[0]?.load ?? 0) || cost > expected);
+  if (hours.length < 5) return [];
   const sum = (of: (hour: (typeof hours)[number]) => number) =>
     hours.reduce((all, hour) => all + of(hour), 0);
   const after = parameters[Math.floor(endMs / MINUTE_MS) + GRACE_MINUTES];
-  if (sum(({ cost }) => cost) <= sum(({ expected }) => expected) || !after) return [];
+  // A fiftieth is chance.
+  if (sum(({ cost }) => cost) <= 1.02 * sum(({ expected }) => expected) || !after) return [];
   const old = Object.fromEntries(Object.keys(values).map((name) => [name, before[name] ?? Number.NaN]));
   return has(after, old) ? [] : [`${when(atMs)}: it saved nothing in six hours, and is still there`];
 }
@@ -116,18 +120,28 @@ function hourAt(minutes: readonly Minute[], fromMs: number) {
   return { seen: seen.length, load: mean(({ load }) => load), cost: mean(({ cost }) => cost) };
 }
 
-/** Of the hour of the day before whose load was nearest, in proportion to the load; NaN where there was none. */
-function usualCost(minutes: readonly Minute[], atMs: number, load: number): number {
-  const [nearest] = Array.from({ length: 24 }, (_, place) => hourAt(minutes, atMs - (place + 1) * HOUR_MS))
+/** Hours of the day before, by load. */
+function hoursBefore(minutes: readonly Minute[], atMs: number) {
+  return Array.from({ length: 24 }, (_, place) => hourAt(minutes, atMs - (place + 1) * HOUR_MS))
     .filter(({ seen }) => seen >= 20)
-    .toSorted((a, b) => Math.abs(a.load - load) - Math.abs(b.load - load));
-  return nearest ? nearest.cost * Math.max(1, load / nearest.load || 1) : Number.NaN;
+    .toSorted((a, b) => a.load - b.load);
+}
+
+/** On the line between the two loads beside it, in proportion above all of them; NaN where there was none. */
+function usualCost(before: ReturnType<typeof hoursBefore>, load: number): number {
+  const [quietest, busiest] = [before[0], before.at(-1)];
+  if (!quietest || !busiest) return Number.NaN;
+  if (load <= quietest.load) return quietest.cost;
+  if (load > busiest.load) return busiest.cost * (busiest.load > 0 ? load / busiest.load : 1);
+  const next = before.findIndex((hour) => hour.load >= load);
+  const [low, high] = [before[next - 1] ?? quietest, before[next] ?? busiest];
+  return low.cost + ((load - low.load) / (high.load - low.load)) * (high.cost - low.cost);
 }
 
 /** A quarter and a worker more than such a load took before. */
 function isTooDear(minutes: readonly Minute[], atMs: number): boolean {
   const since = hourAt(minutes, atMs);
-  const expected = usualCost(minutes, atMs, since.load);
+  const expected = usualCost(hoursBefore(minutes, atMs), since.load);
   if (Number.isNaN(expected)) return false;
   const ready = minutes.filter(
     (minute) => minute.fromMs >= atMs - 24 * HOUR_MS && minute.fromMs < atMs && minute.ready >= 1,

@@ -221,6 +221,7 @@ class SteeredWorld {
         sinceMs: this.#startsMs.at(-1) ?? nowMs,
         bounds,
         parameters: isBlind ? undefined : numbersOf(this.#steered.parameters),
+        isActive: true,
         minutes: this.#minutes.slice(-EVIDENCE_MS / MINUTE_MS),
         advice: this.#advice,
         workerPerformance,

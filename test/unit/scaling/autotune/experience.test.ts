@@ -19,6 +19,8 @@ describe('what came of a change', () => {
       minutes: 60,
       excessMinutes: 0,
       excessMinutesBefore: 5,
+      emptyMinutes: 0,
+      idleMinutesBefore: 0,
       errorMinutes: 0,
       errorMinutesBefore: 2,
       hours: 1,
@@ -27,12 +29,12 @@ describe('what came of a change', () => {
     });
   });
 
-  test('costs are those of an hour with such a load, in proportion where there was none', () => {
+  test('costs are those between two hours with about such a load, in proportion where none had as much', () => {
     const night = minutesOf(since - 24 * HOUR_MS, since - 12 * HOUR_MS, { load: 10, cost: 0.5 });
     const day = minutesOf(since - 12 * HOUR_MS, since, { load: 100, cost: 5 });
     const atLoad = (load: number) =>
       experienceOf([...night, ...day, ...minutesOf(since, NOON, { load })], since, NOON).costPerHourBefore;
-    expect([atLoad(12), atLoad(90), atLoad(200)]).toEqual([0.6, 5, 10]);
+    expect([atLoad(10), atLoad(12), atLoad(90), atLoad(200)]).toEqual([0.5, 0.6, 4.5, 10]);
   });
 
   test('hours that say no load or no cost are compared with nothing', () => {
@@ -45,10 +47,12 @@ describe('what came of a change', () => {
       ...hour(-1, { load: 0, cost: 1 }),
     ];
     const came = (given: Partial<Minute>) => experienceOf([...before, ...hour(0, given)], since, NOON);
-    expect(came({ load: 50, cost: 2 })).toMatchObject({ costPerHour: 2, costPerHourBefore: 3 });
+    expect(came({ load: 30, cost: 2 })).toMatchObject({ costPerHour: 2, costPerHourBefore: 2 });
+    expect(came({ load: 60, cost: 2 })).toMatchObject({ costPerHour: 2, costPerHourBefore: 3 });
     expect(came({ load: 0, cost: 2 }).costPerHourBefore).toBe(1);
     // Of an hour without a load nothing can be in proportion.
-    expect(came({ load: 20, cost: 2 }).costPerHourBefore).toBe(1);
+    const idle = [...hour(-1, { load: 0, cost: 1 }), ...hour(0, { load: 20, cost: 2 })];
+    expect(experienceOf(idle, since, NOON).costPerHourBefore).toBe(1);
     const none = { costPerHour: null, costPerHourBefore: null };
     expect(came({ load: 50, cost: null })).toMatchObject(none);
     expect(came({ load: null, cost: 2 })).toMatchObject(none);

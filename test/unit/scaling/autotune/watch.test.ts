@@ -8,6 +8,8 @@ describe('a trial', () => {
     minutes: 60,
     excessMinutes: 0,
     excessMinutesBefore: 0,
+    emptyMinutes: 0,
+    idleMinutesBefore: 0,
     errorMinutes: 0,
     errorMinutesBefore: 0,
     hours: 6,
@@ -46,12 +48,12 @@ describe('a trial', () => {
     });
   });
 
-  test('sends back after six hours what cost more', () => {
-    expect(judged({ costPerHour: 10 }, TRIAL_MS).kind).toBe('go on');
-    expect(judged({ costPerHour: 10.01 }, TRIAL_MS - 1).kind).toBe('go on');
-    expect(judged({ costPerHour: 10.01 }, TRIAL_MS)).toMatchObject({
+  test('sends back after six hours what cost more than chance has it', () => {
+    expect(judged({ costPerHour: 10.2 }, TRIAL_MS).kind).toBe('go on');
+    expect(judged({ costPerHour: 10.21 }, TRIAL_MS - 1).kind).toBe('go on');
+    expect(judged({ costPerHour: 10.21 }, TRIAL_MS)).toMatchObject({
       kind: 'go back',
-      because: expect.stringMatching(/^it cost 10.01 an hour/),
+      because: expect.stringMatching(/^it cost 10.21 an hour/),
     });
   });
 
