@@ -6,7 +6,7 @@ import type { StepRow } from './fold.ts';
 import { packed, unpacked } from './packed-row.ts';
 import type { ParametersInForce } from './parameters-in-force.ts';
 import { changeFrom, isMoment, isNumbers } from './stored-change.ts';
-import type { EndpointState, StartRecord, StoredSteering } from './store.ts';
+import type { EndpointState, StartRecord, StoredEndpoint, StoredSteering } from './store.ts';
 
 interface StoredEndpointState {
   readonly sinceMs: number;
@@ -39,6 +39,14 @@ export function endpointFrom(label: string, text: string): EndpointState {
     // What cannot be read of it is seen anew: no row hangs on it.
     inForce: isInForce(inForce) ? inForce : undefined,
   };
+}
+
+/** @throws SyntaxError */
+export function knownFrom(text: string): StoredEndpoint[] {
+  const stored: unknown = JSON.parse(text);
+  if (!Array.isArray(stored) || !stored.every(isKnown))
+    throw new SyntaxError('what is stored of names is none');
+  return stored;
 }
 
 /** @throws SyntaxError: what steers on its own goes by what it has written itself, or begins anew. */
@@ -86,6 +94,12 @@ function isEndpointState(value: unknown): value is StoredEndpointState {
   const isOpen = (row: unknown): boolean =>
     Array.isArray(row) && Number.isFinite(row[0]) && Number.isFinite(row[1]) && isText(row[2]);
   return [value['sinceMs'], value['lastMs']].every(Number.isFinite) && value['open'].every(isOpen);
+}
+
+function isKnown(value: unknown): value is StoredEndpoint {
+  if (!isRecord(value)) return false;
+  const { id, name = '', label } = value;
+  return Number.isFinite(id) && isText(name) && isText(label);
 }
 
 function isInForce(value: unknown): value is ParametersInForce {
