@@ -50,7 +50,10 @@ export function judge(trial: Trial): Verdict {
   const saving = savingOf(trial.expected);
   if (cost <= before * (1 - PART_OF_SAVING * saving)) return { kind: 'kept' };
   if (cost <= before * COST_CHANCE && !isOver) return { kind: 'go on' };
-  const promised = `${Math.round(100 * saving)}% less were predicted`;
+  // What was stored of it may be damaged.
+  const promised = Number.isNaN(saving)
+    ? 'what was predicted is not known'
+    : `${Math.round(100 * saving)}% less were predicted`;
   return { kind: 'go back', because: `${costWords(cost, before)}: ${promised}` };
 }
 

@@ -48,6 +48,16 @@ describe('a trial', () => {
     });
   });
 
+  test('whose promise is not known any more goes back in the end', () => {
+    const unknown = { ...expected, costBefore: { mean: Number.NaN, low: 0, high: 0 } };
+    const last = (lastedMs: number) => judge({ came: fine, expected: unknown, lastedMs, price: 1 });
+    expect(last(TRIAL_MS).kind).toBe('go on');
+    expect(last(LONGEST_TRIAL_MS)).toEqual({
+      kind: 'go back',
+      because: 'it cost 8.00 an hour, and 10.00 at such a load before: what was predicted is not known',
+    });
+  });
+
   test('sends back after six hours what cost more than chance has it', () => {
     expect(judged({ costPerHour: 10.2 }, TRIAL_MS).kind).toBe('go on');
     expect(judged({ costPerHour: 10.21 }, TRIAL_MS - 1).kind).toBe('go on');
