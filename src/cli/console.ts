@@ -6,6 +6,7 @@ import { fstatSync, readFileSync, writeSync } from 'node:fs';
 import type { Environment } from '../config/values.ts';
 import { EXIT } from '../config/exit-codes.ts';
 import { askHidden } from './ask.ts';
+import { legibleJson } from '../contract/text/controls.ts';
 import { legible } from './text/legible.ts';
 import { createInterrupts, type Interrupts } from './interrupts.ts';
 
@@ -136,5 +137,5 @@ export function printError({ err }: Pick<Console, 'err'>, line: string): void {
 export function printJson({ out, columns }: Pick<Console, 'out' | 'columns'>, value: unknown): void {
   const named = (_: string, each: unknown) =>
     typeof each === 'number' && !Number.isFinite(each) ? String(each) : each;
-  out(`${JSON.stringify(value, named, columns === undefined ? undefined : 2)}\n`);
+  out(`${legibleJson(JSON.stringify(value, named, columns === undefined ? undefined : 2))}\n`);
 }

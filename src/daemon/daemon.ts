@@ -30,6 +30,7 @@ import { ServiceClock } from './services/service-clock.ts';
 import { watchFiles } from './services/watched-files.ts';
 import type { Status } from './status/schema.ts';
 import { statusSnapshot } from './status/snapshot.ts';
+import { untoldTo } from './status/untold.ts';
 
 export interface DaemonOptions {
   readonly config: LoadedConfig & { readonly settings: Settings };
@@ -99,8 +100,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   });
 
   const build = buildInfo();
-  const status = (): Status =>
-    statusSnapshot({ build, startedAt, restarts, inForce, lifecycle, clock, heartbeats, work });
+  const sources = { build, startedAt, restarts, inForce, lifecycle, clock, heartbeats, work };
+  const onUntold = untoldTo(logger);
+  const status = (): Status => statusSnapshot({ ...sources, onUntold });
   const files = new SecretFiles();
   const reloading = new Reloading({
     loadConfig,

@@ -1,5 +1,5 @@
 /**
- * A job that runs at start and then on a cron schedule, never twice at once, and whose failures touch nothing
+ * A job that runs at start, unless told, and then on a cron schedule, never twice at once, and whose failures touch nothing
  * but its own counters. node-cron keeps the schedule.
  */
 import { schedule as scheduleTask, validate } from 'node-cron';
@@ -13,6 +13,8 @@ export interface JobOptions {
   readonly onFailure: (error: unknown) => void;
   /** Longest run in ms. */
   readonly timeoutMs?: number;
+  /** False: first when the schedule says so. */
+  readonly runsAtStart?: boolean;
   /** Unix ms; for the time of the last success. */
   readonly now: () => number;
   /** Whether this replica may run now; it runs in no other. Without it, this one always may. */
@@ -62,7 +64,7 @@ async function runWithin(
   }
 }
 
-/** Starts a job: the first run begins at once. */
+/** Starts a job: the first run begins at once, unless told. */
 export function startJob(options: JobOptions): Job {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
@@ -101,7 +103,7 @@ export function startJob(options: JobOptions): Job {
           suppressMissedWarning: true,
           unref: true,
         });
-  if (task) void runNow();
+  if (task && options.runsAtStart !== false) void runNow();
 
   return {
     view: () => ({

@@ -3,7 +3,8 @@ import type { SetPrediction } from '../../scaling/advice/advice.ts';
 import type { AdviceReport } from '../../scaling/advice/report.ts';
 import { ADVISED_PARAMETERS } from '../../scaling/advice/advice.ts';
 import { money, number, percent, seconds } from '../text/numbers.ts';
-import { legible } from '../text/legible.ts';
+import { legibleLine } from '../text/legible.ts';
+import { wrapped } from '../text/wrapped.ts';
 
 const DEFAULT_COLUMNS = 100;
 const HOURS_A_DAY = 24;
@@ -11,7 +12,7 @@ const HOURS_A_DAY = 24;
 export function adviceLines(report: AdviceReport, columns = DEFAULT_COLUMNS): string[] {
   const { endpoint, sentence, today, best, backtest } = report;
   return [
-    ...wrapped(`${legible(endpoint)}: ${sentence}`, columns),
+    ...wrapped(legibleLine(`${endpoint}: ${sentence}`), columns),
     '',
     ...table([['', 'today', ...(isOther(today, best) ? ['advised'] : [])], ...setRows(today, best)]),
     ...(today ? [''] : []),
@@ -23,7 +24,9 @@ export function adviceLines(report: AdviceReport, columns = DEFAULT_COLUMNS): st
           columns,
         )
       : []),
-    ...report.assumptions.map(({ name, value, from }) => `  ${name}: ${value} (${from})`),
+    ...report.assumptions.flatMap(({ name, value, from }) =>
+      wrapped(`  ${name}: ${value} (${from})`, columns, '    '),
+    ),
     '',
   ].filter((line, index, all) => line !== '' || all[index - 1] !== '');
 }
@@ -80,14 +83,4 @@ function comparedSeconds({ hours }: NonNullable<AdviceReport['backtest']>): numb
 
 function signed(share: number): string {
   return `${share < 0 ? '−' : '+'}${percent(Math.abs(share))}`;
-}
-
-function wrapped(text: string, columns: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + word.length + 1 > columns) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
 }

@@ -13,6 +13,7 @@ import { noEndpoints } from '../fleet/words.ts';
 import { chosenEndpoints } from '../fleet/chosen.ts';
 import { InputError } from '../input-error.ts';
 import { READER_LEFT } from '../interrupts.ts';
+import { legibleLine } from '../text/legible.ts';
 import { checkPageFile, writePageFile } from '../page-file.ts';
 import { ProgressBar, progressScreen } from '../plan/progress.ts';
 import { openTrace } from '../plan/trace/trace.ts';
@@ -51,7 +52,7 @@ export function runAdvise(
         return EXIT.ok;
       }
       if (flags.html !== undefined && endpoints.length > 1) {
-        const names = endpoints.map(({ endpoint_group: name }) => name).join(', ');
+        const names = endpoints.map(({ endpoint_group: name }) => legibleLine(name)).join(', ');
         throw new InputError(`--html is a page of one endpoint; which? There is: ${names}`);
       }
       if (flags.html !== undefined) checkPageFile(flags.html);
@@ -98,9 +99,10 @@ async function adviseOn({
   console,
 }: Question): Promise<AdviceReport> {
   const { endpoint_group: name } = endpoint;
+  const shownName = legibleLine(name);
   const parameters = resolvedParameters(endpoint.parameters);
   if (!parameters)
-    throw new InputError(`${name}: the daemon does not know its parameters yet; try again soon`);
+    throw new InputError(`${shownName}: the daemon does not know its parameters yet; try again soon`);
   const { parameters_since: parametersSince } = endpoint;
   const recorded = await fetchRecorded(
     { daemon, endpoint: name, parameters, parametersSince, from: now - flags.since, to: now },
@@ -120,7 +122,7 @@ async function adviseOn({
         trace,
         openRunner,
         signal,
-        progress: ({ doing, share }) => bar.update(share, `${name}: ${doing}`, ''),
+        progress: ({ doing, share }) => bar.update(share, `${shownName}: ${doing}`, ''),
       },
     );
   } finally {

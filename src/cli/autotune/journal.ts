@@ -1,12 +1,19 @@
-/** `pilotlight advise --journal`: the story of each change by advice, as a running daemon tells it, for a terminal. Pure. */
+/**
+ * `pilotlight advise --journal`: the story of each change by advice, as a running daemon tells it, for a terminal. Names and
+ * the words of the service are others': none of them begins a line, which would look like a change. Pure.
+ */
 import type { EndpointStatus, FleetStatus, Status } from '../../daemon/status/schema.ts';
 import { chosenEndpoints } from '../fleet/chosen.ts';
 import { noEndpoints } from '../fleet/words.ts';
+import { legibleLine } from '../text/legible.ts';
 
 export type Journalled = Pick<EndpointStatus, 'endpoint_group' | 'autotune'>;
 
 /** Those that are watched, and those that are not any more and have a change under way. @throws As chosenEndpoints. */
-export function journalled(status: Status, wanted: string | undefined): readonly Journalled[] {
+export function journalled(
+  status: Pick<Status, 'fleet' | 'replica'>,
+  wanted: string | undefined,
+): readonly Journalled[] {
   const { unwatched } = status.fleet.autotune;
   const left = unwatched
     .filter(({ endpoint_group: name }) => wanted === undefined || name === wanted)
@@ -22,13 +29,13 @@ export function journalText(
   const told = endpoints.flatMap(({ endpoint_group: name, autotune }) => {
     if (autotune === undefined) return [];
     const { holds, changes } = autotune;
-    const head = `${name}: ${changes.length === 0 ? `nothing was changed ${unchanged}` : ''}${now(holds, changes.length)}`;
+    const head = `${legibleLine(name)}: ${changes.length === 0 ? `nothing was changed ${unchanged}` : ''}${now(holds === null ? null : legibleLine(holds), changes.length)}`;
     const stories = changes.map(({ at, what, why, expected, came }) =>
       [
-        `${minuteOf(at)}  ${what}`,
-        `  why       ${why}`,
-        `  expected  ${expected}`,
-        `  came      ${came}`,
+        `${minuteOf(at)}  ${legibleLine(what)}`,
+        `  why       ${legibleLine(why)}`,
+        `  expected  ${legibleLine(expected)}`,
+        `  came      ${legibleLine(came)}`,
       ].join('\n'),
     );
     return [[head, ...stories].join('\n')];
@@ -41,7 +48,7 @@ export function lostJournal({ history_aside: aside }: FleetStatus): string | und
   if (aside === null) return undefined;
   return (
     `the journal begins at ${minuteOf(aside.at)}: the one before it could not be read, and its file was set aside ` +
-    `(${aside.file}); changes may have been in it, and a duty to put old values back: compare the parameters of the ` +
+    `(${legibleLine(aside.file)}); changes may have been in it, and a duty to put old values back: compare the parameters of the ` +
     'endpoints with what they should be, and set by hand what differs'
   );
 }
@@ -52,6 +59,10 @@ function minuteOf(seconds: number): string {
 
 /** Why none of them is. */
 export function notSteered(status: Pick<Status, 'fleet' | 'replica' | 'config_problems'>): string {
+  return legibleLine(unsteeredWords(status));
+}
+
+function unsteeredWords(status: Parameters<typeof notSteered>[0]): string {
   const { fleet, config_problems: problems } = status;
   const nothing = 'nothing is changed by advice';
   const broken = problems.find(({ variable }) => variable.startsWith('PILOTLIGHT_AUTOTUNE'));

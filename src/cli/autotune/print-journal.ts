@@ -4,7 +4,11 @@ import { printJson, printLine, type Console } from '../console.ts';
 import { fetchStatus, type DaemonAddress } from '../fleet/daemon.ts';
 import { saidOfDaemon, sayHistoryTrouble } from '../fleet/daemon-trouble.ts';
 import { READER_LEFT } from '../interrupts.ts';
+import { wrapped } from '../text/wrapped.ts';
 import { journalled, journalText, lostJournal, notSteered } from './journal.ts';
+
+/** What a terminal has no room for goes on further in: what begins a line is a change, or a part of one. */
+const HANGING = '    ';
 
 /** @returns The exit code. @throws InputError for a name that no endpoint has */
 export function printJournal(
@@ -24,9 +28,9 @@ export function printJournal(
         return EXIT.ok;
       }
       const lost = lostJournal(status.fleet);
-      if (lost !== undefined) printLine(console, lost);
       const text = journalText(endpoints, lost === undefined ? 'yet' : 'since') ?? notSteered(status);
-      for (const line of text.split('\n')) printLine(console, line);
+      for (const line of [...(lost === undefined ? [] : [lost]), ...text.split('\n')])
+        for (const part of wrapped(line, console.columns ?? Infinity, HANGING)) printLine(console, part);
       return EXIT.ok;
     } catch (error) {
       if (signal.aborted) return signal.reason === READER_LEFT ? EXIT.ok : EXIT.interrupted;

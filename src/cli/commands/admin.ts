@@ -2,6 +2,7 @@ import { Argument, Command } from 'commander';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { localAdminUrl } from '../../config/local-daemon.ts';
 import { LOG_LEVELS } from '../../config/types/log-levels.ts';
+import { legible } from '../text/legible.ts';
 import { printError, printLine, type Console } from '../console.ts';
 
 /** A reload waits for the heart, and for the files that it reads. */
@@ -56,7 +57,7 @@ async function tell(console: Console, method: string, path: string, body: string
       sent.once('error', reject);
       sent.end(body);
     });
-    if (status < 300) return printLine(console, text);
+    if (status < 300) return printLine(console, legible(text));
     printError(console, text);
     console.exit(EXIT.failed);
   } catch (error) {

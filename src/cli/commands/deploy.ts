@@ -9,6 +9,7 @@ import { CallError } from '../../client/errors.ts';
 import { operationOf } from '../../contract/operations.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printError, type Console } from '../console.ts';
+import { legibleLine } from '../text/legible.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { addFlags, addSharedOptions, readFields, type CommandOptions } from '../operations/fields.ts';
 import { flagsOf } from '../operations/flags.ts';
@@ -57,7 +58,7 @@ async function deploy(
       return await perform(ID, all, options, console, deployer(archive, options, console));
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
-      printError(console, `error: ${error.message}`);
+      printError(console, `error: ${legibleLine(error.message)}`);
       return error.code === 'unusable_archive' ? EXIT.usage : exitCodeOf(error);
     }
   });
@@ -117,7 +118,7 @@ function tell(progress: DeployProgress, bar: ProgressBar, console: Console): voi
     );
   } else if (progress.step === 'repeating') {
     bar.end();
-    printError(console, `${progress.reason}; trying again`);
+    printError(console, `${legibleLine(progress.reason)}; trying again`);
   }
 }
 

@@ -3,7 +3,7 @@ import { localDaemonUrl, localToken } from '../../config/local-daemon.ts';
 import type { AppStatus, Status, WorkerGroupStatus } from '../../daemon/status/schema.ts';
 import { printJson, printLine, type Console } from '../console.ts';
 import { endpointInWords, fleetNotes } from '../fleet/words.ts';
-import { legible } from '../text/legible.ts';
+import { legibleLine } from '../text/legible.ts';
 
 export function statusCommand(console: Console): Command {
   return new Command('status')
@@ -21,7 +21,7 @@ export function statusCommand(console: Console): Command {
         const { signal } = new AbortController();
         if (options.json) return printJson(console, await fetchJson(daemon, '/api/status', signal));
         for (const line of describeStatus(await fetchWholeStatus(daemon, signal)))
-          printLine(console, legible(line));
+          printLine(console, legibleLine(line));
       } catch (error) {
         const { saidOfDaemon } = await import('../fleet/daemon-trouble.ts');
         console.exit(saidOfDaemon(console, error));

@@ -25,13 +25,15 @@ export interface DaemonAddress {
 }
 
 /** What of the status these commands go by: the rest of it may be another's. */
-const known = statusSchema.pick({ now: true, fleet: true });
+const known = statusSchema.pick({ now: true, replica: true, config_problems: true, fleet: true });
+
+export type KnownStatus = Pick<Status, keyof typeof known.shape>;
 
 /** @throws DaemonAway also where something else answers, or a daemon of another shape. */
-export async function fetchStatus(daemon: DaemonAddress, signal: AbortSignal): Promise<Status> {
+export async function fetchStatus(daemon: DaemonAddress, signal: AbortSignal): Promise<KnownStatus> {
   const status = await fetchJson<unknown>(daemon, '/api/status', signal);
   if (!known.safeParse(status).success) throw another(daemon);
-  return status as Status;
+  return status as KnownStatus;
 }
 
 /** All of it. @throws As fetchStatus. */

@@ -2,7 +2,7 @@
 import type { FleetHistory } from '../../daemon/http/fleet/answer.ts';
 import type { EndpointStatus, FleetStatus } from '../../daemon/status/schema.ts';
 import { pad, widthOf } from '../text/cell-width.ts';
-import { legible } from '../text/legible.ts';
+import { legibleLine } from '../text/legible.ts';
 import { money, percent } from '../text/numbers.ts';
 import { coloured, plain, type Span, type Tone } from '../text/tones.ts';
 import { historyBar, meansOver, STAGES_IN_WORDS, useBar, workersBar } from './bars.ts';
@@ -75,7 +75,7 @@ export function fleetTable(seen: Seen, frame: Frame): string[] {
   const { fleet, now } = seen;
   const rows = fleet.endpoints.map((endpoint) =>
     COLUMNS.map((column) =>
-      column.cell(endpoint, seen).map(({ text, tone }) => ({ text: legible(text), tone })),
+      column.cell(endpoint, seen).map(({ text, tone }) => ({ text: legibleLine(text), tone })),
     ),
   );
   const widths = fitted(rows, frame.columns);
@@ -94,7 +94,7 @@ export function fleetTable(seen: Seen, frame: Frame): string[] {
   ];
   const hasBars = widths[COLUMNS.findIndex(({ title }) => title === 'WORKERS')] !== undefined;
   const below = (text: string, tone: Tone): string =>
-    drawn(plain(legible(text), tone), Math.min(frame.columns, widthOf(legible(text))), frame);
+    drawn(plain(legibleLine(text), tone), Math.min(frame.columns, widthOf(legibleLine(text))), frame);
   return [
     line(COLUMNS.map(({ title }) => plain(title, 'quiet'))),
     ...rows.map(line),

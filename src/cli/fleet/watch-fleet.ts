@@ -7,7 +7,7 @@ import { printError, printJson, printLine, type Console } from '../console.ts';
 import { InputError } from '../input-error.ts';
 import { chosenEndpoints } from './chosen.ts';
 import { READER_LEFT } from '../interrupts.ts';
-import { legible } from '../text/legible.ts';
+import { legibleLine } from '../text/legible.ts';
 import { fetchHistory, fetchStatus, DaemonAway, type DaemonAddress } from './daemon.ts';
 import { saidOfDaemon } from './daemon-trouble.ts';
 import { createLiveScreen } from './screen.ts';
@@ -92,9 +92,9 @@ function linePrinter(console: Console): Printer {
       const lines = news(fleet.endpoints).map(
         (endpoint) => `${time} ${endpoint.endpoint_group}: ${endpointInWords(endpoint, fleet, now)}`,
       );
-      for (const line of lines) printLine(console, legible(line));
+      for (const line of lines) printLine(console, legibleLine(line));
       const notes = (fleet.endpoints.length === 0 ? [none] : fleetNotes(fleet)).join('; ');
-      if (notes !== said && notes !== '') printLine(console, legible(`${time} ${notes}`));
+      if (notes !== said && notes !== '') printLine(console, legibleLine(`${time} ${notes}`));
       said = notes;
     },
     trouble: (message) => printError(console, message),
@@ -134,7 +134,7 @@ function tablePrinter(console: Console, once: boolean): Printer {
   function draw(seen: Seen, below: readonly string[]): void {
     const { columns = 80, rows = 24, hasColours } = console;
     const table = seen.fleet.endpoints.length === 0 ? [seen.none] : fleetTable(seen, { columns, hasColours });
-    const lines = [...table, ...below.map((line) => legible(line).slice(0, columns))];
+    const lines = [...table, ...below.map((line) => legibleLine(line).slice(0, columns))];
     console.out(once ? lines.map((line) => `${line}\n`).join('') : screen.frame(lines, { columns, rows }));
   }
   return {

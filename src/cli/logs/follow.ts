@@ -8,6 +8,7 @@ import { createTailFetcher } from '../../logs/follow/fetch-tail.ts';
 import { startLogPipeline } from '../../logs/follow/pipeline.ts';
 import { MemorySpool } from '../../logs/spool/memory-spool.ts';
 import { printError, type Console } from '../console.ts';
+import { legibleLine } from '../text/legible.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { READER_LEFT, untilAborted } from '../interrupts.ts';
 import { formatRecord } from './format.ts';
@@ -53,7 +54,7 @@ export async function followLog(
     notes.end();
     if (refused.signal.aborted) {
       const refusal = refused.signal.reason as ApiError;
-      printError(console, `error: ${refusal.message}`);
+      printError(console, `error: ${legibleLine(refusal.message)}`);
       return exitCodeOf(refusal);
     }
     return signal.reason === READER_LEFT ? EXIT.ok : EXIT.interrupted;

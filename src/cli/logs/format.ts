@@ -1,4 +1,5 @@
 /** How a log record looks to a person, or to a program. */
+import { legibleJson } from '../../contract/text/controls.ts';
 import { toJsonLine } from '../../logs/sinks/stdout.ts';
 import { legible } from '../text/legible.ts';
 import type { Gap, LogRecord } from '../../logs/record.ts';
@@ -15,7 +16,7 @@ const RESET = '\u001B[0m';
 
 /** One line of text with its end. Colours of the worker's own are left out: they may not fit this terminal. */
 export function formatRecord(record: LogRecord, { json, timestamps }: LogFormat, colour: boolean): string {
-  if (json) return toJsonLine(record);
+  if (json) return legibleJson(toJsonLine(record));
   const time = timestamps ? `${record.time} ` : '';
   if ('gap' in record) {
     const text = `--- ${describeGap(record.gap)} ---`;

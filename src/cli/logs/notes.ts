@@ -1,6 +1,7 @@
 /** What `logs -f` says beside the lines, on stderr: that the service does not answer, and that the output is too slow. */
 import type { LogEvent } from '../../logs/events.ts';
 import { printError, type Console } from '../console.ts';
+import { legibleLine } from '../text/legible.ts';
 
 export interface Notes {
   observe(event: LogEvent): void;
@@ -24,7 +25,7 @@ export function createNotes(group: number, console: Pick<Console, 'err'>): Notes
     observe(event) {
       switch (event.kind) {
         case 'poll failed':
-          if (!failing) say(`${event.reason}; trying again, nothing is lost yet`);
+          if (!failing) say(`${legibleLine(event.reason)}; trying again, nothing is lost yet`);
           failing = true;
           return;
         case 'polled':

@@ -7,6 +7,7 @@ import { recogniseAnswer, type TailAnswer } from '../../logs/tail/answer.ts';
 import { readText } from '../../logs/tail/tail-text.ts';
 import { printError, type Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
+import { legibleLine } from '../text/legible.ts';
 import { formatRecord, type LogFormat } from './format.ts';
 
 export interface WantedLog {
@@ -27,7 +28,7 @@ export async function printLog(
   try {
     const answer = recogniseAnswer(200, await client.workergroups.logs({ id: group, tail }));
     if (answer.kind === 'error') {
-      printError(console, `error: worker group ${group}: ${answer.reason}`);
+      printError(console, `error: worker group ${group}: ${legibleLine(answer.reason)}`);
       return EXIT.failed;
     }
     const now = Date.now() * 1000;
@@ -39,7 +40,7 @@ export async function printLog(
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
-    printError(console, `error: ${error.message}`);
+    printError(console, `error: ${legibleLine(error.message)}`);
     return exitCodeOf(error);
   }
 }

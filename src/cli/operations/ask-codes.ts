@@ -5,7 +5,7 @@ import { proveSecondFactor, type CodePrompt } from '../../client/flows/tfa-proof
 import type { Operation } from '../../contract/define.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa/tfa-fields.ts';
 import { printError, type Console } from '../console.ts';
-import { legible } from '../text/legible.ts';
+import { legibleLine } from '../text/legible.ts';
 import { flagsOf } from './flags.ts';
 import type { Input } from './input.ts';
 
@@ -58,12 +58,12 @@ async function askCode(
   err: Console['err'],
   signal: AbortSignal,
 ): Promise<string> {
-  if (said !== undefined) printError({ err }, said);
+  if (said !== undefined) printError({ err }, legibleLine(said));
   const of = method === 'totp' ? 'from your authenticator' : `sent by ${method}`;
   for (;;) {
     const again = resend ? ', or r to have it sent again' : '';
     const answer = await ask(
-      `6-digit code ${of}${hint === undefined ? '' : ` (${legible(hint)})`}${again}: `,
+      `6-digit code ${of}${hint === undefined ? '' : ` (${legibleLine(hint)})`}${again}: `,
       signal,
     );
     if (/^\d{6}$/.test(answer)) return answer;

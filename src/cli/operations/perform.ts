@@ -10,7 +10,7 @@ import { encodeRequest } from '../../wire/request.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printError, printLine, type Console } from '../console.ts';
 import { READER_LEFT } from '../interrupts.ts';
-import { legible } from '../text/legible.ts';
+import { legible, legibleLine } from '../text/legible.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { completeInput } from './ask-codes.ts';
 import { flagsOf } from './flags.ts';
@@ -107,7 +107,7 @@ function saysNo(answer: unknown): boolean {
 }
 
 async function explain(error: CallError, console: Console): Promise<number> {
-  printError(console, `error: ${error.message}`);
+  printError(console, `error: ${legibleLine(error.message)}`);
   if (error.mayBeDone) {
     const view = viewOf(error.operation);
     printError(console, `It may have been done${view === undefined ? '' : `: see pilotlight ${view}`}.`);

@@ -6,7 +6,7 @@ import type { CallOptions, Client } from '../../client/client.ts';
 import { ApiError, ResponseError } from '../../client/errors.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { EXIT } from '../../config/exit-codes.ts';
-import { displayed } from '../logs/format.ts';
+import { legibleLine } from '../text/legible.ts';
 import { flagsOf } from './flags.ts';
 import type { Input } from './input.ts';
 import { askForNamed, resourceOf, RESOURCES, type Named, type Resource } from './named-rows.ts';
@@ -109,7 +109,7 @@ function problemOf(
   if (rows.length === 1) return undefined;
   const what = command.replace(/ .*/, '');
   return {
-    problem: `no ${what} is called ${displayed(name)} (${command} lists them)`,
+    problem: `no ${what} is called ${legibleLine(name)} (${command} lists them)`,
     exit: EXIT.failed,
   };
 }
@@ -140,13 +140,13 @@ function severalFit(
   namesOf: Resource['namesOf'],
   instead: string,
 ): Unresolved {
-  const problem = `${displayed(name)} fits ${rows.length} of them; give ${instead}:`;
+  const problem = `${legibleLine(name)} fits ${rows.length} of them; give ${instead}:`;
   return { problem: [problem, ...linesOf(rows, namesOf)].join('\n'), exit: EXIT.usage };
 }
 
 function mayBeUnread(name: string, unread: number, command: string, instead: string): Unresolved {
   return {
-    problem: `${displayed(name)} may fit more than one: ${command} has ${unread} that cannot be read; give ${instead}`,
+    problem: `${legibleLine(name)} may fit more than one: ${command} has ${unread} that cannot be read; give ${instead}`,
     exit: EXIT.usage,
   };
 }
@@ -162,5 +162,5 @@ function bothIdAndName(id: number, rows: Named['rows'], { namesOf }: Resource): 
 }
 
 function linesOf(rows: Named['rows'], namesOf: Resource['namesOf']): string[] {
-  return rows.map((row) => `  ${String(row['id'])}  ${displayed(namesOf(row).at(-1) ?? '')}`);
+  return rows.map((row) => `  ${String(row['id'])}  ${legibleLine(namesOf(row).at(-1) ?? '')}`);
 }

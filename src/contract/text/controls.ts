@@ -9,3 +9,11 @@ export const CONTROLS =
 export function legibleJson(json: string): string {
   return json.replaceAll(CONTROLS, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
+
+/** Where a line ends, or a terminal jumps within it, with the spaces after it. */
+const BREAKS = /[\t\n\u2028\u2029]\s*/g;
+
+/** Text of others as one line in the midst of ours: nothing in it is a command, or begins a line that looks like ours. */
+export function inOneLine(text: string): string {
+  return text.replaceAll(CONTROLS, '').replaceAll(BREAKS, ' ');
+}

@@ -4,12 +4,13 @@
  */
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options/options.ts';
+import { inOneLine } from '../../contract/text/controls.ts';
 import { resolvedParameters } from '../../fleet/advice/parameters.ts';
 import type { EndpointView, Fleet } from '../../fleet/view.ts';
 import type { Advice } from '../../scaling/advice/advice.ts';
 import type { SearchBounds } from '../../scaling/planner/search/search-space.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
-import { startJob, type Job } from '../../watch/job.ts';
+import { startJob, type Job, type JobView } from '../../watch/job.ts';
 import type { AdviceAnswer, ComputeAdvice } from './compute.ts';
 import { recordedOf, WINDOW_MS } from './history.ts';
 
@@ -20,7 +21,7 @@ const LOOK_EVERY_MS = 600_000;
 /** Longest that all of them may take, ms: each has its own limit, and tomorrow is another night. */
 const TIMEOUT_MS = 23 * 3_600_000;
 
-type AdviceSettings = Pick<Settings, 'adviceSchedule' | 'adviceP99'>;
+type AdviceSettings = Pick<Settings, 'adviceSchedule' | 'adviceP99' | 'endpoints'>;
 
 export interface AdviceOptions {
   readonly fleet: Pick<Fleet, 'view' | 'history'>;
@@ -47,6 +48,8 @@ export interface AdviceAsked {
 export interface AdviceService {
   /** The last advice of each endpoint, by its label. */
   latest(endpoint: string): Advice | undefined;
+  /** What its schedule brought: a run has failed where the advice on any endpoint could not be computed. */
+  job(): JobView;
   /** @throws Where it could not be computed, or the signal aborts. */
   ask(asked: AdviceAsked, signal: AbortSignal): Promise<Advice>;
   apply(settings: AdviceSettings): Promise<void>;
@@ -68,23 +71,22 @@ export function startAdvice(options: AdviceOptions): AdviceService {
   }, LOOK_EVERY_MS).unref();
 
   function startScheduled(): Job {
-    let isStart = true;
     return startJob({
       name: 'advice',
-      schedule: settings.adviceSchedule,
+      schedule: scheduleOf(settings),
       timeoutMs: TIMEOUT_MS,
+      // The history may just not be read yet, and the daemon be restarted often.
+      runsAtStart: false,
       now,
       mayRun: options.mayRun,
       async run(signal) {
-        // A job runs at its start too; the history may just not be read yet, and the daemon be restarted often.
-        if (isStart) {
-          isStart = false;
-          return;
-        }
+        const failed: string[] = [];
         for (const endpoint of fleet.view().endpoints) {
-          await tryOn(endpoint, signal);
+          if (!(await tryOn(endpoint, signal))) failed.push(endpoint.endpoint);
           signal.throwIfAborted();
         }
+        if (failed.length > 0)
+          throw new Error(`no advice could be computed on ${inOneLine(failed.join(', '))}`);
       },
       onFailure: (error) => logger.warn({ err: error }, 'advice was not computed for all endpoints'),
     });
@@ -93,22 +95,24 @@ export function startAdvice(options: AdviceOptions): AdviceService {
   /** Those of which there is no advice yet, once there is enough of their history. */
   async function lookForFirsts(): Promise<void> {
     for (const endpoint of fleet.view().endpoints) {
-      if (settings.adviceSchedule === 'off' || kept.has(endpoint.endpoint) || options.mayRun?.() === false)
+      if (scheduleOf(settings) === 'off' || kept.has(endpoint.endpoint) || options.mayRun?.() === false)
         continue;
       if (!stopping.signal.aborted) await tryOn(endpoint, stopping.signal);
     }
   }
 
-  /** One that cannot be computed keeps no other from being so. Never rejects. */
-  async function tryOn(endpoint: EndpointView, signal: AbortSignal): Promise<void> {
+  /** One that cannot be computed keeps no other from being so. Never rejects. @returns Whether it did not fail. */
+  async function tryOn(endpoint: EndpointView, signal: AbortSignal): Promise<boolean> {
     try {
       await adviseOn(endpoint, signal);
+      return true;
     } catch (error) {
-      if (signal.aborted || stopping.signal.aborted) return;
+      if (signal.aborted || stopping.signal.aborted) return true;
       logger.warn(
         { endpoint: endpoint.endpoint, err: error },
         'advice could not be computed; it is tried again on schedule',
       );
+      return false;
     }
   }
 
@@ -159,13 +163,14 @@ export function startAdvice(options: AdviceOptions): AdviceService {
 
   return {
     latest: (endpoint) => kept.get(endpoint),
+    job: () => job.view(),
     async ask(asked, signal) {
       const view = fleet.view().endpoints.find(({ endpoint }) => endpoint === asked.endpoint);
       if (!view) throw new Error(`endpoint ${asked.endpoint} is not watched`);
       return await answer(view, asked, signal);
     },
     async apply(next) {
-      const isOther = next.adviceSchedule !== settings.adviceSchedule;
+      const isOther = scheduleOf(next) !== scheduleOf(settings);
       settings = next;
       if (!isOther) return;
       await job.stop();
@@ -178,6 +183,11 @@ export function startAdvice(options: AdviceOptions): AdviceService {
       await turn;
     },
   };
+}
+
+/** Without endpoints there is nothing to be advised on, and none of it is said to have succeeded. */
+function scheduleOf({ adviceSchedule, endpoints }: AdviceSettings): string {
+  return endpoints.length === 0 ? 'off' : adviceSchedule;
 }
 
 /** Where two have seen them change, what ran before the later moment may have run by others. */

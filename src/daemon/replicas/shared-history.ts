@@ -9,7 +9,6 @@ import {
   STARTS_KEPT,
   type HistoryStore,
   type StartRecord,
-  type StoredEndpoint,
   type StoredState,
   type StoredSteering,
   type Write,
@@ -20,12 +19,13 @@ import {
   changesFrom,
   endpointFrom,
   endpointText,
+  knownFrom,
   livesFrom,
   rowFromBase64,
   startsFrom,
   steeringFrom,
 } from '../../fleet/history/stored-text.ts';
-import type { Change } from '../../scaling/autotune/state.ts';
+import { LONG_PAUSE_MS, NEVER_STEERED, type Change } from '../../scaling/autotune/state.ts';
 import {
   commitBeside,
   commitFenced,
@@ -36,6 +36,7 @@ import {
 } from './fenced-commit.ts';
 import type { Redis } from './redis.ts';
 import type { SharedKeys } from './shared-keys.ts';
+import { readEach, type Unread } from './unread.ts';
 
 const HOUR_MS = 3_600_000;
 /** What the rows of one key cover, ms: some ten to hundred kilobytes. */
@@ -52,6 +53,8 @@ export interface SharedHistoryOptions {
   readonly token: string;
   /** Unix ms. */
   readonly now: () => number;
+  /** Skipped, and everything else is read. */
+  readonly onUnread?: ((unread: Unread) => void) | undefined;
 }
 
 export class SharedHistory implements HistoryStore {
@@ -72,7 +75,7 @@ export class SharedHistory implements HistoryStore {
   }
 
   async open(): Promise<StoredState> {
-    const { redis, keys } = this.#options;
+    const { redis, keys, onUnread } = this.#options;
     const version = Number((await redis.command('GET', keys.fleetCommits)) ?? 0);
     const endpoints = await this.#entries(keys.fleetEndpoints);
     const lives = await this.#entries(keys.fleetWorkers);
@@ -82,14 +85,19 @@ export class SharedHistory implements HistoryStore {
       const texts = (await redis.command('LRANGE', keys.fleetStarts(label), '0', '-1')) as string[];
       starts.push(...startsFrom(texts));
     }
-    const steering = await this.#entries(keys.fleetSteering);
     const state = {
       isOthers: this.#known !== undefined && version > this.#known,
-      endpoints: endpoints.map(([label, text]) => endpointFrom(label, text)),
+      endpoints: readEach(endpoints, endpointFrom, (field, error) =>
+        onUnread?.({ key: keys.fleetEndpoints, field, error, of: 'endpoint' }),
+      ),
       lives: livesFrom(lives.map(([, text]) => text)),
       starts,
-      known: known === null ? [] : (JSON.parse(known) as StoredEndpoint[]),
-      steering: steering.map(([label, text]) => steeringFrom(label, text)),
+      known: readEach(
+        known === null ? [] : [['', known]],
+        (_, text) => knownFrom(text),
+        (_, error) => onUnread?.({ key: keys.fleetKnown, field: undefined, error, of: 'names' }),
+      ).flat(),
+      steering: await this.#steering(),
     };
     [this.#version, this.#known] = [version, version];
     return state;
@@ -158,6 +166,25 @@ export class SharedHistory implements HistoryStore {
 
   close(): void {
     this.#version = undefined;
+  }
+
+  /**
+   * One that cannot be read may hold a duty to put old values back. The journal has the same change, under its number; what
+   * it has not is how long nothing new was to move.
+   */
+  async #steering(): Promise<StoredSteering[]> {
+    const { keys, now, onUnread } = this.#options;
+    const unread: [label: string, error: unknown][] = [];
+    const entries = await this.#entries(keys.fleetSteering);
+    const read = readEach(entries, steeringFrom, (label, error) => unread.push([label, error]));
+    for (const [field, error] of unread) {
+      const [change] = await this.journal(field, 1);
+      const of = change ? 'steering that the journal has' : 'steering';
+      onUnread?.({ key: keys.fleetSteering, field, error, of });
+      const pause = { untilMs: now() + LONG_PAUSE_MS, for: 'a hand' } as const;
+      read.push({ label: field, state: { ...NEVER_STEERED, pause, change } });
+    }
+    return read;
   }
 
   /** Names and values of a hash. */

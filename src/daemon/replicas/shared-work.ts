@@ -14,6 +14,7 @@ import { computeInChild } from '../advice/compute.ts';
 import { startFleet } from '../services/fleet.ts';
 import { adviceAsked } from '../services/steering-advice.ts';
 import { startWatches } from '../services/watches.ts';
+import { jobStatus } from '../status/job.ts';
 import type { Status } from '../status/schema.ts';
 import { joinReplicas } from './replicas.ts';
 
@@ -96,13 +97,17 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
   return {
     fleet,
     advice,
-    status: () => ({
-      replica: replicas?.status() ?? { id, role: 'alone', last_error: null },
-      ...logs.status(),
-      ...watches.status(),
-      // What a replica saw before another took over the watches is out of date.
-      ...(replicas?.held() === false && NOTHING_SEEN),
-    }),
+    status() {
+      const seen = watches.status();
+      return {
+        replica: replicas?.status() ?? { id, role: 'alone', last_error: null },
+        ...logs.status(),
+        ...seen,
+        jobs: [...seen.jobs, jobStatus(advice.job())],
+        // What a replica saw before another took over the watches is out of date.
+        ...(replicas?.held() === false && NOTHING_SEEN),
+      };
+    },
     async apply(next) {
       await logs.apply(next);
       await watches.apply(next);

@@ -1,8 +1,7 @@
 /** Advice as the status has it: in seconds, by published names. */
 import * as z from 'zod';
 import { VERDICTS, type Advice } from '../../scaling/advice/advice.ts';
-
-const time = z.number().describe('Unix seconds');
+import { time } from './time.ts';
 
 export const adviceSchema = z.object({
   at: time.describe('When it was computed'),

@@ -1,7 +1,7 @@
 /** The endpoints as the status has them, from the view that the fleet watch keeps. */
 import type { Settings } from '../../config/options/options.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
-import { autotuneStatus, unwatchedStatus } from './autotune.ts';
+import { autotuneStatus, unwatchedStatus, type OnUntold } from './autotune.ts';
 import type { Advice } from '../../scaling/advice/advice.ts';
 import { adviceStatus } from './advice.ts';
 import type { EndpointStatus, FleetStatus } from './schema.ts';
@@ -14,6 +14,7 @@ export function fleetStatus(
   view: FleetView,
   settings: FleetSettings,
   latest: (endpoint: string) => Advice | undefined = () => undefined,
+  onUntold?: OnUntold,
 ): FleetStatus {
   const { endpoints, fleetInterval, budgetPerHour, autotune, autotuneBounds = {} } = settings;
   return {
@@ -29,9 +30,11 @@ export function fleetStatus(
     autotune: {
       apply: autotune === 'apply',
       bounds: Object.keys(autotuneBounds),
-      unwatched: (view.unwatched ?? []).map((one) => unwatchedStatus(one)),
+      unwatched: (view.unwatched ?? []).map((one) => unwatchedStatus(one, onUntold)),
     },
-    endpoints: view.endpoints.map((endpoint) => endpointStatus(endpoint, latest(endpoint.endpoint))),
+    endpoints: view.endpoints.map((endpoint) =>
+      endpointStatus(endpoint, latest(endpoint.endpoint), onUntold),
+    ),
   };
 }
 
@@ -44,7 +47,11 @@ const NOTHING_MEASURED = {
   cost_per_hour: null,
 } as const;
 
-function endpointStatus(endpoint: EndpointView, advice: Advice | undefined): EndpointStatus {
+function endpointStatus(
+  endpoint: EndpointView,
+  advice: Advice | undefined,
+  onUntold: OnUntold | undefined,
+): EndpointStatus {
   const { sample, sampledAtMs, parametersSinceMs } = endpoint;
   return {
     endpoint_group: endpoint.endpoint,
@@ -58,7 +65,7 @@ function endpointStatus(endpoint: EndpointView, advice: Advice | undefined): End
     parameters_since: parametersSinceMs === undefined ? null : parametersSinceMs / 1000,
     drift: endpoint.drift,
     findings: endpoint.findings,
-    ...(endpoint.steering && { autotune: autotuneStatus(endpoint.steering) }),
+    ...(endpoint.steering && { autotune: autotuneStatus(endpoint.steering, onUntold) }),
     stuck_workers: endpoint.stuckWorkers,
     failing_workers: endpoint.failingWorkers,
     advice: advice ? adviceStatus(advice) : null,

@@ -10,8 +10,8 @@ import { APP_STATES } from '../../heartbeat/view/snapshot.ts';
 import { SEVERITIES } from '../../scaling/rules/findings.ts';
 import { LIFECYCLE_STATES } from '../process/lifecycle.ts';
 import { adviceSchema } from './advice.ts';
+import { time } from './time.ts';
 
-const time = z.number().describe('Unix seconds');
 const seconds = z.number().min(0);
 const count = z.int().min(0);
 const byReason = z.record(z.string(), count).describe('Reason to count');

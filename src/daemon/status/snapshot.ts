@@ -7,6 +7,7 @@ import type { Heartbeats } from '../services/heartbeats.ts';
 import type { InForce } from '../services/reloading.ts';
 import type { ServiceClock } from '../services/service-clock.ts';
 import { appStatus } from './app.ts';
+import type { OnUntold } from './autotune.ts';
 import { fleetStatus } from './fleet.ts';
 import type { Status } from './schema.ts';
 
@@ -21,6 +22,7 @@ export interface StatusSources {
   readonly clock: Pick<ServiceClock, 'skewSeconds'>;
   readonly heartbeats: Pick<Heartbeats, 'status' | 'openConnections' | 'app'>;
   readonly work: Pick<SharedWork, 'status' | 'fleet' | 'advice'>;
+  readonly onUntold?: OnUntold;
 }
 
 export function statusSnapshot(sources: StatusSources): Status {
@@ -60,8 +62,11 @@ export function statusSnapshot(sources: StatusSources): Status {
       parameters: { ...parameters },
       findings,
     })),
-    fleet: fleetStatus(sources.work.fleet.view(), settings, (endpoint) =>
-      sources.work.advice.latest(endpoint),
+    fleet: fleetStatus(
+      sources.work.fleet.view(),
+      settings,
+      (endpoint) => sources.work.advice.latest(endpoint),
+      sources.onUntold,
     ),
     instances: work.instances,
     maintenance_windows: work.maintenance_windows,

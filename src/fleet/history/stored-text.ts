@@ -5,7 +5,8 @@ import type { WorkerLife } from '../workers/lives.ts';
 import type { StepRow } from './fold.ts';
 import { packed, unpacked } from './packed-row.ts';
 import type { ParametersInForce } from './parameters-in-force.ts';
-import type { EndpointState, StartRecord, StoredSteering } from './store.ts';
+import { changeFrom, isMoment, isNumbers } from './stored-change.ts';
+import type { EndpointState, StartRecord, StoredEndpoint, StoredSteering } from './store.ts';
 
 interface StoredEndpointState {
   readonly sinceMs: number;
@@ -40,26 +41,34 @@ export function endpointFrom(label: string, text: string): EndpointState {
   };
 }
 
+/** @throws SyntaxError */
+export function knownFrom(text: string): StoredEndpoint[] {
+  const stored: unknown = JSON.parse(text);
+  if (!Array.isArray(stored) || !stored.every(isKnown))
+    throw new SyntaxError('what is stored of names is none');
+  return stored;
+}
+
 /** @throws SyntaxError: what steers on its own goes by what it has written itself, or begins anew. */
 export function steeringFrom(label: string, text: string): StoredSteering {
-  const state: unknown = JSON.parse(text);
-  if (!isSteeringState(state)) throw new SyntaxError('what is stored of steering is none');
+  const state = stateFrom(JSON.parse(text));
+  if (!state) throw new SyntaxError('what is stored of steering is none');
   return { label, state };
 }
 
 /** Of the journal what can be read: one bad row keeps neither its story nor a duty of steering from going on. */
 export function changesFrom(texts: readonly string[]): Change[] {
-  return readable(texts, isChange);
+  return readable(texts, changeFrom);
 }
 
 /** Of workers what can be read: the others are seen again at the next look, as new ones. */
 export function livesFrom(texts: readonly string[]): WorkerLife[] {
-  return readable(texts, isLife);
+  return readable(texts, (value) => (isLife(value) ? value : undefined));
 }
 
 /** Of starts what can be read: they are counted, and one more or less tells nothing. */
 export function startsFrom(texts: readonly string[]): StartRecord[] {
-  return readable(texts, isStart);
+  return readable(texts, (value) => (isStart(value) ? value : undefined));
 }
 
 export function isStart(value: unknown): value is StartRecord {
@@ -68,11 +77,10 @@ export function isStart(value: unknown): value is StartRecord {
   return isText(endpoint) && ORIGINS.has(from) && [atMs, seconds, perf].every(Number.isFinite);
 }
 
-function readable<One>(texts: readonly string[], isOne: (value: unknown) => value is One): One[] {
+function readable<One>(texts: readonly string[], oneFrom: (value: unknown) => One | undefined): One[] {
   return texts.flatMap((text) => {
     try {
-      const value: unknown = JSON.parse(text);
-      return isOne(value) ? [value] : [];
+      return oneFrom(JSON.parse(text)) ?? [];
     } catch {
       return [];
     }
@@ -80,13 +88,18 @@ function readable<One>(texts: readonly string[], isOne: (value: unknown) => valu
 }
 
 const ORIGINS: ReadonlySet<unknown> = new Set(['new', 'cold']);
-const PHASES: ReadonlySet<unknown> = new Set(['sending', 'watching', 'returning', 'over']);
 
 function isEndpointState(value: unknown): value is StoredEndpointState {
   if (!isRecord(value) || !Array.isArray(value['open'])) return false;
   const isOpen = (row: unknown): boolean =>
     Array.isArray(row) && Number.isFinite(row[0]) && Number.isFinite(row[1]) && isText(row[2]);
   return [value['sinceMs'], value['lastMs']].every(Number.isFinite) && value['open'].every(isOpen);
+}
+
+function isKnown(value: unknown): value is StoredEndpoint {
+  if (!isRecord(value)) return false;
+  const { id, name = '', label } = value;
+  return Number.isFinite(id) && isText(name) && isText(label);
 }
 
 function isInForce(value: unknown): value is ParametersInForce {
@@ -109,47 +122,14 @@ function isLife(value: unknown): value is WorkerLife {
   return isBeginning && changes.every(isStep);
 }
 
-function isSteeringState(value: unknown): value is SteeringState {
-  if (!isRecord(value)) return false;
+function stateFrom(value: unknown): SteeringState | undefined {
+  if (!isRecord(value)) return undefined;
   const { baseline = {}, odd = {}, pause, takenBack = 0, change } = value;
-  const isPause = pause === undefined || (isRecord(pause) && Number.isFinite(pause['untilMs']));
-  return (
-    isNumbers(baseline) &&
-    isNumbers(odd) &&
-    isPause &&
-    Number.isFinite(takenBack) &&
-    (change === undefined || isChange(change))
-  );
-}
-
-function isChange(value: unknown): value is Change {
-  if (!isRecord(value)) return false;
-  const { id, atMs, why, from, to, limits, expected, phase, setMs = 0, endedMs = 0, refused } = value;
-  return (
-    [id, atMs, setMs, endedMs].every(Number.isFinite) &&
-    (refused === undefined || isRefusal(refused)) &&
-    isText(why) &&
-    isNumbers(from) &&
-    isNumbers(to) &&
-    isRecord(limits) &&
-    isExpectation(expected) &&
-    PHASES.has(phase)
-  );
-}
-
-function isRefusal(value: unknown): boolean {
-  return isRecord(value) && Number.isFinite(value['sinceMs']) && isText(value['words']);
-}
-
-/** A limit without a bound is null in JSON. */
-function isExpectation(value: unknown): boolean {
-  if (!isRecord(value)) return false;
-  const { costBefore, costAfter, p99Before, p99After, backtestError } = value;
-  return [costBefore, costAfter, p99Before, p99After].every(isRecord) && Number.isFinite(backtestError);
-}
-
-function isNumbers(value: unknown): boolean {
-  return isRecord(value) && Object.values(value).every(Number.isFinite);
+  const isPause = pause === undefined || (isRecord(pause) && isMoment(pause['untilMs']));
+  if (!isNumbers(baseline) || !isNumbers(odd) || !isPause || !Number.isFinite(takenBack)) return undefined;
+  if (change === undefined) return value as unknown as SteeringState;
+  const read = changeFrom(change);
+  return read && ({ ...value, change: read } as unknown as SteeringState);
 }
 
 function isText(value: unknown): value is string {

@@ -111,5 +111,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function problem(at: string, got: unknown, allowed: string, message: string): BoundsProblem {
-  return { at, got: JSON.stringify(got) ?? 'nothing', allowed, message };
+  return { at, got: written(got), allowed, message };
+}
+
+/** As somebody wrote it, but for a number that is too large for any: JSON has no name for that. */
+function written(got: unknown): string {
+  return typeof got === 'number' ? String(got) : (JSON.stringify(got) ?? 'nothing');
 }

@@ -1,4 +1,5 @@
 /** The journal in words, for people: of each change when, what, why, what was expected, and what came of it. Pure. */
+import { inOneLine } from '../../contract/text/controls.ts';
 import type { AdvisedParameter, Estimate } from '../advice/advice.ts';
 import type { Limit } from './reach.ts';
 import type { Change, Experience, Expectation } from './state.ts';
@@ -13,14 +14,15 @@ export interface Story {
   readonly came: string;
 }
 
+/** Each of its words is one line, for the log, the page and the terminal: some are the service's. */
 export function storyOf(change: Change): Story {
   const { atMs, expected } = change;
   return {
     atMs,
-    what: movesOf(change),
-    why: [groundOf(change), ...limitSentences(change)].join('. '),
-    expected: expectedWords(expected),
-    came: cameWords(change),
+    what: inOneLine(movesOf(change)),
+    why: inOneLine([groundOf(change), ...limitSentences(change)].join('. ')),
+    expected: inOneLine(expectedWords(expected)),
+    came: inOneLine(cameWords(change)),
   };
 }
 
@@ -31,8 +33,8 @@ export function movesOf({ from, to }: Pick<Change, 'from' | 'to'>): string {
 }
 
 /** Without what single precision adds. */
-function short(value = Number.NaN): number {
-  return Number(value.toPrecision(6));
+function short(value: number | undefined): string {
+  return value === undefined ? 'not known' : String(Number(value.toPrecision(6)));
 }
 
 /** The sentence of the advice begins with what it advises, which is told beside it. */
@@ -63,7 +65,7 @@ function expectedWords({
   return [
     `cost an hour ${money(costBefore.mean)} → ${money(costAfter.mean)} (95% between ${range(costAfter, money)})`,
     `p99 wait ${seconds(p99After.mean)} as modelled, limit ${seconds(limitSeconds)}`,
-    `the backtest was off by ${Math.round(backtestError * 100)}%`,
+    `the backtest was off by ${orNotKnown(backtestError, (error) => `${Math.round(error * 100)}%`)}`,
   ].join('; ');
 }
 
@@ -119,9 +121,14 @@ function range({ low, high }: Estimate, words: (value: number) => string): strin
 }
 
 function money(value: number): string {
-  return value.toFixed(2);
+  return orNotKnown(value, (known) => known.toFixed(2));
 }
 
 function seconds(value: number): string {
-  return `${Number(value.toPrecision(3))} s`;
+  return orNotKnown(value, (known) => `${Number(known.toPrecision(3))} s`);
+}
+
+/** What is stored of a change may have been written by another version, or be damaged. */
+function orNotKnown(value: number, words: (value: number) => string): string {
+  return Number.isNaN(value) ? 'not known' : words(value);
 }

@@ -7,7 +7,13 @@ import { pilotlight, type Around } from '../../support/console.ts';
 
 const EVIL = '\u001B]0;pwned\u0007\u001B[2J\u009B31m\u202E';
 const answers: Readonly<Record<string, unknown>> = {
-  '/api/v0/deployments': { deployments: [{ id: 1, name: `ok${EVIL}`, [`key${EVIL}`]: 1 }] },
+  '/api/v0/deployments': {
+    deployments: [
+      { id: 1, name: `ok${EVIL}`, [`key${EVIL}`]: 1 },
+      { id: 2, name: 'twice', tag: 'a\nsecond line' },
+      { id: 3, name: 'twice', tag: 'b' },
+    ],
+  },
   '/api/v0/tfa/status/': { methods: [{ id: 1, method: 'sms', label: `phone${EVIL}` }] },
   '/api/v0/tfa/sms/': { msg: `sent${EVIL}`, secret: 's' },
 };
@@ -41,6 +47,18 @@ test.each([
   expect(ran.code).toBe(code);
   expect(ran.stdout + ran.stderr).toMatch(/ok|second line/);
   expect(legible(ran.stdout + ran.stderr)).toBe(ran.stdout + ran.stderr);
+});
+
+test.each([
+  ['template search', 1, 'error: template'],
+  ['deployment stop twice', 2, 'error: twice fits 2 of them'],
+  ['logs 7', 1, 'error: '],
+])('%s: its second line begins none of ours', async (words, code, first) => {
+  const ran = await run(words.split(' '));
+  expect(ran.code).toBe(code);
+  expect(ran.stderr).toMatch(new RegExp(`^${first}`));
+  expect(ran.stderr).toContain('second line');
+  expect(ran.stderr).not.toMatch(/^second line/m);
 });
 
 test('what is said where a code is asked for is shown without', async () => {

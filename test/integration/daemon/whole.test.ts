@@ -154,8 +154,11 @@ describe('told by the heart', () => {
     const groups = () => daemon.status().worker_groups.map(({ workergroup_id: id }) => id);
     await expect.poll(groups, { interval: 1 }).toEqual([8, 9]);
     await expect.poll(() => daemon.fleet.view().samples, { interval: 1 }).toBe(true);
+    const advice = () => daemon.status().jobs.find(({ job }) => job === 'advice');
+    await expect.poll(() => advice()?.schedule, { interval: 1 }).toBe('0 4 * * *');
+    expect(advice()).toMatchObject({ runs: 0, failures: 0, last_success_at: null });
     const jobs = () => daemon.status().jobs.map(({ job }) => job);
-    await expect.poll(jobs, { interval: 1 }).toContain('maintenance');
+    expect(jobs()).toEqual(['maintenance', 'instances', 'account', 'advice']);
   });
 
   test('to stop, it says so, and ends each part once', async () => {

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import type { Aggregate, HistoryRow } from '../../../fleet/history/row.ts';
 import { MEASURES, type Measure } from '../../../fleet/sample.ts';
 import type { Measured } from '../../../fleet/view.ts';
+import { time } from '../../status/time.ts';
 
-const time = z.number().describe('Unix seconds');
 const count = z.int().min(0);
 
 const stretch = z.object({

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { pilotlight } from '../../../support/console.ts';
 import { listenWithFleet, type FleetListener } from '../../../support/fleet-listener.ts';
+import { changeOf } from '../../../support/steering.ts';
 import { endpointView, fleetView, minuteRow, recordedFleet } from '../../../support/recorded-fleet.ts';
 
 let listener: FleetListener | undefined;
@@ -52,6 +53,21 @@ test('ten minutes of history are declined, in words', async () => {
   const { code, stdout } = await advise('chat');
   expect(code).toBe(0);
   expect(stdout).toMatch(/^chat: declined: its load is known for 1 minutes; an hour is the least/);
+});
+
+test('a narrow terminal breaks no line of the journal', async () => {
+  const steering = {
+    holds: 'the last change is not six hours old',
+    pausedUntilMs: undefined,
+    wanted: {},
+    journal: [changeOf({ why: 'cheaper '.repeat(12).trim() })],
+  };
+  listener = await listenWithFleet(recordedFleet(() => fleetView([endpointView({ steering })]), {}));
+  const { code, stdout } = await pilotlight(['advise', '--journal', '--url', listener.url], { columns: 20 });
+  expect(code).toBe(0);
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.length).toBeGreaterThan(5);
+  expect(lines.filter((line) => line.length > 20)).toEqual([]);
 });
 
 test('one endpoint without an answer takes none of the others’ away', async () => {

@@ -67,6 +67,8 @@ describe('in the terminal', () => {
       'aaaa '.repeat(20).trim(),
     ]);
     expect(adviceLines(report, 10).slice(0, 2)).toEqual(['chat: aaaa', 'aaaa aaaa']);
+    const assumed = adviceLines({ ...report, assumptions: givenAdviceReport().assumptions }, 20);
+    expect(assumed.slice(-3)).toEqual(['  start time: 300 s', '    (assumed)', '']);
   });
 
   test('holes are counted', () => {

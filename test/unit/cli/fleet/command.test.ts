@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { EndpointView, FleetView } from '../../../../src/fleet/view.ts';
 import { pilotlight, type Around } from '../../../support/console.ts';
+import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { listenWithFleet, type FleetListener } from '../../../support/fleet-listener.ts';
 import {
   endpointView,
@@ -53,6 +54,20 @@ test('prints a line for each where there is no terminal', async () => {
       'ab: active, load 42 of 60 ready (70%), 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0 s ago\n' +
       'together 6.40 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (5.00)\n',
   );
+});
+
+test('what others call an endpoint, or say of it, begins no line', async () => {
+  const evil = { endpoint: 'a\nother: active', lastError: 'no\r\nfake: active' };
+  for (const around of [{}, { columns: 160 }]) {
+    const { stdout } = await fleetOf(['--once'], [evil], around);
+    expect(stdout).toContain('no fake: active');
+    expect(stdout).not.toMatch(/^(?:other|fake)/m);
+  }
+  const { stdout } = await pilotlight(['status', '--url', listener?.url ?? '']);
+  expect(stdout).toContain('endpoint a other: active');
+  expect(stdout).not.toMatch(/^(?:other|fake)/m);
+  const json = await fleetOf(['--once', '--json'], [{ endpoint: '\u202E\u009B2J' }]);
+  expect(json.stdout).toContain('"\\u202e\\u009b2J"');
 });
 
 test.each(['code', '32'])('shows one alone, by name or id: %s', async (wanted) => {
@@ -108,15 +123,7 @@ test('a daemon that does not answer is exit code 3', async () => {
   expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1\/api\/status: /);
 });
 
-test.each([
-  'null',
-  '{}',
-  '{"fleet":{"endpoints":{}}}',
-  '[1]',
-  '{"now":1,"fleet":{"endpoints":[{}]}}',
-  '{"now":1,"fleet":{"endpoints":[null]}}',
-  '{"now":1,"fleet":{"samples":true,"endpoints":[{"endpoint_group":"chat","endpoint_id":31}]}}',
-])('what answers %s is no daemon of this version', async (body) => {
+async function expectRefused(body: string): Promise<void> {
   const server = createServer((_, response) => response.end(body));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -126,6 +133,30 @@ test.each([
     expect(stderr).toMatch(/^[^\n]*(?:says nothing of endpoints|has no status)[^\n]*of this version\?\n$/);
   }
   server.close();
+}
+
+test.each([
+  'null',
+  '{}',
+  '{"fleet":{"endpoints":{}}}',
+  '[1]',
+  '{"now":1,"fleet":{"endpoints":[{}]}}',
+  '{"now":1,"fleet":{"endpoints":[null]}}',
+  '{"now":1,"fleet":{"samples":true,"endpoints":[{"endpoint_group":"chat","endpoint_id":31}]}}',
+])('what answers %s is no daemon of this version', async (body) => {
+  await expectRefused(body);
+});
+
+test.each<[what: string, status: object]>([
+  ['no replica', { replica: undefined }],
+  ['no problems of its configuration', { config_problems: undefined }],
+  ['a time that no date has', { now: 1e300 }],
+  [
+    'a file that was set aside before all dates',
+    { fleet: { ...EMPTY_STATUS.fleet, history_aside: { file: '/state/old', at: -1e13 } } },
+  ],
+])('what answers with %s is no daemon of this version', async (_, over) => {
+  await expectRefused(JSON.stringify({ ...EMPTY_STATUS, ...over }));
 });
 
 test('goes on until Ctrl-C, and says each sample once', async () => {

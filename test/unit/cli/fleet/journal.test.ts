@@ -92,3 +92,26 @@ test('where the journal begins with a file that was set aside, that is told, wit
   expect(journalText(steered)).toBe('chat: nothing was changed yet; it waits');
   expect(journalText(steered, 'since')).toBe('chat: nothing was changed since; it waits');
 });
+
+test('the words of others are no lines of the journal, and no commands of the terminal', () => {
+  const evil =
+    'no\u001B[2J\u001B]8;;http://evil\u0007\r\n2026-11-24 02:00 UTC  max_workers 20 → 2\n  came      it stayed';
+  const shown = 'no 2026-11-24 02:00 UTC  max_workers 20 → 2 came      it stayed';
+  const told = { what: evil, why: evil, expected: evil, came: evil };
+  const [endpoint] = endpoints(true);
+  if (!endpoint) throw new Error('there is no endpoint');
+  const changes = [{ change: 1, at: NOON / 1000, ...told, outcome: null, ended_at: null }];
+  const autotune = { holds: evil, paused_until: null, changes };
+  const steered = [{ ...endpoint, endpoint_group: evil, autotune }];
+  expect(journalText(steered)?.split('\n')).toEqual([
+    `${shown}: now: ${shown}`,
+    expect.stringContaining(` UTC  ${shown}`),
+    `  why       ${shown}`,
+    `  expected  ${shown}`,
+    `  came      ${shown}`,
+  ]);
+  const status = { ...EMPTY_STATUS, config_problems: [{ variable: 'PILOTLIGHT_AUTOTUNE', problem: evil }] };
+  expect(notSteered(status)).toBe(`nothing is changed by advice: ${shown}`);
+  const aside = { file: evil, at: NOON / 1000 };
+  expect(lostJournal({ ...EMPTY_STATUS.fleet, history_aside: aside })).toContain(`(${shown});`);
+});

@@ -55,3 +55,9 @@ test('a service that does not answer is told when that begins, and when it is ov
     'pilotlight: worker group 7: following again\n',
   ]);
 });
+
+test('as JSON nothing of a line is lost, and no terminal obeys it', () => {
+  const text = formatRecord(line('\u009B2J\u202E a'), { json: true }, false);
+  expect(text).toContain('"\\u009b2J\\u202e a"');
+  expect(JSON.parse(text)).toMatchObject({ line: '\u009B2J\u202E a' });
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { legible } from '../../../../src/cli/text/legible.ts';
+import { legible, legibleLine } from '../../../../src/cli/text/legible.ts';
 import { legibleJson } from '../../../../src/contract/text/controls.ts';
 
 test.each([
@@ -17,4 +17,12 @@ test('JSON keeps everything, in escapes', () => {
   const json = legibleJson(JSON.stringify(value, null, 2));
   expect(legible(json)).toBe(json);
   expect(JSON.parse(json)).toEqual(value);
+});
+
+test.each([
+  ['no\u001B[2J\r\n2026  max_workers 20 → 2\n\t came', 'no 2026  max_workers 20 → 2 came'],
+  ['a\u2028b\u2029c', 'a b c'],
+  ['plain  text', 'plain  text'],
+])('in a line of ours %j is shown as %j', (text, shown) => {
+  expect(legibleLine(text)).toBe(shown);
 });

@@ -14,6 +14,7 @@ import { endpointView, fleetView, minuteRow } from '../../../support/recorded-fl
 
 const HOUR_MS = 3_600_000;
 const START = Date.UTC(2026, 10, 21);
+const SETTINGS = { adviceSchedule: '17 4 * * *', adviceP99: undefined, endpoints: [{ by: 'all' as const }] };
 
 let service: AdviceService | undefined;
 beforeEach(() => {
@@ -62,7 +63,7 @@ async function begin(
         return Promise.resolve(rows);
       },
     },
-    settings: { adviceSchedule: '17 4 * * *', adviceP99: undefined },
+    settings: SETTINGS,
     logger: pino(
       { level: 'info' },
       { write: (line: string) => over.log?.(JSON.parse(line) as Record<string, unknown>) },
@@ -149,6 +150,34 @@ test('an endpoint whose advice is lost each time keeps no other from having one'
   expect(ofChat()).toBeGreaterThan(before);
 });
 
+test('its job has failed where the advice on any endpoint could not be computed', async () => {
+  let isLost = true;
+  await begin(12, {
+    endpoints: ['chat', 'la\nrge'],
+    compute: ({ recorded }) =>
+      isLost && recorded.endpoint !== 'chat'
+        ? Promise.reject(new AdviceLost('killed'))
+        : Promise.resolve(undefined as never),
+  });
+  const nothing = { name: 'advice', schedule: SETTINGS.adviceSchedule, runs: 0, failures: 0 };
+  await vi.advanceTimersByTimeAsync(HOUR_MS);
+  expect(service?.job()).toEqual({ ...nothing, lastSuccessAt: undefined, lastError: undefined });
+  await vi.advanceTimersByTimeAsync(24 * HOUR_MS);
+  const lastError = 'no advice could be computed on la rge';
+  expect(service?.job()).toMatchObject({ runs: 1, failures: 1, lastSuccessAt: undefined, lastError });
+  isLost = false;
+  await vi.advanceTimersByTimeAsync(24 * HOUR_MS);
+  expect(service?.job()).toMatchObject({ runs: 2, failures: 1, lastError: undefined });
+  expect(service?.job().lastSuccessAt).toBeGreaterThan(START + 24 * HOUR_MS);
+});
+
+test('without endpoints its job is off', async () => {
+  await begin(12, { endpoints: [] });
+  await service?.apply({ ...SETTINGS, endpoints: [] });
+  await vi.advanceTimersByTimeAsync(30 * HOUR_MS);
+  expect(service?.job()).toMatchObject({ schedule: 'off', runs: 0, lastSuccessAt: undefined });
+});
+
 test('the first of them is asked for once, however long it takes', async () => {
   let answer = (): void => {};
   const { asked } = await begin(12, {
@@ -185,10 +214,10 @@ test('a replica that does not watch computes nothing', async () => {
 
 test('off is off, and a reload begins it', async () => {
   const { asked } = await begin(12);
-  await service?.apply({ adviceSchedule: 'off', adviceP99: undefined });
+  await service?.apply({ ...SETTINGS, adviceSchedule: 'off' });
   await vi.advanceTimersByTimeAsync(30 * HOUR_MS);
   expect(asked).toHaveLength(0);
-  await service?.apply({ adviceSchedule: '17 4 * * *', adviceP99: 3_000 });
+  await service?.apply({ ...SETTINGS, adviceP99: 3_000 });
   await vi.advanceTimersByTimeAsync(11 * 60_000);
   expect(asked[0]?.wishes.limitSeconds).toBe(3);
 });

@@ -1,7 +1,9 @@
 /** Each step alone, on a Redis in memory; test/integration/daemon/fleet-replicas.test.ts has a real one. */
+import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LeaseLost, StaleVersion } from '../../../../src/daemon/replicas/fenced-commit.ts';
 import { SharedHistory } from '../../../../src/daemon/replicas/shared-history.ts';
+import { unreadTo, type Unread } from '../../../../src/daemon/replicas/unread.ts';
 import { SharedKeys } from '../../../../src/daemon/replicas/shared-keys.ts';
 import { rowOf, stretched, type StepRow } from '../../../../src/fleet/history/fold.ts';
 import { STARTS_KEPT, type StartRecord, type Write } from '../../../../src/fleet/history/store.ts';
@@ -39,8 +41,8 @@ beforeEach(async () => {
   await own.open();
 });
 
-function historyOf(token: string): SharedHistory {
-  return new SharedHistory({ redis, keys: KEYS, token, now: () => NOW });
+function historyOf(token: string, onUnread?: (unread: Unread) => void): SharedHistory {
+  return new SharedHistory({ redis, keys: KEYS, token, now: () => NOW, onUnread });
 }
 
 function write(over: Partial<Write> = {}): Write {
@@ -203,5 +205,60 @@ describe('what was read is current', () => {
     expect([await own.isCurrent(), own.isOpen]).toEqual([false, false]);
     expect((await own.open()).isOthers).toBe(true);
     expect(await own.isCurrent()).toBe(true);
+  });
+});
+
+describe('what Redis keeps and cannot be read is skipped, and said with its place:', () => {
+  const change = changeOf({ phase: 'returning', because: 'load' });
+  const state = { ...NEVER_STEERED, baseline: { cold_workers: 4 }, change };
+  const endpoint = (label: string) => ({ label, sinceMs: 1, lastMs: 2, open: [], inForce: undefined });
+  /** Opened anew with this in the place of a value. */
+  async function opened(key: string, ...field: readonly string[]) {
+    const known = [{ id: 31, name: 'chat', label: 'chat' }];
+    for (const label of ['chat', 'draw'])
+      await put({ label, steering: { label, state }, state: endpoint(label), known });
+    await redis.command(field.length === 0 ? 'SET' : 'HSET', key, ...field, '{"x":NaN');
+    const said: unknown[] = [];
+    const lines: Record<string, unknown>[] = [];
+    const log = unreadTo(pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) }));
+    const found = await historyOf('own', (unread) => {
+      said.push([unread.key, unread.field, unread.of]);
+      log(unread);
+    }).open();
+    return { found, said, lines };
+  }
+
+  test('of an endpoint, the others are there', async () => {
+    const { found, said } = await opened(KEYS.fleetEndpoints, 'chat');
+    expect(found.endpoints).toEqual([endpoint('draw')]);
+    expect(found.steering).toHaveLength(2);
+    expect(said).toEqual([[KEYS.fleetEndpoints, 'chat', 'endpoint']]);
+  });
+
+  test('of how it is steered, its duty is in the journal, and nothing new moves for a day', async () => {
+    const { found, said, lines } = await opened(KEYS.fleetSteering, 'chat');
+    expect(found.steering).toEqual([
+      { label: 'draw', state },
+      { label: 'chat', state: { pause: { untilMs: NOW + 24 * HOUR, for: 'a hand' }, change } },
+    ]);
+    expect(said).toEqual([[KEYS.fleetSteering, 'chat', 'steering that the journal has']]);
+    expect(lines).toMatchObject([{ level: 50, key: KEYS.fleetSteering, field: 'chat' }]);
+    expect(lines[0]?.['msg']).toContain('from the last change of the journal');
+  });
+
+  test('of how it is steered, with no journal either, somebody has to look', async () => {
+    const { found, said, lines } = await opened(KEYS.fleetSteering, 'lost');
+    expect(found.steering).toHaveLength(3);
+    expect(found.steering.at(-1)?.state).toMatchObject({ pause: { untilMs: NOW + 24 * HOUR } });
+    expect(found.steering.at(-1)?.state.change).toBeUndefined();
+    expect(said).toEqual([[KEYS.fleetSteering, 'lost', 'steering']]);
+    expect(lines[0]?.['msg']).toContain('old values have to be put back; compare the parameters');
+  });
+
+  test('of names, they are asked for anew', async () => {
+    const { found, said } = await opened(KEYS.fleetKnown);
+    expect(found.known).toEqual([]);
+    expect(found.endpoints).toHaveLength(2);
+    expect(said).toEqual([[KEYS.fleetKnown, undefined, 'names']]);
   });
 });

@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { adviceStatus } from '../../../../src/daemon/status/advice.ts';
 import { appStatus } from '../../../../src/daemon/status/app.ts';
-import { autotuneStatus } from '../../../../src/daemon/status/autotune.ts';
 import { deploymentStatus } from '../../../../src/daemon/status/deployment.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import { workerGroupStatus } from '../../../../src/daemon/status/worker-group.ts';
@@ -14,7 +13,6 @@ import {
 import type { GroupView } from '../../../../src/logs/follow/group-stats.ts';
 import { givenAdvice, prediction } from '../../../support/given-advice.ts';
 import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';
-import { changeOf } from '../../../support/steering.ts';
 
 const failures = Object.fromEntries(FAILURE_LABELS.map((label) => [label, 0])) as Record<
   FailureLabel,
@@ -191,45 +189,6 @@ describe('advice', () => {
     expect(adviceStatus(givenAdvice({ today: undefined })).gain_ratio).toBeNull();
     expect(adviceStatus(givenAdvice({ best: undefined })).gain_ratio).toBeNull();
     expect(adviceStatus(givenAdvice({ today: prediction(0, 1, 0.6) })).gain_ratio).toBe(0);
-  });
-});
-
-test('steering has its changes, the last first', () => {
-  const first = changeOf({
-    atMs: 5_500,
-    phase: 'over',
-    setMs: 6_000,
-    outcome: 'kept',
-    endedMs: 9_500,
-  });
-  const second = changeOf({ id: 2, phase: 'sending', setMs: undefined });
-  const status = autotuneStatus({
-    holds: 'it is too early',
-    pausedUntilMs: 7_500,
-    wanted: {},
-    journal: [first, second],
-  });
-  expect(status).toMatchObject({
-    holds: 'it is too early',
-    paused_until: 7.5,
-    changes: [
-      { change: 2, outcome: null, ended_at: null, came: 'it is being sent' },
-      {
-        change: 1,
-        at: 5.5,
-        what: 'cold_workers 5 → 4',
-        why: 'cheaper',
-        expected: expect.stringContaining('10.00 → 8.00'),
-        came: 'it stayed',
-        outcome: 'kept',
-        ended_at: 9.5,
-      },
-    ],
-  });
-  expect(autotuneStatus({ holds: undefined, pausedUntilMs: undefined, wanted: {}, journal: [] })).toEqual({
-    holds: null,
-    paused_until: null,
-    changes: [],
   });
 });
 

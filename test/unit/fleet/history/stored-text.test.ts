@@ -1,5 +1,7 @@
 /** What is stored as text, and what else may be read in its place: of a file that was damaged, or of somebody else. */
 import { expect, test } from 'vitest';
+import { isRecord } from '../../../../src/contract/is-record.ts';
+import { storyOf } from '../../../../src/scaling/autotune/story.ts';
 import {
   changesFrom,
   endpointFrom,
@@ -19,6 +21,16 @@ const LIFE = {
 };
 const START = { endpoint: 'chat', atMs: 1_000, from: 'new', seconds: 40 };
 const ESTIMATE = { mean: 1, low: 1, high: 1 };
+const CAME = {
+  minutes: 60,
+  excessMinutes: 1,
+  excessMinutesBefore: 2,
+  errorMinutes: 0,
+  errorMinutesBefore: 0,
+  hours: 6,
+  costPerHour: 2,
+  costPerHourBefore: 3,
+};
 const CHANGE = {
   id: 1,
   atMs: 1_000,
@@ -31,11 +43,12 @@ const CHANGE = {
     costAfter: ESTIMATE,
     p99Before: ESTIMATE,
     p99After: ESTIMATE,
-    limitSeconds: null,
+    limitSeconds: 5,
     backtestError: 0.02,
   },
   phase: 'watching',
   setMs: 1_100,
+  came: CAME,
   refused: { sinceMs: 1_200, words: 'HTTP 403' },
 };
 const STATE = { baseline: { cold_workers: 2 }, pause: { untilMs: 5_000, for: 'change' }, change: CHANGE };
@@ -90,6 +103,29 @@ test('what steers, and what is open of an endpoint, is read whole or not at all'
   }
 });
 
+test.each<[string, object]>([
+  ['a moment that no date has', { ...CHANGE, atMs: 1e300 }],
+  ['a refusal at such a moment', { ...CHANGE, refused: { sinceMs: -1e300, words: 'HTTP 403' } }],
+])('no change has %s', (_, one) => {
+  expect(changesFrom([JSON.stringify(one)])).toEqual([]);
+});
+
+test('a change keeps its duty, whatever of its story cannot be read', () => {
+  const duty = { id: 1, from: CHANGE.from, to: CHANGE.to, phase: 'watching', setMs: 1_100 };
+  for (const [name, others] of [
+    ['came', damaged(CAME)],
+    ['expected', damaged(CHANGE.expected).filter((one) => isRecord(one))],
+    ['outcome', ['superseded', null]],
+    ['because', [7, null]],
+    ['endpointId', ['x', null]],
+  ] as const)
+    for (const other of others) {
+      const [change] = changesFrom([JSON.stringify({ ...CHANGE, [name]: other })]);
+      expect(change).toMatchObject(duty);
+      if (change) expect(Object.values(storyOf(change)).join(' ')).not.toMatch(/NaN|undefined|null/);
+    }
+});
+
 test('a number of a row that is none', () => {
   const row = Buffer.from([...Array.from({ length: 200 }, () => 128), 1, 0, 0]).toString('base64');
   const text = JSON.stringify({ sinceMs: 1_000, lastMs: 2_000, open: [[60_000, 60_000, row]] });
@@ -106,7 +142,7 @@ function orRefused<Result>(read: () => Result): Result | undefined {
 }
 
 /** Words may be others, and what says how something is shown: what is counted with has its type. */
-const WORDS = new Set(['for', 'timed', 'mean', 'low', 'high', 'limitSeconds']);
+const WORDS = new Set(['for', 'timed', 'came']);
 
 function expectLike(found: object, whole: object): void {
   for (const [name, each] of Object.entries(whole)) {

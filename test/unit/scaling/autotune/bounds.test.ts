@@ -39,6 +39,11 @@ describe('bounds of steering', () => {
     expect(problemsOf({ chat: { [name]: bound } })[0]).toContain(problem);
   });
 
+  test('a number that is too large for any is told as what it is', () => {
+    const { problems } = parseBounds('{"chat":{"min_load":[0,1e999]}}');
+    expect(problems.map(({ at, got }) => [at, got])).toEqual([['.chat.min_load[1]', 'Infinity']]);
+  });
+
   test('the least stands first', () => {
     expect(problemsOf({ chat: { cold_workers: [8, 1] } })).toEqual([
       '.chat.cold_workers: [8,1]; the least first, then the most; write [1, 8]',

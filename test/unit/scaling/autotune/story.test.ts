@@ -81,4 +81,41 @@ describe('the story of a change', () => {
   ])('has words for %j', (given, words) => {
     expect(storyOf({ ...changeOf(), because, ...given }).came).toBe(words);
   });
+
+  test('says the words of others in one line each, without what a terminal would obey', () => {
+    const words = 'no\u001B[2J\r\n2026-11-24 02:00 UTC  max_workers 20 → 2\n\u202E  came\tit stayed';
+    const told = Object.values(
+      storyOf({
+        ...changeOf(),
+        phase: 'returning',
+        because: words,
+        why: words,
+        refused: { sinceMs: NOON, words },
+      }),
+    ).join('');
+    expect(told).toContain('no[2J 2026-11-24 02:00 UTC  max_workers 20 → 2 came it stayed');
+    // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+    expect(told).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u202E]/);
+  });
+
+  test('says of what is not known that it is not', () => {
+    const unknown = { mean: Number.NaN, low: Number.NaN, high: Number.NaN };
+    const change = changeOf();
+    const { what, expected } = storyOf({
+      ...change,
+      from: {},
+      expected: {
+        ...change.expected,
+        costAfter: unknown,
+        p99After: unknown,
+        limitSeconds: Number.NaN,
+        backtestError: Number.NaN,
+      },
+    });
+    expect(what).toBe('target_util not known → 0.8, cold_workers not known → 4');
+    expect(expected).toBe(
+      'cost an hour 10.00 → not known (95% between not known and not known); ' +
+        'p99 wait not known as modelled, limit not known; the backtest was off by not known',
+    );
+  });
 });
