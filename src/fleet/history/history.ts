@@ -61,6 +61,8 @@ export class History {
   #hasLoaded = false;
   #trouble: string | undefined;
   #storing: Promise<void> | undefined;
+  /** Ends the pause before what could not be stored is tried again. */
+  #pause = new AbortController();
   /** Settles when one write has ended, however. */
   #writing: Promise<unknown> | undefined;
   readonly #steering = new KeptSteering();
@@ -160,8 +162,10 @@ export class History {
     const isCurrent = () =>
       within(this.#options.clock, withinMs, signal, () => this.#isCurrent()).catch(() => false);
     if (await isCurrent()) return true;
-    // Whoever writes finds out what is stored.
-    await this.#storedSoon({ ...NO_WRITE }, withinMs, signal).catch(() => {});
+    // Whoever writes finds out what is stored, now.
+    const stored = this.#storedSoon({ ...NO_WRITE }, withinMs, signal);
+    this.#pause.abort();
+    await stored.catch(() => {});
     return isCurrent();
   }
 
@@ -231,11 +235,10 @@ export class History {
   }
 
   async #storeAll(): Promise<void> {
-    const { store, clock } = this.#options;
+    const { clock } = this.#options;
     const { signal } = this.#stopping;
     for (;;) {
       if (this.#held.nextBatch().length === 0) break;
-      const wasOpen = store.isOpen;
       const writing = this.#store().then((isStored) => {
         if (isStored) this.#held.batchStored();
         this.#writing = undefined;
@@ -244,9 +247,9 @@ export class History {
       this.#writing = writing;
       if (await writing) continue;
       if (signal.aborted) break;
-      // Another has written: what that is, is read at once.
-      if (wasOpen && !store.isOpen && store.isCurrent) continue;
-      await clock.sleep(TRY_AGAIN_MS, signal).catch(() => {});
+      this.#pause = new AbortController();
+      const either = AbortSignal.any([signal, this.#pause.signal]);
+      await clock.sleep(TRY_AGAIN_MS, either).catch(() => {});
     }
     // At once: what is held from here on begins it again.
     this.#storing = undefined;

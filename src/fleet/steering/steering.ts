@@ -256,6 +256,7 @@ export class Steering {
         await watch.recordSteering({ label, state }, STORE_MS, this.#stopping.signal);
         known.stored = state;
       } catch (error) {
+        if (!this.#known.isCurrent) return false;
         if (!this.#stopping.signal.aborted) notice({ kind: 'steering failed', endpoint: label, error });
       }
     }
