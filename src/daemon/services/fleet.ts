@@ -117,7 +117,8 @@ export function startFleet(options: FleetOptions): FleetWatching {
   async function end(ending: FleetWatch): Promise<void> {
     const steered = steering;
     [watch, steering] = [undefined, undefined];
-    await steered?.stop();
+    // To another replica, or at the end of the process, nothing is left that nobody goes on with.
+    await (isOurs && !isStopping ? steered?.leave() : steered?.stop());
     await ending.stop();
   }
 

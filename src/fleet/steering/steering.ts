@@ -2,7 +2,6 @@
  * Steering, carried out: each minute it reads parameters and history, lets the pure core decide, stores what that says, and
  * only then sends. One endpoint after the other, one request at a time; whatever fails is looked at again a minute later.
  */
-import type { Advice } from '../../scaling/advice/advice.ts';
 import { boundsOf, type Bounds } from '../../scaling/autotune/bounds.ts';
 import { answered, decide, type Decision } from '../../scaling/autotune/decide.ts';
 import { evidenceFromMs } from '../../scaling/autotune/evidence.ts';
@@ -18,10 +17,12 @@ import {
 import { within, type Clock } from '../../time/clock.ts';
 import type { ListedEndpoint } from '../discovery/knowledge.ts';
 import { numericParameters, toldParameters } from '../discovery/parameters.ts';
+import { Advising } from './advising.ts';
 import { JOURNAL_SHOWN, KnownEndpoints } from './known-endpoints.ts';
 import { minutesOf, MOST_ROWS } from './minutes.ts';
 import { noticesOf } from './notices.ts';
 import type {
+  AdviceQuestion,
   AskAdvice,
   SteeredService,
   SteeredWatch,
@@ -50,8 +51,6 @@ export const LOOK_EVERY_MS = 60_000;
 /** What the service, or where things are stored, takes longer for has failed, ms. */
 const ANSWER_MS = 15_000;
 const STORE_MS = 5_000;
-/** After advice that was not had, ms. */
-const ASK_AGAIN_MS = 30 * 60_000;
 
 export class Steering {
   readonly #options: SteeringOptions;
@@ -61,14 +60,20 @@ export class Steering {
   readonly #stopping = new AbortController();
   readonly #ended: Promise<void>;
   #settings: SteeringSettings;
-  /** Asked for one endpoint at a time: it may take a core for a while. */
-  #asking: Promise<void> | undefined;
+  readonly #advising: Advising;
 
   constructor(options: SteeringOptions) {
     this.#options = options;
     this.#settings = options.settings;
     this.#sinceMs = options.clock.now();
     this.#known = new KnownEndpoints(options.watch);
+    const { advise, clock, notice } = options;
+    this.#advising = new Advising({
+      advise,
+      onFailure: (endpoint, error) => notice({ kind: 'steering failed', endpoint, error }),
+      clock,
+      signal: this.#stopping.signal,
+    });
     this.#ended = this.#run();
   }
 
@@ -97,11 +102,17 @@ export class Steering {
     });
   }
 
+  /** As stop, where this process goes on and no endpoint is watched any more. */
+  leave(): Promise<void> {
+    if (this.#options.mayAct()) this.#sayAllBut([]);
+    return this.stop();
+  }
+
   /** Nothing is sent any more; resolves when nothing is under way. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('stopping'));
     await this.#ended;
-    await this.#asking;
+    await this.#advising.ended();
   }
 
   async #run(): Promise<void> {
@@ -155,16 +166,20 @@ export class Steering {
     return this.#options.watch.isKept ? boundsOf(this.#settings.bounds, label) : undefined;
   }
 
-  /** Once each: harm that it does is seen by nobody then. */
   #sayUnwatched(): void {
-    const { watch, notice } = this.#options;
+    const { watch } = this.#options;
+    if (!this.#settings.apply) this.#sayAllBut([]);
     // As long as the service has not said which there are, nobody knows.
-    if (this.#settings.apply && !watch.isListed()) return;
-    const labels = new Set(this.#settings.apply ? watch.watched().map(({ label }) => label) : []);
+    else if (watch.isListed()) this.#sayAllBut(watch.watched().map(({ label }) => label));
+  }
+
+  /** Once each: harm that it does is seen by nobody then. */
+  #sayAllBut(watched: readonly string[]): void {
     for (const [label, known] of this.#known.all()) {
       const { change } = known.state;
-      const isLeft = isUnderWay(change) && !labels.has(label);
-      if (isLeft && !known.isLeft) notice({ kind: 'change unwatched', endpoint: label, change });
+      const isLeft = isUnderWay(change) && !watched.includes(label);
+      if (isLeft && !known.isLeft)
+        this.#options.notice({ kind: 'change unwatched', endpoint: label, change });
       known.isLeft = isLeft;
     }
   }
@@ -190,7 +205,6 @@ export class Steering {
     const nowMs = Math.floor(clock.now());
     // A clock that was set back begins anew what it measures.
     this.#sinceMs = Math.min(this.#sinceMs, nowMs);
-    known.askAgainMs = Math.min(known.askAgainMs, nowMs + ASK_AGAIN_MS);
     const query = {
       endpoint: label,
       fromMs: evidenceFromMs(known.state, nowMs),
@@ -212,7 +226,7 @@ export class Steering {
     });
     known.holds = isActive ? decision.holds : `the endpoint is ${row.endpoint_state}`;
     await this.#carryOut(label, id, known, decision);
-    if (decision.wantsAdvice && row) this.#ask(label, known, row, nowMs);
+    if (decision.wantsAdvice && row) this.#advising.ask(known, this.#questionOf(label, known, row, nowMs));
   }
 
   async #carryOut(
@@ -264,34 +278,16 @@ export class Steering {
     return known.stored === state;
   }
 
-  #ask(label: string, known: SteeredEndpoint, row: ListedEndpoint, nowMs: number): void {
-    const { advise, watch } = this.#options;
-    if (!advise || this.#asking || nowMs < known.askAgainMs) return;
-    const { signal } = this.#stopping;
-    const workerPerformance = watch.workerPerformance(label);
-    const question = {
+  #questionOf(label: string, { state }: SteeredEndpoint, row: ListedEndpoint, nowMs: number): AdviceQuestion {
+    const workerPerformance = this.#options.watch.workerPerformance(label);
+    return {
       endpoint: label,
       nowMs,
       // The model needs all of them. None moves that is not told.
       parameters: numericParameters(row),
-      parametersSinceMs: parametersSinceMs(known.state),
+      parametersSinceMs: parametersSinceMs(state),
       reach: reachOf(toldParameters(row), boundsOf(this.#settings.bounds, label) ?? {}, workerPerformance),
       workerPerformance,
     };
-    known.askAgainMs = nowMs + ASK_AGAIN_MS;
-    this.#asking = this.#hear(label, known, advise(question, signal));
-  }
-
-  async #hear(label: string, known: SteeredEndpoint, advising: Promise<Advice>): Promise<void> {
-    try {
-      known.advice = await advising;
-    } catch (error) {
-      if (!this.#stopping.signal.aborted) {
-        this.#options.notice({ kind: 'steering failed', endpoint: label, error });
-      }
-      known.askAgainMs = Math.max(known.askAgainMs, this.#options.clock.now() + ASK_AGAIN_MS);
-    } finally {
-      this.#asking = undefined;
-    }
   }
 }

@@ -122,6 +122,10 @@ describe('alone', () => {
         steering: { holds: expect.stringMatching(/cold_workers 5/), journal: [{ id: 1 }] },
       },
     ]);
+    const told = () => lines.filter(({ msg }) => /not watched any more/.test(String(msg)));
+    expect(told()).toEqual([]);
+    await own.apply(settingsOf({ ...kept, PILOTLIGHT_ENDPOINTS: '' }));
+    expect(told()).toMatchObject([{ endpoint: 'chat' }]);
   });
 
   test('a reload that names an endpoint begins, and one that names none ends it', async () => {
