@@ -23,10 +23,8 @@ import {
   type StoredSteering,
   type Write,
 } from './store.ts';
+import { Storing } from './storing.ts';
 import { tierOf, TIER_MS, type Tier } from './tiers.ts';
-
-/** Between two tries to store what could not be stored, ms. */
-const TRY_AGAIN_MS = 5_000;
 
 export interface HistoryOptions {
   readonly store: HistoryStore;
@@ -60,15 +58,17 @@ export class History {
   /** What was stored before is part of what is known here. */
   #hasLoaded = false;
   #trouble: string | undefined;
-  #storing: Promise<void> | undefined;
-  /** Ends the pause before what could not be stored is tried again. */
-  #pause = new AbortController();
-  /** Settles when one write has ended, however. */
-  #writing: Promise<unknown> | undefined;
+  readonly #storing: Storing;
   readonly #steering = new KeptSteering();
 
   constructor(options: HistoryOptions) {
     this.#options = options;
+    this.#storing = new Storing({
+      held: this.#held,
+      store: () => this.#store(),
+      onLost: () => (this.#isBehind = true),
+      clock: options.clock,
+    });
   }
 
   get kind(): HistoryStore['kind'] {
@@ -118,7 +118,7 @@ export class History {
   record({ label, sample, parameters, changed, gone, events }: LookRecord): void {
     const { state, closed, row } = afterSample(this.#states.get(label), label, sample, parameters);
     this.#states.set(label, state);
-    this.#hold({
+    this.#storing.add({
       ...NO_WRITE,
       label,
       state,
@@ -131,13 +131,13 @@ export class History {
 
   /** Workers that are no longer anybody's. */
   recordGone(gone: readonly number[]): void {
-    if (gone.length > 0) this.#hold({ ...NO_WRITE, gone });
+    if (gone.length > 0) this.#storing.add({ ...NO_WRITE, gone });
   }
 
   recordKnown(known: readonly StoredEndpoint[]): void {
     if (JSON.stringify(known) === JSON.stringify(this.#known)) return;
     this.#known = known;
-    this.#hold({ ...NO_WRITE, known });
+    this.#storing.add({ ...NO_WRITE, known });
   }
 
   /**
@@ -147,7 +147,7 @@ export class History {
   async recordSteering(steering: StoredSteering, withinMs: number, signal: AbortSignal): Promise<void> {
     this.#steering.put(steering);
     try {
-      await this.#storedSoon({ ...NO_WRITE, steering }, withinMs, signal);
+      await this.#storing.addSoon({ ...NO_WRITE, steering }, withinMs, signal);
     } catch (error) {
       if (signal.aborted || this.#trouble === undefined) throw error;
       throw new Error(`it could not be written down: ${this.#trouble}`, { cause: error });
@@ -163,8 +163,8 @@ export class History {
       within(this.#options.clock, withinMs, signal, () => this.#isCurrent()).catch(() => false);
     if (await isCurrent()) return true;
     // Whoever writes finds out what is stored, now.
-    const stored = this.#storedSoon({ ...NO_WRITE }, withinMs, signal);
-    this.#pause.abort();
+    const stored = this.#storing.addSoon({ ...NO_WRITE }, withinMs, signal);
+    this.#storing.hurry();
     await stored.catch(() => {});
     return isCurrent();
   }
@@ -186,7 +186,7 @@ export class History {
   async stop(): Promise<void> {
     const { store, clock } = this.#options;
     this.#stopping.abort(new Error('stopping'));
-    await this.#storing;
+    await this.#storing.stop();
     try {
       if (store.add)
         for (const [label, rows] of await this.#held.unstored(store))
@@ -200,7 +200,7 @@ export class History {
   async #rows(label: string, tier: Tier, fromMs: number, toMs: number): Promise<readonly StepRow[]> {
     const { store, clock } = this.#options;
     // What is on its way would be counted twice, or not at all.
-    while (this.#writing) await this.#writing;
+    await this.#storing.atRest();
     const keptFromMs = clock.now() - store.keptMs[tier];
     const later = [...this.#held.rowsOf(label), ...(this.#states.get(label)?.open ?? [])].filter(
       (row) => tierOf(row) === tier && row.fromMs >= Math.max(fromMs, keptFromMs) && row.fromMs < toMs,
@@ -214,45 +214,8 @@ export class History {
 
   async #isCurrent(): Promise<boolean> {
     // What is read on its way is not known yet.
-    while (this.#writing) await this.#writing;
+    await this.#storing.atRest();
     return this.#options.store.isCurrent?.() ?? true;
-  }
-
-  async #storedSoon(write: Write, withinMs: number, signal: AbortSignal): Promise<void> {
-    const stored = this.#held.onceStored(write);
-    this.#hold(write);
-    try {
-      await within(this.#options.clock, withinMs, signal, () => stored);
-    } finally {
-      this.#held.forget(write);
-    }
-  }
-
-  #hold(write: Write): void {
-    this.#held.add(write);
-    if (this.#held.keepBound()) this.#isBehind = true;
-    this.#storing ??= this.#storeAll();
-  }
-
-  async #storeAll(): Promise<void> {
-    const { clock } = this.#options;
-    const { signal } = this.#stopping;
-    for (;;) {
-      if (this.#held.nextBatch().length === 0) break;
-      const writing = this.#store().then((isStored) => {
-        if (isStored) this.#held.batchStored();
-        this.#writing = undefined;
-        return isStored;
-      });
-      this.#writing = writing;
-      if (await writing) continue;
-      if (signal.aborted) break;
-      this.#pause = new AbortController();
-      const either = AbortSignal.any([signal, this.#pause.signal]);
-      await clock.sleep(TRY_AGAIN_MS, either).catch(() => {});
-    }
-    // At once: what is held from here on begins it again.
-    this.#storing = undefined;
   }
 
   async #store(): Promise<boolean> {
