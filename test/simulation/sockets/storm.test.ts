@@ -21,7 +21,7 @@ const TTL_MS = 8_000;
 const LENGTH_MS = 40_000;
 /**
  * Beside the real one's, worlds in which these were noticed each time: where none of them is, the judge sees nothing. One
- * in four is such a world, and a machine that is late excuses some, so that twelve of any seeds were too few once.
+ * in four is such a world, so that twelve of any seeds were too few once.
  */
 const BROKEN = {
   'first failure is the last': [1, 3, 5, 12, 15, 16].map((seed) => 1_000_000 + seed),
@@ -61,9 +61,9 @@ describeStorms('chaos over real sockets', () => {
     process.env['HTTPS_PROXY'] = proxy.url;
     process.env['NO_PROXY'] = all.map((seed) => `service-${seed}.internal`).join(',');
     const ground = { httpPort: emulator.port, tlsPort: front.port, proxy };
-    const worlds = (of: readonly number[], step?: StepFunction) =>
+    const worlds = (of: readonly number[], broken?: StepFunction) =>
       Promise.all(
-        of.map((seed) => storm({ emulator, ground, seed, ttlMs: TTL_MS, lengthMs: LENGTH_MS, step })),
+        of.map((seed) => storm({ emulator, ground, seed, ttlMs: TTL_MS, lengthMs: LENGTH_MS, broken })),
       );
     const brokenWorlds = async (name: keyof typeof BROKEN) => ({
       name,
