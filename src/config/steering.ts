@@ -5,6 +5,8 @@ import { DAEMON_OPTIONS, type DaemonOptionKey, type DaemonSettings } from './opt
 import { PREFIX } from './options/options.ts';
 import type { ConfigProblem } from './problem.ts';
 
+/** Steering's evidence is a look in each minute, ms. */
+const LONGEST_INTERVAL_MS = 60_000;
 const APPLY = `${PREFIX}AUTOTUNE is apply`;
 
 export function steeringProblems(
@@ -12,7 +14,7 @@ export function steeringProblems(
   broken: ReadonlySet<DaemonOptionKey>,
 ): ConfigProblem[] {
   if (settings.autotune !== 'apply') return [];
-  return [...nothingNamed(settings, broken), ...unkept(settings, broken)];
+  return [...nothingNamed(settings, broken), ...unkept(settings, broken), ...tooSeldom(settings)];
 }
 
 function nothingNamed(
@@ -26,6 +28,20 @@ function nothingNamed(
   if (bounds.length === 0)
     return [unset('autotuneBounds', `${APPLY}, but no bounds say what may be changed: nothing is changed`)];
   return bounds.flatMap(([label, of]) => unwatched(label, of, endpoints).concat(empty(label, of)));
+}
+
+/** Of a minute without a look nothing is known, and what is not known is no ground to move anything. */
+function tooSeldom({ fleetInterval = 0 }: Partial<DaemonSettings>): ConfigProblem[] {
+  if (fleetInterval <= LONGEST_INTERVAL_MS) return [];
+  return [
+    {
+      severity: 'warning',
+      variable: PREFIX + DAEMON_OPTIONS.fleetInterval.variable,
+      got: `${fleetInterval / 1000}s`,
+      allowed: '1m at most',
+      message: `${APPLY}, but endpoints are not looked at each minute: nothing is changed`,
+    },
+  ];
 }
 
 /** The duty to put old values back has to outlive the process that took it on. */

@@ -83,9 +83,10 @@ export function startFleet(options: FleetOptions): FleetWatching {
   /** It begins with the first setting that asks for it, and then only changes: what is under way is not forgotten. */
   async function steer(): Promise<void> {
     if (steering) steering.apply(steeringSettings(settings));
-    // What an earlier process has changed is told also where nothing is to be changed any more.
-    const hasStory = (watch?.storedSteering()?.length ?? 0) > 0;
-    if (!watch || steering || (settings.autotune === 'off' && !hasStory)) return;
+    // What an earlier process has changed is told also where nothing is to be changed any more, and where it cannot be read
+    // yet: another process holds the file, or Redis is away.
+    const mayHaveStory = watch?.storedSteering()?.length !== 0;
+    if (!watch || steering || (settings.autotune === 'off' && !mayHaveStory)) return;
     steering = await startSteering({
       settings,
       client: options.client,

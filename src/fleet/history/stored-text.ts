@@ -124,9 +124,10 @@ function isLife(value: unknown): value is WorkerLife {
 
 function stateFrom(value: unknown): SteeringState | undefined {
   if (!isRecord(value)) return undefined;
-  const { baseline = {}, odd = {}, pause, takenBack = 0, change } = value;
+  const { baseline = {}, odd = {}, pause, takenBack = 0, endpointId = 0, change } = value;
   const isPause = pause === undefined || (isRecord(pause) && isMoment(pause['untilMs']));
-  if (!isNumbers(baseline) || !isNumbers(odd) || !isPause || !Number.isFinite(takenBack)) return undefined;
+  if (!isNumbers(baseline) || !isNumbers(odd) || !isPause) return undefined;
+  if (!Number.isFinite(takenBack) || !Number.isFinite(endpointId)) return undefined;
   if (change === undefined) return value as unknown as SteeringState;
   const read = changeFrom(change);
   return read && ({ ...value, change: read } as unknown as SteeringState);

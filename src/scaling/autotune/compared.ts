@@ -17,8 +17,37 @@ export function hasArrived(
 }
 
 /**
- * Nobody but steering has touched what a change moves: it has its old or its new value, or, once that was read to be in
- * force, its new one until the old ones go back. What is not told just now may be as it was.
+ * On the way from the old value to the one that was sent, or as far beyond that: what a service that rounds to its own
+ * steps, or keeps to bounds of its own, makes of it. What is as far from both was set by somebody else.
+ */
+export function mayBeMadeOf(
+  { from, to }: Change,
+  name: AdvisedParameter,
+  value: number | undefined = Number.NaN,
+): boolean {
+  const passed = wayOf(from[name], to[name], value);
+  return passed > 0 && passed < 2;
+}
+
+/** Not beyond what was sent, which bounds and predictions hold for. */
+export function isOnTheWay(
+  { from, to }: Change,
+  name: AdvisedParameter,
+  value: number | undefined = Number.NaN,
+): boolean {
+  const passed = wayOf(from[name], to[name], value);
+  return passed > 0 && passed <= 1;
+}
+
+/** The share of the step that is made: 0 at its old value, 1 at the new one. */
+function wayOf(old = Number.NaN, sent = Number.NaN, value: number): number {
+  return isSame(value, old) ? 0 : (value - old) / (sent - old);
+}
+
+/**
+ * Nobody but steering has touched what a change moves: it has its old or its new value, or, while it is being sent, what
+ * the service may have made of that; once that was read to be in force, it until the old ones go back. What is not told
+ * just now may be as it was.
  */
 export function isExplained(parameters: Numbers, change: Change): boolean {
   const { from, to, phase } = change;
@@ -27,7 +56,9 @@ export function isExplained(parameters: Numbers, change: Change): boolean {
     if (value === undefined) return true;
     const is = (other = Number.NaN) => isSame(value, other);
     // On trial it is known what the service made of it: what is only near is a hand.
-    return phase === 'watching' ? is(to[name]) : hasArrived(change, name, value) || is(from[name]);
+    if (phase === 'watching') return is(to[name]);
+    if (hasArrived(change, name, value) || is(from[name])) return true;
+    return phase === 'sending' && mayBeMadeOf(change, name, value);
   });
 }
 

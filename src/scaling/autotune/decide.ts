@@ -11,7 +11,7 @@ import { troubleIn } from './evidence.ts';
 import type { Minute } from './minutes.ts';
 import { propose } from './propose.ts';
 import { reachOf, STEP_FACTOR } from './reach.ts';
-import { settle } from './settle.ts';
+import { IGNORED, settle } from './settle.ts';
 import {
   isUnderWay,
   notAhead,
@@ -97,7 +97,7 @@ function move(state: SteeringState, seen: Seen, parameters: Numbers, stepFactor:
   if (typeof proposed === 'string') return hold(state, proposed);
   const pause = { untilMs: nowMs + CHANGE_EVERY_MS, for: 'change' } as const;
   return {
-    state: { ...state, baseline: parameters, pause, change: proposed },
+    state: { ...state, baseline: parameters, endpointId, pause, change: proposed },
     send: proposed.to,
     wantsAdvice: false,
     holds: undefined,
@@ -153,7 +153,9 @@ export function answered(state: SteeringState, { kind, words }: Answer, nowMs: n
       if (kind === 'unknown') return state;
       return { ...state, change: { ...change, ...(isTaken ? { setMs: nowMs } : { because: words }) } };
     case 'returning': {
-      const refused = isTaken ? undefined : { sinceMs: change.refused?.sinceMs ?? nowMs, words };
+      const isIgnored = isTaken && change.refused?.words === IGNORED;
+      const none = isIgnored ? change.refused : undefined;
+      const refused = isTaken ? none : { sinceMs: change.refused?.sinceMs ?? nowMs, words };
       return { ...state, change: { ...change, refused } };
     }
     default:

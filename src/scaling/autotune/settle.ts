@@ -1,6 +1,6 @@
 /** What a look at the service says of the change that is under way, and of a person's hand. Pure. */
 import type { AdvisedParameter } from '../advice/advice.ts';
-import { besides, has, hasArrived, isExplained, matches, withNews } from './compared.ts';
+import { besides, has, hasArrived, isExplained, isOnTheWay, matches, withNews } from './compared.ts';
 import { experienceOf } from './experience.ts';
 import { priceOf, type Minute } from './minutes.ts';
 import {
@@ -10,6 +10,7 @@ import {
   type Change,
   type Experience,
   type Numbers,
+  type Outcome,
   type Some,
   type SteeringState,
 } from './state.ts';
@@ -19,6 +20,10 @@ import { judge, type Verdict } from './watch.ts';
 const ARRIVES_WITHIN_MS = 120_000;
 /** What counts as lost, and is read for so long after it was sent, has come late, ms. */
 const ARRIVES_LATE_MS = 3_600_000;
+const MAY_BE_LATE: readonly Outcome[] = ['lost', 'refused', 'overruled'];
+/** Old values that are taken, and not there after so long, are ignored, ms. */
+const TAKES_WITHIN_MS = 300_000;
+export const IGNORED = 'it says that it takes them, and does not have them';
 /** By less a clock is set again and again, ms. */
 const CLOCK_STEP_MS = 120_000;
 
@@ -47,12 +52,15 @@ export function settle(state: SteeringState, look: Look): Settled {
   return parameters ? settleRead(state, { ...look, parameters }) : settleUnread(state, look);
 }
 
-/** Harm shows without them too. What was read last is the change itself, so old values go back. */
+/**
+ * Harm shows without them too, also of a change that was sent and never read: it may be in force, and where it is not, old
+ * values change nothing.
+ */
 function settleUnread(state: SteeringState, look: Look): Settled {
   const { change } = state;
   const isOurs = isUnderWay(change) && look.endpointId === (change.endpointId ?? look.endpointId);
   if (isOurs && change.phase === 'returning') return { state, send: change.from };
-  if (isOurs && change.phase === 'watching') {
+  if (isOurs && (change.phase === 'watching' || change.phase === 'sending')) {
     const { verdict, came } = triedSoFar(change, look);
     if (verdict.kind === 'go back') return goBack(state, { ...change, came }, verdict.because, look);
   }
@@ -63,10 +71,10 @@ function settleRead(known: SteeringState, look: ReadLook): Settled {
   const { odd, change, baseline } = known;
   const state = odd ? { ...known, odd: undefined } : known;
   const { parameters, endpointId } = look;
-  if (!baseline) return { state: { ...state, baseline: parameters }, send: undefined };
-  if (isUnderWay(change) && endpointId !== (change.endpointId ?? endpointId)) {
-    return handOf(state, look, `its name is another endpoint's now: ${endpointId}, not ${change.endpointId}`);
-  }
+  if (!baseline) return { state: { ...state, baseline: parameters, endpointId }, send: undefined };
+  const before = isUnderWay(change) ? change.endpointId : known.endpointId;
+  if (endpointId !== (before ?? endpointId))
+    return handOf(state, look, `its name is another endpoint's now: ${endpointId}, not ${before}`);
   const isElsewhere = !matches(besides(change, parameters), besides(change, baseline));
   const isMoved = isUnderWay(change) && !isExplained(parameters, change);
   if (!isElsewhere && !isMoved) {
@@ -98,11 +106,18 @@ function settleChange(state: SteeringState, change: Change, look: ReadLook): Set
 function settleSending(state: SteeringState, change: Change, look: ReadLook): Settled {
   const { parameters, nowMs } = look;
   const names = Object.keys(change.to) as AdvisedParameter[];
-  if (names.every((name) => hasArrived(change, name, parameters[name]))) {
+  const isThere = (name: AdvisedParameter) =>
+    hasArrived(change, name, parameters[name]) || isOnTheWay(change, name, parameters[name]);
+  if (names.every(isThere)) {
     const to = Object.fromEntries(names.map((name) => [name, parameters[name]]));
     const setMs = change.setMs ?? change.atMs;
     const here: Change = { ...change, to, phase: 'watching', setMs, because: undefined };
     return settle({ ...state, baseline: parameters, change: here }, look);
+  }
+  const made = names.filter((name) => !isThere(name) && !has(parameters, { [name]: change.from[name] }));
+  if (made.some((name) => parameters[name] !== undefined)) {
+    const words = made.map((name) => `${name} ${parameters[name]}`).join(' and ');
+    return goBack(state, change, `the service made ${words} of it`, look);
   }
   if (!has(parameters, change.from)) return goBack(state, change, 'only a part of it arrived', look);
   const isOverdue = nowMs - change.atMs >= ARRIVES_WITHIN_MS;
@@ -132,7 +147,12 @@ function triedSoFar(change: Change, { minutes, nowMs }: Look): { verdict: Verdic
 
 /** It waits for no pause, and goes on until the service has the old values, whoever sends them. */
 function settleReturning(state: SteeringState, change: Change, { parameters, nowMs }: ReadLook): Settled {
-  if (!has(parameters, change.from)) return { state, send: change.from };
+  if (!has(parameters, change.from)) {
+    const sinceMs = state.pause?.for === 'rolled back' ? state.pause.untilMs - LONG_PAUSE_MS : nowMs;
+    const isIgnored = change.refused === undefined && nowMs - sinceMs >= TAKES_WITHIN_MS;
+    const told = isIgnored ? { ...change, refused: { sinceMs, words: IGNORED } } : change;
+    return { state: isIgnored ? { ...state, change: told } : state, send: change.from };
+  }
   const over: Change = { ...change, phase: 'over', outcome: 'rolled_back', endedMs: nowMs };
   const takenBack = (state.takenBack ?? 0) + 1;
   const pause = { untilMs: nowMs + pauseAfter(takenBack), for: 'rolled back' } as const;
@@ -153,10 +173,14 @@ function handBeside(state: SteeringState, change: Change, { parameters, nowMs }:
 }
 
 /** What somebody else has set is the new baseline, and wins over a change that is under way. */
-function handOf(state: SteeringState, { parameters, nowMs, minutes }: ReadLook, because: string): Settled {
+function handOf(
+  state: SteeringState,
+  { parameters, endpointId, nowMs, minutes }: ReadLook,
+  because: string,
+): Settled {
   const { change } = state;
   const pause = { untilMs: nowMs + LONG_PAUSE_MS, for: 'a hand' } as const;
-  const after = { ...state, pause, takenBack: undefined, baseline: parameters };
+  const after = { ...state, pause, takenBack: undefined, baseline: parameters, endpointId };
   if (!isUnderWay(change)) return { state: after, send: undefined };
   const overruled: Change = {
     ...change,
@@ -186,14 +210,18 @@ function notArrived(state: SteeringState, change: Change, nowMs: number): Steeri
   };
 }
 
-/** It counts as not taken, and is all that has changed since: a list was further behind, or the request on its way. */
+/**
+ * It counts as not taken, or as overruled by a list that had the old values, and is all that has changed since: a list was
+ * further behind, or the request on its way.
+ */
 function arrivedLate(
   state: SteeringState,
   baseline: Numbers,
-  { parameters, nowMs }: ReadLook,
+  { parameters, nowMs, endpointId }: ReadLook,
 ): SteeringState | undefined {
   const { change } = state;
-  if (change?.outcome !== 'lost' && change?.outcome !== 'refused') return undefined;
+  if (!change?.outcome || !MAY_BE_LATE.includes(change.outcome)) return undefined;
+  if (endpointId !== (change.endpointId ?? endpointId)) return undefined;
   const names = Object.keys(change.to) as AdvisedParameter[];
   const isIt =
     nowMs - change.atMs < ARRIVES_LATE_MS &&

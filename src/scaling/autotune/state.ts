@@ -102,6 +102,8 @@ export function pauseAfter(takenBack: number): number {
 export interface SteeringState {
   /** As last set or read; undefined before the first answer. What differs from it is a person's hand. */
   readonly baseline: Numbers | undefined;
+  /** Of the endpoint that it was read of; undefined of one that an older version wrote. */
+  readonly endpointId?: number | undefined;
   readonly pause: Pause | undefined;
   /** The last one, under way or over. */
   readonly change: Change | undefined;

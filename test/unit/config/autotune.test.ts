@@ -56,6 +56,11 @@ test('asked for without bounds, or without an endpoint that is watched, it says 
   const watched = { PILOTLIGHT_ENDPOINTS: 'chat' };
   const bounds = { PILOTLIGHT_AUTOTUNE_BOUNDS: '{"chat":{"target_util":[0.6,0.9]}}' };
   expect(said({ ...watched, ...bounds })).toEqual([]);
+  expect(said({ ...watched, ...bounds, PILOTLIGHT_FLEET_INTERVAL: '1m' })).toEqual([]);
+  expect(said({ ...watched, ...bounds, PILOTLIGHT_FLEET_INTERVAL: '2m' })).toEqual([
+    'warning: PILOTLIGHT_FLEET_INTERVAL: got 120s; allowed: 1m at most; PILOTLIGHT_AUTOTUNE is apply, but ' +
+      'endpoints are not looked at each minute: nothing is changed',
+  ]);
   expect(said(watched)).toEqual([
     expect.stringMatching(
       /^warning: PILOTLIGHT_AUTOTUNE_BOUNDS: is not set; .*no bounds say what may be changed/,

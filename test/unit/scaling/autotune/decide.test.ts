@@ -27,7 +27,7 @@ const CHANGED = { ...PARAMETERS, target_util: 0.8, cold_workers: 4 };
 const TO = { target_util: 0.8, cold_workers: 4 };
 const FROM = { target_util: 0.9, cold_workers: 5 };
 const DAY_MS = 24 * HOUR_MS;
-const READ: SteeringState = { ...NEVER_STEERED, baseline: PARAMETERS };
+const READ: SteeringState = { ...NEVER_STEERED, baseline: PARAMETERS, endpointId: 31 };
 
 /** A change that the service took at noon, and was read to have. */
 function inForce(): SteeringState {
@@ -396,8 +396,26 @@ describe('an answer is not believed', () => {
     expect(decide(state, seenOf({ nowMs: late, parameters })).state).toBe(state);
   });
 
-  test('but what is farther from it than a tenth of the step is a person’s', () => {
-    const seen = seenOf({ nowMs: soon, parameters: { ...CHANGED, target_util: 0.815 } });
+  test('a service that rounds, or has bounds of its own, stops on the way: what it has is on trial', () => {
+    const parameters = { ...CHANGED, target_util: 0.85 };
+    const { state, send } = decide(answeredAs('taken'), seenOf({ nowMs: soon, parameters }));
+    expect(send).toBeUndefined();
+    const to = { target_util: 0.85, cold_workers: 4 };
+    expect(state).toMatchObject({ baseline: parameters, change: { phase: 'watching', to } });
+  });
+
+  test('one that rounds beyond it has what nobody predicted: the old values go back', () => {
+    const parameters = { ...CHANGED, target_util: 0.75 };
+    const { state, send } = decide(answeredAs('taken'), seenOf({ nowMs: soon, parameters }));
+    expect(send).toEqual({ target_util: 0.9, cold_workers: 5 });
+    expect(state.change).toMatchObject({
+      phase: 'returning',
+      because: 'the service made target_util 0.75 of it',
+    });
+  });
+
+  test.each([0.69, 0.91])('but %s, behind it or two steps away, is a person’s', (target_util) => {
+    const seen = seenOf({ nowMs: soon, parameters: { ...CHANGED, target_util } });
     expect(seenTwice(answeredAs('taken'), seen).state.change?.outcome).toBe('overruled');
   });
 });
@@ -438,6 +456,39 @@ test('a name that is another endpoint’s now has no duty of the one before', ()
   });
 });
 
+test('a name that another endpoint has now moves nothing for a day, also between two changes', () => {
+  const remade = decide(READ, seenOf({ endpointId: 77 }));
+  expect(remade).toMatchObject({
+    send: undefined,
+    state: { endpointId: 77, pause: { untilMs: NOON + DAY_MS, for: 'a hand' } },
+  });
+  // What an older version stored does not say which it was.
+  const { endpointId: _, ...unnamed } = READ;
+  expect(decide(unnamed, seenOf({ endpointId: 77 }))).toMatchObject({
+    send: { target_util: 0.8, cold_workers: 4 },
+    state: { endpointId: 77 },
+  });
+});
+
+test('old values that the service takes and does not have are told after five minutes, and sent on', () => {
+  let state = decide(
+    inForce(),
+    seenOf({ nowMs: NOON + MINUTE_MS, parameters: CHANGED, isActive: false }),
+  ).state;
+  expect(state.change?.phase).toBe('returning');
+  for (let minute = 2; minute <= 7; minute += 1) {
+    state = answered(state, { kind: 'taken', words: '' }, NOON + minute * MINUTE_MS - 1);
+    expect(state.change?.refused?.sinceMs).toBe(minute > 6 ? NOON + MINUTE_MS : undefined);
+    const decision = decide(state, seenOf({ nowMs: NOON + minute * MINUTE_MS, parameters: CHANGED }));
+    expect(decision.send).toEqual({ target_util: 0.9, cold_workers: 5 });
+    ({ state } = decision);
+  }
+  expect(state.change?.refused).toEqual({
+    sinceMs: NOON + MINUTE_MS,
+    words: 'it says that it takes them, and does not have them',
+  });
+});
+
 test('who refuses the old values, and since when, is kept until they are back', () => {
   const before = inForce();
   let state: SteeringState = { ...before, change: before.change && { ...before.change, phase: 'returning' } };
@@ -455,6 +506,7 @@ describe("a person's hand", () => {
     expect(send).toBeUndefined();
     expect(state).toEqual({
       baseline: byHand,
+      endpointId: 31,
       pause: { untilMs: NOON + DAY_MS, for: 'a hand' },
       change: undefined,
     });

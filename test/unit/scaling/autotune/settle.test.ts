@@ -85,16 +85,23 @@ describe('where the parameters cannot be read', () => {
     expect(back).toMatchObject({ send: undefined, state: { change: { outcome: 'rolled_back' } } });
   });
 
+  test('nor does it wait until a change is read to have arrived', () => {
+    const sending = stateOf({ phase: 'sending' }, PARAMETERS);
+    const { state, send } = decide(sending, after(0.2, HARM, unread));
+    expect(send).toEqual(FROM);
+    expect(state.change?.phase).toBe('returning');
+    const quiet = decide(sending, after(0.2, {}, unread));
+    expect(quiet).toMatchObject({ send: undefined, state: sending });
+  });
+
   test('nothing else is concluded, and nothing is sent to another endpoint', () => {
     const kept = decide(stateOf(), after(6, { cost: 1.6 }, unread));
     expect(kept).toMatchObject({ send: undefined, holds: 'a change is on trial' });
     expect(kept.state).toEqual(stateOf());
-    for (const phase of ['watching', 'returning'] as const)
+    for (const phase of ['sending', 'watching', 'returning'] as const)
       expect(
         decide(stateOf({ phase }), after(0.2, HARM, { ...unread, endpointId: 32 })).send,
       ).toBeUndefined();
-    const sending = stateOf({ phase: 'sending' }, PARAMETERS);
-    expect(decide(sending, after(0.2, HARM, unread)).state).toEqual(sending);
     const never = { ...NEVER_STEERED, baseline: PARAMETERS };
     expect(decide(never, seenOf(unread))).toMatchObject({
       state: never,
@@ -201,5 +208,15 @@ describe('a change that was given up as lost', () => {
   test('within the hour it is', () => {
     const seen = after(1 - MINUTE_MS / HOUR_MS);
     expect(decide(lost(), seen).state.change?.phase).toBe('watching');
+  });
+
+  test('one that an old list overruled is on trial again once a newer one has it', () => {
+    const stale = twice(stateOf(), after(0.1, {}, { parameters: PARAMETERS }));
+    expect(stale.state).toMatchObject({ pause: { for: 'a hand' }, change: { outcome: 'overruled' } });
+    const { state } = decide(stale.state, after(0.2));
+    expect(state.change).toMatchObject({ phase: 'watching', outcome: undefined });
+    expect(decide(state, after(0.4, HARM)).send).toEqual(FROM);
+    // Of the name of another endpoint it is not.
+    expect(decide(stale.state, after(0.2, {}, { endpointId: 32 })).state.change?.outcome).toBe('overruled');
   });
 });
