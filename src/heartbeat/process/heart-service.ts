@@ -5,6 +5,7 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApiKey, type ApiKey } from '../../client/api-key.ts';
+import { daemonEnvironment } from '../../config/daemon-environment.ts';
 import { type ConfigProblem, describeProblem, isError } from '../../config/problem.ts';
 import { credentialsOf } from '../../config/credentials.ts';
 import type { HeartSettings } from '../../config/options/heart-options.ts';
@@ -115,8 +116,9 @@ export class HeartService {
     this.#manager.watch(() => this.#isLive());
     const output = { stdout: nonBlocking(1), stderr: nonBlocking(2) };
     const { bound, heapMebibytes } = daemonMemory(containerLimit());
+    const environment = daemonEnvironment();
     this.#supervisor = new Supervisor({
-      start: start ?? ((restarts) => startDaemonChild({ restarts, ...output, heapMebibytes })),
+      start: start ?? ((restarts) => startDaemonChild({ restarts, ...output, heapMebibytes, environment })),
       reports: this.#reports,
       log: this.#log,
       memoryOf: residentMemory,

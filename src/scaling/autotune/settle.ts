@@ -20,7 +20,7 @@ import { judge, type Verdict } from './watch.ts';
 const ARRIVES_WITHIN_MS = 120_000;
 /** What counts as lost, and is read for so long after it was sent, has come late, ms. */
 const ARRIVES_LATE_MS = 3_600_000;
-const MAY_BE_LATE: readonly Outcome[] = ['lost', 'refused', 'overruled'];
+const MAY_BE_LATE: ReadonlySet<Outcome> = new Set(['lost', 'refused', 'overruled']);
 /** Old values that are taken, and not there after so long, are ignored, ms. */
 const TAKES_WITHIN_MS = 300_000;
 export const IGNORED = 'it says that it takes them, and does not have them';
@@ -220,7 +220,7 @@ function arrivedLate(
   { parameters, nowMs, endpointId }: ReadLook,
 ): SteeringState | undefined {
   const { change } = state;
-  if (!change?.outcome || !MAY_BE_LATE.includes(change.outcome)) return undefined;
+  if (!change?.outcome || !MAY_BE_LATE.has(change.outcome)) return undefined;
   if (endpointId !== (change.endpointId ?? endpointId)) return undefined;
   const names = Object.keys(change.to) as AdvisedParameter[];
   const isIt =
