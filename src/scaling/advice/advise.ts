@@ -112,8 +112,8 @@ export async function advise(
   });
   const shown = { ...sized, tried, load };
   if (!chosen) {
-    const size = assumptions.find(({ name }) => name === REQUEST_SIZE)?.value ?? '';
-    return declined(sentence.sizeSentence(size), shown);
+    const size = assumptions.find(({ name }) => name === REQUEST_SIZE);
+    return declined(sentence.sizeSentence(size?.value ?? '', size?.from === 'given'), shown);
   }
 
   progress?.({ doing: 'comparison', share: COMPARISON_FROM });
