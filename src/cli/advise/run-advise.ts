@@ -15,18 +15,18 @@ import { InputError } from '../input-error.ts';
 import { READER_LEFT } from '../interrupts.ts';
 import { legibleLine } from '../text/legible.ts';
 import { checkPageFile, writePageFile } from '../page-file.ts';
+import type { PlanFlags } from '../plan/flags.ts';
 import { ProgressBar, progressScreen } from '../plan/progress.ts';
 import { openTrace } from '../plan/trace/trace.ts';
 import { fetchRecorded } from './history.ts';
 
-export interface AdviseFlags {
+export interface AdviseFlags extends Pick<PlanFlags, 'timeColumn' | 'timeUnit' | 'weight' | 'requestWork'> {
   /** Seconds. */
   readonly since: number;
   readonly p99?: number;
   readonly requestSize?: number;
   readonly priceCold?: number;
   readonly trace?: string;
-  readonly weight?: ReadonlyMap<string, number>;
   readonly json?: boolean;
   readonly html?: string;
 }
@@ -57,7 +57,7 @@ export function runAdvise(
       }
       if (flags.html !== undefined) checkPageFile(flags.html);
       sayHistoryTrouble(console, status);
-      const trace = flags.trace === undefined ? undefined : await readTrace(flags.trace, flags.weight);
+      const trace = flags.trace === undefined ? undefined : await readTrace(flags.trace, flags);
       const refused: string[] = [];
       for (const endpoint of endpoints) {
         const question = { daemon, endpoint, now: status.now, flags, trace, signal, console };
@@ -132,9 +132,9 @@ async function adviseOn({
 
 async function readTrace(
   path: string,
-  weight: ReadonlyMap<string, number> = new Map(),
+  { timeColumn, timeUnit, weight = new Map(), requestWork }: AdviseFlags,
 ): Promise<RecordedLoad> {
-  const { arrivals } = await openTrace(path, { weights: weight, requestWork: undefined });
+  const { arrivals } = await openTrace(path, { timeColumn, timeUnit, weights: weight, requestWork });
   const load = await RecordedLoad.from(arrivals);
   if (load.length === 0) throw new InputError(`${path}: there are no requests in it`);
   return load;

@@ -76,6 +76,6 @@ function unsteeredWords(status: Parameters<typeof notSteered>[0]): string {
 }
 
 function now(holds: string | null, changes: number): string {
-  if (holds === null) return changes === 0 ? '' : `${changes} changes`;
+  if (holds === null) return changes === 0 ? '' : `${changes} change${changes === 1 ? '' : 's'}`;
   return changes === 0 ? `; ${holds}` : `now: ${holds}`;
 }

@@ -5,6 +5,7 @@ import { parseDuration } from '../../config/types/value-types.ts';
 import type { AdviseFlags } from '../advise/run-advise.ts';
 import { printJson, printLine, type Console } from '../console.ts';
 import { InputError } from '../input-error.ts';
+import { addColumnFlags, addsTo } from '../plan/flags.ts';
 
 const DAY_SECONDS = 86_400;
 /** History that is kept. */
@@ -24,7 +25,7 @@ Examples:
 ${exitCodesText()}`;
 
 export function adviseCommand(console: Console): Command {
-  return new Command('advise')
+  const command = new Command('advise')
     .description('what other parameters would have done with the recorded load of an endpoint, and cost')
     .argument('[endpoint]', 'name or id of one of them; default: all')
     .option('--url <url>', 'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN')
@@ -46,19 +47,18 @@ export function adviseCommand(console: Console): Command {
       'of an hour of a cold worker; default: measured, or 5% of a hot one where the service does not tell it',
       price,
     )
-    .option('--trace <file>', 'instead of the recorded load a CSV of requests, which is exact')
-    .option(
-      '--weight <column=units>',
-      'of a trace: units of work of a request for each of the column',
-      weights,
-    )
+    .option('--trace <file>', 'instead of the recorded load a CSV of requests, which is exact');
+  const ofTrace: Option[] = [];
+  addColumnFlags(addsTo(ofTrace), 'units of work of each request, beside those of its columns');
+  for (const option of ofTrace) command.addOption(option);
+  return command
     .addOption(
       new Option('--journal', 'instead: each change that was made by advice, and what came of it').conflicts([
         'p99',
         'requestSize',
         'priceCold',
         'trace',
-        'weight',
+        ...ofTrace.map((option) => option.attributeName()),
         'html',
       ]),
     )
@@ -78,8 +78,10 @@ export function adviseCommand(console: Console): Command {
           if (said !== EXIT.ok) console.exit(said);
           return;
         }
-        if (flags.weight && flags.trace === undefined)
-          throw new InputError('--weight is of the columns of a --trace');
+        const idle = ofTrace.find(
+          (option) => flags[option.attributeName() as keyof AdviseFlags] !== undefined,
+        );
+        if (idle && flags.trace === undefined) throw new InputError(`${idle.long} is of a --trace`);
         const { runAdvise } = await import('../advise/run-advise.ts');
         const { adviceLines } = await import('../advise/lines.ts');
         const code = await runAdvise(daemon, endpoint, flags, console, (report) => {
@@ -118,10 +120,4 @@ function price(text: string): number {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (!(value >= 0 && value < Infinity)) throw new InvalidArgumentError('a price is 0 or more.');
   return value;
-}
-
-function weights(text: string, before: ReadonlyMap<string, number> = new Map()): ReadonlyMap<string, number> {
-  const at = text.lastIndexOf('=');
-  if (at < 1) throw new InvalidArgumentError('column=units.');
-  return new Map([...before, [text.slice(0, at), positive(text.slice(at + 1))]]);
 }

@@ -15,7 +15,7 @@ Examples:
   pilotlight plan --trace requests.csv --compare today.json tomorrow.json --html compare.html
   pilotlight plan --trace requests.csv --search --p99 5s --price-hot 2.49
 
-Exit codes: 0 done, 1 no set meets --p99, 2 wrong usage or input.`;
+Exit codes: 0 done, 1 no set meets --p99, 2 wrong usage or input, 130 Ctrl-C.`;
 
 export function planCommand(console: Console): Command {
   const command = new Command('plan').description(
@@ -24,9 +24,13 @@ export function planCommand(console: Console): Command {
   return addPlanFlags(command)
     .addHelpText('after', EXAMPLES)
     .action(async (flags: PlanFlags) => {
-      const { runPlan } = await import('../plan/run-plan.ts');
+      const { runPlan, PlanInterrupted } = await import('../plan/run-plan.ts');
       if (flags.html !== undefined) checkPageFile(flags.html);
-      const report = await runPlan(flags, console);
+      const report = await runPlan(flags, console).catch((error: unknown) => {
+        if (!(error instanceof PlanInterrupted)) throw error;
+        console.exit(error.exitCode);
+      });
+      if (!report) return;
       // Before the results, whose reader may leave early.
       const unwritten =
         flags.html === undefined ? undefined : await writePageFile(flags.html, () => pageOf(report));

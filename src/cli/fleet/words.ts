@@ -73,8 +73,9 @@ function count(workers: number): string {
 /** Why there are none. */
 export function noEndpoints({ fleet, replica: { role } }: Pick<Status, 'fleet' | 'replica'>): string {
   if (role === 'standby') return 'another replica watches the endpoints: ask that one';
-  return fleet.samples
-    ? 'no endpoint of PILOTLIGHT_ENDPOINTS is found'
+  if (fleet.samples) return 'no endpoint of PILOTLIGHT_ENDPOINTS is found';
+  return fleet.configured
+    ? 'the daemon is just starting, and has not looked at its endpoints yet: ask again soon'
     : 'the daemon watches no endpoint (PILOTLIGHT_ENDPOINTS)';
 }
 

@@ -13,10 +13,11 @@ import type { ResolvedParameters } from '../rules/findings.ts';
 import { rulesKept } from '../rules/kept-rules.ts';
 import { knownOf, REQUEST_SIZE, type Known } from './assumptions.ts';
 import { rateOf, type RecordedRate } from './load/rate.ts';
-import { backtestOf, LEAST_SECONDS, ONE_SEED, type MeasuredBacktest } from './backtest/measured-backtest.ts';
+import { backtestOf, ONE_SEED, type MeasuredBacktest } from './backtest/measured-backtest.ts';
 import { offByChance } from './doubts/chance.ts';
 import { turnsOnColdPrice } from './doubts/cold-price.ts';
 import { turnsOnDelays } from './doubts/other-delays.ts';
+import { lackOfHistory, lackOfRequests, lackOfTrace } from './evidence.ts';
 import { outcomeOf, predictionOf } from './prediction.ts';
 import type { Recorded, Wishes } from './recorded.ts';
 import type { AdviceReport } from './report.ts';
@@ -67,12 +68,17 @@ export async function advise(
     sentence: why.startsWith('declined') ? why : `declined: ${why}`,
   });
 
-  const lacking = whatLacks(recorded, rate);
+  const lacking = lackOfHistory(recorded, rate) ?? (trace && lackOfTrace(trace));
   if (lacking !== undefined) return declined(lacking);
   const known = knownOf(recorded, wishes);
   if (typeof known === 'string') return declined(known);
   const { assumptions, isColdAssumed } = known;
   const source = sourceOf(known, rate);
+  const searched = { ...source, trace };
+  const requests = sceneOf(searched, 1).load.length;
+  const load = { ...nothing.load, requests };
+  const tooFew = lackOfRequests(requests, source.size);
+  if (tooFew !== undefined) return declined(tooFew, { assumptions, load });
 
   progress?.({ doing: 'backtest', share: 0 });
   const runBack = backtestOf(recorded, source);
@@ -84,7 +90,6 @@ export async function advise(
   const sized = { ...nothing, assumptions, backtest: tested };
   if (!tested.held) return declined(sentence.backtestSentence(tested), sized);
 
-  const searched = { ...source, trace };
   const { limitSeconds } = nothing;
   const { parameters } = recorded;
   const {
@@ -105,11 +110,10 @@ export async function advise(
     progress: (share) =>
       progress?.({ doing: 'search', share: SEARCH_FROM + share * (COMPARISON_FROM - SEARCH_FROM) }),
   });
-  const requests = sceneOf(searched, 1).load.length;
-  const shown = { ...sized, tried, load: { ...nothing.load, requests } };
+  const shown = { ...sized, tried, load };
   if (!chosen) {
-    const size = assumptions.find(({ name }) => name === REQUEST_SIZE)?.value ?? '';
-    return declined(sentence.sizeSentence(size), shown);
+    const size = assumptions.find(({ name }) => name === REQUEST_SIZE);
+    return declined(sentence.sizeSentence(size?.value ?? '', size?.from === 'given'), shown);
   }
 
   progress?.({ doing: 'comparison', share: COMPARISON_FROM });
@@ -185,14 +189,6 @@ function nothingSaid(
     series: undefined,
     nothingKeeps: false,
   };
-}
-
-function whatLacks({ stretches }: Recorded, { seenSeconds, work }: RecordedRate): string | undefined {
-  if (stretches.length === 0) return 'there is no history of it';
-  if (seenSeconds < LEAST_SECONDS) {
-    return `its load is known for ${Math.round(seenSeconds / 60)} minutes; an hour is the least`;
-  }
-  return work > 0 ? undefined : 'there was no load at all';
 }
 
 function sourceOf({ settings, size }: Known, rate: RecordedRate): SceneSource {

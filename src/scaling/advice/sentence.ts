@@ -71,10 +71,11 @@ function offBy({ recorded, predicted }: DetailedBacktest['hours'][number]): numb
   return predicted.hot - recorded.hot;
 }
 
-export function sizeSentence(size: string): string {
+/** @param isGiven Whether somebody has named it already */
+export function sizeSentence(size: string, isGiven: boolean): string {
   return (
     `declined: the answer turns on the size of a request, which the service does not record ` +
-    `(${size}; with half or double of it the answer is another); name it with --request-size`
+    `(${size}; with half or double of it the answer is another)${isGiven ? '' : '; name it with --request-size'}`
   );
 }
 

@@ -3,6 +3,7 @@
  * so whatever is wrong with it is said, all at once, and then nothing moves at all. Pure.
  */
 import { nearestName } from '../../contract/text/nearest-name.ts';
+import { repeatedKeys } from '../../contract/text/repeated-keys.ts';
 import { ADVISED_PARAMETERS, type AdvisedParameter } from '../advice/advice.ts';
 import { allowedValues, checkEndpointGroup } from '../rules/check.ts';
 
@@ -42,7 +43,13 @@ export function parseBounds(text: string): ParsedBounds {
     const message = `not JSON: ${(error as Error).message}`;
     return { bounds: undefined, problems: [{ at: '', got: text, allowed: BOUNDS_ALLOWED, message }] };
   }
-  const problems = problemsOf(value);
+  const repeated = repeatedKeys(text).map((at) => ({
+    at,
+    got: 'it twice',
+    allowed: 'each endpoint, and each parameter of it, once',
+    message: 'only the last of them would hold',
+  }));
+  const problems = [...repeated, ...problemsOf(value)];
   return { bounds: problems.length > 0 ? undefined : (value as BoundsByEndpoint), problems };
 }
 

@@ -51,10 +51,13 @@ async function* readRecords(path: string, name: string): AsyncGenerator<readonly
   }
 }
 
-/** Records in, requests out; times count from the first. */
 /** Years of every worker there is: a run that reckons with more does not end. */
 const MOST_WORK = 1e15;
+const DAY_SECONDS = 86_400;
+/** As long as a daemon keeps its history. One odd time may be decades away, and a plan reckons with all the time between. */
+const MOST_DAYS = 400;
 
+/** Records in, requests out; times count from the first. */
 class RequestReader {
   readonly #name: string;
   readonly #columns: TraceColumns;
@@ -114,6 +117,15 @@ class RequestReader {
         column,
         field,
         `a time not before the one above it; sort the file by ${column.name}`,
+      );
+    }
+    if (atSeconds > MOST_DAYS * DAY_SECONDS) {
+      throw this.#wrongField(
+        line,
+        column,
+        field,
+        `a time at most ${MOST_DAYS} days after the first one, and this is ${Math.ceil(atSeconds / DAY_SECONDS)} days ` +
+          'after it; is one of them in seconds and the other in milliseconds, or a 0 where there is no time?',
       );
     }
     this.#last = atSeconds;

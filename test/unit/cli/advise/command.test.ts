@@ -1,10 +1,13 @@
 /** What `pilotlight advise` says before it computes anything, and where it cannot ask the daemon. */
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { pilotlight } from '../../../support/console.ts';
 import { listenWithFleet, type FleetListener } from '../../../support/fleet-listener.ts';
 import { changeOf } from '../../../support/steering.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { endpointView, fleetView, minuteRow, recordedFleet } from '../../../support/recorded-fleet.ts';
 
 let listener: FleetListener | undefined;
@@ -87,7 +90,9 @@ test('one endpoint without an answer takes none of the others’ away', async ()
 test.each([
   [['--html', '/no/such/folder/page.html'], /--html .*no such file or directory/],
   [['--html', '/'], /--html \/: it is a folder; name a file in it/],
-  [['--weight', 'tokens=1'], /--weight is of the columns of a --trace/],
+  [['--weight', 'tokens=1'], /--weight is of a --trace/],
+  [['--time-unit', 'ms'], /--time-unit is of a --trace/],
+  [['--journal', '--request-work', '5'], /--journal' cannot be used with option '--request-work/],
   [['--journal', '--html', 'page.html'], /--journal' cannot be used with option '--html/],
   [['--since', '401d'], /1h to 400d/],
   [['--since', '59m'], /1h to 400d/],
@@ -98,4 +103,17 @@ test.each([
   const { code, stdout, stderr } = await advise(...words);
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toMatch(said);
+});
+
+test('a trace is read as plan reads it: what is asked for there can be said', async () => {
+  using folder = temporaryFolder();
+  const trace = join(folder.path, 'trace.csv');
+  writeFileSync(trace, 'when,who\n1000,me\n2000,you\n');
+  const without = await advise('chat', '--trace', trace);
+  expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('Say --time-column NAME')]);
+  await listener?.[Symbol.asyncDispose]();
+  const words = ['--time-column', 'when', '--time-unit', 'ms', '--request-work', '5'];
+  const { code, stdout, stderr } = await advise('chat', '--trace', trace, ...words);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^chat: declined: its load is known for /);
 });

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import type { FleetSettings } from '../../../../src/daemon/status/fleet.ts';
 import type { EndpointView, FleetView } from '../../../../src/fleet/view.ts';
 import { pilotlight, type Around } from '../../../support/console.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
@@ -23,6 +24,7 @@ async function fleetOf(
   endpoints: readonly Partial<EndpointView>[],
   around?: Around,
   over?: Partial<FleetView>,
+  watched: FleetSettings['endpoints'] = [{ by: 'all' }],
 ) {
   const rows = { chat: [minuteRow(Date.now() - 600_000)] };
   listener = await listenWithFleet(
@@ -34,7 +36,7 @@ async function fleetOf(
         ),
       rows,
     ),
-    { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour: 5 },
+    { endpoints: watched, fleetInterval: 15_000, budgetPerHour: 5 },
   );
   return pilotlight(['fleet', ...words, '--url', listener.url], around);
 }
@@ -100,10 +102,14 @@ test('an endpoint that is not known is an error that names those that are', asyn
   });
 });
 
-test('a daemon that watches no endpoint, or finds none, says so', async () => {
-  expect(await fleetOf(['--once'], [], {}, { samples: false })).toMatchObject({
+test('a daemon that watches no endpoint, is just starting, or finds none, says so', async () => {
+  expect(await fleetOf(['--once'], [], {}, { samples: false }, [])).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^\S+ the daemon watches no endpoint \(PILOTLIGHT_ENDPOINTS\)\n$/),
+  });
+  expect(await fleetOf(['--once'], [], { columns: 80 }, { samples: false })).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^the daemon is just starting, /),
   });
   expect(await fleetOf(['--once'], [], { columns: 80 })).toMatchObject({
     code: 0,

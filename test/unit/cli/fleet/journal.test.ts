@@ -34,6 +34,18 @@ test('each change is told: when, what, why, what was expected, what came', () =>
   );
 });
 
+test.each([
+  [1, 'chat: 1 change\n'],
+  [2, 'chat: 2 changes\n'],
+])('where nothing holds, %d are counted', (count, head) => {
+  const autotune = endpoints(true)[0]?.autotune;
+  const [change] = autotune?.changes ?? [];
+  if (!autotune || !change) throw new Error('it was not changed');
+  const changes = Array.from({ length: count }, () => change);
+  const told = journalText([{ endpoint_group: 'chat', autotune: { ...autotune, holds: null, changes } }]);
+  expect(told?.startsWith(head)).toBe(true);
+});
+
 test('what is under way and not watched any more is told beside what is watched, and by its name', () => {
   const [steered] = endpoints(true);
   const autotune = steered?.autotune;

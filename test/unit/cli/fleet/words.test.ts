@@ -88,11 +88,17 @@ describe('of all together', () => {
   });
 
   test.each([
-    ['standby', true, 'another replica watches the endpoints: ask that one'],
-    ['alone', true, 'no endpoint of PILOTLIGHT_ENDPOINTS is found'],
-    ['alone', false, 'the daemon watches no endpoint (PILOTLIGHT_ENDPOINTS)'],
-  ] as const)('why there are none: %s, %j', (role, samples, expected) => {
+    ['standby', { samples: true }, 'another replica watches the endpoints: ask that one'],
+    ['standby', { samples: false, configured: true }, 'another replica watches the endpoints: ask that one'],
+    ['alone', { samples: true, configured: true }, 'no endpoint of PILOTLIGHT_ENDPOINTS is found'],
+    ['alone', { samples: false }, 'the daemon watches no endpoint (PILOTLIGHT_ENDPOINTS)'],
+    [
+      'alone',
+      { samples: false, configured: true },
+      'the daemon is just starting, and has not looked at its endpoints yet: ask again soon',
+    ],
+  ] as const)('why there are none: %s, %j', (role, seen, expected) => {
     const replica = { ...EMPTY_STATUS.replica, role };
-    expect(noEndpoints({ fleet: { ...EMPTY_STATUS.fleet, samples }, replica })).toBe(expected);
+    expect(noEndpoints({ fleet: { ...EMPTY_STATUS.fleet, ...seen }, replica })).toBe(expected);
   });
 });

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { READER_LEFT } from '../../../../src/cli/interrupts.ts';
 import { pilotlight } from '../../../support/console.ts';
 import { wordsOf } from '../../../support/page-words.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -46,6 +47,16 @@ describe('a search', () => {
       );
       expect([code, stdout === '']).toEqual([1, false]);
     }
+  });
+
+  test.each([
+    ['Ctrl-C', undefined, 130],
+    ['a reader who leaves', READER_LEFT, 0],
+  ])('that %s ends says nothing more, and is no search that finds none', async (_who, reason, expected) => {
+    const signal = AbortSignal.abort(reason);
+    const { code, stdout, stderr } = await plan(`${SMALL} --p99 1h`, { signal });
+    expect([code, stdout]).toEqual([expected, '']);
+    expect(stderr).not.toMatch(/error|abort/i);
   });
 });
 

@@ -18,7 +18,7 @@ const MIN_LOAD_ALONE = { ...NO_COLD, target_util: [0.5, 0.5] } as const;
 
 /** Half a minute in each ten, of four requests a second: three workers take it with a wait of 2 s, two with one of 18 s. */
 const BURSTS = RecordedLoad.of(
-  Array.from({ length: 5 }, (_, burst) =>
+  Array.from({ length: 6 }, (_, burst) =>
     Array.from({ length: 120 }, (_unused, index) => ({ atSeconds: 500 + burst * 600 + index / 4, work: 80 })),
   ).flat(),
 );
@@ -102,12 +102,12 @@ describe('advised is', () => {
     expect(report.verdict).toBe('dearer');
     expect(report.limitSeconds).toBe(5);
     expect(report.sentence).toMatch(
-      /^what you have keeps no p99 wait of 5 s as modelled \(18 s; .*\); what does, min_load 100 → 131, costs 14% more /,
+      /^what you have keeps no p99 wait of 5 s as modelled \(18 s; .*\); what does, min_load 100 → 131, costs 15% more /,
     );
-    expect(report.gain?.mean).toBeCloseTo(-0.14, 2);
+    expect(report.gain?.mean).toBeCloseTo(-0.15, 2);
     expect(report.best?.p99Seconds.mean).toBeLessThan(5);
     // Of a trace nothing about its requests is in doubt.
-    expect(report.load.requests).toBe(600);
+    expect(report.load.requests).toBe(720);
     expect(report.sensitivity).toHaveLength(13);
   });
 
@@ -217,6 +217,29 @@ describe('no advice is given', () => {
     expect(report.assumptions).toHaveLength(10);
   });
 
+  const everySecond = (count: number, work: number) =>
+    RecordedLoad.of(Array.from({ length: count }, (_, atSeconds) => ({ atSeconds, work })));
+
+  test.each([
+    ['of seconds', everySecond(101, 80), /^declined: the trace is of 100 s; an hour is the least$/],
+    ['without work', everySecond(3600, 0), /^declined: the trace has no work in it: /],
+  ])('on a trace %s, before anything is computed', async (_what, trace, words) => {
+    const steps: AdviceStep[] = [];
+    const report = await advised({}, {}, { trace, progress: (step) => steps.push(step) });
+    expect(report).toMatchObject({ verdict: 'declined', tried: 0, today: undefined });
+    expect(report.sentence).toMatch(words);
+    expect(steps).toEqual([]);
+  });
+
+  test('on requests so large that there are hardly any', async () => {
+    const report = await advised({}, { requestSize: 9e7 });
+    expect(report).toMatchObject({ verdict: 'declined', load: { requests: 0 }, backtest: undefined });
+    expect(report.sentence).toMatch(
+      /^declined: with 90000000 units a request, its load is of 0 requests; 100 are /,
+    );
+    expect(report.assumptions).toHaveLength(10);
+  });
+
   test('of what was there half an hour ago there is', async () => {
     const { verdict, backtest } = await advised({ parametersSinceMs: 1_800_000 });
     expect(verdict).toBe('change');
@@ -237,7 +260,9 @@ describe('no advice is given', () => {
 
   test('where it turns on the size of a request', async () => {
     const report = await advised({}, {}, { bounds: { ...NO_COLD, min_load: [0, 0] } });
-    expect(report.sentence).toMatch(/^declined: the answer turns on the size of a request, .*\(500 units; /);
+    expect(report.sentence).toMatch(
+      /^declined: the answer turns on the size of a request, .*\(500 units; .* is another\)$/,
+    );
     expect(report.tried).toBeGreaterThan(5);
   });
 });

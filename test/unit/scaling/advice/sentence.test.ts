@@ -133,8 +133,12 @@ describe('a backtest that has not held', () => {
   });
 });
 
-test('what turns on the size of a request says which size it took', () => {
-  expect(sizeSentence('100 units')).toContain('does not record (100 units; with half or double');
+test('what turns on the size of a request says which size it took, and how to name one where none is', () => {
+  const words =
+    'declined: the answer turns on the size of a request, which the service does not record ' +
+    '(100 units; with half or double of it the answer is another)';
+  expect(sizeSentence('100 units', false)).toBe(`${words}; name it with --request-size`);
+  expect(sizeSentence('100 units', true)).toBe(words);
 });
 
 test('what hangs on chance says by how much', () => {

@@ -44,6 +44,17 @@ describe('bounds of steering', () => {
     expect(problems.map(({ at, got }) => [at, got])).toEqual([['.chat.min_load[1]', 'Infinity']]);
   });
 
+  test.each([
+    ['{"chat":{"min_load":[0,9]},"chat":{"min_load":[0,5]}}', '.chat'],
+    ['{"chat":{"min_load":[0,9],"min_load":[0,5]}}', '.chat.min_load'],
+  ])('nothing is written twice, of which one would not hold: %s', (text, place) => {
+    const { bounds, problems } = parseBounds(text);
+    expect([bounds, problems.map(({ at, message }) => [at, message])]).toEqual([
+      undefined,
+      [[place, 'only the last of them would hold']],
+    ]);
+  });
+
   test('the least stands first', () => {
     expect(problemsOf({ chat: { cold_workers: [8, 1] } })).toEqual([
       '.chat.cold_workers: [8,1]; the least first, then the most; write [1, 8]',

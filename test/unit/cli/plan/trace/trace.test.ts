@@ -76,6 +76,10 @@ describe('a trace', () => {
     expect((await read(text, options)).at(-1)?.atSeconds).toBeCloseTo(seconds, 9);
   });
 
+  test('may last 400 days', async () => {
+    expect(await read('time,work\n100,1\n34560100,1\n')).toHaveLength(2);
+  });
+
   test('takes quoted fields that hold line breaks, as a column of prompts does', async () => {
     const text = 'time,prompt,work\r\n1,"two\r\nlines, ""both"" quoted\n",3\r\n2,one,4\r\n';
     expect(await read(text)).toEqual([
@@ -97,6 +101,13 @@ describe('a trace', () => {
       {},
       'line 3: column 1 (time): got "0.5"; allowed: a time not before the one above',
     ],
+    [
+      'time,work\n0,2\n1,2\n1700000000,2\n1700000001,2\n',
+      {},
+      'line 4: column 1 (time): got "1700000000"; allowed: a time at most 400 days after the first one, and this is ' +
+        '19676 days after it; is one of them in seconds and the other in milliseconds, or a 0',
+    ],
+    ['time,work\n100,2\n34560101,2\n', {}, 'line 3: column 1 (time): got "34560101"'],
     ['time,work\n1,-2\n', {}, 'line 2: column 2 (work): got "-2"; allowed: a number of at least 0'],
     ['time,work\n1,2k\n', {}, 'line 2: column 2 (work): got "2k"; allowed: a number of at least 0'],
     ['time,work\n1,\n', {}, 'line 2: column 2 (work): got ""; allowed: a number of at least 0'],
