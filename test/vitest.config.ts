@@ -8,7 +8,8 @@ process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'pilotlight-test-compile-ca
 
 /**
  * One project per kind of test, so that `npm test -- --project unit` runs one. What its hooks set up and take
- * down (programs, engines, whole clones) can take as long as its tests.
+ * down (programs, engines, whole clones) can take as long as its tests. They end what hangs, and leave a slow
+ * or busy machine three times of what each needs by itself.
  */
 function project(name: string, timeout: number, order = {}) {
   const include = [`test/${name}/**/*.test.ts`];
@@ -27,16 +28,16 @@ export default defineConfig({
     maxWorkers: 4,
     maxConcurrency: 16,
     // It ends as soon as it holds; only a slow machine needs all of it.
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 45_000 } },
     projects: [
       // A process for each file would cost a fifth more, and these leave nothing behind that others could notice.
-      project('unit', 60_000, { isolate: false }),
-      project('simulation', 120_000),
+      project('unit', 180_000, { isolate: false }),
+      project('simulation', 360_000),
       // They too; what counts files, children or memory has processes of its own.
-      project('integration', 60_000, { ...started, isolate: false }),
-      project('browser', 60_000, started),
-      project('container', 300_000),
-      project('e2e', 300_000, started),
+      project('integration', 180_000, { ...started, isolate: false }),
+      project('browser', 180_000, started),
+      project('container', 600_000),
+      project('e2e', 600_000, started),
       // In real time, and with the machine to themselves: when all others have ended. Together they take less than a core.
       project('alone', 180_000, { ...started, sequence: { groupOrder: 1 }, maxWorkers: 2 }),
     ],

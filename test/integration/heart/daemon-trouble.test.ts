@@ -70,7 +70,7 @@ function troubled(folder: string, trouble: string): Record<string, string> {
 describe('the heart goes on, and the daemon is started again, when the daemon', () => {
   test.concurrent.each(['SIGKILL', 'SIGSTOP', 'SIGABRT'] as const)(
     'gets %s',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async (signal) => {
       await using emulator = await startEmulator({ seed });
       await using _twin = await startDaemonProcess(settings(emulator, TWIN));
@@ -99,11 +99,11 @@ describe('the heart goes on, and the daemon is started again, when the daemon', 
     expectNoneMissed(emulator);
   }
 
-  test.concurrent('exits by itself', { timeout: 60_000 }, () => meets('exit'));
+  test.concurrent('exits by itself', { timeout: 180_000 }, () => meets('exit'));
 
   test.concurrent(
     'throws what no clone can hold: it is said, and nothing ends',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async () => {
       using folder = temporaryFolder();
       await using emulator = await startEmulator({ seed });
@@ -130,7 +130,7 @@ describe('the heart goes on, and the daemon is started again, when the daemon', 
 describe.concurrent('what the world withholds from the daemon does not end the program', () => {
   test(
     'a port that is taken is said, tried again, and taken once it is free',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async () => {
       await using emulator = await startEmulator({ seed });
       const inTheWay = await startEmulator();
@@ -155,7 +155,7 @@ describe.concurrent('what the world withholds from the daemon does not end the p
 
   test.each(['a file', 'no folder that can be made'])(
     'a STATE_DIR that is %s: records wait in memory, and go on on disk once it can be used',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async (what) => {
       using folder = temporaryFolder();
       const inTheWay = join(folder.path, 'state');
@@ -194,7 +194,7 @@ describe.concurrent('what the world withholds from the daemon does not end the p
     },
   );
 
-  test('a Redis that is not there', { timeout: 60_000 }, async () => {
+  test('a Redis that is not there', { timeout: 180_000 }, async () => {
     await using emulator = await startEmulator({ seed });
     await using program = await startDaemonProcess(
       settings(emulator, DISTURBED, { REDIS_URL: 'redis://127.0.0.1:1/0', WORKER_GROUPS: '7' }),
@@ -205,7 +205,7 @@ describe.concurrent('what the world withholds from the daemon does not end the p
 });
 
 describe.concurrent('a configuration that only the daemon reads', () => {
-  test('switches a feature off, loudly, and the rest goes on', { timeout: 60_000 }, async () => {
+  test('switches a feature off, loudly, and the rest goes on', { timeout: 180_000 }, async () => {
     await using emulator = await startEmulator({ seed });
     await using program = await startDaemonProcess(
       settings(emulator, DISTURBED, {
@@ -231,7 +231,7 @@ describe.concurrent('a configuration that only the daemon reads', () => {
     expect(await checked.exit).toBe(2);
   });
 
-  test('a file of the key that is not there yet is waited for', { timeout: 60_000 }, async () => {
+  test('a file of the key that is not there yet is waited for', { timeout: 180_000 }, async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, 'key');
     await using emulator = await startEmulator({ seed });
@@ -246,7 +246,7 @@ describe.concurrent('a configuration that only the daemon reads', () => {
 describe.concurrent('the end', () => {
   test.each(['running', 'stopped', 'just killed'] as const)(
     'comes with one last heartbeat though the daemon is %s',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async (state) => {
       await using emulator = await startEmulator({ seed: { deployments: [{ id: DISTURBED, ttl: 300 }] } });
       await using program = await startDaemonProcess({
@@ -268,7 +268,7 @@ describe.concurrent('the end', () => {
     },
   );
 
-  test('of a Ctrl-C that reaches both is in good order', { timeout: 60_000 }, async () => {
+  test('of a Ctrl-C that reaches both is in good order', { timeout: 180_000 }, async () => {
     await using emulator = await startEmulator({ seed });
     await using program = await startDaemonProcess(settings(emulator, DISTURBED, { WORKER_GROUPS: '7' }));
     await until(() => program.stdout().includes('"workergroup_id":7'));
@@ -277,7 +277,7 @@ describe.concurrent('the end', () => {
     expect(program.stderr()).toMatch(/"draining"[\s\S]*"stopped"[\s\S]*"heartbeats ended"/);
   });
 
-  test('of a killed heart is the end of its daemon', { timeout: 60_000 }, async () => {
+  test('of a killed heart is the end of its daemon', { timeout: 180_000 }, async () => {
     await using emulator = await startEmulator({ seed });
     await using program = await startDaemonProcess(settings(emulator, DISTURBED));
     const pid = daemonPid(program);

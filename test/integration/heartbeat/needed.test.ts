@@ -41,7 +41,7 @@ describe.concurrent('over real sockets', () => {
     ],
   ])(
     'an app that %s is released, loudly, and saved when it is back',
-    { timeout: 40_000 },
+    { timeout: 180_000 },
     async (_, harm, why) => {
       await using app = await startTestApp();
       await using emulator = await emulate(20);
@@ -67,7 +67,7 @@ describe.concurrent('over real sockets', () => {
     },
   );
 
-  test('an app that was never well has the grace from the start', { timeout: 30_000 }, async () => {
+  test('an app that was never well has the grace from the start', { timeout: 180_000 }, async () => {
     await using app = await startTestApp();
     await app.die();
     await using emulator = await emulate(30);
@@ -80,7 +80,7 @@ describe.concurrent('over real sockets', () => {
     expect(beats(emulator)).toBe(sent); // no last beat either
   });
 
-  test('an app that flaps is needed', { timeout: 30_000 }, async () => {
+  test('an app that flaps is needed', { timeout: 180_000 }, async () => {
     let turn = 0;
     await using app = await startTestApp((response, request) =>
       (turn += 1) % 2 === 0 ? FAILS(response, request) : WELL(response, request),
@@ -97,7 +97,7 @@ describe.concurrent('over real sockets', () => {
     expect(emulator.deployments.get(ID)).toMatchObject({ expired: false, lapses: 0 });
   });
 
-  test('back too late, it is tried, and who may be lost is named', { timeout: 40_000 }, async () => {
+  test('back too late, it is tried, and who may be lost is named', { timeout: 180_000 }, async () => {
     await using app = await startTestApp(FAILS);
     await using emulator = await emulate(12);
     await using daemon = await start(emulator, 12, { APP_HEALTH: app.url });
@@ -109,7 +109,7 @@ describe.concurrent('over real sockets', () => {
     expect(daemon.daemon.status().deployments[0]).toMatchObject({ lapses: 1 });
   });
 
-  test('a reload switches it on and off', { timeout: 40_000 }, async () => {
+  test('a reload switches it on and off', { timeout: 180_000 }, async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, 'app-health');
     await using app = await startTestApp(FAILS);

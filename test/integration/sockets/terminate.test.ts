@@ -13,7 +13,7 @@ const GROUPS = [7, 8];
 
 test(
   'SIGTERM under load leaves every deployment T − ε − A, by the books of the service',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async () => {
     await using emulator = await startEmulator({
       seed: {
