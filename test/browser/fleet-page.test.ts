@@ -196,12 +196,17 @@ describeWith(
       wanted: {},
       journal: [change, later],
     };
-    await using listener = await serve(() => fleetView([endpointView({ steering })]));
+    let stateWord = 'active';
+    await using listener = await serve(() => fleetView([endpointView({ steering, state: stateWord })]));
     await using page = await browser.newPage();
     await page.goto(listener.url);
     await page.getByText('Changed by advice; now: nothing moves').waitFor();
     const changes = page.locator('details', { hasText: 'target_util 0.9 → 0.8, cold_workers 5 → 4' });
     for (const place of [0, 1]) await changes.nth(place).locator('summary').click();
+    // What is read stays open when the card is drawn anew.
+    stateWord = 'suspended';
+    await page.getByText('suspended').waitFor();
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('SUMMARY');
     const [last, first] = await changes.allInnerTexts();
     expect(last).toContain('came: the service did not take it: no');
     expect(last).toContain('why: <img src=x onerror="window.hacked = true">');

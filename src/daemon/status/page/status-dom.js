@@ -31,8 +31,10 @@ export function cards(container, items, { key, label, tone, draw, none, state: s
       card.setAttribute('aria-label', label(item));
       // Not replaceChildren: what is taken out and put back loses focus and place.
       const kept = card.querySelector('[data-keep]');
+      const leave = placeIn(card);
       while (card.firstChild && card.firstChild !== kept) card.firstChild.remove();
       card.prepend(...draw(item));
+      leave();
     }
     return card;
   });
@@ -42,6 +44,19 @@ export function cards(container, items, { key, label, tone, draw, none, state: s
     shown.every((card, index) => card === container.children[index]);
   if (!same) container.replaceChildren(...shown);
   return wanted;
+}
+
+/** Which of its details a reader has opened, and is at: what it returns leaves them so in those that are drawn since. */
+function placeIn(card) {
+  const summaries = () => [...card.querySelectorAll('summary')];
+  const open = new Set(summaries().flatMap((one) => (one.parentElement.open ? [one.textContent] : [])));
+  const at = summaries().find((one) => one === document.activeElement)?.textContent;
+  return () => {
+    for (const one of summaries()) {
+      if (open.has(one.textContent)) one.parentElement.open = true;
+      if (one.textContent === at) one.focus({ preventScroll: true });
+    }
+  };
 }
 
 /** Pairs of a term and what it is, as a list. */
