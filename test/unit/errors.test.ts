@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { DaemonAway, DaemonClosed } from '../../src/cli/fleet/daemon.ts';
 import { InputError } from '../../src/cli/input-error.ts';
+import { PlanInterrupted } from '../../src/cli/plan/run-plan.ts';
 import {
   AbortedError,
   ApiError,
@@ -80,6 +81,7 @@ const ERRORS: readonly PilotlightError[] = [
   new StaleVersion('stale'),
   new WaitingForLastHolder(),
   new InputError('input'),
+  new PlanInterrupted(AbortSignal.abort('SIGINT')),
   new DaemonAway('away'),
   new DaemonClosed('closed'),
   new SocketFileError('socket'),

@@ -1,5 +1,6 @@
 /** `pilotlight plan`: flags in, report out. */
 import { EXIT } from '../../config/exit-codes.ts';
+import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import { openRunner } from '../../scaling/parallel/thread-runner.ts';
 import { estimateOf } from '../../scaling/planner/estimate.ts';
 import { givenOf } from '../../scaling/planner/given.ts';
@@ -26,7 +27,9 @@ import { ProgressBar, progressScreen } from './progress.ts';
 type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns' | 'interruptible'>;
 
 /** A search that Ctrl-C, SIGTERM or a reader who leaves has ended: it has no report. */
-export class PlanInterrupted extends Error {
+export class PlanInterrupted extends PilotlightError {
+  readonly code = 'plan_interrupted';
+  readonly actor = 'user';
   readonly exitCode: number;
 
   constructor({ reason }: AbortSignal) {
