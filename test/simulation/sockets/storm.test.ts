@@ -21,12 +21,15 @@ const TTL_MS = 8_000;
 const LENGTH_MS = 40_000;
 /**
  * Beside the real one's, worlds in which these were noticed each time: where none of them is, the judge sees nothing. One
- * in four is such a world, so that twelve of any seeds were too few once.
+ * in four is such a world, so that twelve of any seeds were too few once. A machine that is slow and busy can hide all of
+ * them: then others are met, with most of the machine to themselves.
  */
 const BROKEN = {
   'first failure is the last': [1, 3, 5, 12, 15, 16].map((seed) => 1_000_000 + seed),
   'no timeout': [0, 2, 3, 21, 22, 23].map((seed) => 2_000_000 + seed),
 } as const;
+
+const ROUNDS = [0, 1_000, 2_000];
 
 const describeStorms = describeWith('openssl', hasCommand('openssl', 'version'), 'apt-get install openssl');
 
@@ -35,7 +38,10 @@ describeStorms('chaos over real sockets', () => {
   const proxies = ['HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'];
   const before = proxies.map((name) => [name, process.env[name]] as const);
   const seeds = Array.from({ length: WORLDS }, (_, index) => FIRST_SEED + index);
-  const all = [...seeds, ...Object.values(BROKEN).flat()];
+  const all = [
+    ...seeds,
+    ...Object.values(BROKEN).flatMap((of) => ROUNDS.flatMap((round) => of.map((seed) => seed + round))),
+  ];
   let certificate: { readonly key: string; readonly cert: string };
 
   beforeAll(() => {
@@ -53,7 +59,7 @@ describeStorms('chaos over real sockets', () => {
       else process.env[name] = value;
   });
 
-  test(`whoever expires had no window (seeds from ${FIRST_SEED})`, { timeout: 3 * LENGTH_MS }, async () => {
+  test(`whoever expires had no window (seeds from ${FIRST_SEED})`, { timeout: 6 * LENGTH_MS }, async () => {
     await using emulator = await startEmulator();
     await using front = await startTlsFront(certificate, emulator.port);
     await using proxy = await startForwardProxy({ tls: front.port, http: emulator.port });
@@ -65,10 +71,15 @@ describeStorms('chaos over real sockets', () => {
       Promise.all(
         of.map((seed) => storm({ emulator, ground, seed, ttlMs: TTL_MS, lengthMs: LENGTH_MS, broken })),
       );
-    const brokenWorlds = async (name: keyof typeof BROKEN) => ({
-      name,
-      of: await worlds(BROKEN[name], BROKEN_ENGINES[name]),
-    });
+    const brokenWorlds = async (name: keyof typeof BROKEN) => {
+      const of: StormResult[] = [];
+      for (const round of ROUNDS) {
+        if (of.some(({ window }) => window !== undefined)) break;
+        const seedsOf = BROKEN[name].map((seed) => seed + round);
+        of.push(...(await worlds(seedsOf, BROKEN_ENGINES[name])));
+      }
+      return { name, of };
+    };
     const [results, ...broken] = await Promise.all([
       worlds(seeds),
       brokenWorlds('first failure is the last'),
