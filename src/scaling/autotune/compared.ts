@@ -17,30 +17,16 @@ export function hasArrived(
 }
 
 /**
- * On the way from the old value to the one that was sent, or as far beyond that: what a service that rounds to its own
- * steps, or keeps to bounds of its own, makes of it. What is as far from both was set by somebody else.
+ * The share of its step that a parameter has made: 0 at its old value, 1 at the one that was sent; NaN where it is not told.
+ * A service that rounds to its own steps, or keeps to bounds of its own, makes less of a step than was sent, or up to twice
+ * as much. What is beyond that was set by somebody else.
  */
-export function mayBeMadeOf(
+export function stepMade(
   { from, to }: Change,
   name: AdvisedParameter,
   value: number | undefined = Number.NaN,
-): boolean {
-  const passed = wayOf(from[name], to[name], value);
-  return passed > 0 && passed < 2;
-}
-
-/** Not beyond what was sent, which bounds and predictions hold for. */
-export function isOnTheWay(
-  { from, to }: Change,
-  name: AdvisedParameter,
-  value: number | undefined = Number.NaN,
-): boolean {
-  const passed = wayOf(from[name], to[name], value);
-  return passed > 0 && passed <= 1;
-}
-
-/** The share of the step that is made: 0 at its old value, 1 at the new one. */
-function wayOf(old = Number.NaN, sent = Number.NaN, value: number): number {
+): number {
+  const [old, sent] = [from[name] ?? Number.NaN, to[name] ?? Number.NaN];
   return isSame(value, old) ? 0 : (value - old) / (sent - old);
 }
 
@@ -58,7 +44,8 @@ export function isExplained(parameters: Numbers, change: Change): boolean {
     // On trial it is known what the service made of it: what is only near is a hand.
     if (phase === 'watching') return is(to[name]);
     if (hasArrived(change, name, value) || is(from[name])) return true;
-    return phase === 'sending' && mayBeMadeOf(change, name, value);
+    const made = stepMade(change, name, value);
+    return phase === 'sending' && made > 0 && made < 2;
   });
 }
 

@@ -1,6 +1,6 @@
 /** What a look at the service says of the change that is under way, and of a person's hand. Pure. */
 import type { AdvisedParameter } from '../advice/advice.ts';
-import { besides, has, hasArrived, isExplained, isOnTheWay, matches, withNews } from './compared.ts';
+import { besides, has, hasArrived, isExplained, matches, stepMade, withNews } from './compared.ts';
 import { experienceOf } from './experience.ts';
 import { priceOf, type Minute } from './minutes.ts';
 import {
@@ -106,8 +106,11 @@ function settleChange(state: SteeringState, change: Change, look: ReadLook): Set
 function settleSending(state: SteeringState, change: Change, look: ReadLook): Settled {
   const { parameters, nowMs } = look;
   const names = Object.keys(change.to) as AdvisedParameter[];
-  const isThere = (name: AdvisedParameter) =>
-    hasArrived(change, name, parameters[name]) || isOnTheWay(change, name, parameters[name]);
+  // Not beyond what was sent: bounds and predictions hold up to there.
+  const isThere = (name: AdvisedParameter) => {
+    const made = stepMade(change, name, parameters[name]);
+    return hasArrived(change, name, parameters[name]) || (made > 0 && made <= 1);
+  };
   if (names.every(isThere)) {
     const to = Object.fromEntries(names.map((name) => [name, parameters[name]]));
     const setMs = change.setMs ?? change.atMs;
