@@ -234,8 +234,11 @@ describe.concurrent('a configuration that only the daemon reads', () => {
   test('a file of the key that is not there yet is waited for', { timeout: 180_000 }, async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, 'key');
-    await using emulator = await startEmulator({ seed });
-    const { API_KEY: key = '', ...rest } = settings(emulator, DISTURBED);
+    // Longer than any machine takes to start the program, since nothing keeps it alive meanwhile.
+    await using emulator = await startEmulator({ seed: { deployments: [{ id: DISTURBED, ttl: 300 }] } });
+    const { API_KEY: key = '', ...rest } = settings(emulator, DISTURBED, {
+      DEPLOYMENTS: `${DISTURBED}@300s`,
+    });
     await using program = await startDaemonProcess({ ...rest, API_KEY_FILE: file });
     await program.seen(/PILOTLIGHT_API_KEY_FILE.*configuration problem/);
     writeFileSync(file, key);

@@ -12,7 +12,7 @@ import { describeWith, hasCommand } from '../../support/optional.ts';
 import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { BROKEN_ENGINES } from '../broken-engines.ts';
-import { storm, type StormResult } from './storm.ts';
+import { storm, type Only, type StormResult } from './storm.ts';
 import { WAYS } from './ways.ts';
 
 const WORLDS = Number(process.env['SOCKET_WORLDS'] ?? 40);
@@ -20,16 +20,26 @@ const FIRST_SEED = Number(process.env['SOCKET_SEED'] ?? Date.now() % 1_000_000);
 const TTL_MS = 8_000;
 const LENGTH_MS = 40_000;
 /**
- * Beside the real one's, worlds in which these were noticed each time: where none of them is, the judge sees nothing. One
- * in four is such a world, so that twelve of any seeds were too few once. A machine that is slow and busy can hide all of
- * them: then others are met, with most of the machine to themselves.
+ * Beside the real one's, worlds in which nothing happens but what such an engine does not survive: each of these was
+ * lost every time, beside two busy loops too. Where none is noticed, the judge sees nothing.
  */
-const BROKEN = {
-  'first failure is the last': [1, 3, 5, 12, 15, 16].map((seed) => 1_000_000 + seed),
-  'no timeout': [0, 2, 3, 21, 22, 23].map((seed) => 2_000_000 + seed),
-} as const;
-
-const ROUNDS = [0, 1_000, 2_000];
+const BROKEN: readonly {
+  readonly name: keyof typeof BROKEN_ENGINES;
+  readonly seeds: readonly number[];
+  readonly only: Only;
+}[] = [
+  {
+    name: 'first failure is the last',
+    seeds: [1, 3, 4, 5, 11, 12].map((seed) => 1_000_000 + seed),
+    only: { way: 'http', faults: ['status', 'refuse', 'reset'] },
+  },
+  // Both attempts hang, and go on hanging when the way is well again.
+  {
+    name: 'no timeout',
+    seeds: [1, 3, 6, 7, 12].map((seed) => 2_000_000 + seed),
+    only: { way: 'http', faults: ['hang-after-request'] },
+  },
+];
 
 const describeStorms = describeWith('openssl', hasCommand('openssl', 'version'), 'apt-get install openssl');
 
@@ -38,10 +48,7 @@ describeStorms('chaos over real sockets', () => {
   const proxies = ['HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'];
   const before = proxies.map((name) => [name, process.env[name]] as const);
   const seeds = Array.from({ length: WORLDS }, (_, index) => FIRST_SEED + index);
-  const all = [
-    ...seeds,
-    ...Object.values(BROKEN).flatMap((of) => ROUNDS.flatMap((round) => of.map((seed) => seed + round))),
-  ];
+  const all = [...seeds, ...BROKEN.flatMap((of) => of.seeds)];
   let certificate: { readonly key: string; readonly cert: string };
 
   beforeAll(() => {
@@ -67,33 +74,22 @@ describeStorms('chaos over real sockets', () => {
     process.env['HTTPS_PROXY'] = proxy.url;
     process.env['NO_PROXY'] = all.map((seed) => `service-${seed}.internal`).join(',');
     const ground = { httpPort: emulator.port, tlsPort: front.port, proxy };
-    const worlds = (of: readonly number[], broken?: StepFunction) =>
+    const worlds = (of: readonly number[], more: { broken?: StepFunction; only?: Only } = {}) =>
       Promise.all(
-        of.map((seed) => storm({ emulator, ground, seed, ttlMs: TTL_MS, lengthMs: LENGTH_MS, broken })),
+        of.map((seed) => storm({ emulator, ground, seed, ttlMs: TTL_MS, lengthMs: LENGTH_MS, ...more })),
       );
-    const brokenWorlds = async (name: keyof typeof BROKEN) => {
-      const of: StormResult[] = [];
-      for (const round of ROUNDS) {
-        if (of.some(({ window }) => window !== undefined)) break;
-        const seedsOf = BROKEN[name].map((seed) => seed + round);
-        of.push(...(await worlds(seedsOf, BROKEN_ENGINES[name])));
-      }
-      return { name, of };
-    };
     const [results, ...broken] = await Promise.all([
       worlds(seeds),
-      brokenWorlds('first failure is the last'),
-      brokenWorlds('no timeout'),
+      ...BROKEN.map(({ name, seeds: of, only }) => worlds(of, { broken: BROKEN_ENGINES[name], only })),
     ]);
     process.stdout.write(table(results));
     expect(results.filter(({ window }) => window !== undefined)).toEqual([]);
     expect(results.some(({ lapsed }) => !lapsed)).toBe(true);
-    for (const { name, of } of broken) {
-      expect(
-        of.some(({ window }) => window !== undefined),
-        name,
-      ).toBe(true);
-    }
+    const noticed = broken.map((of) => of.filter(({ window }) => window !== undefined).length);
+    process.stdout.write(
+      `noticed: ${BROKEN.map(({ name, seeds: of }, n) => `${name} ${noticed[n]} of ${of.length}`).join(', ')}\n`,
+    );
+    for (const [index, { name }] of BROKEN.entries()) expect(noticed[index], name).toBeGreaterThan(0);
     // Two attempts, and what they leave behind for 4 s.
     expect(Math.max(...results.map(({ mostOpen }) => mostOpen))).toBeLessThanOrEqual(8);
     if (WORLDS >= 20)

@@ -12,7 +12,7 @@ import type { StepFunction } from '../../../src/heartbeat/engine/engine.ts';
 import { timingFor, type Timing } from '../../../src/heartbeat/engine/formulas.ts';
 import { Random } from '../random.ts';
 import { findWindow, type Span } from '../span.ts';
-import { WAYS, type Ground } from './ways.ts';
+import { WAYS, type Ground, type WayName } from './ways.ts';
 
 export interface StormOptions {
   readonly emulator: Emulator;
@@ -23,6 +23,13 @@ export interface StormOptions {
   readonly lengthMs: number;
   /** A broken engine in place of the real one. It is not excused by a machine that is late, which would hide it. */
   readonly broken?: StepFunction | undefined;
+  /** The only way, and the only kinds of faults of it and of the service; default: as the seed has it. */
+  readonly only?: Only | undefined;
+}
+
+export interface Only {
+  readonly way: WayName;
+  readonly faults: readonly string[];
 }
 
 export interface StormResult {
@@ -53,9 +60,9 @@ const LONGEST_WAIT_MS = 1_100;
 /** Beyond this a timer of this busy process is too late to blame anybody else for what follows, ms. */
 const LOOK_MS = 25;
 
-export async function storm({ emulator, ground, seed, ttlMs, lengthMs, broken }: StormOptions) {
+export async function storm({ emulator, ground, seed, ttlMs, lengthMs, broken, only }: StormOptions) {
   const random = new Random(seed);
-  const [name, openWay] = any(random, Object.entries(WAYS));
+  const [name, openWay] = any(random, only ? [[only.way, WAYS[only.way]] as const] : Object.entries(WAYS));
   await using way = await openWay(ground, seed);
   const timing = timingFor({ ttl: ttlMs, interval: 'auto' });
   await using transport = createTransport(way.resolve);
@@ -112,10 +119,16 @@ export async function storm({ emulator, ground, seed, ttlMs, lengthMs, broken }:
   const result: StormResult = { seed, way: name, faults, beats, lapsed, window, mostOpen };
   return result;
 
+  function isMet(kind: string): boolean {
+    return only?.faults.includes(kind) ?? true;
+  }
+
   /** Begins a fault; what ends it answers for how long the service still does not want to be reached, ms. */
   async function strike(): Promise<() => Promise<number>> {
-    if (random.chance(0.35)) {
-      const fault = any(random, SERVICE_FAULTS);
+    const ofService = SERVICE_FAULTS.filter(({ kind }) => isMet(kind));
+    const ofWay = Object.entries(way.faults).filter(([kind]) => isMet(kind));
+    if (ofWay.length === 0 || (ofService.length > 0 && random.chance(0.35))) {
+      const fault = any(random, ofService);
       faults.push(fault.kind);
       const handle = await emulator.faults.add({ ...fault, id: seed } as FaultInput);
       return async () => {
@@ -123,7 +136,7 @@ export async function storm({ emulator, ground, seed, ttlMs, lengthMs, broken }:
         return fault.kind === 'throttled' ? LONGEST_WAIT_MS : 0;
       };
     }
-    const [kind, begin] = any(random, Object.entries(way.faults));
+    const [kind, begin] = any(random, ofWay);
     faults.push(kind);
     await begin();
     return async () => {
@@ -146,7 +159,11 @@ function faultLength(random: Random, ttlMs: number): number {
 
 function openWindow(bad: readonly Span[], basis: number, timing: Timing): Span | undefined {
   const { interval, rescue, ttl = 0, clockAllowance } = timing;
-  return findWindow(bad, { from: basis + interval, length: rescue, end: basis + ttl - clockAllowance });
+  return findWindow(bad, {
+    from: basis + interval,
+    length: rescue,
+    end: basis + ttl - clockAllowance,
+  });
 }
 
 /** Times in which this process did not get to run for longer than `tick`, ms. */

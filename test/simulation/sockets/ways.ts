@@ -37,7 +37,9 @@ function faultsOf(network: FaultProxy): Way['faults'] {
   return Object.fromEntries(MODES.map((mode) => [mode.kind, () => network.switchTo(mode)]));
 }
 
-export const WAYS: Readonly<Record<string, (ground: Ground, world: number) => Promise<Way>>> = {
+export type WayName = 'http' | 'tls' | 'proxied';
+
+export const WAYS: Readonly<Record<WayName, (ground: Ground, world: number) => Promise<Way>>> = {
   async http({ httpPort }) {
     const network = await startFaultProxy(httpPort);
     return {
@@ -98,7 +100,9 @@ function createResolver(address: LookupAddress) {
     resolve: (...[hostname, , callback]: Parameters<Resolve>): void => {
       const { state } = resolver;
       if (state === 'silent') return;
-      const unknown = Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' });
+      const unknown = Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), {
+        code: 'ENOTFOUND',
+      });
       setImmediate(() => (state === 'unknown' ? callback(unknown, []) : callback(null, [address])));
     },
   };
