@@ -5,6 +5,7 @@
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { peakMebibytes } from '../../src/daemon/advice/peak-memory.ts';
 import { openTrace } from '../../src/cli/plan/trace/trace.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
 import { generateLoad } from '../../src/scaling/planner/load/generators.ts';
@@ -29,11 +30,6 @@ function load(requests: number) {
     unitsPerRequest: 10,
     seconds: requests / 100,
   });
-}
-
-/** Of the whole process, from its start on. */
-function peakMebibytes(): number {
-  return Math.round(process.resourceUsage().maxRSS / 1024);
 }
 
 async function seconds(run: () => unknown): Promise<number> {
@@ -63,11 +59,11 @@ async function planTrace(path: string): Promise<void> {
   await planStream([scenario], arrivals);
 }
 
-const startMib = peakMebibytes();
+const startMib = Math.round(peakMebibytes());
 const madeUp = await median(() => plan(scenario, load(MILLION)));
-const madeUpMib = peakMebibytes();
+const madeUpMib = Math.round(peakMebibytes());
 const tenfold = await seconds(() => plan(scenario, load(10 * MILLION)));
-const tenfoldMib = peakMebibytes();
+const tenfoldMib = Math.round(peakMebibytes());
 using folder = temporaryFolder();
 const path = join(folder.path, 'trace.csv');
 await writeTrace(path);
@@ -82,6 +78,6 @@ const measured: Measurement & Record<string, unknown> = {
   peak_rss_mib: madeUpMib,
   before_rss_mib: startMib,
   ten_times_as_many: { seconds: tenfold, peak_rss_mib: tenfoldMib },
-  from_csv: { seconds: csv, peak_rss_mib: peakMebibytes() },
+  from_csv: { seconds: csv, peak_rss_mib: Math.round(peakMebibytes()) },
 };
 process.stdout.write(`${JSON.stringify(measured)}\n`);

@@ -1,4 +1,5 @@
 /** The search that search.ts measures, in its own process: one line of JSON. */
+import { peakMebibytes } from '../../src/daemon/advice/peak-memory.ts';
 import { openRunner } from '../../src/scaling/parallel/thread-runner.ts';
 import { RateLoad } from '../../src/scaling/planner/load/rate-load.ts';
 import { searchParameters } from '../../src/scaling/planner/search/search.ts';
@@ -43,7 +44,7 @@ const { user, system } = process.cpuUsage();
 const searched = {
   seconds: (performance.now() - began) / 1000,
   cpuSeconds: (user + system) / 1e6,
-  mib: process.resourceUsage().maxRSS / 1024,
+  mib: peakMebibytes(),
   requests: load.length,
   sets: tried.length + givenUp,
   best,

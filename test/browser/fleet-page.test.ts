@@ -218,7 +218,10 @@ describeWith(
   });
 
   test('without an endpoint nothing of it is loaded', async () => {
-    await using listener = await listenWithFleet(recordedFleet(() => fleetView([], { samples: false })));
+    await using listener = await listenWithFleet(
+      recordedFleet(() => fleetView([], { samples: false })),
+      { endpoints: [], fleetInterval: 15_000, budgetPerHour: undefined },
+    );
     await using page = await browser.newPage();
     const loaded: string[] = [];
     page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
@@ -228,5 +231,15 @@ describeWith(
     expect(loaded).toContain('/fleet/verdict.js');
     expect(loaded.filter((path) => /plot|history|endpoints|fleet\.css|api\/fleet/i.test(path))).toEqual([]);
     expect(await page.getByLabel('Plots of the last').isVisible()).toBe(false);
+  });
+
+  test.each([
+    [false, 'The daemon has not looked at them yet.'],
+    [true, 'None found (PILOTLIGHT_ENDPOINTS).'],
+  ])('endpoints that are configured and not there are told of: looking is %s', async (samples, words) => {
+    await using listener = await serve(() => fleetView([], { samples }));
+    await using page = await browser.newPage();
+    await page.goto(listener.url);
+    await page.getByText(words).waitFor();
   });
 });

@@ -104,7 +104,8 @@ export async function startTestDaemon(
         record.workergroup_id === workergroupId && 'line' in record ? [record.line] : [],
       ),
     async metrics() {
-      return (await fetch(`${url}/metrics`)).text();
+      // A kept connection may end just as it is used again, where this process has been busy for seconds.
+      return (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).text();
     },
     stop,
     [Symbol.asyncDispose]: stop,

@@ -65,8 +65,9 @@ export class NotifyProgram implements Disposable {
     return join(this.#folder.path, name);
   }
 
+  /** Whole ones: a file is made before its first line is written. */
   #lines(name: string): string[] {
     const path = this.#within(name);
-    return existsSync(path) ? readFileSync(path, 'utf8').trimEnd().split('\n') : [];
+    return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
   }
 }

@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { advise } from '../../scaling/advice/advise.ts';
 import type { AdviceAnswer, AdviceQuestion } from './compute.ts';
+import { peakMebibytes } from './peak-memory.ts';
 
 const OOM_SCORE = '1000';
 
@@ -17,8 +18,7 @@ process.once('message', (question) => void answer(question as AdviceQuestion));
 
 async function answer({ recorded, wishes, bounds, isCautious }: AdviceQuestion): Promise<void> {
   const { series: _, ...report } = await advise(recorded, wishes, { bounds, isCautious });
-  const mebibytes = process.resourceUsage().maxRSS / 1024;
-  process.send?.({ report, mebibytes } satisfies AdviceAnswer, () => process.exit());
+  process.send?.({ report, mebibytes: peakMebibytes() } satisfies AdviceAnswer, () => process.exit());
 }
 
 function lowerPriority(): void {

@@ -18,7 +18,7 @@ export function lackOfHistory(
 ): string | undefined {
   if (stretches.length === 0) return 'there is no history of it';
   if (seenSeconds < LEAST_SECONDS) {
-    return `its load is known for ${Math.round(seenSeconds / 60)} minutes; an hour is the least`;
+    return `its load is known for ${lasting(seenSeconds)}; an hour is the least`;
   }
   return work > 0 ? undefined : 'there was no load at all';
 }

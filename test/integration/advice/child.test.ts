@@ -46,7 +46,8 @@ async function childBegun(): Promise<number> {
   return children()[0] ?? 0;
 }
 
-test('computes what this process would, in less than 128 MiB', async () => {
+test('computes what this process would, in less than 128 MiB of its own', async () => {
+  const ofThisProcess = Buffer.alloc(200 * 2 ** 20, 1);
   const bounds = { cold_workers: [0, 0], cold_mult: [1, 1], min_cold_load: [0, 0] } as const;
   const { report, mebibytes } = await computeInChild(
     { recorded: recordedEndpoint(3), wishes: WISHES, bounds },
@@ -58,6 +59,7 @@ test('computes what this process would, in less than 128 MiB', async () => {
   );
   expect(mebibytes).toBeGreaterThan(20);
   expect(mebibytes).toBeLessThan(128);
+  expect(ofThisProcess.length).toBeGreaterThan(mebibytes * 2 ** 20);
   // At the lowest priority it waits for everything else that runs here.
 }, 300_000);
 

@@ -64,10 +64,7 @@ let endpoints;
 function drawFleet({ fleet, replica: { role } }) {
   byId('endpoints-shown').hidden = fleet.endpoints.length === 0;
   if (fleet.endpoints.length === 0) {
-    const none =
-      role === 'standby' ? 'Another replica watches them.' : fleet.samples ? 'None found' : 'None configured';
-    const variable = role === 'standby' ? '' : ' (PILOTLIGHT_ENDPOINTS).';
-    byId('endpoints').replaceChildren(element('p', { class: 'quiet' }, none + variable));
+    byId('endpoints').replaceChildren(element('p', { class: 'quiet' }, noEndpoints(fleet, role)));
     return;
   }
   endpoints ??= import('./fleet/endpoints.js');
@@ -77,6 +74,12 @@ function drawFleet({ fleet, replica: { role } }) {
       endpoints = undefined; // The daemon has just gone: it is tried again.
     },
   );
+}
+
+function noEndpoints({ configured, samples }, role) {
+  if (role === 'standby') return 'Another replica watches them.';
+  if (!configured) return 'None configured (PILOTLIGHT_ENDPOINTS).';
+  return samples ? 'None found (PILOTLIGHT_ENDPOINTS).' : 'The daemon has not looked at them yet.';
 }
 
 /** Touched only when it changes: a screen reader says it again each time it is. */

@@ -182,7 +182,7 @@ describe('no advice is given', () => {
     [
       'on less than an hour',
       { stretches: HOUR.stretches.slice(0, 239) },
-      /^declined: its load is known for 60 minutes; an hour is the least$/,
+      /^declined: its load is known for 59 minutes; an hour is the least$/,
     ],
     [
       'on a load of nothing',

@@ -76,7 +76,7 @@ describe('the query of /api/fleet', () => {
 
   test('says so where no endpoint is watched, and cuts what it repeats', () => {
     expect(problemsOf('endpoint=chat', [])).toEqual([
-      'endpoint: "chat": none: this daemon watches no endpoint (PILOTLIGHT_ENDPOINTS)',
+      'endpoint: "chat": none: this daemon has found no endpoint (PILOTLIGHT_ENDPOINTS)',
     ]);
     expect(problemsOf(`endpoint=${'x'.repeat(5_000)}`)[0]?.length).toBeLessThan(120);
   });
