@@ -20,26 +20,15 @@ const FIRST_SEED = Number(process.env['SOCKET_SEED'] ?? Date.now() % 1_000_000);
 const TTL_MS = 8_000;
 const LENGTH_MS = 40_000;
 /**
- * Beside the real one's, worlds in which nothing happens but what such an engine does not survive: each of these was
- * lost every time, beside two busy loops too. Where none is noticed, the judge sees nothing.
+ * Beside the real one's, worlds in which nothing happens but what this engine does not survive, beside two busy loops
+ * neither: where none is noticed, the judge sees nothing. The other broken engines are judged on virtual time (prove.ts);
+ * here hedging saves most of them, and what hedging does depends on how fast the machine is.
  */
-const BROKEN: readonly {
-  readonly name: keyof typeof BROKEN_ENGINES;
-  readonly seeds: readonly number[];
-  readonly only: Only;
-}[] = [
-  {
-    name: 'first failure is the last',
-    seeds: [1, 3, 4, 5, 11, 12].map((seed) => 1_000_000 + seed),
-    only: { way: 'http', faults: ['status', 'refuse', 'reset'] },
-  },
-  // Both attempts hang, and go on hanging when the way is well again.
-  {
-    name: 'no timeout',
-    seeds: [1, 3, 6, 7, 12].map((seed) => 2_000_000 + seed),
-    only: { way: 'http', faults: ['hang-after-request'] },
-  },
-];
+const BROKEN = {
+  step: BROKEN_ENGINES['first failure is the last'],
+  seeds: [1, 3, 4, 5, 11, 12].map((seed) => 1_000_000 + seed),
+  only: { way: 'http', faults: ['status', 'refuse', 'reset'] },
+} as const;
 
 const describeStorms = describeWith('openssl', hasCommand('openssl', 'version'), 'apt-get install openssl');
 
@@ -48,7 +37,7 @@ describeStorms('chaos over real sockets', () => {
   const proxies = ['HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'];
   const before = proxies.map((name) => [name, process.env[name]] as const);
   const seeds = Array.from({ length: WORLDS }, (_, index) => FIRST_SEED + index);
-  const all = [...seeds, ...BROKEN.flatMap((of) => of.seeds)];
+  const all = [...seeds, ...BROKEN.seeds];
   let certificate: { readonly key: string; readonly cert: string };
 
   beforeAll(() => {
@@ -78,18 +67,16 @@ describeStorms('chaos over real sockets', () => {
       Promise.all(
         of.map((seed) => storm({ emulator, ground, seed, ttlMs: TTL_MS, lengthMs: LENGTH_MS, ...more })),
       );
-    const [results, ...broken] = await Promise.all([
+    const [results, broken] = await Promise.all([
       worlds(seeds),
-      ...BROKEN.map(({ name, seeds: of, only }) => worlds(of, { broken: BROKEN_ENGINES[name], only })),
+      worlds(BROKEN.seeds, { broken: BROKEN.step, only: BROKEN.only }),
     ]);
     process.stdout.write(table(results));
     expect(results.filter(({ window }) => window !== undefined)).toEqual([]);
     expect(results.some(({ lapsed }) => !lapsed)).toBe(true);
-    const noticed = broken.map((of) => of.filter(({ window }) => window !== undefined).length);
-    process.stdout.write(
-      `noticed: ${BROKEN.map(({ name, seeds: of }, n) => `${name} ${noticed[n]} of ${of.length}`).join(', ')}\n`,
-    );
-    for (const [index, { name }] of BROKEN.entries()) expect(noticed[index], name).toBeGreaterThan(0);
+    const noticed = broken.filter(({ window }) => window !== undefined).length;
+    process.stdout.write(`a broken engine: ${noticed} of ${broken.length} worlds show it\n`);
+    expect(noticed).toBeGreaterThan(0);
     // Two attempts, and what they leave behind for 4 s.
     expect(Math.max(...results.map(({ mostOpen }) => mostOpen))).toBeLessThanOrEqual(8);
     if (WORLDS >= 20)

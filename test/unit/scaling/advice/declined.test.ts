@@ -38,7 +38,7 @@ test('on too little of it: the load that it had', async () => {
     fromMs: 0,
     toMs: 1_785_000,
     limitSeconds: 3,
-    sentence: 'declined: its load is known for 30 minutes; an hour is the least',
+    sentence: 'declined: its load is known for 29 minutes; an hour is the least',
     load: {
       seenSeconds: 1785,
       holes: [],
