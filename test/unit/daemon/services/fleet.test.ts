@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startFleet, type FleetOptions, type FleetWatching } from '../../../../src/daemon/services/fleet.ts';
@@ -96,6 +97,22 @@ describe('alone', () => {
         msg: expect.stringMatching(/a duty to put old values back may have been: compare the parameters/),
       }),
     );
+  });
+
+  test('what an earlier process left is waited for with steering off, while the history cannot be read', async () => {
+    using folder = memoryFolder();
+    const told = async (): Promise<unknown> => {
+      const own = start({ ...WATCHING, PILOTLIGHT_STATE_DIR: folder.path });
+      await own.apply(settingsOf(WATCHING));
+      const { unwatched } = own.view();
+      await own.stop();
+      return unwatched;
+    };
+    // Nothing was ever changed, and that can be read.
+    expect(await told()).toBeUndefined();
+    using other = new DatabaseSync(`${folder.path}/fleet.sqlite`);
+    other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    expect(await told()).toEqual([]);
   });
 
   test('a change that an earlier process left is told, also once its endpoint is not watched any more', async () => {
