@@ -5,8 +5,8 @@
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { peakMebibytes } from '../../src/daemon/advice/peak-memory.ts';
 import { openTrace } from '../../src/cli/plan/trace/trace.ts';
+import { peakMebibytes } from '../../src/daemon/advice/peak-memory.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
 import { generateLoad } from '../../src/scaling/planner/load/generators.ts';
 import { plan, planStream } from '../../src/scaling/planner/plan.ts';
@@ -30,6 +30,11 @@ function load(requests: number) {
     unitsPerRequest: 10,
     seconds: requests / 100,
   });
+}
+
+/** Of the whole process, from its start on. */
+function peakMib(): number {
+  return Math.round(peakMebibytes());
 }
 
 async function seconds(run: () => unknown): Promise<number> {
@@ -59,11 +64,11 @@ async function planTrace(path: string): Promise<void> {
   await planStream([scenario], arrivals);
 }
 
-const startMib = Math.round(peakMebibytes());
+const startMib = peakMib();
 const madeUp = await median(() => plan(scenario, load(MILLION)));
-const madeUpMib = Math.round(peakMebibytes());
+const madeUpMib = peakMib();
 const tenfold = await seconds(() => plan(scenario, load(10 * MILLION)));
-const tenfoldMib = Math.round(peakMebibytes());
+const tenfoldMib = peakMib();
 using folder = temporaryFolder();
 const path = join(folder.path, 'trace.csv');
 await writeTrace(path);
@@ -78,6 +83,6 @@ const measured: Measurement & Record<string, unknown> = {
   peak_rss_mib: madeUpMib,
   before_rss_mib: startMib,
   ten_times_as_many: { seconds: tenfold, peak_rss_mib: tenfoldMib },
-  from_csv: { seconds: csv, peak_rss_mib: Math.round(peakMebibytes()) },
+  from_csv: { seconds: csv, peak_rss_mib: peakMib() },
 };
 process.stdout.write(`${JSON.stringify(measured)}\n`);

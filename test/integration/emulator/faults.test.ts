@@ -258,8 +258,7 @@ test('closing ends at once with requests that hang or wait', async () => {
   await emulator.journal.waitFor({}, { arrived: true, count: 2 });
   const started = performance.now();
   await emulator.close();
-  // Half of what it would take to wait, however slow the machine is.
-  expect(performance.now() - started).toBeLessThan(30_000);
+  expect(performance.now() - started).toBeLessThan(1_000);
   expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });
 

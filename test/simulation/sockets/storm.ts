@@ -159,11 +159,7 @@ function faultLength(random: Random, ttlMs: number): number {
 
 function openWindow(bad: readonly Span[], basis: number, timing: Timing): Span | undefined {
   const { interval, rescue, ttl = 0, clockAllowance } = timing;
-  return findWindow(bad, {
-    from: basis + interval,
-    length: rescue,
-    end: basis + ttl - clockAllowance,
-  });
+  return findWindow(bad, { from: basis + interval, length: rescue, end: basis + ttl - clockAllowance });
 }
 
 /** Times in which this process did not get to run for longer than `tick`, ms. */

@@ -100,9 +100,7 @@ function createResolver(address: LookupAddress) {
     resolve: (...[hostname, , callback]: Parameters<Resolve>): void => {
       const { state } = resolver;
       if (state === 'silent') return;
-      const unknown = Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), {
-        code: 'ENOTFOUND',
-      });
+      const unknown = Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' });
       setImmediate(() => (state === 'unknown' ? callback(unknown, []) : callback(null, [address])));
     },
   };
