@@ -35,7 +35,7 @@ export function describeProblem({ severity, variable, got, allowed, message, pla
   const parts = [
     got === undefined ? 'is not set' : `got ${printable(got)}`,
     // Of what is allowed but unwise, rules say what they advise.
-    legible(allowed.startsWith('advised') ? allowed : `allowed: ${allowed}`),
+    printable(allowed.startsWith('advised') ? allowed : `allowed: ${allowed}`, ALLOWED_SHOWN),
     ...(message ? [printable(message)] : []),
     ...(place ? [printable(place)] : []),
   ];
@@ -44,11 +44,13 @@ export function describeProblem({ severity, variable, got, allowed, message, pla
 
 /** Most characters of a value that are shown. */
 const SHOWN = 200;
+/** Of what is allowed: it may list names that others gave. */
+const ALLOWED_SHOWN = 1_000;
 
 /** Text of others, cut off. */
-function printable(text: string): string {
-  const line = legible(text.slice(0, SHOWN));
-  return text.length > SHOWN ? `${line}… (${text.length} characters)` : line;
+function printable(text: string, most = SHOWN): string {
+  const line = legible(text.slice(0, most));
+  return text.length > most ? `${line}… (${text.length} characters)` : line;
 }
 
 /** On one line, without terminal control characters. */

@@ -8,9 +8,13 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { PROGRAM } from '../../support/program.ts';
 
 /** In a session of its own, so that a signal can go to all of its processes, as a terminal sends it. */
-function startDemo(): Program {
-  return startProgram('setsid', [process.execPath, PROGRAM, 'demo']);
+function startDemo(environment: Record<string, string> = {}): Program {
+  return startProgram('setsid', [process.execPath, PROGRAM, 'demo'], environment);
 }
+
+/** The daemon gets no further than this, however slow the one who sends the signal is. */
+const NEVER_RUNS =
+  "if (process.argv[2] === 'run') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);";
 
 function pidOf({ child: { pid } }: Program): number {
   if (pid === undefined) throw new Error('the demo has not started');
@@ -72,10 +76,10 @@ test.concurrent('a day and a length exclude one another', async () => {
   expect(day.stderr()).toMatch(/--day.*--for|--for.*--day/);
 });
 
-// Alone: it is a matter of when.
-test('a Ctrl-C before the daemon has started ends it without a word', async () => {
-  await using demo = startDemo();
-  // The emulator listens and the daemon is on its way, or neither is.
+test.concurrent('a Ctrl-C before the daemon has started ends it without a word', async () => {
+  await using demo = startDemo({
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(NEVER_RUNS)}`,
+  });
   await until(() => spawnSync('pgrep', ['-P', String(pidOf(demo))]).status === 0);
   process.kill(-pidOf(demo), 'SIGINT');
   expect([await demo.exit, demo.stderr()]).toEqual([130, '']);

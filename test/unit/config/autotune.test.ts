@@ -119,6 +119,12 @@ describe('bounds of an endpoint that nobody watches', () => {
     expect(said('chat', 'chat', 'else')).toEqual([expect.stringMatching(/BOUNDS\.else: .*is changed$/)]);
   });
 
+  test('are told in a line that fits a terminal, however long the names are', () => {
+    const [words = ''] = said('c'.repeat(20_000), 'chat');
+    expect(words).toMatch(/: c+… \(20\d\d\d characters\); it is not watched/);
+    expect(words.length).toBeLessThan(1_500);
+  });
+
   test.each([
     ['all', 'Chat'],
     ['draw,31', 'chat'],
