@@ -14,7 +14,7 @@ import { rulesKept } from '../rules/kept-rules.ts';
 import { knownOf, REQUEST_SIZE, type Known } from './assumptions.ts';
 import { rateOf, type RecordedRate } from './load/rate.ts';
 import { backtestOf, ONE_SEED, type MeasuredBacktest } from './backtest/measured-backtest.ts';
-import { backtestOffByChance, offByChance } from './doubts/chance.ts';
+import { offByChance } from './doubts/chance.ts';
 import { turnsOnColdPrice } from './doubts/cold-price.ts';
 import { turnsOnDelays } from './doubts/other-delays.ts';
 import { lackOfHistory, lackOfRequests, lackOfTrace } from './evidence.ts';
@@ -49,13 +49,6 @@ export interface AdviceOptions {
 const MORE_SEEDS = [1, 2, 3, 4, 5];
 /** A cost, and what of it is left after a change, may be off by such a share by chance alone: as far as a backtest may be. */
 const MOST_CHANCE = 0.25;
-/**
- * A backtest that is off by more shows a model that is off, as long as chance does not make as much: a model errs the same way
- * with both sets, chance does not.
- */
-const MOST_DOUBTED = 0.05;
-/** Of the backtest alone: how much is left to chance. */
-const CHANCE_SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 /** Where each part begins, of the whole. */
 const SEARCH_FROM = 0.05;
 const COMPARISON_FROM = 0.85;
@@ -96,13 +89,6 @@ export async function advise(
   if (!tested) return declined(sentence.tooShortSentence(recorded.parametersSinceMs), { assumptions });
   const sized = { ...nothing, assumptions, backtest: tested };
   if (!tested.held) return declined(sentence.backtestSentence(tested), sized);
-  if (tested.errorRatio > MOST_DOUBTED) {
-    const chance = backtestOffByChance(
-      CHANCE_SEEDS.flatMap((seed) => testBack(source.settings, [seed]) ?? []),
-    );
-    if (chance > MOST_DOUBTED)
-      return declined(sentence.doubtfulBacktestSentence(tested.errorRatio, chance), sized);
-  }
 
   const { limitSeconds } = nothing;
   const { parameters } = recorded;

@@ -58,17 +58,6 @@ export function backtestSentence(backtest: DetailedBacktest): string {
   );
 }
 
-/**
- * @param errorRatio By how much the backtest is off
- * @param chance By how much it may be off where everything but chance is right
- */
-export function doubtfulBacktestSentence(errorRatio: number, chance: number): string {
-  return (
-    `declined: the backtest is off by ${percent(errorRatio)}, and by chance alone (which workers come, and when requests do) ` +
-    `it may be off by ${percent(chance)}: nobody can tell whether the model is right; ask again when more hours were seen`
-  );
-}
-
 /** @param parametersSinceMs Undefined where it is not the parameters that are new */
 export function tooShortSentence(parametersSinceMs: number | undefined): string {
   if (parametersSinceMs === undefined) return 'declined: less than half an hour of it can be compared';

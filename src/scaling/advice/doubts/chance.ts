@@ -3,8 +3,6 @@
  * everything else is right.
  */
 
-import type { DetailedBacktest } from '../backtest/backtest.ts';
-
 /** Student's t, two-sided 99%, by degrees of freedom from 1. */
 const STUDENT_99 = [63.66, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.25] as const;
 const NORMAL_99 = 2.576;
@@ -20,15 +18,4 @@ export function offByChance(values: readonly number[]): number {
   const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1);
   if (variance === 0) return 0;
   return ((STUDENT_99[count - 2] ?? NORMAL_99) * Math.sqrt(variance * (1 + 1 / count))) / mean;
-}
-
-/**
- * @param tests A backtest of each of several seeds alone
- * @returns As above, of what is predicted most uncertainly
- */
-export function backtestOffByChance(tests: readonly DetailedBacktest[]): number {
-  const off = (['hot', 'workers', 'cost'] as const).map((name) =>
-    offByChance(tests.map(({ errors }) => 1 + errors[name])),
-  );
-  return Math.max(...off);
 }

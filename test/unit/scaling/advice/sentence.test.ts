@@ -7,7 +7,6 @@ import {
   dearerSentence,
   keepSentence,
   chanceSentence,
-  doubtfulBacktestSentence,
   sizeSentence,
   type Facts,
 } from '../../../../src/scaling/advice/sentence.ts';
@@ -140,12 +139,6 @@ test('what turns on the size of a request says which size it took, and how to na
     '(100 units; with half or double of it the answer is another)';
   expect(sizeSentence('100 units', false)).toBe(`${words}; name it with --request-size`);
   expect(sizeSentence('100 units', true)).toBe(words);
-});
-
-test('a backtest that is off, and may be so by chance, says both', () => {
-  expect(doubtfulBacktestSentence(0.137, 0.1)).toMatch(
-    /^declined: .* off by 14%, and by chance alone .* 10%: /,
-  );
 });
 
 test('what hangs on chance says by how much', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { backtestOffByChance, offByChance } from '../../../../../src/scaling/advice/doubts/chance.ts';
+import { offByChance } from '../../../../../src/scaling/advice/doubts/chance.ts';
 
 test.each([
   ['nothing is left to chance where there is one time alone', [3], 0],
@@ -17,17 +17,4 @@ test('of many, 99 of 100 of a normal distribution', () => {
   const many = Array.from({ length: 12 }, (_, index) => 10 + (index % 2 === 0 ? 1 : -1));
   // Beyond ten degrees of freedom the normal distribution: 2.576 standard deviations.
   expect(offByChance(many)).toBeCloseTo((2.576 * Math.sqrt((12 / 11) * (13 / 12))) / 10, 10);
-});
-
-test('a backtest is as uncertain as the most uncertain of what it predicts', () => {
-  const tests = [0.8, 1, 1.2].map((cost) => {
-    const errors = { hot: 0.5, workers: -0.1 + (cost - 1) / 10, cost: cost - 1 };
-    return { errors, errorRatio: 0.5, halfErrorRatio: 0.5, held: false, hours: [] };
-  });
-  expect(backtestOffByChance(tests)).toBeCloseTo(9.925 * Math.sqrt(0.04 * (4 / 3)), 10);
-  const uncertainWorkers = tests.map(({ errors, ...rest }) => ({
-    ...rest,
-    errors: { hot: errors.hot, workers: errors.cost, cost: errors.workers },
-  }));
-  expect(backtestOffByChance(uncertainWorkers)).toBe(backtestOffByChance(tests));
 });
