@@ -24,7 +24,7 @@ export async function runProgram(
   argv: readonly string[],
   console: Console = processConsole(),
 ): Promise<void> {
-  const program = await createProgram(console, argv[2]);
+  const program = await createProgram(console, argv.slice(2));
   try {
     await program.parseAsync(argv);
   } catch (error) {
@@ -36,8 +36,13 @@ export async function runProgram(
   }
 }
 
-/** The program with all its commands; those of the operations only if `first`, the command to run, may be one. */
-export async function createProgram(console: Console, first: string | undefined): Promise<Command> {
+/**
+ * The program with all its commands.
+ *
+ * @param words Those behind its name: what they cannot mean is not made. The operations' commands are left out where the
+ * first is another command, and resources that no word names have none of theirs. Default: all is made
+ */
+export async function createProgram(console: Console, words?: readonly string[]): Promise<Command> {
   const program = new Command('pilotlight')
     .description('Keeps serverless GPU deployments lit: heartbeats, logs, parameter checks, metrics.')
     .version(buildInfo().version)
@@ -63,11 +68,11 @@ export async function createProgram(console: Console, first: string | undefined)
     completionCommand(console),
   ];
   for (const command of commands) adopt(program, command);
-  // The operations' commands are derived from the whole contract, which the daemon need not wait for.
-  if (!commands.some((command) => command.name() === first)) {
+  // The operations' commands are derived from the whole contract, which others need not wait for.
+  if (!commands.some((command) => command.name() === words?.[0])) {
     const { operationCommands } = await import('./operations/commands.ts');
     program.commandsGroup('Operations of the service:');
-    for (const command of operationCommands(console)) adopt(program, command);
+    for (const command of operationCommands(console, words)) adopt(program, command);
   }
   program.addCommand(completeCommand(program, console), { hidden: true });
   return program;

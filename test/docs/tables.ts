@@ -101,7 +101,7 @@ function operationsTable(): string {
 
 /** The program's own commands, as its help has them. */
 async function commandsTable(): Promise<string> {
-  const program = await createProgram(processConsole(), 'run');
+  const program = await createProgram(processConsole(), ['run']);
   const rows = program
     .createHelp()
     .visibleCommands(program)

@@ -160,7 +160,7 @@ describe('a reader of the messages that leaves', () => {
 });
 
 test('every command is among them', async () => {
-  const { commands } = await createProgram(processConsole(), 'run');
+  const { commands } = await createProgram(processConsole(), ['run']);
   const names = commands.map((command) => command.name());
   const tried = new Set([...RESULTS, ...MESSAGES].map(([words]) => words.split(' ')[0]));
   expect(names.filter((name) => !tried.has(name))).toEqual(['run']);

@@ -12,7 +12,7 @@ const { scripts } = JSON.parse(textOf('package.json')) as { readonly scripts: Re
 const SUITES = new Set(
   [...textOf('test/vitest.config.ts').matchAll(/project\('(\w+)'/g)].map(([, name]) => name),
 );
-const program = await createProgram(processConsole(), undefined);
+const program = await createProgram(processConsole());
 
 /** Up to what a shell would do with it: a pipe, a redirection, the next command. */
 function ownWords(command: string): string[] {

@@ -20,7 +20,7 @@ function withAllBelow(command: Command): Command[] {
 
 test('every command, argument and option says what it is for, in words of its own', async () => {
   // Those of the operations are described by the contract.
-  const program = await createProgram(SILENT, 'ops');
+  const program = await createProgram(SILENT, ['ops']);
   // This one is called by shells, and shown to nobody.
   const commands = withAllBelow(program).filter((command) => command.name() !== '__complete');
   expect(commands.length).toBeGreaterThan(15);
@@ -33,6 +33,20 @@ test('every command, argument and option says what it is for, in words of its ow
   });
   // Where choices say all that there is to say.
   expect(unsaid).toEqual(['log-level level', 'completion shell']);
+});
+
+test('only resources that a word names, by any of their names, have their commands made', async () => {
+  for (const words of [
+    ['template', 'create'],
+    ['help', 'templates'],
+    ['__complete', '--', 'template', ''],
+  ]) {
+    const { commands } = await createProgram(SILENT, words);
+    const made = commands.filter((one) => one.commands.length > 0).map((one) => one.name());
+    expect(made.toSorted()).toEqual(['admin', 'template']);
+  }
+  const { commands } = await createProgram(SILENT);
+  expect(commands.filter((one) => one.commands.length > 0).length).toBeGreaterThan(10);
 });
 
 test.each([
