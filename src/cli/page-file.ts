@@ -5,11 +5,14 @@ import { InputError } from './input-error.ts';
 
 /** Before minutes are spent on what could not be written then. @throws InputError */
 export function checkPageFile(path: string): void {
+  if (path === '') throw new InputError('--html: no file is named');
+  const folder = dirname(path);
   try {
-    accessSync(dirname(path), constants.W_OK);
+    accessSync(folder, constants.W_OK);
   } catch (cause) {
     throw refused(path, cause);
   }
+  if (!statSync(folder).isDirectory()) throw new InputError(`--html ${path}: ${folder} is no folder`);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
     throw new InputError(`--html ${path}: it is a folder; name a file in it`);
 }

@@ -4,6 +4,7 @@ import { localDaemonUrl, localToken } from '../../config/local-daemon.ts';
 import { parseDuration } from '../../config/types/value-types.ts';
 import type { AdviseFlags } from '../advise/run-advise.ts';
 import { printJson, printLine, type Console } from '../console.ts';
+import { daemonUrlOption } from '../daemon-url.ts';
 import { InputError } from '../input-error.ts';
 import { addColumnFlags, addsTo } from '../plan/flags.ts';
 
@@ -28,7 +29,7 @@ export function adviseCommand(console: Console): Command {
   const command = new Command('advise')
     .description('what other parameters would have done with the recorded load of an endpoint, and cost')
     .argument('[endpoint]', 'name or id of one of them; default: all')
-    .option('--url <url>', 'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN')
+    .addOption(daemonUrlOption())
     .addOption(
       new Option('--since <time>', 'how far back: 12h, 7d').argParser(since).default(7 * DAY_SECONDS, '7d'),
     )
@@ -105,7 +106,8 @@ function since(text: string): number {
 
 function seconds(text: string): number {
   const ms = parseDuration(text);
-  if (ms === undefined) throw new InvalidArgumentError('a duration is 500ms, 20s, 5m or 1h.');
+  if (ms === undefined || ms === 0)
+    throw new InvalidArgumentError('a duration is 500ms, 20s, 5m or 1h, and more than zero.');
   return ms / 1000;
 }
 

@@ -3,6 +3,7 @@ import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { localDaemonUrl, localToken } from '../../config/local-daemon.ts';
 import { durationUpTo } from '../../config/types/value-types.ts';
 import type { Console } from '../console.ts';
+import { daemonUrlOption } from '../daemon-url.ts';
 import type { FleetFlags } from '../fleet/watch-fleet.ts';
 
 const PACE = durationUpTo('24h');
@@ -11,7 +12,7 @@ export function fleetCommand(console: Console): Command {
   return new Command('fleet')
     .description('endpoints as a running daemon sees them: load, workers, cost; live, until Ctrl-C')
     .argument('[endpoint]', 'name or id of one of them; default: all')
-    .option('--url <url>', 'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN')
+    .addOption(daemonUrlOption())
     .addOption(
       new Option('--every <duration>', 'time between two looks at the daemon')
         .argParser(parsePace)

@@ -2,13 +2,14 @@ import { Command } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
 import { localDaemonUrl } from '../../config/local-daemon.ts';
 import { printError, type Console } from '../console.ts';
+import { daemonUrlOption } from '../daemon-url.ts';
 
 const TIMEOUT_MS = 3_000;
 
 export function healthcheckCommand(console: Console): Command {
   return new Command('healthcheck')
     .description('exit 0 if the local daemon is live: for container health checks without a shell')
-    .option('--url <url>', 'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN')
+    .addOption(daemonUrlOption())
     .action(async (options: { url?: string }) => {
       const url = `${options.url ?? localDaemonUrl(console.environment)}/livez`;
       try {

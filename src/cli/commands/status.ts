@@ -2,13 +2,14 @@ import { Command } from 'commander';
 import { localDaemonUrl, localToken } from '../../config/local-daemon.ts';
 import type { AppStatus, Status, WorkerGroupStatus } from '../../daemon/status/schema.ts';
 import { printJson, printLine, type Console } from '../console.ts';
+import { daemonUrlOption } from '../daemon-url.ts';
 import { endpointInWords, fleetNotes } from '../fleet/words.ts';
 import { legibleLine } from '../text/legible.ts';
 
 export function statusCommand(console: Console): Command {
   return new Command('status')
     .description('what a running daemon sees')
-    .option('--url <url>', 'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN')
+    .addOption(daemonUrlOption())
     .option('--json', 'the whole status as JSON')
     .action(async (options: { url?: string; json?: boolean }) => {
       const { environment } = console;

@@ -18,6 +18,8 @@ import { recordedOf, WINDOW_MS } from './history.ts';
 const LEAST_HISTORY_MS = 6 * 3_600_000;
 /** Between two looks at whether there is enough, ms. */
 const LOOK_EVERY_MS = 600_000;
+/** Longest between two tries to compute a first one, ms: what fails each time is no reason to keep a core busy. */
+const LONGEST_PAUSE_MS = 24 * 3_600_000;
 /** Longest that all of them may take, ms: each has its own limit, and tomorrow is another night. */
 const TIMEOUT_MS = 23 * 3_600_000;
 
@@ -64,6 +66,8 @@ export function startAdvice(options: AdviceOptions): AdviceService {
   let turn: Promise<unknown> = Promise.resolve();
   let job = startScheduled();
   let looking: Promise<void> | undefined;
+  /** Of which a first advice could not be computed: how long to wait, ms, and until when, Unix ms. */
+  const failed = new Map<string, { readonly pauseMs: number; readonly untilMs: number }>();
   /** What was said to keep the history from being advised upon. */
   let saidTrouble: string | undefined;
   const timer = setInterval(() => {
@@ -80,13 +84,13 @@ export function startAdvice(options: AdviceOptions): AdviceService {
       now,
       mayRun: options.mayRun,
       async run(signal) {
-        const failed: string[] = [];
+        const without: string[] = [];
         for (const endpoint of fleet.view().endpoints) {
-          if (!(await tryOn(endpoint, signal))) failed.push(endpoint.endpoint);
+          if (!(await tryOn(endpoint, signal, 'on schedule'))) without.push(endpoint.endpoint);
           signal.throwIfAborted();
         }
-        if (failed.length > 0)
-          throw new Error(`no advice could be computed on ${inOneLine(failed.join(', '))}`);
+        if (without.length > 0)
+          throw new Error(`no advice could be computed on ${inOneLine(without.join(', '))}`);
       },
       onFailure: (error) => logger.warn({ err: error }, 'advice was not computed for all endpoints'),
     });
@@ -97,12 +101,24 @@ export function startAdvice(options: AdviceOptions): AdviceService {
     for (const endpoint of fleet.view().endpoints) {
       if (scheduleOf(settings) === 'off' || kept.has(endpoint.endpoint) || options.mayRun?.() === false)
         continue;
-      if (!stopping.signal.aborted) await tryOn(endpoint, stopping.signal);
+      if (!stopping.signal.aborted) await tryFirst(endpoint);
     }
   }
 
+  /** Each time that it fails it is left alone for twice as long. */
+  async function tryFirst(endpoint: EndpointView): Promise<void> {
+    const before = failed.get(endpoint.endpoint);
+    const nowMs = now();
+    if (before && nowMs < before.untilMs) return;
+    const pauseMs = Math.min(before ? 2 * before.pauseMs : LOOK_EVERY_MS, LONGEST_PAUSE_MS);
+    const isDone = await tryOn(endpoint, stopping.signal, `in ${pauseMs / 60_000} min`);
+    if (isDone) failed.delete(endpoint.endpoint);
+    // Looks are not to the millisecond.
+    else failed.set(endpoint.endpoint, { pauseMs, untilMs: nowMs + pauseMs - LOOK_EVERY_MS / 2 });
+  }
+
   /** One that cannot be computed keeps no other from being so. Never rejects. @returns Whether it did not fail. */
-  async function tryOn(endpoint: EndpointView, signal: AbortSignal): Promise<boolean> {
+  async function tryOn(endpoint: EndpointView, signal: AbortSignal, again: string): Promise<boolean> {
     try {
       await adviseOn(endpoint, signal);
       return true;
@@ -110,7 +126,7 @@ export function startAdvice(options: AdviceOptions): AdviceService {
       if (signal.aborted || stopping.signal.aborted) return true;
       logger.warn(
         { endpoint: endpoint.endpoint, err: error },
-        'advice could not be computed; it is tried again on schedule',
+        `advice could not be computed; it is tried again ${again}`,
       );
       return false;
     }

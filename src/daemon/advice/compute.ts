@@ -1,6 +1,7 @@
 /** Advice computed by a child process: what is asked of it, and what it answers. */
 import { fork } from 'node:child_process';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
+import { CrashOutput } from '../../heartbeat/process/supervision/crash-output.ts';
 import type { Recorded, Wishes } from '../../scaling/advice/recorded.ts';
 import type { AdviceReport } from '../../scaling/advice/report.ts';
 import type { SearchBounds } from '../../scaling/planner/search/search-space.ts';
@@ -41,9 +42,6 @@ const V8_FLAGS = ['--max-semi-space-size=2', '--max-old-space-size=56'];
 /** Longest that one may take, ms: at the lowest priority of a busy machine it waits for everything else. */
 const LONGEST_MS = 3_600_000;
 
-/** How much of what Node writes when it crashes is kept, characters. */
-const CRASH_OUTPUT = 300;
-
 /**
  * @throws the signal's reason once it is aborted: the child is killed then
  * @throws AdviceLost where the child ends without an answer, or has none in time
@@ -61,22 +59,20 @@ export function computeInChild(
       env: {},
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
-    let output = '';
+    const output = new CrashOutput();
     const kill = () => void child.kill('SIGKILL');
     const overdue = setTimeout(() => {
       reject(new AdviceLost(`there was no answer in ${longestMs / 60_000} min`));
       kill();
     }, longestMs);
     signal.addEventListener('abort', kill);
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      output = (output + text).slice(-CRASH_OUTPUT);
-    });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => output.add(text));
     child.on('error', (error) => reject(new AdviceLost(error.message, { cause: error })));
     child.on('message', (answer) => resolve(answer as AdviceAnswer));
     child.on('close', (code, name) => {
       signal.removeEventListener('abort', kill);
       clearTimeout(overdue);
-      const how = `${name ?? `exit code ${code}`} ${output}`.trim();
+      const how = `${name ?? `exit code ${code}`} ${output.words}`.trim();
       // Of no effect after an answer, or after the time was up.
       reject(signal.aborted ? signal.reason : new AdviceLost(`it ended without an answer: ${how}`));
     });

@@ -8,8 +8,8 @@ import type { Recorded } from './recorded.ts';
 
 /** A hundredth of fewer is no request, so that they have no p99. */
 const LEAST_REQUESTS = 100;
-/** Of an hour: the last request of a trace of one comes a little before its end, and the first after its begin. */
-const LEAST_TRACE_SECONDS = 0.95 * LEAST_SECONDS;
+/** Of an hour: the first look or request comes a little after its begin, and the last before its end. */
+const LEAST_SEEN_SECONDS = 0.95 * LEAST_SECONDS;
 
 /** @returns what is lacking, if anything */
 export function lackOfHistory(
@@ -17,7 +17,7 @@ export function lackOfHistory(
   { seenSeconds, work }: RecordedRate,
 ): string | undefined {
   if (stretches.length === 0) return 'there is no history of it';
-  if (seenSeconds < LEAST_SECONDS) {
+  if (seenSeconds < LEAST_SEEN_SECONDS) {
     return `its load is known for ${lasting(seenSeconds)}; an hour is the least`;
   }
   return work > 0 ? undefined : 'there was no load at all';
@@ -26,7 +26,7 @@ export function lackOfHistory(
 /** @returns what is lacking, if anything */
 export function lackOfTrace({ length, work, seconds }: ReplayableLoad): string | undefined {
   if (work === 0) return `the trace has no work in it: each of its ${length} requests is of 0 units`;
-  if (seconds < LEAST_TRACE_SECONDS) return `the trace is of ${lasting(seconds)}; an hour is the least`;
+  if (seconds < LEAST_SEEN_SECONDS) return `the trace is of ${lasting(seconds)}; an hour is the least`;
   return length < LEAST_REQUESTS ? `the trace has ${requests(length)}; ${LEAST}` : undefined;
 }
 

@@ -127,7 +127,9 @@ function perDay(costPerHour: number): string {
 }
 
 function secondsInWords(seconds: number): string {
-  return `${seconds < 0.05 ? 0 : Number(seconds.toPrecision(seconds < 1 ? 1 : seconds < 100 ? 2 : 3))} s`;
+  const ms = Math.round(seconds * 1000);
+  if (ms < 100) return ms === 0 ? '0 s' : `${ms} ms`;
+  return `${Number(seconds.toPrecision(seconds < 1 ? 1 : seconds < 100 ? 2 : 3))} s`;
 }
 
 function percent(share: number): string {

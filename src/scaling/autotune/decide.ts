@@ -109,8 +109,8 @@ function standsAgainst(
   { nowMs, sinceMs, bounds, minutes }: Seen,
 ): string | undefined {
   if (Object.keys(bounds).length === 0) return 'no bounds name any of its parameters';
-  if (nowMs - sinceMs < WATCH_MS) return 'nothing moves in the first hour after a start';
   if (pause && nowMs < pause.untilMs) return pauseWords(pause);
+  if (nowMs - sinceMs < WATCH_MS) return 'nothing moves in the first hour after a start';
   return troubleIn(minutes, nowMs);
 }
 

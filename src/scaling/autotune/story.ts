@@ -2,6 +2,7 @@
 import { inOneLine } from '../../contract/text/controls.ts';
 import type { AdvisedParameter, Estimate } from '../advice/advice.ts';
 import type { Limit } from './reach.ts';
+import { IGNORED } from './settle.ts';
 import type { Change, Experience, Expectation } from './state.ts';
 
 export interface Story {
@@ -76,7 +77,7 @@ function cameWords({ phase, outcome, because, refused, setMs, came, from }: Chan
       if (because !== undefined) return `the service refused it (${because}); it is read back`;
       return setMs === undefined ? 'it is being sent' : 'the service took it; it is read back';
     case 'watching':
-      return 'it is in force, and on trial';
+      return 'it is in force; what comes of it is not known yet';
     case 'returning':
       return `the old values are being put back: ${because}${seen}${refused === undefined ? '' : refusedWords(refused, from)}`;
     case 'over':
@@ -102,7 +103,8 @@ function refusedWords({ sinceMs, words }: NonNullable<Change['refused']>, from: 
   const values = Object.entries(from).map(([name, value]) => `${name} ${value}`);
   return (
     `; the service has not taken them since ${new Date(sinceMs).toISOString()} (${words}): they are sent each minute; ` +
-    `where that lasts, somebody has to set ${values.join(', ')} by hand, or give the API key the right to`
+    `where that lasts, somebody has to set ${values.join(', ')} by hand` +
+    (words === IGNORED ? '' : ', or give the API key the right to')
   );
 }
 

@@ -19,6 +19,14 @@ test('a page takes the place of the one before, through a link too', async () =>
   expect(readdirSync(folder.path).toSorted()).toEqual(['link.html', 'page.html']);
 });
 
+test('no name, a folder that is none, and one that is not there are refused before anything is computed', () => {
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, 'file'), '');
+  expect(() => checkPageFile('')).toThrow('--html: no file is named');
+  expect(() => checkPageFile(join(folder.path, 'file', 'page.html'))).toThrow(/file is no folder$/);
+  expect(() => checkPageFile(join(folder.path, 'none', 'page.html'))).toThrow(/ENOENT/);
+});
+
 test('a folder is refused before anything is computed', async () => {
   using folder = temporaryFolder();
   mkdirSync(join(folder.path, 'page.html'));

@@ -31,6 +31,9 @@ export async function openTrace(path: string, options: TraceOptions): Promise<Tr
   const first = await records.next();
   const [header, ...rest] = first.done ? [] : first.value;
   if (header === undefined) throw new InputError(`${name}: the file is empty`);
+  // As of UTF-16, whose every other byte is 0.
+  if (/[\0\uFFFD]/.test(header.text))
+    throw new InputError(`${name}: its first line is no text in UTF-8; save it in that`);
   const chosen = chooseColumns(splitFields(header.text.replace(/^\uFEFF/, '')), options);
   if (!chosen.ok) throw new InputError(`${name}: ${chosen.problem}`);
   const { columns } = chosen;

@@ -2,6 +2,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import type { DaemonMessage, HeartMessage, Link } from '../link/link.ts';
+import { CrashOutput } from './crash-output.ts';
 
 export interface DaemonChild extends Link<HeartMessage, DaemonMessage> {
   /** Undefined where it could not be forked. */
@@ -42,9 +43,6 @@ const V8_FLAGS = ['--max-semi-space-size=2'];
 
 /** On top of its size; 1000 is the most. */
 const OOM_SCORE = '500';
-
-/** How much of what Node writes when it crashes is kept, characters. */
-const CRASH_OUTPUT = 500;
 
 export function startDaemonChild({
   restarts,
@@ -90,15 +88,13 @@ function letKernelChoose(pid: number): void {
 
 /** How it ended, with the end of its output on stderr. */
 function ending(child: ChildProcess): Promise<string> {
-  let output = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    output = (output + text).slice(-CRASH_OUTPUT);
-  });
+  const output = new CrashOutput();
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => output.add(text));
   return new Promise((resolve) => {
     child.on('error', ({ message }) => resolve(message));
     child.on('close', (code, signal) => {
       const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
-      resolve(output === '' ? how : `${how}: ${output.trim()}`);
+      resolve(output.words === '' ? how : `${how}: ${output.words}`);
     });
   });
 }

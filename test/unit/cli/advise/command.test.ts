@@ -52,6 +52,19 @@ test.each([[[]], [['--journal']]])(
   },
 );
 
+test.each(['foo', 'ftp://127.0.0.1', 'http://', '127.0.0.1:9847'])('%s is no address', async (url) => {
+  for (const command of ['advise', 'fleet', 'status', 'healthcheck']) {
+    const { code, stderr } = await pilotlight([command, '--url', url]);
+    expect([command, code]).toEqual([command, 2]);
+    expect(stderr).toContain('It is an address such as http://127.0.0.1:9847');
+  }
+});
+
+test.each([['0s'], ['0'], ['-1s']])('a queue time of %s is none', async (time) => {
+  const { code, stderr } = await pilotlight(['advise', '--p99', time]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--p99')]);
+});
+
 test('ten minutes of history are declined, in words', async () => {
   const { code, stdout } = await advise('chat');
   expect(code).toBe(0);

@@ -104,9 +104,29 @@ describe('the first', () => {
         return lost >= 0 ? Promise.reject(new AdviceLost('killed')) : Promise.resolve(undefined as never);
       },
     });
-    await vi.advanceTimersByTimeAsync(35 * 60_000);
+    await vi.advanceTimersByTimeAsync(45 * 60_000);
     expect(asked).toHaveLength(3);
     expect(service?.latest('chat')).toBeDefined();
+  });
+
+  test('is tried ever less often where it is lost each time, which is said', async () => {
+    const said: unknown[] = [];
+    const { asked } = await begin(12, {
+      compute: () => Promise.reject(new AdviceLost('killed')),
+      log: ({ msg }) => said.push(msg),
+    });
+    // Begun at midnight: after 10, 20, 40, 80 and 160 minutes, and not on schedule, which is at 4:17.
+    await vi.advanceTimersByTimeAsync(4 * HOUR_MS);
+    expect(asked).toHaveLength(5);
+    expect(said.slice(0, 3)).toEqual(
+      [10, 20, 40].map((minutes) => `advice could not be computed; it is tried again in ${minutes} min`),
+    );
+    await vi.advanceTimersByTimeAsync(0.5 * HOUR_MS);
+    expect(said.slice(5)).toContain('advice could not be computed; it is tried again on schedule');
+    await vi.advanceTimersByTimeAsync(10 * 24 * HOUR_MS);
+    // Once a day by schedule, and once besides, for a start.
+    expect(asked.length).toBeGreaterThan(20);
+    expect(asked.length).toBeLessThan(32);
   });
 });
 

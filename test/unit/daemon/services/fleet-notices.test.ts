@@ -29,7 +29,7 @@ const story = {
   what: 'cold_workers 5 → 4',
   why: 'cheaper',
   expected: expect.stringContaining('cost an hour 10.00 → 8.00'),
-  came: 'it is in force, and on trial',
+  came: 'it is in force; what comes of it is not known yet',
 };
 
 test.each<[FleetNotice, object]>([

@@ -181,8 +181,8 @@ describe('no advice is given', () => {
     ['without a history', { stretches: [] }, /^declined: there is no history of it$/],
     [
       'on less than an hour',
-      { stretches: HOUR.stretches.slice(0, 239) },
-      /^declined: its load is known for 59 minutes; an hour is the least$/,
+      { stretches: HOUR.stretches.slice(0, 227) },
+      /^declined: its load is known for 56 minutes; an hour is the least$/,
     ],
     [
       'on a load of nothing',

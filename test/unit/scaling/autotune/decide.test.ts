@@ -198,6 +198,9 @@ describe('nothing new moves', () => {
       holds: 'the last change is not six hours old: nothing moves before 2030-03-18 00:00 UTC',
     });
     expect(at(before + 1).send).toEqual(best);
+    // Just started: what holds for longer is told.
+    const justStarted = seenOf({ nowMs: before, sinceMs: before, parameters: CHANGED });
+    expect(decide(kept(), justStarted).holds).toMatch(/^the last change is not six hours old/);
     expect(at(before + 1).state.change?.id).toBe(2);
   });
 

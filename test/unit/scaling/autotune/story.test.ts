@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { answered, decide } from '../../../../src/scaling/autotune/decide.ts';
 import { HOUR_MS } from '../../../../src/scaling/autotune/minutes.ts';
 import { NEVER_STEERED, type Change } from '../../../../src/scaling/autotune/state.ts';
+import { IGNORED } from '../../../../src/scaling/autotune/settle.ts';
 import { storyOf } from '../../../../src/scaling/autotune/story.ts';
 import { minutesOf, NOON, PARAMETERS, seenOf } from '../../../support/steering.ts';
 
@@ -22,7 +23,7 @@ describe('the story of a change', () => {
       why: 'cheaper. One step goes no further than cold_workers 4',
       expected:
         'cost an hour 10.00 → 8.00 (95% between 8.00 and 8.00); p99 wait 3 s as modelled, limit 5 s; the backtest was off by 4%',
-      came: 'it is in force, and on trial',
+      came: 'it is in force; what comes of it is not known yet',
     });
   });
 
@@ -73,6 +74,11 @@ describe('the story of a change', () => {
       { phase: 'returning', refused: { sinceMs: NOON, words: 'HTTP 403' } },
       `the old values are being put back: why not; the service has not taken them since ${new Date(NOON).toISOString()} (HTTP 403): they are sent ` +
         'each minute; where that lasts, somebody has to set target_util 0.9, cold_workers 5 by hand, or give the API key the right to',
+    ],
+    [
+      { phase: 'returning', refused: { sinceMs: NOON, words: IGNORED } },
+      `the old values are being put back: why not; the service has not taken them since ${new Date(NOON).toISOString()} (${IGNORED}): they are ` +
+        'sent each minute; where that lasts, somebody has to set target_util 0.9, cold_workers 5 by hand',
     ],
     [{ phase: 'over', outcome: 'rolled_back' }, 'the old values are back: why not'],
     [{ phase: 'over', outcome: 'refused' }, 'the service did not take it: why not'],

@@ -14,6 +14,16 @@ interface Options {
   readonly requestWork?: number;
 }
 
+/** As a spreadsheet saves it. */
+test.each(['utf16le', 'latin1'] as const)('a file in %s is told to be no UTF-8', async (encoding) => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, 'trace.csv');
+  writeFileSync(path, Buffer.from('\uFEFFzeit_größe,work\n0,1\n', encoding));
+  await expect(openTrace(path, { weights: new Map(), requestWork: undefined })).rejects.toThrow(
+    `${path}: its first line is no text in UTF-8`,
+  );
+});
+
 async function read(
   text: string,
   { weights = {}, requestWork, ...options }: Options = {},
