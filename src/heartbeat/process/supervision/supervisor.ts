@@ -108,6 +108,8 @@ export class Supervisor {
     switch (message.type) {
       case 'started':
         this.#started = true;
+        // A start is slow on a busy machine: what it did not answer until then is not held against it.
+        this.#unanswered = 0;
         if (this.#reloadWaits) this.#child?.send({ type: 'reload' });
         this.#reloadWaits = false;
         return;

@@ -183,6 +183,21 @@ describe('a daemon that does not answer', () => {
     expect(scene.daemons[0]?.killed).toBe(true);
   });
 
+  test('and has started late has its ten looks from then on', async () => {
+    // On a busy machine: what it did not answer while it started is not held against it.
+    const scene = new Scene((daemon) => {
+      daemon.takes = false;
+      daemon.say = () => {};
+    });
+    await vi.advanceTimersByTimeAsync(50_000);
+    const { current } = scene;
+    ScriptedDaemon.prototype.say.call(current, { type: 'started' });
+    await vi.advanceTimersByTimeAsync(9_500);
+    expect([current.killed, scene.daemons.length]).toEqual([false, 1]);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect([current.killed, scene.causes()]).toEqual([true, ['it did not answer for 11 s']]);
+  });
+
   test('has one report under way and no more', async () => {
     const scene = new Scene();
     await vi.advanceTimersByTimeAsync(1_000);
