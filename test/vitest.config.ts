@@ -9,7 +9,7 @@ process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'pilotlight-test-compile-ca
 /**
  * One project per kind of test, so that `npm test -- --project unit` runs one. What its hooks set up and take
  * down (programs, engines, whole clones) can take as long as its tests. They end what hangs, and leave a slow
- * or busy machine three times of what each needs by itself.
+ * or busy machine several times of what each needs by itself.
  */
 function project(name: string, timeout: number, order = {}) {
   const include = [`test/${name}/**/*.test.ts`];
@@ -25,7 +25,7 @@ export default defineConfig({
   test: {
     reporters: ['default'],
     // Most of the time goes in waiting on sockets, so more run at once than there are cores.
-    maxWorkers: 6,
+    maxWorkers: 4,
     maxConcurrency: 16,
     // It ends as soon as it holds; only a slow machine needs all of it.
     expect: { poll: { timeout: 45_000 } },
@@ -34,7 +34,7 @@ export default defineConfig({
       project('unit', 180_000, { isolate: false }),
       project('simulation', 360_000),
       // They too; what counts files, children or memory has processes of its own.
-      project('integration', 180_000, { ...started, isolate: false }),
+      project('integration', 400_000, { ...started, isolate: false }),
       project('browser', 180_000, started),
       project('container', 600_000),
       project('e2e', 600_000, started),

@@ -29,7 +29,7 @@ beforeAll(() => {
   const packed = run('npm', ['pack', '--silent', '--pack-destination', folder.path], root);
   tarball = join(folder.path, readdirSync(folder.path).find((name) => name.endsWith('.tgz')) ?? '');
   expect([packed.status, tarball]).toEqual([0, expect.stringMatching(/pilotlight-.*\.tgz$/)]);
-}, 60_000);
+});
 afterAll(() => folder[Symbol.dispose]());
 
 describe('the packed library', () => {
@@ -96,7 +96,7 @@ describeWith(
     const installed = run('npm', ['install', '--no-audit', '--no-fund', ...packages], project);
     expect(installed, installed.output).toMatchObject({ status: 0 });
     cpSync(join(root, 'test/examples'), project, { recursive: true });
-  }, 120_000);
+  });
 
   const nodes = [
     ['24', () => process.execPath],
@@ -214,7 +214,7 @@ describeWith(
 
     const tests = run(process.execPath, ['--test', 'emulator.test.ts'], project);
     expect(tests, tests.output).toMatchObject({ status: 0 });
-  }, 60_000);
+  });
 
   test('its example of two-factor authentication runs, with codes from the outbox', async () => {
     await using emulator = await startEmulator({

@@ -61,7 +61,7 @@ test('computes what this process would, in less than 128 MiB of its own', async 
   expect(mebibytes).toBeLessThan(128);
   expect(ofThisProcess.length).toBeGreaterThan(mebibytes * 2 ** 20);
   // At the lowest priority it waits for everything else that runs here.
-}, 300_000);
+});
 
 test('runs at the lowest priority, without the environment, and is killed when nobody wants it any more', async () => {
   const stopping = new AbortController();

@@ -53,7 +53,7 @@ test.concurrent('a second signal ends the demo at once, and its daemon with it',
   );
 });
 
-test.concurrent('runs from a folder with a space in its name', { timeout: 180_000 }, async () => {
+test.concurrent('runs from a folder with a space in its name', async () => {
   using folder = temporaryFolder();
   const dist = join(folder.path, 'my project', 'dist');
   expect(spawnSync(process.execPath, [join(root, '.config/build.ts'), dist]).status).toBe(0);

@@ -81,7 +81,7 @@ describeWithRedis('with one Redis', () => {
     } finally {
       for (const replica of replicas) await replica[Symbol.asyncDispose]();
     }
-  }, 120_000);
+  });
 
   const sampleOf = (atMs: number, load: number): FleetSample => {
     const rest = {

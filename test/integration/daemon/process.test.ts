@@ -10,8 +10,8 @@ import { startPilotlight } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Of each test its own, whose books and faults are no other's. */
-function startService(): Promise<Emulator> {
-  return startEmulator({ seed: { deployments: [{ id: 42, ttl: 60 }] } });
+function startService(ttl = 60): Promise<Emulator> {
+  return startEmulator({ seed: { deployments: [{ id: 42, ttl }] } });
 }
 
 function environment(emulator: Emulator, more: Record<string, string> = {}): Record<string, string> {
@@ -57,9 +57,11 @@ describe.concurrent('pilotlight run', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
     '%s sends one last heartbeat and ends with exit code 0',
     async (signal) => {
-      await using emulator = await startService();
+      // A minute between two beats: none comes between the look at them and the signal.
+      await using emulator = await startService(300);
       const earlier = emulator.deployments.get(42).beats;
-      await using program = startPilotlight(['run'], environment(emulator));
+      const settings = environment(emulator, { PILOTLIGHT_DEPLOYMENTS: '42@300s' });
+      await using program = startPilotlight(['run'], settings);
       const { url } = await startedUrls(program);
       await until(() => program.stdout().includes('"workergroup_id":7'));
       expect((await fetch(`${url}/readyz`)).status).toBe(200);

@@ -86,32 +86,28 @@ describeWithRedis('a Redis that is away', () => {
     ['is no JSON', (scope: string) => ['hset', `${scope}progress`, String(GROUP), '{broken']],
     ['is no number', (scope: string) => ['set', `${scope}version`, 'x']],
     ['is of another kind', (scope: string) => ['set', `${scope}window:${GROUP}:`, 'x']],
-  ])(
-    'with a value that %s: says so, begins a new epoch and writes it anew',
-    async (_, breakWith) => {
-      await using emulator = await startEmulator({
-        seed: { workergroups: [{ id: GROUP, lines_per_second: 20 }], deployments: [{ id: 42, ttl: 60 }] },
-      });
-      await using redis = await startRedis();
-      const before = await startReplica(emulator, redis.url());
-      await until(() => before.records().length > 0);
-      before.daemon.child.kill('SIGTERM');
-      await before.daemon.exit;
-      const keys = (await redis.cli('keys', '*version')).trim();
-      await redis.cli(...breakWith(keys.slice(0, -'version'.length)));
-      for (const turn of ['broken', 'mended']) {
-        const after = await startReplica(emulator, redis.url());
-        await using daemon = after.daemon;
-        if (turn === 'broken') await daemon.seen(/cannot be read/);
-        await until(() => after.records().length > 0);
-        expect(after.records()[0]?.epoch).toBeGreaterThan(1_000_000_000);
-        daemon.child.kill('SIGTERM');
-        await daemon.exit;
-        if (turn === 'mended') expect(daemon.stderr()).not.toMatch(/cannot be read|has lost/);
-      }
-    },
-    120_000,
-  );
+  ])('with a value that %s: says so, begins a new epoch and writes it anew', async (_, breakWith) => {
+    await using emulator = await startEmulator({
+      seed: { workergroups: [{ id: GROUP, lines_per_second: 20 }], deployments: [{ id: 42, ttl: 60 }] },
+    });
+    await using redis = await startRedis();
+    const before = await startReplica(emulator, redis.url());
+    await until(() => before.records().length > 0);
+    before.daemon.child.kill('SIGTERM');
+    await before.daemon.exit;
+    const keys = (await redis.cli('keys', '*version')).trim();
+    await redis.cli(...breakWith(keys.slice(0, -'version'.length)));
+    for (const turn of ['broken', 'mended']) {
+      const after = await startReplica(emulator, redis.url());
+      await using daemon = after.daemon;
+      if (turn === 'broken') await daemon.seen(/cannot be read/);
+      await until(() => after.records().length > 0);
+      expect(after.records()[0]?.epoch).toBeGreaterThan(1_000_000_000);
+      daemon.child.kill('SIGTERM');
+      await daemon.exit;
+      if (turn === 'mended') expect(daemon.stderr()).not.toMatch(/cannot be read|has lost/);
+    }
+  });
 
   test.concurrent('that comes back empty has its state back from the last holder: no number and no line comes twice', async () => {
     await using emulator = await startEmulator({
@@ -141,7 +137,7 @@ describeWithRedis('a Redis that is away', () => {
       for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
       await before[Symbol.asyncDispose]();
     }
-  }, 120_000);
+  });
 
   // Killed and started again at once, it still has the lease in its snapshot; later, the lease has run out.
   test.concurrent.each([
@@ -179,6 +175,5 @@ describeWithRedis('a Redis that is away', () => {
         await before[Symbol.asyncDispose]();
       }
     },
-    120_000,
   );
 });

@@ -64,7 +64,6 @@ describeWithRedis('replicas with one Redis', () => {
         for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
       }
     },
-    240_000,
   );
 
   test.concurrent('all send heartbeats; one follows and watches, and hands over at once when it is told to stop', async () => {
@@ -105,7 +104,7 @@ describeWithRedis('replicas with one Redis', () => {
     } finally {
       for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
     }
-  }, 120_000);
+  });
 
   test.concurrent('a holder that was suspended finds itself replaced, and delivers nothing more', async () => {
     await using emulator = await startEmulator({
@@ -134,5 +133,5 @@ describeWithRedis('replicas with one Redis', () => {
         await daemon[Symbol.asyncDispose]();
       }
     }
-  }, 120_000);
+  });
 });

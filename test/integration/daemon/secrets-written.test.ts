@@ -18,9 +18,6 @@ const OTLP = 'otlp"token/55cc';
 const PASSWORD = 'redis@pass:word/99';
 const SECRETS = [KEY, TOKEN, OTLP, PASSWORD, `Bearer ${OTLP}`];
 
-/** All of this file at once, for most of it is waiting; so each takes longer than by itself. */
-const TOGETHER = { timeout: 180_000 };
-
 /** Everything below a folder that is a file. */
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
@@ -63,7 +60,7 @@ async function expectNoSecret(daemon: DaemonProcess, folder: string, format: 'js
   if (format === 'json') for (const line of lines) expect(() => void JSON.parse(line), line).not.toThrow();
 }
 
-describe.concurrent.each(['json', 'text'] as const)('with LOG_FORMAT=%s', TOGETHER, (format) => {
+describe.concurrent.each(['json', 'text'] as const)('with LOG_FORMAT=%s', (format) => {
   test('no secret is written, whatever the service says', async () => {
     using folder = temporaryFolder();
     await using service = await startEchoingService();
@@ -121,7 +118,7 @@ describe.concurrent.each(['json', 'text'] as const)('with LOG_FORMAT=%s', TOGETH
   });
 });
 
-describe.concurrent('files', TOGETHER, () => {
+describe.concurrent('files', () => {
   const FOLDER = 'state';
 
   test.each(['0000', '0022', '0077'])(
@@ -174,7 +171,7 @@ describe.concurrent('files', TOGETHER, () => {
 
 describe.skipIf(!hasCommand('sh', '-c', 'test "$(cat /proc/sys/kernel/core_pattern)" = core'))(
   'a core dump',
-  { ...TOGETHER, concurrent: true },
+  { concurrent: true },
   () => {
     test.each(['SIGSEGV', 'SIGABRT', 'SIGQUIT'] as const)(
       'of heart and daemon after %s has no secret in it',

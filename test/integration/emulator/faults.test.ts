@@ -280,6 +280,6 @@ test('after closing nothing is left that would keep the process alive', async ()
     console.log('closed');
   `;
   const args = ['--input-type=module', '--eval', program];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 10_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 120_000 });
   expect(stdout).toBe('closed\n');
 });

@@ -68,22 +68,18 @@ function troubled(folder: string, trouble: string): Record<string, string> {
 }
 
 describe('the heart goes on, and the daemon is started again, when the daemon', () => {
-  test.concurrent.each(['SIGKILL', 'SIGSTOP', 'SIGABRT'] as const)(
-    'gets %s',
-    { timeout: 180_000 },
-    async (signal) => {
-      await using emulator = await startEmulator({ seed });
-      await using _twin = await startDaemonProcess(settings(emulator, TWIN));
-      await using program = await startDaemonProcess(settings(emulator, DISTURBED));
-      const first = program.daemonPid();
-      process.kill(first, signal);
-      await program.seen(/the daemon ended and is started again/);
-      await program.seen(/pilotlight started[\s\S]*pilotlight started/);
-      await beatOn(emulator, 2);
-      expectNoneMissed(emulator);
-      expect(program.daemonPid()).not.toBe(first);
-    },
-  );
+  test.concurrent.each(['SIGKILL', 'SIGSTOP', 'SIGABRT'] as const)('gets %s', async (signal) => {
+    await using emulator = await startEmulator({ seed });
+    await using _twin = await startDaemonProcess(settings(emulator, TWIN));
+    await using program = await startDaemonProcess(settings(emulator, DISTURBED));
+    const first = program.daemonPid();
+    process.kill(first, signal);
+    await program.seen(/the daemon ended and is started again/);
+    await program.seen(/pilotlight started[\s\S]*pilotlight started/);
+    await beatOn(emulator, 2);
+    expectNoneMissed(emulator);
+    expect(program.daemonPid()).not.toBe(first);
+  });
 
   async function meets(trouble: string): Promise<void> {
     using folder = temporaryFolder();
@@ -93,69 +89,56 @@ describe('the heart goes on, and the daemon is started again, when the daemon', 
       settings(emulator, DISTURBED),
       troubled(folder.path, trouble),
     );
-    await program.seen(/the daemon ended and is started again/);
-    await program.seen(/pilotlight started[\s\S]*pilotlight started/);
+    // On a busy machine the trouble may come before the first one has started.
+    await program.seen(/the daemon ended and is started again[\s\S]*pilotlight started/);
     await beatOn(emulator, 2);
     expectNoneMissed(emulator);
   }
 
-  test.concurrent('exits by itself', { timeout: 180_000 }, () => meets('exit'));
+  test.concurrent('exits by itself', () => meets('exit'));
 
-  test.concurrent(
-    'throws what no clone can hold: it is said, and nothing ends',
-    { timeout: 180_000 },
-    async () => {
-      using folder = temporaryFolder();
-      await using emulator = await startEmulator({ seed });
-      await using _twin = await startDaemonProcess(settings(emulator, TWIN));
-      await using program = await startDaemonProcess(
-        settings(emulator, DISTURBED),
-        troubled(folder.path, 'throw'),
-      );
-      await program.seen(/a fault that ends nothing.*please report this/);
-      expect(await restarts(program)).toBe(0);
-      await beatOn(emulator, 2);
-      expectNoneMissed(emulator);
-    },
-  );
+  test.concurrent('throws what no clone can hold: it is said, and nothing ends', async () => {
+    using folder = temporaryFolder();
+    await using emulator = await startEmulator({ seed });
+    await using _twin = await startDaemonProcess(settings(emulator, TWIN));
+    await using program = await startDaemonProcess(
+      settings(emulator, DISTURBED),
+      troubled(folder.path, 'throw'),
+    );
+    await program.seen(/a fault that ends nothing.*please report this/);
+    expect(await restarts(program)).toBe(0);
+    await beatOn(emulator, 2);
+    expectNoneMissed(emulator);
+  });
 
   // One after the other: each of them has three processes, and one of these takes all it can get.
-  test.each(['spin', 'resident memory', 'heap memory'])(
-    'meets trouble by itself: %s',
-    { timeout: 180_000 }, // a heap of hundreds of MB is filled first, by a process that shares two cores
-    meets,
-  );
+  test.each(['spin', 'resident memory', 'heap memory'])('meets trouble by itself: %s', meets);
 });
 
 describe.concurrent('what the world withholds from the daemon does not end the program', () => {
-  test(
-    'a port that is taken is said, tried again, and taken once it is free',
-    { timeout: 180_000 },
-    async () => {
-      await using emulator = await startEmulator({ seed });
-      const inTheWay = await startEmulator();
-      await using program = startPilotlight(
-        ['run'],
-        Object.fromEntries(
-          Object.entries(
-            settings(emulator, DISTURBED, {
-              LISTEN: `127.0.0.1:${inTheWay.port}`,
-              ADMIN_LISTEN: '127.0.0.1:0',
-            }),
-          ).map(([name, value]) => [`PILOTLIGHT_${name}`, value]),
-        ),
-      );
-      await program.seen(/metrics and status page: cannot listen; it is tried again/);
-      await until(() => emulator.deployments.get(DISTURBED).beats >= 3);
-      await inTheWay.close();
-      await program.seen(/metrics and status page: listening now/);
-      expect((await fetch(`${inTheWay.url}/readyz`)).status).toBe(200);
-    },
-  );
+  test('a port that is taken is said, tried again, and taken once it is free', async () => {
+    await using emulator = await startEmulator({ seed });
+    const inTheWay = await startEmulator();
+    await using program = startPilotlight(
+      ['run'],
+      Object.fromEntries(
+        Object.entries(
+          settings(emulator, DISTURBED, {
+            LISTEN: `127.0.0.1:${inTheWay.port}`,
+            ADMIN_LISTEN: '127.0.0.1:0',
+          }),
+        ).map(([name, value]) => [`PILOTLIGHT_${name}`, value]),
+      ),
+    );
+    await program.seen(/metrics and status page: cannot listen; it is tried again/);
+    await until(() => emulator.deployments.get(DISTURBED).beats >= 3);
+    await inTheWay.close();
+    await program.seen(/metrics and status page: listening now/);
+    expect((await fetch(`${inTheWay.url}/readyz`)).status).toBe(200);
+  });
 
   test.each(['a file', 'no folder that can be made'])(
     'a STATE_DIR that is %s: records wait in memory, and go on on disk once it can be used',
-    { timeout: 180_000 },
     async (what) => {
       using folder = temporaryFolder();
       const inTheWay = join(folder.path, 'state');
@@ -194,7 +177,7 @@ describe.concurrent('what the world withholds from the daemon does not end the p
     },
   );
 
-  test('a Redis that is not there', { timeout: 180_000 }, async () => {
+  test('a Redis that is not there', async () => {
     await using emulator = await startEmulator({ seed });
     await using program = await startDaemonProcess(
       settings(emulator, DISTURBED, { REDIS_URL: 'redis://127.0.0.1:1/0', WORKER_GROUPS: '7' }),
@@ -205,7 +188,7 @@ describe.concurrent('what the world withholds from the daemon does not end the p
 });
 
 describe.concurrent('a configuration that only the daemon reads', () => {
-  test('switches a feature off, loudly, and the rest goes on', { timeout: 180_000 }, async () => {
+  test('switches a feature off, loudly, and the rest goes on', async () => {
     await using emulator = await startEmulator({ seed });
     await using program = await startDaemonProcess(
       settings(emulator, DISTURBED, {
@@ -231,7 +214,7 @@ describe.concurrent('a configuration that only the daemon reads', () => {
     expect(await checked.exit).toBe(2);
   });
 
-  test('a file of the key that is not there yet is waited for', { timeout: 180_000 }, async () => {
+  test('a file of the key that is not there yet is waited for', async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, 'key');
     // Longer than any machine takes to start the program, since nothing keeps it alive meanwhile.
@@ -249,7 +232,6 @@ describe.concurrent('a configuration that only the daemon reads', () => {
 describe.concurrent('the end', () => {
   test.each(['running', 'stopped', 'just killed'] as const)(
     'comes with one last heartbeat though the daemon is %s',
-    { timeout: 180_000 },
     async (state) => {
       await using emulator = await startEmulator({ seed: { deployments: [{ id: DISTURBED, ttl: 300 }] } });
       await using program = await startDaemonProcess({
@@ -271,7 +253,7 @@ describe.concurrent('the end', () => {
     },
   );
 
-  test('of a Ctrl-C that reaches both is in good order', { timeout: 180_000 }, async () => {
+  test('of a Ctrl-C that reaches both is in good order', async () => {
     await using emulator = await startEmulator({ seed });
     await using program = await startDaemonProcess(settings(emulator, DISTURBED, { WORKER_GROUPS: '7' }));
     await until(() => program.stdout().includes('"workergroup_id":7'));
@@ -280,7 +262,7 @@ describe.concurrent('the end', () => {
     expect(program.stderr()).toMatch(/"draining"[\s\S]*"stopped"[\s\S]*"heartbeats ended"/);
   });
 
-  test('of a killed heart is the end of its daemon', { timeout: 180_000 }, async () => {
+  test('of a killed heart is the end of its daemon', async () => {
     await using emulator = await startEmulator({ seed });
     await using program = await startDaemonProcess(settings(emulator, DISTURBED));
     const pid = daemonPid(program);

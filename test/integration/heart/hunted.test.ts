@@ -109,7 +109,7 @@ test.concurrent('without a file descriptor left for the daemon the heart beats, 
 
 test.skipIf(spawnSync('script', ['--version']).status !== 0)(
   'a terminal that is stopped stops neither heart nor daemon',
-  { timeout: 180_000, concurrent: true },
+  { concurrent: true },
   async () => {
     await using emulator = await startEmulator({
       seed: { ...seed, workergroups: [{ id: 7, lines_per_second: 200 }] },

@@ -39,35 +39,31 @@ describe.concurrent('over real sockets', () => {
       (app) => (app.answer = (response) => void setTimeout(() => response.end(), 3_000)),
       'no answer within 2 s',
     ],
-  ])(
-    'an app that %s is released, loudly, and saved when it is back',
-    { timeout: 180_000 },
-    async (_, harm, why) => {
-      await using app = await startTestApp();
-      await using emulator = await emulate(20);
-      await using daemon = await start(emulator, 20, { APP_HEALTH: app.url });
-      await until(() => appOf(daemon) === 'well' && beats(emulator) > 0);
-      await harm(app);
-      await until(() => stateOf(daemon) === 'released');
-      expect(said(daemon, /are released/)).toMatchObject([{ level: 'error', why }]);
-      expect(await daemon.metrics()).toContain(
-        `pilotlight_deployment_state{deployment_id="${ID}",state="released"} 1`,
-      );
-      expect(daemon.daemon.status().deployments[0]).toMatchObject({ next_heartbeat_at: null });
-      const sent = beats(emulator);
-      const left = () => (daemon.daemon.status().deployments[0]?.expires_at ?? 0) - Date.now() / 1000;
-      await until(() => left() < 9);
-      expect(beats(emulator)).toBe(sent);
+  ])('an app that %s is released, loudly, and saved when it is back', async (_, harm, why) => {
+    await using app = await startTestApp();
+    await using emulator = await emulate(20);
+    await using daemon = await start(emulator, 20, { APP_HEALTH: app.url });
+    await until(() => appOf(daemon) === 'well' && beats(emulator) > 0);
+    await harm(app);
+    await until(() => stateOf(daemon) === 'released');
+    expect(said(daemon, /are released/)).toMatchObject([{ level: 'error', why }]);
+    expect(await daemon.metrics()).toContain(
+      `pilotlight_deployment_state{deployment_id="${ID}",state="released"} 1`,
+    );
+    expect(daemon.daemon.status().deployments[0]).toMatchObject({ next_heartbeat_at: null });
+    const sent = beats(emulator);
+    const left = () => (daemon.daemon.status().deployments[0]?.expires_at ?? 0) - Date.now() / 1000;
+    await until(() => left() < 9);
+    expect(beats(emulator)).toBe(sent);
 
-      app.answer = WELL;
-      if (why.includes('refuses')) await app.rise();
-      await until(() => stateOf(daemon) === 'healthy');
-      expect(emulator.deployments.get(ID)).toMatchObject({ expired: false, lapses: 0 });
-      expect(said(daemon, /is well again: heartbeats are sent at once$/)).toHaveLength(1);
-    },
-  );
+    app.answer = WELL;
+    if (why.includes('refuses')) await app.rise();
+    await until(() => stateOf(daemon) === 'healthy');
+    expect(emulator.deployments.get(ID)).toMatchObject({ expired: false, lapses: 0 });
+    expect(said(daemon, /is well again: heartbeats are sent at once$/)).toHaveLength(1);
+  });
 
-  test('an app that was never well has the grace from the start', { timeout: 180_000 }, async () => {
+  test('an app that was never well has the grace from the start', async () => {
     await using app = await startTestApp();
     await app.die();
     await using emulator = await emulate(30);
@@ -80,7 +76,7 @@ describe.concurrent('over real sockets', () => {
     expect(beats(emulator)).toBe(sent); // no last beat either
   });
 
-  test('an app that flaps is needed', { timeout: 180_000 }, async () => {
+  test('an app that flaps is needed', async () => {
     let turn = 0;
     await using app = await startTestApp((response, request) =>
       (turn += 1) % 2 === 0 ? FAILS(response, request) : WELL(response, request),
@@ -97,7 +93,7 @@ describe.concurrent('over real sockets', () => {
     expect(emulator.deployments.get(ID)).toMatchObject({ expired: false, lapses: 0 });
   });
 
-  test('back too late, it is tried, and who may be lost is named', { timeout: 180_000 }, async () => {
+  test('back too late, it is tried, and who may be lost is named', async () => {
     await using app = await startTestApp(FAILS);
     await using emulator = await emulate(12);
     await using daemon = await start(emulator, 12, { APP_HEALTH: app.url });
@@ -109,7 +105,7 @@ describe.concurrent('over real sockets', () => {
     expect(daemon.daemon.status().deployments[0]).toMatchObject({ lapses: 1 });
   });
 
-  test('a reload switches it on and off', { timeout: 180_000 }, async () => {
+  test('a reload switches it on and off', async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, 'app-health');
     await using app = await startTestApp(FAILS);

@@ -46,7 +46,6 @@ describeWithRealData('a follower that is killed again and again', () => {
       expect(kills).toBeGreaterThan(0);
       expect(outcome.records.length).toBeGreaterThan(100);
     },
-    120_000,
   );
 });
 

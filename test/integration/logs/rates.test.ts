@@ -66,7 +66,7 @@ describeWithRealData('rates from 0 to 20,000 lines/s, over real sockets in virtu
         { numRuns: SCHEDULES },
       );
     },
-    SCHEDULES * 30_000 + 60_000,
+    SCHEDULES * 400_000,
   );
 
   test.each([0, 1, 50, 500, 2_000, 5_000, 7_500])(
@@ -86,6 +86,5 @@ describeWithRealData('rates from 0 to 20,000 lines/s, over real sockets in virtu
       expect(linesOf(sink.records)).toHaveLength(30 + linesPerSecond * 27);
       expect(linesOf(sink.records)).toEqual(lines.slice(0, linesOf(sink.records).length));
     },
-    60_000,
   );
 });

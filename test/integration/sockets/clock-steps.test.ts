@@ -17,7 +17,7 @@ describeWith(
   existsSync(FAKETIME),
   'install libfaketime',
 )('a wall clock that is set', () => {
-  test('forwards and back costs no deployment, and is said', { timeout: 180_000 }, async () => {
+  test('forwards and back costs no deployment, and is said', async () => {
     using folder = temporaryFolder();
     const clock = join(folder.path, 'clock');
     writeFileSync(clock, '+0\n');
