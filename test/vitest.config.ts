@@ -34,7 +34,7 @@ export default defineConfig({
       project('unit', 180_000, { isolate: false }),
       project('simulation', 360_000),
       // They too; what counts files, children or memory has processes of its own.
-      project('integration', 400_000, { ...started, isolate: false }),
+      project('integration', 300_000, { ...started, isolate: false }),
       project('browser', 180_000, started),
       project('container', 600_000),
       project('e2e', 600_000, started),

@@ -128,6 +128,8 @@ test.concurrent('a receiver that asks for a token gets it, and nobody else does'
     authorization === 'Bearer sesame+1' ? 'accept' : { status: 401, body: 'who are you' };
   await using emulator = await startEmulator({ seed: { workergroups: [{ id: 7, lines_per_second: 0 }] } });
   emulator.workergroups.append(7, numbered(10));
+  // A batch whose answer is late on a busy machine is sent again.
+  const bodies = () => new Set(receiver.records.map(({ body }) => body));
   for (const [header, received] of [
     ['authorization=Bearer%20closed', 0],
     ['Authorization=Bearer sesame%2B1', 10],
@@ -140,11 +142,11 @@ test.concurrent('a receiver that asks for a token gets it, and nobody else does'
       ...sinks(folder.path, receiver),
     });
     const before = receiver.requests.length;
-    await until(() => receiver.requests.length > before && receiver.records.length === received);
+    await until(() => receiver.requests.length > before && bodies().size === received);
     const said = [JSON.stringify(daemon.messages), await daemon.metrics(), JSON.stringify(daemon.records())];
     expect(said.join('')).not.toMatch(/closed|sesame/);
   }
-  expect(receiver.records.map(({ body }) => body)).toEqual(numbered(10));
+  expect([...bodies()]).toEqual(numbered(10));
 });
 
 test.concurrent('lines of any bytes come through every sink, and around them none is lost', async () => {

@@ -14,7 +14,9 @@ function validator(schema: object): (value: unknown) => unknown[] {
 /** The same schema, for which a field that it does not name is an error. */
 const strictProblems = validator(toJSONSchema(statusSchema, { io: 'output', target: 'draft-2020-12' }));
 
-test('answers fit the schema that the daemon serves, with nothing left out, from the first moment to the last', async () => {
+test('answers fit the schema that the daemon serves, with nothing left out, from the first moment to the last', async ({
+  onTestFailed,
+}) => {
   await using emulator = await startEmulator();
   await emulator.faults.add({ kind: 'refused', forMs: 1_500 });
   await using daemon = await startTestDaemon({
@@ -27,6 +29,7 @@ test('answers fit the schema that the daemon serves, with nothing left out, from
     ACCOUNT_SCHEDULE: '*/2 * * * * *',
     ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97},{}]',
   });
+  onTestFailed(() => void process.stderr.write(`${JSON.stringify(daemon.daemon.status())}\n`));
   const served = await fetch(`${daemon.url}/api/status/schema`);
   expect(served.headers.get('content-type')).toBe('application/schema+json');
   const problems = validator((await served.json()) as object);
