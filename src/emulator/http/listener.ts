@@ -14,9 +14,8 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** While the port was free, an outgoing connection of the machine may have got it; it does not keep it long. */
-const REOPEN_ATTEMPTS = 200;
-const REOPEN_PAUSE_MS = 10;
+/** While the port was free another program may have got it: the service stays down until it lets it go. */
+const REOPEN_PAUSE_MS = 50;
 
 export async function openListener(server: Server, host: string, port: number): Promise<Listener> {
   const sockets = new Set<Socket>();
@@ -33,13 +32,11 @@ export async function openListener(server: Server, host: string, port: number): 
     if (closed || open === server.listening) return;
     // A service that is down resets what was open.
     if (!open) return stop((socket) => socket.resetAndDestroy());
-    for (let attempt = 1; ; attempt += 1) {
-      if (closed) return;
+    while (!closed) {
       try {
         return await bind(server, host, bound);
       } catch (error) {
-        const taken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-        if (!taken || attempt === REOPEN_ATTEMPTS) throw error;
+        if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
         await delay(REOPEN_PAUSE_MS);
       }
     }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
@@ -260,6 +260,18 @@ test('closing ends at once with requests that hang or wait', async () => {
   await emulator.close();
   expect(performance.now() - started).toBeLessThan(1_000);
   expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+});
+
+test('a port that another got while connections were refused is taken back as soon as it is free', async () => {
+  await emulator.faults.add({ kind: 'refused' });
+  const other = createServer().listen(Number(new URL(emulator.url).port), '127.0.0.1');
+  await once(other, 'listening');
+  const lifted = emulator.faults.clear();
+  // Longer than any patience with a connection of a moment.
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  other.close();
+  await lifted;
+  expect((await fetch(`${emulator.url}/docs`)).status).toBe(200);
 });
 
 test('after closing nothing is left that would keep the process alive', async () => {
