@@ -32,7 +32,8 @@ export async function openListener(server: Server, host: string, port: number): 
     if (closed || open === server.listening) return;
     // A service that is down resets what was open.
     if (!open) return stop((socket) => socket.resetAndDestroy());
-    while (!closed) {
+    for (;;) {
+      if (closed) return;
       try {
         return await bind(server, host, bound);
       } catch (error) {
