@@ -3,7 +3,7 @@
 /** Of what it printed last, characters. */
 const KEPT = 500;
 /** Node's own words, before a native stack of many more characters: `FATAL ERROR: … heap out of memory`. */
-const FATAL = /^FATAL ERROR: .+$/m;
+const FATAL = /^FATAL ERROR: .+(?=\n)/m;
 
 /** Memory does not grow with what is printed. */
 export class CrashOutput {
