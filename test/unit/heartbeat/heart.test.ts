@@ -1,0 +1,198 @@
+/** The heart between its parts: virtual timers, real sockets. Time stands still while a request is under way. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createApiKey } from '../../../src/client/api-key.ts';
+import { deploymentList } from '../../../src/config/types/deployment-list.ts';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { Heart, type AppChoice, type AppNews } from '../../../src/heartbeat/heart.ts';
+import { FAILS, startTestApp, type TestApp } from '../../support/app.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+  // No pause is shortened by chance.
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+interface SceneOptions {
+  readonly url: string;
+  readonly wanted: string;
+  readonly apiKey?: string;
+  readonly keyFile?: string;
+  readonly app?: AppChoice;
+  readonly attemptsAtOnce?: number;
+}
+
+class Scene implements AsyncDisposable {
+  readonly heart: Heart;
+  readonly news: AppNews[] = [];
+  /** Operation and code of each request that has ended. */
+  readonly ended: string[] = [];
+  sent = 0;
+  readonly wanted;
+  readonly settings = { deploymentTtl: undefined, heartbeatInterval: 'auto' } as const;
+
+  constructor({ url, wanted, apiKey = 'key', keyFile, app, attemptsAtOnce }: SceneOptions) {
+    this.wanted = deploymentList.parse(wanted).value ?? [];
+    this.heart = new Heart({
+      baseUrl: url,
+      apiKey: createApiKey(apiKey, keyFile),
+      deployments: this.wanted,
+      settings: this.settings,
+      app,
+      ...(attemptsAtOnce !== undefined && { attemptsAtOnce }),
+      listener: {
+        notice: (_, { type }) => void (type === 'sent' && (this.sent += 1)),
+        exchange: ({ operation, code }) => void this.ended.push(`${operation} ${code}`),
+        removed() {},
+        remark() {},
+        keyUnreadable() {},
+        app: (news) => void this.news.push(news),
+      },
+    });
+  }
+
+  /** Resolves when so many requests have ended so, however long that takes: no timer fires meanwhile. */
+  async has(count: number, ended: string): Promise<void> {
+    await expect
+      .poll(() => this.ended.filter((one) => one === ended).length, { interval: 2, timeout: 10_000 })
+      .toBe(count);
+  }
+
+  async [Symbol.asyncDispose]() {
+    vi.useRealTimers();
+    await this.heart.stop();
+  }
+}
+
+const LISTED = 'deployments.list 200';
+
+describe('deployments by name are looked up anew', () => {
+  let emulator: Emulator;
+  beforeEach(async () => {
+    emulator = await startEmulator({
+      dialect: 'public',
+      seed: { deployments: [{ id: 42, name: 'square', ttl: 20 }] },
+      settings: { minIntervalSeconds: 0 },
+    });
+  });
+  afterEach(() => emulator.close());
+
+  test('when one of them is gone: the name may have another id by now', async () => {
+    await using scene = new Scene({ url: emulator.url, apiKey: emulator.apiKey, wanted: 'name:square' });
+    await vi.advanceTimersByTimeAsync(1);
+    await scene.has(1, LISTED);
+    await vi.advanceTimersByTimeAsync(1);
+    await scene.has(1, 'deployments.heartbeat 200');
+    const successor = emulator.deployments.redeploy(42);
+    await vi.advanceTimersByTimeAsync(4_000);
+    await scene.has(1, 'deployments.heartbeat 404');
+    await vi.advanceTimersByTimeAsync(1_200);
+    await scene.has(2, 'deployments.heartbeat 404');
+    await vi.advanceTimersByTimeAsync(3_000);
+    await scene.has(2, LISTED);
+    await expect.poll(() => [...scene.heart.deploymentIds()], { interval: 2 }).toContain(successor);
+  });
+
+  test('with a new key, however long the old one was refused', async () => {
+    using folder = temporaryFolder();
+    const keyFile = join(folder.path, 'key');
+    writeFileSync(keyFile, emulator.apiKey);
+    await using scene = new Scene({ url: emulator.url, apiKey: 'old', keyFile, wanted: 'name:square' });
+    for (const [earlier, pauseMs] of [1, 3_000, 6_000, 12_000, 24_000].entries()) {
+      await vi.advanceTimersByTimeAsync(pauseMs);
+      await scene.has(earlier + 1, 'deployments.list 401');
+    }
+    await scene.heart.keyChanged();
+    await vi.advanceTimersByTimeAsync(4_000);
+    await scene.has(1, LISTED);
+  });
+});
+
+test('half of the attempts that may be open are for those that are not overdue', async () => {
+  await using silent = await listenSilently();
+  await using scene = new Scene({ url: silent.url, wanted: '1@20s,2@20s,3@20s,4@20s,5@20s', attemptsAtOnce: 4 });
+  await vi.advanceTimersByTimeAsync(900);
+  expect(scene.sent).toBe(2);
+  await vi.advanceTimersByTimeAsync(300);
+  expect(scene.sent).toBe(4);
+});
+
+describe('an app', () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startTestApp(FAILS);
+  });
+  afterEach(() => app[Symbol.asyncDispose]());
+
+  /** One question after the other, each answered before time goes on, until it leads to this. */
+  async function askUntil(scene: Scene, news: AppNews['type']): Promise<void> {
+    for (let answers = 1; scene.news.at(-1)?.type !== news; answers += 1) {
+      await vi.advanceTimersByTimeAsync(answers === 1 ? 1 : 5_000);
+      await expect.poll(() => scene.news.length, { interval: 2 }).toBe(answers);
+    }
+  }
+
+  const UNWELL = { url: 'http://127.0.0.1:9', wanted: '' };
+
+  test('that is still the same after a reload keeps the deployments released', async () => {
+    const choice = { address: app.url, grace: 5_000 };
+    await using scene = new Scene({ ...UNWELL, app: choice });
+    await askUntil(scene, 'released');
+    scene.heart.reload(scene.wanted, scene.settings, choice);
+    expect(scene.heart.app()).toMatchObject({ state: 'released' });
+    scene.heart.reload(scene.wanted, scene.settings, { ...choice, address: `${app.url}?other` });
+    expect(scene.heart.app()).toMatchObject({ state: 'unknown' });
+    expect(scene.news.at(-1)).toMatchObject({ type: 'relit', because: 'reload' });
+  });
+
+  test('that another has taken the place of is asked no more', async () => {
+    await using other = await startTestApp();
+    await using scene = new Scene({ ...UNWELL, app: { address: app.url, grace: 60_000 } });
+    await askUntil(scene, 'unwell');
+    const { asked } = app;
+    scene.heart.reload(scene.wanted, scene.settings, { address: other.url, grace: 60_000 });
+    await vi.advanceTimersByTimeAsync(1);
+    await expect.poll(() => scene.news.at(-1)?.type, { interval: 2 }).toBe('well');
+    await vi.advanceTimersByTimeAsync(5_000);
+    await expect.poll(() => other.asked, { interval: 2 }).toBe(2);
+    expect(app.asked).toBe(asked);
+  });
+
+  test('releases nothing any more once the last beats are sent', async () => {
+    await using silent = await listenSilently();
+    await using scene = new Scene({
+      url: silent.url,
+      wanted: '42@1h',
+      app: { address: app.url, grace: 5_000 },
+    });
+    await askUntil(scene, 'unwell');
+    const last = scene.heart.lastBeats(60_000);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(scene.heart.snapshotOf(42)?.state).not.toBe('released');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await last).toEqual([42]);
+    expect(scene.news).toHaveLength(1);
+  });
+});
+
+/** A service that takes every connection and answers nothing. */
+async function listenSilently(): Promise<AsyncDisposable & { readonly url: string }> {
+  const server: Server = createServer(() => {});
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
