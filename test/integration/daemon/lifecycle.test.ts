@@ -138,7 +138,7 @@ describe.concurrent('a reload', () => {
   });
 });
 
-test.concurrent('secrets in files are read again when the files change, without a refusal before or after', async () => {
+test.concurrent('secrets in files are read again when the files change, also after a reload, and without a refusal', async () => {
   using folder = temporaryFolder();
   const [key, token] = [join(folder.path, 'key'), join(folder.path, 'token')];
   writeFileSync(key, 'key-1\n');
@@ -159,6 +159,8 @@ test.concurrent('secrets in files are read again when the files change, without 
     (await fetch(`${daemon.url}/metrics`, { headers: { authorization: `Bearer ${bearer}` } })).status;
   expect([await scrape('token-1'), await scrape('token-2')]).toEqual([200, 401]);
   await emulator.journal.waitFor(HEARTBEAT);
+  // From here on heart and daemon watch the files anew.
+  expect((await reload(daemon.adminUrl)).status).toBe(200);
 
   writeFileSync(token, 'token-2\n');
   await daemon.seen(/PILOTLIGHT_METRICS_TOKEN.*secret read again/);
