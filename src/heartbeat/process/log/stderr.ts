@@ -24,6 +24,9 @@ const AGAIN_MS = 50;
 export function openStderr(fd: number = nonBlocking(STDERR)): Stderr {
   let waiting = '';
   let underWay: Buffer | undefined;
+  /** Messages that are lost with what waits, and with what is under way: where it tells of lost ones, these too. */
+  let waitingCount = 0;
+  let underWayCount = 0;
   let dropped = 0;
   /** What was written last is the beginning of a line, whose rest was dropped. */
   let isTorn = false;
@@ -36,7 +39,9 @@ export function openStderr(fd: number = nonBlocking(STDERR)): Stderr {
       return;
     }
     underWay = Buffer.from(isTorn ? `\n${waiting}` : waiting);
+    underWayCount = waitingCount;
     waiting = '';
+    waitingCount = 0;
     send(underWay);
   }
 
@@ -48,7 +53,7 @@ export function openStderr(fd: number = nonBlocking(STDERR)): Stderr {
       } else if (!error && written < bytes.length) {
         send(bytes.subarray(written));
       } else {
-        if (error) dropped += 1;
+        if (error) dropped += underWayCount;
         underWay = undefined;
         pump();
       }
@@ -63,9 +68,11 @@ export function openStderr(fd: number = nonBlocking(STDERR)): Stderr {
       }
       if (dropped > 0) {
         waiting += `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), dropped, msg: 'standard error did not take all messages' })}\n`;
+        waitingCount += dropped;
         dropped = 0;
       }
       waiting += line;
+      waitingCount += 1;
       pump();
     },
     async flush(limitMs) {

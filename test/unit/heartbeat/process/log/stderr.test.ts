@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openStderr } from '../../../../../src/heartbeat/process/log/stderr.ts';
 import { openedFile, taken, type OpenedFile } from '../../../../support/opened-file.ts';
 import { describeWith } from '../../../../support/optional.ts';
@@ -56,6 +56,32 @@ test('what could not be written is counted too, and the next line is written', a
   stderr.write('next\n');
   await stderr.flush(LONG_MS);
   expect(taken(next)).toMatch(/^\{"level":"warn",.*"dropped":1,.*\}\nnext\n$/);
+});
+
+test('all that were lost are counted, also those that were to be told of meanwhile', async () => {
+  const { reader, writer } = file.pipe();
+  file.close(reader);
+  const stderr = openStderr(writer);
+  // One by itself, two together, and two more, each with the word of how many are lost.
+  for (const line of ['1', '2', '3']) stderr.write(`${line}\n`);
+  await stderr.flush(LONG_MS);
+  for (const line of ['4', '5']) {
+    stderr.write(`${line}\n`);
+    await stderr.flush(LONG_MS);
+  }
+  const next = file.open(constants.O_RDONLY | constants.O_NONBLOCK);
+  stderr.write('next\n');
+  await stderr.flush(LONG_MS);
+  expect(taken(next)).toMatch(/^\{"level":"warn",.*"dropped":5,.*\}\nnext\n$/);
+});
+
+test('a flush that has ended leaves no timer behind, for the process would wait for it', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const stderr = openStderr(file.open('w'));
+  stderr.write('line\n');
+  await stderr.flush(LONG_MS);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 describeWith(
