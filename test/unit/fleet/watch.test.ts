@@ -472,6 +472,15 @@ describe('endpoints', () => {
     expect(world.one().findings.map(({ rule }) => rule)).not.toContain('floor-above-capacity');
   });
 
+  test('are neither listed nor looked at after the end', async () => {
+    const world = await new World().start();
+    await world.pass(20);
+    await world.watch.stop();
+    const before = [world.lists, world.asked.length];
+    await world.pass(3_600);
+    expect([world.lists, world.asked.length]).toEqual(before);
+  });
+
   test('and the interval change with the settings', async () => {
     const world = new World();
     world.endpoints = () => [CHAT, DRAW];

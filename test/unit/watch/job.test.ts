@@ -76,6 +76,17 @@ describe('scheduled job', () => {
     expect(failures).toEqual([]);
   });
 
+  test('stop resolves once the run under way has ended, also one that takes its time', async () => {
+    const gate = Promise.withResolvers<void>();
+    const job = startJob(options(() => gate.promise));
+    let isStopped = false;
+    const stopping = job.stop().then(() => (isStopped = true));
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    expect(isStopped).toBe(false);
+    gate.resolve();
+    await stopping;
+  });
+
   test('a run that takes too long is aborted and counts as failed', async () => {
     const failures: unknown[] = [];
     const job = startJob({

@@ -64,6 +64,24 @@ test('one that is taken is tried every five seconds, and said when that begins a
   expect(lines.slice(1)).toMatchObject([{ level: 30, url: kept.url, msg: 'metrics: listening now' }]);
 });
 
+test('closed in the middle of a try that succeeds it leaves the port to others', async () => {
+  const { port, free } = await taken();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { kept, lines } = await keeping(port);
+  await free();
+  vi.advanceTimersByTime(5_000);
+  await kept.close();
+  vi.useRealTimers();
+  const other = createServer();
+  closing.push(() => new Promise((resolve) => other.close(resolve)));
+  other.on('error', () => {});
+  await expect
+    .poll(() => (other.listening ? port : other.listen(port, '127.0.0.1') && 0), { interval: 5 })
+    .toBe(port);
+  expect(kept.url).toBeUndefined();
+  expect(lines).toHaveLength(1);
+});
+
 test('closed while it is tried it is tried no more', async () => {
   const { port } = await taken();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

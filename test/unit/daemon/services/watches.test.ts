@@ -137,6 +137,16 @@ test('settings that say the same change nothing, and others begin anew', async (
   expect(watches.status().jobs.map(({ schedule }) => schedule)).toEqual([YEARLY, 'off', YEARLY]);
 });
 
+test('jobs of settings that were replaced run no more', async () => {
+  start({ instancesSchedule: '* * * * *' });
+  await done();
+  await watches.apply({ ...SETTINGS, instancesSchedule: 'off' });
+  await done();
+  asked.length = 0;
+  await vi.advanceTimersByTimeAsync(180_000);
+  expect(asked).toEqual([]);
+});
+
 test('prices are asked for where the last are ten minutes old, or a minute where one is lacking', async () => {
   start();
   await done();

@@ -20,6 +20,8 @@ function rig(options: Partial<Omit<DriverOptions, 'ports'>> = {}) {
   const service = {
     key: 'first-key',
     keyReads: 0,
+    /** A key is read once this resolves. */
+    reading: Promise.resolve(),
     latency: 50,
     /** The answer to a request; undefined: none ever. */
     answer: (_request: BeatRequest): Outcome | undefined => ACCEPTED,
@@ -47,6 +49,7 @@ function rig(options: Partial<Omit<DriverOptions, 'ports'>> = {}) {
       beat,
       readKey: async () => {
         service.keyReads += 1;
+        await service.reading;
         return service.key;
       },
       listener: (id, notice) => {
@@ -375,6 +378,14 @@ describe('under one rate limit for all', () => {
     expect(driver.sharedLimit()).toMatchObject({ deployments: 15, neededMs: 45_000, fits: true });
   });
 
+  it('those whose TTL has changed need their turns by the new one alone', async () => {
+    const { time, driver } = limited(20, 3000);
+    await time.pass(5000);
+    for (let id = 0; id < 20; id += 1) driver.add({ id, ttl: 120_000, interval: 'auto' });
+    const availableMs = expect.closeTo(120_000 - 1_200 - 21_000) as number;
+    expect(driver.sharedLimit()).toMatchObject({ deployments: 20, neededMs: 60_000, availableMs, fits: true });
+  });
+
   it('waiting for one’s turn is no lag', async () => {
     const { time, notices } = limited(100, 200);
     await time.pass(60_000);
@@ -607,6 +618,15 @@ describe('stop', () => {
     const { keyReads } = service;
     await driver.readKey();
     expect(service.keyReads).toBe(keyReads);
+  });
+
+  it('ends a read of the key that hangs', async () => {
+    const { time, driver, service } = rig();
+    service.reading = new Promise(() => {});
+    const reading = driver.readKey();
+    await driver.stop();
+    await reading;
+    expect(time.timers).toBe(0);
   });
 
   it('does not wait for ever for a transport that ignores its signal', async () => {

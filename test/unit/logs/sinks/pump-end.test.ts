@@ -140,6 +140,12 @@ describe('a spool that fails', () => {
     expect(events.slice(0, 3)).toEqual(
       Array.from({ length: 3 }, () => ({ kind: 'spool failed', error: new Error('corrupt') })),
     );
+    // What is over does not count against it.
+    [failures, asked.length] = [2, 0];
+    append(1);
+    await clock.advance(10_000);
+    expect(asked.slice(0, 3)).toEqual([10_000, 10_500, 11_500]);
+    expect(sink.written).toEqual([1, 2]);
     await pump.stop(NEVER);
   });
 

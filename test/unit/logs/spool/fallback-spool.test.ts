@@ -124,6 +124,7 @@ describeWith(
     expect([spool.durable, kinds()]).toEqual([true, ['spool in memory', 'spool on disk again']]);
     const progress = { ...progressAt(last + 1, ['other'], last + 1), epoch: EPOCH };
     spool.append(7, recordsFrom(last + 1, 1), progress);
+    expect(spool.progress(7)).toEqual(progress);
     expect(take(spool, 1)).toEqual([last + 1]);
     spool.close();
 

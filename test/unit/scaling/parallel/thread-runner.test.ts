@@ -61,5 +61,9 @@ describe('a search on several threads', () => {
     await using runner = openThreadRunner({ settings, loads: [broken] }, { threads: 2 });
     const trial = { parameters: base, limitSeconds: 1, mostLateShare: 0.01, mostCost: 1, sampled: undefined };
     await expect(runner.run([trial, trial])).rejects.toThrow('stepSeconds');
+    // Of its error and of its end it tells by itself; after both it is asked in vain, and that is told too.
+    await using single = openThreadRunner({ settings, loads: [broken] }, { threads: 1 });
+    for (let run = 0; run < 3; run += 1)
+      await expect(single.run([trial, trial])).rejects.toThrow('stepSeconds');
   });
 });
