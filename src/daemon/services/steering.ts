@@ -70,7 +70,7 @@ function steeredService(client: UpdatingClient, service: Pick<FleetService, 'end
 }
 
 /** A refusal is one only where the service itself says no: what fails inside of it may have been done. */
-function answerOf(error: unknown): Answer {
+export function answerOf(error: unknown): Answer {
   const words = error instanceof Error ? error.message : String(error);
   const isRefused = error instanceof RequestError || (error instanceof ApiError && error.status < 500);
   return { kind: isRefused ? 'refused' : 'unknown', words };

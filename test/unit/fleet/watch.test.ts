@@ -6,6 +6,7 @@ import { MemoryHistory } from '../../../src/fleet/history/places/memory-history.
 import { SqliteHistory } from '../../../src/fleet/history/places/sqlite-history.ts';
 import type { HistoryStore } from '../../../src/fleet/history/store.ts';
 import type { FleetNotice } from '../../../src/fleet/notices.ts';
+import type { Throttle } from '../../../src/fleet/pace.ts';
 import type { FleetEvent } from '../../../src/fleet/view.ts';
 import { FleetWatch, type FleetWatchOptions } from '../../../src/fleet/watch.ts';
 import type { Price } from '../../../src/fleet/workers/measure.ts';
@@ -30,6 +31,8 @@ class World {
   unreadable = 0;
   /** Rows of a list of workers. */
   unreadableWorkers = 0;
+  /** What a failure says of when to come back. */
+  throttle: Throttle | undefined;
   readonly events: FleetEvent[] = [];
   readonly notices: FleetNotice[] = [];
   watch!: FleetWatch;
@@ -55,7 +58,7 @@ class World {
           this.asked.push({ id, atMs: this.clock.now() });
           return { workers: await this.workers(id), unreadable: this.unreadableWorkers };
         },
-        throttleOf: () => undefined,
+        throttleOf: () => this.throttle,
         prices: { known: () => this.prices, refresh: (isLacking) => this.lacking.push(isLacking) },
       },
       store,
@@ -149,6 +152,19 @@ describe('a look', () => {
     expect(world.notices.at(-1)).toMatchObject({ kind: 'look succeeded again', endpoint: 'chat' });
     const rows = await world.watch.history({ endpoint: 'chat', fromMs: 0, toMs: Infinity, maxRows: 100 });
     expect(rows.length).toBeLessThan(8);
+  });
+
+  test('at an endpoint that is refused by itself comes back when that is asked for', async () => {
+    const world = new World();
+    world.endpoints = () => [CHAT, DRAW];
+    world.throttle = { waitMs: 100 * SECOND, thresholdMs: undefined };
+    world.workers = (id) => (id === CHAT.id ? Promise.reject(new Error('too many')) : []);
+    await world.start();
+    await world.pass(3_600);
+    expect(world.gaps().length).toBeGreaterThan(10);
+    // The first refusals may be of the pace; from then on it is this endpoint.
+    expect(Math.min(...world.gaps().slice(3))).toBeGreaterThanOrEqual(100);
+    expect(Math.min(...world.gaps(DRAW.id).slice(-5))).toBe(15);
   });
 
   test('that succeeds is told after one that failed alone, and a new failure counts from one', async () => {

@@ -135,6 +135,11 @@ test('a client that has gone gets nothing, and one that hung changes nothing the
   expect([closed.status, closed.sent, closed.performed]).toEqual([null, [], 0]);
 });
 
+test('a latency ends when the emulator closes', async () => {
+  const hour = { kind: 'latency', side: 'request', ms: 3_600_000 } as const;
+  await expect(exchanged(strikes(hour), { lifted: false })).rejects.toThrow('aborted');
+});
+
 test('latencies add up on their side, with their jitter', async () => {
   vi.useFakeTimers();
   try {

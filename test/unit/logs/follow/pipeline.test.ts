@@ -4,6 +4,7 @@ import type { FetchTail, TailRequest } from '../../../../src/logs/follow/group-f
 import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
 import { startLogPipeline, type LogPipelineOptions } from '../../../../src/logs/follow/pipeline.ts';
 import { linesOf } from '../../../support/log-polls.ts';
+import { progressAt, recordsFrom } from '../../../support/log-records.ts';
 import { LogService } from '../../../support/log-service.ts';
 import { CollectingSink } from '../../../support/log-sinks.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
@@ -32,6 +33,21 @@ function start(fetchTail: FetchTail, options: Partial<LogPipelineOptions> = {}) 
 }
 
 describe('the log pipeline', () => {
+  test('delivers what becomes available in the spool without a poll, as what Redis has taken at last', async () => {
+    let tell = (): void => expect.unreachable();
+    const onAvailable = (wake: () => void): void => void (tell = wake);
+    const spool = Object.assign(new MemorySpool({ sinks: ['stdout'] }), { onAvailable });
+    const { sink, pipeline } = start(() => expect.unreachable(), { workergroupIds: [], spool });
+    await settled();
+    spool.append(7, recordsFrom(1, 2), progressAt(2));
+    await settled();
+    expect(sink.records).toEqual([]);
+    tell();
+    await settled();
+    expect(sink.records.map(({ seq }) => seq)).toEqual([1, 2]);
+    await pipeline.stop(NEVER);
+  });
+
   test('delivers every line once although every third poll fails', async () => {
     const log = new LogService();
     let polls = 0;
