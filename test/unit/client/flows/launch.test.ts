@@ -70,6 +70,12 @@ test('each status is told once, five seconds lie between two looks, and what is 
   expect(transport.calls).toEqual(['PUT /api/v0/asks/1/', ...Array(5).fill('GET /api/v0/instances/')]);
 });
 
+test('it may take as long as it wants: a limit beyond what timers can count is none', async () => {
+  const transport = service({ PUT: [RENTED], GET: [is('loading'), is('running')] });
+  const { launched } = await launch(transport, { timeoutMs: Infinity });
+  expect(launched).toMatchObject({ instanceId: 505, givenUp: [] });
+});
+
 describe('an offer', () => {
   test.each([
     [404, 'no_such_ask'],
