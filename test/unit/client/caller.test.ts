@@ -163,6 +163,17 @@ describe('an attempt', () => {
   });
 });
 
+test('an answer that came after the signal leaves no timer behind', async () => {
+  const controller = new AbortController();
+  const transport = new AnsweringTransport(({ onConnected }) => {
+    onConnected?.();
+    controller.abort(new Error('Ctrl-C'));
+    return answer(200, { success: true, id: 9, key: 's3cret' });
+  });
+  await clientOf(transport).apiKeys.create({ name: 'x' }, { signal: controller.signal, graceMs: 500 });
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 describe('an answer that is not safe to ask for again', () => {
   test('and cannot be read, comes with the error', async () => {
     const call = clientOf(new AnsweringTransport(answer(200, '<html>'))).apiKeys.create({ name: 'x' });

@@ -1,5 +1,5 @@
 /** What becomes of one batch, by what a receiver answers; the pump's waits are in test/integration/logs/otlp.test.ts. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { otlpSink, type OtlpSinkOptions } from '../../../../src/logs/sinks/otlp.ts';
 import { SinkBusy, type Sink } from '../../../../src/logs/sinks/sink.ts';
 import { batchOf, recordsFrom } from '../../../support/log-records.ts';
@@ -206,6 +206,21 @@ test('a receiver that is too slow for so many is asked for half of them', async 
   await expect(own.write(batch, NEVER)).rejects.toThrow();
   expect(sizes()).toEqual([8, 4]);
   await own.close();
+});
+
+test('of one that was too slow for so many a little more is asked after each that it takes', async () => {
+  const limit = new AbortController();
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(limit.signal);
+  onTestFinished(() => timeout.mockRestore());
+  const batch = batchOf(recordsFrom(1, 48));
+  receiver.fates.push('hang');
+  const written = sink.write(batch, NEVER);
+  await expect.poll(sizes, { interval: 1 }).toEqual([48]);
+  limit.abort(new DOMException('too slow', 'TimeoutError'));
+  await expect(written).rejects.toThrow('too slow');
+  await sink.write(batch, NEVER);
+  await sink.write(batchOf(recordsFrom(49, 100)), NEVER);
+  expect(sizes()).toEqual([48, 24, 24, 24, 25, 25, 26]);
 });
 
 test('an end that is signalled ends a request, and says nothing of the receiver', async () => {

@@ -1,0 +1,39 @@
+/** What comes of one poll, over a transport that answers as a test says. */
+import { expect, test } from 'vitest';
+import { createClient } from '../../../../src/client/client.ts';
+import { createTailFetcher } from '../../../../src/logs/follow/fetch-tail.ts';
+import { answer, AnsweringTransport } from '../../../support/answering-transport.ts';
+
+const broken = (code: string) => Object.assign(new Error('broken'), { code });
+
+async function polled(given: ReturnType<typeof answer> | Error) {
+  const transport = new AnsweringTransport(given);
+  const client = createClient({ baseUrl: 'http://a.test', apiKey: 'key', transport });
+  const { signal } = new AbortController();
+  const said = await createTailFetcher(client)({ workergroupId: 7, tail: 200, signal });
+  // When to ask again is the follower's decision.
+  expect(transport.asked).toHaveLength(1);
+  return said;
+}
+
+test.each([
+  ['Retry-After', answer(429, 'slow down', { 'retry-after': '7' }), 7_000],
+  ['a threshold', answer(429, 'API requests too frequent: endpoint threshold=3.0'), 3_000],
+  ['nothing', answer(503, ''), undefined],
+])('%s in a refusal says how long the group is left alone', async (_, given, retryAfterMs) => {
+  const { kind, ...said } = await polled(given);
+  expect(kind).toBe('error');
+  expect('retryAfterMs' in said ? said.retryAfterMs : undefined).toBe(retryAfterMs);
+});
+
+test.each([
+  ['an answer that is larger than what is taken', broken('ERR_BODY_TOO_LARGE'), 'surely'],
+  ['what the service calls too large', answer(413, ''), 'surely'],
+  ['what a gateway did not wait for', answer(504, ''), 'perhaps'],
+  ['what was cut', broken('ECONNRESET'), 'perhaps'],
+  ['what had no connection', broken('ECONNREFUSED'), undefined],
+  ['what is refused', answer(403, ''), undefined],
+])('%s may come through with fewer lines, or not', async (_, given, tooLarge) => {
+  const said = await polled(given);
+  expect('tooLarge' in said ? said.tooLarge : undefined).toBe(tooLarge);
+});
