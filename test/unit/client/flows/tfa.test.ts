@@ -217,6 +217,28 @@ describe('a method', () => {
     expect(ran.sent.at(-1)).toEqual({ tfa_method: 'totp', code: '123456', secret: SECRET, label: 'new' });
   });
 
+  test.each([
+    ['sms', true],
+    ['totp', false],
+  ] as const)('whose window a code by %s opens, which can be sent again: %s', async (method, isSent) => {
+    const asked: (string | undefined)[] = [];
+    const { calls, sent } = await run(
+      (client, options) => addTotp(client, { ...options, onSecret: () => {}, generate: true }),
+      {},
+      {
+        method,
+        async askCode({ resend }) {
+          asked.push(typeof resend);
+          await resend?.();
+          return '123456';
+        },
+      },
+    );
+    expect(asked).toEqual([isSent ? 'function' : 'undefined']);
+    expect(calls.filter((call) => call === 'POST authorize-new-method/')).toHaveLength(isSent ? 2 : 1);
+    expect(sent).toContainEqual({ code: '123456', secret: 'opened' });
+  });
+
   test('is added through a window that the method that is named opens', async () => {
     const ran = await run(addAuthenticator, {}, { methodId: 1 });
     expect(ran.sent).toContainEqual({ tfa_method: 'sms', tfa_method_id: 1 });
