@@ -118,7 +118,11 @@ describe('deployments by name are looked up anew', () => {
 
 test('half of the attempts that may be open are for those that are not overdue', async () => {
   await using silent = await listenSilently();
-  await using scene = new Scene({ url: silent.url, wanted: '1@20s,2@20s,3@20s,4@20s,5@20s', attemptsAtOnce: 4 });
+  await using scene = new Scene({
+    url: silent.url,
+    wanted: '1@20s,2@20s,3@20s,4@20s,5@20s',
+    attemptsAtOnce: 4,
+  });
   await vi.advanceTimersByTimeAsync(900);
   expect(scene.sent).toBe(2);
   await vi.advanceTimersByTimeAsync(300);

@@ -383,7 +383,12 @@ describe('under one rate limit for all', () => {
     await time.pass(5000);
     for (let id = 0; id < 20; id += 1) driver.add({ id, ttl: 120_000, interval: 'auto' });
     const availableMs = expect.closeTo(120_000 - 1_200 - 21_000) as number;
-    expect(driver.sharedLimit()).toMatchObject({ deployments: 20, neededMs: 60_000, availableMs, fits: true });
+    expect(driver.sharedLimit()).toMatchObject({
+      deployments: 20,
+      neededMs: 60_000,
+      availableMs,
+      fits: true,
+    });
   });
 
   it('waiting for one’s turn is no lag', async () => {
