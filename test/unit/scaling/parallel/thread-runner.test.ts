@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import type { Worker } from 'node:worker_threads';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openThreadRunner } from '../../../../src/scaling/parallel/thread-runner.ts';
 import { RateLoad } from '../../../../src/scaling/planner/load/rate-load.ts';
 import { generateLoad } from '../../../../src/scaling/planner/load/generators.ts';
@@ -40,6 +41,18 @@ describe('a search on several threads', () => {
     const progress = () => controller.abort(reason);
     const running = searchParameters(request, { openRunner: on(2), signal: controller.signal, progress });
     await expect(running).rejects.toBe(reason);
+  });
+
+  test('leaves no thread behind', async () => {
+    const threads: Worker[] = [];
+    const add = (thread: Worker): void => void threads.push(thread);
+    process.on('worker', add);
+    onTestFinished(() => void process.off('worker', add));
+    const runner = openThreadRunner({ settings, loads }, { threads: 2 });
+    await expect.poll(() => threads.length, { interval: 1 }).toBe(2);
+    await runner[Symbol.asyncDispose]();
+    // A thread that has ended has no number any more.
+    expect(threads.map(({ threadId }) => threadId)).toEqual([-1, -1]);
   });
 
   test('fails where a thread does, and does not wait for ever', async () => {
