@@ -2,9 +2,12 @@
 import { createApiKey } from '../../src/client/api-key.ts';
 import { loadHeartConfig } from '../../src/config/load-heart.ts';
 import type { Emulator, FaultInput } from '../../src/emulator/index.ts';
+import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import { Heart } from '../../src/heartbeat/heart.ts';
 import { until } from './daemon.ts';
+import { openWindow, watchLateness } from './real-time-window.ts';
 import { startFaultProxy, type FaultMode, type FaultProxy } from './fault-proxy.ts';
+import type { Span } from '../simulation/span.ts';
 import { startVendorLoop } from './vendor-loop.ts';
 
 /** On the way, or in the service. */
@@ -37,6 +40,8 @@ export interface Cell {
 
 export interface CellResult {
   readonly lapsed: boolean;
+  /** That it lapsed though it had a window, by the times that this process really kept. */
+  readonly window: Span | undefined;
   readonly vendorLapsed: boolean;
   /** How the heart names the state of its deployment at the end. */
   readonly state: string;
@@ -62,6 +67,10 @@ export async function runCell(cell: Cell): Promise<CellResult> {
     PILOTLIGHT_DEPLOYMENTS: `${id}@${ttlMs}ms`,
   });
   if (!settings) throw new Error('the cell is configured wrongly');
+  const timing = timingFor({ ttl: ttlMs, interval: 'auto' });
+  using lateness = watchLateness(timing.tick);
+  const sentAt = new Map<number, number>();
+  let basis = performance.now();
   let failures = 0;
   const heart = new Heart({
     baseUrl: url,
@@ -69,7 +78,11 @@ export async function runCell(cell: Cell): Promise<CellResult> {
     deployments: settings.deployments,
     settings,
     listener: {
-      notice: (_, notice) => void (failures += Number(notice.type === 'failed')),
+      notice(_, notice) {
+        if (notice.type === 'failed') failures += 1;
+        if (notice.type === 'sent') sentAt.set(notice.attempt, performance.now());
+        if (notice.type === 'accepted') basis = sentAt.get(notice.attempt) ?? basis;
+      },
       exchange() {},
       removed() {},
       remark() {},
@@ -87,9 +100,12 @@ export async function runCell(cell: Cell): Promise<CellResult> {
   const heal = await strike(cell, proxy);
   await wait(cell.outageMs - (performance.now() - struckAt));
   await heal();
+  const outage = { from: struckAt, to: performance.now() };
   await wait(cell.outageMs + ttlMs + 500 - (performance.now() - struckAt));
+  const lapsed = books(id).expired;
   return {
-    lapsed: books(id).expired,
+    lapsed,
+    window: lapsed ? openWindow([outage, ...lateness.spans], basis, timing) : undefined,
     vendorLapsed: books(id + VENDOR).expired,
     state: heart.snapshotOf(id)?.state ?? 'none',
     failures,

@@ -94,14 +94,15 @@ const RESULTS: readonly (readonly [words: string, code: number])[] = [
   ['--help', 0],
 ];
 
+/** Those of them that print more than a pipe holds, or go on printing: what else there is fits before a reader leaves. */
+const LONG = new Set(['logs 7', 'logs 7 --json', 'logs 7 -f', 'openapi', 'check "$GROUPS_FILE" --json']);
+
 describe('a reader of the results that leaves', () => {
   test.each(RESULTS)('pilotlight %s: early or late, no stack, exit code %i', async (words, code) => {
-    const runs = await Promise.all([intoHead(words), intoNothing(words, '>&3')]);
-    const ends = runs.map((run) => ({ code: run.code, stack: /\bat .*:\d+|EPIPE/.test(run.said) }));
-    expect(ends).toEqual([
-      { code, stack: false },
-      { code, stack: false },
-    ]);
+    const early = intoNothing(words, '>&3');
+    const runs = await Promise.all(LONG.has(words) ? [early, intoHead(words)] : [early]);
+    for (const run of runs) expect(run.said).not.toMatch(/\bat .*:\d+|EPIPE/);
+    expect(runs.map((run) => run.code)).toEqual(runs.map(() => code));
   });
 
   test('the demo ends in order, and its daemon with it', async () => {

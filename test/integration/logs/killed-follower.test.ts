@@ -27,7 +27,7 @@ const PAIRS: readonly (readonly Fault[])[] = [
   ['byte-limited', 'joined'],
   ['restarted', 'flaky'],
 ];
-const [KILLS, STEPS, HONEST_STEPS] = [5, 60, 15];
+const [KILLS, STEPS, HONEST_STEPS] = [3, 60, 15];
 /** Milliseconds. */
 const [STEP, LONG_STEP, HONEST_STEP] = [1_000, 3_000, 10_000];
 

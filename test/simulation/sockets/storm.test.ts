@@ -15,7 +15,7 @@ import { BROKEN_ENGINES } from '../broken-engines.ts';
 import { storm, type Only, type StormResult } from './storm.ts';
 import { WAYS } from './ways.ts';
 
-const WORLDS = Number(process.env['SOCKET_WORLDS'] ?? 40);
+const WORLDS = Number(process.env['SOCKET_WORLDS'] ?? 20);
 const FIRST_SEED = Number(process.env['SOCKET_SEED'] ?? Date.now() % 1_000_000);
 const TTL_MS = 8_000;
 const LENGTH_MS = 40_000;

@@ -9,9 +9,10 @@ import type { Emulator, FaultInput } from '../../../src/emulator/index.ts';
 import { createBeatPort } from '../../../src/heartbeat/driver/beat.ts';
 import { HeartbeatDriver } from '../../../src/heartbeat/driver/driver.ts';
 import type { StepFunction } from '../../../src/heartbeat/engine/engine.ts';
-import { timingFor, type Timing } from '../../../src/heartbeat/engine/formulas.ts';
+import { timingFor } from '../../../src/heartbeat/engine/formulas.ts';
+import { openWindow, watchLateness } from '../../support/real-time-window.ts';
 import { Random } from '../random.ts';
-import { findWindow, type Span } from '../span.ts';
+import type { Span } from '../span.ts';
 import { WAYS, type Ground, type WayName } from './ways.ts';
 
 export interface StormOptions {
@@ -57,8 +58,6 @@ const SERVICE_FAULTS: readonly FaultInput[] = [
 ];
 /** What a service that names a threshold asks for after it is well again, ms. */
 const LONGEST_WAIT_MS = 1_100;
-/** Beyond this a timer of this busy process is too late to blame anybody else for what follows, ms. */
-const LOOK_MS = 25;
 
 export async function storm({ emulator, ground, seed, ttlMs, lengthMs, broken, only }: StormOptions) {
   const random = new Random(seed);
@@ -155,23 +154,6 @@ function any<T>(random: Random, choices: readonly T[]): T {
 /** Most are within what is survived, some are not. */
 function faultLength(random: Random, ttlMs: number): number {
   return random.chance(0.6) ? random.between(0, 0.3 * ttlMs) : random.between(0.3 * ttlMs, 0.9 * ttlMs);
-}
-
-function openWindow(bad: readonly Span[], basis: number, timing: Timing): Span | undefined {
-  const { interval, rescue, ttl = 0, clockAllowance } = timing;
-  return findWindow(bad, { from: basis + interval, length: rescue, end: basis + ttl - clockAllowance });
-}
-
-/** Times in which this process did not get to run for longer than `tick`, ms. */
-function watchLateness(tick: number) {
-  const spans: Span[] = [];
-  let last = performance.now();
-  const timer = setInterval(() => {
-    const now = performance.now();
-    if (now - last > LOOK_MS + tick) spans.push({ from: last, to: now });
-    last = now;
-  }, LOOK_MS);
-  return { spans, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 async function until(at: number): Promise<void> {

@@ -77,6 +77,6 @@ test('what is stored is whole at every instant, and no recorded sample but the l
         expect(known).toBe(SAMPLES - 1);
       },
     ),
-    { numRuns: 8 },
+    { numRuns: 4 },
   );
 }, 120_000);

@@ -102,7 +102,7 @@ describe('the file sink', () => {
           expect(seqs(readLogFiles(path))).toEqual(upTo(seq));
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   }, 120_000);
 
