@@ -28,7 +28,7 @@ export default defineConfig({
     maxWorkers: 4,
     maxConcurrency: 16,
     // It ends as soon as it holds; only a slow machine needs all of it.
-    expect: { poll: { timeout: 45_000 } },
+    expect: { poll: { timeout: 120_000 } },
     projects: [
       // A process for each file would cost a fifth more, and these leave nothing behind that others could notice.
       project('unit', 180_000, { isolate: false }),

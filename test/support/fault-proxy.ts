@@ -6,6 +6,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { FaultLink, type FaultMode } from './fault-link.ts';
 
 export type { FaultMode } from './fault-link.ts';
@@ -100,7 +101,7 @@ async function blockPort(own: Address): Promise<AsyncDisposable> {
   server.listen({ host: own.host, port: own.port, backlog: 1 });
   await once(server, 'listening');
   const { fd } = (server as unknown as { _handle: { fd: number } })._handle;
-  const holder = spawn('sleep', ['60'], { stdio: [fd, 'ignore', 'ignore'] });
+  const holder = spawn('sleep', ['600'], { stdio: [fd, 'ignore', 'ignore'] });
   await once(holder, 'spawn');
   server.close();
   // Linux lets one more wait than the backlog says.
@@ -109,9 +110,12 @@ async function blockPort(own: Address): Promise<AsyncDisposable> {
 }
 
 async function waitInQueue(own: Address): Promise<Socket> {
-  const socket = connect({ host: own.host, port: own.port });
-  await once(socket, 'connect');
-  socket.on('error', () => {});
+  const socket = connect({ host: own.host, port: own.port }).on('error', () => {});
+  // Where others stand in the queue already, it is full without this one.
+  const other = new AbortController();
+  const { signal } = other;
+  await Promise.race([once(socket, 'connect', { signal }), delay(1_000, undefined, { signal })]);
+  other.abort();
   return socket;
 }
 

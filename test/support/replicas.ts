@@ -27,13 +27,8 @@ export async function startReplica(emulator: Emulator, redisUrl: string): Promis
   });
   return {
     daemon,
-    // What a kill cut in half has no end and does not count.
-    records: () =>
-      daemon
-        .stdout()
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => JSON.parse(line) as LogRecord),
+    // What a kill cut in half does not count: the heart's daemon may be killed and started again too.
+    records: () => daemon.stdout().split('\n').flatMap(wholeRecord),
     status: () =>
       fetch(`${daemon.url}/api/status`).then(
         // Of one that was killed the port may be another program's by now.
@@ -41,6 +36,14 @@ export async function startReplica(emulator: Emulator, redisUrl: string): Promis
         () => undefined,
       ),
   };
+}
+
+function wholeRecord(line: string): LogRecord[] {
+  try {
+    return [JSON.parse(line) as LogRecord];
+  } catch {
+    return [];
+  }
 }
 
 /** The replica that follows the logs; waits until there is one. */

@@ -90,7 +90,7 @@ describe.concurrent('a reload', () => {
     expect((await reload(daemon.adminUrl)).status).toBe(200);
     const after = await status();
     expect(after.deployments[0]).toMatchObject({
-      heartbeats: 1,
+      heartbeats: before.deployments[0]?.heartbeats,
       last_success_at: before.deployments[0]?.last_success_at,
       beats: before.deployments[0]?.beats,
     });
@@ -169,6 +169,8 @@ test.concurrent('secrets in files are read again when the files change, also aft
   writeFileSync(key, '');
   writeFileSync(key, 'key-2\n');
   await daemon.seen(/PILOTLIGHT_API_KEY.*secret read again/);
+  // The heart reads it by itself.
+  await emulator.journal.waitFor({ ...HEARTBEAT, key: 'key-2' });
   emulator.apiKeys.reset('key-1', 'key-3');
   const afterSeq = emulator.journal.entries().at(-1)?.seq ?? 0;
   await emulator.journal.waitFor({ ...HEARTBEAT, afterSeq });
@@ -207,7 +209,9 @@ describeWith(
     const count = (pattern: RegExp): number =>
       socket.messages().filter((message) => pattern.test(message)).length;
     await until(() => count(/^WATCHDOG=1$/) >= 2);
-    expect(socket.messages()[0]).toBe('READY=1 STATUS=keeping 1 deployment lit');
+    // The heart is alive before its daemon has started: that it is may be said first.
+    const first = socket.messages().find((message) => !message.startsWith('WATCHDOG'));
+    expect(first).toBe('READY=1 STATUS=keeping 1 deployment lit');
     daemon.child.kill('SIGHUP');
     await until(() => count(/^READY=1/) === 2);
     const lifecycle = socket.messages().filter((message) => !message.startsWith('WATCHDOG'));
@@ -215,10 +219,12 @@ describeWith(
     expect(lifecycle[1]).toMatch(/^RELOADING=1 MONOTONIC_USEC=\d{6,}$/);
 
     daemon.child.kill('SIGSTOP');
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    const silentSince = count(/^WATCHDOG=1$/);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    expect(count(/^WATCHDOG=1$/)).toBe(silentSince);
+    // What it said before may be on its way still; one that is alive says so three times a second.
+    await until(async () => {
+      const silentSince = count(/^WATCHDOG=1$/);
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      return count(/^WATCHDOG=1$/) === silentSince;
+    });
     daemon.child.kill('SIGCONT');
 
     daemon.child.kill('SIGTERM');

@@ -24,7 +24,7 @@ const NO_PROXIES = {
 /** The emulator behind TLS with a certificate of a private CA, and a proxy that leads to it. */
 async function startNetwork() {
   const folder = temporaryFolder();
-  const emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: 20 }] } });
+  const emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: 60 }] } });
   const ca = createPrivateCa(folder.path);
   const front = await startTlsFront(ca.issue(NAME, 'localhost', '127.0.0.1'), emulator.port);
   const proxy = await startForwardProxy({ tls: front.port, http: emulator.port });
@@ -35,7 +35,7 @@ async function startNetwork() {
     proxy,
     start: (baseUrl: string, others: Record<string, string>): Promise<DaemonProcess> =>
       startDaemonProcess(
-        { API_KEY: emulator.apiKey, BASE_URL: baseUrl, DEPLOYMENTS: '42@20s', SHUTDOWN_TIMEOUT: '3s' },
+        { API_KEY: emulator.apiKey, BASE_URL: baseUrl, DEPLOYMENTS: '42@60s', SHUTDOWN_TIMEOUT: '3s' },
         { ...NO_PROXIES, ...others },
       ),
     async [Symbol.asyncDispose]() {

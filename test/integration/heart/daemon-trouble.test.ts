@@ -9,6 +9,7 @@ import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { daemonPid, startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
 import { root } from '../../support/optional.ts';
+import { freePort } from '../../support/ports.ts';
 import { startPilotlight } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -118,7 +119,7 @@ describe('the heart goes on, and the daemon is started again, when the daemon', 
 describe.concurrent('what the world withholds from the daemon does not end the program', () => {
   test('a port that is taken is said, tried again, and taken once it is free', async () => {
     await using emulator = await startEmulator({ seed });
-    const inTheWay = await startEmulator();
+    const inTheWay = await startEmulator({ port: await freePort() });
     await using program = startPilotlight(
       ['run'],
       Object.fromEntries(

@@ -85,6 +85,7 @@ function startLog(linesPerSecond: number, options: EmulatorOptions = {}): Promis
 async function runLane(folder: string, random: Random): Promise<Outcome> {
   await using emulator = await startLog(0);
   const path = join(folder, 'worker.log');
+  using growth = watchGrowth(emulator);
   {
     // What was written before the first poll would be out of reach as well, without a gap to tell of it.
     await using first = startPilotlight(['run'], environment(emulator, folder));
@@ -100,11 +101,28 @@ async function runLane(folder: string, random: Random): Promise<Outcome> {
     daemon.child.kill('SIGKILL');
     await daemon.exit;
   }
-  const stoppedAt = Date.now();
   emulator.workergroups.setRate(7, 0);
-  const total = await finish(emulator, folder);
-  const writtenAt = (time: string) => total - ((stoppedAt - Date.parse(time)) * LINES_PER_SECOND) / 1000;
-  return { ...outcomeOf(readLogFiles(path), writtenAt), rotations: rotatedFiles(path).length };
+  await finish(emulator, folder);
+  return {
+    ...outcomeOf(readLogFiles(path), (time) => growth.linesAt(time)),
+    rotations: rotatedFiles(path).length,
+  };
+}
+
+/** How long the log was at any time, or soon after it: this process may stand still, and the log with it. */
+function watchGrowth(emulator: Emulator) {
+  const seen: { readonly at: number; readonly lines: number }[] = [];
+  const timer = setInterval(
+    () => seen.push({ at: Date.now(), lines: emulator.workergroups.get(7).lineCount }),
+    20,
+  );
+  return {
+    linesAt(time: string): number {
+      const at = Date.parse(time);
+      return seen.find((one) => one.at >= at)?.lines ?? emulator.workergroups.get(7).lineCount;
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
 }
 
 /** Lets a last daemon take what is left of a log that has come to its end. @returns The lines of that log. */
@@ -130,10 +148,10 @@ async function randomMoment(emulator: Emulator, daemon: Program, random: Random)
   }
 }
 
-/** @param writtenAt The lines of the log at that time. */
+/** @param linesAt How many the log had at that time, or soon after. */
 function outcomeOf(
   records: readonly LogRecord[],
-  writtenAt: (time: string) => number,
+  linesAt: (time: string) => number,
 ): Omit<Outcome, 'rotations'> {
   expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
   expect(new Set(records.map(({ epoch }) => epoch))).toEqual(new Set([1]));
@@ -159,7 +177,7 @@ function outcomeOf(
       if (gapBefore.reason !== 'overrun') expectTooLittleToTell(gapBefore, ahead);
       lostInGaps += ahead;
       // All of a tail must have been taken but its first line, which may be cut.
-      const firstInReach = Math.max(0, Math.ceil(writtenAt(record.time)) - MAX_TAIL + 1);
+      const firstInReach = Math.max(0, linesAt(record.time) - MAX_TAIL + 1);
       withinReach += Math.min(ahead, Math.max(0, next + ahead - firstInReach));
     } else missing += ahead;
     next += ahead + 1;

@@ -1,6 +1,6 @@
 /**
  * Whether advice is honest: in truthful worlds the backtest and what is promised are near what happens; in worlds that
- * differ from what a planner takes for granted, advice is near it or declines, and is never confidently wrong. Ten
+ * differ from what a planner takes for granted, advice is near it or declines, and is never confidently wrong. Twenty
  * worlds here, a thousand in `npm run test:long`; their seeds are in the names.
  */
 import { afterAll, describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { AdviceTable, MOST_WRONG, savingOffBy, wrongBy } from './table.ts';
 import { trialOf } from './trial.ts';
 import { KINDS, worldOf } from './worlds.ts';
 
-const WORLDS = process.env['SIMULATION_RUNS'] === undefined ? 10 : Math.min(1_000, RUNS);
+const WORLDS = process.env['SIMULATION_RUNS'] === undefined ? 20 : Math.min(1_000, RUNS);
 const MOST_BACKTEST_ERROR = 0.05;
 /** So many truthful worlds, a share, may have a backtest that is off by more: by chance, a queue once asks for all workers. */
 const MOST_UNLUCKY = 0.05;
