@@ -20,7 +20,9 @@ export function memoryFolder(): Disposable & { readonly path: string } {
 
 function folderIn(parent: string): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(parent, 'pilotlight-'));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  // A program that is ending may write into it meanwhile.
+  const options = { recursive: true, force: true, maxRetries: 10 };
+  return { path, [Symbol.dispose]: () => rmSync(path, options) };
 }
 
 function isWritable(path: string): boolean {

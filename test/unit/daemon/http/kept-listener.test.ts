@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
 import { keepListening, type KeptListener } from '../../../../src/daemon/http/kept-listener.ts';
 import { plain } from '../../../../src/daemon/http/reply.ts';
+import { freePort } from '../../../support/ports.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -14,10 +14,11 @@ afterEach(async () => {
 /** Somebody else has the port. */
 async function taken(): Promise<{ readonly port: number; readonly free: () => Promise<void> }> {
   const server: Server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const free = (): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
   closing.push(free);
-  return { port: (server.address() as AddressInfo).port, free };
+  return { port, free };
 }
 
 async function keeping(port: number) {
