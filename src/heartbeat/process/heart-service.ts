@@ -2,7 +2,6 @@
  * The heart as a service of its process: heartbeats, their log lines, and from `startDaemon` on the daemon beside them.
  * It knows neither signals nor exit codes (main.ts does).
  */
-import { unwatchFile, watchFile } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApiKey, type ApiKey } from '../../client/api-key.ts';
 import { daemonEnvironment } from '../../config/daemon-environment.ts';
@@ -13,6 +12,7 @@ import type { LoadedHeart } from '../../config/load-heart.ts';
 import { LOG_LEVELS, type LogLevel } from '../../config/types/log-levels.ts';
 import { Redaction } from '../../contract/text/redaction.ts';
 import type { ServiceManagerSettings } from '../../config/service-manager.ts';
+import { watchFiles } from '../../config/watched-files.ts';
 import { Heart, type AppChoice, type HeartListener } from '../heart.ts';
 import { Announcer } from './log/announcer.ts';
 import { AppLines } from './log/app-lines.ts';
@@ -39,8 +39,6 @@ export interface DaemonOptions {
   readonly start?: StartDaemon;
 }
 
-/** A secret in a file is polled this often, ms: in a pod it is replaced by switching a symbolic link. */
-const LOOK_AT_KEY_MS = 2_000;
 /** When a daemon that was told to reload does not begin within this time, the heart reloads alone, ms. */
 const RELOAD_PATIENCE_MS = 3_000;
 /** A scheduler that has not looked at the clock for this long is stuck, ms. */
@@ -208,10 +206,7 @@ export class HeartService {
   }
 
   #watchKeyFile(path: string | undefined): () => void {
-    if (path === undefined) return () => {};
-    const look = (): void => void this.#heart.keyChanged();
-    watchFile(path, { interval: LOOK_AT_KEY_MS, persistent: false }, look);
-    return () => unwatchFile(path, look);
+    return watchFiles(path === undefined ? [] : [path], () => void this.#heart.keyChanged());
   }
 
   async #reloadOwn(): Promise<ReloadResult> {
