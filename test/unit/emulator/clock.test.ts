@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createClock } from '../../../src/emulator/clock.ts';
 
 const DAY = 86_400_000;
@@ -99,19 +99,19 @@ test('an idle year is passed in few steps', async () => {
   expect(moves.length).toBeLessThan(25);
 });
 
-function timers(): number {
-  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-}
-
 test('a running clock runs what is due by a timer, and disposing it leaves none', async () => {
-  const before = timers();
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const clock = createClock();
-  await new Promise<void>((resolve) => {
-    clock.schedule(clock.now() + 5, resolve);
-  });
-  clock.schedule(clock.now() + 40 * DAY, () => {});
-  expect(timers()).toBe(before + 1);
+  let runs = 0;
+  clock.schedule(clock.now() + 5, () => void (runs += 1));
+  clock.schedule(clock.now() + 40 * DAY, () => void (runs += 1));
+  await vi.advanceTimersByTimeAsync(4);
+  expect(runs).toBe(0);
+  await vi.advanceTimersByTimeAsync(1);
+  expect([runs, vi.getTimerCount()]).toEqual([1, 1]);
   clock[Symbol.dispose]();
-  clock.schedule(clock.now() + DAY, () => {});
-  expect(timers()).toBe(before);
+  expect(vi.getTimerCount()).toBe(0);
+  clock.schedule(clock.now() + DAY, () => void (runs += 1));
+  expect(vi.getTimerCount()).toBe(0);
 });
