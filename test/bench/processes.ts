@@ -4,7 +4,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Seed } from '../../src/emulator/seed/schema.ts';
@@ -110,6 +110,7 @@ export function spawnProgram(
   environment: Record<string, string> = {},
   stdout: 'ignore' | 'pipe' | number = 'ignore',
 ): ChildProcess {
+  if (!existsSync(BUNDLE)) throw new Error(`there is no ${BUNDLE} yet: node .config/build.ts`);
   const all = { LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0', ...settings };
   const prefixed = Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
   return spawn(node.path, [...IMAGE_FLAGS, BUNDLE, 'run'], {

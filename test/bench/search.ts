@@ -1,12 +1,14 @@
 /**
  * What a search for advice costs: a week of 1.7 million requests a day, of which the rate is known by the minute, on all
- * cores. In a process of its own, whose peak of memory is the figure. Run: node test/bench/search.ts
+ * cores. In a process of its own, with the limits of the daemon's child, whose peak of memory is the figure.
+ * Run: node test/bench/search.ts
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { CHILD_LIMITS } from '../../src/daemon/advice/compute.ts';
 import { root } from '../support/optional.ts';
 import { report } from './figures.ts';
 
@@ -36,9 +38,10 @@ try {
     logLevel: 'warning',
   });
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  const flags = ['--max-semi-space-size=2', '--max-old-space-size=64'];
-  const { stdout, status } = spawnSync(process.execPath, [...flags, join(folder, 'week.js')], {
+  const { execArgv, env } = CHILD_LIMITS;
+  const { stdout, status } = spawnSync(process.execPath, [...execArgv, join(folder, 'week.js')], {
     encoding: 'utf8',
+    env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   if (status !== 0) throw new Error(`the search ended with code ${status}`);
