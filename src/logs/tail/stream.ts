@@ -137,14 +137,16 @@ export function withoutFormer(stream: Stream): Stream {
 
 /** The stream after `fresh` lines and whatever the text ends with. */
 export function extended(stream: Stream, fresh: HashedLines, text: TailText, now: number): Stream {
-  const { former, departed } = stream;
-  const window = fresh.lines.length > 0 ? extendedBy(stream.window, fresh) : stream.window;
+  const { former, departed, window: before } = stream;
+  const window = fresh.lines.length > 0 ? extendedBy(before, fresh) : before;
+  const { length } = window.hashes;
+  const isAll = length === before.hashes.length + fresh.lines.length && length < MAX_TAIL;
   return {
     window,
     shown: text.lines.length,
     size: textSize(text),
     endsLines: stream.endsLines || (text.unended === undefined && text.lines.length > 0),
-    ...(stream.whole === true && window.hashes.length < MAX_TAIL && { whole: true }),
+    ...(stream.whole === true && isAll && { whole: true }),
     ...(stream.cutAt !== undefined && { cutAt: stream.cutAt }),
     ...(former !== undefined && isRemembered(former, now) && { former }),
     ...(departed !== undefined && now - departed.since < LATE_MS && { departed }),

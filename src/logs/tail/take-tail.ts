@@ -267,9 +267,10 @@ function merged(
   );
   const shown = linesFrom({ lines, hashes: Float64Array.from(hashes) }, 0);
   const window = rewrittenFrom(known.window, cut, shown);
+  const whole = known.whole === true && window.hashes.length === cut + view.length;
   const isFollowed = fresh.at(-1) === seen.lines.length - 1;
   const unseen = fresh.map((index) => seen.lines[index] ?? '');
-  const { before, late } = afterDelivered({ ...known, window }, unseen);
+  const { before, late } = afterDelivered({ ...known, window, whole }, unseen);
   const stream = extended(before, NOTHING, reading.text, reading.now);
   if (isFollowed) {
     const followed = withDeparted(stream, before.pending, reading.now);

@@ -11,8 +11,16 @@ import { MAX_TAIL } from './rate.ts';
 
 /** Lines are packed when there are as many as this: fewer compress badly. */
 export const LEAST_PACKED = 256;
+/** Or when they are so long, characters. */
+const LEAST_PACKED_LENGTH = 2 ** 16;
 /** More than this in one block would take long to unpack for one line. */
 const MOST_PACKED = 1_024;
+const MOST_PACKED_LENGTH = 2 ** 18;
+/**
+ * Bytes of all blocks, beside the newest. Ten thousand lines of 100 characters take a tenth of it; of lines of several
+ * kilobytes as many would take a gigabyte in a hundred groups, and no answer has as many.
+ */
+const MOST_BYTES = 2 ** 20;
 
 /** Lines that are packed together. */
 export interface Block {
@@ -52,22 +60,17 @@ export function nextPlace({ from, hashes }: LineWindow): number {
 
 /** The window after more lines. What slides out of it goes by whole blocks. */
 export function extendedBy(window: LineWindow, fresh: HashedLines): LineWindow {
-  const length = Math.min(MAX_TAIL, window.hashes.length + fresh.lines.length);
   const end = nextPlace(window) + fresh.lines.length;
-  const from = end - length;
+  const loose = [...window.recent, ...fresh.lines];
+  const isPacked = loose.length >= LEAST_PACKED || charactersOf(loose) >= LEAST_PACKED_LENGTH;
+  const blocks = newest(isPacked ? [...window.blocks, ...pack(loose, end)] : window.blocks, end - MAX_TAIL);
+  const from = Math.max(window.from, end - MAX_TAIL, blocks[0]?.first ?? 0);
+  const length = end - from;
   const kept = Math.max(0, length - fresh.lines.length);
   const hashes = new Float64Array(length);
   hashes.set(window.hashes.subarray(window.hashes.length - kept));
   hashes.set(fresh.hashes.subarray(fresh.hashes.length - (length - kept)), kept);
-
-  const loose = [...window.recent, ...fresh.lines];
-  const blocks = loose.length < LEAST_PACKED ? window.blocks : [...window.blocks, ...pack(loose, end)];
-  return {
-    from,
-    hashes,
-    blocks: blocks.filter(({ first, count }) => first + count > from),
-    recent: loose.length < LEAST_PACKED ? loose : [],
-  };
+  return { from, hashes, blocks, recent: isPacked ? [] : loose };
 }
 
 /**
@@ -125,16 +128,38 @@ export function lineReader(window: LineWindow): (index: number) => string | unde
   };
 }
 
+/** Those of the blocks that reach beyond a place, as far as there is room; the last one always. */
+function newest(blocks: readonly Block[], place: number): readonly Block[] {
+  const last = blocks.length - 1;
+  let [first, bytes] = [last, 0];
+  for (; first > 0; first -= 1) {
+    const before = blocks[first - 1]!;
+    bytes += before.packed.length;
+    if (before.first + before.count <= place || bytes > MOST_BYTES) break;
+  }
+  return blocks.slice(Math.max(0, first));
+}
+
 /** Blocks of about equal size, the last of which ends before the place `end`. */
 function pack(lines: readonly string[], end: number): readonly Block[] {
-  const blocks = Math.ceil(lines.length / MOST_PACKED);
-  const size = Math.ceil(lines.length / blocks);
-  return Array.from({ length: blocks }, (_, index) => {
-    const part = lines.slice(index * size, (index + 1) * size);
+  const most = Math.ceil(lines.length / Math.ceil(lines.length / MOST_PACKED));
+  const blocks: Block[] = [];
+  for (let from = 0; from < lines.length;) {
+    let [to, length] = [from, 0];
+    while (to < Math.min(lines.length, from + most) && length < MOST_PACKED_LENGTH) {
+      length += lines[to]?.length ?? 0;
+      to += 1;
+    }
     // A copy, because the result is the beginning of a larger buffer, which it would keep alive.
-    const bytes = new Uint8Array(deflateRawSync(part.join('\n'), { level: 1 }));
-    return { first: end - lines.length + index * size, count: part.length, packed: bytes };
-  });
+    const packed = new Uint8Array(deflateRawSync(lines.slice(from, to).join('\n'), { level: 1 }));
+    blocks.push({ first: end - lines.length + from, count: to - from, packed });
+    from = to;
+  }
+  return blocks;
+}
+
+function charactersOf(lines: readonly string[]): number {
+  return lines.reduce((sum, { length }) => sum + length, 0);
 }
 
 function unpack({ count, packed: bytes }: Block): readonly string[] {
