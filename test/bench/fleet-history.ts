@@ -3,65 +3,23 @@
  * virtual. Run: node test/bench/fleet-history.ts
  */
 import { statSync } from 'node:fs';
-import * as sqlite from 'node:sqlite';
-import { folded, rowOf, type StepRow } from '../../src/fleet/history/fold.ts';
-import { HistoryFile } from '../../src/fleet/history/places/history-file.ts';
 import { History } from '../../src/fleet/history/history.ts';
 import { SqliteHistory } from '../../src/fleet/history/places/sqlite-history.ts';
-import { NO_WRITE } from '../../src/fleet/history/store.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { quantile, report } from './figures.ts';
+import { writeHistory } from './written-history.ts';
 
 const ENDPOINTS = 10;
 const DAYS = 400;
 /** So many of them with every sample, by which three days' worth of rows come and go. */
 const FINE_DAYS = 30;
-const INTERVAL_MS = 15_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-
+const DAY_MS = 86_400_000;
 const END_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS;
-const BEGIN_MS = END_MS - DAYS * DAY_MS;
-
-/** A day with a busy afternoon, workers that come and go with it, and numbers with as many digits as real ones. */
-function hourOf(endpoint: number, fromMs: number): StepRow[] {
-  return Array.from({ length: HOUR_MS / INTERVAL_MS }, (_, index) => {
-    const atMs = fromMs + index * INTERVAL_MS + endpoint * 137;
-    const busy = 1 - Math.cos((atMs / DAY_MS) * 2 * Math.PI) + Math.sin(atMs / 77_777) / 3;
-    const load = Math.abs(busy) * 2_345.678 * (1 + endpoint);
-    const idle = Math.ceil(load / 900);
-    const cold = 20 + endpoint - (idle % 20);
-    return rowOf({
-      atMs,
-      measures: {
-        load,
-        load_average: load * 0.97,
-        capacity_hot: idle * 1_013.77,
-        capacity_cold: cold * 1_013.77,
-        requests_working: Math.round(load / 100),
-        cost_per_hour: idle * 0.4321 + cold * 0.0123,
-      },
-      workers: { idle, stopped: cold, loading: index % 3, error: index % 50 === 0 ? 1 : 0 },
-    });
-  });
-}
 
 using folder = temporaryFolder();
 const path = `${folder.path}/fleet.sqlite`;
-const file = new HistoryFile(sqlite, path);
-for (let fromMs = BEGIN_MS; fromMs < END_MS; fromMs += HOUR_MS) {
-  const isFine = fromMs >= END_MS - FINE_DAYS * DAY_MS;
-  const writes = Array.from({ length: ENDPOINTS }, (_, endpoint) => {
-    const samples = hourOf(endpoint, fromMs);
-    const minutes = fromMs >= END_MS - 100 * DAY_MS ? folded(samples, 60_000) : [];
-    const rows = [...(isFine ? samples : []), ...minutes, ...folded(samples, HOUR_MS)];
-    const label = `endpoint-${endpoint}`;
-    const state = { label, sinceMs: BEGIN_MS, lastMs: fromMs, open: [], inForce: undefined };
-    return { ...NO_WRITE, label, rows, state };
-  });
-  file.write(writes, fromMs + HOUR_MS);
-}
-file.close();
+const labels = Array.from({ length: ENDPOINTS }, (_, endpoint) => `endpoint-${endpoint}`);
+writeHistory(path, { labels, days: DAYS, fineDays: FINE_DAYS, endMs: END_MS });
 const bytes = statSync(path).size;
 report('history-disk', bytes / 1e6, `${DAYS} days of ${ENDPOINTS} endpoints`);
 

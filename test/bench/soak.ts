@@ -1,10 +1,11 @@
 /**
- * Half an hour with everything on, a fault every twelve seconds, and the daemon killed five times in the first half:
- * what is lost, what comes twice, and what grows? Prints a line a minute, then what the service's books and both outputs
+ * Half an hour with everything on, a week of history for the advice, a fault every twelve seconds, and the daemon killed
+ * five times in the first quarter: what is lost, what comes twice, and what grows? Prints a line a minute, then what the service's books and both outputs
  * say, and the slopes of memory, threads and open files of heart and daemon over the second half, each with its standard
- * error. Exit code 1 where a deployment lapsed, or a line is lost or there twice. Run: node test/bench/soak.ts [seconds]
+ * error. Exit code 1 where a deployment lapsed, a line is lost or there twice, advice was not computed, or the program
+ * did not end well. Run: node test/bench/soak.ts [seconds]
  */
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startEmulator, type FaultInput } from '../../src/emulator/index.ts';
@@ -12,9 +13,10 @@ import type { LogRecord } from '../../src/logs/record.ts';
 import { readLogFiles } from '../support/log-files.ts';
 import { freePort } from '../support/ports.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { openFilesOf, threadsOf } from './process-tree.ts';
+import { memoryOf, openFilesOf, threadsOf } from './process-tree.ts';
 import { measured, secondsArgument, spawnProgram } from './processes.ts';
 import { copyProgram } from './program-copy.ts';
+import { writeHistory } from './written-history.ts';
 
 const SECONDS = secondsArgument(1_800);
 const SAMPLE_MS = 5_000;
@@ -74,6 +76,15 @@ await using emulator = await startEmulator({
   },
 });
 const url = `http://127.0.0.1:${await freePort()}`;
+const stateDir = join(folder.path, 'state');
+mkdirSync(stateDir, { mode: 0o700 });
+const HOUR_MS = 3_600_000;
+writeHistory(join(stateDir, 'fleet.sqlite'), {
+  labels: ENDPOINTS.map((id) => `endpoint-${id}`),
+  days: 7,
+  fineDays: 3,
+  endMs: Math.floor(Date.now() / HOUR_MS) * HOUR_MS,
+});
 const [logFile, stdoutFile] = [join(folder.path, 'worker.log'), join(folder.path, 'stdout')];
 const stdout = openSync(stdoutFile, 'a');
 const child = spawnProgram(
@@ -92,7 +103,7 @@ const child = spawnProgram(
     ENDPOINTS: 'all',
     ADVICE_SCHEDULE: '*/5 * * * *',
     MACHINES: '11',
-    STATE_DIR: join(folder.path, 'state'),
+    STATE_DIR: stateDir,
     INSTANCES_SCHEDULE: '*/10 * * * * *',
   },
   {},
@@ -113,13 +124,13 @@ while (passedMs() < SECONDS * 1_000) {
     await emulator.faults.add(FAULTS[faults % FAULTS.length]!);
     faults += 1;
   }
-  if (kills < KILLS && passedMs() > ((kills + 1) * SECONDS * 500) / (KILLS + 1)) {
+  if (kills < KILLS && passedMs() > ((kills + 1) * SECONDS * 250) / KILLS) {
     const [, daemon] = program.pids();
     if (daemon !== undefined) process.kill(daemon, 'SIGKILL');
     kills += 1;
   }
-  samples.push(sample());
-  const last = samples.at(-1);
+  const last = sample();
+  if (last) samples.push(last);
   if (last && samples.length % TELL_EVERY === 0) process.stdout.write(`${JSON.stringify(last)}\n`);
 }
 const metrics = await read('/metrics');
@@ -142,6 +153,11 @@ const slopes = (['mb', 'anonymousMb', 'files', 'threads'] as const).map((key) =>
   return [`${key}PerHour`, `${slope.toFixed(2)} ± ${error.toFixed(2)}`];
 });
 const books = emulator.deployments.list();
+/** Endpoints on which advice was computed by the daemon that ran last. */
+const advised = [
+  ...metrics.matchAll(/^pilotlight_advice_last_success_timestamp_seconds\{.*\} (\S+)$/gm),
+].filter(([, at]) => Number(at) > 0).length;
+const fatal = Number(/log_messages_total\{level="fatal"\} (\d+)/.exec(metrics)?.[1]);
 const outcome = {
   lapses: books.reduce((sum, { lapses }) => sum + lapses, 0),
   file: against(readLogFiles(logFile)),
@@ -156,15 +172,16 @@ process.stdout.write(
     ...outcome,
     closestSeconds: Math.min(...books.map(({ minMarginMs }) => minMarginMs ?? Infinity)) / 1000,
     endpointLooks: emulator.journal.entries({ operation: 'endpointGroups.workers' }).length,
-    advice: /pilotlight_advice_\w+\{[^}]*\} \S+/.exec(metrics)?.[0] ?? 'none yet',
-    fatal: Number(/log_messages_total\{level="fatal"\} (\d+)/.exec(metrics)?.[1] ?? 0),
+    advised,
+    fatal,
     exit: code,
     cpuSeconds,
     ...Object.fromEntries(slopes),
   })}\n`,
 );
 const { lapses, file, stdout: out } = outcome;
-if (lapses + file.lost + file.twice + out.lost + out.twice > 0) process.exitCode = 1;
+const isWhole = lapses + file.lost + file.twice + out.lost + out.twice === 0;
+if (!isWhole || advised < ENDPOINTS.length || fatal !== 0 || code !== 0) process.exitCode = 1;
 
 /** By least squares; the standard error is right as far as samples do not depend on those before. */
 function slopeOf(points: readonly (readonly [x: number, y: number])[]) {
@@ -184,11 +201,13 @@ function read(path: string): Promise<string> {
   );
 }
 
-function sample(): Sample {
-  const pids = program.pids();
+/** Of heart and daemon, without the child that computes advice; undefined while there is no daemon. */
+function sample(): Sample | undefined {
+  const pids = program.pids().slice(0, 2);
+  if (pids.length < 2) return undefined;
   return {
     atSeconds: Math.round(passedMs() / 1000),
-    ...program.memory(),
+    ...memoryOf(pids),
     files: openFilesOf(pids),
     threads: threadsOf(pids),
   };
