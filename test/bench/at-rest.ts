@@ -3,7 +3,8 @@
  * that does nothing. Run: node test/bench/at-rest.ts [seconds]
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { report } from './figures.ts';
+import { accepted, deliveredLines, deploymentBooks, scrape } from './books.ts';
+import { ensure, report } from './figures.ts';
 import { measured, secondsArgument, spawnBareNode, startEmulatorProcess, startProgram } from './processes.ts';
 import type { Memory } from './process-tree.ts';
 import { copyProgram, type ProgramCopy } from './program-copy.ts';
@@ -32,12 +33,17 @@ await delay(settleMs);
 const cpuBefore = program.cpuSeconds();
 const from = performance.now();
 while (performance.now() - from < SECONDS * 1000 - settleMs) {
-  await (await fetch(`${program.url}/metrics`)).text();
+  await scrape(program);
   await delay(Math.min(SCRAPE_MS, SECONDS * 100));
 }
 const cpu = ((program.cpuSeconds() - cpuBefore) / (performance.now() - from)) * 100_000;
 const { mb, anonymousMb } = program.memory();
 const heart = program.heartMemory();
+const { lapses } = await deploymentBooks(emulator, { seconds: SECONDS, ttlSeconds: 60 });
+const looks = accepted(await scrape(program), 'endpointGroups.workers');
+ensure(lapses === 0, `no lapse; there were ${lapses}`);
+ensure((await deliveredLines(program)) > 0, 'lines of the group on stdout');
+ensure(looks > 0, "looks at the endpoint's workers");
 report('memory', mb / floor.mb, `${mb.toFixed(0)} MB against ${floor.mb.toFixed(0)} MB, after ${SECONDS} s`);
 report('anonymous', anonymousMb, `bare Node ${floor.anonymousMb.toFixed(0)} MB`);
 report('heart-anonymous', heart.anonymousMb);

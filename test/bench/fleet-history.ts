@@ -6,7 +6,7 @@ import { statSync } from 'node:fs';
 import { History } from '../../src/fleet/history/history.ts';
 import { SqliteHistory } from '../../src/fleet/history/places/sqlite-history.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { quantile, report } from './figures.ts';
+import { ensure, quantile, report } from './figures.ts';
 import { writeHistory } from './written-history.ts';
 
 const ENDPOINTS = 10;
@@ -45,6 +45,7 @@ for (const maxRows of [500, 2_000, 20_000]) {
   const middle = quantile(times, 0.5);
   process.stdout.write(`7 days in at most ${maxRows} rows: ${rows} rows in ${middle.toFixed(0)} ms\n`);
   // As much as a plot of the page asks for.
+  ensure(rows > maxRows / 4, `about as many rows of 7 days as are asked for, ${maxRows}; there were ${rows}`);
   if (maxRows === 2_000) report('history-query', middle, `7 days in ${rows} rows`);
 }
 await history.stop();

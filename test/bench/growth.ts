@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { align } from '../../src/logs/tail/align.ts';
 import { hashed } from '../../src/logs/tail/line-hash.ts';
 import { restoredWindow } from '../../src/logs/tail/window.ts';
-import { quantile } from './figures.ts';
+import { deliveredLines, deploymentBooks, scrape } from './books.ts';
+import { ensure, quantile } from './figures.ts';
 import { reportGrowth } from './growth-rows.ts';
 import { secondsArgument, startEmulatorProcess, startProgram, type Measured } from './processes.ts';
 import { copyProgram } from './program-copy.ts';
@@ -48,11 +49,12 @@ async function deployments(count: number): Promise<void> {
   reportGrowth('deployments-cpu', count, await cpuPercent(program));
   reportGrowth('deployments-memory', count, program.memory().mb);
   const times: number[] = [];
-  for (let scrape = 0; scrape < SCRAPES; scrape += 1) {
+  for (let turn = 0; turn < SCRAPES; turn += 1) {
     const from = performance.now();
-    await (await fetch(`${program.url}/metrics`)).text();
+    await scrape(program);
     times.push(performance.now() - from);
   }
+  await deploymentBooks(emulator, { seconds: SECONDS, ttlSeconds: TTL_S });
   reportGrowth('deployments-scrape', count, quantile(times, 0.5));
 }
 
@@ -68,6 +70,8 @@ async function groups(count: number): Promise<void> {
   });
   await delay(5_000);
   reportGrowth('groups-cpu', count, await cpuPercent(program));
+  const offered = SECONDS * count * LINES_PER_SECOND;
+  ensure((await deliveredLines(program)) > 0.9 * offered, `nearly all of ${offered} lines on stdout`);
   reportGrowth('groups-memory', count, program.memory().mb);
 }
 

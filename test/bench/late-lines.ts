@@ -6,7 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { serveLog } from '../support/raw-log-server.ts';
 import { LogService } from '../support/log-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { report } from './figures.ts';
+import { deliveredLines } from './books.ts';
+import { ensure, report } from './figures.ts';
 import { secondsArgument, startProgram } from './processes.ts';
 import { copyProgram } from './program-copy.ts';
 
@@ -16,15 +17,20 @@ const LINES_PER_SECOND = 2_000;
 const EVERY_MS = 50;
 const LATE_MS = 400;
 
-let answers = 0;
+/** Of each group's answers every other one is of that backend. */
+const answers = new Map<number, number>();
+let isOfLagging = false;
 let lines = 0;
 const log = new LogService({
-  stale: () => ((answers += 1) % 2 === 0 ? 1_000 : 0),
+  stale: () => (isOfLagging ? 1_000 : 0),
   merged: () => (lines % 20 === 0 ? LATE_MS : 0),
 });
 /** One log for all groups, each asked for it by itself. */
-await using service = await serveLog((tail) => {
+await using service = await serveLog((tail, group) => {
   log.now = performance.now();
+  const answer = (answers.get(group) ?? 0) + 1;
+  answers.set(group, answer);
+  isOfLagging = answer % 2 === 0;
   return log.answer(tail);
 });
 function write(): void {
@@ -48,18 +54,16 @@ await using program = await startProgram(node, {
   STATE_DIR: folder.path,
 });
 await delay(5_000);
-const [before, cpuBefore, from] = [await delivered(), program.cpuSeconds(), performance.now()];
+const [before, cpuBefore, from] = [await deliveredLines(program), program.cpuSeconds(), performance.now()];
+const writtenBefore = lines;
 await delay(SECONDS * 1_000);
-const [count, cpu] = [(await delivered()) - before, program.cpuSeconds() - cpuBefore];
+const [count, cpu] = [(await deliveredLines(program)) - before, program.cpuSeconds() - cpuBefore];
+const share = count / ((lines - writtenBefore) * GROUPS.length);
 const seconds = (performance.now() - from) / 1_000;
 clearInterval(writer);
+ensure(share > 0.9 && share < 1.1, `each line once, about; it was ${share.toFixed(2)} times`);
 report(
   'late-lines',
   count / cpu,
   `${(count / seconds).toFixed(0)} lines/s took ${((cpu / seconds) * 100).toFixed(0)}% of a core`,
 );
-
-async function delivered(): Promise<number> {
-  const text = await (await fetch(`${program.url}/metrics`)).text();
-  return Number(/^pilotlight_log_sink_delivered_lines_total\{sink="stdout"\} (\d+)$/m.exec(text)?.[1]);
-}

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LogRecord } from '../../src/logs/record.ts';
 import { serveLog } from '../support/raw-log-server.ts';
 import { LogService } from '../support/log-service.ts';
-import { quantile, report } from './figures.ts';
+import { ensure, quantile, report } from './figures.ts';
 import { measured, secondsArgument, spawnProgram } from './processes.ts';
 import { copyProgram } from './program-copy.ts';
 
@@ -15,6 +15,8 @@ const SECONDS = secondsArgument(60);
 const EVERY_MS = 10;
 /** Until the pace of the polls is that of the log. */
 const SETTLE_MS = 10_000;
+/** A program that polls seldom would do well against its own interval. */
+const SLOWEST_MS = 1_500;
 
 const log = new LogService();
 const polls: number[] = [];
@@ -41,6 +43,9 @@ await delay(SECONDS * 1_000);
 clearInterval(writer);
 const between = polls.slice(1).map((at, index) => at - (polls[index] ?? 0));
 const [middle, interval] = [quantile(delays, 0.5), quantile(between, 0.5)];
+const written = (SECONDS * 1_000) / EVERY_MS;
+ensure(delays.length > 0.9 * written, `nearly all of ${written} lines; ${delays.length} came`);
+ensure(interval < SLOWEST_MS, `a poll every second; it was every ${interval.toFixed(0)} ms`);
 report(
   'line-delay',
   middle / interval,

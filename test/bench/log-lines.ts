@@ -1,7 +1,8 @@
 /** Worker-group lines end to end, from the poll to stdout. Run: node test/bench/log-lines.ts [seconds] */
 import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { report } from './figures.ts';
+import { deliveredLines } from './books.ts';
+import { ensure, report } from './figures.ts';
 import { secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
 import { copyProgram } from './program-copy.ts';
 
@@ -26,10 +27,7 @@ async function following(groups: number, linesPerSecond: number, extra: Record<s
   });
   return {
     program,
-    async delivered(): Promise<number> {
-      const text = await (await fetch(`${program.url}/metrics`)).text();
-      return Number(/^pilotlight_log_sink_delivered_lines_total\{sink="stdout"\} (\d+)$/m.exec(text)?.[1]);
-    },
+    delivered: () => deliveredLines(program),
     async [Symbol.asyncDispose]() {
       await program[Symbol.asyncDispose]();
       await emulator[Symbol.asyncDispose]();
@@ -47,10 +45,11 @@ async function throughput(groups: number, rate: number): Promise<void> {
   const lines = (await run.delivered()) - linesBefore;
   const cpu = run.program.cpuSeconds() - cpuBefore;
   const seconds = (performance.now() - from) / 1000;
+  ensureDelivered(lines / seconds, groups * rate);
   report(
     'lines',
     lines / cpu,
-    `${(lines / seconds).toFixed(0)} lines/s offered took ${((cpu / seconds) * 100).toFixed(0)}% of a core`,
+    `${(lines / seconds).toFixed(0)} lines/s took ${((cpu / seconds) * 100).toFixed(0)}% of a core`,
   );
 }
 
@@ -64,5 +63,15 @@ async function memory(groups: number, rate: number): Promise<void> {
     most = Math.max(most, run.program.memory().mb);
   }
   const lines = ((await run.delivered()) - before) / ((performance.now() - from) / 1000);
+  ensureDelivered(lines, groups * rate);
   report('groups-memory', most, `the highest in ${SECONDS} s, ${lines.toFixed(0)} lines/s delivered`);
+}
+
+/** Neither less, which would be another load, nor more, which would be lines that came twice. */
+function ensureDelivered(linesPerSecond: number, offered: number): void {
+  const share = linesPerSecond / offered;
+  ensure(
+    share > 0.75 && share < 1.05,
+    `${offered} lines/s on stdout; they were ${linesPerSecond.toFixed(0)}`,
+  );
 }

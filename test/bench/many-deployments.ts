@@ -2,6 +2,7 @@
  * 10,000 deployments whose TTLs the service's list tells. Run: node test/bench/many-deployments.ts [seconds] [deployments]
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { deploymentBooks, scrape } from './books.ts';
 import { report } from './figures.ts';
 import { secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
 import { copyProgram } from './program-copy.ts';
@@ -25,14 +26,12 @@ const [cpuBefore, from] = [program.cpuSeconds(), performance.now()];
 await delay(SECONDS * 1000 - Math.min(20_000, SECONDS * 200));
 const cpu = ((program.cpuSeconds() - cpuBefore) / (performance.now() - from)) * 100_000;
 const { mb } = program.memory();
-const text = await (await fetch(`${program.url}/metrics`)).text();
-const state = await fetch(`${emulator.url}/_emulator/state`);
-const { deployments } = (await state.json()) as { deployments: { lapses: number; minMarginMs: number }[] };
-const closest = Math.min(...deployments.map(({ minMarginMs }) => minMarginMs)) / 1000;
+const text = await scrape(program);
+const books = await deploymentBooks(emulator, { seconds: SECONDS, ttlSeconds: TTL_S });
 report(
   'many-lapses',
-  deployments.reduce((sum, { lapses }) => sum + lapses, 0),
-  `${COUNT} deployments, ${SECONDS} s, closest approach ${closest.toFixed(0)} s`,
+  books.lapses,
+  `${COUNT} deployments, ${SECONDS} s, closest approach ${books.closestSeconds.toFixed(0)} s`,
 );
 const lag = lagQuantileMs(text, 0.99);
 report(

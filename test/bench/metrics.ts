@@ -1,11 +1,13 @@
 /** A scrape of a daemon with much to tell. Run: node test/bench/metrics.ts */
 import { Agent, get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { quantile, report } from './figures.ts';
+import { ensure, quantile, report } from './figures.ts';
 import { startEmulatorProcess, startProgram } from './processes.ts';
 import { copyProgram } from './program-copy.ts';
 
 const SCRAPES = 200;
+/** Of a thousand deployments and two hundred groups. */
+const LEAST_BYTES = 1e6;
 const deployments = Array.from({ length: 1_000 }, (_, index) => index + 1);
 const groups = Array.from({ length: 200 }, (_, index) => index + 1);
 
@@ -32,6 +34,7 @@ for (let count = 0; count < SCRAPES; count += 1) {
   times.push(performance.now() - from);
   await delay(20);
 }
+ensure(bytes > LEAST_BYTES, `a scrape with every deployment and group; it had ${bytes} bytes`);
 report(
   'metrics',
   quantile(times, 0.99),
@@ -43,6 +46,7 @@ function scrape(): Promise<number> {
   return new Promise((resolve, reject) => {
     let received = 0;
     get(`${program.url}/metrics`, { agent }, (response) => {
+      if (response.statusCode !== 200) reject(new Error(`/metrics answered with ${response.statusCode}`));
       response.on('data', (chunk: Buffer) => (received += chunk.length));
       response.on('end', () => resolve(received));
     }).on('error', reject);

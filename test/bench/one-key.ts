@@ -4,7 +4,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
-import { report } from './figures.ts';
+import { deploymentBooks, scrape } from './books.ts';
+import { ensure, report } from './figures.ts';
 import { secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
 import { copyProgram } from './program-copy.ts';
 
@@ -34,13 +35,12 @@ await delay(Math.min(SETTLE_MS, SECONDS * 200));
 const before = await beats();
 await delay(SECONDS * 1_000 - Math.min(SETTLE_MS, SECONDS * 200));
 const after = await beats();
-const state = await fetch(`${emulator.url}/_emulator/state`);
-const { deployments } = (await state.json()) as { deployments: { lapses: number; minMarginMs: number }[] };
-const closest = Math.min(...deployments.map(({ minMarginMs }) => minMarginMs)) / 1000;
+const books = await deploymentBooks(emulator, { seconds: SECONDS, ttlSeconds: TTL_S });
 report(
   'one-key-lapses',
-  deployments.reduce((sum, { lapses }) => sum + lapses, 0),
-  `one every ${(thresholdSeconds * 1_000).toFixed(0)} ms, ${SECONDS} s, closest approach ${closest.toFixed(1)} s`,
+  books.lapses,
+  `one every ${(thresholdSeconds * 1_000).toFixed(0)} ms, ${SECONDS} s, ` +
+    `closest approach ${books.closestSeconds.toFixed(1)} s`,
 );
 const [sent, refused] = [after.sent - before.sent, after.refused - before.refused];
 report(
@@ -50,11 +50,12 @@ report(
 );
 
 async function beats(): Promise<{ readonly sent: number; readonly refused: number }> {
-  const text = await (await fetch(`${program.url}/metrics`)).text();
+  const text = await scrape(program);
   const codes = /^pilotlight_api_requests_total\{operation="deployments\.heartbeat",code="(\w+)"\} (\d+)$/gm;
   const counted = { sent: 0, refused: 0 };
   for (const [, code, count] of text.matchAll(codes)) {
     counted.sent += Number(count);
+    ensure(['200', '429'].includes(code ?? ''), `answers with 200 or 429; ${count} were ${code}`);
     if (code === '429') counted.refused += Number(count);
   }
   return counted;

@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { root } from '../support/optional.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { ensure } from './figures.ts';
 import { reportPeer } from './peer-rows.ts';
 import {
   measured,
@@ -81,6 +82,7 @@ async function measure({ id, program, start }: Peer): Promise<void> {
   await delay(SECONDS * 1000);
   const sent = (await beats(emulator)) - before;
   const cpuMs = (running.cpuSeconds() - cpuBefore) * 1000;
+  ensure(sent > SECONDS / 2, `${id} sends a heartbeat a second; it sent ${sent} in ${SECONDS} s`);
   const { mb, anonymousMb } = running.memory();
   reportPeer({ peer: id, memoryMb: mb, anonymousMb, startMs, cpuMsPerBeat: cpuMs / sent });
 }

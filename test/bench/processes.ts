@@ -38,9 +38,17 @@ export interface BenchProgram extends Measured {
   heartMemory(): Memory;
 }
 
+/** Whoever ends by an error in a callback disposes of nothing, and what goes on would run beside all that is measured next. */
+const started = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of started) child.kill('SIGKILL');
+});
+
 export function measured(child: ChildProcess): Measured {
   const { pid } = child;
   if (pid === undefined) throw new Error('the process did not start');
+  started.add(child);
+  child.once('exit', () => started.delete(child));
   return {
     child,
     pids: () => processTree(pid),

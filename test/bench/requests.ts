@@ -1,6 +1,6 @@
 /** What the service is asked in an hour with default settings. Run: node test/bench/requests.ts [seconds] */
 import { setTimeout as delay } from 'node:timers/promises';
-import { report } from './figures.ts';
+import { ensure, report } from './figures.ts';
 import { secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
 import { copyProgram } from './program-copy.ts';
 
@@ -9,7 +9,7 @@ const SECONDS = secondsArgument(600);
 const SETTLE_MS = 60_000;
 
 interface Journal {
-  readonly entries: readonly { readonly operation?: string }[];
+  readonly entries: readonly { readonly operation?: string; readonly status?: number }[];
 }
 
 using node = copyProgram(process.execPath);
@@ -33,5 +33,11 @@ await delay(SECONDS * 1_000 - Math.min(SETTLE_MS, SECONDS * 200));
 const { entries } = (await (await fetch(`${emulator.url}/_emulator/journal`)).json()) as Journal;
 const hours = (performance.now() - from) / 3_600_000;
 const counts = Map.groupBy(entries, ({ operation = 'none' }) => operation);
+ensure(
+  entries.every(({ status }) => status === 200),
+  'no answer but 200',
+);
+for (const operation of ['deployments.heartbeat', 'workergroups.logs', 'endpointGroups.workers'])
+  ensure(counts.has(operation), `requests of ${operation}`);
 const note = [...counts].map(([operation, { length }]) => `${operation} ${(length / hours).toFixed(0)}`);
 report('requests', entries.length / hours, note.join(', '));

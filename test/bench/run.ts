@@ -34,7 +34,7 @@ const SCRIPTS: readonly Script[] = [
     figures: ['memory', 'anonymous', 'heart-anonymous', 'idle-cpu'],
     seconds: [300, 30],
   },
-  { name: 'silent-tls', figures: ['silent-tls-files'] },
+  { name: 'silent-tls', figures: ['silent-tls-files', 'silent-tls-lapses'] },
   {
     name: 'many-deployments',
     figures: ['many-lapses', 'many-lag', 'many-memory', 'many-cpu'],
@@ -134,7 +134,9 @@ async function measure({ name, seconds }: Script): Promise<void> {
     else measurements.set(said.id, said);
   }
   const [code] = await exited;
-  if (code !== 0) process.stderr.write(`${name} ended with code ${String(code)}\n`);
+  if (code === 0) return;
+  process.stderr.write(`${name} ended with code ${String(code)}\n`);
+  process.exitCode = 1;
 }
 
 function run(script: string): void {

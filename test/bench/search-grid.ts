@@ -11,7 +11,7 @@ import { searchParameters } from '../../src/scaling/planner/search/search.ts';
 import { runTrial } from '../../src/scaling/planner/search/trial.ts';
 import { planSettings } from '../../src/scaling/planner/settings.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
-import { report } from './figures.ts';
+import { ensure, report } from './figures.ts';
 
 const LIMIT_SECONDS = 5;
 const TIMED_EVERY = 37;
@@ -63,13 +63,24 @@ const endless = { limitSeconds: Infinity, mostLateShare: 1, mostCost: Infinity, 
 const points = grid();
 const gridBegan = cpuSeconds();
 const timed = points.filter((_, index) => index % TIMED_EVERY === 0);
-for (const point of timed)
-  runTrial({ settings, loads: [load] }, { ...endless, parameters: { ...base, ...point } });
+const whole = timed.map((point) =>
+  runTrial({ settings, loads: [load] }, { ...endless, parameters: { ...base, ...point } }),
+);
 const gridSeconds = ((cpuSeconds() - gridBegan) / timed.length) * points.length;
 
 // What cannot be cheaper need not be planned for to know that it is not.
 const floor = new CostFloor(settings, courseOf(settings, load));
-let cheapest = best.cost;
+for (const [index, point] of timed.entries()) {
+  const [least, { cost }] = [floor.of({ ...base, ...point }), whole[index]!];
+  ensure(least <= cost * (1 + 1e-9), `no set costs less than its floor, ${least}; one costs ${cost}`);
+}
+const named = runTrial({ settings, loads: [load] }, { ...endless, parameters: { ...base, ...best } });
+ensure(
+  Math.abs(named.cost / best.cost - 1) < 1e-9,
+  `the cost that the search names, ${best.cost}; it is ${named.cost}`,
+);
+ensure(named.p99Seconds <= LIMIT_SECONDS, `what it names keeps the limit; its p99 is ${named.p99Seconds} s`);
+let cheapest = named.cost;
 for (const point of points) {
   const parameters = { ...base, ...point };
   if (floor.of(parameters) >= cheapest) continue;

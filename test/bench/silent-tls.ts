@@ -1,11 +1,12 @@
 /**
- * Open files of the heart while the service takes connections and does not answer TLS on them, for 33 s of a TTL of
+ * Open files of heart and daemon while the service takes connections and does not answer TLS on them, for 33 s of a TTL of
  * 60 s, which no deployment needs to lose by. Run: node test/bench/silent-tls.ts [deployments]
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createPrivateCa, startTlsFront } from '../support/private-ca.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { report } from './figures.ts';
+import { deploymentBooks } from './books.ts';
+import { ensure, report } from './figures.ts';
 import { openFilesOf } from './process-tree.ts';
 import { startEmulatorProcess, startProgram } from './processes.ts';
 import { copyProgram } from './program-copy.ts';
@@ -37,30 +38,26 @@ await using program = await startProgram(
   },
   { NODE_EXTRA_CA_CERTS: ca.file },
 );
-const heart = program.pids().slice(0, 1);
-
 const before = await mostFiles(SETTLE_MS);
 gate.silent = true;
 const during = await mostFiles(SILENCE_MS);
 gate.silent = false;
 const after = await mostFiles(RECOVERY_MS);
-const left = openFilesOf(heart);
-const state = await fetch(`${emulator.url}/_emulator/state`);
-const { deployments } = (await state.json()) as { deployments: { lapses: number; minMarginMs: number }[] };
-const lapses = deployments.reduce((sum, deployment) => sum + deployment.lapses, 0);
-const closest = Math.min(...deployments.map(({ minMarginMs }) => minMarginMs)) / 1000;
+const left = openFilesOf(program.pids());
+ensure(program.pids().length === 2, 'heart and daemon at the end');
+const { lapses, closestSeconds } = await deploymentBooks(emulator, { seconds: TTL_S, ttlSeconds: TTL_S });
 report(
   'silent-tls-files',
   Math.max(during, after),
-  `${before} before, ${during} in the silence, ${after} at its end, then ${left}; ` +
-    `${lapses} lapses, closest approach ${closest.toFixed(0)} s`,
+  `${before} before, ${during} in the silence, ${after} at its end, then ${left}`,
 );
+report('silent-tls-lapses', lapses, `closest approach ${closestSeconds.toFixed(0)} s`);
 
 async function mostFiles(forMs: number): Promise<number> {
   let most = 0;
   const from = performance.now();
   while (performance.now() - from < forMs) {
-    most = Math.max(most, openFilesOf(heart));
+    most = Math.max(most, openFilesOf(program.pids()));
     await delay(SAMPLE_MS);
   }
   return most;

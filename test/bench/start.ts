@@ -25,7 +25,7 @@ async function startMs(): Promise<number> {
   });
   child.stderr?.resume();
   await using _program = measured(child);
-  await emulator.journal.waitFor({ operation: 'deployments.heartbeat' });
+  await emulator.journal.waitFor({ operation: 'deployments.heartbeat', status: 200 });
   return performance.now() - from;
 }
 

@@ -32,9 +32,9 @@ export async function startRawLogServer(options: LogServiceOptions = {}): Promis
   return { ...server, log, polls: () => polls };
 }
 
-/** @param answerTo Of all worker groups. What is an error, but none of size, is a connection that ends. */
+/** @param answerTo Of the worker group, which has the id. What is an error, but none of size, is a connection that ends. */
 export async function serveLog(
-  answerTo: (tail: number) => TailAnswer,
+  answerTo: (tail: number, id: number) => TailAnswer,
 ): Promise<AsyncDisposable & { readonly url: string }> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.setHeader('content-type', 'application/json');
@@ -42,8 +42,8 @@ export async function serveLog(
       response.writeHead(404).end('{"error":"not_found","msg":"logs only"}');
       return;
     }
-    const { tail } = (await json(request)) as { tail: number };
-    const given = answerTo(tail);
+    const { tail, id } = (await json(request)) as { tail: number; id: number };
+    const given = answerTo(tail, id);
     if (given.kind !== 'text') {
       if (given.kind === 'error' && given.tooLarge !== 'surely') request.socket.destroy();
       else response.writeHead(413).end('{"error_msg":"the answer is too large"}');
