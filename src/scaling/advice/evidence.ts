@@ -1,5 +1,5 @@
 /** Whether there is enough to advise upon at all: of the history, and of the load that sets are tried with. In words, pure. */
-import type { ReplayableLoad } from '../planner/load/load.ts';
+import type { RecordedLoad } from '../planner/load/load.ts';
 import { short } from './assumptions.ts';
 import { LEAST_SECONDS } from './backtest/measured-backtest.ts';
 import type { RecordedRate } from './load/rate.ts';
@@ -24,7 +24,7 @@ export function lackOfHistory(
 }
 
 /** @returns what is lacking, if anything */
-export function lackOfTrace({ length, work, seconds }: ReplayableLoad): string | undefined {
+export function lackOfTrace({ length, work, seconds }: RecordedLoad): string | undefined {
   if (work === 0) return `the trace has no work in it: each of its ${length} requests is of 0 units`;
   if (seconds < LEAST_SEEN_SECONDS) return `the trace is of ${lasting(seconds)}; an hour is the least`;
   return length < LEAST_REQUESTS ? `the trace has ${requests(length)}; ${LEAST}` : undefined;

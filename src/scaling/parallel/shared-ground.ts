@@ -1,13 +1,7 @@
 /** What a thread of a search begins with. */
-import type { SharedLoad } from '../planner/load/shared-load.ts';
-import type { Sample } from '../planner/search/sample.ts';
+import type { SharedLoad } from '../planner/load/load.ts';
 import type { TrialGround } from '../planner/search/trial.ts';
 
-export interface SharedGround extends Pick<TrialGround, 'settings'> {
+export interface SharedGround extends Omit<TrialGround, 'loads'> {
   readonly loads: readonly SharedLoad[];
-  readonly samples: readonly SharedSample[] | undefined;
-}
-
-interface SharedSample extends Omit<Sample, 'load'> {
-  readonly load: SharedLoad;
 }

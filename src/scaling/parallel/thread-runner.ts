@@ -48,11 +48,7 @@ class ThreadRunner implements TrialRunner {
     const shared: SharedGround = {
       settings,
       loads: loads.map((load) => load.share()),
-      samples: samples?.map(({ stretches, requests: of, load }) => ({
-        stretches,
-        requests: of,
-        load: load.share(),
-      })),
+      samples: samples?.map(({ stretches, requests }) => ({ stretches, requests })),
     };
     this.#threads = Array.from({ length: threads }, () => new TrialThread(shared));
   }

@@ -1,12 +1,12 @@
 /** Runs plans: one scenario or several side by side, under a load that is read once. */
 import { Simulation, type Scenario } from './model/simulation.ts';
-import type { Arrival, ArrivalStream, ReplayableLoad } from './load/load.ts';
+import { RecordedLoad, type Arrival, type ArrivalStream } from './load/load.ts';
 import type { PlanResult } from './result.ts';
 
 /** Plans for a load in memory. Throws a RangeError for requests that are not in order of time. */
-export function plan(scenario: Scenario, load: Iterable<Arrival> | ReplayableLoad): PlanResult {
+export function plan(scenario: Scenario, load: Iterable<Arrival>): PlanResult {
   const simulation = new Simulation(scenario);
-  if (isReplayable(load)) load.replay((atSeconds, work) => simulation.arrive(atSeconds, work));
+  if (load instanceof RecordedLoad) load.replay((atSeconds, work) => simulation.arrive(atSeconds, work));
   else for (const { atSeconds, work } of load) simulation.arrive(atSeconds, work);
   return simulation.finish();
 }
@@ -23,8 +23,4 @@ export async function planStream(
     }
   }
   return simulations.map((simulation) => simulation.finish());
-}
-
-function isReplayable(load: Iterable<Arrival> | ReplayableLoad): load is ReplayableLoad {
-  return 'replay' in load;
 }

@@ -1,5 +1,4 @@
 /** The load of a plan: requests in the order in which they arrive. */
-import type { SharedLoad, SharedRequests } from './shared-load.ts';
 
 export interface Arrival {
   /** Since the start of the plan; never before the arrival in front of it. */
@@ -14,41 +13,31 @@ export type ArrivalStream = AsyncIterable<readonly Arrival[]>;
 /** Answers false where it has heard enough. */
 export type Arrive = (atSeconds: number, work: number) => boolean | void;
 
-/** A load that can be planned for many times over, and is the same each time. */
-export interface ReplayableLoad {
-  /** Its requests are made anew at each replay, which takes longer than to read them. */
-  readonly isMadeUp: boolean;
-  /** Requests. */
+/** A load as plain data whose arrays threads share. */
+export interface SharedLoad {
+  readonly times: Float64Array<SharedArrayBuffer>;
+  readonly works: Float64Array<SharedArrayBuffer>;
+  /** Of the arrays, which have room for more. */
   readonly length: number;
-  /** Sum of all work, units. */
   readonly work: number;
-  /** When the last request arrives. */
-  readonly seconds: number;
-  /** Calls back for each request from `from` up to, and not at, `to`, in order, without making an object of it. */
-  replay(arrive: Arrive, from?: number, to?: number): void;
-  /** As data that threads share, for `openLoad` to make the same load of. */
-  share(): SharedLoad;
 }
 
-/** A load that is kept, 16 bytes a request, in memory that threads can share. */
-export class RecordedLoad implements ReplayableLoad, Iterable<Arrival> {
-  readonly isMadeUp = false;
+/**
+ * A load that is kept, 16 bytes a request, in memory that threads can share: it can be planned for many times over, and
+ * is the same each time.
+ */
+export class RecordedLoad implements Iterable<Arrival> {
   #times: Float64Array<SharedArrayBuffer>;
   #works: Float64Array<SharedArrayBuffer>;
   #length = 0;
   #work = 0;
 
-  constructor(shared?: SharedRequests) {
+  /** Empty, or what another has shared, without a copy of its requests. */
+  constructor(shared?: SharedLoad) {
     this.#times = shared?.times ?? sharedArray(1024);
     this.#works = shared?.works ?? sharedArray(1024);
     this.#length = shared?.length ?? 0;
     this.#work = shared?.work ?? 0;
-  }
-
-  /** Empty, with room for so many requests: one that grows has all that it had twice for a while. */
-  static withRoomFor(requests: number): RecordedLoad {
-    const room = Math.max(1, requests);
-    return new RecordedLoad({ times: sharedArray(room), works: sharedArray(room), length: 0, work: 0 });
   }
 
   static of(load: Iterable<Arrival>): RecordedLoad {
@@ -63,14 +52,17 @@ export class RecordedLoad implements ReplayableLoad, Iterable<Arrival> {
     return recorded;
   }
 
+  /** Requests. */
   get length(): number {
     return this.#length;
   }
 
+  /** Sum of all work, units. */
   get work(): number {
     return this.#work;
   }
 
+  /** When the last request arrives. */
   get seconds(): number {
     return this.#length === 0 ? 0 : (this.#times[this.#length - 1] as number);
   }
@@ -92,6 +84,7 @@ export class RecordedLoad implements ReplayableLoad, Iterable<Arrival> {
     this.#work += work;
   }
 
+  /** Calls back for each request from `from` up to, and not at, `to`, in order, without making an object of it. */
   replay(arrive: Arrive, from = 0, to = Infinity): void {
     const [times, works, length] = [this.#times, this.#works, this.#length];
     for (let index = this.#firstAt(from); index < length; index += 1) {
@@ -100,9 +93,9 @@ export class RecordedLoad implements ReplayableLoad, Iterable<Arrival> {
     }
   }
 
+  /** For the constructor to make the same load of. */
   share(): SharedLoad {
-    const requests = { times: this.#times, works: this.#works, length: this.#length, work: this.#work };
-    return { kind: 'recorded', requests };
+    return { times: this.#times, works: this.#works, length: this.#length, work: this.#work };
   }
 
   *[Symbol.iterator](): Generator<Arrival> {

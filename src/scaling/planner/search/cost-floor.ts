@@ -3,7 +3,7 @@
  * asks for more and never for fewer, so whatever the requests do, no plan comes out cheaper.
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
-import type { ReplayableLoad } from '../load/load.ts';
+import type { RecordedLoad } from '../load/load.ts';
 import { decisionsIn } from '../model/control-loop.ts';
 import { SlidingMaximum, SlidingMean } from '../model/structures/windows.ts';
 import type { PlanSettings } from '../settings.ts';
@@ -71,7 +71,7 @@ function sumOver({ loads, decisions }: Levels, workers: (load: number) => number
 }
 
 /** As the model sees it at each decision before the last request; the one at `index` is made index + 1 intervals after the start. */
-export function courseOf(settings: PlanSettings, load: ReplayableLoad): LoadCourse {
+export function courseOf(settings: PlanSettings, load: RecordedLoad): LoadCourse {
   const { controlSeconds, loadWindowSeconds, scaleDownSeconds, destroySeconds, startSeconds } = settings;
   const decisions = Math.max(0, Math.floor(load.seconds / controlSeconds));
   const works = new Float64Array(decisions + 1);

@@ -1,6 +1,6 @@
 /** The run of a trial over loads and stretches of them: what it has cost, who was late, and whether it is over. */
 import type { ResolvedParameters } from '../../rules/findings.ts';
-import type { ReplayableLoad } from '../load/load.ts';
+import type { RecordedLoad } from '../load/load.ts';
 import { GroupModel } from '../model/group.ts';
 import { longestLike, QueueTimes } from '../model/structures/queue-times.ts';
 import { RequestQueue } from '../model/structures/request-queue.ts';
@@ -52,7 +52,7 @@ export class Course {
   }
 
   /** All of a load. Whether there is a point in going on. */
-  runWhole(parameters: ResolvedParameters, settings: PlanSettings, load: ReplayableLoad): boolean {
+  runWhole(parameters: ResolvedParameters, settings: PlanSettings, load: RecordedLoad): boolean {
     const stats = this.#statsFrom(parameters, settings);
     const simulation = new Simulation({ parameters, settings, series: false }, stats, this.#memory.queue);
     let countdown = LOOK_EVERY;
@@ -77,7 +77,7 @@ export class Course {
   runStretch(
     parameters: ResolvedParameters,
     settings: PlanSettings,
-    load: ReplayableLoad,
+    load: RecordedLoad,
     { warmFrom, from, to, weight, began }: Stretch,
     floor: number,
   ): boolean {

@@ -2,7 +2,7 @@
  * Stretches that stand for a long load: those where it rises most, which decide how long requests wait, and of the rest
  * every so many, each for those beside it. Sets are compared on these first, and only the best on all of it.
  */
-import { RecordedLoad, type ReplayableLoad } from '../load/load.ts';
+import type { RecordedLoad } from '../load/load.ts';
 import type { PlanSettings } from '../settings.ts';
 import { CostFloor, type LoadCourse } from './cost-floor.ts';
 
@@ -21,8 +21,6 @@ export interface Sample {
   readonly stretches: readonly Stretch[];
   /** That they stand for, about those of the load. */
   readonly requests: number;
-  /** Has their requests: the load itself, or what is kept of one that would make them up for each set. */
-  readonly load: ReplayableLoad;
 }
 
 /** Requests that a sample has, about; a load of twice as many is planned for as it is. */
@@ -39,7 +37,7 @@ export interface SampleWithFloors extends Sample {
 /** Undefined where the load is short enough to be taken as it is. */
 export function sampleOf(
   settings: PlanSettings,
-  load: ReplayableLoad,
+  load: RecordedLoad,
   course: LoadCourse,
   mostRequests = SAMPLE_REQUESTS,
 ): SampleWithFloors | undefined {
@@ -90,27 +88,9 @@ export function sampleOf(
       paid: part(course.paid),
     });
   });
-  const kept = load.isMadeUp ? keptOf(load, stretches) : load;
   let requests = 0;
-  for (const { from, to, weight } of stretches) kept.replay(() => void (requests += weight), from, to);
-  return { stretches, requests, floors, load: kept };
-}
-
-/** The requests of the stretches alone, each once. */
-function keptOf(load: ReplayableLoad, stretches: readonly Stretch[]): RecordedLoad {
-  const apart: { from: number; to: number }[] = [];
-  for (const { warmFrom, to } of stretches.toSorted((one, other) => one.warmFrom - other.warmFrom)) {
-    const last = apart.at(-1);
-    if (last && warmFrom <= last.to) last.to = Math.max(last.to, to);
-    else apart.push({ from: warmFrom, to });
-  }
-  let requests = 0;
-  for (const { from, to } of apart) load.replay(() => void (requests += 1), from, to);
-  const kept = RecordedLoad.withRoomFor(requests);
-  for (const { from, to } of apart) {
-    load.replay((atSeconds, work) => kept.add({ atSeconds, work }), from, to);
-  }
-  return kept;
+  for (const { from, to, weight } of stretches) load.replay(() => void (requests += weight), from, to);
+  return { stretches, requests, floors };
 }
 
 /** Decisions at which a stretch may begin; what is left over at the end is like the one before it. */

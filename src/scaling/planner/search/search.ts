@@ -3,7 +3,7 @@
  * given up as soon as they cannot win.
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
-import type { ReplayableLoad } from '../load/load.ts';
+import type { RecordedLoad } from '../load/load.ts';
 import type { PlanSettings } from '../settings.ts';
 import { frontierOf, type Candidate } from './candidate.ts';
 import { CostFloor, courseOf, type LoadCourse } from './cost-floor.ts';
@@ -28,7 +28,7 @@ export interface SearchRequest {
    * At least one; several where the load is made up or resampled, one for each seed. A set's cost is the mean of its
    * costs, its p99 that of the requests of all.
    */
-  readonly loads: readonly ReplayableLoad[];
+  readonly loads: readonly RecordedLoad[];
   /** Seconds that 99 of 100 requests wait at most; without it there is a frontier, and no best. */
   readonly p99LimitSeconds?: number | undefined;
   /** Of what may be named as the best; what is not named may take any value that makes sense. */

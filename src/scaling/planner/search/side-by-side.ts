@@ -1,7 +1,7 @@
 /** Sets of parameters beside each other, on common arrivals: what differs is theirs, not chance. */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import { estimateOf, type Estimate } from '../estimate.ts';
-import type { ReplayableLoad } from '../load/load.ts';
+import type { RecordedLoad } from '../load/load.ts';
 import { Simulation } from '../model/simulation.ts';
 import type { PlanResult } from '../result.ts';
 import type { PlanSettings } from '../settings.ts';
@@ -31,7 +31,7 @@ export interface SideBySideOptions {
 export async function planSideBySide(
   sets: readonly ResolvedParameters[],
   settings: PlanSettings,
-  loads: readonly ReplayableLoad[],
+  loads: readonly RecordedLoad[],
   { series = false, signal }: SideBySideOptions = {},
 ): Promise<readonly SideBySide[]> {
   const plansOf: PlanResult[][] = sets.map(() => []);

@@ -1,6 +1,6 @@
 /** One set of parameters under the loads of a search, given up as soon as it cannot be the one that is looked for. */
 import type { ResolvedParameters } from '../../rules/findings.ts';
-import type { ReplayableLoad } from '../load/load.ts';
+import type { RecordedLoad } from '../load/load.ts';
 import type { PlanSettings } from '../settings.ts';
 import { Course, TrialMemory, type CourseLimits } from './course.ts';
 import type { Sample } from './sample.ts';
@@ -41,7 +41,7 @@ export interface TrialOutcome {
 export interface TrialGround {
   readonly settings: PlanSettings;
   /** At least one; the chance that is in workers and routing has a seed of its own under each. */
-  readonly loads: readonly ReplayableLoad[];
+  readonly loads: readonly RecordedLoad[];
   /** What stands for each load, for trials that ask for it. */
   readonly samples?: readonly Sample[] | undefined;
 }
@@ -72,7 +72,7 @@ export function runTrial(
     if (sample) {
       const floors = sampled.floors[index];
       for (const [place, stretch] of sample.stretches.entries())
-        if (!course.runStretch(trial.parameters, own, sample.load, stretch, floors?.[place] ?? 0)) break;
+        if (!course.runStretch(trial.parameters, own, load, stretch, floors?.[place] ?? 0)) break;
     } else course.runWhole(trial.parameters, own, load);
     if (course.end !== 'whole') {
       return { end: course.end, cost: Infinity, costPerHour: Infinity, p99Seconds: Infinity, lateShare: 1 };

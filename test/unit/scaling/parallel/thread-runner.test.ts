@@ -1,24 +1,26 @@
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openThreadRunner } from '../../../../src/scaling/parallel/thread-runner.ts';
-import { RateLoad } from '../../../../src/scaling/planner/load/rate-load.ts';
 import { generateLoad } from '../../../../src/scaling/planner/load/generators.ts';
-import { RecordedLoad, type ReplayableLoad } from '../../../../src/scaling/planner/load/load.ts';
+import { RecordedLoad } from '../../../../src/scaling/planner/load/load.ts';
 import type { OpenRunner } from '../../../../src/scaling/planner/search/runner.ts';
 import { searchParameters, type SearchRequest } from '../../../../src/scaling/planner/search/search.ts';
-import { scenarioOf } from '../../../support/plans.ts';
+import { requests, scenarioOf } from '../../../support/plans.ts';
 
 const { parameters: base, settings } = scenarioOf({ max_workers: 8, cold_workers: 2 });
 const seconds = 400;
 const loads = [
   RecordedLoad.of(generateLoad({ shape: 'bursts', unitsPerSecond: 30, unitsPerRequest: 20, seconds })),
-  new RateLoad({
-    unitsPerSecond: Float32Array.of(20, 60, 30, 5),
-    stepSeconds: seconds / 4,
-    unitsPerRequest: 20,
-    sizes: 'fixed',
-    seed: 3,
-  }),
+  RecordedLoad.of(
+    generateLoad({
+      shape: 'diurnal',
+      unitsPerSecond: 30,
+      unitsPerRequest: 20,
+      sizes: 'fixed',
+      seconds,
+      seed: 3,
+    }),
+  ),
 ];
 const request: SearchRequest = { base, settings, loads, p99LimitSeconds: 60 };
 const on =
@@ -56,27 +58,15 @@ describe('a search on several threads', () => {
   });
 
   test('fails where a thread does, and does not wait for ever', async () => {
-    const rates = {
-      unitsPerSecond: Float32Array.of(1),
-      stepSeconds: 0,
-      unitsPerRequest: 1,
-      sizes: 'fixed',
-      seed: 1,
-    } as const;
-    const broken: ReplayableLoad = {
-      isMadeUp: true,
-      length: 1,
-      work: 1,
-      seconds: 1,
-      replay: () => undefined,
-      share: () => ({ kind: 'rates', rates }),
-    };
+    // Here it is in order, and there it is not.
+    const shared = RecordedLoad.of(requests([7, 1], [3, 1])).share();
+    const broken = Object.assign(RecordedLoad.of(requests([3, 1], [7, 1])), { share: () => shared });
+    const message = 'request at 3 s: not in order of time';
     await using runner = openThreadRunner({ settings, loads: [broken] }, { threads: 2 });
     const trial = { parameters: base, limitSeconds: 1, mostLateShare: 0.01, mostCost: 1, sampled: undefined };
-    await expect(runner.run([trial, trial])).rejects.toThrow('stepSeconds');
+    await expect(runner.run([trial, trial])).rejects.toThrow(message);
     // Of its error and of its end it tells by itself; after both it is asked in vain, and that is told too.
     await using single = openThreadRunner({ settings, loads: [broken] }, { threads: 1 });
-    for (let run = 0; run < 3; run += 1)
-      await expect(single.run([trial, trial])).rejects.toThrow('stepSeconds');
+    for (let run = 0; run < 3; run += 1) await expect(single.run([trial, trial])).rejects.toThrow(message);
   });
 });

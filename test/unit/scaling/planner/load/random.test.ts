@@ -84,11 +84,15 @@ describe('a load that is kept', () => {
     expect([...load]).toEqual(requests([4, 5]));
   });
 
-  test('may have its room beforehand, and grows beyond it', () => {
-    const load = RecordedLoad.withRoomFor(0);
-    for (const one of many.slice(0, 5)) load.add(one);
-    expect([...load]).toEqual(many.slice(0, 5));
-    expect([load.isMadeUp, RecordedLoad.withRoomFor(9).length]).toEqual([false, 0]);
+  test('is the same load where it is shared, and is heard until that is enough', () => {
+    const load = RecordedLoad.of(many);
+    const other = new RecordedLoad(structuredClone(load.share()));
+    expect([...other]).toEqual(many);
+    expect([other.length, other.seconds, other.work]).toEqual([load.length, load.seconds, load.work]);
+    expect(other.share().times.buffer.byteLength).toBe(load.share().times.buffer.byteLength);
+    const few: number[] = [];
+    other.replay((atSeconds) => few.push(atSeconds) < 3);
+    expect(few).toHaveLength(3);
   });
 
   test.each([

@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
 import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
-import { RateLoad } from '../../../../../src/scaling/planner/load/rate-load.ts';
 import { plan } from '../../../../../src/scaling/planner/plan.ts';
 import { frontierOf, type Candidate } from '../../../../../src/scaling/planner/search/candidate.ts';
 import { CostFloor, courseOf } from '../../../../../src/scaling/planner/search/cost-floor.ts';
@@ -253,28 +252,6 @@ describe('a sample', () => {
   ])('of %s: %s requests, %s', (_, most, is) => {
     expect(sampleOf(settings, load, course, most) !== undefined).toBe(is);
   });
-
-  test('of a load that is made up is kept, each request once', () => {
-    const rates = new RateLoad({
-      unitsPerSecond: Float32Array.from({ length: 288 }, (_, step) => 1 + (step % 7)),
-      stepSeconds: 300,
-      unitsPerRequest: 100,
-      sizes: 'fixed',
-      seed: 3,
-    });
-    const { load: kept, stretches = [] } = sampleOf(settings, rates, courseOf(settings, rates), 600) ?? {};
-    expect(kept?.isMadeUp).toBe(false);
-    const heard = (each: typeof load | RateLoad, from: number, to: number) => {
-      const times: number[] = [];
-      each.replay((atSeconds) => void times.push(atSeconds), from, to);
-      return times;
-    };
-    expect(kept?.length).toBeLessThan(rates.length / 2);
-    for (const { warmFrom, to } of stretches)
-      expect(heard(kept as RecordedLoad, warmFrom, to)).toEqual(heard(rates, warmFrom, to));
-    const all = heard(kept as RecordedLoad, 0, Infinity);
-    expect(new Set(all).size).toBe(all.length);
-  });
 });
 
 describe('a trial', () => {
@@ -349,7 +326,7 @@ describe('a trial', () => {
       generateLoad({ shape: 'bursts', unitsPerSecond: 20, unitsPerRequest: 20, seconds: 3000 }),
     );
     const all = { warmFrom: 0, from: 0, to: load.seconds + 1e-6, weight: 1, began: undefined };
-    const sample = { stretches: [all], requests: load.length, load };
+    const sample = { stretches: [all], requests: load.length };
     const given = { ...trial, parameters: world.parameters, limitSeconds: 10 };
     const ground = { settings: world.settings, loads: [load], samples: [sample] };
     const whole = runTrial(ground, given);
