@@ -104,6 +104,13 @@ export const FIGURES: readonly FigureRow[] = [
   },
   { id: 'groups-memory', what: '100 groups at 1,000 lines/s each: memory', unit: 'MB', bound: 250, aim: 150 },
   {
+    id: 'long-lines-memory',
+    what: '100 groups with lines of 8,000 characters, five a second each: memory',
+    unit: 'MB',
+    bound: 250,
+    aim: 150,
+  },
+  {
     id: 'metrics',
     what: '/metrics with 1,000 deployments and 200 groups, p99',
     unit: 'ms',

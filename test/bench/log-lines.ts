@@ -1,5 +1,8 @@
 /** Worker-group lines end to end, from the poll to stdout. Run: node test/bench/log-lines.ts [seconds] */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LogService } from '../support/log-service.ts';
+import { serveLog } from '../support/raw-log-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { deliveredLines } from './books.ts';
 import { ensure, report } from './figures.ts';
@@ -12,6 +15,7 @@ using node = copyProgram(process.execPath);
 
 await throughput(8, 4_000);
 await memory(100, 1_000);
+await longLinesMemory(100, 5, 8_000);
 
 async function following(groups: number, linesPerSecond: number, extra: Record<string, string>) {
   const ids = Array.from({ length: groups }, (_, index) => index + 1);
@@ -55,6 +59,7 @@ async function throughput(groups: number, rate: number): Promise<void> {
 
 async function memory(groups: number, rate: number): Promise<void> {
   await using run = await following(groups, rate, {});
+  await delay(5_000);
   let most = 0;
   const before = await run.delivered();
   const from = performance.now();
@@ -65,6 +70,31 @@ async function memory(groups: number, rate: number): Promise<void> {
   const lines = ((await run.delivered()) - before) / ((performance.now() - from) / 1000);
   ensureDelivered(lines, groups * rate);
   report('groups-memory', most, `the highest in ${SECONDS} s, ${lines.toFixed(0)} lines/s delivered`);
+}
+
+/** One log for all groups, each asked for it by itself. */
+async function longLinesMemory(groups: number, rate: number, characters: number): Promise<void> {
+  const log = new LogService();
+  await using service = await serveLog((tail) => log.answer(tail));
+  using folder = temporaryFolder();
+  await using program = await startProgram(node, {
+    API_KEY: 'key',
+    BASE_URL: service.url,
+    WORKER_GROUPS: Array.from({ length: groups }, (_, index) => index + 1).join(','),
+    LOG_START: 'end',
+    STATE_DIR: folder.path,
+  });
+  const write = () => log.writeLines([randomBytes(characters / 2).toString('hex')]);
+  const writer = setInterval(write, 1_000 / rate);
+  let most = 0;
+  for (let second = 0; second < 2 * SECONDS; second += 1) {
+    await delay(1_000);
+    most = Math.max(most, program.memory().mb);
+  }
+  clearInterval(writer);
+  const [lines, written] = [await deliveredLines(program), log.written.length * groups];
+  ensure(lines > 0.75 * written, `nearly all of ${written} lines on stdout; there were ${lines}`);
+  report('long-lines-memory', most, `the highest in ${2 * SECONDS} s, ${log.written.length} lines each`);
 }
 
 /** Neither less, which would be another load, nor more, which would be lines that came twice. */

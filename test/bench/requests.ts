@@ -1,5 +1,6 @@
 /** What the service is asked in an hour with default settings. Run: node test/bench/requests.ts [seconds] */
 import { setTimeout as delay } from 'node:timers/promises';
+import { deploymentBooks } from './books.ts';
 import { ensure, report } from './figures.ts';
 import { secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
 import { copyProgram } from './program-copy.ts';
@@ -37,7 +38,8 @@ ensure(
   entries.every(({ status }) => status === 200),
   'no answer but 200',
 );
-for (const operation of ['deployments.heartbeat', 'workergroups.logs', 'endpointGroups.workers'])
+await deploymentBooks(emulator, { seconds: SECONDS, ttlSeconds: 300 });
+for (const operation of ['workergroups.logs', 'endpointGroups.workers'])
   ensure(counts.has(operation), `requests of ${operation}`);
 const note = [...counts].map(([operation, { length }]) => `${operation} ${(length / hours).toFixed(0)}`);
 report('requests', entries.length / hours, note.join(', '));
