@@ -1,6 +1,11 @@
 /** What a running daemon recorded of an endpoint, as advice takes it. */
 import type { FleetHistory } from '../../daemon/http/fleet/answer.ts';
-import { recordedStarts, recordedStretches } from '../../fleet/advice/recorded.ts';
+import {
+  recordedRow,
+  recordedStarts,
+  recordedStretches,
+  type RecordedRow,
+} from '../../fleet/advice/recorded.ts';
 import type { Aggregate, HistoryRow } from '../../fleet/history/row.ts';
 import type { Measured } from '../../fleet/view.ts';
 import type { Recorded } from '../../scaling/advice/recorded.ts';
@@ -28,7 +33,7 @@ export interface Asked {
 /** @throws DaemonAway where it does not answer, or has no such endpoint any more */
 export async function fetchRecorded(asked: Asked, signal: AbortSignal): Promise<Recorded> {
   const { daemon, endpoint, parameters, parametersSince, from, to } = asked;
-  const rows: HistoryRow[] = [];
+  const rows: RecordedRow[] = [];
   let measured: Measured = { performances: [], startSeconds: { new: [], cold: [] } };
   for (let at = from; at < to; at += PAGE_SECONDS) {
     const query = {
@@ -42,7 +47,7 @@ export async function fetchRecorded(asked: Asked, signal: AbortSignal): Promise<
     if (!found) throw new DaemonAway(`${daemon.url}: it no longer knows the endpoint ${endpoint}`);
     // A row of minutes or hours that has the begin of the page is in the one before it too.
     const last = rows.at(-1)?.fromMs ?? -Infinity;
-    rows.push(...found.rows.map((row) => historyRow(row)).filter(({ fromMs }) => fromMs > last));
+    rows.push(...found.rows.map((row) => recordedRow(historyRow(row))).filter(({ fromMs }) => fromMs > last));
     if (found.measured) measured = measuredOf(found.measured);
   }
   return {

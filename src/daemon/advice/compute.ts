@@ -58,7 +58,11 @@ export function computeInChild(
 ): Promise<AdviceAnswer> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const child = fork(ENTRY, [], { ...CHILD_LIMITS, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    const child = fork(ENTRY, [], {
+      ...CHILD_LIMITS,
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
     const output = new CrashOutput();
     const kill = () => void child.kill('SIGKILL');
     const overdue = setTimeout(() => {

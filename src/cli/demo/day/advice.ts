@@ -1,8 +1,12 @@
 /** What was seen of the day, kept as a daemon keeps it, and what other parameters would have done with it. */
 import type { Worker } from '../../../contract/operations/serverless/workers.ts';
-import { recordedStarts, recordedStretches } from '../../../fleet/advice/recorded.ts';
+import {
+  recordedRow,
+  recordedStarts,
+  recordedStretches,
+  type RecordedRow,
+} from '../../../fleet/advice/recorded.ts';
 import { inUnits, rowOf } from '../../../fleet/history/fold.ts';
-import type { HistoryRow } from '../../../fleet/history/row.ts';
 import type { FleetSample } from '../../../fleet/sample.ts';
 import { LivesByEndpoint } from '../../../fleet/workers/lives-by-endpoint.ts';
 import { afterLook } from '../../../fleet/workers/lives.ts';
@@ -16,7 +20,7 @@ const MOST_GAP_MS = 120_000;
 export class DayRecord {
   readonly #endpoint: string;
   readonly #lives = new LivesByEndpoint();
-  readonly #rows: HistoryRow[] = [];
+  readonly #rows: RecordedRow[] = [];
   readonly #starts: { readonly new: number[]; readonly cold: number[] } = { new: [], cold: [] };
 
   constructor(endpoint: string) {
@@ -30,7 +34,7 @@ export class DayRecord {
     for (const life of changed) this.#lives.put(life);
     for (const id of gone) this.#lives.remove(id);
     for (const event of events) if (event.kind === 'started') this.#starts[event.from].push(event.seconds);
-    this.#rows.push(inUnits(rowOf(sample)));
+    this.#rows.push(recordedRow(inUnits(rowOf(sample))));
   }
 
   /** The reserve of cold workers is left as it is, which is most of what a search would try. */

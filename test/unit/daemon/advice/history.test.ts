@@ -7,7 +7,7 @@ import { endpointView, minuteRow } from '../../../support/recorded-fleet.ts';
 const NOW = Date.UTC(2026, 5, 8);
 const HOUR = 3_600_000;
 
-test('a week is read in pages of six hours, and a row on their border once', async () => {
+test('a week is read in pages of half an hour, and a row on their border once', async () => {
   const asked: HistoryQuery[] = [];
   const endpoint = endpointView({
     parameters: { target_util: 0.5, max_workers: 4, target_queue_time: 7 },
@@ -26,14 +26,14 @@ test('a week is read in pages of six hours, and a row on their border once', asy
     { endpoint, parameters, parametersSinceMs: 7, nowMs: NOW },
   );
   expect(asked).toEqual(
-    Array.from({ length: 28 }, (_, page) => ({
+    Array.from({ length: 336 }, (_, page) => ({
       endpoint: 'chat',
-      fromMs: NOW - WINDOW_MS + page * 6 * HOUR,
-      toMs: NOW - WINDOW_MS + (page + 1) * 6 * HOUR,
+      fromMs: NOW - WINDOW_MS + (page * HOUR) / 2,
+      toMs: NOW - WINDOW_MS + ((page + 1) * HOUR) / 2,
       maxRows: 5_000,
     })),
   );
   expect(recorded).toMatchObject({ endpoint: 'chat', performances: [5], parameters, parametersSinceMs: 7 });
   // The begin of each page, and the end of the last.
-  expect(recorded.stretches).toHaveLength(29);
+  expect(recorded.stretches).toHaveLength(337);
 });

@@ -1,13 +1,15 @@
 /** What the history has, as advice takes it. */
 import { expect, test } from 'vitest';
 import { resolvedParameters } from '../../../../src/fleet/advice/parameters.ts';
-import { recordedStarts, recordedStretches } from '../../../../src/fleet/advice/recorded.ts';
+import { recordedRow, recordedStarts, recordedStretches } from '../../../../src/fleet/advice/recorded.ts';
 import { inUnits, rowOf } from '../../../../src/fleet/history/fold.ts';
 import { minuteRow, sampleAt } from '../../../support/recorded-fleet.ts';
 
 function looks(...times: number[]) {
   return times.map((atMs) =>
-    inUnits(rowOf(sampleAt(atMs, {}, { idle: 2, stopping: 1, stopped: 3, loading: 1, error: 1 }))),
+    recordedRow(
+      inUnits(rowOf(sampleAt(atMs, {}, { idle: 2, stopping: 1, stopped: 3, loading: 1, error: 1 }))),
+    ),
   );
 }
 
@@ -39,7 +41,11 @@ test('a worker that is stopping still runs, and takes nothing new; one that fail
 });
 
 test('minutes are means of several looks, and may follow on each other and on looks', () => {
-  const stretches = recordedStretches([minuteRow(0), minuteRow(60_000), ...looks(130_000, 145_000)]);
+  const stretches = recordedStretches([
+    recordedRow(minuteRow(0)),
+    recordedRow(minuteRow(60_000)),
+    ...looks(130_000, 145_000),
+  ]);
   expect(stretches.map(({ fromMs, toMs, isSample }) => [fromMs, toMs, isSample])).toEqual([
     [0, 60_000, false],
     [60_000, 120_000, false],
@@ -50,7 +56,7 @@ test('minutes are means of several looks, and may follow on each other and on lo
 });
 
 test('what was not known stays unknown', () => {
-  const row = minuteRow(0, { load: null, load_average: null, cost_per_hour: null });
+  const row = recordedRow(minuteRow(0, { load: null, load_average: null, cost_per_hour: null }));
   expect(recordedStretches([row])[0]).toMatchObject({ load: null, loadAverage: null, costPerHour: null });
 });
 
