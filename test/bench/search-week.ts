@@ -4,6 +4,7 @@ import { createRandom, exponential } from '../../src/scaling/planner/load/random
 import { planSettings } from '../../src/scaling/planner/settings.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
 import { Endpoint } from '../simulation/steering/endpoint.ts';
+import { packedRecorded } from '../support/recorded-endpoint.ts';
 
 const DAYS = 7;
 const MINUTES = DAYS * 1440;
@@ -42,7 +43,8 @@ const recorded = {
 };
 const wishes = { nowMs: MINUTES * 60_000, limitSeconds: 5, requestSize: UNITS };
 const began = performance.now();
-const { report, mebibytes } = await computeInChild({ recorded, wishes }, AbortSignal.timeout(600_000));
+const question = { recorded: packedRecorded(recorded), wishes };
+const { report, mebibytes } = await computeInChild(question, AbortSignal.timeout(600_000));
 const seconds = (performance.now() - began) / 1000;
 const { verdict, sentence, tried, load } = report;
 process.stdout.write(

@@ -1,4 +1,6 @@
 /** Some hours of an endpoint, recorded, whose model is that of the planner: quick to advise on. */
+import type { PackedRecorded } from '../../src/daemon/advice/history.ts';
+import { packedRows } from '../../src/fleet/advice/packed-rows.ts';
 import type { Recorded } from '../../src/scaling/advice/recorded.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
 
@@ -35,4 +37,12 @@ export function recordedEndpoint(hours: number, over: Partial<Recorded> = {}): R
     },
     ...over,
   };
+}
+
+/** As the daemon hands it to the child that computes. */
+export function packedRecorded({ stretches, ...known }: Recorded): PackedRecorded {
+  const rows = stretches.map(({ fromMs, toMs, isSample, ...seen }) =>
+    isSample ? { fromMs: toMs, lengthMs: 0, ...seen } : { fromMs, lengthMs: toMs - fromMs, ...seen },
+  );
+  return { ...known, pages: [packedRows(rows)] };
 }

@@ -168,7 +168,8 @@ export function startAdvice(options: AdviceOptions): AdviceService {
       const { parameters, bounds, isCautious } = asked;
       const parametersSinceMs = latestOf(asked.parametersSinceMs, view.parametersSinceMs);
       const nowMs = now();
-      const recorded = await recordedOf(fleet, { endpoint: view, parameters, parametersSinceMs, nowMs });
+      const known = { endpoint: view, parameters, parametersSinceMs, nowMs };
+      const recorded = await recordedOf(fleet, known, either);
       const limitSeconds = settings.adviceP99 === undefined ? undefined : settings.adviceP99 / 1000;
       const question = { recorded, wishes: { nowMs, limitSeconds }, bounds, isCautious };
       return adviceIn(await compute(question, either));

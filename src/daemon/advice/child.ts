@@ -4,6 +4,8 @@
  */
 import { writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
+import { unpackedRows } from '../../fleet/advice/packed-rows.ts';
+import { recordedStretches } from '../../fleet/advice/recorded.ts';
 import { advise } from '../../scaling/advice/advise.ts';
 import type { AdviceAnswer, AdviceQuestion } from './compute.ts';
 import { peakMebibytes } from './peak-memory.ts';
@@ -17,7 +19,9 @@ lowerPriority();
 process.once('message', (question) => void answer(question as AdviceQuestion));
 
 async function answer({ recorded, wishes, bounds, isCautious }: AdviceQuestion): Promise<void> {
-  const { series: _, ...report } = await advise(recorded, wishes, { bounds, isCautious });
+  const { pages, ...known } = recorded;
+  const stretches = recordedStretches(unpackedRows(pages));
+  const { series: _, ...report } = await advise({ ...known, stretches }, wishes, { bounds, isCautious });
   process.send?.({ report, mebibytes: peakMebibytes() } satisfies AdviceAnswer, () => process.exit());
 }
 

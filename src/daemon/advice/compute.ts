@@ -2,12 +2,13 @@
 import { fork } from 'node:child_process';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import { CrashOutput } from '../../heartbeat/process/supervision/crash-output.ts';
-import type { Recorded, Wishes } from '../../scaling/advice/recorded.ts';
+import type { Wishes } from '../../scaling/advice/recorded.ts';
 import type { AdviceReport } from '../../scaling/advice/report.ts';
 import type { SearchBounds } from '../../scaling/planner/search/search-space.ts';
+import type { PackedRecorded } from './history.ts';
 
 export interface AdviceQuestion {
-  readonly recorded: Recorded;
+  readonly recorded: PackedRecorded;
   readonly wishes: Wishes;
   readonly bounds?: SearchBounds | undefined;
   readonly isCautious?: boolean | undefined;

@@ -26,11 +26,11 @@ export function recordedRow(row: HistoryRow): RecordedRow {
   };
 }
 
-/** @param rows Earliest first, of whatever lengths. */
-export function recordedStretches(rows: readonly RecordedRow[]): RecordedStretch[] {
+/** @param rows Earliest first, of whatever lengths. Gone through twice. */
+export function recordedStretches(rows: Iterable<RecordedRow>): RecordedStretch[] {
   const usualMs = usualGapMs(rows);
   let endMs = -Infinity;
-  return rows.map(({ fromMs, lengthMs, ...seen }): RecordedStretch => {
+  return Array.from(rows, ({ fromMs, lengthMs, ...seen }): RecordedStretch => {
     const isSample = lengthMs === 0;
     // A look tells of the time since the one before it.
     const gapMs = fromMs - endMs;
@@ -49,11 +49,13 @@ export function recordedStarts({ startSeconds }: Measured): RecordedStart[] {
   );
 }
 
-function usualGapMs(rows: readonly RecordedRow[]): number {
-  const gaps = rows.flatMap(({ fromMs, lengthMs }, index) => {
-    const before = rows[index - 1];
-    return lengthMs === 0 && before?.lengthMs === 0 ? [fromMs - before.fromMs] : [];
-  });
+function usualGapMs(rows: Iterable<RecordedRow>): number {
+  const gaps: number[] = [];
+  let before: RecordedRow | undefined;
+  for (const row of rows) {
+    if (row.lengthMs === 0 && before?.lengthMs === 0) gaps.push(row.fromMs - before.fromMs);
+    before = row;
+  }
   return gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? USUAL_GAP_MS;
 }
 

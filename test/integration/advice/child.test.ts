@@ -4,7 +4,7 @@ import { getPriority } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
 import { AdviceLost, computeInChild } from '../../../src/daemon/advice/compute.ts';
 import { until } from '../../support/daemon.ts';
-import { recordedEndpoint } from '../../support/recorded-endpoint.ts';
+import { packedRecorded, recordedEndpoint } from '../../support/recorded-endpoint.ts';
 
 const WISHES = { nowMs: 0, requestSize: 100 };
 
@@ -50,7 +50,7 @@ test('computes what this process would, in less than 128 MiB of its own', async 
   const ofThisProcess = Buffer.alloc(200 * 2 ** 20, 1);
   const bounds = { cold_workers: [0, 0], cold_mult: [1, 1], min_cold_load: [0, 0] } as const;
   const { report, mebibytes } = await computeInChild(
-    { recorded: recordedEndpoint(3), wishes: WISHES, bounds },
+    { recorded: packedRecorded(recordedEndpoint(3)), wishes: WISHES, bounds },
     untilTestEnds(),
   );
   expect(report).toMatchObject({ endpoint: 'chat', verdict: 'change', backtest: { held: true } });
@@ -66,7 +66,10 @@ test('computes what this process would, in less than 128 MiB of its own', async 
 test('runs at the lowest priority, without the environment, and is killed when nobody wants it any more', async () => {
   const stopping = new AbortController();
   const signal = AbortSignal.any([stopping.signal, untilTestEnds()]);
-  const computing = computeInChild({ recorded: recordedEndpoint(24 * 7), wishes: WISHES }, signal);
+  const computing = computeInChild(
+    { recorded: packedRecorded(recordedEndpoint(24 * 7)), wishes: WISHES },
+    signal,
+  );
   const failed = expect(computing).rejects.toThrow('stopping');
   const pid = await childBegun();
   await until(() => getPriority(pid) === 19);
@@ -78,7 +81,10 @@ test('runs at the lowest priority, without the environment, and is killed when n
 });
 
 test('killed by anybody else, it is lost, and says how', async () => {
-  const computing = computeInChild({ recorded: recordedEndpoint(24 * 7), wishes: WISHES }, untilTestEnds());
+  const computing = computeInChild(
+    { recorded: packedRecorded(recordedEndpoint(24 * 7)), wishes: WISHES },
+    untilTestEnds(),
+  );
   const failed = computing.catch((error: unknown) => error);
   process.kill(await childBegun(), 'SIGKILL');
   const error = await failed;
@@ -88,7 +94,7 @@ test('killed by anybody else, it is lost, and says how', async () => {
 
 test('one that hangs is killed when its time is up', async () => {
   const computing = computeInChild(
-    { recorded: recordedEndpoint(24 * 7), wishes: WISHES },
+    { recorded: packedRecorded(recordedEndpoint(24 * 7)), wishes: WISHES },
     untilTestEnds(),
     2_000,
   );

@@ -2,6 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import pino from 'pino';
 import { startAdvice, type AdviceService } from '../../../../src/daemon/advice/advice.ts';
+import { unpackedRows } from '../../../../src/fleet/advice/packed-rows.ts';
+import { recordedStretches } from '../../../../src/fleet/advice/recorded.ts';
 import {
   AdviceLost,
   type AdviceQuestion,
@@ -21,7 +23,9 @@ beforeEach(() => {
   vi.useFakeTimers({ now: START });
 });
 afterEach(async () => {
-  await service?.stop();
+  const stopped = service?.stop();
+  if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(0);
+  await stopped;
   service = undefined;
   vi.useRealTimers();
 });
@@ -219,7 +223,9 @@ test('the end while a first one is computed is no failure of anything', async ()
   });
   await vi.advanceTimersByTimeAsync(11 * 60_000);
   expect(asked).toHaveLength(1);
-  await service?.stop();
+  const stopped = service?.stop();
+  if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(0);
+  await stopped;
   vi.useRealTimers();
   await new Promise((resolve) => setTimeout(resolve, 10));
   process.off('unhandledRejection', note);
@@ -247,7 +253,11 @@ test('it gets all of the history, the parameters of just now, and since when whe
   await vi.advanceTimersByTimeAsync(11 * 60_000);
   expect(asked[0]?.recorded.parameters).toMatchObject({ target_util: 0.5, max_workers: 4 });
   expect(asked[0]?.recorded.parametersSinceMs).toBeUndefined();
-  const seconds = asked[0]?.recorded.stretches.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0) ?? 0;
+  const seconds =
+    recordedStretches(unpackedRows(asked[0]?.recorded.pages ?? [])).reduce(
+      (sum, { fromMs, toMs }) => sum + toMs - fromMs,
+      0,
+    ) ?? 0;
   expect(seconds / HOUR_MS).toBeCloseTo(30, 0);
   seen.parameters = { ...seen.parameters, target_util: 0.7 };
   seen.parametersSinceMs = START - HOUR_MS;
@@ -276,7 +286,11 @@ test('steering asks within what it may reach, one question after the other', asy
     isCautious: true,
   } as const;
   const { signal } = new AbortController();
-  await Promise.all([service?.ask(question, signal), service?.ask(question, signal)]);
+  const ask = (): Promise<unknown> => {
+    const asking = service?.ask(question, signal);
+    return Promise.all([asking, vi.advanceTimersByTimeAsync(1_000)]);
+  };
+  await Promise.all([ask(), ask()]);
   expect(running.most).toBe(1);
   expect(asked[0]).toMatchObject({
     bounds: { target_util: [0.4, 0.6] },
@@ -289,7 +303,7 @@ test('steering asks within what it may reach, one question after the other', asy
     [9, 9],
   ]) {
     seen.parametersSinceMs = since;
-    await service?.ask(question, signal);
+    await ask();
     expect(asked.at(-1)?.recorded.parametersSinceMs).toBe(counts);
   }
   await expect(service?.ask({ ...question, endpoint: 'gone' }, signal)).rejects.toThrow('not watched');

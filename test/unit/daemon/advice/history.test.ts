@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { recordedOf, WINDOW_MS } from '../../../../src/daemon/advice/history.ts';
 import type { HistoryQuery } from '../../../../src/fleet/history/row.ts';
+import { unpackedRows } from '../../../../src/fleet/advice/packed-rows.ts';
 import { resolvedParameters } from '../../../../src/fleet/advice/parameters.ts';
 import { endpointView, minuteRow } from '../../../support/recorded-fleet.ts';
 
@@ -24,6 +25,7 @@ test('a week is read in pages of half an hour, and a row on their border once', 
       },
     },
     { endpoint, parameters, parametersSinceMs: 7, nowMs: NOW },
+    new AbortController().signal,
   );
   expect(asked).toEqual(
     Array.from({ length: 336 }, (_, page) => ({
@@ -35,5 +37,5 @@ test('a week is read in pages of half an hour, and a row on their border once', 
   );
   expect(recorded).toMatchObject({ endpoint: 'chat', performances: [5], parameters, parametersSinceMs: 7 });
   // The begin of each page, and the end of the last.
-  expect(recorded.stretches).toHaveLength(337);
+  expect([...unpackedRows(recorded.pages)]).toHaveLength(337);
 });
