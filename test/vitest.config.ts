@@ -25,7 +25,7 @@ export default defineConfig({
   test: {
     reporters: ['default'],
     // Most of the time goes in waiting on sockets, so more run at once than there are cores.
-    maxWorkers: 4,
+    maxWorkers: 6,
     maxConcurrency: 16,
     // It ends as soon as it holds; only a slow machine needs all of it.
     expect: { poll: { timeout: 120_000 } },
