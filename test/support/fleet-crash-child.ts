@@ -1,6 +1,7 @@
 /**
  * A process that keeps a history and kills itself at the nth statement that its database executes. Sample i has the load
- * i and worker i % 5, whose performance is i. Arguments: STATE_DIR, n (0: never), before or after, samples in all.
+ * i and worker i % 5, whose performance is i. Arguments: STATE_DIR, n (0: never), before or after, samples in all, and
+ * when the first of them is, Unix ms: the same for each process that goes on.
  */
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
@@ -9,9 +10,8 @@ import { SqliteHistory } from '../../src/fleet/history/places/sqlite-history.ts'
 import type { WorkerLife } from '../../src/fleet/workers/lives.ts';
 import { systemClock } from '../../src/time/clock.ts';
 
-const [directory = '', statement = '0', when = 'before', samples = '0'] = process.argv.slice(2);
-/** Of the first sample: the last begin of an hour. */
-const BEGIN_MS = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 3 * 3_600_000;
+const [directory = '', statement = '0', when = 'before', samples = '0', begin = '0'] = process.argv.slice(2);
+const BEGIN_MS = Number(begin);
 const INTERVAL_MS = 15_000;
 
 let statements = 0;

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fc from '../../../support/fast-check.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { folded } from '../../../../src/fleet/history/fold.ts';
+import { folded, stretchOf } from '../../../../src/fleet/history/fold.ts';
 import { SqliteHistory } from '../../../../src/fleet/history/places/sqlite-history.ts';
 import { childBundle } from '../../../support/child-bundle.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -16,8 +16,8 @@ afterAll(() => program[Symbol.dispose]());
 const SAMPLES = 250;
 
 /** Lives until it dies, or has done everything: the samples that it said it had recorded. */
-async function live(directory: string, statement: number, when: string) {
-  const args = [program.path, directory, String(statement), when, String(SAMPLES)];
+async function live(directory: string, statement: number, when: string, beginMs: number) {
+  const args = [program.path, directory, String(statement), when, String(SAMPLES), String(beginMs)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
@@ -51,9 +51,11 @@ test('what is stored is whole at every instant, and no recorded sample but the l
       }),
       async (deaths) => {
         using folder = temporaryFolder();
+        // Once for all of them: an hour may end in between.
+        const beginMs = stretchOf(Date.now(), 3_600_000) - 3 * 3_600_000;
         let known = -1;
         for (const [statement, when] of [...deaths, [0, 'never'] as const]) {
-          const { code, recorded } = await live(folder.path, statement, when);
+          const { code, recorded } = await live(folder.path, statement, when, beginMs);
           expect(code).toBe(statement === 0 ? 0 : code);
           expect(code).not.toBe(3);
           // It goes on where the one before ended.
