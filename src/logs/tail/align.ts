@@ -10,14 +10,12 @@
  * Lines are compared by their hashes, since a window keeps its text packed (see window.ts), and only the tail's
  * first line, which may be cut, is held against the text itself. What a collision could do is told in line-hash.ts.
  */
+import { isEndOf } from './kept-line.ts';
 import type { HashedLines } from './line-hash.ts';
 import { lineReader, type LineWindow } from './window.ts';
 
 /** Fewer distinct lines than this agreeing is put down to chance: blank lines and health checks repeat. */
 export const EVIDENT_LINES = 5;
-
-/** A cut may fall inside a character, which then arrives as U+FFFD. */
-const BROKEN_START = /^\uFFFD{1,3}/;
 
 /** What is known of a tail beside its lines. */
 export interface TailFacts {
@@ -121,11 +119,6 @@ function zFunction(symbols: Float64Array): Int32Array {
     if (index + run > right) [left, right] = [index, index + run];
   }
   return z;
-}
-
-/** Whether the first line of a tail may be that line, cut. */
-export function isEndOf(cut: string | undefined, line: string | undefined): boolean {
-  return cut !== undefined && line !== undefined && line.endsWith(cut.replace(BROKEN_START, ''));
 }
 
 function continues(at: number, tail: readonly string[], { pending, unended }: TailFacts): boolean {

@@ -1,6 +1,7 @@
 /** A tail that does not continue the lines taken: more came than it holds, or the log began anew. Neither is silent. */
 import { formerOf } from './hold.ts';
 import { afterPending, partingLine, pendingLine } from './last/last-line.ts';
+import { isEndOf, keptLine } from './kept-line.ts';
 import { isOnlyOne, type HashedLines } from './line-hash.ts';
 import type { Gap } from '../record.ts';
 import { extended, linesFrom, NOTHING, type Reading, type Stream, type Taken } from './stream.ts';
@@ -13,10 +14,9 @@ export function overrun(stream: Stream, reading: Reading, seen: HashedLines): Ta
   const [first = '', second] = seen.lines;
   const last = lineReader(window)(window.hashes.length - 1);
   // The pending line stands where it must: one that merely equals it is a line like many.
-  const isNext =
-    pending !== undefined && second?.startsWith(pending.text) === true && last?.endsWith(first) === true;
+  const isNext = pending !== undefined && second?.startsWith(pending.text) === true && isEndOf(first, last);
   const { isTopWhole = false } = reading.text;
-  const lost_min = isTopWhole || isNext || pending?.text.endsWith(first) || last?.endsWith(first) ? 0 : 1;
+  const lost_min = isTopWhole || isNext || pending?.text.endsWith(first) || isEndOf(first, last) ? 0 : 1;
   const lost_estimate = Math.max(1, Math.round(reading.expected ?? 0) - seen.lines.length + 1);
   // Where the service ends its lines, a pending one was only a part of one, which is out of reach now.
   const parting = stream.endsLines || isNext ? undefined : partingLine(pending);
@@ -28,7 +28,7 @@ export function overrun(stream: Stream, reading: Reading, seen: HashedLines): Ta
   const gap: Gap = { reason: isLast ? 'ambiguous' : 'overrun', lost_min, lost_estimate };
   const { past = [] } = reading;
   // One that begins with what may be the last line known is newer than that, whatever came when.
-  const isPassed = reading.isPassed === true && !(first !== '' && last?.endsWith(first));
+  const isPassed = reading.isPassed === true && !(first !== '' && isEndOf(first, last));
   const known = linesKnown(past, window, fresh.hashes);
   const followed = isPassed ? linesFollowed(past, fresh.hashes.subarray(known)) : 0;
   const broken: Taken = isPassed
@@ -74,7 +74,7 @@ export function truncated(stream: Stream, { text, now }: Reading, left: number):
   const former = formerOf(stream.window.hashes, now);
   const { unended } = text;
   // Where the service joins its lines, the last one that is left has no end any more, and was delivered.
-  const isKnown = unended !== undefined && unended === known(left);
+  const isKnown = unended !== undefined && keptLine(unended) === known(left);
   const parting = partingLine(stream.pending);
   return {
     kind: 'taken',

@@ -14,6 +14,7 @@ import {
   type Delivered,
   type PendingLine,
 } from './last/last-line.ts';
+import { keptLine } from './kept-line.ts';
 import { hashed, type HashedLines } from './line-hash.ts';
 import { withOpenLast } from './last/open-last.ts';
 import { MAX_TAIL } from './rate.ts';
@@ -261,9 +262,11 @@ function merged(
   { fresh, doubt, gone, cut, view }: Extract<Verdict, { kind: 'merged' }>,
 ): Taken {
   const knownLine = lineReader(known.window);
-  const lines = view.map((index) => (index >= 0 ? seen.lines[index] : knownLine(-1 - index)) ?? '');
   const hashes = view.map(
     (index) => (index >= 0 ? seen.hashes[index] : known.window.hashes[-1 - index]) ?? 0,
+  );
+  const lines = view.map((index, at) =>
+    index >= 0 ? keptLine(seen.lines[index] ?? '', hashes[at]) : (knownLine(-1 - index) ?? ''),
   );
   const shown = linesFrom({ lines, hashes: Float64Array.from(hashes) }, 0);
   const window = rewrittenFrom(known.window, cut, shown);

@@ -2,25 +2,19 @@
  * The last lines taken of a stream, over which the next tail is laid. Immutable; what two windows share is there once.
  *
  * 100 groups have a million lines in their windows, a quarter of a gigabyte as strings, and V8 lets a heap grow to
- * twice what lives in it. But of most lines only a hash is ever asked. So the text is packed away in blocks outside
- * of the heap, a tenth of its size, and unpacked where a tail's cut first line must be held against it.
+ * twice what lives in it. But of most lines only a hash is ever asked. So the text, of a long line its end (kept-line.ts),
+ * is packed away in blocks outside of the heap, a tenth of its size, and unpacked where a tail's cut first line must be
+ * held against it.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { hashed, type HashedLines } from './line-hash.ts';
+import { hashOfKept, keptLine, type KeptLine } from './kept-line.ts';
+import type { HashedLines } from './line-hash.ts';
 import { MAX_TAIL } from './rate.ts';
 
 /** Lines are packed when there are as many as this: fewer compress badly. */
 export const LEAST_PACKED = 256;
-/** Or when they are so long, characters. */
-const LEAST_PACKED_LENGTH = 2 ** 16;
 /** More than this in one block would take long to unpack for one line. */
 const MOST_PACKED = 1_024;
-const MOST_PACKED_LENGTH = 2 ** 18;
-/**
- * Bytes of all blocks, beside the newest. Ten thousand lines of 100 characters take a tenth of it; of lines of several
- * kilobytes as many would take a gigabyte in a hundred groups, and no answer has as many.
- */
-const MOST_BYTES = 2 ** 20;
 
 /** Lines that are packed together. */
 export interface Block {
@@ -43,7 +37,13 @@ export interface LineWindow {
   /** Oldest first. The first one may begin with lines that have slid out. */
   readonly blocks: readonly Block[];
   /** The newest lines, those after the blocks. */
-  readonly recent: readonly string[];
+  readonly recent: readonly KeptLine[];
+}
+
+/** Lines as they are kept, with the hashes of the whole ones. */
+export interface KeptLines {
+  readonly lines: readonly KeptLine[];
+  readonly hashes: Float64Array;
 }
 
 export const EMPTY_WINDOW: LineWindow = emptyWindow(0);
@@ -59,12 +59,18 @@ export function nextPlace({ from, hashes }: LineWindow): number {
 }
 
 /** The window after more lines. What slides out of it goes by whole blocks. */
-export function extendedBy(window: LineWindow, fresh: HashedLines): LineWindow {
+export function extendedBy(window: LineWindow, { lines, hashes }: HashedLines): LineWindow {
+  return withKept(window, { lines: lines.map((line, index) => keptLine(line, hashes[index])), hashes });
+}
+
+function withKept(window: LineWindow, fresh: KeptLines): LineWindow {
   const end = nextPlace(window) + fresh.lines.length;
   const loose = [...window.recent, ...fresh.lines];
-  const isPacked = loose.length >= LEAST_PACKED || charactersOf(loose) >= LEAST_PACKED_LENGTH;
-  const blocks = newest(isPacked ? [...window.blocks, ...pack(loose, end)] : window.blocks, end - MAX_TAIL);
-  const from = Math.max(window.from, end - MAX_TAIL, blocks[0]?.first ?? 0);
+  const isPacked = loose.length >= LEAST_PACKED;
+  const from = Math.max(window.from, end - MAX_TAIL);
+  const blocks = (isPacked ? [...window.blocks, ...pack(loose, end)] : window.blocks).filter(
+    ({ first, count }) => first + count > from,
+  );
   const length = end - from;
   const kept = Math.max(0, length - fresh.lines.length);
   const hashes = new Float64Array(length);
@@ -77,7 +83,7 @@ export function extendedBy(window: LineWindow, fresh: HashedLines): LineWindow {
  * The window with other lines from an index on. All of it gets new places, after those that it had:
  * whoever stores windows by their places sees that all of it changed.
  */
-export function rewrittenFrom(window: LineWindow, index: number, fresh: HashedLines): LineWindow {
+export function rewrittenFrom(window: LineWindow, index: number, fresh: KeptLines): LineWindow {
   const shift = window.hashes.length;
   const end = window.from + index;
   const blocks = window.blocks.filter(({ first, count }) => first + count <= end);
@@ -88,24 +94,25 @@ export function rewrittenFrom(window: LineWindow, index: number, fresh: HashedLi
     blocks: blocks.map(({ first, count, packed }) => ({ first: first + shift, count, packed })),
     recent: windowLines(window, packedTo).slice(0, end - packedTo),
   };
-  return extendedBy(kept, fresh);
+  return withKept(kept, fresh);
 }
 
 /** Puts together what was stored. @throws SyntaxError when a block cannot be unpacked. */
 export function restoredWindow(
   from: number,
   blocks: readonly Block[],
-  recent: readonly string[],
+  recent: readonly KeptLine[],
 ): LineWindow {
   const [oldest] = blocks;
   const lines = [...blocks.flatMap(unpack), ...recent].slice(oldest ? Math.max(0, from - oldest.first) : 0);
+  const hashes = Float64Array.from(lines, hashOfKept);
   // As they are stored, so that none is stored again; without blocks, nothing is packed yet.
-  if (oldest === undefined) return extendedBy(emptyWindow(from), hashed(lines));
-  return { from, hashes: hashed(lines).hashes, blocks, recent };
+  if (oldest === undefined) return withKept(emptyWindow(from), { lines, hashes });
+  return { from, hashes, blocks, recent };
 }
 
 /** The lines from a place in the stream on, or all. Unpacks the blocks that they are in. */
-export function windowLines(window: LineWindow, from = window.from): readonly string[] {
+export function windowLines(window: LineWindow, from = window.from): readonly KeptLine[] {
   const { blocks, recent } = window;
   const wanted = Math.max(from, window.from);
   const reached = blocks.filter(({ first, count }) => first + count > wanted);
@@ -114,9 +121,9 @@ export function windowLines(window: LineWindow, from = window.from): readonly st
 }
 
 /** Reads lines by their index in the window. Quick where one is near the last one read, as its block is at hand. */
-export function lineReader(window: LineWindow): (index: number) => string | undefined {
+export function lineReader(window: LineWindow): (index: number) => KeptLine | undefined {
   const recentFrom = nextPlace(window) - window.recent.length;
-  let open: { readonly block: Block; readonly lines: readonly string[] } | undefined;
+  let open: { readonly block: Block; readonly lines: readonly KeptLine[] } | undefined;
   return (index) => {
     if (index < 0) return undefined;
     const place = window.from + index;
@@ -128,41 +135,23 @@ export function lineReader(window: LineWindow): (index: number) => string | unde
   };
 }
 
-/** Those of the blocks that reach beyond a place, as far as there is room; the last one always. */
-function newest(blocks: readonly Block[], place: number): readonly Block[] {
-  const last = blocks.length - 1;
-  let [first, bytes] = [last, 0];
-  for (; first > 0; first -= 1) {
-    const before = blocks[first - 1]!;
-    bytes += before.packed.length;
-    if (before.first + before.count <= place || bytes > MOST_BYTES) break;
-  }
-  return blocks.slice(Math.max(0, first));
-}
-
 /** Blocks of about equal size, the last of which ends before the place `end`. */
-function pack(lines: readonly string[], end: number): readonly Block[] {
+function pack(lines: readonly KeptLine[], end: number): readonly Block[] {
   const most = Math.ceil(lines.length / Math.ceil(lines.length / MOST_PACKED));
   const blocks: Block[] = [];
-  for (let from = 0; from < lines.length;) {
-    let [to, length] = [from, 0];
-    while (to < Math.min(lines.length, from + most) && length < MOST_PACKED_LENGTH) {
-      length += lines[to]?.length ?? 0;
-      to += 1;
-    }
-    // A copy, because the result is the beginning of a larger buffer, which it would keep alive.
-    const packed = new Uint8Array(deflateRawSync(lines.slice(from, to).join('\n'), { level: 1 }));
-    blocks.push({ first: end - lines.length + from, count: to - from, packed });
-    from = to;
+  for (let from = 0; from < lines.length; from += most) {
+    const packed = lines.slice(from, from + most);
+    blocks.push({
+      first: end - lines.length + from,
+      count: packed.length,
+      // A copy, because the result is the beginning of a larger buffer, which it would keep alive.
+      packed: new Uint8Array(deflateRawSync(packed.join('\n'), { level: 1 })),
+    });
   }
   return blocks;
 }
 
-function charactersOf(lines: readonly string[]): number {
-  return lines.reduce((sum, { length }) => sum + length, 0);
-}
-
-function unpack({ count, packed: bytes }: Block): readonly string[] {
+function unpack({ count, packed: bytes }: Block): readonly KeptLine[] {
   let text: string;
   try {
     text = inflateRawSync(bytes).toString();

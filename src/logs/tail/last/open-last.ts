@@ -1,5 +1,6 @@
 /** A service that ends each line, also the one that is being written: a last line that was taken for one goes on. */
 import { pendingLine } from './last-line.ts';
+import { beginningOf } from '../kept-line.ts';
 import type { HashedLines } from '../line-hash.ts';
 import { NOTHING, type Stream } from '../stream.ts';
 import { judge, type Verdict, type ViewFacts } from '../view/verdict.ts';
@@ -31,6 +32,8 @@ export function withOpenLast(
   const window = rewrittenFrom(known.window, end, NOTHING);
   const shorter = judge(window, seen, facts);
   if (shorter.kind !== 'appended' || shorter.doubt > 0) return undefined;
-  if (!seen.lines[shorter.at]?.startsWith(last)) return undefined;
-  return { ...known, window, pending: pendingLine(last, now, last.length) };
+  const begun = beginningOf(seen.lines[shorter.at] ?? '', last);
+  return begun === undefined
+    ? undefined
+    : { ...known, window, pending: pendingLine(begun, now, begun.length) };
 }

@@ -3,15 +3,8 @@
  * began anew, or more came than a tail holds. Between the two there is the inconsistent view, of a service that
  * answers from several backends, or that puts late lines where they belong. README.md has the pictures.
  */
-import {
-  align,
-  beginsWith,
-  EVIDENT_LINES,
-  isEndOf,
-  isEvident,
-  type Alignment,
-  type TailFacts,
-} from '../align.ts';
+import { align, beginsWith, EVIDENT_LINES, isEvident, type Alignment, type TailFacts } from '../align.ts';
+import { isEndOf } from '../kept-line.ts';
 import { isOnlyOne, type HashedLines } from '../line-hash.ts';
 import { lineReader, type LineWindow } from '../window.ts';
 import { compare, type Comparison } from './comparison.ts';
@@ -283,8 +276,8 @@ function withKnownFirst(window: LineWindow, { lines, hashes }: HashedLines): Has
   // It is whole: nothing is to be unpacked.
   if (hashes[0] === window.hashes[place - 1]) return { lines, hashes };
   const first = lineReader(window)(place - 1);
-  if (first === undefined || !isEndOf(lines[0], first)) return { lines, hashes };
-  return { lines: lines.with(0, first), hashes: hashes.with(0, window.hashes[place - 1] ?? Number.NaN) };
+  if (!isEndOf(lines[0], first)) return { lines, hashes };
+  return { lines, hashes: hashes.with(0, window.hashes[place - 1] ?? Number.NaN) };
 }
 
 /** Whether the last lines of both are the same, and more than chance explains. */

@@ -1,54 +1,77 @@
-/** Lines of many kilobytes: the window has fewer of them than a tail, and what is delivered is the same. */
+/** Long lines, of which a window keeps the ends: what is delivered is the same. */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { LogPolls } from '../../../support/log-polls.ts';
 import { LogService, type LogServiceOptions } from '../../../support/log-service.ts';
 
-const WINDOW_BYTES = 2 ** 20;
 const WAIT_MS = 1_000;
 
-/** Nothing that could be packed. */
-const longLine = (index: number) => `${index} ${randomBytes(10_000).toString('hex')}`;
+interface World {
+  readonly options: LogServiceOptions;
+  /** UTF-16 units of a line. */
+  readonly length: number;
+  readonly lines: number;
+  readonly perPoll: number;
+}
 
-/** Of a log with lines that are seen late, and backends that lag, as the options say. */
-function follow(options: LogServiceOptions, lines: number, perPoll: number) {
-  const [log, polls] = [new LogService(options), new LogPolls()];
-  const write = (count: number) =>
-    log.writeLines(Array.from({ length: count }, () => longLine(log.written.length)));
+/** Of a log with lines that are seen late, and backends that lag, as the options say. None of its lines could be packed. */
+function follow({ options, length, lines, perPoll }: World) {
+  const [log, polls] = [new LogService({ byteLimit: 2 ** 26, ...options }), new LogPolls()];
+  const line = (index: number) => `${index} ${randomBytes(length / 2).toString('hex')}`;
   // What follows settles the last ones.
   for (let written = 0; written < lines + 8 * perPoll; written += perPoll) {
     log.now = polls.now;
-    write(perPoll);
+    log.writeLines(Array.from({ length: perPoll }, () => line(log.written.length)));
     polls.poll((tail) => log.answer(tail), WAIT_MS);
   }
   const delivered = new Set(polls.lines);
   return {
-    polls,
     window: polls.state.progress.streams['']!.window,
-    missing: log.written.slice(0, lines).filter(({ text }) => !delivered.has(text)).length,
-    twice: polls.lines.length - delivered.size,
+    outcome: {
+      missing: log.written.slice(0, lines).filter(({ text }) => !delivered.has(text)).length,
+      twice: polls.lines.length - delivered.size,
+      gaps: polls.gaps,
+    },
   };
 }
 
+const WHOLE = { missing: 0, twice: 0, gaps: [] };
 let turn = 0;
+/** Late by so many ms: one line in so many, or all but those. */
+const oneLate = (of: number, ms: number) => () => ((turn += 1) % of === 0 ? ms : 0);
+const oneInTime = (of: number, ms: number) => () => ((turn += 1) % of === 0 ? 0 : ms);
 
-test.each<[name: string, options: LogServiceOptions]>([
-  ['as they come', {}],
-  ['with the first one of a tail cut', { cut: 5_000 }],
-  ['of which every other answer is a poll old', { stale: () => ((turn += 1) % 2) * WAIT_MS }],
-  ['of which every fifth comes late', { merged: () => ((turn += 1) % 5 === 0 ? WAIT_MS : 0) }],
-])('long lines %s are delivered once each, though the window has fewer than a tail', (_, options) => {
-  const { polls, window, missing, twice } = follow(options, 250, 6);
-  expect([missing, twice, polls.gaps]).toEqual([0, 0, []]);
-  expect(window.hashes.length).toBeLessThan(polls.next.tail);
+test.each<[name: string, world: World]>([
+  ['as they come', { options: {}, length: 20_000, lines: 250, perPoll: 6 }],
+  ['with the first one of a tail cut', { options: { cut: 5_000 }, length: 20_000, lines: 250, perPoll: 6 }],
+  [
+    'of which every other answer is a poll old',
+    { options: { stale: () => ((turn += 1) % 2) * WAIT_MS }, length: 20_000, lines: 250, perPoll: 6 },
+  ],
+  [
+    'of which one in five comes late',
+    { options: { merged: oneLate(5, WAIT_MS) }, length: 20_000, lines: 250, perPoll: 6 },
+  ],
+  [
+    'of more than half a megabyte, of which one in five comes late',
+    { options: { merged: oneLate(5, WAIT_MS) }, length: 600_000, lines: 40, perPoll: 2 },
+  ],
+  [
+    'of which one in a hundred comes three seconds late, and hundreds a second',
+    { options: { merged: oneLate(100, 3 * WAIT_MS) }, length: 2_000, lines: 5_000, perPoll: 500 },
+  ],
+  [
+    'of which all but one in a hundred come late',
+    { options: { merged: oneInTime(100, 2.5 * WAIT_MS) }, length: 2_000, lines: 5_000, perPoll: 500 },
+  ],
+])('long lines %s are delivered once each', (_, world) => {
+  expect(follow(world).outcome).toEqual(WHOLE);
 });
 
-test('a window of long lines holds no more than its bound, and a block', () => {
-  const { window } = follow({}, 250, 6);
-  const [newest, ...others] = window.blocks.map(({ packed }) => packed.buffer.byteLength).toReversed();
-  const sum = others.reduce((bytes, block) => bytes + block, 0);
-  expect(sum).toBeLessThanOrEqual(WINDOW_BYTES);
-  expect(sum).toBeGreaterThan(WINDOW_BYTES / 2);
-  expect(newest).toBeLessThan(WINDOW_BYTES / 4);
-  expect(window.recent.join('').length).toBeLessThan(WINDOW_BYTES / 16);
+test('a window has as many long lines as short ones, of which none can be packed, in two megabytes', () => {
+  const { window } = follow({ options: {}, length: 1_000, lines: 16_000, perPoll: 2_000 });
+  expect(window.hashes.length).toBe(10_000);
+  const bytes = window.blocks.reduce((sum, { packed }) => sum + packed.buffer.byteLength, 0);
+  expect(bytes).toBeLessThan(2 ** 21);
+  expect(window.recent.join('').length).toBeLessThan(2 ** 16);
 });

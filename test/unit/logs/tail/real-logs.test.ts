@@ -3,6 +3,7 @@ import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import { candidates } from '../../../../src/logs/tail/align.ts';
 import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
+import { keptLine } from '../../../../src/logs/tail/kept-line.ts';
 import { hashed } from '../../../../src/logs/tail/line-hash.ts';
 import { PLAIN } from '../../../../src/logs/tail/numbering.ts';
 import { startLogPipeline } from '../../../../src/logs/follow/pipeline.ts';
@@ -93,7 +94,11 @@ function suite(name: RealLog): void {
           log.writeLines(burst);
           ask(log, polls);
           const window = windowLines(polls.state.progress.streams[PLAIN]?.window ?? EMPTY_WINDOW);
-          const tail = log.tail(GIVES).split('\n').slice(1, -1);
+          const tail = log
+            .tail(GIVES)
+            .split('\n')
+            .slice(1, -1)
+            .map((line) => keptLine(line));
           const overlap = Math.min(tail.length, window.length);
           expect(window.slice(window.length - overlap)).toEqual(tail.slice(tail.length - overlap));
         }

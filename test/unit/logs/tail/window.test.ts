@@ -1,5 +1,6 @@
 import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
+import { keptLine } from '../../../../src/logs/tail/kept-line.ts';
 import { hashed, hashOf } from '../../../../src/logs/tail/line-hash.ts';
 import { MAX_TAIL } from '../../../../src/logs/tail/rate.ts';
 import {
@@ -12,8 +13,10 @@ import {
   type LineWindow,
 } from '../../../../src/logs/tail/window.ts';
 
+/** One in ten is longer than what is kept of it. */
 const line = (place: number) =>
-  `2025-01-01T00:00:00 INFO ünïcode ${place} of many, took ${(place * 7) % 1000} ms`;
+  `2025-01-01T00:00:00 INFO ünïcode ${place} of many, took ${(place * 7) % 1000} ms${place % 10 === 3 ? ' or so'.repeat(30) : ''}`;
+const kept = (from: number, count: number) => lines(from, count).map((whole) => keptLine(whole));
 const lines = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => line(from + index));
 
@@ -41,10 +44,9 @@ describe('a window', () => {
         for (const [index, window] of grown(counts).entries()) {
           end += counts[index] ?? 0;
           const from = Math.max(0, end - MAX_TAIL);
-          const expected = lines(from, end - from);
           expect([window.from, nextPlace(window)]).toEqual([from, end]);
-          expect(windowLines(window)).toEqual(expected);
-          expect(window.hashes).toEqual(hashed(expected).hashes);
+          expect(windowLines(window)).toEqual(kept(from, end - from));
+          expect(window.hashes).toEqual(hashed(lines(from, end - from)).hashes);
           expect(window.blocks.filter(({ first, count }) => first + count <= from)).toEqual([]);
         }
       }),
@@ -59,10 +61,10 @@ describe('a window', () => {
         const size = window.hashes.length;
         const read = lineReader(window);
         for (const draw of draws) {
-          expect(read(draw % size)).toBe(line(window.from + (draw % size)));
+          expect(read(draw % size)).toBe(keptLine(line(window.from + (draw % size))));
           const place = draw % (nextPlace(window) + 2);
           const from = Math.max(place, window.from);
-          expect(windowLines(window, place)).toEqual(lines(from, Math.max(0, nextPlace(window) - from)));
+          expect(windowLines(window, place)).toEqual(kept(from, Math.max(0, nextPlace(window) - from)));
         }
         expect(read(-1)).toBeUndefined();
         expect(read(size)).toBeUndefined();
