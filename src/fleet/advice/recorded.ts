@@ -26,11 +26,16 @@ export function recordedRow(row: HistoryRow): RecordedRow {
   };
 }
 
-/** @param rows Earliest first, of whatever lengths. Gone through twice. */
+/**
+ * @param rows Earliest first, of whatever lengths. Gone through twice. Where hours end and minutes begin, the first minutes
+ *   may lie in the last hour, which has told of them.
+ */
 export function recordedStretches(rows: Iterable<RecordedRow>): RecordedStretch[] {
   const usualMs = usualGapMs(rows);
+  const stretches: RecordedStretch[] = [];
   let endMs = -Infinity;
-  return Array.from(rows, ({ fromMs, lengthMs, ...seen }): RecordedStretch => {
+  for (const { fromMs, lengthMs, ...seen } of rows) {
+    if (fromMs < endMs && fromMs + lengthMs <= endMs) continue;
     const isSample = lengthMs === 0;
     // A look tells of the time since the one before it.
     const gapMs = fromMs - endMs;
@@ -38,9 +43,10 @@ export function recordedStretches(rows: Iterable<RecordedRow>): RecordedStretch[
     const stretch = isSample
       ? { fromMs: Math.max(endMs, beginMs), toMs: fromMs }
       : { fromMs: Math.max(endMs, fromMs), toMs: fromMs + lengthMs };
-    endMs = Math.max(endMs, stretch.toMs);
-    return { ...stretch, isSample, ...seen };
-  });
+    endMs = stretch.toMs;
+    stretches.push({ ...stretch, isSample, ...seen });
+  }
+  return stretches;
 }
 
 export function recordedStarts({ startSeconds }: Measured): RecordedStart[] {

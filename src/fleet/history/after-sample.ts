@@ -27,7 +27,8 @@ export function afterSample(
   });
   const state: EndpointState = {
     label,
-    sinceMs: before?.sinceMs ?? sample.atMs,
+    // The clock may have been ahead at the first one.
+    sinceMs: Math.min(before?.sinceMs ?? Infinity, sample.atMs),
     lastMs: sample.atMs,
     open,
     inForce: inForceAfter(before?.inForce, parameters, sample.atMs),

@@ -155,7 +155,7 @@ export class HeartbeatDriver {
   /** Looks at the key source now, for instance because a reload was asked for. */
   async readKey(): Promise<void> {
     if (this.#stopped) return;
-    const reading = this.#keys.read();
+    const reading = this.#keys.readAnew();
     this.#calls.track(reading);
     await reading;
   }

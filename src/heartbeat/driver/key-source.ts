@@ -22,6 +22,7 @@ const READ_TIMEOUT = 10_000;
 export class KeySource {
   #key: Key;
   #reading: { readonly controller: AbortController; readonly done: Promise<void> } | undefined;
+  #isStopped = false;
   readonly #ports: KeyPorts;
   readonly #changed: (key: Key) => void;
 
@@ -44,8 +45,15 @@ export class KeySource {
     await this.#reading.done;
   }
 
+  /** Reads what is there now: a read that is under way may have met what was there before. */
+  async readAnew(): Promise<void> {
+    await this.#reading?.done;
+    if (!this.#isStopped) await this.read();
+  }
+
   /** Ends a read that is under way. */
   stop(): void {
+    this.#isStopped = true;
     this.#reading?.controller.abort();
   }
 

@@ -72,8 +72,7 @@ export class MemoryHistory implements HistoryStore {
     for (const [label, tiers] of this.#rows) {
       for (const tier of TIERS) {
         for (const at of tiers[tier].keys()) {
-          if (at >= nowMs - this.keptMs[tier]) break;
-          tiers[tier].delete(at);
+          if (at < nowMs - this.keptMs[tier]) tiers[tier].delete(at);
         }
       }
       if (TIERS.every((tier) => tiers[tier].size === 0)) this.#rows.delete(label);

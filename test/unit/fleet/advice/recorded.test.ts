@@ -55,6 +55,18 @@ test('minutes are means of several looks, and may follow on each other and on lo
   expect(stretches[0]).toMatchObject({ hot: 6, cold: 10, load: 42 });
 });
 
+test('what lies in an hour that is told of counts once, and no stretch is of less than no time', () => {
+  const hour = recordedRow({ ...minuteRow(0), lengthMs: 3_600_000 });
+  const minutes = Array.from({ length: 62 }, (_, index) => recordedRow(minuteRow(index * 60_000)));
+  const stretches = recordedStretches([hour, ...minutes.slice(5), ...looks(3_660_000, 3_700_000, 3_735_000)]);
+  expect(stretches.map(({ fromMs, toMs }) => [fromMs, toMs])).toEqual([
+    [0, 3_600_000],
+    [3_600_000, 3_660_000],
+    [3_660_000, 3_720_000],
+    [3_720_000, 3_735_000],
+  ]);
+});
+
 test('what was not known stays unknown', () => {
   const row = recordedRow(minuteRow(0, { load: null, load_average: null, cost_per_hour: null }));
   expect(recordedStretches([row])[0]).toMatchObject({ load: null, loadAverage: null, costPerHour: null });

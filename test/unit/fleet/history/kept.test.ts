@@ -117,6 +117,14 @@ describe('memory', () => {
     expect(await memory.read('other', 'sample', 0, Infinity)).toEqual([]);
   });
 
+  test('keeps nothing longer for a row of the future, from when the clock was ahead', async () => {
+    const store = new MemoryHistory();
+    await store.write([writeOf(30 * DAY), writeOf(0)], 0);
+    await store.write([], 3 * HOUR);
+    const samples = await store.read('chat', 'sample', 0, Infinity);
+    expect(samples.map(({ fromMs }) => fromMs)).toEqual([30 * DAY]);
+  });
+
   test('reads from the first moment on, before the second, and adds to a stretch that it has', async () => {
     const memory = new MemoryHistory();
     await memory.write([writeOf(2 * MINUTE), writeOf(MINUTE), writeOf(MINUTE)], 0);
@@ -206,6 +214,12 @@ describe('a sample', () => {
       open: [{ fromMs: MINUTE }, { samples: 3 }],
     });
     expect(inUnits(third.row).measures.load).toEqual({ count: 1, sum: 42, peak: 42 });
+  });
+
+  test('begins with the earliest sample, though the clock was ahead at the first one', () => {
+    const ahead = afterSample(undefined, 'chat', sampleAt(30 * DAY)).state;
+    expect(afterSample(ahead, 'chat', sampleAt(DAY)).state.sinceMs).toBe(DAY);
+    expect(afterSample(ahead, 'chat', sampleAt(31 * DAY)).state.sinceMs).toBe(30 * DAY);
   });
 
   test('brings the starts that were timed, and nothing of a failure', () => {

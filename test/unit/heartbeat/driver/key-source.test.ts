@@ -54,6 +54,15 @@ test('two who ask at once wait for one read', async () => {
   expect([heard.length, counts().turn]).toEqual([1, 1]);
 });
 
+test('whoever knows of a change does not go by a read that began before it', async () => {
+  const older = Promise.withResolvers<string>();
+  const { source, heard } = sourceOf(() => older.promise, says('second'));
+  const reads = [source.read(), source.readAnew()];
+  older.resolve('first');
+  await Promise.all(reads);
+  expect(heard).toEqual([{ value: 'second', generation: 2 }]);
+});
+
 test('a read that hangs is given up, at its limit or at the end, and changes nothing', async () => {
   const { source, heard, expire } = sourceOf(hangs, hangs, says('second'));
   const first = source.read();
