@@ -625,6 +625,19 @@ describe('stop', () => {
     expect(service.keyReads).toBe(keyReads);
   });
 
+  it('whoever knows that the key changed does not go by a read that began before', async () => {
+    const { driver, service } = rig();
+    const older = Promise.withResolvers<void>();
+    service.reading = older.promise;
+    const before = driver.readKey();
+    await expect.poll(() => service.keyReads).toBe(1);
+    const after = driver.readKey();
+    older.resolve();
+    await Promise.all([before, after]);
+    expect(service.keyReads).toBe(2);
+    await driver.stop();
+  });
+
   it('ends a read of the key that hangs', async () => {
     const { time, driver, service } = rig();
     service.reading = new Promise(() => {});

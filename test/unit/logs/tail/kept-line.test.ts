@@ -28,6 +28,13 @@ test('a kept line has the hash of the whole one, and what is kept is text that U
   );
 });
 
+test('no character is halved', () => {
+  for (const text of ['😀'.repeat(100), `${'😀'.repeat(100)}x`]) {
+    expect(keptLine(text).isWellFormed()).toBe(true);
+    expect(isEndOf(text, keptLine(text))).toBe(true);
+  }
+});
+
 test('every end of a line is one, also where a character is cut; another text is none', () => {
   fc.assert(
     fc.property(line, line, fc.nat(), (text, other, draw) => {

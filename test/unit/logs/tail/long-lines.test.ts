@@ -68,8 +68,11 @@ test.each<[name: string, world: World]>([
   expect(follow(world).outcome).toEqual(WHOLE);
 });
 
-test('a window has as many long lines as short ones, of which none can be packed, in two megabytes', () => {
-  const { window } = follow({ options: {}, length: 1_000, lines: 16_000, perPoll: 2_000 });
+test.each<[name: string, options: LogServiceOptions]>([
+  ['', {}],
+  [', also where it is rewritten for late lines', { merged: oneLate(50, WAIT_MS) }],
+])('a window has as many long lines as short ones, in two megabytes%s', (_, options) => {
+  const { window } = follow({ options, length: 1_000, lines: 16_000, perPoll: 2_000 });
   expect(window.hashes.length).toBe(10_000);
   const bytes = window.blocks.reduce((sum, { packed }) => sum + packed.buffer.byteLength, 0);
   expect(bytes).toBeLessThan(2 ** 21);

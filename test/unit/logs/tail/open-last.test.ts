@@ -26,6 +26,14 @@ describe('a service that ends the line that is being written', () => {
     expect(put(polls, shows([...known, 'epoch 1: 10% of 5', 'epoch 2', 'epoch 3']))).toEqual(['epoch 3']);
   });
 
+  test('also where it is so long that the window has only its end', () => {
+    const polls = new LogPolls();
+    const [known, begun] = [lines(30), `epoch 1: ${'.'.repeat(500)}`];
+    put(polls, shows([...known, begun]));
+    expect(put(polls, shows([...known, `${begun} done`, 'epoch 2']))).toEqual([' done', 'epoch 2']);
+    expect(polls.gaps).toEqual([]);
+  });
+
   test('also behind twenty lines', () => {
     const polls = new LogPolls();
     const known = lines(20);
