@@ -16,6 +16,7 @@ import {
   type PollResult,
   type Step,
 } from '../tail/group.ts';
+import { tailNow } from '../tail/poll/pacing.ts';
 import { GroupStats, type GroupView } from './group-stats.ts';
 import type { PollsUnderWay } from './polls-under-way.ts';
 import { EpochOver, type Spool } from '../spool/spool.ts';
@@ -84,8 +85,8 @@ export class GroupFollower {
 
   async #poll(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
-    const { tail } = this.#next;
     const askedAt = clock.now();
+    const tail = tailNow(this.#state, this.#next, askedAt);
     const answer = await this.#ask(tail, signal);
     if (signal.aborted) return;
     const now = clock.now();

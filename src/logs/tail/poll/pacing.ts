@@ -60,6 +60,17 @@ export function pollAfter(state: GroupState, now: number, delayMs: number): Next
   return { delayMs, tail: isMeasured ? Math.min(widest, tailFor(pace, now - takenAt + delayMs)) : widest };
 }
 
+/**
+ * What to ask for when it comes to it, which on a busy machine, or after one that slept, is later than was planned: with
+ * as much as was planned, what came since would be asked for by a second poll, and by then the log has moved on. Of what
+ * did not come through, less is asked for on purpose.
+ */
+export function tailNow(state: GroupState, { tail }: NextPoll, now: number): number {
+  const { takenAt, failures, widened } = state;
+  if (takenAt === undefined || failures > 0 || widened !== undefined) return tail;
+  return Math.max(tail, pollAfter(state, now, 0).tail);
+}
+
 /** Lines that the rate makes likely since some were last taken; undefined while no rate is known. */
 export function expectedLines(state: GroupState, now: number): number | undefined {
   const { progress, pace } = state;

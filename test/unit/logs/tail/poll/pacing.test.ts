@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { beginGroup } from '../../../../../src/logs/tail/group.ts';
 import type { TakenByLevel } from '../../../../../src/logs/tail/numbering.ts';
 import type { GroupState, TextPoll } from '../../../../../src/logs/tail/poll/group-state.ts';
-import { expectedLines, pacedBy, pollAfter } from '../../../../../src/logs/tail/poll/pacing.ts';
+import { expectedLines, pacedBy, pollAfter, tailNow } from '../../../../../src/logs/tail/poll/pacing.ts';
 import { endsIn, hasAll, reachesAbove, withWholeTop } from '../../../../../src/logs/tail/poll/unsettled.ts';
 import { EMPTY_STREAM, type Taken } from '../../../../../src/logs/tail/stream.ts';
 
@@ -166,5 +166,22 @@ describe('two answers beside each other', () => {
     const top = textPoll([], { texts: [['', { lines: ten.slice(3), isTopWhole: true }]] });
     expect(whole(ten.slice(3), top)).toBe(true);
     expect(whole(ten.slice(3), textPoll([], { texts: [['debug', { lines: ten }]] }))).toBe(false);
+  });
+});
+
+describe('a poll that comes later than it was planned', () => {
+  const pace = pacedBy(stateOf({ takenAt: NOW - 1_000 }), [taken(1_000)], POLL, false).pace;
+  const state = stateOf({ takenAt: NOW, pace });
+  const planned = pollAfter(state, NOW, 1_000);
+
+  test('asks for what came since, too; in time, for what was planned', () => {
+    expect(tailNow(state, planned, NOW + 1_000)).toBe(planned.tail);
+    expect(tailNow(state, planned, NOW + 4_000)).toBe(pollAfter(state, NOW, 4_000).tail);
+    expect(tailNow(state, planned, NOW + 4_000)).toBeGreaterThan(planned.tail + 3_000);
+  });
+
+  test('asks for no more than was planned after one that failed, for more than could be told, or of a new process', () => {
+    for (const over of [{ failures: 1 }, { widened: { tail: 500, isNeeded: true } }, { takenAt: undefined }])
+      expect(tailNow({ ...state, ...over } as GroupState, planned, NOW + 4_000)).toBe(planned.tail);
   });
 });
