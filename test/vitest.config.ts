@@ -25,7 +25,7 @@ export default defineConfig({
   test: {
     reporters: ['default'],
     // Most of the time goes in waiting on sockets, so more run at once than there are cores.
-    maxWorkers: 6,
+    maxWorkers: 8,
     maxConcurrency: 16,
     // It ends as soon as it holds; only a slow machine needs all of it.
     expect: { poll: { timeout: 120_000 } },
@@ -39,7 +39,7 @@ export default defineConfig({
       project('container', 600_000),
       project('e2e', 600_000, started),
       // In real time, and with the machine to themselves: when all others have ended. Together they take less than a core.
-      project('alone', 180_000, { ...started, sequence: { groupOrder: 1 }, maxWorkers: 2 }),
+      project('alone', 180_000, { ...started, sequence: { groupOrder: 1 }, maxWorkers: 3 }),
     ],
   },
 });

@@ -1,23 +1,18 @@
-import { existsSync } from 'node:fs';
-import { chromium, type Browser } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { startEmulator } from '../../src/emulator/index.ts';
+import { hasBrowser, launchBrowser } from '../support/browser.ts';
 import { describeWith } from '../support/optional.ts';
-
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 describeWith(
   'a browser',
-  existsSync(CHROMIUM),
+  hasBrowser,
   'apt-get install chromium, or set CHROMIUM to its path',
 )("the interface's page of the emulator in a real browser", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
-    });
+    browser = await launchBrowser();
   });
   afterAll(() => browser?.close());
 

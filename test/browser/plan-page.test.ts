@@ -1,27 +1,24 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, type Browser } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reportAssets } from '../../src/cli/plan/report/assets.ts';
 import { planPage } from '../../src/cli/plan/report/page.ts';
+import { hasBrowser, launchBrowser } from '../support/browser.ts';
 import { describeWith } from '../support/optional.ts';
 import { planCommandLine } from '../support/plan-command.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const HOSTILE = '</script><img src=x onerror="window.hacked = true">';
 
 describeWith(
   'a browser',
-  existsSync(CHROMIUM),
+  hasBrowser,
   'apt-get install chromium, or set CHROMIUM to its path',
 )('the page of a plan in a real browser', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
-    });
+    browser = await launchBrowser();
   });
   afterAll(() => browser?.close());
 

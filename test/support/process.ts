@@ -14,7 +14,7 @@ export interface Program extends AsyncDisposable {
   readonly exit: Promise<number>;
 }
 
-/** Runs the sources with the Node that runs the tests; nothing of this process' PILOTLIGHT_ environment leaks in. */
+/** Runs the program with the Node that runs the tests; nothing of this process' PILOTLIGHT_ environment leaks in. */
 export function startPilotlight(
   args: readonly string[],
   env: Record<string, string> = {},

@@ -1,0 +1,3 @@
+import { testOutage } from './outage.ts';
+
+testOutage({ kind: 'reset' });
