@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/index.ts';
+import {
+  startEmulator,
+  type Emulator,
+  type EmulatorOptions,
+  type JournalEntry,
+} from '../../../src/emulator/index.ts';
 import { EVIDENT_LINES } from '../../../src/logs/tail/align.ts';
 import { MAX_TAIL } from '../../../src/logs/tail/rate.ts';
 import type { Gap, LogRecord } from '../../../src/logs/record.ts';
@@ -50,6 +55,7 @@ test.concurrent(`killed at ${KILLS} random moments, the file has the true stream
   );
   expect([sum('repeated'), sum('missing'), sum('withinReach')]).toEqual([0, 0, 0]);
   expect(sum('lines')).toBeGreaterThan(KILLS * 100);
+  expect(sum('gaps')).toBeGreaterThanOrEqual(LANES);
 }, 600_000);
 
 test.concurrent('killed again and again at a log that stands still while it is read, it loses what is out of reach and no more', async () => {
@@ -109,6 +115,7 @@ async function runLane(folder: string, random: Random): Promise<Outcome> {
   }
   for (let kill = 0; kill < KILLS / LANES; kill++) {
     await using daemon = startPilotlight(['run'], environment(emulator, folder));
+    if (kill === 0) await twoSlowAnswers(emulator);
     await randomMoment(emulator, daemon, random);
     daemon.child.kill('SIGKILL');
     await daemon.exit;
@@ -158,6 +165,16 @@ async function finish(emulator: Emulator, folder: string): Promise<number> {
   last.child.kill('SIGTERM');
   expect(await last.exit).toBe(0);
   return lineCount;
+}
+
+/** To two polls in a row, each for longer than a tail of the log lasts: there are lines out of reach on any machine. */
+async function twoSlowAnswers(emulator: Emulator): Promise<void> {
+  const operation = 'workergroups.logs';
+  await emulator.journal.waitFor({ operation });
+  const ms = (1.1 * 1_000 * MAX_TAIL) / LINES_PER_SECOND;
+  const { faultId } = await emulator.faults.add({ kind: 'latency', ms, operation, times: 2 });
+  const isSlow = ({ faults, durationMs }: JournalEntry) => faults.includes(faultId) && durationMs !== null;
+  await until(() => emulator.journal.entries({ operation }).filter(isSlow).length === 2);
 }
 
 /** Mostly while it follows, sometimes while it starts. */
