@@ -268,13 +268,12 @@ function isEvidentIn(partners: Int32Array, seen: Float64Array): boolean {
 
 /**
  * The first line may be cut. Where a known one follows it, if only after a few late ones, and the line before that ends
- * as the first one does, it is that line.
+ * as the first one does, it is that line; but where it is known as it stands, it is whole.
  */
 function withKnownFirst(window: LineWindow, { lines, hashes }: HashedLines): HashedLines {
+  if (window.hashes.includes(hashes[0] ?? Number.NaN)) return { lines, hashes };
   const places = Array.from(hashes.subarray(1, 1 + EVIDENT_LINES), (hash) => window.hashes.indexOf(hash));
   const place = places.find((index) => index > 0 && isOnlyOne(window.hashes, index)) ?? 0;
-  // It is whole: nothing is to be unpacked.
-  if (hashes[0] === window.hashes[place - 1]) return { lines, hashes };
   const first = lineReader(window)(place - 1);
   if (!isEndOf(lines[0], first)) return { lines, hashes };
   return { lines, hashes: hashes.with(0, window.hashes[place - 1] ?? Number.NaN) };
