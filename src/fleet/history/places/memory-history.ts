@@ -6,6 +6,8 @@ import { CHANGES_KEPT, NOTHING_STORED, type HistoryStore, type Write } from '../
 import { tierOf, TIER_MS, TIERS, type Tier } from '../tiers.ts';
 
 const HOUR_MS = 3_600_000;
+/** All rows of all endpoints are looked at for it. */
+const PURGE_EVERY_MS = 60_000;
 
 /** Some hundred bytes a row: a megabyte for each endpoint. Minutes are kept for as long as steering looks back. */
 const KEPT_MS: Readonly<Record<Tier, number>> = {
@@ -24,6 +26,7 @@ export class MemoryHistory implements HistoryStore {
   readonly #rows = new Map<string, Record<Tier, Rows>>();
   /** By label, then by number. */
   readonly #journal = new Map<string, Map<number, Change>>();
+  #purgedAtMs = -Infinity;
 
   open() {
     return Promise.resolve(NOTHING_STORED);
@@ -69,6 +72,9 @@ export class MemoryHistory implements HistoryStore {
   }
 
   #purge(nowMs: number): void {
+    // A clock that was set back is as good a reason as one that went on.
+    if (Math.abs(nowMs - this.#purgedAtMs) < PURGE_EVERY_MS) return;
+    this.#purgedAtMs = nowMs;
     for (const [label, tiers] of this.#rows) {
       for (const tier of TIERS) {
         for (const at of tiers[tier].keys()) {

@@ -98,7 +98,7 @@ describe('memory', () => {
     steering: { label: 'chat', state: { ...NEVER_STEERED, change: change(id) } },
   });
 
-  test('keeps samples for two hours and minutes for 50', async () => {
+  test('keeps samples for two hours and minutes for 50, and looks once a minute', async () => {
     const memory = new MemoryHistory();
     expect([memory.isOpen, await memory.open()]).toEqual([true, NOTHING_STORED]);
     await memory.write([writeOf(0), writeOf(MINUTE)], 0);
@@ -109,6 +109,8 @@ describe('memory', () => {
     await memory.write([], 2 * HOUR);
     expect(await kept()).toEqual([2, 2]);
     await memory.write([], 2 * HOUR + 1);
+    expect(await kept()).toEqual([2, 2]);
+    await memory.write([], 2 * HOUR + MINUTE);
     expect(await kept()).toEqual([1, 2]);
     await memory.write([], 50 * HOUR + 1);
     expect(await kept()).toEqual([0, 1]);
