@@ -30,13 +30,18 @@ export class VirtualClock implements Clock {
     return promise;
   }
 
+  /** Time passes, and nobody wakes before it has: a machine that sleeps. */
+  standStill(ms: number): void {
+    this.#now += ms;
+  }
+
   /** Lets time pass, with all that happens in it. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     await settled();
     for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {
       this.#sleepers = this.#sleepers.filter((sleeper) => sleeper !== next);
-      this.#now = next.at;
+      this.#now = Math.max(this.#now, next.at);
       next.wake();
       await settled();
     }

@@ -73,8 +73,9 @@ export class GroupFollower {
     while (!signal.aborted) {
       if (this.#next.delayMs > 0) await clock.sleep(this.#next.delayMs, signal).catch(() => {});
       if (signal.aborted) return;
-      const leave = await this.#underWay.enter(expectedLength(this.#state, this.#next), signal);
-      if (!signal.aborted) await this.#poll(signal);
+      const tail = () => tailNow(this.#state, this.#next, clock.now());
+      const leave = await this.#underWay.enter(() => expectedLength(this.#state, tail()), signal);
+      if (!signal.aborted) await this.#poll(tail(), signal);
       leave();
     }
   }
@@ -83,10 +84,9 @@ export class GroupFollower {
     return this.#stats.view(this.#state, this.#next);
   }
 
-  async #poll(signal: AbortSignal): Promise<void> {
+  async #poll(tail: number, signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     const askedAt = clock.now();
-    const tail = tailNow(this.#state, this.#next, askedAt);
     const answer = await this.#ask(tail, signal);
     if (signal.aborted) return;
     const now = clock.now();

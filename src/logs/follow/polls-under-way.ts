@@ -12,8 +12,8 @@ const SHORT = 64 * 2 ** 10;
 const LONGEST_MS = 5_000;
 
 interface Waiting {
-  readonly chars: number;
-  readonly start: () => void;
+  readonly chars: () => number;
+  readonly start: (chars: number) => void;
 }
 
 export class PollsUnderWay {
@@ -29,15 +29,15 @@ export class PollsUnderWay {
   /**
    * Waits for room, or until the signal aborts.
    *
-   * @param chars That the answer is expected to have.
+   * @param chars That the answer is expected to have: more, the longer it waits.
    * @returns What gives the room back.
    */
-  async enter(chars: number, signal: AbortSignal): Promise<() => void> {
-    if (chars <= SHORT) return () => {};
+  async enter(chars: () => number, signal: AbortSignal): Promise<() => void> {
+    if (chars() <= SHORT) return () => {};
     const turn = Promise.withResolvers<void>();
-    let hasRoom = false;
-    const start = (): void => {
-      hasRoom = true;
+    let held: number | undefined;
+    const start = (counted: number): void => {
+      held = counted;
       turn.resolve();
     };
     const mine = { chars, start };
@@ -50,7 +50,7 @@ export class PollsUnderWay {
     signal.addEventListener('abort', leave, { once: true });
     await turn.promise;
     signal.removeEventListener('abort', leave);
-    return hasRoom ? this.#held(chars) : () => {};
+    return held === undefined ? () => {} : this.#held(held);
   }
 
   #held(chars: number): () => void {
@@ -68,10 +68,12 @@ export class PollsUnderWay {
   /** One alone may be as long as it is. */
   #startNext(): void {
     const [next] = this.#waiting;
-    if (next === undefined || (this.#chars > 0 && this.#chars + next.chars > MOST)) return;
+    if (next === undefined) return;
+    const chars = next.chars();
+    if (this.#chars > 0 && this.#chars + chars > MOST) return;
     this.#waiting.delete(next);
-    this.#chars += next.chars;
-    next.start();
+    this.#chars += chars;
+    next.start(chars);
     this.#startNext();
   }
 }

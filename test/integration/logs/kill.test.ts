@@ -9,7 +9,6 @@ import {
   type JournalEntry,
 } from '../../../src/emulator/index.ts';
 import { EVIDENT_LINES } from '../../../src/logs/tail/align.ts';
-import { MAX_TAIL } from '../../../src/logs/tail/rate.ts';
 import type { Gap, LogRecord } from '../../../src/logs/record.ts';
 import { until } from '../../support/daemon.ts';
 import { readLogFiles, rotatedFiles } from '../../support/log-files.ts';
@@ -21,6 +20,8 @@ import { Random } from '../../simulation/random.ts';
 /** `npm run test:long -- test/integration/logs/kill` has 200. */
 const KILLS = Number(process.env['KILLS'] ?? 8);
 const LANES = 4;
+/** What the service gives of a log, and so what is to be asked for. */
+const MAX_TAIL = 10_000;
 const RESTARTS = KILLS;
 const LINES_PER_SECOND = 2_000;
 /** The log repeats itself after so many lines: more than come between two polls, however busy the machine is. */

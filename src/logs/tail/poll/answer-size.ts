@@ -1,7 +1,7 @@
 /** How many lines to ask for, as far as the size of an answer bounds it. */
 import { isDue, isDueBeforeLoss, isSupposed, limitAfterAnswer, mostLines } from '../size-limit.ts';
 import { isFull } from '../tail-text.ts';
-import type { GroupProgress, GroupState, NextPoll, TextPoll } from './group-state.ts';
+import type { GroupProgress, GroupState, TextPoll } from './group-state.ts';
 
 /** Characters, where no line has been seen yet. */
 export const USUAL_LINE = 100;
@@ -33,7 +33,7 @@ export function answered(state: GroupState, { tail, texts }: TextPoll, bodies: B
 }
 
 /** Characters that a poll may bring, as far as lines are as long as they were. */
-export function expectedLength({ progress }: GroupState, { tail }: NextPoll): number {
+export function expectedLength({ progress }: GroupState, tail: number): number {
   return tail * (progress.bytesPerLine ?? USUAL_LINE);
 }
 

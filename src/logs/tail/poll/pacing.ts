@@ -1,7 +1,7 @@
 /** When to ask next, and for how much. */
 import type { TakenByLevel } from '../numbering.ts';
 import { MAX_TAIL, meanRate, paceAfter, quietInterval, tailFor, type Pace } from '../rate.ts';
-import { widestTail } from './answer-size.ts';
+import { fittingTail, widestTail } from './answer-size.ts';
 import type { GroupState, NextPoll, TextPoll } from './group-state.ts';
 
 export interface Paced {
@@ -63,12 +63,12 @@ export function pollAfter(state: GroupState, now: number, delayMs: number): Next
 /**
  * What to ask for when it comes to it, which on a busy machine, or after one that slept, is later than was planned: with
  * as much as was planned, what came since would be asked for by a second poll, and by then the log has moved on. Of what
- * did not come through, less is asked for on purpose.
+ * did not come through, less is asked for on purpose; and what is not known to come through is not tried in its place.
  */
 export function tailNow(state: GroupState, { tail }: NextPoll, now: number): number {
-  const { takenAt, failures, widened } = state;
+  const { takenAt, failures, widened, progress } = state;
   if (takenAt === undefined || failures > 0 || widened !== undefined) return tail;
-  return Math.max(tail, pollAfter(state, now, 0).tail);
+  return Math.max(tail, Math.min(fittingTail(progress), pollAfter(state, now, 0).tail));
 }
 
 /** Lines that the rate makes likely since some were last taken; undefined while no rate is known. */

@@ -10,7 +10,7 @@ function enterAll(underWay: PollsUnderWay, lengths: readonly number[], signal = 
   const leave: (() => void)[] = [];
   const entered: number[] = [];
   const enter = async (length: number, index: number): Promise<void> => {
-    leave[index] = await underWay.enter(length, signal);
+    leave[index] = await underWay.enter(() => length, signal);
     if (!signal.aborted) entered.push(index);
   };
   for (const [index, length] of lengths.entries()) void enter(length, index);
@@ -67,4 +67,17 @@ test('what is stopped while it waits leaves no trace', async () => {
   for (const leave of first.leave) leave();
   await settled();
   expect(last.entered).toHaveLength(8);
+});
+
+test('what has grown while it waited counts as much as it has grown to', async () => {
+  const underWay = new PollsUnderWay(new VirtualClock());
+  const first = enterAll(underWay, times(8, LONG));
+  let length = LONG;
+  let entered = 0;
+  for (let one = 0; one < 2; one++) void underWay.enter(() => length, NEVER).then(() => (entered += 1));
+  await settled();
+  length = 5 * LONG;
+  for (const leave of first.leave) leave();
+  await settled();
+  expect(entered).toBe(1);
 });

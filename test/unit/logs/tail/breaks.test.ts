@@ -5,6 +5,7 @@ import { pendingLine } from '../../../../src/logs/tail/last/last-line.ts';
 import { hashed } from '../../../../src/logs/tail/line-hash.ts';
 import type { Reading, Stream } from '../../../../src/logs/tail/stream.ts';
 import { nextPlace, windowLines } from '../../../../src/logs/tail/window.ts';
+import { keptLine } from '../../../../src/logs/tail/kept-line.ts';
 import { READ_AT, readingOf, windowOf } from '../../../support/log-records.ts';
 
 const numbered = (from: number, to: number) =>
@@ -235,6 +236,9 @@ describe('the log lost its end', () => {
   test('a last line without an end was delivered, where it is the one that stood there', () => {
     expect(cut({}, 'line 5').stream.pending).toEqual(pendingLine('line 5', READ_AT, 6));
     expect(cut({}, 'line x').stream.pending).toEqual(pendingLine('line x', READ_AT, 0));
+    const long = 'x'.repeat(200);
+    const known = { window: windowOf([...numbered(1, 4), keptLine(long)]) };
+    expect(cut(known, long).stream.pending).toEqual(pendingLine(long, READ_AT, 200));
     expect(cut().stream).not.toHaveProperty('pending');
   });
 

@@ -184,4 +184,16 @@ describe('a poll that comes later than it was planned', () => {
     for (const over of [{ failures: 1 }, { widened: { tail: 500, isNeeded: true } }, { takenAt: undefined }])
       expect(tailNow({ ...state, ...over } as GroupState, planned, NOW + 4_000)).toBe(planned.tail);
   });
+
+  test('asks for no more than is known to come through, if not for less than was planned', () => {
+    const sizeLimit = { fits: 200_000, fails: 400_000, failedAt: NOW, waitMs: 2_000 };
+    const limited = { ...state, progress: { ...state.progress, bytesPerLine: 100, sizeLimit } };
+    expect(tailNow(limited, { ...planned, tail: 300 }, NOW + 60_000)).toBe(2_000);
+    expect(tailNow(limited, { ...planned, tail: 3_000 }, NOW + 60_000)).toBe(3_000);
+    expect(tailNow(state, { ...planned, tail: 9_000 }, NOW + 1_000)).toBe(9_000);
+  });
+
+  test('asks for all there is where the clock was set back', () => {
+    expect(tailNow(state, planned, NOW - 1)).toBe(10_000);
+  });
 });

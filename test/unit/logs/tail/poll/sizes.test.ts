@@ -45,8 +45,8 @@ describe('the most to ask for', () => {
     expect([fittingTail(state.progress), widestTail(state, NOW), widerTail(state, NOW)]).toEqual([
       400, 400, 1_000,
     ]);
-    expect(expectedLength(state, { tail: 30, delayMs: 0 })).toBe(3_000);
-    expect(expectedLength(stateOf({}, { bytesPerLine: 7 }), { tail: 30, delayMs: 0 })).toBe(210);
+    expect(expectedLength(state, 30)).toBe(3_000);
+    expect(expectedLength(stateOf({}, { bytesPerLine: 7 }), 30)).toBe(210);
   });
 
   test('for a tail that tells too little is what failed, while that is but supposed or due before a loss', () => {
