@@ -65,8 +65,8 @@ describe('a search', () => {
     expect(new Set(sets).size).toBe(sets.length);
     expect(pointOf(result.given)).toEqual(pointOf(base));
     expect(result.tried).toContain(result.given);
-    for (const of of ['done', 'share'] as const) {
-      const told = steps.map((step) => step[of]);
+    for (const figure of ['done', 'share'] as const) {
+      const told = steps.map((step) => step[figure]);
       expect(told).toEqual(told.toSorted((one, other) => one - other));
     }
     expect(steps.at(-1)?.share).toBeLessThanOrEqual(1);
