@@ -1,10 +1,5 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-
-// What tests start from sources is compiled once: each start takes half the processor time.
-process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'pilotlight-test-compile-cache');
 
 /**
  * One project per kind of test, so that `npm test -- --project unit` runs one. What its hooks set up and take

@@ -1,4 +1,5 @@
 /** The heart and the daemon in this process, configured as a user would: by environment variables. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { loadHeartConfig } from '../../src/config/load-heart.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts';
@@ -141,7 +142,10 @@ function mailbox<Message>() {
   };
 }
 
-/** Waits until `condition` holds, looking every few milliseconds; the test's own timeout ends it otherwise. */
+/**
+ * Waits until `condition` holds; the test's own timeout ends it otherwise. It looks often at first, and ten times a
+ * second where it takes longer: many tests wait at once, and what they ask is often a daemon.
+ */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+  for (let wait = 10; !(await condition()); wait = Math.min(100, wait * 1.2)) await delay(wait);
 }
