@@ -19,6 +19,7 @@ import { linkTarget, openRegular } from './regular-file.ts';
 import { ALL_ACCEPTED, type Acceptance, type Sink } from './sink.ts';
 
 export interface FileSinkOptions {
+  /** A link is followed once, when the sink is made. */
   readonly path: string;
   /** A file becomes no larger, unless one record alone is. */
   readonly maxBytes: number;
