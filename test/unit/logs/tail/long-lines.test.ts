@@ -54,7 +54,7 @@ test.each<[name: string, world: World]>([
   ],
   [
     'of more than half a megabyte, of which one in five comes late',
-    { options: { merged: oneLate(5, WAIT_MS) }, length: 600_000, lines: 40, perPoll: 2 },
+    { options: { merged: oneLate(5, WAIT_MS) }, length: 600_000, lines: 20, perPoll: 2 },
   ],
   [
     'of which one in a hundred comes three seconds late, and hundreds a second',
