@@ -219,9 +219,9 @@ describe('of the daemon', () => {
         await using daemon = await start(folder.path);
         // Lines have nowhere to go while something else stands there, and go there when it is gone.
         // A link to nothing leads where they can go.
-        const place = all.findLast(({ kind, name }) => kind === 'stands' && name === 'logs/worker.log');
-        if (place?.kind === 'stands' && place.what !== 'a link to nothing')
-          rmSync(join(folder.path, place.name), { recursive: true, force: true });
+        const last = all.findLast(({ kind, name }) => kind === 'stands' && name === 'logs/worker.log');
+        if (last?.kind === 'stands' && last.what !== 'a link to nothing')
+          rmSync(join(folder.path, last.name), { recursive: true, force: true });
         await atLast(expectWork(daemon, folder.path), () => JSON.stringify(daemon.messages.slice(-5)));
         expect(readdirSync(join(folder.path, 'state'))).toContain('spool.sqlite');
       }),
