@@ -42,9 +42,11 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 
 /** Longer than any that somebody writes, in characters: of lists of thousands node-cron takes seconds to find the next. */
 const LONGEST_SCHEDULE = 1_000;
+/** No field has numbers of three digits. node-cron lists all of a range before it looks: for 1-99999999 that takes ten seconds. */
+const LARGE_NUMBER = /\d{3}/;
 
 export function isSchedule(expression: string): boolean {
-  return expression.length <= LONGEST_SCHEDULE && validate(expression);
+  return expression.length <= LONGEST_SCHEDULE && !LARGE_NUMBER.test(expression) && validate(expression);
 }
 
 /** One run, whose signal fires at `stopping` and after the job's time limit. */

@@ -89,6 +89,9 @@ test.each<[string, string]>([
   ['ENDPOINT_GROUPS', `[{"target_util":${DEEP}}]`],
   ['AUTOTUNE_BOUNDS', `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
   ['INSTANCES_SCHEDULE', `${'1,'.repeat(20_000)}1 * * * *`],
+  ['MAINTENANCE_SCHEDULE', '*/5 * * * 1-99999999'],
+  // A star stands for a range, before what follows it at once.
+  ['ACCOUNT_SCHEDULE', '*/5 * * * *111111111111111'],
   ['BASE_URL', `http://a/${'/'.repeat(100_000)}x`],
   ['APP_HEALTH', 'x'.repeat(100_000)],
   [

@@ -150,10 +150,11 @@ describe('scheduled job', () => {
   });
 });
 
-test('a schedule is a cron expression of at most 1,000 characters', () => {
+test('a schedule is a cron expression of at most 1,000 characters, with numbers of two digits', () => {
   expect(['0 0 1 1 *', '* * * * * *'].map((text) => isSchedule(text))).toEqual([true, true]);
   expect(['', 'soon', '61 * * * * *'].map((text) => isSchedule(text))).toEqual([false, false, false]);
   const longest = `${'0,'.repeat(495)}10 * * * *`;
   expect(longest).toHaveLength(1_000);
-  expect([longest, longest.replace('10', '010')].map((text) => isSchedule(text))).toEqual([true, false]);
+  expect([longest, longest.replace('10', '*/10')].map((text) => isSchedule(text))).toEqual([true, false]);
+  expect(['*/30 0-23 1,31 * *', '*/100 * * * *'].map((text) => isSchedule(text))).toEqual([true, false]);
 });
