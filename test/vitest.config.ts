@@ -19,8 +19,7 @@ export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     reporters: ['default'],
-    // Node loads sources and tests itself, as it does in the program: nothing here mocks a module, and what Vite's
-    // own loader does besides would take a tenth of the time.
+    // Node loads sources and tests itself, as it does in the program: nothing here needs what Vite's loader is for.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Most of the time goes in waiting on sockets, so more run at once than there are cores.
     maxWorkers: 8,

@@ -95,7 +95,8 @@ function instanceCounts(instances) {
 
 function jobFact({ job, schedule, failures, last_success_at: success, last_error: error }) {
   if (schedule === 'off') return [job, 'off'];
-  const words = element('span', {}, 'succeeded ', ago(success));
+  const words = element('span', {}, success === null ? 'no success yet' : 'succeeded ');
+  if (success !== null) words.append(ago(success));
   if (error) words.append(`; last failure: ${error}`);
   else if (failures > 0) words.append(`, ${plural(failures, 'failure')} before`);
   return [job, words];
