@@ -45,7 +45,8 @@ export function loadValues<Key extends string>(
     if (raw.file !== undefined) files.set(key, raw.file);
     const text = raw.text ?? (raw.problem ? undefined : option.fallback);
     const own = raw.problem ? [raw.problem] : text === undefined ? missing(option) : parse(option, text);
-    problems.push(...(Array.isArray(own) ? own : own.problems));
+    // Not as arguments: each of tens of thousands of endpoint groups may have one.
+    for (const problem of Array.isArray(own) ? own : own.problems) problems.push(problem);
     const value = Array.isArray(own) ? undefined : own.value;
     if (value !== undefined) values[key] = value;
     else if (text !== undefined || raw.problem) broken.add(key);
