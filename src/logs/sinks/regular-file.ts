@@ -1,5 +1,5 @@
 /** Opens files, and nothing else that may stand under their name. */
-import { constants, readlinkSync } from 'node:fs';
+import { constants, readlinkSync, realpathSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
@@ -39,7 +39,8 @@ export function linkTarget(path: string): string {
   let target = path;
   for (let links = 0; links < MOST_LINKS; links++) {
     try {
-      target = resolve(dirname(target), readlinkSync(target));
+      const link = readlinkSync(target);
+      target = resolve(realpathSync(dirname(target)), link);
     } catch {
       break; // it is none
     }

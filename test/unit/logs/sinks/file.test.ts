@@ -126,6 +126,16 @@ describe('the file sink', () => {
     expect(kept).toEqual(upTo(1_000).slice(-kept.length));
   });
 
+  test('which is a link in a folder that is one too is where the system has it', async () => {
+    using folder = memoryFolder();
+    const at = (...names: string[]): string => join(folder.path, ...names);
+    mkdirSync(at('data', 'logs'), { recursive: true });
+    symlinkSync(at('data', 'logs'), at('logs'));
+    symlinkSync('../current', at('logs', 'worker.log'));
+    await deliver(at('logs', 'worker.log'), [record(1)]);
+    expect(readdirSync(at('data')).toSorted()).toEqual(['current', 'logs']);
+  });
+
   test('which is a symbolic link is rotated where the link leads, and stays one', async () => {
     using folder = memoryFolder();
     const [link, target] = [join(folder.path, 'worker.log'), join(folder.path, 'volume', 'all.log')];
