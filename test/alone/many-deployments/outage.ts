@@ -24,7 +24,7 @@ export function testOutage(mode: FaultMode): void {
       PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
     });
     const books = () => emulator.deployments.list();
-    await until(() => books().every(({ beats }) => beats >= 1));
+    await until(() => books().every(({ beats }) => beats >= 2));
     const before = emulator.journal.count({ operation: 'deployments.heartbeat' });
     await proxy.switchTo(mode);
     await delay(OUTAGE_MS);
