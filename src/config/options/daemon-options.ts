@@ -70,7 +70,14 @@ const schedule: ValueType<string> = {
       ? { value, problems: [] }
       : {
           value: undefined,
-          problems: [{ at: '', got: value, allowed: 'off, or a cron expression such as */5 * * * *' }],
+          problems: [
+            {
+              at: '',
+              got: value,
+              allowed:
+                'off, or a cron expression of at most 100 characters that comes round, such as */5 * * * *',
+            },
+          ],
         },
 };
 
