@@ -7,7 +7,7 @@ import { replay } from './recorded.ts';
 import { RECORDED_UNDER_LIMIT } from './recorded-limits.ts';
 import { RECORDED } from './recorded-schedules.ts';
 
-/** Fewer than the scenarios have in any run (RUNS). */
+/** Chaos needs 28 for one of them, and the others six at most: each scenario has more in any run. */
 const MOST_SEEDS = 30;
 
 /** Which scenario is there to notice which mistake. */

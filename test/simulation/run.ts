@@ -3,8 +3,9 @@
  * a name behind it, such as logs, of the suites that have it in their path alone; with `--part 2/5`, the second fifth of
  * the seeds of those that print them. `npm run test:long -- test/integration/logs` kills the program 200 times, blocks
  * stdout for five minutes, and follows 50 schedules of rates for each real log; `test/integration/sockets` has 20 outages
- * of each kind, and `test/integration/emulator` a thousand random requests of each operation. With a name such as
- * `test/unit/logs` each property runs twenty times as often as in `npm test`.
+ * of each kind, `test/integration/daemon/replicas` kills replicas thirty times, and `test/integration/emulator` makes a
+ * thousand random requests of each operation. With a name such as `test/unit/logs` each property runs twenty times as
+ * often as in `npm test`.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';

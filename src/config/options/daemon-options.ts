@@ -2,7 +2,7 @@
  * The variables that only the daemon reads, the process of all but the heartbeats. A malformed value of one of them
  * switches off the feature that it is for (features.ts), with an error in the log, and nothing else.
  */
-import { isSchedule } from '../../watch/job.ts';
+import { isSchedule } from '../../watch/schedule.ts';
 import { adminAddress } from '../types/admin-address.ts';
 import type { DaemonVariable } from './daemon-variables.ts';
 import { autotuneBounds } from '../types/autotune-bounds.ts';
