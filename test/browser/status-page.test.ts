@@ -46,6 +46,7 @@ describeWith(
         WORKER_GROUPS: '7',
         PUBLIC_STATUS: 'true',
         MACHINES: '11',
+        ENDPOINTS: 'all',
         ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
       });
       await until(
@@ -68,6 +69,8 @@ describeWith(
         'target_util',
         'Machine 11',
         'Log sink stdout',
+        // Advice, on its first day.
+        'no success yet',
       ]) {
         expect(text).toContain(part);
       }
