@@ -4,6 +4,7 @@ import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { hasBrowser, launchBrowser } from '../support/browser.ts';
 import { describeWith } from '../support/optional.ts';
+import { watched } from '../support/watched-page.ts';
 
 describeWith(
   'a browser',
@@ -21,10 +22,9 @@ describeWith(
     ['a desk in daylight', 1440, 'light'],
   ] as const)('shows every operation and sends its example on %s', async (_, width, colorScheme) => {
     await using emulator = await startEmulator();
-    await using page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
-    const problems: string[] = [];
-    page.on('pageerror', (error) => problems.push(error.message));
-    page.on('console', (message) => problems.push(message.text()));
+    const { page, problems } = watched(
+      await browser.newPage({ viewport: { width, height: 900 }, colorScheme }),
+    );
     await page.goto(`${emulator.url}/docs#deployments.heartbeat`);
     await page.getByText(`${OPERATION_IDS.length} operations`).waitFor();
     const operation = page.locator('[id="deployments.heartbeat"]');

@@ -17,6 +17,7 @@ import {
   UNSEEN,
 } from '../support/recorded-fleet.ts';
 import { PARAMETERS, seenOf } from '../support/steering.ts';
+import { watched } from '../support/watched-page.ts';
 
 const HOSTILE = '<img src=x onerror="window.hacked = true">\u001B[31m\u202Eevil';
 const MINUTES = 360;
@@ -84,10 +85,9 @@ describeWith(
     [1440, 'light'],
   ] as const)('at %d px, %s: shows each with its plots, and is accessible', async (width, colorScheme) => {
     await using listener = await serve(() => troubled(Date.now()));
-    await using page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
-    const problems: string[] = [];
-    page.on('pageerror', (error) => problems.push(error.message));
-    page.on('console', (message) => problems.push(message.text()));
+    const { page, problems } = watched(
+      await browser.newPage({ viewport: { width, height: 900 }, colorScheme }),
+    );
     await page.goto(listener.url);
     await page.locator('.plot canvas').nth(3).waitFor();
     const text = await page.locator('body').innerText();
@@ -118,7 +118,7 @@ describeWith(
 
   test('the arrow keys choose a moment, and a screen reader hears its figures', async () => {
     await using listener = await serve(() => troubled(Date.now()));
-    await using page = await browser.newPage();
+    const { page } = watched(await browser.newPage());
     await page.goto(listener.url);
     const plot = page.getByRole('slider', { name: 'Load and capacity of chat: time' });
     await plot.focus();
@@ -146,7 +146,7 @@ describeWith(
 
   test('a hole in what was recorded stays a hole, and says that nothing is known of it', async () => {
     await using listener = await serve(() => troubled(Date.now()));
-    await using page = await browser.newPage();
+    const { page } = watched(await browser.newPage());
     await page.goto(listener.url);
     const plot = page.getByRole('slider', { name: 'Load and capacity of chat: time' });
     await plot.focus();
@@ -166,7 +166,7 @@ describeWith(
       const sample = sampleAt(Date.now(), { cost_per_hour: price });
       return fleetView([endpointView({ sample })]);
     });
-    await using page = await browser.newPage();
+    const { page } = watched(await browser.newPage());
     await page.goto(listener.url);
     const plot = page.getByRole('slider', { name: 'Workers of chat by status: time' });
     await plot.focus();
@@ -198,7 +198,7 @@ describeWith(
     };
     let stateWord = 'active';
     await using listener = await serve(() => fleetView([endpointView({ steering, state: stateWord })]));
-    await using page = await browser.newPage();
+    const { page } = watched(await browser.newPage());
     await page.goto(listener.url);
     await page.getByText('Changed by advice; now: nothing moves').waitFor();
     const changes = page.locator('details', { hasText: 'target_util 0.9 → 0.8, cold_workers 5 → 4' });
@@ -222,7 +222,7 @@ describeWith(
       recordedFleet(() => fleetView([], { samples: false })),
       { endpoints: [], fleetInterval: 15_000, budgetPerHour: undefined },
     );
-    await using page = await browser.newPage();
+    const { page } = watched(await browser.newPage());
     const loaded: string[] = [];
     page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
     await page.goto(listener.url);
@@ -238,7 +238,7 @@ describeWith(
     [true, 'None found (PILOTLIGHT_ENDPOINTS).'],
   ])('endpoints that are configured and not there are told of: looking is %s', async (samples, words) => {
     await using listener = await serve(() => fleetView([], { samples }));
-    await using page = await browser.newPage();
+    const { page } = watched(await browser.newPage());
     await page.goto(listener.url);
     await page.getByText(words).waitFor();
   });

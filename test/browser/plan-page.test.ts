@@ -8,6 +8,7 @@ import { hasBrowser, launchBrowser } from '../support/browser.ts';
 import { describeWith } from '../support/optional.ts';
 import { planCommandLine } from '../support/plan-command.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { watched } from '../support/watched-page.ts';
 
 const HOSTILE = '</script><img src=x onerror="window.hacked = true">';
 
@@ -37,13 +38,11 @@ describeWith(
       const file = join(folder.path, 'plan.html');
       writeFileSync(file, planPage(outcome, reportAssets()));
 
-      await using page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
-      const problems: string[] = [];
-      page.on('pageerror', (error) => problems.push(error.message));
-      page.on('console', (message) => problems.push(message.text()));
-      page.on('request', (request) => {
-        if (!/^(file|data):/.test(request.url())) problems.push(request.url());
-      });
+      const { page, problems } = watched(
+        await browser.newPage({ viewport: { width, height: 900 }, colorScheme }),
+      );
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(request.url()));
       await page.goto(`file://${file}`);
       const plots = page.getByRole('img');
       expect(await plots.count()).toBe(kind === 'search' ? 5 : 4);
@@ -74,6 +73,7 @@ describeWith(
       expect(await page.evaluate('window.hacked')).toBeUndefined();
       // Nothing is wider than the screen.
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      expect(asked.filter((url) => !/^(file|data):/.test(url))).toEqual([]);
       expect(problems).toEqual([]);
     },
   );

@@ -8,6 +8,7 @@ import { hasBrowser, launchBrowser } from '../support/browser.ts';
 import { startTestDaemon, until } from '../support/daemon.ts';
 import { describeWith } from '../support/optional.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { watched } from '../support/watched-page.ts';
 
 const HOSTILE = [
   '<script>window.hacked = true</script><img src=x onerror="window.hacked = true">',
@@ -52,10 +53,9 @@ describeWith(
       await until(
         async () => daemon.lines(7).length === HOSTILE.length && daemon.daemon.status().account !== null,
       );
-      await using page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
-      const problems: string[] = [];
-      page.on('pageerror', (error) => problems.push(error.message));
-      page.on('console', (message) => problems.push(message.text()));
+      const { page, problems } = watched(
+        await browser.newPage({ viewport: { width, height: 900 }, colorScheme }),
+      );
       await page.goto(daemon.url);
       await page.getByRole('region', { name: 'worker group 7' }).getByText('ready').waitFor();
       const text = await page.locator('body').innerText();
@@ -92,7 +92,7 @@ describeWith(
       BASE_URL: emulator.url,
       DEPLOYMENTS: '42@300s',
     });
-    await using page = await browser.newPage();
+    const { page } = watched(await browser.newPage());
     await page.goto(daemon.url);
     const sentence = page.getByRole('status');
     await sentence.getByText('The deployment is lit, all is well.').waitFor();
@@ -113,7 +113,7 @@ describeWith(
       ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
     });
     await until(async () => daemon.daemon.status().deployments[1]?.state === 'gone');
-    await using page = await browser.newPage();
+    const { page } = watched(await browser.newPage());
     await page.goto(daemon.url);
     await page.getByText('1 of 2 deployments lit, 2 things to look at.').waitFor();
     const troubles = await page.locator('#troubles li').allInnerTexts();
@@ -139,7 +139,7 @@ describeWith(
       LOG_FILE_MAX_FILES: 'many',
       ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":1.5}]',
     });
-    await using page = await browser.newPage();
+    const { page } = watched(await browser.newPage());
     await page.goto(daemon.url);
     await page.getByText('The deployment is lit, 3 things to look at.').waitFor();
     expect(await page.locator('#troubles li').allInnerTexts()).toEqual([
@@ -164,7 +164,7 @@ describeWith(
       WORKER_GROUPS: '7',
       PUBLIC_STATUS: 'true',
     });
-    await using page = await browser.newPage({ viewport: { width: 375, height: 700 } });
+    const { page } = watched(await browser.newPage({ viewport: { width: 375, height: 700 } }));
     await page.goto(daemon.url);
     const lines = page.getByRole('region', { name: 'worker group 7' });
     await lines.getByText('line 39').waitFor();

@@ -1,0 +1,36 @@
+/** A page of a browser until the test ends. Where that fails, what the page did is printed: a timeout alone says nothing. */
+import type { Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
+
+export interface WatchedPage {
+  readonly page: Page;
+  /** What it threw, and what it said on the console: of a page that is well, nothing. */
+  readonly problems: readonly string[];
+}
+
+export function watched(page: Page): WatchedPage {
+  const from = performance.now();
+  const story: string[] = [];
+  const problems: string[] = [];
+  const tell = (text: string): void => {
+    story.push(`${((performance.now() - from) / 1_000).toFixed(1)} s: ${text}`);
+  };
+  const blame = (text: string): void => {
+    problems.push(text);
+    tell(text);
+  };
+  page.on('pageerror', ({ message }) => blame(message));
+  page.on('console', (message) => blame(message.text()));
+  page.on('crash', () => blame('it crashed'));
+  page.on('request', (request) => tell(`${request.method()} ${request.url()}`));
+  page.on('response', (response) => tell(`${response.status()} for ${response.url()}`));
+  page.on('requestfailed', (request) => tell(`${request.failure()?.errorText} for ${request.url()}`));
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === 'fail') {
+      const shown = await page.locator('body').innerText({ timeout: 5_000 }).catch(String);
+      console.error([...story, `It shows: ${shown}`].join('\n'));
+    }
+    await page.close();
+  });
+  return { page, problems };
+}
