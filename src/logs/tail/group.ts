@@ -22,7 +22,7 @@ import type {
 } from './poll/group-state.ts';
 import { pacedBy, pollAfter } from './poll/pacing.ts';
 import { pastAfter, readTexts, type Readings } from './poll/reading.ts';
-import { firstToTake, isCertain } from './poll/settling.ts';
+import { bringsMore, firstToTake, isCertain } from './poll/settling.ts';
 import { afterTooLarge } from './poll/too-large.ts';
 import { endsIn, hasAll, withWholeTop } from './poll/unsettled.ts';
 import { CLOSE_INTERVAL_MS, FIRST_PACE, MAX_TAIL, MIN_INTERVAL_MS, quietInterval } from './rate.ts';
@@ -194,7 +194,11 @@ function settle(before: GroupState, until = Infinity, told = new Map<TextPoll, R
   let left = [...(before.progress.unsettled ?? [])];
   while (left.length > 0) {
     const { state } = step;
-    const readings = left.map((one) => known.get(one) ?? readTexts(state, one, one.tail));
+    const open = left
+      .map((one) => ({ one, reading: known.get(one) ?? readTexts(state, one, one.tail) }))
+      .filter(({ one, reading }) => one.now > (state.broughtAt ?? -Infinity) || bringsMore(reading));
+    left = open.map(({ one }) => one);
+    const readings = open.map(({ reading }) => reading);
     // What is taken changes what the others bring.
     known = new Map();
     const kept = firstToTake(left, readings, until);

@@ -15,6 +15,14 @@ export function isCertain(reading: Read): boolean {
 }
 
 /**
+ * Whether an answer is more than an older view of what is known. If it is not, and came before that, it is let go while
+ * that can be told: late lines come to stand in what it shows, and all of that slides out of the window.
+ */
+export function bringsMore(reading: Read): boolean {
+  return reading.kind !== 'read' || reading.taken.length > 0;
+}
+
+/**
  * @param left Oldest first.
  * @param readings What each would bring.
  * @param until Unix milliseconds; what came later and is not clear is kept, since more comes.

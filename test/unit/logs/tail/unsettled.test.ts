@@ -231,6 +231,29 @@ describe('a wider answer, asked for at once, comes from a backend that lags', ()
     expect(polls.gaps.at(-1)?.lost_estimate).toBeLessThan(1_000);
   });
 
+  test('where late lines come to stand within it meanwhile, nothing of it is delivered again', () => {
+    let [answers, lines] = [0, 0];
+    const log = new LogService({
+      stale: () => (++answers % 2 === 0 ? 1_000 : 0),
+      merged: () => (lines % 20 === 0 ? 400 : 0),
+    });
+    const polls = new LogPolls();
+    const kept = new Set<unknown>();
+    for (let second = 0; second < 75; second++) {
+      for (let step = 1; step <= 20; step++) {
+        log.now = 1_000 * second + 50 * step;
+        while (lines < 100 * (20 * second + step)) log.write(`line ${lines++}\n`);
+      }
+      polls.poll((tail) => log.answer(tail), 1_000);
+      kept.add(polls.state.progress.unsettled?.length);
+    }
+    expect(polls.gaps).toEqual([]);
+    expect(polls.lines).toHaveLength(new Set(polls.lines).size);
+    // There was something to keep, and it was let go.
+    expect(kept).toContain(1);
+    expect(polls.state.progress.unsettled).toBeUndefined();
+  });
+
   test('where nothing goes on to it, it is delivered after a minute', () => {
     const { log, polls, older } = lagging();
     for (let poll = 0; poll < 8; poll++) polls.poll(() => older, 10_000);
