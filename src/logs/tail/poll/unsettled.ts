@@ -1,5 +1,7 @@
 /** Answers that told too little by themselves, beside one that came later. */
+import { EVIDENT_LINES } from '../align.ts';
 import { hashed } from '../line-hash.ts';
+import { compare } from '../view/comparison.ts';
 import { endWithin } from '../view/stale.ts';
 import type { TextPoll } from './group-state.ts';
 
@@ -11,8 +13,14 @@ export function hasAll({ texts }: TextPoll, other: TextPoll): boolean {
     const [, second] = lines;
     // Asked first, since a block is a copy of all of the text.
     if (text === undefined || (second !== undefined && !text.lines.includes(second))) return false;
-    return asBlock(text.lines).includes(asBlock(lines.slice(1)));
+    return asBlock(text.lines).includes(asBlock(lines.slice(1))) || hasAmongLate(text.lines, lines);
   });
+}
+
+/** Late lines have come to stand between the others since. */
+function hasAmongLate(later: readonly string[], lines: readonly string[]): boolean {
+  const found = compare(wholeLines(later), wholeLines(lines), false);
+  return found !== undefined && found.anchors >= EVIDENT_LINES && found.partners.every((place) => place >= 0);
 }
 
 /** Whether a poll brought the end of another one, and more behind it. First lines may be cut. */

@@ -156,6 +156,23 @@ describe('what a short answer showed is kept beside a wider one that comes later
   });
 });
 
+test('what a short answer showed stands in a wider one, with late lines in it by then: it is delivered once', () => {
+  const polls = new LogPolls();
+  const line = (index: number) => `line ${index}\n`;
+  const all = Array.from({ length: 14_000 }, (_, index) => line(index));
+  const show = (lines: readonly string[]) => (tail: number) =>
+    ({ kind: 'text', text: lines.slice(-tail).join('') }) as const;
+  polls.poll(show(all.slice(0, 1_000)));
+  const without = all.slice(0, 5_000).filter((_, index) => index % 60 !== 50);
+  let asked = 0;
+  polls.poll((tail) => (asked++ === 0 ? show(without)(tail) : CUT));
+  expect(polls.state.progress.unsettled).toHaveLength(1);
+  polls.poll(show(all));
+  expect(polls.gaps.map(({ reason }) => reason)).toEqual(['overrun']);
+  // The first line of a full answer may be cut.
+  expect(polls.lines.map((text) => `${text}\n`)).toEqual([...all.slice(0, 1_000), ...all.slice(4_001)]);
+});
+
 describe('a log that is seen in part, as polls fail, and another one after it', () => {
   /** A log that ended; of 400 lines that came meanwhile, or of the next log, only the end is shown. */
   function partlyShown(isNext: boolean) {
