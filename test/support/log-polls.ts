@@ -23,6 +23,7 @@ export class LogPolls {
   constructor(beginning: Partial<Beginning> = {}) {
     this.state = beginGroup({ workergroupId: 7, start: 'all', ...beginning });
     this.next = firstPoll(this.state);
+    this.stored = beginning.progress;
   }
 
   /**
