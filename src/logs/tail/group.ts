@@ -196,7 +196,7 @@ function settle(before: GroupState, until = Infinity, told = new Map<TextPoll, R
     const { state } = step;
     const open = left
       .map((one) => ({ one, reading: known.get(one) ?? readTexts(state, one, one.tail) }))
-      .filter(({ one, reading }) => one.now > (state.broughtAt ?? -Infinity) || bringsMore(reading));
+      .filter(({ reading }) => bringsMore(reading));
     left = open.map(({ one }) => one);
     const readings = open.map(({ reading }) => reading);
     // What is taken changes what the others bring.

@@ -15,11 +15,12 @@ export function isCertain(reading: Read): boolean {
 }
 
 /**
- * Whether an answer is more than an older view of what is known. If it is not, and came before that, it is let go while
- * that can be told: late lines come to stand in what it shows, and all of that slides out of the window.
+ * Whether an answer is more than an older view of what is known, if only perhaps another log. If it is not, it is let go
+ * while that can be told: late lines come to stand in what it shows, and all of that slides out of the window.
  */
 export function bringsMore(reading: Read): boolean {
-  return reading.kind !== 'read' || reading.taken.length > 0;
+  if (reading.kind !== 'read' || reading.taken.length > 0) return true;
+  return reading.held.some(([, { held }]) => held?.other !== undefined);
 }
 
 /**

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { TextPoll } from '../../../../../src/logs/tail/poll/group-state.ts';
 import type { Readings } from '../../../../../src/logs/tail/poll/reading.ts';
-import { firstToTake, isCertain } from '../../../../../src/logs/tail/poll/settling.ts';
+import type { Hold } from '../../../../../src/logs/tail/hold.ts';
+import { bringsMore, firstToTake, isCertain } from '../../../../../src/logs/tail/poll/settling.ts';
 import { EMPTY_STREAM, type Insufficient, type Taken } from '../../../../../src/logs/tail/stream.ts';
 
 const range = (from: number, to: number) =>
@@ -36,6 +37,20 @@ const MORE: Insufficient = { kind: 'insufficient', tail: 400, isNeeded: true };
 test('it is certain where no level tells of a gap', () => {
   expect([CERTAIN, DOUBTED, LOSS, HELD, MORE].map(isCertain)).toEqual([true, false, false, false, false]);
   expect(isCertain(read(taken(), taken(gap('ambiguous'))))).toBe(false);
+});
+
+test('it brings more where something is taken, where it asks for more, and where it may be another log', () => {
+  const holding = (hold: Partial<Hold>): Readings => ({
+    ...read(),
+    held: [['', { ...EMPTY_STREAM, held: { since: 0, answers: 1, ...hold } }]],
+  });
+  expect([CERTAIN, LOSS, MORE, holding({ other: { lines: ['another'] } })].map(bringsMore)).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect([HELD, holding({ least: 3 })].map(bringsMore)).toEqual([false, false]);
 });
 
 describe('first comes', () => {
