@@ -101,6 +101,29 @@ describeWith(
     expect(await axeViolations(page)).toEqual([]);
   });
 
+  test('is loaded again where a script of it did not come through, once the daemon answers', async () => {
+    await using emulator = await startEmulator();
+    await using daemon = await startTestDaemon({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      DEPLOYMENTS: '42@300s',
+    });
+    const { page } = watched(await browser.newPage());
+    const failing = new Set(['status-words.js', 'livez']);
+    await page.route(
+      ({ pathname }) => failing.has(pathname.slice(1)),
+      (route) => {
+        failing.delete(new URL(route.request().url()).pathname.slice(1));
+        return route.abort('internetdisconnected');
+      },
+    );
+    await page.goto(daemon.url);
+    const sentence = page.getByRole('status');
+    await sentence.getByText('The page did not come through whole. It is loaded again.').waitFor();
+    await sentence.getByText('The deployment is lit, all is well.').waitFor();
+    expect(failing).toEqual(new Set());
+  });
+
   test('names what is wrong, worst first', async () => {
     await using emulator = await startEmulator({
       seed: { deployments: [{ id: 42, ttl: 300 }], workergroups: [{ id: 7, lines_per_second: 0 }] },

@@ -8,6 +8,9 @@ export interface WatchedPage {
   readonly problems: readonly string[];
 }
 
+/** A container that starts on this machine has a network of its own, for which Chromium drops what it is connecting for. */
+const NETWORK_CHANGED = 'net::ERR_NETWORK_CHANGED';
+
 export function watched(page: Page): WatchedPage {
   const from = performance.now();
   const story: string[] = [];
@@ -16,7 +19,7 @@ export function watched(page: Page): WatchedPage {
     story.push(`${((performance.now() - from) / 1_000).toFixed(1)} s: ${text}`);
   };
   const blame = (text: string): void => {
-    problems.push(text);
+    if (!text.includes(NETWORK_CHANGED)) problems.push(text);
     tell(text);
   };
   page.on('pageerror', ({ message }) => blame(message));

@@ -16,6 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const FILES = [
   'status.css',
   'flame.svg',
+  'status-start.js',
   'status.js',
   'status-access.js',
   'status-dom.js',
