@@ -129,6 +129,16 @@ describe('two answers beside each other', () => {
     expect(hasAll(textPoll([]), textPoll(['one']))).toBe(true);
   });
 
+  test('also with late lines among them since, where five lines or more stand in both but once', () => {
+    const late = ten.toSpliced(6, 0, 'late').toSpliced(3, 0, 'later');
+    expect(hasAll(textPoll(late), textPoll(['e 1', ...ten.slice(2, 8)]))).toBe(true);
+    expect(hasAll(textPoll(late), textPoll(['e 1', ...ten.slice(2, 8), 'line 99']))).toBe(false);
+    expect(hasAll(textPoll(late), textPoll(['e 3', ...ten.slice(4, 8)]))).toBe(false);
+    // Of a log of two words, anything stands in order in what is longer.
+    const words = (text: string) => text.split('');
+    expect(hasAll(textPoll(words('abaabbabab')), textPoll(words('xaabaabb')))).toBe(false);
+  });
+
   test('one ends within another that has more', () => {
     expect(endsIn(textPoll(ten.slice(0, 8)), textPoll(ten))).toBe(true);
     expect(endsIn(textPoll(ten), textPoll(ten.slice(0, 8)))).toBe(false);
