@@ -132,11 +132,14 @@ describe('two answers beside each other', () => {
   test('also with late lines among them since, where five lines or more stand in both but once', () => {
     const late = ten.toSpliced(6, 0, 'late').toSpliced(3, 0, 'later');
     expect(hasAll(textPoll(late), textPoll(['e 1', ...ten.slice(2, 8)]))).toBe(true);
+    expect(hasAll(textPoll(['cut', ...late.slice(4)]), textPoll(['e 2', ...ten.slice(3, 8)]))).toBe(true);
     expect(hasAll(textPoll(late), textPoll(['e 1', ...ten.slice(2, 8), 'line 99']))).toBe(false);
+    expect(hasAll(textPoll(late), textPoll(['e 5', 'late', 'line 99']))).toBe(false);
     expect(hasAll(textPoll(late), textPoll(['e 3', ...ten.slice(4, 8)]))).toBe(false);
     // Of a log of two words, anything stands in order in what is longer.
     const words = (text: string) => text.split('');
     expect(hasAll(textPoll(words('abaabbabab')), textPoll(words('xaabaabb')))).toBe(false);
+    expect(hasAll(textPoll(words('xabab')), textPoll(words('xacac')))).toBe(false);
   });
 
   test('one ends within another that has more', () => {
