@@ -8,7 +8,7 @@ const LONGEST_SCHEDULE = 100;
  * lists all of a range before it looks at it: for 1-99999999, or *11111111, that takes seconds.
  */
 const ITEM =
-  /^(?:(?:\*|(?:\d{1,2}|[a-z]{3,9})(?:-(?:\d{1,2}|[a-z]{3,9}))?)(?:\/\d{1,2})?|\?|l(?:-\d{1,2})?|(?:\d{1,2}|l)w|[0-7]l|(?:\d|[a-z]{3,9})#\d|@[a-z]+)$/i;
+  /^(?:(?:\*|(?:\d{1,2}|[a-z]{3,9})(?:-(?:\d{1,2}|[a-z]{3,9}))?)(?:\/\d{1,2})?|\?|l(?:-\d{1,2})?|(?:\d{1,2}|l)w|(?:[0-7]|[a-z]{3,9})l|(?:\d|[a-z]{3,9})#\d|@[a-z]+)$/i;
 
 /** Whether it is a cron expression that comes round. */
 export function isSchedule(expression: string): boolean {

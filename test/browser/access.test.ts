@@ -165,7 +165,7 @@ describeWith(
       await page.getByRole('link', { name: 'Metrics' }).click();
       await page.getByText('pilotlight_build_info').waitFor();
       // The browser's own word for each answer with 401.
-      expect(problems.filter((text) => !text.includes('401'))).toEqual([]);
+      expect(problems.filter((text) => !text.includes('a status of 401'))).toEqual([]);
     },
   );
 });

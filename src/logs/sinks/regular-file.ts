@@ -1,7 +1,7 @@
 /** Opens files, and nothing else that may stand under their name. */
 import { constants, readlinkSync, realpathSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute } from 'node:path';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 
 /** A pipe, a device or a folder: what is written there is not kept, or comes twice. Waits for a person. */
@@ -40,7 +40,8 @@ export function linkTarget(path: string): string {
   for (let links = 0; links < MOST_LINKS; links++) {
     try {
       const link = readlinkSync(target);
-      target = resolve(realpathSync(dirname(target)), link);
+      // Not joined: ".." leads up from where a linked folder is, not from where its link stands.
+      target = isAbsolute(link) ? link : `${realpathSync.native(dirname(target))}/${link}`;
     } catch {
       break; // it is none
     }

@@ -17,6 +17,7 @@ test.each([
   '0 0 LW * *',
   '0 0 L-3,15W * *',
   '0 0 * * 5L,mon#2',
+  '0 0 * * wednesdayL',
   '0 0 29 2 *',
   '@daily',
 ])('the schedule %s', (text) => {

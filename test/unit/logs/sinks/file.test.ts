@@ -136,6 +136,22 @@ describe('the file sink', () => {
     expect(readdirSync(at('data')).toSorted()).toEqual(['current', 'logs']);
   });
 
+  test.each([
+    ['by its own way', 'worker.log'],
+    ['by the way to it', 'logs/../current.log'],
+  ])('which goes up from a folder that is a link, %s, is where the system has it', async (_, path) => {
+    using folder = memoryFolder();
+    const at = (...names: string[]): string => join(folder.path, ...names);
+    mkdirSync(at('disk', 'logs'), { recursive: true });
+    mkdirSync(at('app'));
+    symlinkSync(at('disk', 'logs'), at('app', 'logs'));
+    symlinkSync('logs/../all.log', at('app', 'worker.log'));
+    symlinkSync('all.log', at('disk', 'current.log'));
+    await deliver(`${at('app')}/${path}`, [record(1)]);
+    expect(readdirSync(at('app')).toSorted()).toEqual(['logs', 'worker.log']);
+    expect(readFileSync(at('disk', 'all.log'), 'utf8')).toContain('"seq":1');
+  });
+
   test('which is a symbolic link is rotated where the link leads, and stays one', async () => {
     using folder = memoryFolder();
     const [link, target] = [join(folder.path, 'worker.log'), join(folder.path, 'volume', 'all.log')];
