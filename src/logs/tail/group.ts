@@ -211,9 +211,10 @@ function settle(before: GroupState, until = Infinity, told = new Map<TextPoll, R
     const reading = isFound ? found : readTexts(state, { ...poll, isPassed }, poll.tail);
     if (reading?.kind !== 'read') continue;
     const { records, moved, ...next } = take(state, poll, reading);
-    // What continues the lines known has all that is new of those that end within it.
+    // What continues the lines known has all that is new of those that end within it, but for late lines above it.
     const isWithin = reading.taken.every(([, { gap }]) => gap === undefined);
-    if (isWithin) left = left.filter((one) => !endsIn(one, kept));
+    if (isWithin)
+      left = left.filter((one) => !endsIn(one, kept) || isCertain(readTexts(next.state, one, one.tail)));
     step = { ...next, records: [...step.records, ...records], moved: step.moved || moved };
   }
   return left.length > 0 ? { ...step, state: withUnsettled(step.state, left), moved: true } : step;

@@ -173,6 +173,29 @@ test('what a short answer showed stands in a wider one, with late lines in it by
   expect(polls.lines.map((text) => `${text}\n`)).toEqual([...all.slice(0, 1_000), ...all.slice(4_001)]);
 });
 
+test('after an outage a wider answer comes from a backend that lags: late lines above a shorter one are delivered', () => {
+  const polls = new LogPolls();
+  const all: string[] = [];
+  const show = (lines: readonly string[]) => (tail: number) =>
+    ({ kind: 'text', text: lines.slice(-tail).join('') }) as const;
+  const write = () => {
+    for (let count = 0; count < 700; count++) all.push(`line ${all.length}\n`);
+  };
+  for (let second = 0; second < 20; second++) {
+    write();
+    polls.poll(show(all), 1_000);
+  }
+  const usual = polls.next.tail;
+  for (let failure = 0; failure < 3; failure++) polls.poll(() => CUT, 100);
+  write();
+  const late = all.slice(0, -300).toSpliced(-5_000, 0, 'late\n');
+  const asked: number[] = [];
+  polls.poll((tail) => (asked.push(tail) === 1 ? show(all)(tail) : show(late)(tail)), 100);
+  expect(asked).toEqual([usual / 2, usual]);
+  expect(polls.lines.toSorted()).toEqual([...all, 'late'].map((line) => line.trimEnd()).toSorted());
+  expect(polls.gaps).toEqual([]);
+});
+
 describe('a log that is seen in part, as polls fail, and another one after it', () => {
   /** A log that ended; of 400 lines that came meanwhile, or of the next log, only the end is shown. */
   function partlyShown(isNext: boolean) {
