@@ -186,18 +186,20 @@ test('what it follows goes to its standard output, to the last line that was tak
 test('its page has all that it asks for', async () => {
   const { ask, daemon } = await start();
   const page = await ask('/');
-  const files = Array.from(
-    page.matchAll(/(?:src|href)="\/?([\w./-]+\.(?:js|css|svg))"/g),
-    ([, name = '']) => name,
-  );
-  expect(files).toContain('status.js');
-  for (const file of [...files, 'uPlot.iife.min.js', 'fleet/plot.js']) {
+  const files = new Set(['/uPlot.iife.min.js']);
+  for (const [, name = ''] of page.matchAll(/(?:src|href)="(\/[\w./-]+\.(?:js|css|svg))"/g)) files.add(name);
+  for (const file of files) {
     const answer = await fetch(new URL(file, daemon.url));
-    expect([file, answer.status, (await answer.text()).length > 0]).toEqual([file, 200, true]);
+    const text = await answer.text();
+    expect([file, answer.status, text.length > 0]).toEqual([file, 200, true]);
     expect(answer.headers.get('content-type')).toMatch(
       /^(?:text\/(?:css|javascript); charset=utf-8|image\/svg\+xml)$/,
     );
+    // Those that it imports are looked at in turn.
+    for (const [, name = ''] of text.matchAll(/(?:from |import\()'(\.[\w./-]+\.js)'/g))
+      files.add(new URL(name, new URL(file, daemon.url)).pathname);
   }
+  expect([...files]).toEqual(expect.arrayContaining(['/status.js', '/status-words.js', '/fleet/plot.js']));
 });
 
 test('secrets are in nothing that it says or answers', async () => {
