@@ -8,18 +8,8 @@ export function demoCommand(console: Console): Command {
     .addOption(
       new Option('--for <duration>', 'end by itself after a duration such as 20s').argParser(parseLength),
     )
-    .addOption(
-      new Option(
-        '--day',
-        'a day of an endpoint in a minute instead: its load, its workers, its price',
-      ).conflicts('for'),
-    )
     .addHelpText('after', '\nExit codes: 0 no deployment expired, 1 one did.')
-    .action(async (options: { for?: number; day?: true }) => {
-      if (options.day) {
-        const { runDay } = await import('../demo/day/day.ts');
-        return console.exit(await runDay(console));
-      }
+    .action(async (options: { for?: number }) => {
       const { runDemo } = await import('../demo/demo.ts');
       console.exit(await runDemo(options.for, console));
     });

@@ -145,7 +145,6 @@ const MESSAGES: readonly (readonly [words: string, code: number])[] = [
   ['user current --timeout 1ms --wrong', 2],
   ['emulator --seed /no/such/file', 2],
   ['demo --for never', 2],
-  ['demo --for 5s --day', 2],
   ['no-such-command', 2],
 ];
 

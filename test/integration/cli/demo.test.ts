@@ -61,21 +61,6 @@ test.concurrent('runs from a folder with a space in its name', async () => {
   expect([await demo.exit, demo.stderr()]).toEqual([0, '']);
 });
 
-test.concurrent('a day in lines, one an hour, ends with a summary of what has passed', async () => {
-  await using day = startProgram(process.execPath, [PROGRAM, 'demo', '--day']);
-  await day.seen(/^01:00 {2}load 0 of 0 units\/s ready; 0 ready, 0 starting, 2 cold; /m);
-  day.child.kill('SIGINT');
-  expect(await day.exit).toBe(0);
-  expect(day.stdout()).toMatch(/\n\nAfter \S+ (min|h) of the day:\n {2}requests +0, 0 taken by a worker\n/);
-  expect(day.stderr()).toBe('');
-});
-
-test.concurrent('a day and a length exclude one another', async () => {
-  await using day = startProgram(process.execPath, [PROGRAM, 'demo', '--day', '--for', '5s']);
-  expect(await day.exit).toBe(2);
-  expect(day.stderr()).toMatch(/--day.*--for|--for.*--day/);
-});
-
 test.concurrent('a Ctrl-C before the daemon has started ends it without a word', async () => {
   await using demo = startDemo({
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(NEVER_RUNS)}`,

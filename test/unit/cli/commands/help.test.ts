@@ -109,7 +109,6 @@ describe('what is refused before anything is done', () => {
     ['logs 7 --tail 5x', LINES],
     ['demo --for 0s', DURATION],
     ['demo --for soon', DURATION],
-    ['demo --for 5s --day', "'--day' cannot be used with option '--for"],
     ['emulator --port 65536', 'a port is a number from 0 to 65535'],
     ['emulator --port 1x', 'a port is a number from 0 to 65535'],
     ['emulator --port x1', 'a port is a number from 0 to 65535'],
