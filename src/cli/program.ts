@@ -2,7 +2,6 @@
 import { Command, CommanderError } from 'commander';
 import { buildInfo } from '../build-info.ts';
 import { adminCommand } from './commands/admin.ts';
-import { adviseCommand } from './commands/advise.ts';
 import { callCommand, opsCommand } from './commands/call.ts';
 import { checkCommand } from './commands/check.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
@@ -59,7 +58,6 @@ export async function createProgram(console: Console, words?: readonly string[])
     logsCommand(console),
     statusCommand(console),
     fleetCommand(console),
-    adviseCommand(console),
     healthcheckCommand(console),
     adminCommand(console),
     callCommand(console),

@@ -17,14 +17,13 @@ export function statusCommand(console: Console): Command {
         url: options.url ?? localDaemonUrl(environment),
         token: localToken(environment),
       };
-      const { fetchJson, fetchWholeStatus } = await import('../fleet/daemon.ts');
+      const { fetchJson, fetchWholeStatus, saidOfDaemon } = await import('../fleet/daemon.ts');
       try {
         const { signal } = new AbortController();
         if (options.json) return printJson(console, await fetchJson(daemon, '/api/status', signal));
         for (const line of describeStatus(await fetchWholeStatus(daemon, signal)))
           printLine(console, legibleLine(line));
       } catch (error) {
-        const { saidOfDaemon } = await import('../fleet/daemon-trouble.ts');
         console.exit(saidOfDaemon(console, error));
       }
     });

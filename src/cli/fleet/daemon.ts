@@ -1,7 +1,10 @@
 /** What a running daemon says: of itself, and of its endpoints. */
+import { EXIT } from '../../config/exit-codes.ts';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import { fleetHistorySchema, type FleetHistory } from '../../daemon/http/fleet/answer.ts';
 import { statusSchema, type Status } from '../../daemon/status/schema.ts';
+import { printError, type Console } from '../console.ts';
+import { legibleLine } from '../text/legible.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -46,26 +49,18 @@ export async function fetchWholeStatus(daemon: DaemonAddress, signal: AbortSigna
   return status as Status;
 }
 
-/** The last hour, of one endpoint or of all. */
-export function fetchHistory(
+/** The last hour, of one endpoint or of all. @throws As fetchStatus. */
+export async function fetchHistory(
   daemon: DaemonAddress,
   endpoint: string | undefined,
   signal: AbortSignal,
 ): Promise<FleetHistory> {
-  return fetchFleet(
-    daemon,
-    { from: '-1h', rows: '240', ...(endpoint !== undefined && { endpoint }) },
-    signal,
-  );
-}
-
-/** @throws As fetchStatus. */
-export async function fetchFleet(
-  daemon: DaemonAddress,
-  query: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<FleetHistory> {
-  const path = `/api/fleet?${new URLSearchParams(query).toString()}`;
+  const query = new URLSearchParams({
+    from: '-1h',
+    rows: '240',
+    ...(endpoint !== undefined && { endpoint }),
+  });
+  const path = `/api/fleet?${query.toString()}`;
   const { data, success } = fleetHistorySchema.safeParse(await fetchJson<unknown>(daemon, path, signal));
   if (!success) throw another(daemon);
   return data;
@@ -101,4 +96,11 @@ export async function fetchJson<T>(
     const why = cause instanceof Error ? `${cause.message}; is a daemon running there?` : message;
     throw new DaemonAway(`${url}${path.split('?')[0]}: ${why}`, { cause: error });
   }
+}
+
+/** A command that cannot ask the daemon says why. @returns The exit code. @throws All else. */
+export function saidOfDaemon(console: Console, error: unknown): number {
+  if (!(error instanceof DaemonAway || error instanceof DaemonClosed)) throw error;
+  printError(console, legibleLine(error.message));
+  return error instanceof DaemonClosed ? EXIT.unauthorized : EXIT.unreachable;
 }

@@ -2,14 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../../config/exit-codes.ts';
 import type { FleetHistory } from '../../daemon/http/fleet/answer.ts';
-import type { EndpointStatus } from '../../daemon/status/schema.ts';
+import type { EndpointStatus, Status } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { InputError } from '../input-error.ts';
-import { chosenEndpoints } from './chosen.ts';
 import { READER_LEFT } from '../interrupts.ts';
 import { legibleLine } from '../text/legible.ts';
-import { fetchHistory, fetchStatus, DaemonAway, type DaemonAddress } from './daemon.ts';
-import { saidOfDaemon } from './daemon-trouble.ts';
+import { fetchHistory, fetchStatus, DaemonAway, saidOfDaemon, type DaemonAddress } from './daemon.ts';
 import { createLiveScreen } from './screen.ts';
 import { fleetTable, type Seen } from './table.ts';
 import { endpointInWords, fleetNotes, noEndpoints } from './words.ts';
@@ -74,6 +72,25 @@ async function look(
   const history: FleetHistory | undefined =
     hasBars && endpoints.length > 0 ? await fetchHistory(daemon, only, signal) : undefined;
   return { fleet, none: noEndpoints(status), history, now: status.now };
+}
+
+/** By label or id; all where none is wanted. @throws InputError where there is none such */
+function chosenEndpoints(
+  status: Pick<Status, 'fleet' | 'replica'>,
+  wanted: string | undefined,
+): readonly EndpointStatus[] {
+  const { endpoints } = status.fleet;
+  if (wanted === undefined) return endpoints;
+  const found = endpoints.find(
+    ({ endpoint_group: name, endpoint_id: id }) => name === wanted || String(id) === wanted,
+  );
+  if (found) return [found];
+  const names = endpoints.map(({ endpoint_group: name }) => legibleLine(name)).join(', ');
+  throw new InputError(
+    names === ''
+      ? `no endpoint ${wanted}: ${noEndpoints(status)}`
+      : `no endpoint ${wanted}; there is: ${names}`,
+  );
 }
 
 interface Printer {

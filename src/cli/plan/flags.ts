@@ -54,11 +54,10 @@ type Parse = (text: string, before?: never) => unknown;
 /** Makes an option of the group that it was made for. */
 type AddOption = (flags: string, doc: string, parse?: Parse) => Option;
 
-/** With a heading of its own in the help, where a group is given. */
-export function addsTo(options: Option[], group?: string): AddOption {
+/** Under a heading of its own in the help. */
+function addsTo(options: Option[], group: string): AddOption {
   return (flags, doc, parse) => {
-    const added = new Option(flags, doc);
-    if (group !== undefined) added.helpGroup(group);
+    const added = new Option(flags, doc).helpGroup(group);
     options.push(parse ? added.argParser(parse as (text: string, before: unknown) => unknown) : added);
     return added;
   };
@@ -82,14 +81,6 @@ export function addPlanFlags(command: Command): Command {
 
 function addTraceFlags(option: AddOption): void {
   option('--trace <file>', 'CSV of requests, one a line, in order of time; - is standard input');
-  addColumnFlags(
-    option,
-    `units of work of a request (made-up loads: mean; ${GENERATOR_DEFAULTS.unitsPerRequest})`,
-  );
-}
-
-/** What says which columns of a trace are time and work: of each command that reads one, as the reader's messages name them. */
-export function addColumnFlags(option: AddOption, requestWorkDoc: string): void {
   option('--time-column <name>', 'its column with the time; found by its name where that is usual');
   option(
     '--time-unit <unit>',
@@ -100,7 +91,11 @@ export function addColumnFlags(option: AddOption, requestWorkDoc: string): void 
     'a request has so many units of work for each of the column; repeat it for several columns',
     collect(parseNumber),
   );
-  option('--request-work <units>', requestWorkDoc, positive);
+  option(
+    '--request-work <units>',
+    `units of work of a request (made-up loads: mean; ${GENERATOR_DEFAULTS.unitsPerRequest})`,
+    positive,
+  );
 }
 
 /** Of a made-up load, and what changes a load of either kind. */

@@ -13,7 +13,6 @@ const ELSEWHERE: readonly (readonly [begins: string, why: string])[] = [
   ['npm run demo', 'test/e2e/fresh-clone.test.ts'],
   ['npm test', 'it is this'],
   ['npx vitest', 'it is this'],
-  ['pilotlight advise', 'needs a daemon that has watched for hours: test/integration/advice/'],
   ['npm run test:', 'takes minutes, and the machine to itself'],
   ['npm run bench', 'takes minutes, and the machine to itself'],
   ['npm run check', '.ci/run'],

@@ -7,11 +7,10 @@ export interface ReportAssets {
   readonly scripts: readonly string[];
 }
 
-/** @param own The script with the plots of the page; without it those of a plan. */
-export function reportAssets(own = beside('plan-report.js')): ReportAssets {
+export function reportAssets(): ReportAssets {
   return {
     styles: [plotFile('uPlot.min.css'), beside('plan-report.css')],
-    scripts: [plotFile('uPlot.iife.min.js'), beside('plots.js'), own],
+    scripts: [plotFile('uPlot.iife.min.js'), beside('plan-report.js')],
   };
 }
 

@@ -51,7 +51,6 @@ test('only resources that a word names, by any of their names, have their comman
 
 test.each([
   [['admin'], ['PILOTLIGHT_ADMIN_LISTEN', exitCodesText()]],
-  [['advise'], [exitCodesText()]],
   [['call'], ['PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL', exitCodesText()]],
   [['check'], ['Exit codes: 0 fine, 1 warnings with --strict, 2 errors.']],
   [['completion'], ['~/.bashrc', '~/.zshrc', '~/.config/fish/config.fish']],
