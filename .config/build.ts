@@ -45,7 +45,6 @@ const MODULES: BuildOptions = {
   entryPoints: {
     pilotlight: 'src/cli/main.ts',
     daemon: 'src/daemon/process/main.ts',
-    advice: 'src/daemon/advice/child.ts',
     index: 'src/index.ts',
     emulator: 'src/emulator/index.ts',
     'trial-thread': 'src/scaling/parallel/trial-thread.ts',

@@ -23,8 +23,6 @@ const LAYERS: Record<string, readonly string[]> = {
   'scaling/planner': ['contract', 'scaling/rules'],
   // Threads, which are no arithmetic: the one room of it that is not pure.
   'scaling/parallel': ['scaling/planner'],
-  'scaling/autotune': ['contract', 'scaling/advice', 'scaling/rules'],
-  'scaling/advice': ['contract', 'scaling/planner', 'scaling/rules'],
 
   emulator: ['contract', 'emulator'],
   'emulator/state': ['contract'],
@@ -166,36 +164,16 @@ const LAYERS: Record<string, readonly string[]> = {
   'logs/sinks': ['contract', 'wire', 'client', 'storage', 'time', 'logs/spool'],
   'logs/follow': ['contract', 'client', 'time', 'logs/sinks', 'logs/spool', 'logs/tail'],
 
-  fleet: ['contract', 'scaling/rules', 'scaling/advice', 'scaling/autotune', 'storage', 'time', 'fleet'],
+  fleet: ['contract', 'scaling/rules', 'storage', 'time', 'fleet'],
   'fleet/workers': ['contract', 'fleet/*'],
   'fleet/discovery': ['contract', 'scaling/rules', 'fleet/*'],
-  'fleet/history': [
-    'contract',
-    'scaling/autotune',
-    'storage',
-    'time',
-    'fleet/*',
-    'fleet/discovery',
-    'fleet/workers',
-  ],
-  'fleet/steering': [
-    'contract',
-    'scaling/advice',
-    'scaling/autotune',
-    'time',
-    'fleet/*',
-    'fleet/discovery',
-    'fleet/history',
-    'fleet/workers',
-  ],
-  'fleet/advice': ['scaling/advice', 'scaling/rules', 'fleet/*', 'fleet/history', 'fleet/workers'],
+  'fleet/history': ['contract', 'storage', 'time', 'fleet/*', 'fleet/discovery', 'fleet/workers'],
 
   watch: ['contract', 'client'],
   config: [
     'contract',
     'client',
     'scaling/rules',
-    'scaling/autotune',
     'heartbeat/discovery',
     'heartbeat/engine',
     'fleet/discovery',
@@ -230,8 +208,6 @@ const PURE = new Set([
   'scaling',
   'scaling/rules',
   'scaling/planner',
-  'scaling/autotune',
-  'scaling/advice',
   'emulator/state',
   'emulator/answers',
   'emulator/worker-log',
@@ -246,7 +222,6 @@ const PURE = new Set([
   'logs/tail',
   'fleet/workers',
   'fleet/discovery',
-  'fleet/advice',
 ]);
 /** What a pure one may use all the same: compressing is arithmetic. */
 const PURE_MODULES: Record<string, readonly string[]> = { 'logs/tail': ['node:zlib'] };

@@ -22,7 +22,6 @@ import {
   type Settings,
 } from './options/options.ts';
 import { configError, isError, type ConfigProblem } from './problem.ts';
-import { steeringProblems } from './steering.ts';
 import { loadValues, readRaw, readText, type Environment, type ReadFile } from './values.ts';
 
 export interface LoadedConfig {
@@ -64,7 +63,6 @@ export function loadConfig(
     ...cross.map(({ problem }) => problem),
     ...plainHttpProblems(DAEMON_OPTIONS.serverlessUrl.variable, values.serverlessUrl, 'the API key'),
     ...otlpCredentialProblems(values),
-    ...steeringProblems(values, daemon.broken),
   ];
   // What the file says may be what is missing.
   const daemonProblems = effective.isAwaited

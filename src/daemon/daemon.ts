@@ -30,7 +30,6 @@ import { Reloading, type InForce } from './services/reloading.ts';
 import { ServiceClock } from './services/service-clock.ts';
 import type { Status } from './status/schema.ts';
 import { statusSnapshot } from './status/snapshot.ts';
-import { untoldTo } from './status/untold.ts';
 
 export interface DaemonOptions {
   readonly config: LoadedConfig & { readonly settings: Settings };
@@ -101,8 +100,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
   const build = buildInfo();
   const sources = { build, startedAt, restarts, inForce, lifecycle, clock, heartbeats, work };
-  const onUntold = untoldTo(logger);
-  const status = (): Status => statusSnapshot({ ...sources, onUntold });
+  const status = (): Status => statusSnapshot(sources);
   const files = new SecretFiles();
   const reloading = new Reloading({
     loadConfig,

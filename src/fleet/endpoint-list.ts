@@ -41,11 +41,6 @@ export class EndpointList {
     return this.#known;
   }
 
-  /** Something was changed: asks anew at once. */
-  lookAgain(): void {
-    this.#asking.wake();
-  }
-
   /** Resolves when nothing is under way any more. */
   stop(): Promise<void> {
     return this.#asking.stop();

@@ -1,7 +1,5 @@
 /** What happens while endpoints are watched and is worth a line in the daemon's log. */
 
-import type { SteeringNotice } from './steering/port.ts';
-
 export type FleetNotice =
   | {
       readonly kind: 'endpoints changed';
@@ -12,12 +10,6 @@ export type FleetNotice =
   | { readonly kind: 'endpoints listed again'; readonly failures: number }
   /** Wanted by names that no endpoint has. */
   | { readonly kind: 'endpoints unknown'; readonly names: readonly string[] }
-  /** AUTOTUNE_BOUNDS names them, and they are none of those that are watched. */
-  | {
-      readonly kind: 'bounds unwatched';
-      readonly names: readonly string[];
-      readonly watched: readonly string[];
-    }
   | {
       readonly kind: 'look failed';
       readonly endpoint: string;
@@ -27,5 +19,4 @@ export type FleetNotice =
     }
   | { readonly kind: 'look succeeded again'; readonly endpoint: string; readonly failures: number }
   | { readonly kind: 'history not stored'; readonly error: unknown }
-  | { readonly kind: 'history stored again' }
-  | SteeringNotice;
+  | { readonly kind: 'history stored again' };

@@ -4,7 +4,6 @@ import type { CheckedGroup } from '../scaling/rules/check.ts';
 import type { Finding, WorkerFacts } from '../scaling/rules/findings.ts';
 import type { ListedEndpoint } from './discovery/knowledge.ts';
 import { driftOf, findingsOf, numericParameters } from './discovery/parameters.ts';
-import { inForceAfter, type ParametersInForce } from './history/parameters-in-force.ts';
 import type { StartRecord } from './history/store.ts';
 import type { FleetSample } from './sample.ts';
 import type { EndpointView } from './view.ts';
@@ -24,8 +23,6 @@ export interface Surroundings {
   /** What it should be. */
   readonly group: CheckedGroup | undefined;
   readonly sampledAtMs: number | undefined;
-  /** As of the last look. */
-  readonly inForce: ParametersInForce | undefined;
   /** Of its own workers. */
   readonly lives: readonly WorkerLife[];
   readonly nowMs: number;
@@ -80,8 +77,7 @@ export class Observation {
     return this.#failures;
   }
 
-  view({ row, group, sampledAtMs, inForce, lives, nowMs }: Surroundings): EndpointView {
-    const parameters = row && numericParameters(row);
+  view({ row, group, sampledAtMs, lives, nowMs }: Surroundings): EndpointView {
     return {
       endpoint: this.label,
       id: this.id,
@@ -89,23 +85,13 @@ export class Observation {
       sample: this.#sample,
       sampledAtMs: this.#sample?.atMs ?? sampledAtMs,
       lastError: this.#lastError,
-      parameters: parameters ?? {},
-      parametersSinceMs: inForceAfter(inForce, parameters, nowMs)?.sinceMs,
+      parameters: row ? numericParameters(row) : {},
       drift: row && group ? driftOf(row, group) : [],
       findings: row ? this.#findings(row, this.#facts(lives)) : [],
       stuckWorkers: lives.filter((life) => isStuck(life, this.#starts, nowMs)).length,
       failingWorkers: lives.filter((life) => isFailing(life, nowMs)).length,
       measured: { performances: performancesOf(lives), startSeconds: this.#starts },
     };
-  }
-
-  /**
-   * What one of its workers was measured to do, units/s: the middle of all.
-   * @param lives Of its own workers.
-   */
-  workerPerformance(lives: Iterable<WorkerLife>): number | undefined {
-    const perfs = performancesOf(lives);
-    return perfs.length === 0 ? undefined : quantile(perfs, 0.5);
   }
 
   /** The rules take a millisecond, and the view is asked for often: they run where something has changed. */
@@ -121,9 +107,9 @@ export class Observation {
   }
 
   #facts(lives: readonly WorkerLife[]): WorkerFacts {
-    const performance = this.workerPerformance(lives);
+    const performances = performancesOf(lives);
     return {
-      ...(performance !== undefined && { workerPerformance: performance }),
+      ...(performances.length > 0 && { workerPerformance: quantile(performances, 0.5) }),
       ...(this.#starts.cold.length > 0 && { coldStartSeconds: quantile(this.#starts.cold, 0.5) }),
     };
   }

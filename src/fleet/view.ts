@@ -1,17 +1,14 @@
 /** What metrics, status page, command line and `/api/fleet` see of the fleet. Plain data, as of one moment. */
 import type { Finding } from '../scaling/rules/findings.ts';
 import type { HistoryQuery, HistoryRow } from './history/row.ts';
-import type { Outcome } from '../scaling/autotune/state.ts';
-import type { FileAside } from '../storage/database-file.ts';
 import type { FleetSample } from './sample.ts';
-import type { SteeringView, UnwatchedEndpoint } from './steering/port.ts';
 
 /** A parameter that is not what it should be. */
 export interface Drift {
   readonly parameter: string;
   /** As the service has it; null: it has none. */
   readonly actual: number | string | null;
-  /** As steering set it last, else as PILOTLIGHT_ENDPOINT_GROUPS has it. */
+  /** As PILOTLIGHT_ENDPOINT_GROUPS has it. */
   readonly wanted: number | string;
 }
 
@@ -37,14 +34,10 @@ export interface EndpointView {
   readonly lastError: string | undefined;
   /** Numeric parameters as the service has them, defaults filled in; empty while unknown. */
   readonly parameters: Readonly<Record<string, number>>;
-  /** Since when they are these, Unix ms; undefined where nobody has seen others. */
-  readonly parametersSinceMs: number | undefined;
   readonly drift: readonly Drift[];
   /** Of the rules, run on what the service has. */
   readonly findings: readonly Finding[];
   /** Workers that have been loading far longer than their like, and those that err again and again. */
-  /** Of one that is steered. */
-  readonly steering?: SteeringView | undefined;
   readonly stuckWorkers: number;
   readonly failingWorkers: number;
   readonly measured: Measured;
@@ -53,14 +46,10 @@ export interface EndpointView {
 export interface FleetView {
   /** Empty where no endpoint is named, or none is found. */
   readonly endpoints: readonly EndpointView[];
-  /** Of which a change by advice is under way, and which are none of these any more. */
-  readonly unwatched?: readonly UnwatchedEndpoint[] | undefined;
   /** Where the history is kept: `memory` is gone at the end of the process. */
   readonly history: 'disk' | 'redis' | 'memory';
   /** Why the history takes nothing just now; undefined where it does. */
   readonly historyTrouble: string | undefined;
-  /** The file of the history before this one, which could not be read; undefined where there is none such. */
-  readonly historyAside?: FileAside | undefined;
   /** Whether this replica does the looking. */
   readonly samples: boolean;
 }
@@ -74,9 +63,7 @@ export type FleetEvent =
       readonly from: 'new' | 'cold';
       readonly seconds: number;
     }
-  | { readonly kind: 'worker failed'; readonly endpoint: string; readonly workerId: number }
-  /** A change of its parameters is over. */
-  | { readonly kind: 'steering ended'; readonly endpoint: string; readonly outcome: Outcome };
+  | { readonly kind: 'worker failed'; readonly endpoint: string; readonly workerId: number };
 
 /** The fleet watch as the rest of the daemon has it. */
 export interface Fleet {

@@ -3,21 +3,17 @@
  * failure concerns the look, or the endpoint, that it is of; what was not seen stays unseen.
  */
 import { within, type Clock } from '../time/clock.ts';
-import type { Change } from '../scaling/autotune/state.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
 import { EndpointList } from './endpoint-list.ts';
 import { EndpointWatch, type Looked } from './endpoint-watch.ts';
-import { watchedEndpoints, type Knowledge } from './discovery/knowledge.ts';
-import { numericParameters } from './discovery/parameters.ts';
+import { unknownNames, watchedEndpoints, type Knowledge } from './discovery/knowledge.ts';
 import type { WantedEndpoint } from './discovery/wanted.ts';
 import { History } from './history/history.ts';
 import type { HistoryQuery, HistoryRow } from './history/row.ts';
-import type { HistoryStore, StoredState, StoredSteering } from './history/store.ts';
-import { MissingNames } from './missing-names.ts';
+import type { HistoryStore, StoredState } from './history/store.ts';
 import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
 import type { FleetService } from './service.ts';
-import type { SteeredWatch } from './steering/port.ts';
 import { Turns, type Turn } from './turns.ts';
 import type { Fleet, FleetEvent, FleetView } from './view.ts';
 import { afterLook } from './workers/lives.ts';
@@ -30,8 +26,6 @@ export interface FleetSettings {
   readonly intervalMs: number;
   /** As PILOTLIGHT_ENDPOINT_GROUPS has them. */
   readonly groups: readonly CheckedGroup[];
-  /** Labels that PILOTLIGHT_AUTOTUNE_BOUNDS names, where that is to be carried out. */
-  readonly bounded?: readonly string[];
 }
 
 export interface FleetWatchOptions extends FleetSettings {
@@ -58,7 +52,7 @@ const TIMEOUT_MS = 15_000;
 /** Fractions of its multiples lie as evenly as can be, however many there are. */
 const GOLDEN = 0.618_033_988_75;
 
-export class FleetWatch implements Fleet, SteeredWatch {
+export class FleetWatch implements Fleet {
   readonly #options: FleetWatchOptions;
   readonly #history: History;
   readonly #lives = new LivesByEndpoint();
@@ -68,7 +62,8 @@ export class FleetWatch implements Fleet, SteeredWatch {
   #stored: StoredState | undefined;
   #list: EndpointList | undefined;
   #begun = 0;
-  readonly #missing: MissingNames;
+  /** Names in the settings that no endpoint has, as far as they were told. */
+  #unknown: readonly string[] = [];
   #leaving: Promise<unknown> = Promise.resolve();
 
   constructor(options: FleetWatchOptions) {
@@ -76,7 +71,6 @@ export class FleetWatch implements Fleet, SteeredWatch {
     this.#options = options;
     this.#settings = options;
     this.#turns = new Turns(clock);
-    this.#missing = new MissingNames(notice);
     this.#history = new History({
       store,
       clock,
@@ -100,8 +94,7 @@ export class FleetWatch implements Fleet, SteeredWatch {
       onFailure: (error, failures) => notice({ kind: 'endpoints not listed', error, failures }),
       onSuccess: (failures) => {
         if (failures > 0) notice({ kind: 'endpoints listed again', failures });
-        this.#missing.listed();
-        this.#missing.tell(this.#settings, this.#known);
+        this.#tellUnknown();
       },
       clock,
       random,
@@ -113,13 +106,8 @@ export class FleetWatch implements Fleet, SteeredWatch {
     const { intervalMs } = this.#settings;
     this.#settings = settings;
     this.#follow(this.#known);
-    this.#missing.tell(settings, this.#known);
+    this.#tellUnknown();
     if (settings.intervalMs !== intervalMs) for (const { watch } of this.#watched.values()) watch.wake();
-  }
-
-  /** Parameters of an endpoint were changed: they are asked for anew. */
-  lookAgain(): void {
-    this.#list?.lookAgain();
   }
 
   view(): FleetView {
@@ -132,54 +120,18 @@ export class FleetWatch implements Fleet, SteeredWatch {
           row: rows.get(observation.id),
           group: groups.find(({ label }) => label === observation.label),
           sampledAtMs: this.#history.lastMs(observation.label),
-          inForce: this.#history.inForce(observation.label),
           lives: [...this.#lives.of(observation.label)],
           nowMs,
         }),
       ),
       history: this.#history.kind,
       historyTrouble: this.#history.trouble,
-      historyAside: this.#history.aside,
       samples: true,
     };
   }
 
   history(query: HistoryQuery): Promise<readonly HistoryRow[]> {
     return this.#history.query(query);
-  }
-
-  // For steering, which goes on where an earlier process ended as the watch does.
-
-  get isKept(): boolean {
-    return this.#history.kind !== 'memory';
-  }
-
-  watched(): readonly { readonly label: string; readonly id: number }[] {
-    return Array.from(this.#watched.values(), ({ observation: { label, id } }) => ({ label, id }));
-  }
-
-  isListed(): boolean {
-    return this.#missing.isListed;
-  }
-
-  storedSteering(): readonly StoredSteering[] | undefined {
-    return this.#history.steering;
-  }
-
-  isSteeringCurrent(withinMs: number, signal: AbortSignal): Promise<boolean> {
-    return this.#history.isSteeringCurrent(withinMs, signal);
-  }
-
-  recordSteering(steering: StoredSteering, withinMs: number, signal: AbortSignal): Promise<void> {
-    return this.#history.recordSteering(steering, withinMs, signal);
-  }
-
-  journal(label: string, most: number): Promise<readonly Change[]> {
-    return this.#history.journal(label, most);
-  }
-
-  workerPerformance(label: string): number | undefined {
-    return this.#watched.get(label)?.observation.workerPerformance(this.#lives.of(label));
   }
 
   /** Nothing is asked any more; what was seen is stored if it can be. */
@@ -192,6 +144,14 @@ export class FleetWatch implements Fleet, SteeredWatch {
 
   get #known(): Knowledge {
     return this.#list?.known ?? [];
+  }
+
+  /** Each name once, until an endpoint has it. */
+  #tellUnknown(): void {
+    const unknown = unknownNames(this.#settings.wanted, this.#known);
+    const names = unknown.filter((name) => !this.#unknown.includes(name));
+    this.#unknown = unknown;
+    if (names.length > 0) this.#options.notice({ kind: 'endpoints unknown', names });
   }
 
   /** Watches what is wanted of the endpoints that are known, and no other. */
@@ -267,9 +227,7 @@ export class FleetWatch implements Fleet, SteeredWatch {
     const { changed, gone, events } = afterLook(this.#lives, look, MOST_GAP * this.#settings.intervalMs);
     for (const life of changed) this.#lives.put(life);
     for (const id of gone) this.#lives.remove(id);
-    const row = this.#known.find(({ id }) => id === observation.id)?.row;
-    const parameters = row && numericParameters(row);
-    this.#history.record({ label, sample, parameters, changed, gone, events });
+    this.#history.record({ label, sample, changed, gone, events });
     const failures = observation.succeeded(sample, events);
     if (failures > 0) notice({ kind: 'look succeeded again', endpoint: label, failures });
     for (const event of events) onEvent(fleetEvent(event, label));

@@ -9,13 +9,12 @@ import {
   constants,
   existsSync,
   openSync,
-  readdirSync,
   renameSync,
   rmSync,
   statSync,
   type Stats,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type * as sqlite from 'node:sqlite';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 
@@ -219,35 +218,6 @@ export function setAside(path: string, why: unknown, now: number): string {
     }
   }
   return aside;
-}
-
-/** A file that could not be read, and was set aside. */
-export interface FileAside {
-  readonly path: string;
-  /** When that was, Unix ms. */
-  readonly atMs: number;
-}
-
-/** The last of those that could not be read, while somebody keeps it. */
-export function lastSetAside(path: string): FileAside | undefined {
-  const begin = `${basename(path)}.corrupt-`;
-  // By their names they are in the order of time.
-  const name = namesIn(dirname(path))
-    .filter((each) => each.startsWith(begin) && each.endsWith('Z'))
-    .toSorted()
-    .at(-1);
-  const time = name?.slice(begin.length).replace(/T(\d\d)(\d\d)/, 'T$1:$2:');
-  if (name === undefined || time === undefined || Number.isNaN(Date.parse(time))) return undefined;
-  return { path: join(dirname(path), name), atMs: Date.parse(time) };
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    // A folder may be such that its files can be used, and not listed.
-    return [];
-  }
 }
 
 export function removeFile(path: string): void {

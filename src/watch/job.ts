@@ -1,5 +1,5 @@
 /**
- * A job that runs at start, unless told, and then on a cron schedule, never twice at once, and whose failures touch nothing
+ * A job that runs at start and then on a cron schedule, never twice at once, and whose failures touch nothing
  * but its own counters. node-cron keeps the schedule.
  */
 import { schedule as scheduleTask } from 'node-cron';
@@ -13,8 +13,6 @@ export interface JobOptions {
   readonly onFailure: (error: unknown) => void;
   /** Longest run in ms. */
   readonly timeoutMs?: number;
-  /** False: first when the schedule says so. */
-  readonly runsAtStart?: boolean;
   /** Unix ms; for the time of the last success. */
   readonly now: () => number;
   /** Whether this replica may run now; it runs in no other. Without it, this one always may. */
@@ -57,7 +55,7 @@ async function runWithin(
   }
 }
 
-/** Starts a job: the first run begins at once, unless told. */
+/** Starts a job: the first run begins at once. */
 export function startJob(options: JobOptions): Job {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
@@ -96,7 +94,7 @@ export function startJob(options: JobOptions): Job {
           suppressMissedWarning: true,
           unref: true,
         });
-  if (task && options.runsAtStart !== false) void runNow();
+  if (task) void runNow();
 
   return {
     view: () => ({

@@ -127,14 +127,6 @@ export const FIGURES: readonly FigureRow[] = [
   },
   { id: 'planner', what: 'planner: a million requests', unit: 's', bound: 2, aim: 0.5 },
   {
-    id: 'search-time',
-    what: 'search for advice: a week of 1.7 million requests a day, one core',
-    unit: 's',
-    bound: 60,
-    aim: 20,
-  },
-  { id: 'search-memory', what: '… memory', unit: 'MB', bound: 128, aim: 96 },
-  {
     id: 'search-excess',
     what: 'search against an exhaustive one of the same space: cost of what it names beyond the cheapest',
     unit: '%',

@@ -11,7 +11,7 @@ await using emulator = await startEmulator({
   clock: { frozenAtMs: Date.UTC(2026, 0, 5) },
   seed: {
     endpoint_groups: [
-      // 1.7 million requests a day, as the search for advice has them.
+      // 1.7 million requests a day.
       {
         id: 31,
         endpoint_name: 'chat',

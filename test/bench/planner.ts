@@ -2,11 +2,10 @@
  * What a plan costs: one line of JSON with the seconds of a million requests, made up and from a CSV, and the peak
  * of the memory after each, after ten times as many too. Run: node test/bench/planner.ts
  */
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { openTrace } from '../../src/cli/plan/trace/trace.ts';
-import { peakMebibytes } from '../../src/daemon/advice/peak-memory.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
 import { generateLoad } from '../../src/scaling/planner/load/generators.ts';
 import { plan, planStream } from '../../src/scaling/planner/plan.ts';
@@ -32,9 +31,13 @@ function load(requests: number) {
   });
 }
 
-/** Of the whole process, from its start on. */
+/**
+ * Of the whole process, from its start on. What getrusage(2) tells begins with the peak of the process that started this
+ * one, since execve(2) keeps it on Linux; VmHWM of proc_pid_status(5) is this program's own.
+ */
 function peakMib(): number {
-  return Math.round(peakMebibytes());
+  const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+  return Math.round(Number(kibibytes) / 1024);
 }
 
 async function seconds(run: () => unknown): Promise<number> {

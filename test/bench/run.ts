@@ -49,7 +49,6 @@ const SCRIPTS: readonly Script[] = [
   { name: 'metrics', figures: ['metrics'] },
   { name: 'emulator', figures: ['emulator'] },
   { name: 'planner', figures: ['planner'] },
-  { name: 'search', figures: ['search-time', 'search-memory'] },
   { name: 'search-grid', figures: ['search-excess', 'search-faster'] },
   { name: 'fleet-week', figures: ['fleet-week'] },
   { name: 'fleet-history', figures: ['history-disk', 'history-query'] },

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { startTestDaemon, until } from '../support/daemon.ts';
 import { listenWithFleet } from '../support/fleet-listener.ts';
-import { givenAdvice } from '../support/given-advice.ts';
 import { describeWith, hasCommand, root } from '../support/optional.ts';
 import { freePort } from '../support/ports.ts';
 import { startProgram } from '../support/process.ts';
@@ -52,7 +51,6 @@ describeWith(
     await using fleet = await listenWithFleet(
       recordedFleet(() => fleetView([endpointView({ stuckWorkers: 1 })])),
       { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour: 3 },
-      () => givenAdvice(),
     );
     // Each scrape has one more.
     const starts = setInterval(() => {

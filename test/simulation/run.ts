@@ -13,7 +13,6 @@ import { parseArgs } from 'node:util';
 const { values, positionals } = parseArgs({
   options: {
     runs: { type: 'string', default: '100000' },
-    steered: { type: 'string', default: '1000' },
     part: { type: 'string', default: '1/1' },
   },
   allowPositionals: true,
@@ -43,7 +42,6 @@ const { status } = spawnSync(
       ...process.env,
       SIMULATION_RUNS: values.runs,
       SIMULATION_PART: part,
-      STEERING_WORLDS: values.steered,
       KILLS: '200',
       STALL_MINUTES: '5',
       RATE_SCHEDULES: '50',

@@ -26,8 +26,6 @@ export const EMPTY_STATUS: Status = {
     budget_per_hour: null,
     history: 'memory',
     history_trouble: null,
-    history_aside: null,
-    autotune: { apply: false, bounds: [], unwatched: [] },
     endpoints: [],
   },
   instances: {},

@@ -5,7 +5,6 @@ import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
 import { fleetStatus, type FleetSettings } from '../../src/daemon/status/fleet.ts';
 import type { Status } from '../../src/daemon/status/schema.ts';
 import type { Fleet, FleetEvent } from '../../src/fleet/view.ts';
-import type { Advice } from '../../src/scaling/advice/advice.ts';
 import { EMPTY_STATUS } from './empty-status.ts';
 
 export interface FleetListener extends AsyncDisposable {
@@ -21,7 +20,6 @@ export async function listenWithFleet(
     fleetInterval: 15_000,
     budgetPerHour: undefined,
   },
-  latest?: (endpoint: string) => Advice | undefined,
 ): Promise<FleetListener> {
   const errors: unknown[] = [];
   const status = (): Status => ({
@@ -30,7 +28,7 @@ export async function listenWithFleet(
     now: Date.now() / 1000,
     started_at: Date.now() / 1000 - 3600,
     service: { ...EMPTY_STATUS.service, base_url: 'https://console.example.com' },
-    fleet: fleetStatus(fleet.view(), settings, latest),
+    fleet: fleetStatus(fleet.view(), settings),
   });
   const metrics = createMetrics(status, []);
   const listener = await listen({

@@ -30,7 +30,6 @@ export function endpointView(over: Partial<EndpointView> = {}, nowMs = Date.now(
     sampledAtMs: nowMs,
     lastError: undefined,
     parameters: { target_util: 0.9, cold_mult: 2.5, cold_workers: 5, max_workers: 20, min_load: 0 },
-    parametersSinceMs: undefined,
     drift: [],
     findings: [],
     stuckWorkers: 0,

@@ -22,7 +22,6 @@ import { UploadError } from '../../src/client/flows/upload.ts';
 import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
 import { FlagError } from '../../src/contract/text/shell-words.ts';
 import { SocketFileError } from '../../src/daemon/http/socket-file.ts';
-import { AdviceLost } from '../../src/daemon/advice/compute.ts';
 import { WaitingForLastHolder } from '../../src/daemon/replicas/replica-memory.ts';
 import { LeaseLost, StaleVersion } from '../../src/daemon/replicas/fenced-commit.ts';
 import { UnreadableState } from '../../src/daemon/replicas/shared-store.ts';
@@ -73,7 +72,6 @@ const ERRORS: readonly PilotlightError[] = [
   new RedisSilent('silent'),
   new UnreadableState(1, new Error('no JSON')),
   new EmptyList('empty'),
-  new AdviceLost('killed'),
   new FileInUse('in use'),
   new UnreadableFile('unreadable'),
   new EpochOver(2),

@@ -62,7 +62,6 @@ export function describeStatus(status: Status): string[] {
       (endpoint) =>
         `endpoint ${endpoint.endpoint_group}: ${endpointInWords(endpoint, status.fleet, status.now)}`,
     ),
-    ...status.fleet.autotune.unwatched.map(({ endpoint_group: name, holds }) => `endpoint ${name}: ${holds}`),
     ...fleetNotes(status.fleet).map((note) => `endpoints: ${note}`),
     ...status.maintenance_windows.map(
       (window) =>

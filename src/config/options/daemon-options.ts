@@ -5,7 +5,6 @@
 import { isSchedule } from '../../watch/schedule.ts';
 import { adminAddress } from '../types/admin-address.ts';
 import type { DaemonVariable } from './daemon-variables.ts';
-import { autotuneBounds } from '../types/autotune-bounds.ts';
 import { endpointGroupList } from '../types/endpoint-groups.ts';
 import { headerList } from '../types/header-list.ts';
 import { endpointList } from '../types/endpoint-list.ts';
@@ -17,7 +16,6 @@ import {
   boolean,
   byteSize,
   count,
-  duration,
   durationFrom,
   idList,
   listOf,
@@ -38,8 +36,6 @@ export type Feature =
   | 'endpointGroups'
   | 'fleet'
   | 'budget'
-  | 'autotune'
-  | 'advice'
   | 'maintenance'
   | 'instances'
   | 'account'
@@ -61,7 +57,6 @@ const SCHEDULES = {
   maintenance: '*/5 * * * *',
   instances: '* * * * *',
   account: '*/15 * * * *',
-  advice: '17 4 * * *',
 };
 const schedule: ValueType<string> = {
   name: 'cron expression or off',
@@ -188,34 +183,6 @@ export const DAEMON_OPTIONS = {
     type: amount,
     fallback: undefined,
     doc: 'what the workers of all watched endpoints together may cost an hour, in the currency of their prices',
-  },
-  autotune: {
-    variable: 'AUTOTUNE',
-    feature: 'autotune',
-    type: oneOf('off', 'apply'),
-    fallback: 'off',
-    doc: 'apply: change parameters of watched endpoints by advice, within AUTOTUNE_BOUNDS; needs STATE_DIR or REDIS_URL',
-  },
-  autotuneBounds: {
-    variable: 'AUTOTUNE_BOUNDS',
-    feature: 'autotune',
-    type: autotuneBounds,
-    fallback: '{}',
-    doc: 'JSON object of what may be changed, and how far: {endpoint: {parameter: [least, most]}}; what it does not name stays as it is',
-  },
-  adviceSchedule: {
-    variable: 'ADVICE_SCHEDULE',
-    feature: 'advice',
-    type: schedule,
-    fallback: SCHEDULES.advice,
-    doc: 'when to compute what other parameters of watched endpoints would have done; first after six hours of history',
-  },
-  adviceP99: {
-    variable: 'ADVICE_P99',
-    feature: 'advice',
-    type: duration,
-    fallback: undefined,
-    doc: "queue time that 99 of 100 requests are to keep, as modelled; the endpoint's target_queue_time when not set",
   },
   machines: {
     variable: 'MACHINES',

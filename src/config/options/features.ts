@@ -24,11 +24,6 @@ export const FEATURES: Readonly<Record<Feature, SwitchedOff>> = {
     words: 'the cost of endpoints is watched without a budget',
     settings: () => ({ budgetPerHour: undefined }),
   },
-  autotune: {
-    words: 'no parameters are changed by advice',
-    settings: () => ({ autotune: 'off', autotuneBounds: {} }),
-  },
-  advice: { words: 'no advice is computed', settings: () => ({ adviceSchedule: 'off' }) },
   maintenance: {
     words: 'maintenance windows are not watched',
     settings: () => ({ maintenanceSchedule: 'off', machines: [] }),

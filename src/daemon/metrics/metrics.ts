@@ -5,7 +5,6 @@ import type { LogLevel } from '../../config/types/log-levels.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { FleetEvent } from '../../fleet/view.ts';
 import type { Status } from '../status/schema.ts';
-import { adviceFamilies } from './families/advice.ts';
 import { deploymentMetrics } from './families/deployments.ts';
 import { logMessageMetric, reloadMetrics, requestMetrics, schedulingLagMetric } from './families/events.ts';
 import { fleetEventMetrics, fleetFamilies } from './families/fleet.ts';
@@ -35,13 +34,7 @@ export interface Metrics {
 }
 
 /** What the status shows. */
-const FAMILIES: readonly Family[] = [
-  ...processFamilies,
-  ...logFamilies,
-  ...watchFamilies,
-  ...fleetFamilies,
-  ...adviceFamilies,
-];
+const FAMILIES: readonly Family[] = [...processFamilies, ...logFamilies, ...watchFamilies, ...fleetFamilies];
 
 /** `status` is asked once a scrape; `operations` are those that this daemon may call. */
 export function createMetrics(status: () => Status, operations: readonly OperationId[]): Metrics {

@@ -67,7 +67,7 @@ export async function commitFenced(
  * The key that says who made the last commit, of the one that counts them: another's may have the same number as one of this
  * replica that did not arrive.
  */
-export function writerOf(version: string): string {
+function writerOf(version: string): string {
   return `${version}:writer`;
 }
 

@@ -18,6 +18,7 @@ import { SharedHistory } from './shared-history.ts';
 import { SharedSpool } from './shared-spool.ts';
 import { SharedKeys } from './shared-keys.ts';
 import { LeaseLost } from './fenced-commit.ts';
+import { leftChangeTo } from '../services/fleet-notices.ts';
 import { unreadTo } from './unread.ts';
 import { NOTHING, SharedStore, UnreadableState, type SharedState } from './shared-store.ts';
 
@@ -126,7 +127,15 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
       last_error: away.last ?? leasing.last ?? writing.last ?? null,
     }),
     held: () => lease.held(),
-    history: () => new SharedHistory({ redis, keys, token: id, now: Date.now, onUnread: unreadTo(logger) }),
+    history: () =>
+      new SharedHistory({
+        redis,
+        keys,
+        token: id,
+        now: Date.now,
+        onUnread: unreadTo(logger),
+        onLeftChange: leftChangeTo(logger),
+      }),
     async leave() {
       await lease.release();
       redis.close();

@@ -4,36 +4,25 @@
  * endpoints is some 80 MB of its memory.
  */
 import { added, type StepRow } from '../../fleet/history/fold.ts';
+import { leftChanges, type LeftChange } from '../../fleet/history/left-steering.ts';
 import {
-  CHANGES_KEPT,
   STARTS_KEPT,
   type HistoryStore,
   type StartRecord,
   type StoredState,
-  type StoredSteering,
   type Write,
 } from '../../fleet/history/store.ts';
 import { KEPT_MS, tierOf, TIER_MS, type Tier } from '../../fleet/history/tiers.ts';
 import {
   base64Row,
-  changesFrom,
   endpointFrom,
   endpointText,
   knownFrom,
   livesFrom,
   rowFromBase64,
   startsFrom,
-  steeringFrom,
 } from '../../fleet/history/stored-text.ts';
-import { LONG_PAUSE_MS, NEVER_STEERED, type Change } from '../../scaling/autotune/state.ts';
-import {
-  commitBeside,
-  commitFenced,
-  LeaseLost,
-  StaleVersion,
-  writerOf,
-  type Command,
-} from './fenced-commit.ts';
+import { commitBeside, commitFenced, LeaseLost, StaleVersion, type Command } from './fenced-commit.ts';
 import type { Redis } from './redis.ts';
 import type { SharedKeys } from './shared-keys.ts';
 import { readEach, type Unread } from './unread.ts';
@@ -55,6 +44,8 @@ export interface SharedHistoryOptions {
   readonly now: () => number;
   /** Skipped, and everything else is read. */
   readonly onUnread?: ((unread: Unread) => void) | undefined;
+  /** An earlier version had it under way; told once, by whoever writes. */
+  readonly onLeftChange?: ((change: LeftChange) => void) | undefined;
 }
 
 export class SharedHistory implements HistoryStore {
@@ -65,6 +56,8 @@ export class SharedHistory implements HistoryStore {
   #version: number | undefined;
   /** The last one that this replica knew of. */
   #known: number | undefined;
+  /** What an earlier version kept of how it steered, by label of an endpoint. */
+  #left: readonly (readonly [label: string, text: string])[] = [];
 
   constructor(options: SharedHistoryOptions) {
     this.#options = options;
@@ -97,27 +90,18 @@ export class SharedHistory implements HistoryStore {
         (_, text) => knownFrom(text),
         (_, error) => onUnread?.({ key: keys.fleetKnown, field: undefined, error, of: 'names' }),
       ).flat(),
-      steering: await this.#steering(),
     };
+    this.#left = await this.#entries(keys.fleetSteering);
     [this.#version, this.#known] = [version, version];
     return state;
-  }
-
-  async isCurrent(): Promise<boolean> {
-    const { redis, keys, token } = this.#options;
-    if (this.#version === undefined) return false;
-    const names = [keys.lease, keys.fleetCommits, writerOf(keys.fleetCommits)];
-    // At one moment, and as Redis says: a clock that stood still with the machine has not seen the lease run out.
-    const [holder, version, writer] = (await redis.command('MGET', ...names)) as (string | null)[];
-    if (writer !== token && Number(version ?? 0) !== this.#version) this.#version = undefined;
-    return this.#version !== undefined && holder === token;
   }
 
   async write(writes: readonly Write[], nowMs: number): Promise<void> {
     const { redis, keys, token } = this.#options;
     const from = this.#version;
     if (from === undefined) throw new LeaseLost('what Redis has is not known');
-    const commands = writes.flatMap((write) => this.#commands(write, nowMs));
+    const left = this.#left;
+    const commands = [...writes.flatMap((write) => this.#commands(write, nowMs)), ...this.#forgetting(left)];
     const fence = { lease: keys.lease, token, version: keys.fleetCommits, from, to: from + 1 };
     try {
       await commitFenced(redis, fence, commands);
@@ -127,7 +111,8 @@ export class SharedHistory implements HistoryStore {
       if (error instanceof StaleVersion) this.#version = undefined;
       throw error;
     }
-    [this.#version, this.#known] = [from + 1, from + 1];
+    [this.#version, this.#known, this.#left] = [from + 1, from + 1, []];
+    for (const change of leftChanges(left)) this.#options.onLeftChange?.(change);
   }
 
   /** Rows of a stretch are added up where they are read, so a line more harms none of those of the holder. */
@@ -157,34 +142,8 @@ export class SharedHistory implements HistoryStore {
     return [...rows.values()].sort((a, b) => a.fromMs - b.fromMs);
   }
 
-  async journal(label: string, most: number): Promise<readonly Change[]> {
-    const { redis, keys } = this.#options;
-    const texts = (await redis.command('HVALS', keys.fleetJournal(label))) as string[];
-    const changes = changesFrom(texts);
-    return changes.toSorted((a, b) => a.id - b.id).slice(-most);
-  }
-
   close(): void {
     this.#version = undefined;
-  }
-
-  /**
-   * One that cannot be read may hold a duty to put old values back. The journal has the same change, under its number; what
-   * it has not is how long nothing new was to move.
-   */
-  async #steering(): Promise<StoredSteering[]> {
-    const { keys, now, onUnread } = this.#options;
-    const unread: [label: string, error: unknown][] = [];
-    const entries = await this.#entries(keys.fleetSteering);
-    const read = readEach(entries, steeringFrom, (label, error) => unread.push([label, error]));
-    for (const [field, error] of unread) {
-      const [change] = await this.journal(field, 1);
-      const of = change ? 'steering that the journal has' : 'steering';
-      onUnread?.({ key: keys.fleetSteering, field, error, of });
-      const pause = { untilMs: now() + LONG_PAUSE_MS, for: 'a hand' } as const;
-      read.push({ label: field, state: { ...NEVER_STEERED, pause, change } });
-    }
-    return read;
   }
 
   /** Names and values of a hash. */
@@ -196,7 +155,7 @@ export class SharedHistory implements HistoryStore {
     ]);
   }
 
-  #commands({ rows, state, label, lives, gone, starts, known, steering }: Write, nowMs: number): Command[] {
+  #commands({ rows, state, label, lives, gone, starts, known }: Write, nowMs: number): Command[] {
     const { keys } = this.#options;
     const commands = rows.flatMap((row) => this.#rowCommands(label, row, nowMs));
     if (state) commands.push(['HSET', keys.fleetEndpoints, label, endpointText(state)]);
@@ -213,21 +172,13 @@ export class SharedHistory implements HistoryStore {
       );
     }
     if (known) commands.push(['SET', keys.fleetKnown, JSON.stringify(known)]);
-    if (steering) commands.push(...this.#steeringCommands(steering));
     return commands;
   }
 
-  #steeringCommands({ label, state }: StoredSteering): Command[] {
+  #forgetting(left: readonly (readonly [label: string, text: string])[]): Command[] {
     const { keys } = this.#options;
-    const { change } = state;
-    const put = ['HSET', keys.fleetSteering, label, JSON.stringify(state)];
-    if (!change) return [put];
-    const key = keys.fleetJournal(label);
-    return [
-      put,
-      ['HSET', key, String(change.id), JSON.stringify(change)],
-      ['HDEL', key, String(change.id - CHANGES_KEPT)],
-    ];
+    if (left.length === 0) return [];
+    return [['DEL', keys.fleetSteering, ...left.map(([label]) => keys.fleetJournal(label))]];
   }
 
   #rowCommands(label: string, row: StepRow, nowMs: number): Command[] {

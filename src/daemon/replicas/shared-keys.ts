@@ -51,11 +51,11 @@ export class SharedKeys {
   get fleetKnown(): string {
     return `${this.#scope}:fleet:known`;
   }
-  /** Hash: label of an endpoint → what steering knows of it, as JSON. */
+  /** Of an earlier version. Hash: label of an endpoint → how it was steered, as JSON. */
   get fleetSteering(): string {
     return `${this.#scope}:fleet:steering`;
   }
-  /** Hash: number of a change of an endpoint → the change, as JSON. */
+  /** Of an earlier version. Hash: number of a change of an endpoint → the change, as JSON. */
   fleetJournal(label: string): string {
     return `${this.#scope}:fleet:journal:${label}`;
   }

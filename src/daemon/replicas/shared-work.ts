@@ -9,12 +9,8 @@ import type { Lifecycle } from '../process/lifecycle.ts';
 import type { DaemonClient } from '../services/client.ts';
 import { startLogFollowing } from '../services/logs/following.ts';
 import type { Fleet, FleetEvent } from '../../fleet/view.ts';
-import { startAdvice, type AdviceService } from '../advice/advice.ts';
-import { computeInChild } from '../advice/compute.ts';
 import { startFleet } from '../services/fleet.ts';
-import { adviceAsked } from '../services/steering-advice.ts';
 import { startWatches } from '../services/watches.ts';
-import { jobStatus } from '../status/job.ts';
 import type { Status } from '../status/schema.ts';
 import { joinReplicas } from './replicas.ts';
 
@@ -46,7 +42,6 @@ export type SharedWorkStatus = Pick<
 
 export interface SharedWork {
   readonly fleet: Fleet;
-  readonly advice: AdviceService;
   status(): SharedWorkStatus;
   apply(settings: Settings): Promise<void>;
   /** Adds what ends the work to the clean-ups. */
@@ -81,29 +76,16 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
     logger,
     prices: watches.prices,
     onEvent: onFleetEvent,
-    advise: (question, signal) => advice.ask(adviceAsked(question), signal),
     replicas: replicas && { held: replicas.held, history: () => replicas.history() },
-  });
-
-  const advice = startAdvice({
-    fleet,
-    settings,
-    logger,
-    mayRun: replicas?.held,
-    compute: computeInChild,
-    now: Date.now,
   });
 
   return {
     fleet,
-    advice,
     status() {
-      const seen = watches.status();
       return {
         replica: replicas?.status() ?? { id, role: 'alone', last_error: null },
         ...logs.status(),
-        ...seen,
-        jobs: [...seen.jobs, jobStatus(advice.job())],
+        ...watches.status(),
         // What a replica saw before another took over the watches is out of date.
         ...(replicas?.held() === false && NOTHING_SEEN),
       };
@@ -112,10 +94,8 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
       await logs.apply(next);
       await watches.apply(next);
       await fleet.apply(next);
-      await advice.apply(next);
     },
     stopWith(lifecycle) {
-      lifecycle.onStop('advice', () => advice.stop());
       lifecycle.onStop('fleet', () => fleet.stop());
       lifecycle.onStop('watches', () => watches.stop());
       lifecycle.onStop('log polling', (remainingMs) =>

@@ -6,23 +6,13 @@ export interface Unread {
   readonly key: string;
   readonly field: string | undefined;
   readonly error: unknown;
-  readonly of:
-    | 'endpoint'
-    | 'names'
-    /** What was under way is in the journal as well. */
-    | 'steering that the journal has'
-    | 'steering';
+  readonly of: 'endpoint' | 'names';
 }
 
 const WORDS: Readonly<Record<Unread['of'], string>> = {
   endpoint:
     'what Redis keeps of an endpoint cannot be read: the minute and the hour that were open begin anew',
   names: 'the names of endpoints that Redis keeps cannot be read: they are asked for anew',
-  'steering that the journal has':
-    'what Redis keeps of how an endpoint is steered cannot be read: it goes on from the last change of the journal, and nothing new is changed for a day',
-  steering:
-    'what Redis keeps of how an endpoint is steered cannot be read, and its journal has no change: one may be in force, and old values have ' +
-    'to be put back; compare the parameters of the endpoint with what they should be, and set by hand what differs',
 };
 
 export function unreadTo(logger: Logger): (unread: Unread) => void {

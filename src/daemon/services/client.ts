@@ -17,7 +17,6 @@ const OPERATIONS = {
   ...serverlessOperations,
   ...workerGroupListOperations,
   'endpointGroups.list': endpointGroupOperations['endpointGroups.list'],
-  'endpointGroups.update': endpointGroupOperations['endpointGroups.update'],
   'endpointGroups.workers': endpointWorkerOperations['endpointGroups.workers'],
   ...machineOperations,
   ...instanceListOperations,

@@ -1,9 +1,7 @@
 /** What the watch of endpoints says in the daemon's own log. */
 import type { Logger } from 'pino';
+import type { LeftChange } from '../../fleet/history/left-steering.ts';
 import type { FleetNotice } from '../../fleet/notices.ts';
-import type { SteeringNotice } from '../../fleet/steering/port.ts';
-import type { Change } from '../../scaling/autotune/state.ts';
-import { storyOf, type Story } from '../../scaling/autotune/story.ts';
 import { NewerFile } from '../../storage/database-file.ts';
 
 /** Of a list: a line of the log is for people. */
@@ -39,14 +37,6 @@ export function fleetNoticesTo(logger: Logger): (notice: FleetNotice) => void {
           'PILOTLIGHT_ENDPOINTS names what no endpoint is called; it is watched as soon as there is one',
         );
         return;
-      case 'bounds unwatched': {
-        const [endpoints, watched] = [notice.names, notice.watched].map((all) => all.slice(0, MOST_NAMES));
-        logger.warn(
-          { endpoints, watched },
-          'PILOTLIGHT_AUTOTUNE_BOUNDS names endpoints that are not watched: nothing of them is changed',
-        );
-        return;
-      }
       case 'look failed': {
         const { endpoint, error, failures } = notice;
         logger[failures === 1 ? 'warn' : 'debug'](
@@ -72,56 +62,17 @@ export function fleetNoticesTo(logger: Logger): (notice: FleetNotice) => void {
       }
       case 'history stored again':
         logger.info('the history of endpoints can be stored again');
-        return;
-      default:
-        saySteering(logger, notice);
     }
   };
 }
 
-/** Each change is told with its whole story: whoever pays for it may read nothing else. */
-function saySteering(logger: Logger, notice: SteeringNotice): void {
-  const { endpoint } = notice;
-  switch (notice.kind) {
-    case 'parameters steered':
-      logger.info({ endpoint, ...saidOf(notice.change) }, 'parameters of an endpoint are being changed');
-      return;
-    case 'old values go back':
-      logger.warn(
-        { endpoint, ...saidOf(notice.change) },
-        'a change of parameters is taken back: its old values are being sent',
-      );
-      return;
-    case 'old values refused':
-      logger.error(
-        { endpoint, ...saidOf(notice.change) },
-        'the service does not take the old values of a change that is taken back; they are sent each minute',
-      );
-      return;
-    case 'change unwatched':
-      logger.warn(
-        { endpoint, ...saidOf(notice.change) },
-        'a change of parameters is in force and not watched any more: put its old values back by hand, or let it be watched again',
-      );
-      return;
-    case 'steering ended':
-      logger[notice.outcome === 'kept' ? 'info' : 'warn'](
-        { endpoint, outcome: notice.outcome, ...saidOf(notice.change) },
-        'a change of parameters is over',
-      );
-      return;
-    case 'changed by hand':
-      logger.info(
-        { endpoint },
-        'somebody changed parameters of an endpoint: they stay, and nothing is changed for a day',
-      );
-      return;
-    case 'steering failed':
-      logger.warn({ endpoint, err: notice.error }, 'an endpoint could not be steered; it is tried again');
-  }
-}
-
-function saidOf(change: Change): Omit<Story, 'atMs'> & { readonly change: number } {
-  const { what, why, expected, came } = storyOf(change);
-  return { change: change.id, what, why, expected, came };
+/** Changes of parameters that an earlier version had under way: this one changes none, and puts none back. */
+export function leftChangeTo(logger: Logger): (change: LeftChange) => void {
+  return ({ endpoint, oldValues, newValues }) =>
+    logger.warn(
+      { endpoint, oldValues, newValues },
+      oldValues === null
+        ? 'an earlier version may have changed parameters of an endpoint, and what it stored cannot be read: compare them with what they should be'
+        : 'an earlier version was changing parameters of an endpoint, and nobody watches that change any more: to undo it, set the old values by hand',
+    );
 }

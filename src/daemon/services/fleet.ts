@@ -5,19 +5,14 @@ import type { Settings } from '../../config/options/options.ts';
 import type { HistoryQuery, HistoryRow } from '../../fleet/history/row.ts';
 import type { HistoryStore } from '../../fleet/history/store.ts';
 import type { FleetService, PriceSource } from '../../fleet/service.ts';
-import { driftWithSteering } from '../../fleet/discovery/parameters.ts';
-import type { AskAdvice } from '../../fleet/steering/port.ts';
-import type { Steering } from '../../fleet/steering/steering.ts';
 import type { Fleet, FleetEvent, FleetView } from '../../fleet/view.ts';
 import type { FleetSettings, FleetWatch } from '../../fleet/watch.ts';
 import { systemClock } from '../../time/clock.ts';
 import { rowsLeftOut } from '../../wire/reading.ts';
 import type { DaemonClient } from './client.ts';
-import { fleetNoticesTo } from './fleet-notices.ts';
-import { startSteering, steeringSettings, type AutotuneSettings } from './steering.ts';
+import { fleetNoticesTo, leftChangeTo } from './fleet-notices.ts';
 
-type WatchedSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'endpointGroups' | 'stateDir'> &
-  AutotuneSettings;
+type WatchedSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'endpointGroups' | 'stateDir'>;
 
 export interface FleetOptions {
   readonly client: Pick<DaemonClient, 'endpointGroups'>;
@@ -25,7 +20,6 @@ export interface FleetOptions {
   readonly logger: Logger;
   readonly prices: PriceSource;
   readonly onEvent: (event: FleetEvent) => void;
-  readonly advise?: AskAdvice | undefined;
   /** Where there are several: one watches, and what it sees is kept for all. */
   readonly replicas: { readonly held: () => boolean; readonly history: () => HistoryStore } | undefined;
 }
@@ -40,8 +34,6 @@ export interface FleetWatching extends Fleet {
    * kept.
    */
   standDown(): Promise<void>;
-  /** Parameters of an endpoint were changed: they are asked for anew. */
-  lookAgain(): void;
   stop(): Promise<void>;
 }
 
@@ -61,7 +53,6 @@ export function startFleet(options: FleetOptions): FleetWatching {
   let othersSince: number | undefined;
   let isStopping = false;
   let watch: FleetWatch | undefined;
-  let steering: Steering | undefined;
   let turn: Promise<void> = Promise.resolve();
 
   /** Begins, changes or ends the watch, one change after the other, as the settings and the replicas have it then. */
@@ -77,27 +68,6 @@ export function startFleet(options: FleetOptions): FleetWatching {
     if (isWanted && watch) watch.apply(fleetSettings(settings));
     else if (isWanted) await begin();
     else if (watch) await end(watch);
-    await steer();
-  }
-
-  /** It begins with the first setting that asks for it, and then only changes: what is under way is not forgotten. */
-  async function steer(): Promise<void> {
-    if (steering) steering.apply(steeringSettings(settings));
-    // What an earlier process has changed is told also where nothing is to be changed any more, and where it cannot be read
-    // yet: another process holds the file, or Redis is away.
-    const mayHaveStory = watch?.storedSteering()?.length !== 0;
-    if (!watch || steering || (settings.autotune === 'off' && !mayHaveStory)) return;
-    steering = await startSteering({
-      settings,
-      client: options.client,
-      service: fleetService(options),
-      watch,
-      advise: options.advise,
-      mayAct: replicas?.held ?? (() => true),
-      notice: fleetNoticesTo(logger),
-      onEvent: options.onEvent,
-      clock: systemClock,
-    });
   }
 
   async function begin(): Promise<void> {
@@ -116,16 +86,13 @@ export function startFleet(options: FleetOptions): FleetWatching {
   }
 
   async function end(ending: FleetWatch): Promise<void> {
-    const steered = steering;
-    [watch, steering] = [undefined, undefined];
-    // To another replica, or at the end of the process, nothing is left that nobody goes on with.
-    await (isOurs && !isStopping ? steered?.leave() : steered?.stop());
+    watch = undefined;
     await ending.stop();
   }
 
   void adjust();
   return {
-    view: () => (watch ? withSteering(watch.view(), steering) : nothingSeen(options)),
+    view: () => watch?.view() ?? nothingSeen(options),
     history: (query) => watch?.history(query) ?? sharedHistory(options, query),
     apply(next) {
       settings = { ...next, stateDir: settings.stateDir };
@@ -142,7 +109,6 @@ export function startFleet(options: FleetOptions): FleetWatching {
       isOurs = false;
       return adjust();
     },
-    lookAgain: () => watch?.lookAgain(),
     stop() {
       isStopping = true;
       return adjust();
@@ -150,21 +116,9 @@ export function startFleet(options: FleetOptions): FleetWatching {
   };
 }
 
-function withSteering(view: FleetView, steering: Steering | undefined): FleetView {
-  if (!steering) return view;
-  const endpoints = view.endpoints.map((endpoint) => {
-    const seen = steering.view(endpoint.endpoint);
-    if (!seen) return endpoint;
-    const drift = driftWithSteering(endpoint.drift, endpoint.parameters, { ...seen.wanted });
-    return { ...endpoint, drift, steering: seen };
-  });
-  return { ...view, endpoints, unwatched: steering.unwatched() };
-}
-
 function fleetSettings(settings: WatchedSettings): FleetSettings {
-  const { endpoints, fleetInterval, endpointGroups, autotune, autotuneBounds } = settings;
-  const bounded = autotune === 'apply' ? Object.keys(autotuneBounds) : [];
-  return { wanted: endpoints, intervalMs: fleetInterval, groups: endpointGroups, bounded };
+  const { endpoints, fleetInterval, endpointGroups } = settings;
+  return { wanted: endpoints, intervalMs: fleetInterval, groups: endpointGroups };
 }
 
 /** One attempt for each look: what is missed stays missed. */
@@ -203,10 +157,11 @@ async function openStore({ settings, logger, replicas }: FleetOptions): Promise<
     onSetAside: (path, error) =>
       logger.error(
         { err: error, setAside: path },
-        'the history of endpoints could not be read: it is set aside, and begins anew. Where PILOTLIGHT_AUTOTUNE changes parameters, the journal of that was in it, and a duty to put old values back may have been: compare the parameters of the endpoints with what they should be, and set by hand what differs',
+        'the history of endpoints could not be read: it is set aside, and begins anew',
       ),
     onHole: (endpoint, rows) =>
       logger.warn({ endpoint, rows }, 'some rows of the history cannot be read: they are left out'),
+    onLeftChange: leftChangeTo(logger),
   });
 }
 

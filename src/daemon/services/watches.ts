@@ -3,12 +3,11 @@ import type { Logger } from 'pino';
 import { createAccountWatch, type AccountView } from '../../watch/account.ts';
 import type { PriceSource } from '../../fleet/service.ts';
 import { createInstancesWatch } from '../../watch/instances.ts';
-import { startJob, type Job } from '../../watch/job.ts';
+import { startJob, type Job, type JobView } from '../../watch/job.ts';
 import { createMaintenanceWatch, type MaintenanceView } from '../../watch/maintenance.ts';
 import type { DaemonClient } from './client.ts';
 import type { Settings } from '../../config/options/options.ts';
-import { jobStatus } from '../status/job.ts';
-import type { MaintenanceWindowStatus, Status } from '../status/schema.ts';
+import type { JobStatus, MaintenanceWindowStatus, Status } from '../status/schema.ts';
 
 /** What the watches are started with. */
 const KEYS = ['machines', 'maintenanceSchedule', 'instancesSchedule', 'accountSchedule'] as const;
@@ -123,5 +122,16 @@ function accountStatus(account: AccountView): NonNullable<Status['account']> {
     tfa_status: account.tfaStatus ?? null,
     backup_codes_remaining: account.backupCodesRemaining ?? null,
     locked_methods: account.lockedMethods,
+  };
+}
+
+function jobStatus({ name, schedule, runs, failures, lastSuccessAt, lastError }: JobView): JobStatus {
+  return {
+    job: name,
+    schedule,
+    runs,
+    failures,
+    last_success_at: lastSuccessAt === undefined ? null : lastSuccessAt / 1000,
+    last_error: lastError ?? null,
   };
 }

@@ -5,11 +5,9 @@
  */
 import * as z from 'zod';
 import { MEASURES, type Measure } from '../../fleet/sample.ts';
-import { OUTCOMES } from '../../scaling/autotune/state.ts';
 import { APP_STATES } from '../../heartbeat/view/snapshot.ts';
 import { SEVERITIES } from '../../scaling/rules/findings.ts';
 import { LIFECYCLE_STATES } from '../process/lifecycle.ts';
-import { adviceSchema } from './advice.ts';
 import { time } from './time.ts';
 
 const seconds = z.number().min(0);
@@ -131,28 +129,7 @@ function measured(measure: Measure) {
 const drift = z.object({
   parameter: z.string(),
   actual: z.union([z.number(), z.string()]).nullable().describe('As the service has it'),
-  wanted: z
-    .union([z.number(), z.string()])
-    .describe('As it was set by advice last, else as PILOTLIGHT_ENDPOINT_GROUPS has it'),
-});
-
-const autotune = z.object({
-  holds: z.string().nullable().describe('Why nothing new is changed; null before the first look'),
-  paused_until: time.nullable().describe('Nothing new is changed before; null where nothing ever was'),
-  changes: z
-    .array(
-      z.object({
-        change: count,
-        at: time,
-        what: z.string(),
-        why: z.string(),
-        expected: z.string(),
-        came: z.string().describe('What came of it'),
-        outcome: z.enum(OUTCOMES).nullable().describe('null while it is under way'),
-        ended_at: time.nullable(),
-      }),
-    )
-    .describe('The last ones, the last first'),
+  wanted: z.union([z.number(), z.string()]).describe('As PILOTLIGHT_ENDPOINT_GROUPS has it'),
 });
 
 const endpoint = z.object({
@@ -174,15 +151,10 @@ const endpoint = z.object({
     .nullable()
     .describe('Status to count, of its last sample; a status that nobody knows counts as unknown'),
   parameters: z.record(z.string(), z.number()).describe('As the service has them; empty until it was asked'),
-  parameters_since: time
-    .nullable()
-    .describe('When they were first seen to be these; null where no others have been seen'),
   drift: z.array(drift),
   findings: z.array(finding).describe('Of the rules, on the parameters that the service has'),
-  autotune: autotune.optional().describe('Of one whose parameters may be changed by advice'),
   stuck_workers: count.describe('That have been loading far longer than their like'),
   failing_workers: count.describe('That err again and again'),
-  advice: adviceSchema.nullable().describe('The last; null before the first'),
 });
 
 const fleet = z.object({
@@ -192,21 +164,6 @@ const fleet = z.object({
   budget_per_hour: z.number().nullable().describe('PILOTLIGHT_BUDGET_PER_HOUR, for all endpoints together'),
   history: z.enum(['disk', 'redis', 'memory']).describe('memory: gone at the end of the process'),
   history_trouble: z.string().nullable().describe('Why it takes nothing just now; null when it does'),
-  history_aside: z
-    .object({ file: z.string(), at: time.describe('When it was set aside') })
-    .nullable()
-    .describe(
-      'The file before it, which could not be read, with all that was kept; null where there is none',
-    ),
-  autotune: z
-    .object({
-      apply: z.boolean().describe('Whether PILOTLIGHT_AUTOTUNE is apply'),
-      bounds: z.array(z.string()).describe('Endpoints that PILOTLIGHT_AUTOTUNE_BOUNDS names'),
-      unwatched: z
-        .array(autotune.extend({ endpoint_group: z.string() }))
-        .describe('Endpoints with a change under way that are not watched any more, with its journal'),
-    })
-    .describe('What may be changed by advice'),
   endpoints: z.array(endpoint),
 });
 
@@ -290,7 +247,6 @@ export type DeploymentStatus = Of<typeof deployment>;
 export type WorkerGroupStatus = Of<typeof workerGroup>;
 export type SinkStatus = Of<typeof sink>;
 export type FleetStatus = Of<typeof fleet>;
-export type AutotuneStatus = Of<typeof autotune>;
 export type EndpointStatus = Of<typeof endpoint>;
 export type MaintenanceWindowStatus = Of<typeof maintenanceWindow>;
 export type JobStatus = Of<typeof job>;

@@ -7,7 +7,6 @@ import type { Heartbeats } from '../services/heartbeats.ts';
 import type { InForce } from '../services/reloading.ts';
 import type { ServiceClock } from '../services/service-clock.ts';
 import { appStatus } from './app.ts';
-import type { OnUntold } from './autotune.ts';
 import { fleetStatus } from './fleet.ts';
 import type { Status } from './schema.ts';
 
@@ -21,8 +20,7 @@ export interface StatusSources {
   readonly lifecycle: Pick<Lifecycle, 'state'>;
   readonly clock: Pick<ServiceClock, 'skewSeconds'>;
   readonly heartbeats: Pick<Heartbeats, 'status' | 'openConnections' | 'app'>;
-  readonly work: Pick<SharedWork, 'status' | 'fleet' | 'advice'>;
-  readonly onUntold?: OnUntold;
+  readonly work: Pick<SharedWork, 'status' | 'fleet'>;
 }
 
 export function statusSnapshot(sources: StatusSources): Status {
@@ -62,12 +60,7 @@ export function statusSnapshot(sources: StatusSources): Status {
       parameters: { ...parameters },
       findings,
     })),
-    fleet: fleetStatus(
-      sources.work.fleet.view(),
-      settings,
-      (endpoint) => sources.work.advice.latest(endpoint),
-      sources.onUntold,
-    ),
+    fleet: fleetStatus(sources.work.fleet.view(), settings),
     instances: work.instances,
     maintenance_windows: work.maintenance_windows,
     account: work.account,

@@ -22,11 +22,6 @@ export function numericParameters(row: ListedEndpoint): Readonly<Record<string, 
   return numbersOf((name) => numberOf(row[name]) ?? DEFAULTS[name]);
 }
 
-/** Those that the list tells, and no other: a service has defaults of its own, which nobody knows. */
-export function toldParameters(row: ListedEndpoint): Readonly<Record<string, number>> {
-  return numbersOf((name) => numberOf(row[name]));
-}
-
 function numbersOf(valueOf: (name: NumericParameter) => number | undefined) {
   const values = NUMERIC_PARAMETERS.map((name) => [name, valueOf(name)] as const);
   return Object.fromEntries(
@@ -53,19 +48,6 @@ export function driftOf(
     const actual = numberOf(has) ?? (typeof has === 'string' ? has : (DEFAULTS[parameter] ?? null));
     return actual === should ? [] : [{ parameter, actual, wanted: should }];
   });
-}
-
-/** Of the parameters that steering has set, what it set is wanted, whatever a configuration says. */
-export function driftWithSteering(
-  drift: readonly Drift[],
-  actual: Readonly<Record<string, number>>,
-  wanted: Readonly<Record<string, number>>,
-): readonly Drift[] {
-  const steered = Object.entries(wanted).flatMap(([parameter, value]): Drift[] => {
-    const has = actual[parameter];
-    return has === undefined || has === value ? [] : [{ parameter, actual: has, wanted: value }];
-  });
-  return [...drift.filter(({ parameter }) => wanted[parameter] === undefined), ...steered];
 }
 
 /** Without the notes on defaults: what the service has, somebody may well have chosen. */

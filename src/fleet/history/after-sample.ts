@@ -2,20 +2,11 @@
 import type { FleetSample } from '../sample.ts';
 import type { LifeEvent } from '../workers/lives.ts';
 import { added, rowOf, stretched, type StepRow } from './fold.ts';
-import { inForceAfter, inForceOnward, type ParametersInForce } from './parameters-in-force.ts';
 import type { EndpointState, StartRecord } from './store.ts';
 import { TIER_MS } from './tiers.ts';
 
-/**
- * Minutes and hours that are over become rows; those that have begun are open.
- * @param parameters Undefined while the service has not said any
- */
-export function afterSample(
-  before: EndpointState | undefined,
-  label: string,
-  sample: FleetSample,
-  parameters?: ParametersInForce['parameters'],
-) {
+/** Minutes and hours that are over become rows; those that have begun are open. */
+export function afterSample(before: EndpointState | undefined, label: string, sample: FleetSample) {
   const row = rowOf(sample);
   const closed: StepRow[] = [];
   const open = (['minute', 'hour'] as const).map((tier) => {
@@ -31,7 +22,6 @@ export function afterSample(
     sinceMs: Math.min(before?.sinceMs ?? Infinity, sample.atMs),
     lastMs: sample.atMs,
     open,
-    inForce: inForceAfter(before?.inForce, parameters, sample.atMs),
   };
   return { row, closed, state };
 }
@@ -44,9 +34,5 @@ export function startOf(event: LifeEvent, endpoint: string, atMs: number): Start
 
 /** What was seen here before it could be read what was stored. */
 export function goneOn(stored: EndpointState, own: EndpointState): EndpointState {
-  return {
-    ...own,
-    sinceMs: Math.min(own.sinceMs, stored.sinceMs),
-    inForce: inForceOnward(stored.inForce, own.inForce, own.sinceMs),
-  };
+  return { ...own, sinceMs: Math.min(own.sinceMs, stored.sinceMs) };
 }

@@ -10,8 +10,6 @@ export class HeldWrites {
   #waiting: Write[] = [];
   /** What is being stored, or could not be: always tried again as it is, for it may have arrived. */
   #batch: readonly Write[] = [];
-  /** Who wants to know when one is stored, or will not be. */
-  readonly #told = new Map<Write, Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>>();
 
   add(write: Write): void {
     this.#waiting.push(write);
@@ -36,38 +34,12 @@ export class HeldWrites {
   }
 
   batchStored(): void {
-    for (const write of this.#batch) this.#told.get(write)?.resolve();
     this.#batch = [];
   }
 
-  /** Rejects once it is held no more. */
-  onceStored(write: Write): Promise<void> {
-    const { promise, ...told } = Promise.withResolvers<void>();
-    this.#told.set(write, told);
-    return promise;
-  }
-
-  /** Nobody waits for it any more. */
-  forget(write: Write): void {
-    this.#told.delete(write);
-  }
-
-  /** Another knows better now what steering does. */
-  dropSteering(): void {
-    this.#keepOnly(({ steering }) => steering === undefined);
-  }
-
-  /** In the place of all but those of steering. */
+  /** In the place of all. */
   replaceWith(writes: readonly Write[]): void {
-    this.#keepOnly(({ steering }) => steering !== undefined);
-    this.#batch = [...writes, ...this.#batch];
-  }
-
-  #keepOnly(isKept: (write: Write) => boolean): void {
-    for (const [write, { reject }] of this.#told)
-      if (!isKept(write)) reject(new Error('another has written since'));
-    this.#batch = this.#batch.filter((write) => isKept(write));
-    this.#waiting = this.#waiting.filter((write) => isKept(write));
+    [this.#batch, this.#waiting] = [writes, []];
   }
 
   rowsOf(label: string): readonly StepRow[] {

@@ -2,17 +2,14 @@
  * The history of endpoints: takes what each look brings, folds it into minutes and hours, and answers what was when. It
  * never waits for where it is kept, and what cannot be stored just now is held, up to a bound, until it can be.
  */
-import type { Change } from '../../scaling/autotune/state.ts';
-import { within, type Clock } from '../../time/clock.ts';
+import type { Clock } from '../../time/clock.ts';
 import type { FleetSample } from '../sample.ts';
 import type { LifeEvent, WorkerLife } from '../workers/lives.ts';
 import { afterSample, goneOn, startOf } from './after-sample.ts';
 import { fittingRows } from './fitting-rows.ts';
 import { folded, type StepRow } from './fold.ts';
 import { HeldWrites } from './held-writes.ts';
-import { KeptSteering } from './kept-steering.ts';
 import { openOnceFree } from './places/open-once-free.ts';
-import type { ParametersInForce } from './parameters-in-force.ts';
 import type { HistoryQuery, HistoryRow } from './row.ts';
 import {
   NO_WRITE,
@@ -20,7 +17,6 @@ import {
   type HistoryStore,
   type StoredEndpoint,
   type StoredState,
-  type StoredSteering,
   type Write,
 } from './store.ts';
 import { Storing } from './storing.ts';
@@ -40,8 +36,6 @@ export interface HistoryOptions {
 export interface LookRecord {
   readonly label: string;
   readonly sample: FleetSample;
-  /** Undefined while the service has not said any. */
-  readonly parameters?: ParametersInForce['parameters'] | undefined;
   readonly changed: readonly WorkerLife[];
   readonly gone: readonly number[];
   readonly events: readonly LifeEvent[];
@@ -59,7 +53,6 @@ export class History {
   #hasLoaded = false;
   #trouble: string | undefined;
   readonly #storing: Storing;
-  readonly #steering = new KeptSteering();
 
   constructor(options: HistoryOptions) {
     this.#options = options;
@@ -75,11 +68,6 @@ export class History {
     return this.#options.store.kind;
   }
 
-  /** Where what was kept before it begins is, and could not be read. */
-  get aside(): HistoryStore['aside'] {
-    return this.#options.store.aside;
-  }
-
   /** Why nothing is stored just now. */
   get trouble(): string | undefined {
     return this.#trouble;
@@ -91,7 +79,6 @@ export class History {
       const { store, clock } = this.#options;
       const stored = await openOnceFree(store, clock, this.#stopping.signal);
       for (const state of stored.endpoints) this.#states.set(state.label, state);
-      this.#steering.goOnFrom(stored.steering);
       this.#hasLoaded = true;
       return stored;
     } catch (error) {
@@ -101,22 +88,12 @@ export class History {
     }
   }
 
-  /** What earlier processes knew of steering, or another since: then it is another list. Undefined while that could not be read. */
-  get steering(): readonly StoredSteering[] | undefined {
-    return this.#steering.found;
-  }
-
   lastMs(label: string): number | undefined {
     return this.#states.get(label)?.lastMs;
   }
 
-  /** As of the last look; undefined while none has had any. */
-  inForce(label: string): ParametersInForce | undefined {
-    return this.#states.get(label)?.inForce;
-  }
-
-  record({ label, sample, parameters, changed, gone, events }: LookRecord): void {
-    const { state, closed, row } = afterSample(this.#states.get(label), label, sample, parameters);
+  record({ label, sample, changed, gone, events }: LookRecord): void {
+    const { state, closed, row } = afterSample(this.#states.get(label), label, sample);
     this.#states.set(label, state);
     this.#storing.add({
       ...NO_WRITE,
@@ -138,39 +115,6 @@ export class History {
     if (JSON.stringify(known) === JSON.stringify(this.#known)) return;
     this.#known = known;
     this.#storing.add({ ...NO_WRITE, known });
-  }
-
-  /**
-   * Resolves once it is stored; rejects where it is not within so many ms, or the signal aborts. It may be stored later all
-   * the same, and whoever reads it then must not take it for done.
-   */
-  async recordSteering(steering: StoredSteering, withinMs: number, signal: AbortSignal): Promise<void> {
-    this.#steering.put(steering);
-    try {
-      await this.#storing.addSoon({ ...NO_WRITE, steering }, withinMs, signal);
-    } catch (error) {
-      if (signal.aborted || this.#trouble === undefined) throw error;
-      throw new Error(`it could not be written down: ${this.#trouble}`, { cause: error });
-    }
-  }
-
-  /**
-   * Whether this process may write, and what it knows of steering is what is stored. What another has stored since is read
-   * first, if that is done within so many ms; false where nobody can say.
-   */
-  async isSteeringCurrent(withinMs: number, signal: AbortSignal): Promise<boolean> {
-    const isCurrent = () =>
-      within(this.#options.clock, withinMs, signal, () => this.#isCurrent()).catch(() => false);
-    if (await isCurrent()) return true;
-    // Whoever writes finds out what is stored, now.
-    const stored = this.#storing.addSoon({ ...NO_WRITE }, withinMs, signal);
-    this.#storing.hurry();
-    await stored.catch(() => {});
-    return isCurrent();
-  }
-
-  journal(label: string, most: number): Promise<readonly Change[]> {
-    return this.#options.store.journal(label, most);
   }
 
   async query({ endpoint, fromMs, toMs, maxRows }: HistoryQuery): Promise<readonly HistoryRow[]> {
@@ -212,18 +156,12 @@ export class History {
       : folded([...stored, ...later], TIER_MS[tier]);
   }
 
-  async #isCurrent(): Promise<boolean> {
-    // What is read on its way is not known yet.
-    await this.#storing.atRest();
-    return this.#options.store.isCurrent?.() ?? true;
-  }
-
   async #store(): Promise<boolean> {
     const { store, clock } = this.#options;
     try {
       if (!store.isOpen) await this.#adopt(await store.open());
       const isBehind = this.#isBehind;
-      const first = isBehind ? this.#everything() : [];
+      const first = isBehind ? [this.#everything()] : [];
       await store.write([...first, ...this.#held.batch], clock.now());
       if (isBehind) this.#isBehind = false;
       if (this.#trouble !== undefined) this.#options.onStored();
@@ -236,23 +174,15 @@ export class History {
     }
   }
 
-  /** Of workers, endpoints and steering, as they are now: later ones of what is held say the same again. */
-  #everything(): Write[] {
-    return [
-      { ...NO_WRITE, gone: 'all', lives: [...this.#options.lives()], known: this.#known },
-      ...Array.from(this.#steering.newest(), (steering) => ({ ...NO_WRITE, steering })),
-    ];
+  /** Of workers and endpoints, as they are now: later ones of what is held say the same again. */
+  #everything(): Write {
+    return { ...NO_WRITE, gone: 'all', lives: [...this.#options.lives()], known: this.#known };
   }
 
   /** What was stored before is gone on from, or what is known here is stored in its place. */
   async #adopt(stored: StoredState): Promise<void> {
     this.#isBehind = true;
-    if (stored.isOthers) {
-      // Before anything that may fail: what is held of it is not stored in the place of what another has.
-      this.#held.dropSteering();
-      this.#steering.giveWayTo(stored.steering);
-      await this.#giveWay();
-    } else this.#steering.goOnFrom(stored.steering);
+    if (stored.isOthers) await this.#giveWay();
     for (const state of stored.endpoints) {
       const own = this.#states.get(state.label);
       this.#states.set(state.label, own ? goneOn(state, own) : state);

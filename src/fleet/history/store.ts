@@ -1,10 +1,7 @@
 /** Where the history is kept: on disk, in Redis, or in memory. Each keeps the same things in the same way. */
 import type { KnownEndpoint } from '../discovery/knowledge.ts';
-import type { Change, SteeringState } from '../../scaling/autotune/state.ts';
-import type { FileAside } from '../../storage/database-file.ts';
 import type { Origin, WorkerLife } from '../workers/lives.ts';
 import type { StepRow } from './fold.ts';
-import type { ParametersInForce } from './parameters-in-force.ts';
 import type { Tier } from './tiers.ts';
 
 /** Of an endpoint, as of its last sample; stored with it. */
@@ -15,8 +12,6 @@ export interface EndpointState {
   readonly lastMs: number;
   /** The minute and the hour that are not over: they become rows when they are. */
   readonly open: readonly StepRow[];
-  /** Undefined while the service has not said any. */
-  readonly inForce: ParametersInForce | undefined;
 }
 
 /** A start that was timed; of each endpoint the last ones are kept. */
@@ -31,15 +26,6 @@ export interface StartRecord {
 
 export const STARTS_KEPT = 500;
 
-/** What steering knows of an endpoint, with its last change; each change stays in the journal under its number. */
-export interface StoredSteering {
-  readonly label: string;
-  readonly state: SteeringState;
-}
-
-/** Changes of each endpoint that the journal keeps: at most four a day, so more than a year of them. */
-export const CHANGES_KEPT = 1500;
-
 export type StoredEndpoint = Pick<KnownEndpoint, 'id' | 'name' | 'label'>;
 
 /** What a process goes on from. */
@@ -51,7 +37,6 @@ export interface StoredState {
   /** By time. */
   readonly starts: readonly StartRecord[];
   readonly known: readonly StoredEndpoint[];
-  readonly steering: readonly StoredSteering[];
 }
 
 export const NOTHING_STORED: StoredState = {
@@ -60,7 +45,6 @@ export const NOTHING_STORED: StoredState = {
   lives: [],
   starts: [],
   known: [],
-  steering: [],
 };
 
 /** What one look, or one list of endpoints, brings. */
@@ -76,7 +60,6 @@ export interface Write {
   readonly gone: readonly number[] | 'all';
   readonly starts: readonly StartRecord[];
   readonly known: readonly StoredEndpoint[] | undefined;
-  readonly steering: StoredSteering | undefined;
 }
 
 export const NO_WRITE: Write = {
@@ -87,24 +70,16 @@ export const NO_WRITE: Write = {
   gone: [],
   starts: [],
   known: undefined,
-  steering: undefined,
 };
 
 export interface HistoryStore {
   readonly kind: 'disk' | 'redis' | 'memory';
   /** For how long it has each tier, ms. */
   readonly keptMs: Readonly<Record<Tier, number>>;
-  /** What was kept before in a file that could not be read; undefined where there is none such. */
-  readonly aside?: FileAside | undefined;
   /** Whether it can be written; it may end to be so at any failure. */
   readonly isOpen: boolean;
   /** @throws What keeps it from being used just now. */
   open(): Promise<StoredState>;
-  /**
-   * Whether this process may write, and no other has since it did; where one has, it is open no more. Only where there may be
-   * another. @throws Where that cannot be told just now.
-   */
-  isCurrent?(): Promise<boolean>;
   /** All of it is stored, or nothing. @throws What keeps it from being written just now. */
   write(writes: readonly Write[], nowMs: number): Promise<void>;
   /**
@@ -115,7 +90,5 @@ export interface HistoryStore {
   add?(label: string, rows: readonly StepRow[], nowMs: number): Promise<void>;
   /** Rows of an endpoint whose stretches begin from the first moment on, before the second; earliest first. */
   read(label: string, tier: Tier, fromMs: number, toMs: number): Promise<readonly StepRow[]>;
-  /** The last changes of an endpoint, at most so many; earliest first. */
-  journal(label: string, most: number): Promise<readonly Change[]>;
   close(): void;
 }

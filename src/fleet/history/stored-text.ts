@@ -1,27 +1,21 @@
 /** What is stored besides rows, as text. Pure, but for base64, which is Node's. */
 import { isRecord } from '../../contract/is-record.ts';
-import type { Change, SteeringState } from '../../scaling/autotune/state.ts';
 import type { WorkerLife } from '../workers/lives.ts';
 import type { StepRow } from './fold.ts';
 import { packed, unpacked } from './packed-row.ts';
-import type { ParametersInForce } from './parameters-in-force.ts';
-import { changeFrom, isMoment, isNumbers } from './stored-change.ts';
-import type { EndpointState, StartRecord, StoredEndpoint, StoredSteering } from './store.ts';
+import type { EndpointState, StartRecord, StoredEndpoint } from './store.ts';
 
 interface StoredEndpointState {
   readonly sinceMs: number;
   readonly lastMs: number;
   readonly open: readonly (readonly [fromMs: number, lengthMs: number, packed: string])[];
-  /** A Pilotlight that knows nothing of it leaves it out again. */
-  readonly inForce?: unknown;
 }
 
-export function endpointText({ sinceMs, lastMs, open, inForce }: EndpointState): string {
+export function endpointText({ sinceMs, lastMs, open }: EndpointState): string {
   const stored: StoredEndpointState = {
     sinceMs,
     lastMs,
     open: open.map((row) => [row.fromMs, row.lengthMs, base64Row(row)]),
-    inForce,
   };
   return JSON.stringify(stored);
 }
@@ -30,14 +24,12 @@ export function endpointText({ sinceMs, lastMs, open, inForce }: EndpointState):
 export function endpointFrom(label: string, text: string): EndpointState {
   const stored: unknown = JSON.parse(text);
   if (!isEndpointState(stored)) throw new SyntaxError('what is stored of an endpoint is none');
-  const { sinceMs, lastMs, open, inForce } = stored;
+  const { sinceMs, lastMs, open } = stored;
   return {
     label,
     sinceMs,
     lastMs,
     open: open.map(([fromMs, lengthMs, body]) => rowFromBase64(body, fromMs, lengthMs)),
-    // What cannot be read of it is seen anew: no row hangs on it.
-    inForce: isInForce(inForce) ? inForce : undefined,
   };
 }
 
@@ -47,18 +39,6 @@ export function knownFrom(text: string): StoredEndpoint[] {
   if (!Array.isArray(stored) || !stored.every(isKnown))
     throw new SyntaxError('what is stored of names is none');
   return stored;
-}
-
-/** @throws SyntaxError: what steers on its own goes by what it has written itself, or begins anew. */
-export function steeringFrom(label: string, text: string): StoredSteering {
-  const state = stateFrom(JSON.parse(text));
-  if (!state) throw new SyntaxError('what is stored of steering is none');
-  return { label, state };
-}
-
-/** Of the journal what can be read: one bad row keeps neither its story nor a duty of steering from going on. */
-export function changesFrom(texts: readonly string[]): Change[] {
-  return readable(texts, changeFrom);
 }
 
 /** Of workers what can be read: the others are seen again at the next look, as new ones. */
@@ -102,12 +82,6 @@ function isKnown(value: unknown): value is StoredEndpoint {
   return Number.isFinite(id) && isText(name) && isText(label);
 }
 
-function isInForce(value: unknown): value is ParametersInForce {
-  if (!isRecord(value)) return false;
-  const { parameters, sinceMs = 0 } = value;
-  return isNumbers(parameters) && Number.isFinite(sinceMs);
-}
-
 function isLife(value: unknown): value is WorkerLife {
   if (!isRecord(value)) return false;
   const { id, endpoint, firstSeenMs, changes, start, perf = 0, missed, missingSinceMs = 0 } = value;
@@ -120,17 +94,6 @@ function isLife(value: unknown): value is WorkerLife {
     start === undefined ||
     (isRecord(start) && ORIGINS.has(start['from']) && Number.isFinite(start['sinceMs']));
   return isBeginning && changes.every(isStep);
-}
-
-function stateFrom(value: unknown): SteeringState | undefined {
-  if (!isRecord(value)) return undefined;
-  const { baseline = {}, odd = {}, pause, takenBack = 0, endpointId = 0, change } = value;
-  const isPause = pause === undefined || (isRecord(pause) && isMoment(pause['untilMs']));
-  if (!isNumbers(baseline) || !isNumbers(odd) || !isPause) return undefined;
-  if (!Number.isFinite(takenBack) || !Number.isFinite(endpointId)) return undefined;
-  if (change === undefined) return value as unknown as SteeringState;
-  const read = changeFrom(change);
-  return read && ({ ...value, change: read } as unknown as SteeringState);
 }
 
 function isText(value: unknown): value is string {

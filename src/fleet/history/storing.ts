@@ -1,5 +1,5 @@
 /** Stores what is held, one batch after the other; what could not be stored is tried again after a pause, as it is. */
-import { within, type Clock } from '../../time/clock.ts';
+import type { Clock } from '../../time/clock.ts';
 import type { HeldWrites } from './held-writes.ts';
 import type { Write } from './store.ts';
 
@@ -18,8 +18,6 @@ export interface StoringOptions {
 export class Storing {
   readonly #options: StoringOptions;
   readonly #stopping = new AbortController();
-  /** Ends the pause before the next try. */
-  #pause = new AbortController();
   #running: Promise<void> | undefined;
   /** Settles when one write has ended, however. */
   #writing: Promise<unknown> | undefined;
@@ -33,23 +31,6 @@ export class Storing {
     held.add(write);
     if (held.keepBound()) onLost();
     this.#running ??= this.#run();
-  }
-
-  /** Resolves once it is stored; rejects where it is not within so many ms, or the signal aborts. */
-  async addSoon(write: Write, withinMs: number, signal: AbortSignal): Promise<void> {
-    const { held, clock } = this.#options;
-    const stored = held.onceStored(write);
-    this.add(write);
-    try {
-      await within(clock, withinMs, signal, () => stored);
-    } finally {
-      held.forget(write);
-    }
-  }
-
-  /** What could not be stored is tried again at once. */
-  hurry(): void {
-    this.#pause.abort();
   }
 
   /** Resolves when no write is on its way. */
@@ -76,8 +57,7 @@ export class Storing {
       this.#writing = writing;
       if (await writing) continue;
       if (signal.aborted) break;
-      this.#pause = new AbortController();
-      await clock.sleep(TRY_AGAIN_MS, AbortSignal.any([signal, this.#pause.signal])).catch(() => {});
+      await clock.sleep(TRY_AGAIN_MS, signal).catch(() => {});
     }
     // At once: what is held from here on begins it again.
     this.#running = undefined;

@@ -84,7 +84,7 @@ describeWithRedis('replicas with one Redis', () => {
         replica: { role: 'standby' },
         worker_groups: [],
         account: null,
-        jobs: [{ runs: 0 }, { runs: 0 }, { runs: 0 }, { job: 'advice', runs: 0 }],
+        jobs: [{ runs: 0 }, { runs: 0 }, { runs: 0 }],
       });
       expect(second.records()).toEqual([]);
       const metrics = async ({ daemon }: Replica): Promise<string> =>

@@ -113,7 +113,6 @@ describe('at its start', () => {
     const { said, daemon } = await start({
       WORKER_GROUPS: 'x',
       ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
-      AUTOTUNE: 'apply',
     });
     expect(said('switched off')).toMatchObject([
       { level: 'error', feature: 'logs', msg: 'switched off: no worker group is followed' },
@@ -141,12 +140,11 @@ describe('at its start', () => {
 
 describe('told by the heart', () => {
   test('to reload, it asks the heart to do so too, and all of its parts take what is new', async () => {
-    const { daemon, env, sent, told } = await start({ WORKER_GROUPS: '7', ADVICE_SCHEDULE: 'off' });
+    const { daemon, env, sent, told } = await start({ WORKER_GROUPS: '7' });
     Object.assign(env, {
       WORKER_GROUPS: '8,9',
       ENDPOINTS: 'chat',
       MACHINES: '11',
-      ADVICE_SCHEDULE: '0 4 * * *',
     });
     told({ type: 'reload' });
     await expect.poll(() => sent.at(-1), { interval: 1 }).toEqual({ type: 'reload', number: 1 });
@@ -154,11 +152,8 @@ describe('told by the heart', () => {
     const groups = () => daemon.status().worker_groups.map(({ workergroup_id: id }) => id);
     await expect.poll(groups, { interval: 1 }).toEqual([8, 9]);
     await expect.poll(() => daemon.fleet.view().samples, { interval: 1 }).toBe(true);
-    const advice = () => daemon.status().jobs.find(({ job }) => job === 'advice');
-    await expect.poll(() => advice()?.schedule, { interval: 1 }).toBe('0 4 * * *');
-    expect(advice()).toMatchObject({ runs: 0, failures: 0, last_success_at: null });
     const jobs = () => daemon.status().jobs.map(({ job }) => job);
-    expect(jobs()).toEqual(['maintenance', 'instances', 'account', 'advice']);
+    expect(jobs()).toEqual(['maintenance', 'instances', 'account']);
   });
 
   test('to stop, it says so, and ends each part once', async () => {

@@ -87,7 +87,6 @@ test.each<[string, string]>([
   ['MACHINES', MANY.join()],
   ['ENDPOINT_GROUPS', DEEP],
   ['ENDPOINT_GROUPS', `[{"target_util":${DEEP}}]`],
-  ['AUTOTUNE_BOUNDS', `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
   ['INSTANCES_SCHEDULE', `${'1,'.repeat(20_000)}1 * * * *`],
   ['MAINTENANCE_SCHEDULE', '*/5 * * * 1-99999999'],
   // A star stands for a range, before what follows it at once.

@@ -201,12 +201,11 @@ describeWith(
     });
   });
 
-  test('has 192Mi, 320Mi where endpoints are advised on, or what it is told', () => {
+  test('has 192Mi, or what it is told', () => {
     const resources = (values: object): unknown =>
       onlyContainer(charts.render('pilotlight', values))['resources'];
-    const { PILOTLIGHT_ENDPOINTS: _, ...settings } = SETTINGS;
-    expect(resources({ settings })).toMatchObject({ limits: { memory: '192Mi' } });
-    expect(resources(EVERYTHING)).toMatchObject({ limits: { memory: '320Mi', cpu: '1' } });
+    expect(resources({ settings: SETTINGS })).toMatchObject({ limits: { memory: '192Mi' } });
+    expect(resources(EVERYTHING)).toMatchObject({ limits: { memory: '192Mi', cpu: '1' } });
     expect(resources({ ...EVERYTHING, resources: { limits: { memory: '1Gi' } } })).toMatchObject({
       limits: { memory: '1Gi' },
     });

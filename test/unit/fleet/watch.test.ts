@@ -11,7 +11,7 @@ import type { FleetEvent } from '../../../src/fleet/view.ts';
 import { FleetWatch, type FleetWatchOptions } from '../../../src/fleet/watch.ts';
 import type { Price } from '../../../src/fleet/workers/measure.ts';
 import { checkEndpointGroups } from '../../../src/scaling/rules/check.ts';
-import { settled, VirtualClock } from '../../support/log-time.ts';
+import { VirtualClock } from '../../support/log-time.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const SECOND = 1_000;
@@ -384,8 +384,7 @@ describe('endpoints', () => {
     await world.start();
     await world.pass(16);
     world.endpoints = () => [];
-    world.watch.lookAgain();
-    await world.pass(16);
+    await world.pass(300);
     expect(world.labels()).toEqual(['chat']);
     // Whether it is gone is asked soon, and not only after five minutes.
     await world.pass(30);
@@ -433,33 +432,12 @@ describe('endpoints', () => {
     expect(world.lists).toBeLessThan(12);
   });
 
-  test('that bounds name and nobody watches are told once the list is read, and again after a change', async () => {
-    const world = new World();
-    const told = () => world.notices.filter(({ kind }) => kind === 'bounds unwatched');
-    world.endpoints = () => Promise.reject(new Error('forbidden'));
-    const options = { wanted: [{ by: 'name', name: 'chat' }], intervalMs: 15 * SECOND, groups: [] } as const;
-    await world.start({ ...options, bounded: ['chat', 'Chat'] });
-    world.watch.apply({ ...options, bounded: ['chat', 'Chat'] });
-    expect([told(), world.watch.isListed(), world.watch.isKept]).toEqual([[], false, false]);
-    world.endpoints = () => [CHAT, DRAW];
-    await world.pass(1_000);
-    expect(world.watch.isListed()).toBe(true);
-    expect(told()).toEqual([{ kind: 'bounds unwatched', names: ['Chat'], watched: ['chat'] }]);
-    for (const bounded of [['chat'], ['Chat', 'draw']]) world.watch.apply({ ...options, bounded });
-    expect(told().slice(1)).toEqual([
-      { kind: 'bounds unwatched', names: ['Chat', 'draw'], watched: ['chat'] },
-    ]);
-  });
-
-  test('are listed every five minutes, and at once after a change', async () => {
+  test('are listed every five minutes', async () => {
     const world = await new World().start();
     await world.pass(299);
     expect(world.lists).toBe(1);
-    world.watch.lookAgain();
-    await settled();
+    await world.pass(300);
     expect(world.lists).toBe(2);
-    await world.pass(301);
-    expect(world.lists).toBe(3);
   });
 
   test('have the parameters that the service has, their drift, and what the rules say of them', async () => {
@@ -513,39 +491,6 @@ describe('endpoints', () => {
     expect(world.labels()).toEqual(['draw', 'chat']);
     expect(world.gaps(32).slice(-5)).toEqual([5, 5, 5, 5, 5]);
   });
-});
-
-test('a change of parameters that came while nobody looked counts from the first look after it', async () => {
-  using folder = temporaryFolder();
-  const [clock, since] = [new VirtualClock(), () => world.one().parametersSinceMs];
-  let world = new World(clock);
-  const restart = async (endpoint: ListedEndpoint) => {
-    await world.watch.stop();
-    started.pop();
-    world = new World(clock);
-    world.endpoints = () => [endpoint];
-    await world.start({}, openDisk(folder.path));
-  };
-  await world.start({}, openDisk(folder.path));
-  await world.pass(60);
-  // Nobody has seen others.
-  expect([world.one().parameters['target_util'], since()]).toEqual([0.9, undefined]);
-
-  await restart({ ...CHAT, target_util: 0.7 });
-  const changed = clock.now();
-  await world.pass(60);
-  expect(since()).toBeGreaterThanOrEqual(changed);
-  expect(since()).toBeLessThan(changed + 16 * SECOND);
-
-  const known = since();
-  await restart({ ...CHAT, target_util: 0.7 });
-  await world.pass(60);
-  expect(since()).toBe(known);
-  world.endpoints = () => [{ ...CHAT, target_util: 0.8 }];
-  world.watch.lookAgain();
-  await world.pass(0);
-  // Before any look has seen workers with them.
-  expect(since()).toBe(clock.now());
 });
 
 const openDisk = (directory: string) =>

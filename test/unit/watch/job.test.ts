@@ -19,14 +19,6 @@ describe('scheduled job', () => {
     await job.stop();
   });
 
-  test('runs first on schedule where it is told to', async () => {
-    const job = startJob({ ...options(async () => {}), runsAtStart: false });
-    expect(job.view()).toMatchObject({ runs: 0, lastSuccessAt: undefined });
-    await job.runNow();
-    expect(job.view().runs).toBe(1);
-    await job.stop();
-  });
-
   test('a failure is counted and reported, and the next run may succeed', async () => {
     const failures: unknown[] = [];
     let broken = true;

@@ -25,7 +25,7 @@ ports:
   - { name: pilotlight, containerPort: {{ include "pilotlight.port" . }} }
 resources:
   requests: {{- .Values.resources.requests | toYaml | nindent 4 }}
-  limits: {{- mergeOverwrite (dict "memory" (include "pilotlight.memory" .)) .Values.resources.limits | toYaml | nindent 4 }}
+  limits: {{- mergeOverwrite (dict "memory" "192Mi") .Values.resources.limits | toYaml | nindent 4 }}
 securityContext:
   allowPrivilegeEscalation: false
   readOnlyRootFilesystem: true
@@ -41,10 +41,4 @@ volumeMounts:
   {{- if .Values.certificates.configMap }}
   - { name: pilotlight-certificates, mountPath: /run/certificates, readOnly: true }
   {{- end }}
-{{- end -}}
-
-{{/* Endpoints are advised on in a process of its own, which takes 128Mi more. */}}
-{{- define "pilotlight.memory" -}}
-{{- $settings := .Values.settings -}}
-{{ if and $settings.PILOTLIGHT_ENDPOINTS (ne (get $settings "PILOTLIGHT_ADVICE_SCHEDULE") "off") }}320Mi{{ else }}192Mi{{ end }}
 {{- end -}}

@@ -2,7 +2,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { WORKER_STATUSES } from '../../../contract/operations/serverless/workers.ts';
 import type { FleetEvent } from '../../../fleet/view.ts';
-import { OUTCOMES } from '../../../scaling/autotune/state.ts';
 import { SEVERITIES } from '../../../scaling/rules/findings.ts';
 import type { EndpointStatus, Status } from '../../status/schema.ts';
 import { one, PREFIX, type Family, type Labels, type Sample } from '../family.ts';
@@ -170,12 +169,6 @@ export function fleetEventMetrics(registry: Registry, status: () => Status): (ev
     labelNames: ENDPOINT_LABELS,
     registers,
   });
-  const changes = new Counter({
-    name: `${PREFIX}autotune_changes_total`,
-    help: 'Changes of parameters by advice that are over, by what came of them.',
-    labelNames: [...ENDPOINT_LABELS, 'outcome'],
-    registers,
-  });
   const known = new Set<string>();
 
   function begin(endpoint_group: string): void {
@@ -183,14 +176,12 @@ export function fleetEventMetrics(registry: Registry, status: () => Status): (ev
     known.add(endpoint_group);
     errors.inc({ endpoint_group }, 0);
     for (const from of STARTED_FROM) starts.zero({ endpoint_group, from });
-    for (const outcome of OUTCOMES) changes.inc({ endpoint_group, outcome }, 0);
   }
 
   function end(endpoint_group: string): void {
     known.delete(endpoint_group);
     errors.remove({ endpoint_group });
     for (const from of STARTED_FROM) starts.remove({ endpoint_group, from });
-    for (const outcome of OUTCOMES) changes.remove({ endpoint_group, outcome });
   }
 
   /** At each scrape, before the first of the two is written. */
@@ -208,8 +199,6 @@ export function fleetEventMetrics(registry: Registry, status: () => Status): (ev
         return starts.observe({ endpoint_group, from: event.from }, event.seconds);
       case 'worker failed':
         return errors.inc({ endpoint_group });
-      case 'steering ended':
-        return changes.inc({ endpoint_group, outcome: event.outcome });
     }
   };
 }

@@ -29,7 +29,6 @@ const FILES = [
 ] as const;
 const LATER = [
   'fleet/endpoints.js',
-  'fleet/advice.js',
   'fleet/history.js',
   'fleet/plot.js',
   'fleet/time.js',

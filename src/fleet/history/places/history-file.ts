@@ -1,34 +1,26 @@
 /** The history's database file: its tables, and what is done with them. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Change } from '../../../scaling/autotune/state.ts';
 import { DatabaseFile, type DatabaseFormat, type Sqlite } from '../../../storage/database-file.ts';
 import type { Origin } from '../../workers/lives.ts';
 import { added, type StepRow } from '../fold.ts';
 import { packed, unpacked } from '../packed-row.ts';
+import { takeLeftChanges, type LeftChange } from '../left-steering.ts';
 import {
-  CHANGES_KEPT,
   STARTS_KEPT,
   type StartRecord,
   type StoredEndpoint,
   type StoredState,
-  type StoredSteering,
   type Write,
 } from '../store.ts';
 import { KEPT_MS, tierOf, TIER_MS, TIERS, type Tier } from '../tiers.ts';
-import { changesFrom, endpointFrom, endpointText, isStart, livesFrom, steeringFrom } from '../stored-text.ts';
-
-/** By label, and not by the endpoint's number: the story of an endpoint outlives its rows. */
-const STEERING = `
-  CREATE TABLE steering (label TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE TABLE change (label TEXT, id INTEGER, body TEXT NOT NULL, PRIMARY KEY (label, id)) STRICT, WITHOUT ROWID;
-`;
+import { endpointFrom, endpointText, isStart, livesFrom } from '../stored-text.ts';
 
 /**
  * Rows of an endpoint lie together in the order of time, so that a week of one is a few hundred pages. Nothing is
  * written twice: a minute that is not over is in its endpoint's `body`.
  */
 const FORMAT: DatabaseFormat = {
-  version: 2,
+  version: 3,
   schema: `
     CREATE TABLE endpoint (id INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE, body TEXT) STRICT;
     CREATE TABLE history (
@@ -41,9 +33,9 @@ const FORMAT: DatabaseFormat = {
     ) STRICT;
     CREATE INDEX start_endpoint ON start (endpoint);
     CREATE TABLE known (place INTEGER PRIMARY KEY, id INTEGER NOT NULL, name TEXT, label TEXT NOT NULL) STRICT;
-    ${STEERING}
   `,
-  upgrades: { 1: STEERING },
+  // Version 2 had tables more, of which left-steering.ts says what becomes.
+  upgrades: { 1: '', 2: '' },
   // What a loss of power may take is some seconds of a history, and the disk is spared a flush for each sample.
   synchronous: 'NORMAL',
 };
@@ -93,7 +85,6 @@ export class HistoryFile {
         name: name === null ? undefined : String(name),
         label: String(label),
       })),
-      steering: this.#sql.steering.all().map(({ label, body }) => steeringFrom(String(label), String(body))),
     };
   }
 
@@ -133,16 +124,16 @@ export class HistoryFile {
     return { rows, unreadable: stored.length - rows.length };
   }
 
-  journal(label: string, most: number): Change[] {
-    const changes = this.#sql.changes.all(label, most);
-    return changesFrom(changes.map(({ body }) => String(body))).toReversed();
+  /** Changes that an earlier version had under way: once. */
+  takeLeftChanges(): LeftChange[] {
+    return takeLeftChanges(this.#file);
   }
 
   close(): void {
     this.#file.close();
   }
 
-  #write({ rows, state, label, lives, gone, starts, known, steering }: Write): void {
+  #write({ rows, state, label, lives, gone, starts, known }: Write): void {
     for (const row of rows) this.#add(this.#idOf(label), row);
     if (state) this.#sql.putState.run(endpointText(state), this.#idOf(label));
     if (gone === 'all') this.#sql.clearWorkers.run();
@@ -154,15 +145,6 @@ export class HistoryFile {
       this.#sql.trimStarts.run(id, id, STARTS_KEPT);
     }
     if (known) this.#putKnown(known);
-    if (steering) this.#putSteering(steering);
-  }
-
-  #putSteering({ label, state }: StoredSteering): void {
-    this.#sql.putSteering.run(label, JSON.stringify(state));
-    const { change } = state;
-    if (!change) return;
-    this.#sql.putChange.run(label, change.id, JSON.stringify(change));
-    this.#sql.trimChanges.run(label, change.id - CHANGES_KEPT);
   }
 
   #add(endpoint: number, row: StepRow): void {
@@ -220,11 +202,6 @@ function statements(db: DatabaseSync) {
     trimStarts: db.prepare(
       'DELETE FROM start WHERE endpoint = ? AND id <= (SELECT id FROM start WHERE endpoint = ? ORDER BY id DESC LIMIT 1 OFFSET ?)',
     ),
-    steering: db.prepare('SELECT label, body FROM steering'),
-    putSteering: db.prepare('INSERT OR REPLACE INTO steering VALUES (?, ?)'),
-    changes: db.prepare('SELECT body FROM change WHERE label = ? ORDER BY id DESC LIMIT ?'),
-    putChange: db.prepare('INSERT OR REPLACE INTO change VALUES (?, ?, ?)'),
-    trimChanges: db.prepare('DELETE FROM change WHERE label = ? AND id <= ?'),
     known: db.prepare('SELECT id, name, label FROM known ORDER BY place'),
     clearKnown: db.prepare('DELETE FROM known'),
     addKnown: db.prepare('INSERT INTO known (id, name, label) VALUES (?, ?, ?)'),

@@ -1,15 +1,14 @@
 /** The history of one process, gone at its end: for some days only, so that it stays small. */
 import { added, type StepRow } from '../fold.ts';
 import { packed, unpacked } from '../packed-row.ts';
-import type { Change } from '../../../scaling/autotune/state.ts';
-import { CHANGES_KEPT, NOTHING_STORED, type HistoryStore, type Write } from '../store.ts';
+import { NOTHING_STORED, type HistoryStore, type Write } from '../store.ts';
 import { tierOf, TIER_MS, TIERS, type Tier } from '../tiers.ts';
 
 const HOUR_MS = 3_600_000;
 /** All rows of all endpoints are looked at for it. */
 const PURGE_EVERY_MS = 60_000;
 
-/** Some hundred bytes a row: a megabyte for each endpoint. Minutes are kept for as long as steering looks back. */
+/** Some hundred bytes a row: a megabyte for each endpoint. */
 const KEPT_MS: Readonly<Record<Tier, number>> = {
   sample: 2 * HOUR_MS,
   minute: 50 * HOUR_MS,
@@ -24,8 +23,6 @@ export class MemoryHistory implements HistoryStore {
   readonly keptMs = KEPT_MS;
   readonly isOpen = true;
   readonly #rows = new Map<string, Record<Tier, Rows>>();
-  /** By label, then by number. */
-  readonly #journal = new Map<string, Map<number, Change>>();
   #purgedAtMs = -Infinity;
 
   open() {
@@ -33,10 +30,7 @@ export class MemoryHistory implements HistoryStore {
   }
 
   write(writes: readonly Write[], nowMs: number): Promise<void> {
-    for (const { rows, label, steering } of writes) {
-      for (const row of rows) this.#add(label, row);
-      if (steering?.state.change) this.#note(steering.label, steering.state.change);
-    }
+    for (const { rows, label } of writes) for (const row of rows) this.#add(label, row);
     this.#purge(nowMs);
     return Promise.resolve();
   }
@@ -47,19 +41,8 @@ export class MemoryHistory implements HistoryStore {
     return Promise.resolve(rows.sort((a, b) => a.fromMs - b.fromMs));
   }
 
-  journal(label: string, most: number): Promise<readonly Change[]> {
-    return Promise.resolve([...(this.#journal.get(label)?.values() ?? [])].slice(-most));
-  }
-
   close(): void {
     this.#rows.clear();
-  }
-
-  #note(label: string, change: Change): void {
-    const changes = this.#journal.get(label) ?? new Map<number, Change>();
-    this.#journal.set(label, changes);
-    changes.set(change.id, change);
-    changes.delete(change.id - CHANGES_KEPT);
   }
 
   #add(label: string, row: StepRow): void {

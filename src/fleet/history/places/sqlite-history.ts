@@ -6,16 +6,14 @@
 import { join } from 'node:path';
 import {
   isUnreadable,
-  lastSetAside,
   NewerFile,
   setAside,
   UnreadableFile,
-  type FileAside,
   type Sqlite,
 } from '../../../storage/database-file.ts';
 import { makePrivateFolder } from '../../../storage/private-folder.ts';
-import type { Change } from '../../../scaling/autotune/state.ts';
 import type { StepRow } from '../fold.ts';
+import type { LeftChange } from '../left-steering.ts';
 import { HistoryFile } from './history-file.ts';
 import type { HistoryStore, StoredState, Write } from '../store.ts';
 import { KEPT_MS, type Tier } from '../tiers.ts';
@@ -30,6 +28,8 @@ export interface SqliteHistoryOptions {
   readonly onSetAside: (path: string, error: unknown) => void;
   /** Some rows of an endpoint cannot be read; said once for the file. */
   readonly onHole: (endpoint: string, rows: number) => void;
+  /** An earlier version had it under way; told once. */
+  readonly onLeftChange?: (change: LeftChange) => void;
 }
 
 export class SqliteHistory implements HistoryStore {
@@ -40,15 +40,10 @@ export class SqliteHistory implements HistoryStore {
   #sqlite: Sqlite | undefined;
   #file: HistoryFile | undefined;
   #hasHoles = false;
-  #aside: FileAside | undefined;
 
   constructor(options: SqliteHistoryOptions) {
     this.#options = options;
     this.#path = join(options.directory, FILE);
-  }
-
-  get aside(): FileAside | undefined {
-    return this.#aside;
   }
 
   get isOpen(): boolean {
@@ -91,10 +86,6 @@ export class SqliteHistory implements HistoryStore {
     return rows;
   }
 
-  async journal(label: string, most: number): Promise<readonly Change[]> {
-    return this.#file?.journal(label, most) ?? [];
-  }
-
   close(): void {
     this.#file?.close();
     this.#file = undefined;
@@ -109,8 +100,8 @@ export class SqliteHistory implements HistoryStore {
     const file = new HistoryFile(sqlite, this.#path);
     try {
       const state = file.state();
+      for (const change of file.takeLeftChanges()) this.#options.onLeftChange?.(change);
       this.#file = file;
-      this.#aside = lastSetAside(this.#path);
       return state;
     } catch (error) {
       file.close();

@@ -38,11 +38,8 @@ export interface DaemonChildOptions {
 /**
  * V8 would let its young generation grow to 48 MiB, three semi-spaces, and keep them. With 1 MiB, as the heart has, 2 MB
  * less are needed at rest, and a sixth fewer log lines come for a second of processor time.
- *
- * While advice reads a week of rows, V8 finds that many of them outlive a scavenge, and has optimised code make all that
- * follow in the old generation at once: 20 MB of garbage at each advice, whose pages V8 keeps for the next one.
  */
-const V8_FLAGS = ['--max-semi-space-size=2', '--no-allocation-site-pretenuring'];
+const V8_FLAGS = ['--max-semi-space-size=2'];
 
 /** On top of its size; 1000 is the most. */
 const OOM_SCORE = '500';

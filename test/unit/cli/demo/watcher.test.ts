@@ -71,12 +71,10 @@ function endpointAt(at: number, load: number): EndpointStatus {
     cost_per_hour: 0.8,
     workers: { idle: 2, stopped: 1 },
     parameters: {},
-    parameters_since: null,
     drift: [{ parameter: 'target_util', actual: 0.9, wanted: 0.97 }],
     findings: [],
     stuck_workers: 0,
     failing_workers: 0,
-    advice: null,
   };
 }
 

@@ -157,10 +157,6 @@ test.each<[what: string, status: object]>([
   ['no replica', { replica: undefined }],
   ['no problems of its configuration', { config_problems: undefined }],
   ['a time that no date has', { now: 1e300 }],
-  [
-    'a file that was set aside before all dates',
-    { fleet: { ...EMPTY_STATUS.fleet, history_aside: { file: '/state/old', at: -1e13 } } },
-  ],
 ])('what answers with %s is no daemon of this version', async (_, over) => {
   await expectRefused(JSON.stringify({ ...EMPTY_STATUS, ...over }));
 });

@@ -5,7 +5,6 @@ import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import type { Status } from '../../../../src/daemon/status/schema.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { expositionOf } from '../../../support/exposition.ts';
-import { givenAdvice } from '../../../support/given-advice.ts';
 import { endpointView, fleetView, sampleAt } from '../../../support/recorded-fleet.ts';
 
 const finding = { rule: 'rule', severity: 'error', parameters: [], message: '' } as const;
@@ -68,11 +67,11 @@ const STATUS: Status = {
   ] as never,
   spool_durable: false,
   endpoint_groups: [{ endpoint_group: 'chat', parameters: { min_load: 1 }, findings: [finding] }] as never,
-  fleet: fleetStatus(
-    fleetView([endpoint], { historyTrouble: 'disk full' }),
-    { endpoints: [{ by: 'all' }], fleetInterval: 15_000, budgetPerHour: 3 },
-    () => givenAdvice({ atMs: 7_000 }),
-  ),
+  fleet: fleetStatus(fleetView([endpoint], { historyTrouble: 'disk full' }), {
+    endpoints: [{ by: 'all' }],
+    fleetInterval: 15_000,
+    budgetPerHour: 3,
+  }),
   instances: { running: 2 },
   maintenance_windows: [{ machine_id: 5, category: 'power', starts_at: 10, ends_at: null }],
   account: { tfa_enabled: true, tfa_status: null, backup_codes_remaining: 3, locked_methods: 1 },
@@ -129,9 +128,6 @@ test.each([
   'endpoint_violations{endpoint_group="chat",severity="error"} 1',
   'endpoint_violations{endpoint_group="chat",severity="warning"} 0',
   'fleet_sample_interval_seconds 15',
-  'advice_gain_ratio{endpoint_group="chat"} 0.25',
-  'advice_backtest_error_ratio{endpoint_group="chat"} 0.04',
-  'advice_last_success_timestamp_seconds{endpoint_group="chat"} 7',
 ])('%s', async (line) => {
   expect(await series()).toContain(`pilotlight_${line}`);
 });

@@ -156,21 +156,3 @@ test('who looks, and whether the history takes what is seen, is told by each rep
   const metrics = createMetrics(() => EMPTY_STATUS, []);
   expect(await expositionOf(metrics)).not.toMatch(/^pilotlight_fleet_(?:samples|history_stored)/m);
 });
-
-test('changes by advice are counted by what came of them, from zero, and end with their endpoint', async () => {
-  const { observe, series, show } = metricsOf(fleetView([seen(3)]));
-  const counted = async () =>
-    Object.fromEntries(
-      (await series('autotune_changes_total')).map((line) => {
-        const [, outcome = '', value] = /outcome="(\w+)"} (\d+)/.exec(line) ?? [];
-        return [outcome, Number(value)];
-      }),
-    );
-  const none = { kept: 0, rolled_back: 0, refused: 0, lost: 0, overruled: 0 };
-  expect(await counted()).toEqual(none);
-  for (const outcome of ['kept', 'kept', 'rolled_back'] as const)
-    observe({ kind: 'steering ended', endpoint: 'chat', outcome });
-  expect(await counted()).toEqual({ ...none, kept: 2, rolled_back: 1 });
-  show(fleetView([]));
-  expect(await counted()).toEqual({});
-});

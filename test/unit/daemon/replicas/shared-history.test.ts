@@ -6,13 +6,12 @@ import { SharedHistory } from '../../../../src/daemon/replicas/shared-history.ts
 import { unreadTo, type Unread } from '../../../../src/daemon/replicas/unread.ts';
 import { SharedKeys } from '../../../../src/daemon/replicas/shared-keys.ts';
 import { rowOf, stretched, type StepRow } from '../../../../src/fleet/history/fold.ts';
+import type { LeftChange } from '../../../../src/fleet/history/left-steering.ts';
 import { STARTS_KEPT, type StartRecord, type Write } from '../../../../src/fleet/history/store.ts';
 import { KEPT_MS } from '../../../../src/fleet/history/tiers.ts';
 import type { WorkerLife } from '../../../../src/fleet/workers/lives.ts';
-import { NEVER_STEERED } from '../../../../src/scaling/autotune/state.ts';
 import { MemoryRedis } from '../../../support/memory-redis.ts';
 import { sampleAt } from '../../../support/recorded-fleet.ts';
-import { changeOf } from '../../../support/steering.ts';
 
 const KEYS = new SharedKeys('pilotlight', 'test');
 const HOUR = 3_600_000;
@@ -65,7 +64,6 @@ test('it is open between its opening and its end, and writes nothing else', asyn
     lives: [],
     starts: [],
     known: [],
-    steering: [],
   });
   expect([other.isOpen, other.kind]).toEqual([true, 'redis']);
   other.close();
@@ -73,9 +71,8 @@ test('it is open between its opening and its end, and writes nothing else', asyn
 });
 
 test('what was written is what the next one opens', async () => {
-  const inForce = { parameters: { target_util: 0.9 }, sinceMs: NOW - 3 };
   const open = [stretched(row(NOW), HOUR)];
-  const state = { label: 'chat', sinceMs: NOW - 5, lastMs: NOW, open, inForce };
+  const state = { label: 'chat', sinceMs: NOW - 5, lastMs: NOW, open };
   const known = [{ id: 31, name: 'chat', label: 'chat' }];
   await put({ state, lives: [life(1), life(2)], starts: [start(NOW)], known });
   await put({ gone: [1] });
@@ -85,14 +82,13 @@ test('what was written is what the next one opens', async () => {
     lives: [life(2)],
     starts: [start(NOW)],
     known,
-    steering: [],
   });
   await put({ gone: 'all', lives: [life(3)] });
   expect((await historyOf('own').open()).lives).toEqual([life(3)]);
 });
 
 test('of starts the last ones are kept, for as long as the hours', async () => {
-  await put({ state: { label: 'chat', sinceMs: 0, lastMs: 0, open: [], inForce: undefined } });
+  await put({ state: { label: 'chat', sinceMs: 0, lastMs: 0, open: [] } });
   await put({ starts: Array.from({ length: STARTS_KEPT + 1 }, (_, at) => start(at)) });
   const { starts } = await historyOf('own').open();
   expect([starts.length, starts[0]?.atMs]).toEqual([STARTS_KEPT, 1]);
@@ -162,61 +158,39 @@ describe('rows', () => {
   );
 });
 
-test('of steering the last change is its state, and each one in the journal', async () => {
-  const change = (id: number) => changeOf({ id, atMs: NOW, setMs: NOW });
-  await put({ steering: { label: 'chat', state: NEVER_STEERED } });
-  expect(await own.journal('chat', 5)).toEqual([]);
-  for (const id of [10, 2, 1502])
-    await put({ steering: { label: 'chat', state: { ...NEVER_STEERED, change: change(id) } } });
-  // The second has gone when there were fifteen hundred more.
-  expect((await own.journal('chat', 5)).map(({ id }) => id)).toEqual([10, 1502]);
-  expect((await own.journal('chat', 1)).map(({ id }) => id)).toEqual([1502]);
-  const { steering } = await historyOf('own').open();
-  expect(steering).toMatchObject([{ label: 'chat', state: { change: { id: 1502 } } }]);
-});
-
-describe('what was read is current', () => {
-  test('while this replica holds the lease, and nobody else has written', async () => {
-    expect(await historyOf('own').isCurrent()).toBe(false);
-    expect(await own.isCurrent()).toBe(true);
-    await put({ rows: [row(NOW)] });
-    expect(await own.isCurrent()).toBe(true);
-    redis.values.set(KEYS.lease, 'another');
-    expect([await own.isCurrent(), own.isOpen]).toEqual([false, true]);
-    redis.values.set(KEYS.lease, 'own');
-    expect(await own.isCurrent()).toBe(true);
+test('what an earlier version kept of how it steered is told once, by whoever writes, and removed', async () => {
+  const change = { id: 2, phase: 'watching', from: { cold_workers: 5 }, to: { cold_workers: 4 } };
+  await redis.command('HSET', KEYS.fleetSteering, 'chat', JSON.stringify({ change }));
+  await redis.command('HSET', KEYS.fleetJournal('chat'), '2', JSON.stringify(change));
+  const told: LeftChange[] = [];
+  const next = new SharedHistory({
+    redis,
+    keys: KEYS,
+    token: 'own',
+    now: () => NOW,
+    onLeftChange: (one) => told.push(one),
   });
-
-  test('also before its own first commit', async () => {
-    await put({ rows: [row(NOW)] });
-    const next = historyOf('next');
-    await next.open();
-    redis.values.set(KEYS.lease, 'next');
-    expect(await next.isCurrent()).toBe(true);
-  });
-
-  test('no more once another has written: it is to be read anew', async () => {
-    await put({ rows: [row(NOW)] });
-    redis.values.set(KEYS.lease, 'another');
-    const another = historyOf('another');
-    await another.open();
-    await another.write([write()], NOW);
-    redis.values.set(KEYS.lease, 'own');
-    expect([await own.isCurrent(), own.isOpen]).toEqual([false, false]);
-    expect((await own.open()).isOthers).toBe(true);
-    expect(await own.isCurrent()).toBe(true);
-  });
+  await next.open();
+  // Who only reads tells of nothing, and leaves it where it is.
+  expect([told, redis.values.has(KEYS.fleetSteering)]).toEqual([[], true]);
+  await next.write([write({ rows: [row(NOW)] })], NOW);
+  const left = { endpoint: 'chat', oldValues: { cold_workers: 5 }, newValues: { cold_workers: 4 } };
+  expect(told).toEqual([left]);
+  expect(redis.values.has(KEYS.fleetSteering) || redis.values.has(KEYS.fleetJournal('chat'))).toBe(false);
+  await next.write([write({ rows: [row(NOW + 1)] })], NOW);
+  next.close();
+  await next.open();
+  await next.write([write({ rows: [row(NOW + 2)] })], NOW);
+  expect(told).toEqual([left]);
+  expect(loadsOf(await next.read('chat', 'sample', 0, Infinity))).toEqual([1, 1, 1]);
 });
 
 describe('what Redis keeps and cannot be read is skipped, and said with its place:', () => {
-  const change = changeOf({ phase: 'returning', because: 'load' });
-  const state = { ...NEVER_STEERED, baseline: { cold_workers: 4 }, change };
-  const endpoint = (label: string) => ({ label, sinceMs: 1, lastMs: 2, open: [], inForce: undefined });
+  const endpoint = (label: string) => ({ label, sinceMs: 1, lastMs: 2, open: [] });
   /** Opened anew with this in the place of a value. */
   async function opened(key: string, ...field: readonly string[]) {
     const known = [{ id: 31, name: 'chat', label: 'chat' }];
-    for (const label of ['chat', 'draw'])
-      await put({ label, steering: { label, state }, state: endpoint(label), known });
+    for (const label of ['chat', 'draw']) await put({ label, state: endpoint(label), known });
     await redis.command(field.length === 0 ? 'SET' : 'HSET', key, ...field, '{"x":NaN');
     const said: unknown[] = [];
     const lines: Record<string, unknown>[] = [];
@@ -229,30 +203,10 @@ describe('what Redis keeps and cannot be read is skipped, and said with its plac
   }
 
   test('of an endpoint, the others are there', async () => {
-    const { found, said } = await opened(KEYS.fleetEndpoints, 'chat');
+    const { found, said, lines } = await opened(KEYS.fleetEndpoints, 'chat');
     expect(found.endpoints).toEqual([endpoint('draw')]);
-    expect(found.steering).toHaveLength(2);
     expect(said).toEqual([[KEYS.fleetEndpoints, 'chat', 'endpoint']]);
-  });
-
-  test('of how it is steered, its duty is in the journal, and nothing new moves for a day', async () => {
-    const { found, said, lines } = await opened(KEYS.fleetSteering, 'chat');
-    expect(found.steering).toEqual([
-      { label: 'draw', state },
-      { label: 'chat', state: { pause: { untilMs: NOW + 24 * HOUR, for: 'a hand' }, change } },
-    ]);
-    expect(said).toEqual([[KEYS.fleetSteering, 'chat', 'steering that the journal has']]);
-    expect(lines).toMatchObject([{ level: 50, key: KEYS.fleetSteering, field: 'chat' }]);
-    expect(lines[0]?.['msg']).toContain('from the last change of the journal');
-  });
-
-  test('of how it is steered, with no journal either, somebody has to look', async () => {
-    const { found, said, lines } = await opened(KEYS.fleetSteering, 'lost');
-    expect(found.steering).toHaveLength(3);
-    expect(found.steering.at(-1)?.state).toMatchObject({ pause: { untilMs: NOW + 24 * HOUR } });
-    expect(found.steering.at(-1)?.state.change).toBeUndefined();
-    expect(said).toEqual([[KEYS.fleetSteering, 'lost', 'steering']]);
-    expect(lines[0]?.['msg']).toContain('old values have to be put back; compare the parameters');
+    expect(lines).toMatchObject([{ level: 50, key: KEYS.fleetEndpoints, field: 'chat' }]);
   });
 
   test('of names, they are asked for anew', async () => {

@@ -1,15 +1,14 @@
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { expect, test } from 'vitest';
-import { fleetNoticesTo } from '../../../../src/daemon/services/fleet-notices.ts';
+import { fleetNoticesTo, leftChangeTo } from '../../../../src/daemon/services/fleet-notices.ts';
 import type { FleetNotice } from '../../../../src/fleet/notices.ts';
 import { NewerFile } from '../../../../src/storage/database-file.ts';
-import { changeOf } from '../../../support/steering.ts';
 
-function lineOf(notice: FleetNotice): Record<string, unknown> {
+function lineOf(say: (logger: Logger) => void): Record<string, unknown> {
   const lines: Record<string, unknown>[] = [];
   const write = (line: string): unknown => lines.push(JSON.parse(line) as Record<string, unknown>);
   const options = { level: 'debug', base: null, timestamp: false, formatters: { level: levelOf } };
-  fleetNoticesTo(pino(options, { write }))(notice);
+  say(pino(options, { write }));
   expect(lines).toHaveLength(1);
   return lines[0] ?? {};
 }
@@ -22,16 +21,6 @@ const names = Array.from({ length: 25 }, (_, index) => `endpoint ${index}`);
 const shown = names.slice(0, 20);
 const error = new Error('no answer');
 const err = expect.objectContaining({ message: 'no answer' });
-const change = changeOf({ id: 4 });
-const story = {
-  endpoint: 'chat',
-  change: 4,
-  what: 'cold_workers 5 → 4',
-  why: 'cheaper',
-  expected: expect.stringContaining('cost an hour 10.00 → 8.00'),
-  came: 'it is in force; what comes of it is not known yet',
-};
-
 test.each<[FleetNotice, object]>([
   [
     { kind: 'endpoints changed', begun: names, left: ['old'] },
@@ -66,15 +55,6 @@ test.each<[FleetNotice, object]>([
       level: 'warn',
       endpoints: shown,
       msg: 'PILOTLIGHT_ENDPOINTS names what no endpoint is called; it is watched as soon as there is one',
-    },
-  ],
-  [
-    { kind: 'bounds unwatched', names: ['Chat'], watched: names },
-    {
-      level: 'warn',
-      endpoints: ['Chat'],
-      watched: shown,
-      msg: 'PILOTLIGHT_AUTOTUNE_BOUNDS names endpoints that are not watched: nothing of them is changed',
     },
   ],
   [
@@ -123,42 +103,19 @@ test.each<[FleetNotice, object]>([
     },
   ],
   [{ kind: 'history stored again' }, { level: 'info', msg: 'the history of endpoints can be stored again' }],
-  [
-    { kind: 'parameters steered', endpoint: 'chat', change },
-    { level: 'info', ...story, msg: 'parameters of an endpoint are being changed' },
-  ],
-  [
-    { kind: 'old values go back', endpoint: 'chat', change },
-    { level: 'warn', ...story, msg: 'a change of parameters is taken back: its old values are being sent' },
-  ],
-  [
-    { kind: 'steering ended', endpoint: 'chat', change, outcome: 'kept' },
-    { level: 'info', ...story, outcome: 'kept', msg: 'a change of parameters is over' },
-  ],
-  [
-    { kind: 'steering ended', endpoint: 'chat', change, outcome: 'refused' },
-    { level: 'warn', ...story, outcome: 'refused', msg: 'a change of parameters is over' },
-  ],
-  [
-    { kind: 'change unwatched', endpoint: 'chat', change },
-    {
-      level: 'warn',
-      ...story,
-      msg: 'a change of parameters is in force and not watched any more: put its old values back by hand, or let it be watched again',
-    },
-  ],
-  [
-    { kind: 'changed by hand', endpoint: 'chat' },
-    {
-      level: 'info',
-      endpoint: 'chat',
-      msg: 'somebody changed parameters of an endpoint: they stay, and nothing is changed for a day',
-    },
-  ],
-  [
-    { kind: 'steering failed', endpoint: 'chat', error },
-    { level: 'warn', endpoint: 'chat', err, msg: 'an endpoint could not be steered; it is tried again' },
-  ],
 ])('%o is one line of the log', (notice, line) => {
-  expect(lineOf(notice)).toEqual(line);
+  expect(lineOf((logger) => fleetNoticesTo(logger)(notice))).toEqual(line);
+});
+
+test.each([
+  [{ cold_workers: 5 }, { cold_workers: 4 }, /to undo it, set the old values by hand$/],
+  [null, null, /cannot be read: compare them with what they should be$/],
+])('a change that an earlier version left is one line of the log: %j', (oldValues, newValues, words) => {
+  expect(lineOf((logger) => leftChangeTo(logger)({ endpoint: 'chat', oldValues, newValues }))).toEqual({
+    level: 'warn',
+    endpoint: 'chat',
+    oldValues,
+    newValues,
+    msg: expect.stringMatching(words),
+  });
 });

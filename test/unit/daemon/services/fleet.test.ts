@@ -1,14 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startFleet, type FleetOptions, type FleetWatching } from '../../../../src/daemon/services/fleet.ts';
 import { MemoryHistory } from '../../../../src/fleet/history/places/memory-history.ts';
-import { SqliteHistory } from '../../../../src/fleet/history/places/sqlite-history.ts';
-import { NO_WRITE } from '../../../../src/fleet/history/store.ts';
-import { NEVER_STEERED } from '../../../../src/scaling/autotune/state.ts';
 import { settingsOf } from '../../../support/settings.ts';
-import { changeOf, PARAMETERS } from '../../../support/steering.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
 let asked: string[];
@@ -54,7 +49,6 @@ describe('alone', () => {
   test('nothing is asked where no endpoint is named', async () => {
     const own = start({});
     await own.apply(settingsOf());
-    own.lookAgain();
     expect(own.view()).toEqual({
       endpoints: [],
       history: 'memory',
@@ -84,65 +78,18 @@ describe('alone', () => {
     expect(own.view()).toMatchObject({ history: 'disk', endpoints: [], samples: false });
   });
 
-  test('a history that could not be read is told with what was in it, and what to do', async () => {
+  test('a history that could not be read is told with its new place', async () => {
     using folder = memoryFolder();
     writeFileSync(`${folder.path}/fleet.sqlite`, 'no database');
     const own = start({ ...WATCHING, PILOTLIGHT_STATE_DIR: folder.path });
     await own.apply(settingsOf(WATCHING));
     const path = expect.stringContaining('fleet.sqlite.corrupt-');
-    expect(own.view().historyAside).toMatchObject({ path });
     expect(lines).toContainEqual(
       expect.objectContaining({
         setAside: path,
-        msg: expect.stringMatching(/a duty to put old values back may have been: compare the parameters/),
+        msg: 'the history of endpoints could not be read: it is set aside, and begins anew',
       }),
     );
-  });
-
-  test('what an earlier process left is waited for with steering off, while the history cannot be read', async () => {
-    using folder = memoryFolder();
-    const told = async (): Promise<unknown> => {
-      const own = start({ ...WATCHING, PILOTLIGHT_STATE_DIR: folder.path });
-      await own.apply(settingsOf(WATCHING));
-      const { unwatched } = own.view();
-      await own.stop();
-      return unwatched;
-    };
-    // Nothing was ever changed, and that can be read.
-    expect(await told()).toBeUndefined();
-    using other = new DatabaseSync(`${folder.path}/fleet.sqlite`);
-    other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
-    expect(await told()).toEqual([]);
-  });
-
-  test('a change that an earlier process left is told, also once its endpoint is not watched any more', async () => {
-    using folder = memoryFolder();
-    const store = new SqliteHistory({
-      directory: folder.path,
-      now: Date.now,
-      onSetAside() {},
-      onHole() {},
-    });
-    await store.open();
-    const state = { ...NEVER_STEERED, baseline: PARAMETERS, change: changeOf({ setMs: Date.now() }) };
-    await store.write([{ ...NO_WRITE, steering: { label: 'chat', state } }], Date.now());
-    store.close();
-    const kept = { ...WATCHING, PILOTLIGHT_STATE_DIR: folder.path, PILOTLIGHT_AUTOTUNE: 'apply' };
-    const own = start(kept);
-    await expect.poll(names, { interval: 2 }).toEqual(['chat']);
-    await expect.poll(() => own.view().endpoints[0]?.steering?.journal).toHaveLength(1);
-    expect(own.view().unwatched).toEqual([]);
-    await own.apply(settingsOf({ ...kept, PILOTLIGHT_ENDPOINTS: 'other' }));
-    expect(own.view().unwatched).toMatchObject([
-      {
-        endpoint: 'chat',
-        steering: { holds: expect.stringMatching(/cold_workers 5/), journal: [{ id: 1 }] },
-      },
-    ]);
-    const told = () => lines.filter(({ msg }) => /not watched any more/.test(String(msg)));
-    expect(told()).toEqual([]);
-    await own.apply(settingsOf({ ...kept, PILOTLIGHT_ENDPOINTS: '' }));
-    expect(told()).toMatchObject([{ endpoint: 'chat' }]);
   });
 
   test('a reload that names an endpoint begins, and one that names none ends it', async () => {

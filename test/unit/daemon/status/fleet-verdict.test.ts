@@ -43,12 +43,6 @@ test.each([
   expect(judge(over)).toMatchObject({ tone: 'good', troubles: [] });
 });
 
-test('a change by advice whose endpoint is not watched any more needs a person', () => {
-  const steering = { holds: 'it is watched by nobody', pausedUntilMs: undefined, wanted: {}, journal: [] };
-  const { tone, troubles } = judge({}, { unwatched: [{ endpoint: 'draw', steering }] });
-  expect([tone, troubles]).toEqual(['bad', ['Endpoint draw: it is watched by nobody']]);
-});
-
 test.each([
   [
     'load and no worker',
@@ -103,7 +97,7 @@ test.each([
       ],
     },
     'warn',
-    'Endpoint chat is not as configured, or as advice set it: max_workers is not set, not 5; target_util is 0.8, not 0.9',
+    'Endpoint chat is not as configured: max_workers is not set, not 5; target_util is 0.8, not 0.9',
   ],
 ])('%s is said', (_, over, tone, words) => {
   expect(judge(over)).toMatchObject({ tone, troubles: [words] });

@@ -1,6 +1,5 @@
 /** Each part of the status from what it is made of: names, units, and what is not known. */
 import { describe, expect, test } from 'vitest';
-import { adviceStatus } from '../../../../src/daemon/status/advice.ts';
 import { appStatus } from '../../../../src/daemon/status/app.ts';
 import { deploymentStatus } from '../../../../src/daemon/status/deployment.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
@@ -11,7 +10,6 @@ import {
   type FailureLabel,
 } from '../../../../src/heartbeat/view/snapshot.ts';
 import type { GroupView } from '../../../../src/logs/follow/group-stats.ts';
-import { givenAdvice, prediction } from '../../../support/given-advice.ts';
 import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';
 
 const failures = Object.fromEntries(FAILURE_LABELS.map((label) => [label, 0])) as Record<
@@ -163,39 +161,10 @@ describe('the app', () => {
   });
 });
 
-describe('advice', () => {
-  test('has its stretch in seconds, what it gains, and the set', () => {
-    const given = givenAdvice();
-    expect(adviceStatus(given)).toEqual({
-      at: given.atMs / 1000,
-      from: given.fromMs / 1000,
-      to: given.toMs / 1000,
-      limit_seconds: 5,
-      verdict: 'change',
-      sentence: given.sentence,
-      gain_ratio: 0.25,
-      backtest_error_ratio: 0.04,
-      parameters: prediction(0.75, 4.1, 0.8).parameters,
-    });
-  });
-
-  test('has no gain where it was declined, and none of what costs nothing', () => {
-    const declined = givenAdvice({ backtest: undefined, today: undefined, best: undefined });
-    expect(adviceStatus(declined)).toMatchObject({
-      gain_ratio: null,
-      backtest_error_ratio: null,
-      parameters: {},
-    });
-    expect(adviceStatus(givenAdvice({ today: undefined })).gain_ratio).toBeNull();
-    expect(adviceStatus(givenAdvice({ best: undefined })).gain_ratio).toBeNull();
-    expect(adviceStatus(givenAdvice({ today: prediction(0, 1, 0.6) })).gain_ratio).toBe(0);
-  });
-});
-
 describe('the fleet', () => {
   const settings = { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour: 3 };
 
-  test('has what was measured of each endpoint, and its advice', () => {
+  test('has what was measured of each endpoint', () => {
     const sample = sampleAt(4_500);
     const seen = endpointView({
       sample,
@@ -205,9 +174,7 @@ describe('the fleet', () => {
       failingWorkers: 2,
       drift: [{ parameter: 'min_load', actual: 1, wanted: 2 }],
     });
-    const status = fleetStatus(fleetView([seen, endpointView({ endpoint: 'other' })]), settings, (name) =>
-      name === 'chat' ? givenAdvice() : undefined,
-    );
+    const status = fleetStatus(fleetView([seen, endpointView({ endpoint: 'other' })]), settings);
     expect(status).toMatchObject({
       configured: true,
       samples: true,
@@ -215,9 +182,7 @@ describe('the fleet', () => {
       budget_per_hour: 3,
       history: 'disk',
       history_trouble: null,
-      history_aside: null,
     });
-    expect(status.endpoints.map(({ advice }) => advice?.gain_ratio)).toEqual([0.25, undefined]);
     expect(status.endpoints[0]).toMatchObject({
       endpoint_group: 'chat',
       endpoint_id: 31,
@@ -232,25 +197,19 @@ describe('the fleet', () => {
       stuck_workers: 1,
       failing_workers: 2,
     });
-    expect(status.endpoints[0]).not.toHaveProperty('autotune');
-    expect(status.autotune.unwatched).toEqual([]);
+    expect(status.endpoints[1]?.endpoint_group).toBe('other');
   });
 
-  test('has nothing where nothing was measured, and steering where there is some', () => {
-    const steering = { holds: undefined, pausedUntilMs: undefined, wanted: {}, journal: [] };
+  test('has nothing where nothing was measured', () => {
     const status = fleetStatus(
-      fleetView([endpointView({ ...UNSEEN, steering })], {
+      fleetView([endpointView(UNSEEN)], {
         historyTrouble: 'disk full',
-        historyAside: { path: '/state/old', atMs: 1_500 },
-        unwatched: [{ endpoint: 'left', steering: { ...steering, holds: 'by nobody' } }],
         samples: false,
       }),
       {
         ...settings,
         endpoints: [],
         budgetPerHour: undefined,
-        autotune: 'apply',
-        autotuneBounds: { chat: {} },
       },
     );
     expect(status).toMatchObject({
@@ -258,12 +217,6 @@ describe('the fleet', () => {
       samples: false,
       budget_per_hour: null,
       history_trouble: 'disk full',
-      history_aside: { file: '/state/old', at: 1.5 },
-      autotune: {
-        apply: true,
-        bounds: ['chat'],
-        unwatched: [{ endpoint_group: 'left', holds: 'by nobody', paused_until: null, changes: [] }],
-      },
     });
     expect(status.endpoints[0]).toMatchObject({
       state: null,
@@ -276,8 +229,6 @@ describe('the fleet', () => {
       requests_working: null,
       cost_per_hour: null,
       workers: null,
-      autotune: { holds: null, paused_until: null, changes: [] },
-      advice: null,
     });
   });
 });

@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  driftOf,
-  driftWithSteering,
-  findingsOf,
-  numericParameters,
-} from '../../../../src/fleet/discovery/parameters.ts';
+import { driftOf, findingsOf, numericParameters } from '../../../../src/fleet/discovery/parameters.ts';
 import { checkEndpointGroups } from '../../../../src/scaling/rules/check.ts';
 
 function wanted(group: unknown) {
@@ -65,21 +60,6 @@ describe('drift', () => {
     expect(driftOf(row, wanted({ inactivity_timeout: 60, max_workers: 20 }))).toEqual([
       { parameter: 'max_workers', actual: 'many', wanted: 20 },
       { parameter: 'inactivity_timeout', actual: null, wanted: 60 },
-    ]);
-  });
-
-  test('goes by what steering set where it set anything, and by what is written for all others', () => {
-    const written = [
-      { parameter: 'target_util', actual: 0.8, wanted: 0.9 },
-      { parameter: 'max_workers', actual: 5, wanted: 20 },
-    ];
-    const actual = { target_util: 0.8, cold_workers: 4, max_workers: 5 };
-    const others = { parameter: 'max_workers', actual: 5, wanted: 20 };
-    expect(driftWithSteering(written, actual, {})).toEqual(written);
-    expect(driftWithSteering(written, actual, { target_util: 0.8, cold_workers: 4 })).toEqual([others]);
-    expect(driftWithSteering(written, actual, { target_util: 0.85, min_load: 3 })).toEqual([
-      others,
-      { parameter: 'target_util', actual: 0.8, wanted: 0.85 },
     ]);
   });
 

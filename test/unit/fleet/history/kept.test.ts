@@ -7,11 +7,10 @@ import { History } from '../../../../src/fleet/history/history.ts';
 import { MemoryHistory } from '../../../../src/fleet/history/places/memory-history.ts';
 import { openOnceFree } from '../../../../src/fleet/history/places/open-once-free.ts';
 import { resolutions } from '../../../../src/fleet/history/resolution.ts';
-import { CHANGES_KEPT, NO_WRITE, NOTHING_STORED, type Write } from '../../../../src/fleet/history/store.ts';
+import { NO_WRITE, NOTHING_STORED, type Write } from '../../../../src/fleet/history/store.ts';
 import { KEPT_MS } from '../../../../src/fleet/history/tiers.ts';
-import { NEVER_STEERED, type Change } from '../../../../src/scaling/autotune/state.ts';
 import { FileInUse } from '../../../../src/storage/database-file.ts';
-import { settled, VirtualClock } from '../../../support/log-time.ts';
+import { VirtualClock } from '../../../support/log-time.ts';
 import { sampleAt } from '../../../support/recorded-fleet.ts';
 
 const MINUTE = 60_000;
@@ -53,21 +52,6 @@ describe('writes that are held', () => {
     );
   });
 
-  test('tell of what is stored, but not who has stopped waiting', async () => {
-    const held = new HeldWrites();
-    const told: string[] = [];
-    const [first, second] = [writeOf(0), writeOf(1)];
-    void held.onceStored(first).then(() => told.push('first'));
-    void held.onceStored(second).then(() => told.push('second'));
-    held.forget(second);
-    held.add(first);
-    held.add(second);
-    held.nextBatch();
-    held.batchStored();
-    await settled();
-    expect(told).toEqual(['first']);
-  });
-
   test('have the rows of single looks by endpoint, and may be replaced', async () => {
     const held = new HeldWrites();
     held.add(writeOf(0));
@@ -92,12 +76,6 @@ describe('writes that are held', () => {
 });
 
 describe('memory', () => {
-  const change = (id: number) => ({ id }) as Change;
-  const steering = (id: number) => ({
-    ...NO_WRITE,
-    steering: { label: 'chat', state: { ...NEVER_STEERED, change: change(id) } },
-  });
-
   test('keeps samples for two hours and minutes for 50, and looks once a minute', async () => {
     const memory = new MemoryHistory();
     expect([memory.isOpen, await memory.open()]).toEqual([true, NOTHING_STORED]);
@@ -139,20 +117,6 @@ describe('memory', () => {
     expect(await read(MINUTE + 1, 2 * MINUTE)).toEqual([]);
     memory.close();
     expect(await read(0, Infinity)).toEqual([]);
-  });
-
-  test('has the last changes, each in the place of what it was before', async () => {
-    const memory = new MemoryHistory();
-    await memory.write([1, 2, 2, 3].map(steering), 0);
-    await memory.write([{ ...NO_WRITE, steering: { label: 'chat', state: NEVER_STEERED } }], 0);
-    const ids = async (most: number) => (await memory.journal('chat', most)).map(({ id }) => id);
-    expect([await ids(9), await ids(2)]).toEqual([
-      [1, 2, 3],
-      [2, 3],
-    ]);
-    await memory.write([steering(CHANGES_KEPT + 2)], 0);
-    expect(await ids(9)).toEqual([1, 3, CHANGES_KEPT + 2]);
-    expect(await memory.journal('draw', 9)).toEqual([]);
   });
 });
 
@@ -311,24 +275,6 @@ describe('a history whose place takes nothing', () => {
       rows.map(({ fromMs }) => fromMs).toSorted((a, b) => a - b),
     );
     await history.stop();
-  });
-
-  test('tells what became of a change of parameters: not stored soon, or stored', async () => {
-    const { clock, store, history } = await keep();
-    const steering = { label: 'chat', state: NEVER_STEERED };
-    const { signal } = new AbortController();
-    const failed = history.recordSteering(steering, 5_000, signal).catch((error: unknown) => error);
-    await clock.advance(5_000);
-    expect(await failed).toMatchObject({ message: 'it could not be written down: no space left' });
-    store.trouble = undefined;
-    await clock.advance(5_000);
-    const stored = history.recordSteering(steering, 5_000, signal);
-    await settled();
-    await expect(stored).resolves.toBeUndefined();
-    store.write = () => new Promise(() => {});
-    const hung = history.recordSteering(steering, 5_000, signal).catch((error: unknown) => error);
-    await clock.advance(5_000);
-    expect(String(await hung)).toContain('no answer within 5000 ms');
   });
 
   test('stores the same list of endpoints once, and forgets workers only where there are some', async () => {

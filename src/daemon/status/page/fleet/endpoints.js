@@ -1,7 +1,6 @@
 // Endpoints: what is asked of each, what its workers can do, what they cost; and two plots of the last hours.
 import { ago, byId, cards, element, facts } from '../status-dom.js';
 import { findingInWords, findingsInWords, plural, printable, short } from '../status-words.js';
-import { adviceLines } from './advice.js';
 import { followHistory } from './history.js';
 import { driftInWords, endpointTone } from './verdict.js';
 
@@ -51,12 +50,10 @@ function about(endpoint, tone) {
     ),
     facts(...figures(endpoint), ['Seen', ago(endpoint.last_sample_at)]),
     ...(error === null ? [] : [element('p', { class: 'note warn' }, printable(error))]),
-    ...adviceLines(endpoint.advice),
     ...list(
-      'Not as configured, or as advice set it',
+      'Not as configured',
       drift.map((each) => printable(driftInWords(each))),
     ),
-    ...story(endpoint.autotune),
     ...list(
       `Its parameters: ${findingsInWords(findings)}`,
       spoken.map((finding) => printable(findingInWords(finding))),
@@ -70,34 +67,6 @@ function figures({ workers, capacity_cold: cold, requests_working: requests, cos
     ['Workers', workers === null ? 'not known' : (workersInWords(workers) ?? 'none')],
     ['Stopped ones', cold === null ? 'not known' : `${short(cold)} units/s more`],
     ['Requests', requests === null ? 'not known' : `${plural(requests, 'request')} at work`],
-  ];
-}
-
-// The last changes by advice: when, what, why, what was expected, what came.
-const CHANGES_SHOWN = 3;
-
-function story(autotune) {
-  if (autotune === undefined) return [];
-  const { holds, changes } = autotune;
-  const told = changes
-    .slice(0, CHANGES_SHOWN)
-    .map((change) =>
-      element(
-        'details',
-        {},
-        element('summary', {}, printable(`${new Date(change.at * 1000).toLocaleString()}: ${change.what}`)),
-        element(
-          'ul',
-          { class: 'plain' },
-          ...[`why: ${change.why}`, `expected: ${change.expected}`, `came: ${change.came}`].map((line) =>
-            element('li', {}, printable(line)),
-          ),
-        ),
-      ),
-    );
-  return [
-    element('p', { class: 'note' }, printable(`Changed by advice${holds === null ? '' : `; now: ${holds}`}`)),
-    ...told,
   ];
 }
 

@@ -11,8 +11,6 @@ export function fleetTroubles({ fleet }, now) {
       printable(`Endpoint ${endpoint.endpoint_group}${text}`),
     ]),
   );
-  for (const { endpoint_group: name, holds } of fleet.autotune.unwatched)
-    found.push(['bad', printable(`Endpoint ${name}: ${holds}`)]);
   const cost = fleet.endpoints.reduce((sum, { cost_per_hour: each }) => sum + (each ?? 0), 0);
   if (fleet.budget_per_hour !== null && cost > fleet.budget_per_hour) {
     found.push([
@@ -53,7 +51,7 @@ export function endpointTroubles(endpoint, { sample_interval_seconds: interval }
   }
   if (endpoint.drift.length > 0) {
     const differences = endpoint.drift.map((drift) => driftInWords(drift)).join('; ');
-    found.push(['warn', ` is not as configured, or as advice set it: ${differences}`]);
+    found.push(['warn', ` is not as configured: ${differences}`]);
   }
   const violations = findingsInWords(endpoint.findings);
   if (violations) {

@@ -74,7 +74,7 @@ test('knows how many there were, its limits and its environment, and is what the
     {
       type: 'told',
       restarts: '3',
-      flags: ['--max-semi-space-size=2', '--no-allocation-site-pretenuring', '--max-old-space-size=64'],
+      flags: ['--max-semi-space-size=2', '--max-old-space-size=64'],
       secret: 'of its own',
       isChosenFirst: isLinux ? '500' : expect.anything(),
     },
