@@ -186,7 +186,7 @@ const LAYERS: Record<string, readonly string[]> = {
     'wire',
     'client',
     'config',
-    'scaling',
+    'scaling/rules',
     'heartbeat/*',
     'heartbeat/process',
     'heartbeat/view',

@@ -72,7 +72,6 @@ export function givenSearch(over: Partial<SearchResult> = {}): SearchResult {
     tried,
     givenUp: 2,
     frontier: [cheap, middle, dear],
-    likelyFrontier: [],
     looked: 0,
     given: cheap,
     best: middle,

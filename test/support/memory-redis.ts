@@ -77,8 +77,6 @@ export class MemoryRedis implements Redis {
         return 1;
       case 'HGETALL':
         return [...this.#hash(key)].flat();
-      case 'HVALS':
-        return [...this.#hash(key).values()];
       case 'RPUSH':
         this.values.set(key, [...this.#list(key), ...args]);
         return 1;

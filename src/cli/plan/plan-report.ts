@@ -14,7 +14,7 @@ import {
 import { settingValue } from './format.ts';
 import type { LoadSource } from './trace/load-source.ts';
 
-export interface Assumption {
+interface Assumption {
   /** With its dashes. */
   readonly flag: string;
   readonly value: string;

@@ -19,13 +19,11 @@ const DEFAULTS: Partial<Readonly<Record<NumericParameter, number>>> = ENDPOINT_G
 
 /** Those that have a number, defaults filled in. */
 export function numericParameters(row: ListedEndpoint): Readonly<Record<string, number>> {
-  return numbersOf((name) => numberOf(row[name]) ?? DEFAULTS[name]);
-}
-
-function numbersOf(valueOf: (name: NumericParameter) => number | undefined) {
-  const values = NUMERIC_PARAMETERS.map((name) => [name, valueOf(name)] as const);
   return Object.fromEntries(
-    values.filter((pair): pair is [NumericParameter, number] => pair[1] !== undefined),
+    NUMERIC_PARAMETERS.flatMap((name) => {
+      const value = numberOf(row[name]) ?? DEFAULTS[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
   );
 }
 

@@ -37,7 +37,7 @@ export interface WorkerLife {
 }
 
 /** One answer about the workers of an endpoint. */
-export interface Look {
+interface Look {
   readonly endpoint: string;
   readonly atMs: number;
   /** When the look before this one was answered, Unix ms; undefined: this is the first. */

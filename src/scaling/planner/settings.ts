@@ -8,15 +8,6 @@
 export interface Performance {
   readonly least: number;
   readonly most: number;
-  /** Not drawn: what the worker at each place does, and from the first again. All within the bounds. */
-  readonly each?: readonly number[];
-}
-
-/** What the worker at a place does, units/s. */
-export function speedAt(place: number, { least, most, each }: Performance, random: () => number): number {
-  const given = each?.[place % each.length];
-  if (given !== undefined || least === most) return given ?? least;
-  return least + random() * (most - least);
 }
 
 export interface PlanSettings {

@@ -28,7 +28,7 @@ export interface QueryContext {
   readonly nowMs: number;
 }
 
-export const FIELDS = ['endpoint', 'from', 'to', 'rows', 'format'] as const;
+const FIELDS = ['endpoint', 'from', 'to', 'rows', 'format'] as const;
 type Field = (typeof FIELDS)[number];
 
 const DEFAULT_FROM = '-6h';

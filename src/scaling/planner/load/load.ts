@@ -67,12 +67,6 @@ export class RecordedLoad implements Iterable<Arrival> {
     return this.#length === 0 ? 0 : (this.#times[this.#length - 1] as number);
   }
 
-  /** The room that it took is kept for the next requests. */
-  clear(): void {
-    this.#length = 0;
-    this.#work = 0;
-  }
-
   add({ atSeconds, work }: Arrival): void {
     if (this.#length === this.#times.length) {
       this.#times = doubled(this.#times);

@@ -6,7 +6,7 @@ import { NumberHeap, type SavedHeap } from './structures/number-heap.ts';
 import type { Random } from '../load/random.ts';
 import { WorkSlots, type SavedWork } from './work-slots.ts';
 import { isShort, WorkerPool, STATE, type SavedPool, type State } from './worker-pool.ts';
-import { speedAt, type PlanSettings } from '../settings.ts';
+import type { PlanSettings } from '../settings.ts';
 import type { WorkerCounts } from './time-series.ts';
 
 const NOTHING_WANTED: Demand = { hotCapacity: 0, hotWorkers: 0, totalCapacity: 0, totalWorkers: 0 };
@@ -262,7 +262,8 @@ export class Fleet {
   #appear(state: State): number {
     if (this.#pool.first(STATE.none) < 0) this.#makeRoom(this.#pool.places + 1);
     const worker = this.#pool.first(STATE.none);
-    this.#pool.setSpeed(worker, speedAt(worker, this.#settings.performance, this.#random));
+    const { least, most } = this.#settings.performance;
+    this.#pool.setSpeed(worker, least === most ? least : least + this.#random() * (most - least));
     this.#move(worker, state);
     return worker;
   }

@@ -57,13 +57,8 @@ export async function tryLines(
     ...line,
     min_load: loads[place] as number,
   });
-  // The least of a line may be what nobody may be advised: the least that is found is to be one that may.
-  const leastAllowed = (line: Line): number => {
-    const place = loads.findIndex((min_load) => race.allows({ ...line, min_load }));
-    return place < 0 ? loads.length : place;
-  };
   let open = lines
-    .map((line): OpenLine => ({ line, low: leastAllowed(line), high: loads.length - 1, keeps: false }))
+    .map((line): OpenLine => ({ line, low: 0, high: loads.length - 1, keeps: false }))
     .sort((one, other) => race.floorOf(pointAt(one, 0)) - race.floorOf(pointAt(other, 0)));
   while (open.length > 0) {
     for (const each of open)

@@ -18,7 +18,6 @@ export const P99_LATE = 0.01;
 export interface RaceOptions {
   readonly base: ResolvedParameters;
   readonly bounds: SearchBounds;
-  readonly allows: (point: SearchPoint) => boolean;
   /** Of each load. */
   readonly floors: readonly CostFloor[];
   /** Of each load: sets run on what stands for it, and what they cost and who is late are estimates. */
@@ -60,7 +59,7 @@ export class Race {
     return this.#givenUp;
   }
 
-  /** The cheapest that keeps the limit, of those that are within the bounds and allowed. */
+  /** The cheapest that keeps the limit, of those that are within the bounds. */
   get best(): Candidate | undefined {
     return this.#best;
   }
@@ -93,10 +92,6 @@ export class Race {
   /** Whether it may turn out cheaper than the best one. */
   mayWin(point: SearchPoint): boolean {
     return this.floorOf(point) < this.#bar && this.#mayBeNamed(point);
-  }
-
-  allows(point: SearchPoint): boolean {
-    return this.#options.allows(point);
   }
 
   /** Whether one that has more of everything is late already. Not proven, but nearly always so. */
@@ -190,7 +185,7 @@ export class Race {
   }
 
   #mayBeNamed(point: SearchPoint): boolean {
-    return isWithin(point, this.#options.bounds) && this.allows(point);
+    return isWithin(point, this.#options.bounds);
   }
 
   #fateOf(point: SearchPoint, bar: number): Fate {

@@ -11,14 +11,7 @@ import { Race } from './race.ts';
 import { openLocalRunner, type OpenRunner } from './runner.ts';
 import { SAMPLE_REQUESTS, sampleOf, type SampleWithFloors } from './sample.ts';
 import { SearchPlan } from './search-plan.ts';
-import {
-  keyOf,
-  searchSpace,
-  spreadOver,
-  type SearchBounds,
-  type SearchPoint,
-  type SearchSpace,
-} from './search-space.ts';
+import { keyOf, searchSpace, spreadOver, type SearchBounds, type SearchSpace } from './search-space.ts';
 
 export interface SearchRequest {
   /** The set that is in force: always tried, and what the other parameters are taken from. */
@@ -33,8 +26,6 @@ export interface SearchRequest {
   readonly p99LimitSeconds?: number | undefined;
   /** Of what may be named as the best; what is not named may take any value that makes sense. */
   readonly bounds?: SearchBounds;
-  /** Whether a set within the bounds may be named as the best; without it every one may. */
-  readonly allows?: ((point: SearchPoint) => boolean) | undefined;
   /** Requests of the sample that stands for loads of more than twice as many. */
   readonly sampleRequests?: number;
 }
@@ -66,8 +57,6 @@ export interface SearchResult {
   readonly givenUp: number;
   /** The candidates that no other beats in both cost and p99; cheapest first. */
   readonly frontier: readonly Candidate[];
-  /** The same of a long load as its sample has it: more of them, and their figures are estimates. */
-  readonly likelyFrontier: readonly Candidate[];
   /** Sets that were tried, of a long load on its sample. */
   readonly looked: number;
   /** The set that is in force. */
@@ -84,7 +73,7 @@ export async function searchParameters(
   request: SearchRequest,
   options: SearchOptions = {},
 ): Promise<SearchResult> {
-  const { base, settings, loads, p99LimitSeconds, bounds = {}, allows = () => true } = request;
+  const { base, settings, loads, p99LimitSeconds, bounds = {} } = request;
   const {
     openRunner = openLocalRunner,
     signal,
@@ -96,7 +85,7 @@ export async function searchParameters(
   const plan = new SearchPlan(base, searchSpace(base, settings.performance, bounds), (share) => {
     progress?.({ done: done(), share, best: (whole.tried.length > 2 ? whole : first).best });
   });
-  const about = { base, bounds, allows, floors, runner, signal, told: () => plan.tell() };
+  const about = { base, bounds, floors, runner, signal, told: () => plan.tell() };
   const whole = new Race(about);
   const first = samples ? new Race({ ...about, samples }) : whole;
   const done = () =>
@@ -121,7 +110,6 @@ export async function searchParameters(
     tried,
     givenUp,
     frontier: frontierOf(tried),
-    likelyFrontier: frontierOf(first.tried),
     looked: first.tried.length + first.givenUp,
     given,
     best,

@@ -8,7 +8,6 @@ import {
   randomFrom,
   seededState,
 } from '../../../../../src/scaling/planner/load/random.ts';
-import { speedAt } from '../../../../../src/scaling/planner/settings.ts';
 import { requests } from '../../../../support/plans.ts';
 
 const drawn = (random: () => number, count: number) => Array.from({ length: count }, () => random());
@@ -47,22 +46,6 @@ describe('numbers by chance', () => {
   });
 });
 
-test.each([
-  [{ least: 80, most: 120 }, 0, 90],
-  [{ least: 80, most: 80 }, 3, 80],
-  [{ least: 50, most: 150, each: [50, 150, 100] }, 4, 150],
-])('of %j the worker at place %d does %d units/s', (performance, place, speed) => {
-  expect(speedAt(place, performance, () => 0.25)).toBe(speed);
-});
-
-test('workers that are alike draw nothing, so that chance is the same for all else', () => {
-  const never = () => {
-    throw new Error('drawn');
-  };
-  expect(speedAt(1, { least: 80, most: 80 }, never)).toBe(80);
-  expect(speedAt(1, { least: 50, most: 150, each: [70] }, never)).toBe(70);
-});
-
 describe('a load that is kept', () => {
   const many = Array.from({ length: 3_000 }, (_, index) => ({
     atSeconds: Math.floor(index / 2),
@@ -78,10 +61,10 @@ describe('a load that is kept', () => {
       yield many.slice(7);
     }
     expect([...(await RecordedLoad.from(pieces()))]).toEqual(many);
-    load.clear();
-    expect([load.length, load.seconds, load.work, ...load]).toEqual([0, 0, 0]);
-    load.add({ atSeconds: 4, work: 5 });
-    expect([...load]).toEqual(requests([4, 5]));
+    const empty = new RecordedLoad();
+    expect([empty.length, empty.seconds, empty.work, ...empty]).toEqual([0, 0, 0]);
+    empty.add({ atSeconds: 4, work: 5 });
+    expect([...empty]).toEqual(requests([4, 5]));
   });
 
   test('is the same load where it is shared, and is heard until that is enough', () => {

@@ -37,11 +37,19 @@ describe('a worker', () => {
     expect([0, 1, 2].map((place) => model.stateOf(place))).toEqual([STATE.hot, STATE.none, STATE.hot]);
   });
 
-  test('does what was drawn for it, or what was given', () => {
-    const { model } = modelOf(fixedPool(3, 10), { performance: { least: 5, most: 15, each: [5, 15] } });
-    for (let count = 0; count < 3; count += 1) model.adopt('hot');
-    expect([0, 1, 2].map((place) => model.speedOf(place))).toEqual([5, 15, 5]);
-    expect(model.workers).toMatchObject({ hot: 3, capacity: 25 });
+  test('does what was drawn for it', () => {
+    const speedsOf = (least: number, most: number) => {
+      const { model } = modelOf(fixedPool(3, 10), { performance: { least, most } });
+      for (let count = 0; count < 3; count += 1) model.adopt('hot');
+      const speeds = [0, 1, 2].map((place) => model.speedOf(place));
+      const capacity = speeds.reduce((sum, speed) => sum + speed, 0);
+      expect(model.workers).toMatchObject({ hot: 3, capacity: expect.closeTo(capacity, 9) });
+      return speeds;
+    };
+    expect(speedsOf(10, 10)).toEqual([10, 10, 10]);
+    const speeds = speedsOf(5, 15);
+    expect(new Set(speeds).size).toBe(3);
+    expect(speeds.every((speed) => speed >= 5 && speed < 15)).toBe(true);
   });
 
   test('that errs is back after its time, and what comes meanwhile waits for it', () => {

@@ -37,7 +37,7 @@ async function looked(
 ) {
   const runner = recordingRunner({ settings, loads: [load] });
   const floors = [new CostFloor(settings, courseOf(settings, load))];
-  const given = { base, bounds: {}, allows: () => true, floors, runner, signal: undefined, told: () => {} };
+  const given = { base, bounds: {}, floors, runner, signal: undefined, told: () => {} };
   const race = new Race({ ...given, ...over });
   race.setLimit(limitSeconds);
   await race.runWhole(first);
@@ -87,14 +87,6 @@ test('the cheapest lines come first, each with its most, and then those on which
   expect(second.map(inWords).toSorted()).toEqual(first.map(inWords).toSorted());
   // By halves of what may still be cheaper than the best one of before.
   expect(second.find((point) => inWords(point) === '1 0')?.min_load).toBe(30);
-});
-
-test('the least is looked for among what may be advised', async () => {
-  const allows = ({ min_load }: SearchPoint) => min_load >= 50;
-  const { race, waves } = await looked([lineOf(1, 0), lineOf(1, 2)], 3, { allows });
-  expect(race.best).toMatchObject({ ...lineOf(1, 0), min_load: 50 });
-  expect(waves.flat().every(({ min_load }) => min_load >= 50)).toBe(true);
-  expect((await looked(lines, 3, { allows: () => false })).waves).toEqual([]);
 });
 
 test.each<[string, number, SearchPoint]>([
