@@ -15,8 +15,12 @@ const FILES: ReadonlyMap<string, string> = new Map(
     `${PREFIX + variable}_FILE`,
   ]),
 );
-const KNOWN = [...VARIABLES.map(({ variable }) => PREFIX + variable), ...FILES.values()];
-const IS_KNOWN: ReadonlySet<string> = new Set(KNOWN);
+const IS_KNOWN: ReadonlySet<string> = new Set([
+  ...VARIABLES.map(({ variable }) => PREFIX + variable),
+  ...FILES.values(),
+]);
+/** Without the prefix, which all of them share: with it, names of few letters would be close to each other. */
+const KNOWN = Array.from(IS_KNOWN, (name) => name.slice(PREFIX.length));
 /** Of a file that is not ours at all, so many names are said what they may mean. */
 const SUGGESTED = 50;
 
@@ -55,8 +59,8 @@ function isServiceLink(name: string, value: string): boolean {
 }
 
 function unknownName(name: string, isSuggested: boolean): ConfigProblem {
-  const nearest = isSuggested ? nearestName(name, KNOWN) : undefined;
-  const message = nearest ? `no such variable; did you mean ${nearest}?` : 'no such variable';
+  const nearest = isSuggested ? nearestName(name.slice(PREFIX.length), KNOWN) : undefined;
+  const message = nearest ? `no such variable; did you mean ${PREFIX}${nearest}?` : 'no such variable';
   return configError(name, 'a value', 'a known variable: see pilotlight run --help', message);
 }
 
