@@ -75,7 +75,11 @@ test('where nothing is steered there is no journal', () => {
   expect(journalText(endpoints(false))).toBeUndefined();
 });
 
-const problem = { variable: 'PILOTLIGHT_AUTOTUNE_BOUNDS.chat', problem: 'error: it is wrong' };
+const problem = {
+  variable: 'PILOTLIGHT_AUTOTUNE_BOUNDS.chat',
+  severity: 'error' as const,
+  problem: 'error: it is wrong',
+};
 const ofOthers = { apply: true, bounds: ['Chat'], unwatched: [] };
 test.each<[why: string, fleet: Partial<FleetStatus>, more?: Partial<Status>]>([
   ['PILOTLIGHT_AUTOTUNE is off', { autotune: { ...ofOthers, apply: false, bounds: ['chat'] } }],
@@ -122,7 +126,8 @@ test('the words of others are no lines of the journal, and no commands of the te
     `  expected  ${shown}`,
     `  came      ${shown}`,
   ]);
-  const status = { ...EMPTY_STATUS, config_problems: [{ variable: 'PILOTLIGHT_AUTOTUNE', problem: evil }] };
+  const broken = { variable: 'PILOTLIGHT_AUTOTUNE', severity: 'error' as const, problem: evil };
+  const status = { ...EMPTY_STATUS, config_problems: [broken] };
   expect(notSteered(status)).toBe(`nothing is changed by advice: ${shown}`);
   const aside = { file: evil, at: NOON / 1000 };
   expect(lostJournal({ ...EMPTY_STATUS.fleet, history_aside: aside })).toContain(`(${shown});`);
