@@ -3,6 +3,7 @@ import { nearestName } from '../../contract/text/nearest-name.ts';
 import { DAEMON_VARIABLES } from './daemon-variables.ts';
 import { HEART_OPTIONS } from './heart-options.ts';
 import { PREFIX } from './option.ts';
+import { REMOVED } from './removed.ts';
 import { configError, isError, type ConfigProblem } from '../problem.ts';
 import type { Environment } from '../values.ts';
 
@@ -74,6 +75,8 @@ function isServiceLink(name: string, value: string): boolean {
 
 function foreignName(name: string, environment: Environment, isSuggested: boolean): ConfigProblem {
   const own = name.slice(PREFIX.length);
+  const removed = REMOVED.get(own) ?? REMOVED.get(own.replace(/_FILE$/, ''));
+  if (removed !== undefined) return unknownName(name, removed, 'no value');
   const nearest = isSuggested ? nearestName(own, KNOWN) : undefined;
   if (nearest === undefined) return unknownName(name, 'no such variable');
   const message = `no such variable; did you mean ${PREFIX}${nearest}?`;
@@ -87,8 +90,8 @@ function foreignName(name: string, environment: Environment, isSuggested: boolea
   );
 }
 
-function unknownName(name: string, message: string): ConfigProblem {
-  return { ...configError(name, 'a value', ALLOWED, message), severity: 'warning', failsCheck: true };
+function unknownName(name: string, message: string, allowed = ALLOWED): ConfigProblem {
+  return { ...configError(name, 'a value', allowed, message), severity: 'warning', failsCheck: true };
 }
 
 /** The essential variable that `known` sets, itself or as its file, if the environment sets neither. */

@@ -1,7 +1,8 @@
-/** Names with our prefix that nothing reads. */
+/** Names with our prefix that nothing reads: a leftover of an earlier version, or a misspelt one. */
 import { describe, expect, test } from 'vitest';
 import { loadHeartConfig } from '../../../src/config/load-heart.ts';
 import { loadConfig } from '../../../src/config/load.ts';
+import { REMOVED } from '../../../src/config/options/removed.ts';
 import { describeProblem } from '../../../src/config/problem.ts';
 
 /** Without the prefix. */
@@ -76,5 +77,28 @@ describe('an unknown name that is close to one without which nothing is kept ali
     const { settings, words } = load({ ...rest, [name]: 'x' });
     expect(settings).toBeDefined();
     expect(words).toEqual([expect.stringMatching(`^warning: PILOTLIGHT_${name}: .*did you mean`)]);
+  });
+});
+
+describe('a name that an earlier version had', () => {
+  test.each([
+    ['AUTOTUNE', 'parameters are no longer changed automatically'],
+    ['AUTOTUNE_BOUNDS', 'parameters are no longer changed automatically'],
+    ['ADVICE_SCHEDULE', 'there is no advice from recorded load any more'],
+    ['ADVICE_P99', 'there is no advice from recorded load any more'],
+  ])('says what became of it, also as a file: %s', (name, what) => {
+    for (const one of [name, `${name}_FILE`]) {
+      const { settings, words } = load({ ...COMPLETE, [one]: 'x' });
+      expect(settings?.deployments).toMatchObject([{ id: 42 }]);
+      expect(words).toEqual([
+        expect.stringMatching(
+          `^warning: PILOTLIGHT_${one}: got a value; allowed: no value; removed in 0\\.2: ${what}; plan with \`pilotlight plan --search\``,
+        ),
+      ]);
+    }
+  });
+
+  test('is not cut off', () => {
+    expect(Math.max(...Array.from(REMOVED.values(), ({ length }) => length))).toBeLessThan(200);
   });
 });
