@@ -18,6 +18,8 @@ export interface LoadedHeart {
   readonly problems: readonly ConfigProblem[];
   /** Options whose value comes from a file, with its path. */
   readonly files: ReadonlyMap<HeartOptionKey, string>;
+  /** Names that nothing reads, which the daemon reports. */
+  readonly unknownNames: readonly ConfigProblem[];
   /** Names that Kubernetes made for a Service. */
   readonly ignoredNames: readonly string[];
   /** Names whose value in the environment is not used, because ENV_FILE has one. */
@@ -35,11 +37,18 @@ export function loadHeartConfig(
 export function loadHeartFrom(effective: EffectiveEnvironment, readFile: ReadFile): LoadedHeart {
   const { environment, isAwaited: waits, problems: ofFile, overridden: overriddenNames } = effective;
   if (waits)
-    return { settings: undefined, problems: ofFile, files: new Map(), ignoredNames: [], overriddenNames };
+    return {
+      settings: undefined,
+      problems: ofFile,
+      files: new Map(),
+      unknownNames: [],
+      ignoredNames: [],
+      overriddenNames,
+    };
   const { values, files, problems: own } = loadValues(HEART_OPTIONS, environment, readFile);
-  const { problems: unknown, ignored } = foreignNames(environment);
+  const { fatal: misspelt, unknown, ignored } = foreignNames(environment);
   const found = [
-    ...unknown,
+    ...misspelt,
     ...own,
     ...timingProblems(values as Partial<HeartSettings>),
     ...networkProblems(environment, readFile),
@@ -49,7 +58,8 @@ export function loadHeartFrom(effective: EffectiveEnvironment, readFile: ReadFil
   const problems = [...ofFile, ...placed(found, effective), ...exposedSecrets(HEART_OPTIONS, effective)];
   const fatal = problems.some((problem) => isError(problem) && !isKeyAwaited(problem));
   const settings = fatal ? undefined : Object.freeze({ apiKey: '', ...values } as HeartSettings);
-  return { settings, problems, files, ignoredNames: ignored, overriddenNames };
+  const unknownNames = placed(unknown, effective);
+  return { settings, problems, files, unknownNames, ignoredNames: ignored, overriddenNames };
 }
 
 /** Whether all that is in the way are files that may still come. */

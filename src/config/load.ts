@@ -30,7 +30,7 @@ export interface LoadedConfig {
   /** Those secrets that are there and valid, whatever is wrong with the rest. */
   readonly secrets: Secrets;
   readonly problems: readonly ConfigProblem[];
-  /** Those among them that concern the daemon alone. */
+  /** Those among them that concern the daemon alone, and unknown names, which it reports. */
   readonly daemonProblems: readonly ConfigProblem[];
   /** Options whose value came from a file, with its path: these can change while the process runs. */
   readonly files: ReadonlyMap<OptionKey, string>;
@@ -67,7 +67,7 @@ export function loadConfig(
   // What the file says may be what is missing.
   const daemonProblems = effective.isAwaited
     ? []
-    : [...placed(found, effective), ...exposedSecrets(DAEMON_OPTIONS, effective)];
+    : [...heart.unknownNames, ...placed(found, effective), ...exposedSecrets(DAEMON_OPTIONS, effective)];
   return {
     settings,
     secrets,

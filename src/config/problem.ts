@@ -13,6 +13,8 @@ export interface ConfigProblem {
   readonly rule?: string;
   /** The file of a NAME_FILE that cannot be read yet, or is empty: it is tried again. */
   readonly awaitedFile?: string;
+  /** A warning that `check` counts as an error: `run` goes on, and shows it for as long as it lasts. */
+  readonly failsCheck?: true;
   /** Where it stands, where that is not the environment: `line 3 of /etc/pilotlight/environment`. */
   readonly place?: string | undefined;
 }
@@ -28,6 +30,11 @@ export function configError(
 
 export function isError({ severity }: ConfigProblem): boolean {
   return severity === 'error';
+}
+
+/** The problem as `check` has it. */
+export function inCheck({ failsCheck, ...problem }: ConfigProblem): ConfigProblem {
+  return failsCheck ? { ...problem, severity: 'error' } : problem;
 }
 
 /** One problem as one line: variable, what it got, what is allowed, what to do. */

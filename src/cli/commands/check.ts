@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { type ConfigProblem, describeProblem } from '../../config/problem.ts';
+import { type ConfigProblem, describeProblem, inCheck } from '../../config/problem.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { ENDPOINT_GROUPS_VARIABLE, loadConfig, loadEndpointGroups } from '../../config/load.ts';
 import { parseDuration } from '../../config/types/value-types.ts';
@@ -49,7 +49,7 @@ function problemsOf(
     ...(coldStart === undefined ? {} : { coldStartSeconds: coldStart }),
   };
   if (files.length > 0) return files.flatMap((path) => fileProblems(path, facts, read));
-  const { problems } = loadConfig(environment);
+  const problems = loadConfig(environment).problems.map(inCheck);
   const { groups } = loadEndpointGroups(environment);
   if (groups === undefined || Object.keys(facts).length === 0) return problems;
   // The daemon does not know the workers' performance; who runs this command may.

@@ -1,9 +1,10 @@
-/** The names in the environment that carry our prefix: which are ours, which are misspelt, which Kubernetes made. */
+/** The names in the environment that carry our prefix: which are ours, which are unknown, which Kubernetes made. */
 import { nearestName } from '../../contract/text/nearest-name.ts';
 import { DAEMON_VARIABLES } from './daemon-variables.ts';
 import { HEART_OPTIONS } from './heart-options.ts';
 import { PREFIX } from './option.ts';
-import { configError, type ConfigProblem } from '../problem.ts';
+import { REMOVED } from './removed.ts';
+import { configError, isError, type ConfigProblem } from '../problem.ts';
 import type { Environment } from '../values.ts';
 
 const VARIABLES = [...Object.values(HEART_OPTIONS), ...DAEMON_VARIABLES.map((variable) => ({ variable }))];
@@ -15,10 +16,21 @@ const FILES: ReadonlyMap<string, string> = new Map(
     `${PREFIX + variable}_FILE`,
   ]),
 );
-const KNOWN = [...VARIABLES.map(({ variable }) => PREFIX + variable), ...FILES.values()];
-const IS_KNOWN: ReadonlySet<string> = new Set(KNOWN);
+const IS_KNOWN: ReadonlySet<string> = new Set([
+  ...VARIABLES.map(({ variable }) => PREFIX + variable),
+  ...FILES.values(),
+]);
+/** Without the prefix, which all of them share: with it, names of few letters would be close to each other. */
+const KNOWN = Array.from(IS_KNOWN, (name) => name.slice(PREFIX.length));
 /** Of a file that is not ours at all, so many names are said what they may mean. */
 const SUGGESTED = 50;
+const ALLOWED = 'a known variable: see pilotlight run --help';
+/** Without these no heartbeat is sent, so a misspelt one must not pass for an unset one. */
+const ESSENTIAL: ReadonlySet<string> = new Set(
+  [HEART_OPTIONS.apiKey, HEART_OPTIONS.baseUrl, HEART_OPTIONS.deployments].map(
+    ({ variable }) => PREFIX + variable,
+  ),
+);
 
 /**
  * What Kubernetes puts into each pod for a Service named pilotlight, or pilotlight-something
@@ -35,7 +47,10 @@ export function partnerOf(name: string): string | undefined {
 }
 
 export interface ForeignNames {
-  readonly problems: readonly ConfigProblem[];
+  /** Close to an essential variable that is not set: errors. */
+  readonly fatal: readonly ConfigProblem[];
+  /** Warnings that fail `check`: nothing reads these names. */
+  readonly unknown: readonly ConfigProblem[];
   /** Made by Kubernetes, and ignored. */
   readonly ignored: readonly string[];
 }
@@ -44,20 +59,46 @@ export function foreignNames(environment: Environment): ForeignNames {
   const foreign = Object.keys(environment).filter(
     (name) => name.startsWith(PREFIX) && !IS_KNOWN.has(name) && environment[name] !== '',
   );
-  const { ignored = [], unknown = [] } = Object.groupBy(foreign, (name) =>
-    isServiceLink(name, environment[name] ?? '') ? 'ignored' : 'unknown',
+  const { ignored = [], others = [] } = Object.groupBy(foreign, (name) =>
+    isServiceLink(name, environment[name] ?? '') ? 'ignored' : 'others',
   );
-  return { problems: unknown.map((name, index) => unknownName(name, index < SUGGESTED)), ignored };
+  const problems = others.map((name, index) => foreignName(name, environment, index < SUGGESTED));
+  const { fatal = [], unknown = [] } = Object.groupBy(problems, (problem) =>
+    isError(problem) ? 'fatal' : 'unknown',
+  );
+  return { fatal, unknown, ignored };
 }
 
 function isServiceLink(name: string, value: string): boolean {
   return SERVICE_LINK.test(name) || (name.endsWith('_PORT') && SERVICE_ADDRESS.test(value));
 }
 
-function unknownName(name: string, isSuggested: boolean): ConfigProblem {
-  const nearest = isSuggested ? nearestName(name, KNOWN) : undefined;
-  const message = nearest ? `no such variable; did you mean ${nearest}?` : 'no such variable';
-  return configError(name, 'a value', 'a known variable: see pilotlight run --help', message);
+function foreignName(name: string, environment: Environment, isSuggested: boolean): ConfigProblem {
+  const own = name.slice(PREFIX.length);
+  const removed = REMOVED.get(own) ?? REMOVED.get(own.replace(/_FILE$/, ''));
+  if (removed !== undefined) return unknownName(name, removed, 'no value');
+  const nearest = isSuggested ? nearestName(own, KNOWN) : undefined;
+  if (nearest === undefined) return unknownName(name, 'no such variable');
+  const message = `no such variable; did you mean ${PREFIX}${nearest}?`;
+  const missing = missingEssential(PREFIX + nearest, environment);
+  if (missing === undefined) return unknownName(name, message);
+  return configError(
+    name,
+    'a value',
+    ALLOWED,
+    `${message} ${missing} is not set, and nothing is kept alive without it`,
+  );
+}
+
+function unknownName(name: string, message: string, allowed = ALLOWED): ConfigProblem {
+  return { ...configError(name, 'a value', allowed, message), severity: 'warning', failsCheck: true };
+}
+
+/** The essential variable that `known` sets, itself or as its file, if the environment sets neither. */
+function missingEssential(known: string, environment: Environment): string | undefined {
+  const partner = partnerOf(known);
+  if (environment[known] || (partner !== undefined && environment[partner])) return undefined;
+  return [known, partner].find((name) => name !== undefined && ESSENTIAL.has(name));
 }
 
 /** What the environment holds beside our own variables: for a child process that is configured otherwise. */

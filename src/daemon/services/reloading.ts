@@ -98,7 +98,15 @@ export class Reloading {
     onFiles(loaded.files);
     metrics.reloaded(true, Date.now() / 1000);
     logger.info({ needRestart: names }, 'configuration reloaded');
-    return { ok: true, problems: names.map((name) => `${name} changed; only a restart applies it`) };
+    const ignored = loaded.daemonProblems.filter(({ failsCheck }) => failsCheck);
+    for (const problem of ignored) logger.warn(problem, 'configuration problem');
+    return {
+      ok: true,
+      problems: [
+        ...names.map((name) => `${name} changed; only a restart applies it`),
+        ...ignored.map((problem) => describeProblem(problem)),
+      ],
+    };
   }
 
   #refuse(problems: readonly string[], message: string): ReloadResult {

@@ -41,7 +41,10 @@ const app = z.object({
 
 const configProblem = z.object({
   variable: z.string(),
-  problem: z.string().describe('What it got, what is allowed; the feature is off until it is corrected'),
+  severity: z
+    .enum(['error', 'warning'])
+    .describe('error: the feature is off until it is corrected; warning: no variable has this name'),
+  problem: z.string().describe('What it got, and what is allowed'),
 });
 
 const service = z.object({

@@ -41,8 +41,12 @@ export function statusSnapshot(sources: StatusSources): Status {
     app: appStatus(settings.appHealth, heartbeats.app()),
     config_problems: problems
       // A rule of endpoint groups only advises, and is told with its group.
-      .filter((problem) => isError(problem) && problem.rule === undefined)
-      .map((problem) => ({ variable: problem.variable, problem: describeProblem(problem) })),
+      .filter((problem) => problem.failsCheck || (isError(problem) && problem.rule === undefined))
+      .map((problem) => ({
+        variable: problem.variable,
+        severity: isError(problem) ? ('error' as const) : ('warning' as const),
+        problem: describeProblem(problem),
+      })),
     service: {
       base_url: settings.baseUrl,
       serverless_url: settings.serverlessUrl ?? settings.baseUrl,

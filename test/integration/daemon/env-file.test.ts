@@ -86,7 +86,8 @@ test('one with problems ends the start, with all of them; check says the same', 
     expect(await program.exit).toBe(2);
     const printed = program.stderr();
     expect(printed).toContain(`error: PILOTLIGHT_ENV_FILE: got line 2 of ${file}; allowed: NAME=value`);
-    expect(printed).toContain(`did you mean PILOTLIGHT_DEPLOYMENTS?; line 3 of ${file}`);
+    expect(printed).toContain('did you mean PILOTLIGHT_DEPLOYMENTS? PILOTLIGHT_DEPLOYMENTS is not set');
+    expect(printed).toContain(`line 3 of ${file}`);
     expect(printed).toContain('PILOTLIGHT_BASE_URL: is not set');
     expect(printed).toContain('warning: PILOTLIGHT_API_KEY: got a secret; allowed: PILOTLIGHT_API_KEY_FILE');
     expect(printed).not.toContain('hidden-key');

@@ -60,6 +60,26 @@ test('without files it reads the environment that run reads; what is known of th
   expect(stdout).toBe('2 errors, 1 warning\n');
 });
 
+test('a name that nothing reads is an error, though run only warns', async () => {
+  const env = { API_KEY: 'k', BASE_URL: 'http://127.0.0.1:1', LOG_LEVLE: 'debug' };
+  const { code, stdout, stderr } = await pilotlight(['check'], { env });
+  expect([code, stdout]).toEqual([2, '1 error, 0 warnings\n']);
+  expect(stderr).toMatch(/^error: PILOTLIGHT_LOG_LEVLE: .*did you mean PILOTLIGHT_LOG_LEVEL\?\n$/);
+  const json = await pilotlight(['check', '--json'], { env });
+  expect([json.code, JSON.parse(json.stdout)]).toEqual([
+    2,
+    [
+      {
+        severity: 'error',
+        variable: 'PILOTLIGHT_LOG_LEVLE',
+        got: 'a value',
+        allowed: 'a known variable: see pilotlight run --help',
+        message: 'no such variable; did you mean PILOTLIGHT_LOG_LEVEL?',
+      },
+    ],
+  ]);
+});
+
 test('the defaults that were filled in are one line a group; advice is called advice; numbers are what they are', async () => {
   const { stderr } = await check('[{"target_util":0.97},{"min_load":1e999}]');
   expect(stderr).toContain('warning: groups.json[0].target_util: got 0.97; advised: at most 0.95; leaves');

@@ -171,9 +171,11 @@ test('names of others are not ours, those of Kubernetes are ignored', () => {
     PILOTLIGHT_OTHER_PORT: '80',
     PILOTLIGHT_EMPTY_NAME: '',
   };
-  const { problems, ignored } = foreignNames(environment);
+  const { fatal, unknown, ignored } = foreignNames(environment);
   expect(ignored).toEqual(['PILOTLIGHT_SERVICE_HOST', 'PILOTLIGHT_PORT']);
-  expect(problems.map(({ variable }) => variable)).toEqual(['PILOTLIGHT_OTHER_PORT']);
+  // The prefix makes it no likeness of API_KEY.
+  expect(unknown).toMatchObject([{ variable: 'PILOTLIGHT_OTHER_PORT', message: 'no such variable' }]);
+  expect(fatal).toEqual([]);
   expect(environmentOfOthers(environment)).toEqual({ PATH: '/bin', MY_PILOTLIGHT_: '1' });
 });
 

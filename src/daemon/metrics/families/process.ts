@@ -31,7 +31,7 @@ export const processFamilies: readonly Family[] = [
   {
     name: 'config_problem',
     type: 'gauge',
-    help: '1 for each variable with an error, which switches its feature off.',
+    help: '1 for each variable with an error, which switches its feature off, and for each unknown name, which is ignored.',
     read: ({ config_problems }) =>
       config_problems.map(({ variable }) => ({ labels: { variable }, value: 1 })),
   },

@@ -39,8 +39,11 @@ function troubles(status, now) {
     ]);
   }
   if (status.app) found.push(...appTroubles(status.app));
-  for (const { problem } of status.config_problems)
-    found.push(['bad', `A feature is off: ${problem.replace(/^error: /, '')}`]);
+  for (const { severity, problem } of status.config_problems) {
+    const [tone, what] =
+      severity === 'error' ? ['bad', 'A feature is off'] : ['warn', 'A setting is ignored'];
+    found.push([tone, `${what}: ${problem.replace(/^(error|warning): /, '')}`]);
+  }
   if (status.spool_durable === false)
     found.push([
       'warn',

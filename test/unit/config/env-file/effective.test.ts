@@ -105,7 +105,7 @@ describe('the environment file', () => {
       /^error: PILOTLIGHT_ENV_FILE: got line 3 of \/etc.*; allowed: NAME=value.*it has no =$/,
       /^error: PILOTLIGHT_ENV_FILE: got line 4 of .*a file names no other$/,
       /^warning: HTTPS_PROXY: got line 6 of .*read when the process starts/,
-      /^error: PILOTLIGHT_DEPLOYMENT: .*did you mean PILOTLIGHT_DEPLOYMENTS\?; line 2 of \/etc/,
+      /^error: PILOTLIGHT_DEPLOYMENT: .*did you mean PILOTLIGHT_DEPLOYMENTS\? .*; line 2 of \/etc/,
       /^error: PILOTLIGHT_BASE_URL: got nowhere; .*; line 1 of \/etc/,
       /^error: PILOTLIGHT_API_KEY: is not set/,
       /^error: PILOTLIGHT_ENDPOINT_GROUPS\[0\]\.target_util: .*; line 5 of \/etc/,

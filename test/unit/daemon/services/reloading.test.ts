@@ -196,6 +196,27 @@ test('what was wrong before keeps nothing else from being loaded, on whatever li
   expect(inForce.problems).toEqual(wrong);
 });
 
+test('a name that nothing reads is told each time, and refuses nothing', async () => {
+  const { subject, inForce, applied, lines, outcomes } = reloading({
+    PILOTLIGHT_WORKER_GROUPS: '8',
+    PILOTLIGHT_LOG_LEVLE: 'debug',
+  });
+  for (const _ of ['first', 'again'])
+    expect(await subject.reload()).toEqual({
+      ok: true,
+      problems: [
+        expect.stringMatching(/^warning: PILOTLIGHT_LOG_LEVLE: .*did you mean PILOTLIGHT_LOG_LEVEL\?$/),
+      ],
+    });
+  expect(applied).toHaveLength(2);
+  expect(inForce.problems).toMatchObject([{ variable: 'PILOTLIGHT_LOG_LEVLE' }]);
+  expect(outcomes()).toEqual([true, true]);
+  expect(lines.filter(({ level }) => level === 40)).toMatchObject([
+    { variable: 'PILOTLIGHT_LOG_LEVLE', msg: 'configuration problem' },
+    { variable: 'PILOTLIGHT_LOG_LEVLE' },
+  ]);
+});
+
 test('a level that was set at run time stays, unless it is the setting that changed', async () => {
   const same = reloading({ PILOTLIGHT_WORKER_GROUPS: '8' });
   same.logger.level = 'trace';

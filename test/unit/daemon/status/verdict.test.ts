@@ -106,11 +106,15 @@ describe('the verdict of the status page', () => {
     });
   });
 
-  test('names each variable that switches a feature off, without its severity', () => {
-    const problem = 'error: PILOTLIGHT_OTLP_ENDPOINT: got nowhere; allowed: url';
-    expect(judge({ config_problems: [{ variable: 'PILOTLIGHT_OTLP_ENDPOINT', problem }] })).toMatchObject({
-      tone: 'bad',
-      troubles: ['A feature is off: PILOTLIGHT_OTLP_ENDPOINT: got nowhere; allowed: url'],
+  test.each([
+    ['error', 'bad', 'A feature is off'],
+    ['warning', 'warn', 'A setting is ignored'],
+  ] as const)('says what a configuration problem of severity %s means', (severity, tone, meaning) => {
+    const words = 'PILOTLIGHT_OTLP_ENDPOINT: got nowhere; allowed: url';
+    const problem = { variable: 'PILOTLIGHT_OTLP_ENDPOINT', severity, problem: `${severity}: ${words}` };
+    expect(judge({ config_problems: [problem] })).toMatchObject({
+      tone,
+      troubles: [`${meaning}: ${words}`],
     });
   });
 

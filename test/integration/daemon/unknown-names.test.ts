@@ -1,0 +1,76 @@
+/** A name that nothing reads, such as a leftover of an earlier version, ends neither the heart nor a reload. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Status } from '../../../src/daemon/status/schema.ts';
+import { startEmulator } from '../../../src/emulator/index.ts';
+import { startDaemonProcess } from '../../support/daemon-process.ts';
+import { until } from '../../support/daemon.ts';
+import { startPilotlight } from '../../support/process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const seed = { deployments: [42, 43].map((id) => ({ id, ttl: 60 })) };
+
+test('a leftover of an earlier version is a warning, shown everywhere, and heartbeats go on', async () => {
+  await using emulator = await startEmulator({ seed });
+  const settings = {
+    API_KEY: emulator.apiKey,
+    BASE_URL: emulator.url,
+    DEPLOYMENTS: '42',
+    HEARTBEAT_INTERVAL: '1s',
+    AUTOTUNE: 'observe',
+  };
+  await using program = await startDaemonProcess(settings);
+  await program.seen(/"level":"warn".*PILOTLIGHT_AUTOTUNE.*removed in 0\.2.*configuration problem/);
+  await until(() => emulator.deployments.get(42).beats >= 3);
+  const metrics = await (await fetch(`${program.url}/metrics`)).text();
+  expect(metrics).toContain('pilotlight_config_problem{variable="PILOTLIGHT_AUTOTUNE"} 1');
+  const { config_problems: problems } = (await (await fetch(`${program.url}/api/status`)).json()) as Status;
+  expect(problems).toMatchObject([{ variable: 'PILOTLIGHT_AUTOTUNE', severity: 'warning' }]);
+
+  const named = Object.entries(settings).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
+  await using checked = startPilotlight(['check'], Object.fromEntries(named) as Record<string, string>);
+  expect(await checked.exit).toBe(2);
+  expect(checked.stderr()).toContain('error: PILOTLIGHT_AUTOTUNE: got a value; allowed: no value; removed');
+});
+
+test('one that comes with a reload is a warning, and everything else is taken', async () => {
+  await using emulator = await startEmulator({ seed });
+  using folder = temporaryFolder();
+  const file = join(folder.path, 'environment');
+  writeFileSync(file, 'PILOTLIGHT_DEPLOYMENTS=42\n');
+  await using program = await startDaemonProcess({
+    API_KEY: emulator.apiKey,
+    BASE_URL: emulator.url,
+    HEARTBEAT_INTERVAL: '1s',
+    ENV_FILE: file,
+  });
+  writeFileSync(file, 'PILOTLIGHT_DEPLOYMENTS=42,43\nPILOTLIGHT_LOG_LEVLE=debug\n');
+  program.child.kill('SIGHUP');
+  await program.seen(/"level":"warn".*PILOTLIGHT_LOG_LEVLE.*did you mean PILOTLIGHT_LOG_LEVEL\?.*line 2/);
+  await program.seen(/configuration reloaded/);
+  await until(() => emulator.deployments.get(43).beats >= 1);
+
+  // DEPLOYMENTS would be gone: the old configuration stays.
+  writeFileSync(file, 'PILOTLIGHT_DEPLOYMENT=42\n');
+  program.child.kill('SIGHUP');
+  await program.seen(
+    /PILOTLIGHT_DEPLOYMENTS is not set, and nothing is kept alive without it.*reload refused/,
+  );
+  const beats = emulator.deployments.get(43).beats;
+  await until(() => emulator.deployments.get(43).beats > beats);
+});
+
+test('one that is close to DEPLOYMENTS ends the start only while DEPLOYMENTS is not set', async () => {
+  await using emulator = await startEmulator({ seed });
+  const settings = { API_KEY: emulator.apiKey, BASE_URL: emulator.url, DEPLOYMENT: '43' };
+  const named = Object.entries(settings).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
+  await using ended = startPilotlight(['run'], Object.fromEntries(named) as Record<string, string>);
+  expect(await ended.exit).toBe(2);
+  expect(ended.stderr()).toContain('PILOTLIGHT_DEPLOYMENTS is not set, and nothing is kept alive without it');
+
+  await using program = await startDaemonProcess({ ...settings, DEPLOYMENTS: '42' });
+  await program.seen(/"level":"warn".*PILOTLIGHT_DEPLOYMENT".*did you mean PILOTLIGHT_DEPLOYMENTS\?/);
+  await until(() => emulator.deployments.get(42).beats >= 1);
+  expect(emulator.deployments.get(43).beats).toBe(0);
+});

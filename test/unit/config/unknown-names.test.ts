@@ -1,0 +1,104 @@
+/** Names with our prefix that nothing reads: a leftover of an earlier version, or a misspelt one. */
+import { describe, expect, test } from 'vitest';
+import { loadHeartConfig } from '../../../src/config/load-heart.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { REMOVED } from '../../../src/config/options/removed.ts';
+import { describeProblem } from '../../../src/config/problem.ts';
+
+/** Without the prefix. */
+const COMPLETE = { API_KEY: 'a-key', BASE_URL: 'https://service.example', DEPLOYMENTS: '42' };
+
+/** `env` without the prefix; a file has the text `42`. */
+function load(env: Readonly<Record<string, string>>) {
+  const named = Object.entries(env).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
+  const environment = Object.fromEntries(named) as Record<string, string>;
+  const readFile = () => '42';
+  const all = loadConfig(environment, readFile);
+  return {
+    ...all,
+    words: all.problems.map((problem) => describeProblem(problem)),
+    heart: loadHeartConfig(environment, readFile),
+  };
+}
+
+describe('an unknown name', () => {
+  test('is a warning with the nearest known name, and ends nothing', () => {
+    const { settings, words, heart, daemonProblems, off } = load({ ...COMPLETE, LOG_LEVLE: 'debug' });
+    expect(words).toEqual([
+      'warning: PILOTLIGHT_LOG_LEVLE: got a value; allowed: a known variable: see pilotlight run --help; ' +
+        'no such variable; did you mean PILOTLIGHT_LOG_LEVEL?',
+    ]);
+    expect(settings?.deployments).toMatchObject([{ id: 42 }]);
+    expect(heart).toMatchObject({ settings: { logLevel: 'info' }, problems: [] });
+    expect([daemonProblems.length, off]).toEqual([1, []]);
+  });
+
+  test('that is close to none is said to be unknown, and does not show its value', () => {
+    const { words } = load({ ...COMPLETE, SOMETHING_ELSE_ENTIRELY: 's3cret' });
+    expect(words).toEqual([expect.stringMatching(/; no such variable$/)]);
+    expect(words.join()).not.toContain('s3cret');
+  });
+
+  test('does not hide that the file of a secret is waited for', () => {
+    const env = { PILOTLIGHT_API_KEY_FILE: '/not/there', PILOTLIGHT_BASE_URL: 'https://service.example' };
+    expect(loadHeartConfig({ ...env, PILOTLIGHT_LOG_LEVLE: 'debug' }).settings).toMatchObject({ apiKey: '' });
+  });
+});
+
+describe('an unknown name that is close to one without which nothing is kept alive', () => {
+  const { API_KEY, BASE_URL, DEPLOYMENTS } = COMPLETE;
+  test.each<[name: string, nearest: string, missing: string, rest: Record<string, string>]>([
+    ['DEPLOYMENT', 'DEPLOYMENTS', 'DEPLOYMENTS', { API_KEY, BASE_URL }],
+    ['DEPLOYMENTS_FLIE', 'DEPLOYMENTS_FILE', 'DEPLOYMENTS', { API_KEY, BASE_URL }],
+    ['DEPLOYMENT', 'DEPLOYMENTS', 'DEPLOYMENTS', { API_KEY, BASE_URL, DEPLOYMENTS: '' }],
+    ['APIKEY', 'API_KEY', 'API_KEY', { BASE_URL, DEPLOYMENTS }],
+    ['API_KEYFILE', 'API_KEY_FILE', 'API_KEY', { BASE_URL, DEPLOYMENTS }],
+    ['BASE_ULR', 'BASE_URL', 'BASE_URL', { API_KEY, DEPLOYMENTS }],
+  ])('ends the start while that one is not set: %s', (name, nearest, missing, rest) => {
+    const { settings, words, heart } = load({ ...rest, [name]: 'x' });
+    expect([settings, heart.settings]).toEqual([undefined, undefined]);
+    expect(words).toContainEqual(
+      `error: PILOTLIGHT_${name}: got a value; allowed: a known variable: see pilotlight run --help; ` +
+        `no such variable; did you mean PILOTLIGHT_${nearest}? PILOTLIGHT_${missing} is not set, ` +
+        'and nothing is kept alive without it',
+    );
+  });
+
+  test.each<[name: string, rest: Record<string, string>]>([
+    ['DEPLOYMENT', COMPLETE],
+    ['DEPLOYMENTS_FLIE', COMPLETE],
+    ['DEPLOYMENT', { API_KEY, BASE_URL, DEPLOYMENTS_FILE: '/run/deployments' }],
+    ['DEPLOYMENTS_FLIE', { API_KEY, BASE_URL, DEPLOYMENTS_FILE: '/run/deployments' }],
+    ['APIKEY', { API_KEY_FILE: '/run/key', BASE_URL, DEPLOYMENTS }],
+    // Closer to another one.
+    ['DEPLOYMENT_TLL', { API_KEY, BASE_URL }],
+    ['ENDPOINT', { API_KEY, BASE_URL }],
+  ])('is a warning while that one is set, or another one is closer: %s, %j', (name, rest) => {
+    const { settings, words } = load({ ...rest, [name]: 'x' });
+    expect(settings).toBeDefined();
+    expect(words).toEqual([expect.stringMatching(`^warning: PILOTLIGHT_${name}: .*did you mean`)]);
+  });
+});
+
+describe('a name that an earlier version had', () => {
+  test.each([
+    ['AUTOTUNE', 'parameters are no longer changed automatically'],
+    ['AUTOTUNE_BOUNDS', 'parameters are no longer changed automatically'],
+    ['ADVICE_SCHEDULE', 'there is no advice from recorded load any more'],
+    ['ADVICE_P99', 'there is no advice from recorded load any more'],
+  ])('says what became of it, also as a file: %s', (name, what) => {
+    for (const one of [name, `${name}_FILE`]) {
+      const { settings, words } = load({ ...COMPLETE, [one]: 'x' });
+      expect(settings?.deployments).toMatchObject([{ id: 42 }]);
+      expect(words).toEqual([
+        expect.stringMatching(
+          `^warning: PILOTLIGHT_${one}: got a value; allowed: no value; removed in 0\\.2: ${what}; plan with \`pilotlight plan --search\``,
+        ),
+      ]);
+    }
+  });
+
+  test('is not cut off', () => {
+    expect(Math.max(...Array.from(REMOVED.values(), ({ length }) => length))).toBeLessThan(200);
+  });
+});
