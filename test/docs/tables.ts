@@ -93,10 +93,11 @@ async function metricsTable(): Promise<string> {
 
 function operationsTable(): string {
   const rows = OPERATION_IDS.map((id) => {
-    const { method, path, summary, source } = operationOf(id);
-    return [`\`${id}\``, `\`${usageOf(id)}\``, `\`${method} ${path}\``, summary, source];
+    const { method, path, summary, source, publicSpacingMs } = operationOf(id);
+    const spacing = publicSpacingMs === undefined ? '' : `${publicSpacingMs / 1000} s`;
+    return [`\`${id}\``, `\`${usageOf(id)}\``, `\`${method} ${path}\``, summary, source, spacing];
   });
-  return table(['operation', 'command', 'request', 'does', 'source'], rows);
+  return table(['operation', 'command', 'request', 'does', 'source', 'spacing'], rows);
 }
 
 /** The program's own commands, as its help has them. */
