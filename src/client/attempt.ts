@@ -2,6 +2,7 @@
 import type { Operation } from '../contract/define.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
+import { rateLimitOf, type RateLimit } from '../wire/rate-limit.ts';
 import { namesShownOnce, showsOnce } from '../wire/reading.ts';
 import { requestHeaders, type WireRequest } from '../wire/request.ts';
 import { decodeResponse, type WireResponse } from '../wire/response.ts';
@@ -30,6 +31,7 @@ export interface Answer {
   readonly status: number;
   /** The Date header. */
   readonly date: string | undefined;
+  readonly rate: RateLimit | undefined;
 }
 
 const TIMED_OUT = Symbol('timed out');
@@ -116,10 +118,12 @@ function answerOf({ id, operation, key }: Attempt, response: WireResponse): Answ
   const rawAnswer = response.text;
   if (outcome.kind === 'refused') {
     const mayBeDone = !operation.repeatable && namesShownOnce(operation.response, rawAnswer);
-    throw refusalError(id, outcome, { rawAnswer, mayBeDone });
+    const rate = rateLimitOf(response.headers, outcome.meaning === 'throttled' ? outcome.fields : {});
+    throw refusalError(id, outcome, { rawAnswer, mayBeDone, rate });
   }
   const mayBeDone = !operation.repeatable;
-  throw new ResponseError(id, response.status, outcome.reason, { rawAnswer, mayBeDone });
+  const rate = rateLimitOf(response.headers);
+  throw new ResponseError(id, response.status, outcome.reason, { rawAnswer, mayBeDone, rate });
 }
 
 /** The answer whose end did not come, where all is there of one that is shown once; undefined for any other. */
@@ -131,5 +135,5 @@ function completeAnswer(operation: Operation, cut: WireResponse): Answer | undef
 
 function read(value: unknown, { status, headers }: WireResponse): Answer {
   const date = headers['date'];
-  return { value, status, date: typeof date === 'string' ? date : undefined };
+  return { value, status, date: typeof date === 'string' ? date : undefined, rate: rateLimitOf(headers) };
 }

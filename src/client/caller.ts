@@ -4,6 +4,7 @@
  */
 import type { Operation } from '../contract/define.ts';
 import type { OperationId } from '../contract/operations.ts';
+import type { RateLimit } from '../wire/rate-limit.ts';
 import { encodeRequest, type WireRequest } from '../wire/request.ts';
 import { attemptCall } from './attempt.ts';
 import { delay } from './delay.ts';
@@ -37,6 +38,8 @@ export interface ClientObserver {
     code: string;
     durationMs: number;
     serverDate: string | undefined;
+    /** The tightest bucket of the key's rate limit, if the answer showed it; refusals and successes show it alike. */
+    rate?: RateLimit;
   }): void;
   retry?(event: { operation: OperationId; waitMs: number; throttled: boolean }): void;
 }
@@ -144,8 +147,9 @@ class ServiceCaller implements Caller {
     const started = performance.now();
     let code = 'ok';
     let serverDate: string | undefined;
+    let rate: RateLimit | undefined;
     try {
-      const { value, status, date } = await attemptCall(this.#transport, {
+      const answer = await attemptCall(this.#transport, {
         id,
         operation,
         base: this.#bases[operation.base],
@@ -158,16 +162,19 @@ class ServiceCaller implements Caller {
         maxBytes: callOptions.maxBytes ?? MAX_RESPONSE_BYTES,
         onConnected: callOptions.onConnected,
       });
-      code = String(status);
-      serverDate = date;
-      return value;
+      code = String(answer.status);
+      serverDate = answer.date;
+      rate = answer.rate;
+      return answer.value;
     } catch (error) {
       const answered = error instanceof ApiError || error instanceof ResponseError;
       code = answered ? String(error.status) : error instanceof CallError ? error.code : 'bug';
+      rate = error instanceof CallError ? error.rate : undefined;
       throw error;
     } finally {
       const durationMs = performance.now() - started;
-      this.#options.observe?.exchange?.({ operation: id, code, durationMs, serverDate });
+      const event = { operation: id, code, durationMs, serverDate };
+      this.#options.observe?.exchange?.(rate === undefined ? event : { ...event, rate });
     }
   }
 

@@ -3,10 +3,12 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CallOptions, ClientObserver, ClientOptions } from '../../../src/client/caller.ts';
 import { createClient } from '../../../src/client/client.ts';
 import type { CallError } from '../../../src/client/errors.ts';
+import type { WireResponse } from '../../../src/wire/response.ts';
 import { answer, AnsweringTransport, never } from '../../support/answering-transport.ts';
 
 const OK = answer(200, { instances: [] });
 const GONE = answer(404, { success: false, error: 'not_found', msg: 'no instance 5' });
+const RATE = { 'x-ratelimit-limit': '5.0', 'x-ratelimit-remaining': '4' };
 const RESET = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
@@ -112,6 +114,20 @@ describe('an attempt', () => {
       observe: { exchange: (event) => told.push(event.serverDate) },
     }).instances.list();
     expect(told).toEqual([serverDate]);
+  });
+
+  test.each<[name: string, response: WireResponse, rate: object]>([
+    ['an answer', answer(200, { instances: [] }, RATE), { limit: 5, remaining: 4 }],
+    ['a refusal', answer(404, { success: false, msg: 'no', limit: 9 }, RATE), { limit: 5, remaining: 4 }],
+    ['an answer that cannot be read', answer(200, '<html>', RATE), { limit: 5, remaining: 4 }],
+    ['a 429, by its body', answer(429, { error: 'e', limit: 3, remaining: 0 }), { limit: 3, remaining: 0 }],
+    ['a refusal, not by its body', answer(404, { success: false, msg: 'no', limit: 9 }), {}],
+  ])('tells the rate limit that %s shows', async (_, response, rate) => {
+    const told: ({ limit?: number | undefined; remaining?: number | undefined } | undefined)[] = [];
+    const observe: ClientObserver = { exchange: (event) => told.push(event.rate) };
+    const client = clientOf(new AnsweringTransport(response), { observe });
+    await settled(client.instances.list({}, { retry: false }));
+    expect(told).toEqual(Object.keys(rate).length === 0 ? [undefined] : [{ ...rate, resetMs: undefined }]);
   });
 
   test('leaves no timer and no listener behind', async () => {
