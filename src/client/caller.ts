@@ -9,7 +9,8 @@ import { attemptCall } from './attempt.ts';
 import { delay } from './delay.ts';
 import { AbortedError, ApiError, CallError, RequestError, ResponseError } from './errors.ts';
 import { DEFAULT_RETRY, NO_RETRY, retryDelay, type RetryPolicy } from './retry.ts';
-import { createTransport, type Transport } from './transport/transport.ts';
+import type { Subject } from './transport/address-book.ts';
+import { createTransport, type Peer, type Transport } from './transport/transport.ts';
 
 export interface ClientOptions {
   /** Address of the service (§1: `{base_url}`). */
@@ -54,6 +55,13 @@ export interface CallOptions {
   readonly retry?: RetryPolicy | false;
   /** Do not reuse an idle connection. */
   readonly freshConnection?: boolean;
+  /**
+   * What the call is about, if calls about the same thing should use different addresses of the service: at the same
+   * time, and after one of them said that it does not know the thing.
+   */
+  readonly subject?: Subject;
+  /** Called at each attempt that is answered, with the address that answered. It may judge the answer once more. */
+  readonly onPeer?: (peer: Peer) => void;
   /** For this call instead of the client's. */
   readonly apiKey?: string;
   /** Largest accepted answer in bytes; a larger one is a TransportError. Default 64 MiB. */
@@ -155,8 +163,10 @@ class ServiceCaller implements Caller {
         signal: callOptions.signal,
         graceMs: callOptions.graceMs ?? 0,
         fresh: callOptions.freshConnection ?? false,
+        subject: callOptions.subject,
         maxBytes: callOptions.maxBytes ?? MAX_RESPONSE_BYTES,
         onConnected: callOptions.onConnected,
+        onPeer: callOptions.onPeer,
       });
       code = String(status);
       serverDate = date;

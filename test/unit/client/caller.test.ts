@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CallOptions, ClientObserver, ClientOptions } from '../../../src/client/caller.ts';
 import { createClient } from '../../../src/client/client.ts';
 import type { CallError } from '../../../src/client/errors.ts';
+import type { Answered, Peer } from '../../../src/client/transport/transport.ts';
 import { answer, AnsweringTransport, never } from '../../support/answering-transport.ts';
 
 const OK = answer(200, { instances: [] });
@@ -29,6 +30,29 @@ async function settled(call: Promise<unknown>): Promise<unknown> {
   await vi.runAllTimersAsync();
   return outcome;
 }
+
+test.each<[status: number, body: unknown, judgement: string | undefined]>([
+  [200, { instances: [] }, undefined],
+  [200, '<html>gateway</html>', 'unreadable'],
+  [302, '', 'status 302'],
+  [400, { success: false, msg: 'no' }, undefined],
+  [401, { error: 'auth_error', msg: 'no' }, undefined],
+  [403, { error: 'forbidden', msg: 'no' }, undefined],
+  [403, '<html>firewall</html>', 'status 403'],
+  [404, { success: false, error: 'not_found', msg: 'no' }, undefined],
+  [404, '<html>not here</html>', 'status 404'],
+  [429, 'too frequent', undefined],
+  [503, { success: false, error: 'unavailable', msg: 'no' }, 'status 503'],
+])('status %i with the body %j says of the address: %s', async (status, body, judgement) => {
+  const peer = { address: '192.0.2.1', addresses: 2, judge: vi.fn<Peer['judge']>() };
+  const transport = new AnsweringTransport({ ...answer(status, body), peer } as Answered);
+  const onPeer = vi.fn<(told: Peer) => void>();
+  const options = { retry: false, subject: 5, onPeer } as const;
+  await settled(clientOf(transport).instances.list({}, options));
+  expect(peer.judge.mock.calls).toEqual([[judgement, status === 200 && !judgement ? 5 : undefined]]);
+  expect(onPeer.mock.calls).toEqual([[peer]]);
+  expect(transport.asked[0]?.subject).toBe(5);
+});
 
 describe('what is sent', () => {
   test('goes to the address of its kind, without slashes at its end', async () => {
