@@ -9,7 +9,7 @@ import {
   THROTTLE_JITTER,
 } from './formulas.ts';
 import type { Attempt } from './state.ts';
-import type { FailureLabel, Outcome, Throttled } from './outcome.ts';
+import type { FailureLabel, NotFound, Outcome, Throttled } from './outcome.ts';
 import { expiresAt, LATENCIES_KEPT, lifeLeft } from './schedule.ts';
 import {
   dueBy,
@@ -59,7 +59,7 @@ export function settle(draft: Draft, id: number, outcome: Outcome): void {
     case 'unauthorized':
       return refuse(draft, governs);
     case 'not-found':
-      return miss(draft, governs);
+      return miss(draft, { outcome, delay, governs });
   }
 }
 
@@ -106,6 +106,7 @@ function accept(draft: Draft, attempt: Attempt): void {
   beat.latencies = [...beat.latencies.slice(1 - LATENCIES_KEPT), latencyMs];
   beat.keyReadAt = Infinity;
   beat.notFoundAt = undefined;
+  beat.notFoundBy = undefined;
   beat.gone = false;
   beat.fresh = false;
   beat.hedging = true;
@@ -117,12 +118,15 @@ export function retry(draft: Draft, at: number): void {
   dueBy(draft, at);
 }
 
-interface Throttling {
-  readonly attempt: Attempt;
-  readonly outcome: Throttled;
+interface Refusal<T> {
+  readonly outcome: T;
   /** The retry delay of a plain failure, ms. */
   readonly delay: number;
   readonly governs: boolean;
+}
+
+interface Throttling extends Refusal<Throttled> {
+  readonly attempt: Attempt;
 }
 
 function throttle(draft: Draft, { attempt, outcome, delay, governs }: Throttling): void {
@@ -177,15 +181,19 @@ function refuse(draft: Draft, governs: boolean): void {
 }
 
 /**
- * 404: believed only when it is said again at least B later; a service that restarts says it too. What is believed
- * may still be wrong: a gone deployment is still tried, slowly.
+ * 404: believed only when it is said again at least B later; a service that restarts says it too. If the service has
+ * several addresses, one of them alone is not believed as long as the deployment may live: it may lag behind the others.
+ * What is believed may still be wrong: a gone deployment is still tried, slowly.
  */
-function miss(draft: Draft, governs: boolean): void {
+function miss(draft: Draft, { outcome, delay, governs }: Refusal<NotFound>): void {
   const { beat, now } = draft;
+  const { address, addresses = 1 } = outcome;
+  if (beat.notFoundAt === undefined) beat.notFoundBy = address;
   const believedAt = (beat.notFoundAt ??= now.mono) + beat.timing.backoff;
+  const isAlone = addresses > 1 && address === beat.notFoundBy && lifeLeft(beat, now.mono) > 0;
   beat.trouble = 'not-found';
-  if (now.mono < believedAt) {
-    if (governs) dueBy(draft, believedAt);
+  if (!beat.gone && (now.mono < believedAt || isAlone)) {
+    if (governs) dueBy(draft, now.mono < believedAt ? believedAt : now.mono + delay);
     return;
   }
   for (const other of beat.inFlight) supersede(draft, other);

@@ -89,6 +89,8 @@ export interface Heartbeat {
   readonly keyReadAt: number;
   /** When the service first said that there is no such deployment, if it has since the last success. */
   readonly notFoundAt: number | undefined;
+  /** The address that said so first. */
+  readonly notFoundBy: string | undefined;
   /** Whether it was believed. From then on until the next success it is asked slowly, whatever it answers. */
   readonly gone: boolean;
   /** Whether nobody needs it: then nothing is sent, whatever is due, and the TTL does the rest. */
@@ -210,6 +212,7 @@ export function startHeartbeat(
     keyGeneration,
     keyReadAt: Infinity,
     notFoundAt: undefined,
+    notFoundBy: undefined,
     gone: false,
     released: false,
     fresh: false,

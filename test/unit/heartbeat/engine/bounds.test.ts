@@ -38,6 +38,7 @@ test('a heartbeat begins with nothing known', () => {
     latencies: [],
     keyReadAt: Infinity,
     notFoundAt: undefined,
+    notFoundBy: undefined,
     gone: false,
     released: false,
     fresh: false,

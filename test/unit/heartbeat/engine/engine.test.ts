@@ -410,6 +410,45 @@ describe('404', () => {
     expect(patient.told('state').at(-1)).toMatchObject({ from: 'suspect-gone', to: 'gone' });
   });
 
+  it('from one address of several is not believed, however often it comes, until another one says so', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    const from = (address: string): Outcome => ({ type: 'not-found', address, addresses: 2 });
+    const waits: number[] = [];
+    for (let said = 0; said < 5; said += 1) {
+      patient.nextAttempt();
+      patient.answer(from('one'));
+      waits.push(patient.nextIn);
+      expect(patient.state).toBe('suspect-gone');
+    }
+    expect(waits).toEqual([3_000, 1_500, 3_000, 3_000, 3_000]);
+    patient.nextAttempt();
+    patient.answer(from('another'));
+    expect(patient.state).toBe('gone');
+  });
+
+  it('from one address of several is believed once the TTL has passed', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    while (patient.remaining > 0) {
+      expect(patient.state).not.toBe('gone');
+      patient.nextAttempt();
+      patient.answer({ type: 'not-found', address: 'one', addresses: 2 });
+    }
+    expect(patient.state).toBe('gone');
+    expect(patient.nextIn).toBe(29_000);
+  });
+
+  it('from another address counts anew after a success', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    for (const address of ['one', 'another']) {
+      patient.nextAttempt();
+      patient.answer({ type: 'not-found', address, addresses: 2 });
+      expect(patient.state).toBe('suspect-gone');
+      patient.nextAttempt();
+      patient.answer(ACCEPTED);
+    }
+    expect(patient.state).toBe('healthy');
+  });
+
   it('of a gone deployment whose TTL has passed is asked for every 30 s, and stays the word for it', () => {
     const patient = gone();
     const waits: number[] = [];
