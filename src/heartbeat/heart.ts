@@ -4,7 +4,7 @@
  */
 import type { ApiKey } from '../client/api-key.ts';
 import type { ClientObserver } from '../client/caller.ts';
-import { createTransport } from '../client/transport/transport.ts';
+import { createTransport, type OriginAddresses } from '../client/transport/transport.ts';
 import { createPartialClient, type ClientOf } from '../client/partial-client.ts';
 import { serverlessOperations } from '../contract/operations/serverless/serverless.ts';
 import { AppWatch } from './app/app-watch.ts';
@@ -169,6 +169,11 @@ export class Heart {
 
   openConnections(): number {
     return this.#transport.open;
+  }
+
+  /** The addresses of the service, or of the proxy in front of it: which are avoided, and why. */
+  addresses(): OriginAddresses[] {
+    return this.#transport.addresses();
   }
 
   /** The rate limit that all deployments share, and whether they fit under it; undefined where none was found. */

@@ -86,7 +86,11 @@ export class HeartService {
       openConnections: () => this.#heart.openConnections(),
       app: () => this.#heart.app(),
     });
-    this.#announcer = new Announcer(this.#log, () => this.#heart.sharedLimit());
+    this.#announcer = new Announcer(
+      this.#log,
+      () => this.#heart.sharedLimit(),
+      () => this.#heart.addresses(),
+    );
     this.#heart = new Heart({
       baseUrl: settings.baseUrl,
       apiKey: this.#apiKey,
