@@ -4,11 +4,7 @@
  */
 import type { ApiKey } from '../client/api-key.ts';
 import type { ClientObserver } from '../client/caller.ts';
-import { LocalGate } from '../client/gate.ts';
-import { RateLimiter } from '../client/rate-limiter.ts';
-import { systemMs } from '../client/system-ms.ts';
-import type { Ask, Grants } from '../client/request-queue.ts';
-import { createTransport, type OriginAddresses } from '../client/transport/transport.ts';
+import { createTransport } from '../client/transport/transport.ts';
 import { createPartialClient, type ClientOf } from '../client/partial-client.ts';
 import { serverlessOperations } from '../contract/operations/serverless/serverless.ts';
 import { AppWatch } from './app/app-watch.ts';
@@ -20,11 +16,10 @@ import type { TimingSettings } from './discovery/resolve.ts';
 import type { Wanted } from './discovery/wanted.ts';
 import { DeploymentWatch } from './discovery/watch.ts';
 import { HeartbeatDriver, type DeploymentChoice } from './driver/driver.ts';
-import { GrantOffice } from './driver/grant-office.ts';
 import type { AppHealth } from './engine/app-health.ts';
 import type { Notice } from './engine/state.ts';
 import type { Ports } from './driver/ports.ts';
-import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot, SharedLimit } from './view/snapshot.ts';
+import type { AppSnapshot, DeploymentSnapshot, SharedLimit } from './view/snapshot.ts';
 
 /** What a heart tells as it happens. */
 export interface HeartListener {
@@ -80,23 +75,19 @@ export interface HeartOptions {
 }
 
 /** The operations that the heart calls: the schemas of the others are not loaded. */
-const HEARTBEAT = { 'deployments.heartbeat': serverlessOperations['deployments.heartbeat'] };
-const QUESTIONS = {
+const OPERATIONS = {
+  'deployments.heartbeat': serverlessOperations['deployments.heartbeat'],
   'deployments.get': serverlessOperations['deployments.get'],
   'deployments.list': serverlessOperations['deployments.list'],
 };
-const SPACINGS = Object.fromEntries(
-  Object.entries({ ...HEARTBEAT, ...QUESTIONS }).map(([id, { publicSpacingMs }]) => [id, publicSpacingMs]),
-);
+type HeartClient = ClientOf<keyof typeof OPERATIONS>;
 
 const CLOCK: Ports['clock'] = { mono: () => performance.now(), wall: Date.now };
 
 export class Heart {
   readonly #options: HeartOptions;
   readonly #transport = createTransport();
-  readonly #client: ClientOf<keyof typeof HEARTBEAT>;
-  readonly #limiter = new RateLimiter({ spacings: SPACINGS });
-  readonly #office: GrantOffice;
+  readonly #client: HeartClient;
   readonly #driver: HeartbeatDriver;
   readonly #watch: DeploymentWatch;
   readonly #stopping = new AbortController();
@@ -109,24 +100,13 @@ export class Heart {
   constructor(options: HeartOptions) {
     const { apiKey, baseUrl, deployments, settings, listener, attemptsAtOnce = 512 } = options;
     this.#options = options;
-    const list = listOf(QUESTIONS['deployments.list'], (body) => this.#watch.relevantRows(body));
-    const common = { transport: this.#transport, baseUrl, apiKey: () => apiKey.current() };
-    // The driver itself decides when a heartbeat leaves.
-    this.#client = createPartialClient<keyof typeof HEARTBEAT>(HEARTBEAT, {
-      ...common,
-      gate: false,
-      observe: {
-        exchange: (event) => {
-          if (event.rate) this.#limiter.heard(event.operation, event.rate, CLOCK.mono());
-          listener.exchange(event);
-        },
-      },
-    });
-    const questions = createPartialClient<keyof typeof QUESTIONS>(
-      { ...QUESTIONS, 'deployments.list': list },
+    const list = listOf(OPERATIONS['deployments.list'], (body) => this.#watch.relevantRows(body));
+    this.#client = createPartialClient<keyof typeof OPERATIONS>(
+      { ...OPERATIONS, 'deployments.list': list },
       {
-        ...common,
-        gate: new LocalGate(this.#limiter),
+        transport: this.#transport,
+        baseUrl,
+        apiKey: () => apiKey.current(),
         observe: { exchange: (event) => listener.exchange(event) },
       },
     );
@@ -136,7 +116,6 @@ export class Heart {
       // Half of them are for attempts that are not overdue: so many can always begin.
       openLimit: attemptsAtOnce,
       concurrency: Math.floor(attemptsAtOnce / 2),
-      limiter: this.#limiter,
       ports: {
         ...ports,
         beat: beatWithKey(createBeatPort(this.#client)),
@@ -144,9 +123,8 @@ export class Heart {
         listener: (deploymentId, notice) => this.#hear(deploymentId, notice),
       },
     });
-    this.#office = new GrantOffice(this.#limiter, () => this.#driver.leavesAt());
     this.#watch = new DeploymentWatch({
-      client: questions,
+      client: this.#client,
       wanted: deployments,
       settings,
       ports,
@@ -189,33 +167,8 @@ export class Heart {
     return this.#app && appSnapshotOf(this.#app);
   }
 
-  /** Answers the daemon's question for requests; times of the link are those of the system. */
-  answer(ask: Ask): Grants {
-    return this.#office.answer(ask, CLOCK.mono(), systemMs());
-  }
-
-  /** Addresses that failed, of a name that has others. */
-  avoidedAddresses(): AvoidedAddress[] {
-    return this.#transport
-      .addresses()
-      .flatMap(({ origin, proxy, addresses }) =>
-        addresses.length < 2
-          ? []
-          : addresses.flatMap(({ address, failure }) =>
-              failure
-                ? [{ origin: proxy === undefined ? origin : `proxy ${proxy}`, address, ...failure }]
-                : [],
-            ),
-      );
-  }
-
   openConnections(): number {
     return this.#transport.open;
-  }
-
-  /** The addresses of the service, or of the proxy in front of it: which are avoided, and why. */
-  addresses(): OriginAddresses[] {
-    return this.#transport.addresses();
   }
 
   /** The rate limit that all deployments share, and whether they fit under it; undefined where none was found. */

@@ -11,10 +11,6 @@ declare module 'undici/lib/api/api-request.js' {
   const request: unknown;
   export = request;
 }
-declare module 'undici/lib/core/connect.js' {
-  const connector: unknown;
-  export = connector;
-}
 declare module 'undici/lib/core/errors.js' {
   const errors: unknown;
   export = errors;

@@ -63,7 +63,6 @@ export const machineOperations = {
     response: z.array(listedWindow),
     errors: [],
     repeatable: true,
-    publicSpacingMs: 1000,
     example: {
       input: { machine_ids: [11, 12] },
       response: [

@@ -8,7 +8,6 @@ const ALIASES: readonly Alias[] = [
     method: 'GET',
     path: '/api/v0/machines/maintenances',
     id: 'machines.maintenances',
-    publicSpacingMs: 2000,
     body: ({ machine_ids: listed }, state) => ({
       // `?owner=me` alone asks for all machines of the account.
       machine_ids: listed === undefined ? [...state.machines.keys()] : parseList(listed),
@@ -31,9 +30,7 @@ export const matchAlias = createMatcher(
 function older(was: string, is: string): Alias[] {
   return OPERATION_IDS.flatMap((id) => {
     const { method, path } = operationOf(id);
-    if (!path.startsWith(is)) return [];
-    const spacing = id === 'workergroups.create' ? { publicSpacingMs: 4000 } : {};
-    return [{ method, path: was + path.slice(is.length), id, ...spacing }];
+    return path.startsWith(is) ? [{ method, path: was + path.slice(is.length), id }] : [];
   });
 }
 

@@ -10,7 +10,6 @@ import type { InstanceRecord } from './instances.ts';
 import type { MachineRecord, OfferRecord } from './machines.ts';
 import type { Settings } from './settings.ts';
 import type { TemplateRecord } from './templates.ts';
-import type { RateLimitState, Traits } from './traits.ts';
 import type { TfaState } from './two-factor.ts';
 import type { TeamRoleRecord, UserRecord } from './users.ts';
 import type { WorkerGroupRecord } from './endpoints/worker-groups.ts';
@@ -18,9 +17,6 @@ import type { WorkerRecord } from './endpoints/workers.ts';
 
 export interface State {
   readonly settings: Settings;
-  /** Swapped as a whole when some of them change. */
-  traits: Traits;
-  rateLimit: RateLimitState;
   readonly users: Map<number, UserRecord>;
   /** By the key's secret value. */
   readonly keys: Map<string, ApiKeyRecord>;

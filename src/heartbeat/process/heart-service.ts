@@ -84,14 +84,9 @@ export class HeartService {
       deploymentIds: () => this.#heart.deploymentIds(),
       lastTickAt: () => this.#heart.lastTickAt(),
       openConnections: () => this.#heart.openConnections(),
-      avoidedAddresses: () => this.#heart.avoidedAddresses(),
       app: () => this.#heart.app(),
     });
-    this.#announcer = new Announcer(
-      this.#log,
-      () => this.#heart.sharedLimit(),
-      () => this.#heart.addresses(),
-    );
+    this.#announcer = new Announcer(this.#log, () => this.#heart.sharedLimit());
     this.#heart = new Heart({
       baseUrl: settings.baseUrl,
       apiKey: this.#apiKey,
@@ -128,7 +123,6 @@ export class HeartService {
       memoryBound: bound,
       onReload: () => this.#reloadOwn(),
       onReloadRefused: () => clearTimeout(this.#reloadAlone),
-      onAsk: (ask) => this.#heart.answer(ask),
       onLogLevel: (wanted) => {
         this.#level = LOG_LEVELS.find((known) => known === wanted) ?? this.#level;
       },

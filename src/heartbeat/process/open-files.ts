@@ -10,8 +10,7 @@ const MOST_ATTEMPTS = 512;
 export function attemptsAtOnce(
   readLimits: () => string = () => readFileSync('/proc/self/limits', 'utf8'),
 ): number {
-  // An attempt that connects has two sockets, to two addresses of the service.
-  const left = Math.floor((openFileLimit(readLimits) - FILES_BESIDE_ATTEMPTS) / 2);
+  const left = openFileLimit(readLimits) - FILES_BESIDE_ATTEMPTS;
   return Math.min(MOST_ATTEMPTS, Math.max(LEAST_ATTEMPTS, left));
 }
 

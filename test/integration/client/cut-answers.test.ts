@@ -93,7 +93,6 @@ test('what has come of an answer when the caller gives up is not lost', async ()
   const transport = createTransport();
   const watched: Transport = {
     open: 0,
-    addresses: () => [],
     exchange: (exchange) =>
       transport.exchange({
         ...exchange,

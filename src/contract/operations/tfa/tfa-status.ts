@@ -40,7 +40,6 @@ export const tfaStatusOperations = {
     }),
     errors: ['team_user_forbidden'],
     repeatable: true,
-    publicSpacingMs: 1000,
     example: {
       input: {},
       response: {
