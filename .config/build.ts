@@ -81,7 +81,7 @@ async function bundle(options: BuildOptions) {
   return metafile;
 }
 
-// What is read as a file: the status page, the emulator's documentation, and the parts of the page of a plan.
+// Files that are read as they are: the status page, the emulator's documentation, and the parts of the page of a plan.
 const READ = ['src/daemon/status/page', 'src/emulator/docs', 'src/cli/plan/report'];
 for (const folder of READ) {
   cpSync(join(root, folder), out, { recursive: true, filter: (name) => !name.endsWith('.ts') });

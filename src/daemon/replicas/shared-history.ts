@@ -44,7 +44,7 @@ export interface SharedHistoryOptions {
   readonly now: () => number;
   /** Skipped, and everything else is read. */
   readonly onUnread?: ((unread: Unread) => void) | undefined;
-  /** An earlier version had it under way; told once, by whoever writes. */
+  /** Hears once of each change that an earlier version had under way; the replica that writes tells it. */
   readonly onLeftChange?: ((change: LeftChange) => void) | undefined;
 }
 

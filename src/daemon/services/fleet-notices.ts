@@ -73,6 +73,6 @@ export function leftChangeTo(logger: Logger): (change: LeftChange) => void {
       { endpoint, oldValues, newValues },
       oldValues === null
         ? 'an earlier version may have changed parameters of an endpoint, and what it stored cannot be read: compare them with what they should be'
-        : 'an earlier version was changing parameters of an endpoint, and nobody watches that change any more: to undo it, set the old values by hand',
+        : 'an earlier version was changing parameters of an endpoint; this version does not watch the change: to undo it, set the old values by hand',
     );
 }

@@ -82,10 +82,10 @@ describe('an unknown name that is close to one without which nothing is kept ali
 
 describe('a name that an earlier version had', () => {
   test.each([
-    ['AUTOTUNE', 'parameters are no longer changed automatically'],
-    ['AUTOTUNE_BOUNDS', 'parameters are no longer changed automatically'],
-    ['ADVICE_SCHEDULE', 'there is no advice from recorded load any more'],
-    ['ADVICE_P99', 'there is no advice from recorded load any more'],
+    ['AUTOTUNE', 'Pilotlight no longer changes parameters'],
+    ['AUTOTUNE_BOUNDS', 'Pilotlight no longer changes parameters'],
+    ['ADVICE_SCHEDULE', 'Pilotlight gives no advice from recorded load'],
+    ['ADVICE_P99', 'Pilotlight gives no advice from recorded load'],
   ])('says what became of it, also as a file: %s', (name, what) => {
     for (const one of [name, `${name}_FILE`]) {
       const { settings, words } = load({ ...COMPLETE, [one]: 'x' });
