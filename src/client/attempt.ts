@@ -2,11 +2,14 @@
 import type { Operation } from '../contract/define.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
+import { rateLimitOf, type RateLimit } from '../wire/rate-limit.ts';
 import { namesShownOnce, showsOnce } from '../wire/reading.ts';
 import { requestHeaders, type WireRequest } from '../wire/request.ts';
-import { decodeResponse, type WireResponse } from '../wire/response.ts';
+import { decodeResponse, type Outcome, type WireResponse } from '../wire/response.ts';
 import { AbortedError, ResponseError, TimeoutError, TransportError, refusalError } from './errors.ts';
-import { transportReason, type Transport } from './transport/transport.ts';
+import type { Subject } from './transport/address-book.ts';
+import { transportReason } from './transport/reason.ts';
+import type { Answered, Peer, Transport } from './transport/transport.ts';
 
 export interface Attempt {
   readonly id: OperationId;
@@ -21,8 +24,10 @@ export interface Attempt {
   /** How long what was sent may still be answered after the signal has fired, in ms. */
   readonly graceMs: number;
   readonly fresh: boolean;
+  readonly subject: Subject | undefined;
   readonly maxBytes: number;
   readonly onConnected: (() => void) | undefined;
+  readonly onPeer: ((peer: Peer) => void) | undefined;
 }
 
 export interface Answer {
@@ -30,6 +35,7 @@ export interface Answer {
   readonly status: number;
   /** The Date header. */
   readonly date: string | undefined;
+  readonly rate: RateLimit | undefined;
 }
 
 const TIMED_OUT = Symbol('timed out');
@@ -92,10 +98,10 @@ class Progress {
 
 function exchange(
   transport: Transport,
-  { base, request, key, fresh, maxBytes, onConnected }: Attempt,
+  { base, request, key, fresh, subject, maxBytes, onConnected }: Attempt,
   signal: AbortSignal,
   progress: Progress | undefined,
-): Promise<WireResponse> {
+): Promise<Answered> {
   return transport.exchange({
     url: base + request.target,
     method: request.method,
@@ -103,24 +109,41 @@ function exchange(
     body: request.body,
     signal,
     fresh,
+    subject,
     maxBytes,
     onConnected: progress ? progress.onConnected : onConnected,
     onAnswer: progress?.onAnswer,
   });
 }
 
-/** @throws ApiError where the service says no, ResponseError where its answer cannot be read */
-function answerOf({ id, operation, key }: Attempt, response: WireResponse): Answer {
+/** @throws ApiError if the service says no, ResponseError if its answer cannot be read */
+function answerOf({ id, operation, key, subject, onPeer }: Attempt, response: Answered): Answer {
+  const { peer, text: rawAnswer } = response;
   const outcome = decodeResponse(operation, response, key);
+  peer?.judge(faultOf(outcome), outcome.kind === 'ok' ? subject : undefined);
+  if (peer) onPeer?.(peer);
   if (outcome.kind === 'ok') return read(outcome.value, response);
-  const rawAnswer = response.text;
   if (outcome.kind === 'refused') {
     const mayBeDone = !operation.repeatable && namesShownOnce(operation.response, rawAnswer);
-    throw refusalError(id, outcome, { rawAnswer, mayBeDone });
+    const rate = rateLimitOf(response.headers, outcome.meaning === 'throttled' ? outcome.fields : {});
+    throw refusalError(id, outcome, { rawAnswer, mayBeDone, rate });
   }
   const mayBeDone = !operation.repeatable;
-  throw new ResponseError(id, response.status, outcome.reason, { rawAnswer, mayBeDone });
+  const rate = rateLimitOf(response.headers);
+  throw new ResponseError(id, response.status, outcome.reason, { rawAnswer, mayBeDone, rate });
 }
+
+/** What an answer says about the health of its address: a service that refuses a request is healthy. */
+function faultOf(outcome: Outcome): string | undefined {
+  if (outcome.kind === 'unreadable') return 'unreadable';
+  if (outcome.kind === 'ok') return undefined;
+  const { status, code, meaning } = outcome;
+  // Without a code, a gateway, a firewall or a framework said so.
+  const isForeign = meaning === 'other' && code === undefined && (status < 400 || FOREIGN.has(status));
+  return status >= 500 || (status >= 300 && isForeign) ? `status ${status}` : undefined;
+}
+
+const FOREIGN: ReadonlySet<number> = new Set([403, 404]);
 
 /** The answer whose end did not come, where all is there of one that is shown once; undefined for any other. */
 function completeAnswer(operation: Operation, cut: WireResponse): Answer | undefined {
@@ -131,5 +154,5 @@ function completeAnswer(operation: Operation, cut: WireResponse): Answer | undef
 
 function read(value: unknown, { status, headers }: WireResponse): Answer {
   const date = headers['date'];
-  return { value, status, date: typeof date === 'string' ? date : undefined };
+  return { value, status, date: typeof date === 'string' ? date : undefined, rate: rateLimitOf(headers) };
 }

@@ -4,12 +4,16 @@
  */
 import type { Operation } from '../contract/define.ts';
 import type { OperationId } from '../contract/operations.ts';
+import type { RateLimit } from '../wire/rate-limit.ts';
 import { encodeRequest, type WireRequest } from '../wire/request.ts';
 import { attemptCall } from './attempt.ts';
 import { delay } from './delay.ts';
-import { AbortedError, ApiError, CallError, RequestError, ResponseError } from './errors.ts';
+import { AbortedError, ApiError, CallError, RequestError, ResponseError, ThrottledError } from './errors.ts';
+import { LocalGate, type Gate, type Pass, type Turn } from './gate.ts';
+import { RateLimiter } from './rate-limiter.ts';
 import { DEFAULT_RETRY, NO_RETRY, retryDelay, type RetryPolicy } from './retry.ts';
-import { createTransport, type Transport } from './transport/transport.ts';
+import type { Subject } from './transport/address-book.ts';
+import { createTransport, type Peer, type Transport } from './transport/transport.ts';
 
 export interface ClientOptions {
   /** Address of the service (§1: `{base_url}`). */
@@ -25,6 +29,11 @@ export interface ClientOptions {
   readonly timeoutMs?: number;
   readonly retry?: RetryPolicy;
   readonly transport?: Transport;
+  /**
+   * Where calls wait for the rate limit of the key. By default each client has its own limiter: after a 429 its calls of
+   * that operation wait. `false`: they never wait.
+   */
+  readonly gate?: Gate | false;
   readonly random?: () => number;
   readonly observe?: ClientObserver;
 }
@@ -37,6 +46,8 @@ export interface ClientObserver {
     code: string;
     durationMs: number;
     serverDate: string | undefined;
+    /** The tightest bucket of the key's rate limit, if the answer showed it; refusals and successes show it alike. */
+    rate?: RateLimit;
   }): void;
   retry?(event: { operation: OperationId; waitMs: number; throttled: boolean }): void;
 }
@@ -54,10 +65,19 @@ export interface CallOptions {
   readonly retry?: RetryPolicy | false;
   /** Do not reuse an idle connection. */
   readonly freshConnection?: boolean;
+  /**
+   * What the call is about, if calls about the same thing should use different addresses of the service: at the same
+   * time, and after one of them said that it does not know the thing.
+   */
+  readonly subject?: Subject;
+  /** Called at each attempt that is answered, with the address that answered. It may judge the answer once more. */
+  readonly onPeer?: (peer: Peer) => void;
   /** For this call instead of the client's. */
   readonly apiKey?: string;
   /** Largest accepted answer in bytes; a larger one is a TransportError. Default 64 MiB. */
   readonly maxBytes?: number;
+  /** How often this is asked, and how urgent it is: what a gate with a queue orders calls by. */
+  readonly turn?: Turn;
   /**
    * Called at each attempt when its connection is there and the request is on its way: at once where an idle
    * connection is reused. It has passed name lookup, connect, proxy and TLS; what is slow from here on is the
@@ -67,6 +87,7 @@ export interface CallOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_TURN: Turn = { everyMs: 10_000, need: 'watch' };
 /** A tail of 10,000 lines is a few MiB; nothing else is as large. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
@@ -92,10 +113,12 @@ class ServiceCaller implements Caller {
   readonly #options: ClientOptions;
   readonly #transport: Transport;
   readonly #bases: Readonly<Record<Operation['base'], string>>;
+  readonly #gate: Gate | undefined;
 
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#transport = options.transport ?? createTransport();
+    this.#gate = options.gate === false ? undefined : (options.gate ?? new LocalGate(new RateLimiter()));
     this.#bases = {
       main: trimSlash(options.baseUrl),
       serverless: trimSlash(options.serverlessUrl ?? options.baseUrl),
@@ -141,11 +164,13 @@ class ServiceCaller implements Caller {
     key: string | undefined,
     callOptions: CallOptions,
   ): Promise<unknown> {
+    const pass = await this.#enter(id, callOptions);
     const started = performance.now();
     let code = 'ok';
     let serverDate: string | undefined;
+    let rate: RateLimit | undefined;
     try {
-      const { value, status, date } = await attemptCall(this.#transport, {
+      const answer = await attemptCall(this.#transport, {
         id,
         operation,
         base: this.#bases[operation.base],
@@ -155,19 +180,39 @@ class ServiceCaller implements Caller {
         signal: callOptions.signal,
         graceMs: callOptions.graceMs ?? 0,
         fresh: callOptions.freshConnection ?? false,
+        subject: callOptions.subject,
         maxBytes: callOptions.maxBytes ?? MAX_RESPONSE_BYTES,
         onConnected: callOptions.onConnected,
+        onPeer: callOptions.onPeer,
       });
-      code = String(status);
-      serverDate = date;
-      return value;
+      code = String(answer.status);
+      serverDate = answer.date;
+      rate = answer.rate;
+      pass?.answered({ throttled: false }, rate);
+      return answer.value;
     } catch (error) {
+      if (pass) tellPass(pass, error);
       const answered = error instanceof ApiError || error instanceof ResponseError;
       code = answered ? String(error.status) : error instanceof CallError ? error.code : 'bug';
+      rate = error instanceof CallError ? error.rate : undefined;
       throw error;
     } finally {
       const durationMs = performance.now() - started;
-      this.#options.observe?.exchange?.({ operation: id, code, durationMs, serverDate });
+      const event = { operation: id, code, durationMs, serverDate };
+      this.#options.observe?.exchange?.(rate === undefined ? event : { ...event, rate });
+    }
+  }
+
+  /** Resolves when the request may be written. */
+  async #enter(
+    id: OperationId,
+    { turn = DEFAULT_TURN, signal = NEVER }: CallOptions,
+  ): Promise<Pass | undefined> {
+    if (this.#gate === undefined) return undefined;
+    try {
+      return await this.#gate.enter(id, turn, signal);
+    } catch (cause) {
+      throw new AbortedError(id, 'aborted while waiting for the rate limit', { cause });
     }
   }
 
@@ -179,6 +224,15 @@ class ServiceCaller implements Caller {
   [Symbol.asyncDispose](): PromiseLike<void> {
     return this.#transport[Symbol.asyncDispose]();
   }
+}
+
+function tellPass(pass: Pass, error: unknown): void {
+  if (error instanceof ThrottledError) {
+    const { retryAfterMs, thresholdMs, rate } = error;
+    pass.answered({ throttled: true, retryAfterMs, thresholdMs }, rate);
+  } else if (error instanceof ApiError || error instanceof ResponseError)
+    pass.answered({ throttled: false }, error.rate);
+  else pass.lost();
 }
 
 /** Turned away at the door. */

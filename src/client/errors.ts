@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { ERRORS, type Actor, type ErrorCode } from '../contract/errors.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
+import type { RateLimit } from '../wire/rate-limit.ts';
 import type { InputProblem } from '../wire/request.ts';
 import type { Refusal, RefusalMeaning } from '../wire/response.ts';
 
@@ -10,6 +11,7 @@ export interface CallErrorOptions extends ErrorOptions {
   /** What came of the answer. */
   readonly rawAnswer?: string;
   readonly mayBeDone?: boolean;
+  readonly rate?: RateLimit | undefined;
 }
 
 /** The base of them. */
@@ -20,6 +22,8 @@ export abstract class CallError extends PilotlightError {
    * and where the service says no, unless it names what it shows once in the same breath.
    */
   readonly mayBeDone: boolean;
+  /** The tightest bucket of the key's rate limit, if an answer came and showed it. */
+  readonly rate: RateLimit | undefined;
   /** A private field, so that no logger, inspector or serializer finds it. */
   readonly #rawAnswer: string;
 
@@ -27,6 +31,7 @@ export abstract class CallError extends PilotlightError {
     super(`${operation}: ${message}`, options);
     this.operation = operation;
     this.mayBeDone = options.mayBeDone ?? false;
+    this.rate = options.rate;
     this.#rawAnswer = options.rawAnswer ?? '';
   }
 
@@ -74,7 +79,7 @@ export class ApiError extends CallError {
   readonly meaning: RefusalMeaning;
   /** Other fields of the error body: `fail_count`, `locked_until`, … */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** When the Retry-After header says to come back, in ms from the answer. */
+  /** When the service says to come back, in ms from the answer: Retry-After, `retry_after`, or `x-ratelimit-reset`. */
   readonly retryAfterMs: number | undefined;
   /** The least time between two such requests that the body of a 429 names (`threshold=3.0`), in ms. */
   readonly thresholdMs: number | undefined;
@@ -91,7 +96,7 @@ export class ApiError extends CallError {
     this.thresholdMs = refusal.thresholdMs;
   }
 
-  /** When to come back as far as the service says, in ms from the answer: Retry-After, else the threshold. */
+  /** When to come back as far as the service says, in ms from the answer: `retryAfterMs`, else the threshold. */
   get waitMs(): number | undefined {
     return this.retryAfterMs ?? this.thresholdMs;
   }

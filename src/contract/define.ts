@@ -58,6 +58,11 @@ export interface Operation {
   readonly errors: readonly ErrorCode[];
   /** Sending it twice does no more than sending it once, so a failed exchange may be repeated. */
   readonly repeatable: boolean;
+  /**
+   * Least time between two calls with one key, in ms; absent if it is not known. It is the public dialect's (evidence 1.7,
+   * confidence A: the service's own generated OpenAPI). It was never measured, and the interface states none.
+   */
+  readonly publicSpacingMs?: number;
   /** Id of the operation to use instead. */
   readonly replacedBy?: string;
   readonly example: Example;

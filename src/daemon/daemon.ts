@@ -6,6 +6,8 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { buildInfo } from '../build-info.ts';
 import { createApiKey } from '../client/api-key.ts';
+import { RequestQueue } from '../client/request-queue.ts';
+import { systemMs } from '../client/system-ms.ts';
 import { credentialsOf } from '../config/credentials.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { FEATURES } from '../config/options/features.ts';
@@ -85,9 +87,18 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     clock,
     logger,
     onReload: () => void reloading.reload(),
+    onGrants: (grants) => requests.hear(grants),
     onStop: onEnd,
   });
-  const client = createDaemonClient({ settings, apiKey, metrics, clock });
+  const requests = new RequestQueue({
+    ask: (ask) => heart.send({ type: 'ask', ask }),
+    now: systemMs,
+    setTimer: (ms, fn) => {
+      const timer = setTimeout(fn, ms);
+      return () => clearTimeout(timer);
+    },
+  });
+  const client = createDaemonClient({ settings, apiKey, metrics, clock, gate: requests });
   const work = await startSharedWork({
     id: randomUUID(),
     client,
@@ -99,7 +110,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   });
 
   const build = buildInfo();
-  const sources = { build, startedAt, restarts, inForce, lifecycle, clock, heartbeats, work };
+  const sources = { build, startedAt, restarts, inForce, lifecycle, clock, heartbeats, requests, work };
   const status = (): Status => statusSnapshot(sources);
   const files = new SecretFiles();
   const reloading = new Reloading({
@@ -118,6 +129,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   lifecycle.onStop('files', () => files.end());
   lifecycle.onStop('awaited files', awaitConfigFiles(options, logger, inForce));
   work.stopWith(lifecycle);
+  lifecycle.onStop('requests', async () => requests.close());
   lifecycle.onStop('connections', () => client[Symbol.asyncDispose]());
   const listeners = await openListeners(settings, lifecycle, logger, {
     main: publicRoutes({ status, fleet: work.fleet, lifecycle, heartbeats, metrics, inForce }),

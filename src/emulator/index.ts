@@ -24,18 +24,21 @@ import {
 import { inspectInstances, type Instances } from './inspect/instances.ts';
 import { inspectMachines, type Machines } from './inspect/machines.ts';
 import { inspectWorkerGroups, type WorkerGroups } from './inspect/worker-groups.ts';
+import { inspectTraits, type TraitSwitches } from './inspect/traits.ts';
 import { inspectResources, type Resources } from './inspect/resources.ts';
 import { createJournal, type Journal } from './journal/journal.ts';
 import { openListener } from './http/listener.ts';
 import { publicDialect } from './dialect/public.ts';
 import { specDialect } from './dialect/spec.ts';
 import { createRandom } from './random.ts';
-import { checkSeed, withReplayFiles } from './seed/file.ts';
+import { checkSeed, readTraits, withReplayFiles } from './seed/file.ts';
 import type { Seed } from './seed/schema.ts';
 import { createServer } from './http/server.ts';
+import { withRateLimit } from './service/rate-limit.ts';
 import { createService, type World } from './service/service.ts';
 import { createSigner } from './serverless/signature.ts';
 import type { SettingsInput } from './state/settings.ts';
+import { defaultTraits, type Traits, type TraitsInput } from './state/traits.ts';
 import { settle } from './service/settle.ts';
 import {
   inspectOutbox,
@@ -68,7 +71,9 @@ export type { SentMessage } from './state/two-factor.ts';
 export type { Outbox, OutboxFilter, TotpHelper, TwoFactor } from './inspect/two-factor.ts';
 export { DEFAULT_API_KEY, DEFAULT_SEED, DEFAULT_TEAM_KEY, DEFAULT_TOTP_SECRET } from './seed/default.ts';
 export { seedSchema, type Seed } from './seed/schema.ts';
-export { SeedError, readSeedFile } from './seed/file.ts';
+export type { TraitSwitches } from './inspect/traits.ts';
+export { SeedError, TraitsError, readSeedFile, readTraitsFile } from './seed/file.ts';
+export type { Traits, TraitsInput } from './state/traits.ts';
 export { settingsSchema, type Settings, type SettingsInput } from './state/settings.ts';
 
 export interface EmulatorOptions {
@@ -84,6 +89,8 @@ export interface EmulatorOptions {
   readonly clock?: ClockStart;
   /** Win over those of the seed. */
   readonly settings?: SettingsInput;
+  /** The dialect has a default for each trait. */
+  readonly traits?: TraitsInput;
 }
 
 export interface Emulator extends Control, Resources, AsyncDisposable {
@@ -106,6 +113,8 @@ export interface Emulator extends Control, Resources, AsyncDisposable {
   readonly endpointGroups: EndpointGroups;
   /** Requests that come to endpoints by themselves. */
   readonly load: Loads;
+  /** Switches for behaviour of the service that is not known for sure. */
+  readonly traits: TraitSwitches;
   /** Codes that were sent by SMS and e-mail. */
   readonly outbox: Outbox;
   readonly totp: TotpHelper;
@@ -116,15 +125,16 @@ export interface Emulator extends Control, Resources, AsyncDisposable {
 
 /**
  * Above 60 lines because it is the list of the parts, which are connected here and nowhere else.
- * @throws SeedError for a seed that does not fit; what listen() says for a port that is taken
+ * @throws SeedError for a seed that does not fit, TraitsError for such traits; what listen() says for a port that is taken
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { port = 0, host = '127.0.0.1', dialect: dialectName = 'spec', settings = {} } = options;
   checkSeed(options.seed ?? {});
   const seed = await withReplayFiles(options.seed ?? {});
+  const traits: Traits = { ...defaultTraits(dialectName), ...readTraits(options.traits ?? {}) };
 
   const clock = createClock(options.clock, (beforeMs) => settle(world, beforeMs));
-  const state = buildState(seed, settings, clock.now());
+  const state = buildState(seed, settings, clock.now(), traits);
   const world: World = {
     state,
     dialect: dialectName === 'public' ? publicDialect : specDialect,
@@ -146,13 +156,13 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     keyName: (key) => nameOfKey(world, key),
     listen: (open) => listener.listen(open),
   });
-  const control = createControl({ world, clock, faults, journal, settings, seed });
+  const control = createControl({ world, clock, faults, journal, settings, seed, traits });
   const inspected = inspect(world);
   const closing = new AbortController();
   const server = await createServer({
     world,
     clock,
-    service: createService(world),
+    service: withRateLimit(createService(world), world),
     faults,
     journal,
     admin: createAdminApi(
@@ -198,6 +208,7 @@ function inspect(world: World) {
     machines: inspectMachines(world),
     endpointGroups: inspectEndpointGroups(world),
     load: inspectLoads(world),
+    traits: inspectTraits(world),
     ...inspectResources(world),
     outbox: inspectOutbox(world),
     totp: totpHelper(world),

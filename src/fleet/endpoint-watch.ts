@@ -4,7 +4,7 @@ import type { Clock } from '../time/clock.ts';
 import { Repeating } from '../time/repeating.ts';
 
 export interface EndpointWatchOptions {
-  /** Looks once; may wait for its turn before. */
+  /** Looks once; may wait for the rate limit before. */
   readonly look: (signal: AbortSignal) => Promise<Looked>;
   readonly intervalMs: () => number;
   /** Until the first look, ms. */
@@ -14,8 +14,8 @@ export interface EndpointWatchOptions {
   readonly random: () => number;
 }
 
-/** How a look ended. One that is `deferred` came too soon, and is made up for at once, in its turn. */
-export type Looked = 'seen' | 'deferred' | { readonly failedForMs: number };
+/** How a look ended. */
+export type Looked = 'seen' | 'failed';
 
 export class EndpointWatch {
   readonly #options: EndpointWatchOptions;
@@ -49,9 +49,8 @@ export class EndpointWatch {
     // Woken early, or the clock was set: looks go on from now.
     if (begun < this.#due || begun - this.#due > intervalMs()) this.#due = begun;
     const looked = await this.#options.look(signal);
-    if (looked === 'deferred') return 0;
     this.#failures = looked === 'seen' ? 0 : this.#failures + 1;
-    const leastMs = looked === 'seen' ? 0 : Math.max(looked.failedForMs, backoffMs(this.#failures, random()));
+    const leastMs = looked === 'seen' ? 0 : backoffMs(this.#failures, random());
     const ended = clock.now();
     this.#due = nextAfter(this.#due, intervalMs(), ended + leastMs);
     // A clock that is set back makes no hole.

@@ -1,13 +1,11 @@
 /** What the watch asks of the service. */
 import type { EndpointsAnswer } from './discovery/knowledge.ts';
-import type { Throttle } from './pace.ts';
 import type { Prices, WorkersAnswer } from './workers/measure.ts';
 
 export interface FleetService {
   endpoints(signal: AbortSignal): Promise<EndpointsAnswer>;
-  workers(endpointId: number, signal: AbortSignal): Promise<WorkersAnswer>;
-  /** Where an error says that there were too many questions: what it says of it. */
-  throttleOf(error: unknown): Throttle | undefined;
+  /** `everyMs`: how often they are asked for. It waits for the rate limit of the key. */
+  workers(endpointId: number, everyMs: number, signal: AbortSignal): Promise<WorkersAnswer>;
   readonly prices: PriceSource;
 }
 

@@ -14,7 +14,6 @@ import type { HistoryStore, StoredState } from './history/store.ts';
 import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
 import type { FleetService } from './service.ts';
-import { Turns, type Turn } from './turns.ts';
 import type { Fleet, FleetEvent, FleetView } from './view.ts';
 import { afterLook } from './workers/lives.ts';
 import { LivesByEndpoint } from './workers/lives-by-endpoint.ts';
@@ -47,8 +46,8 @@ interface Watched {
 const MOST_GAP = 3;
 /** The first looks after a start are this far apart at most, so that what goes on goes on soon, ms. */
 const FIRST_LOOKS_MS = 2_000;
-/** A look that takes longer has failed, ms. */
-const TIMEOUT_MS = 15_000;
+/** A look that takes longer has failed, its wait for the rate limit included, ms. */
+const LOOK_LIMIT_MS = 600_000;
 /** Fractions of its multiples lie as evenly as can be, however many there are. */
 const GOLDEN = 0.618_033_988_75;
 
@@ -57,7 +56,6 @@ export class FleetWatch implements Fleet {
   readonly #history: History;
   readonly #lives = new LivesByEndpoint();
   readonly #watched = new Map<string, Watched>();
-  readonly #turns: Turns;
   #settings: FleetSettings;
   #stored: StoredState | undefined;
   #list: EndpointList | undefined;
@@ -70,7 +68,6 @@ export class FleetWatch implements Fleet {
     const { store, clock, notice } = options;
     this.#options = options;
     this.#settings = options;
-    this.#turns = new Turns(clock);
     this.#history = new History({
       store,
       clock,
@@ -161,10 +158,7 @@ export class FleetWatch implements Fleet {
     const stays = (label: string, id: number) => wanted.some((one) => one.label === label && one.id === id);
     const ended = [...this.#watched].filter(([label, { observation }]) => !stays(label, observation.id));
     const before = new Set(this.#watched.keys());
-    for (const [label] of ended) {
-      this.#watched.delete(label);
-      this.#turns.forget(label);
-    }
+    for (const [label] of ended) this.#watched.delete(label);
     // One that was deployed anew is not left: it goes on under another id.
     for (const { id, label } of wanted) if (!this.#watched.has(label)) this.#begin(id, label);
     const begun = [...this.#watched.keys()].filter((label) => !before.has(label));
@@ -198,15 +192,15 @@ export class FleetWatch implements Fleet {
 
   async #look(observation: Observation, signal: AbortSignal): Promise<Looked> {
     const { service, clock } = this.#options;
-    let turn: Turn | undefined;
+    const { intervalMs } = this.#settings;
     try {
-      turn = await this.#turns.take(observation.label, signal);
-      const answer = await within(clock, TIMEOUT_MS, signal, (ends) => service.workers(observation.id, ends));
-      turn.answered();
+      const answer = await within(clock, LOOK_LIMIT_MS, signal, (ends) =>
+        service.workers(observation.id, intervalMs, ends),
+      );
       this.#take(observation, answer);
       return 'seen';
     } catch (error) {
-      return signal.aborted ? 'seen' : this.#fail(observation, error, turn);
+      return signal.aborted ? 'seen' : this.#fail(observation, error);
     }
   }
 
@@ -233,13 +227,11 @@ export class FleetWatch implements Fleet {
     for (const event of events) onEvent(fleetEvent(event, label));
   }
 
-  #fail(observation: Observation, error: unknown, turn: Turn | undefined): Looked {
-    const { service, notice } = this.#options;
-    const throttle = service.throttleOf(error);
+  #fail(observation: Observation, error: unknown): Looked {
+    const { notice } = this.#options;
     const failures = observation.failed(error);
     notice({ kind: 'look failed', endpoint: observation.label, error, failures });
-    if (throttle && turn?.refused(throttle)) return 'deferred';
-    return { failedForMs: throttle?.waitMs ?? 0 };
+    return 'failed';
   }
 
   /** Of endpoints that are not watched any more. */

@@ -4,7 +4,11 @@
  */
 import type { ApiKey } from '../client/api-key.ts';
 import type { ClientObserver } from '../client/caller.ts';
-import { createTransport } from '../client/transport/transport.ts';
+import { LocalGate } from '../client/gate.ts';
+import { RateLimiter } from '../client/rate-limiter.ts';
+import { systemMs } from '../client/system-ms.ts';
+import type { Ask, Grants } from '../client/request-queue.ts';
+import { createTransport, type OriginAddresses } from '../client/transport/transport.ts';
 import { createPartialClient, type ClientOf } from '../client/partial-client.ts';
 import { serverlessOperations } from '../contract/operations/serverless/serverless.ts';
 import { AppWatch } from './app/app-watch.ts';
@@ -16,10 +20,11 @@ import type { TimingSettings } from './discovery/resolve.ts';
 import type { Wanted } from './discovery/wanted.ts';
 import { DeploymentWatch } from './discovery/watch.ts';
 import { HeartbeatDriver, type DeploymentChoice } from './driver/driver.ts';
+import { GrantOffice } from './driver/grant-office.ts';
 import type { AppHealth } from './engine/app-health.ts';
 import type { Notice } from './engine/state.ts';
 import type { Ports } from './driver/ports.ts';
-import type { AppSnapshot, DeploymentSnapshot, SharedLimit } from './view/snapshot.ts';
+import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot, SharedLimit } from './view/snapshot.ts';
 
 /** What a heart tells as it happens. */
 export interface HeartListener {
@@ -75,19 +80,23 @@ export interface HeartOptions {
 }
 
 /** The operations that the heart calls: the schemas of the others are not loaded. */
-const OPERATIONS = {
-  'deployments.heartbeat': serverlessOperations['deployments.heartbeat'],
+const HEARTBEAT = { 'deployments.heartbeat': serverlessOperations['deployments.heartbeat'] };
+const QUESTIONS = {
   'deployments.get': serverlessOperations['deployments.get'],
   'deployments.list': serverlessOperations['deployments.list'],
 };
-type HeartClient = ClientOf<keyof typeof OPERATIONS>;
+const SPACINGS = Object.fromEntries(
+  Object.entries({ ...HEARTBEAT, ...QUESTIONS }).map(([id, { publicSpacingMs }]) => [id, publicSpacingMs]),
+);
 
 const CLOCK: Ports['clock'] = { mono: () => performance.now(), wall: Date.now };
 
 export class Heart {
   readonly #options: HeartOptions;
   readonly #transport = createTransport();
-  readonly #client: HeartClient;
+  readonly #client: ClientOf<keyof typeof HEARTBEAT>;
+  readonly #limiter = new RateLimiter({ spacings: SPACINGS });
+  readonly #office: GrantOffice;
   readonly #driver: HeartbeatDriver;
   readonly #watch: DeploymentWatch;
   readonly #stopping = new AbortController();
@@ -100,13 +109,24 @@ export class Heart {
   constructor(options: HeartOptions) {
     const { apiKey, baseUrl, deployments, settings, listener, attemptsAtOnce = 512 } = options;
     this.#options = options;
-    const list = listOf(OPERATIONS['deployments.list'], (body) => this.#watch.relevantRows(body));
-    this.#client = createPartialClient<keyof typeof OPERATIONS>(
-      { ...OPERATIONS, 'deployments.list': list },
+    const list = listOf(QUESTIONS['deployments.list'], (body) => this.#watch.relevantRows(body));
+    const common = { transport: this.#transport, baseUrl, apiKey: () => apiKey.current() };
+    // The driver itself decides when a heartbeat leaves.
+    this.#client = createPartialClient<keyof typeof HEARTBEAT>(HEARTBEAT, {
+      ...common,
+      gate: false,
+      observe: {
+        exchange: (event) => {
+          if (event.rate) this.#limiter.heard(event.operation, event.rate, CLOCK.mono());
+          listener.exchange(event);
+        },
+      },
+    });
+    const questions = createPartialClient<keyof typeof QUESTIONS>(
+      { ...QUESTIONS, 'deployments.list': list },
       {
-        transport: this.#transport,
-        baseUrl,
-        apiKey: () => apiKey.current(),
+        ...common,
+        gate: new LocalGate(this.#limiter),
         observe: { exchange: (event) => listener.exchange(event) },
       },
     );
@@ -116,6 +136,7 @@ export class Heart {
       // Half of them are for attempts that are not overdue: so many can always begin.
       openLimit: attemptsAtOnce,
       concurrency: Math.floor(attemptsAtOnce / 2),
+      limiter: this.#limiter,
       ports: {
         ...ports,
         beat: beatWithKey(createBeatPort(this.#client)),
@@ -123,8 +144,9 @@ export class Heart {
         listener: (deploymentId, notice) => this.#hear(deploymentId, notice),
       },
     });
+    this.#office = new GrantOffice(this.#limiter, () => this.#driver.leavesAt());
     this.#watch = new DeploymentWatch({
-      client: this.#client,
+      client: questions,
       wanted: deployments,
       settings,
       ports,
@@ -167,8 +189,33 @@ export class Heart {
     return this.#app && appSnapshotOf(this.#app);
   }
 
+  /** Answers the daemon's question for requests; times of the link are those of the system. */
+  answer(ask: Ask): Grants {
+    return this.#office.answer(ask, CLOCK.mono(), systemMs());
+  }
+
+  /** Addresses that failed, of a name that has others. */
+  avoidedAddresses(): AvoidedAddress[] {
+    return this.#transport
+      .addresses()
+      .flatMap(({ origin, proxy, addresses }) =>
+        addresses.length < 2
+          ? []
+          : addresses.flatMap(({ address, failure }) =>
+              failure
+                ? [{ origin: proxy === undefined ? origin : `proxy ${proxy}`, address, ...failure }]
+                : [],
+            ),
+      );
+  }
+
   openConnections(): number {
     return this.#transport.open;
+  }
+
+  /** The addresses of the service, or of the proxy in front of it: which are avoided, and why. */
+  addresses(): OriginAddresses[] {
+    return this.#transport.addresses();
   }
 
   /** The rate limit that all deployments share, and whether they fit under it; undefined where none was found. */

@@ -63,7 +63,9 @@ const DESCRIPTION = [
   'Bodies are JSON; timestamps are Unix epoch seconds; `gpu_ram` is in MB. Paths are accepted with and without',
   'the slash at their end. `x-source` names the section of the interface document that an operation comes from;',
   'where `x-origin` is `public dialect`, the document does not show it and the public service does. `x-assumed` lists',
-  'what of an operation the document does not name: `permission`, and error codes.',
+  'what of an operation the document does not name: `permission`, and error codes. `x-public-spacing-ms` is the least',
+  "time between two calls with one key, in ms. It is the public dialect's, from its service's own",
+  'specification; the interface states none.',
 ].join('\n');
 
 function server(variable: string, description: string, url: string | undefined): Server {
@@ -91,6 +93,7 @@ function operationObject(id: OperationId, components: SchemaComponents, serverle
   const operation = operationOf(id);
   const { summary, base, verification, source, origin, repeatable, permission, replacedBy, example } =
     operation;
+  const { publicSpacingMs } = operation;
   const parameters = parametersOf(operation);
   const request = components.request(id);
   const assumptions = assumptionsOf(operation);
@@ -121,11 +124,12 @@ function operationObject(id: OperationId, components: SchemaComponents, serverle
     'x-repeatable': repeatable,
     ...(permission !== undefined && { 'x-permission': permission }),
     ...(assumptions.length > 0 && { 'x-assumed': assumptions }),
+    ...(publicSpacingMs !== undefined && { 'x-public-spacing-ms': publicSpacingMs }),
   };
 }
 
 function descriptionOf(operation: Operation): string {
-  const { summary, description, verification, permission, replacedBy, source } = operation;
+  const { summary, description, verification, permission, replacedBy, source, publicSpacingMs } = operation;
   const assumed = isPermissionAssumed(operation) ? ' (assumed: the interface names none)' : '';
   const sentences = [
     `${summary}.`,
@@ -133,6 +137,8 @@ function descriptionOf(operation: Operation): string {
     secretRule(verification),
     verification.secretAlone ? 'Without a key, `secret` alone is accepted (the logged-out path).' : undefined,
     permission && `A scoped key needs the permission \`${permission}\`${assumed}.`,
+    publicSpacingMs &&
+      `The public service takes one call of a key every ${publicSpacingMs / 1000} s; the interface states no limit.`,
     replacedBy && `Use \`${replacedBy}\` instead.`,
     `Source: ${source}.`,
   ];

@@ -60,6 +60,8 @@ export interface OperationObject {
   readonly 'x-permission'?: string;
   /** `permission`, and error codes of `responses`, that the interface does not name for this operation. */
   readonly 'x-assumed'?: readonly string[];
+  /** Least time between two calls with one key, in ms: the public dialect's. */
+  readonly 'x-public-spacing-ms'?: number;
   readonly 'x-replaced-by'?: string;
 }
 

@@ -8,9 +8,9 @@ import { COMMON_ERRORS, ERRORS, type ErrorCode, type ErrorDefinition } from '../
 import { isRecord } from '../contract/is-record.ts';
 import { isSecret } from '../contract/schemas.ts';
 import { Redaction } from '../contract/text/redaction.ts';
+import { waitOf, type Wait } from './rate-limit.ts';
 import { hasRows, readAnswer, readBoolean, shownOncePaths, showsOnce } from './reading.ts';
 import { problemsOf, type InputProblem } from './request.ts';
-import { retryAfterMs, thresholdMs } from './retry-after.ts';
 
 export interface WireResponse {
   readonly status: number;
@@ -19,7 +19,7 @@ export interface WireResponse {
   readonly text: string;
 }
 
-export interface Refusal {
+export interface Refusal extends Wait {
   readonly kind: 'refused';
   readonly status: number;
   /** Code string of the error body, where it has one. */
@@ -28,10 +28,6 @@ export interface Refusal {
   readonly meaning: RefusalMeaning;
   /** All other fields of the error body, e.g. `fail_count` and `locked_until`. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** When the Retry-After header says to come back, in ms from the answer. */
-  readonly retryAfterMs: number | undefined;
-  /** The least time between two requests that the body of a 429 names, in ms. */
-  readonly thresholdMs: number | undefined;
 }
 
 /**
@@ -117,8 +113,7 @@ function refusal(
     message: redaction.text(said ?? code ?? (quoted || 'no message')),
     meaning: meaningOf(response.status, body),
     fields: redaction.fields(isGuarded ? withoutTexts(fields) : fields),
-    retryAfterMs: retryAfterMs(response.headers),
-    thresholdMs: response.status === 429 ? thresholdMs(response.text) : undefined,
+    ...waitOf(response, body),
   };
 }
 

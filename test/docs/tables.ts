@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { ZodDefault, type ZodObject, type ZodType } from 'zod';
 import { ALLOWED_PACKAGES, LAYERS, PURE } from '../../.config/oxlint.config.ts';
 import { processConsole } from '../../src/cli/console.ts';
 import { usageOf } from '../../src/cli/operations/help.ts';
@@ -26,6 +27,7 @@ import type { AdminParts } from '../../src/emulator/admin/route.ts';
 import { adminRoutes } from '../../src/emulator/admin/routes.ts';
 import { faultSchema } from '../../src/emulator/faults/faults.ts';
 import { settingsSchema } from '../../src/emulator/state/settings.ts';
+import { bucketTrait, rateLimitTrait, TRAITS } from '../../src/emulator/state/traits.ts';
 import { allowedValues } from '../../src/scaling/rules/check.ts';
 import { MEANINGS } from '../../src/scaling/rules/meanings.ts';
 import { RULES } from '../../src/scaling/rules/rules.ts';
@@ -93,10 +95,11 @@ async function metricsTable(): Promise<string> {
 
 function operationsTable(): string {
   const rows = OPERATION_IDS.map((id) => {
-    const { method, path, summary, source } = operationOf(id);
-    return [`\`${id}\``, `\`${usageOf(id)}\``, `\`${method} ${path}\``, summary, source];
+    const { method, path, summary, source, publicSpacingMs } = operationOf(id);
+    const spacing = publicSpacingMs === undefined ? '' : `${publicSpacingMs / 1000} s`;
+    return [`\`${id}\``, `\`${usageOf(id)}\``, `\`${method} ${path}\``, summary, source, spacing];
   });
-  return table(['operation', 'command', 'request', 'does', 'source'], rows);
+  return table(['operation', 'command', 'request', 'does', 'source', 'spacing'], rows);
 }
 
 /** The program's own commands, as its help has them. */
@@ -205,6 +208,26 @@ function selectionOf(kind: string): object {
   return faultSchema.options.find(({ shape }) => shape.kind.value === kind)?.shape ?? {};
 }
 
+function traitsTable(): string {
+  const rows = Object.entries(TRAITS).map(([name, { values, spec, public: inPublic, is }]) => [
+    `\`${name}\``,
+    is,
+    values,
+    `\`${spec}\``,
+    `\`${inPublic}\``,
+  ]);
+  return table(['trait', 'is', 'values', 'spec dialect', 'public dialect'], rows);
+}
+
+function fieldsTable(title: string, { shape }: ZodObject): string {
+  const rows = Object.entries(shape as Record<string, ZodType>).map(([name, schema]) => [
+    `\`${name}\``,
+    schema instanceof ZodDefault ? `\`${String(schema.def.defaultValue)}\`` : '',
+    schema.description ?? '',
+  ]);
+  return table([title, 'default', 'is'], rows);
+}
+
 /** The routes are made without what they work on, for none of them is called. */
 function adminTable(): string {
   const rows = adminRoutes({} as AdminParts).map(({ method, path, summary }) => [
@@ -221,6 +244,9 @@ export async function generatedTables(): Promise<Readonly<Record<string, string>
     alerts: alertsTable(),
     emulator_settings: settingsTable(),
     emulator_faults: faultsTable(),
+    emulator_traits: traitsTable(),
+    emulator_rate_limit: fieldsTable('field of `rate_limit`', rateLimitTrait),
+    emulator_bucket: fieldsTable('field of a bucket', bucketTrait),
     emulator_admin: adminTable(),
     figures: keyFigures(readResults()),
     environment: environmentTable(),

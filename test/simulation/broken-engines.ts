@@ -88,11 +88,7 @@ export const BROKEN_ENGINES = {
   /** vault #26382: a hot loop. */
   'retries at once': afterFailure((_beat, now) => ({ dueAt: now.mono, lastSentAt: -Infinity })),
   /** A Retry-After is obeyed whatever it costs. */
-  'wait not cut short': amended(({ beat, actions }, _before, event, now) =>
-    event.type === 'settled' && event.outcome.type === 'throttled' && event.outcome.retryAfterMs !== undefined
-      ? { beat: { ...beat, dueAt: now.mono + event.outcome.retryAfterMs }, actions }
-      : { beat, actions },
-  ),
+  'wait not cut short': amended(({ beat, actions }) => ({ beat: { ...beat, latestAt: Infinity }, actions })),
   /** pekko-management #543: the key is what it was at the start. */
   'key read once': acting((action) => (action.type === 'read-key' ? undefined : action)),
   /** The vendor's SDK again: the status is never looked at. */
@@ -110,10 +106,6 @@ export const BROKEN_ENGINES = {
   /** Nobody gives way, and connections pile up. */
   'no attempt gives way': (beat, event, now, random) =>
     event.type === 'evict' ? { beat, actions: [] } : step(beat, event, now, random),
-  /** Doubling the spacing for every 429 up to T/8, as the first design had it. */
-  'waits of T/8 after 429': timed(({ ttl = 0, maxSpacing }) => ({
-    maxSpacing: Math.max(maxSpacing, ttl / 8),
-  })),
   /** A GPU that nobody needs burns on. */
   'released ones are beaten': (beat, event, now, random) =>
     event.type === 'release' ? { beat, actions: [] } : step(beat, event, now, random),

@@ -25,3 +25,11 @@ it(
   },
   PATIENCE,
 );
+
+it(
+  'with a network that fails, and one key for several processes, no deployment lapses',
+  async () => {
+    expect((await search('oneKeyInChaos', { runs: Math.ceil(RUNS / 20), enough: 5 })).examples).toEqual([]);
+  },
+  PATIENCE,
+);

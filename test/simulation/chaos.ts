@@ -76,7 +76,7 @@ class Chaos implements Weather {
     if (outcome?.type === 'not-found') this.#mistakenAt = this.#time.now;
     if (outcome?.type === 'throttled') {
       // A service that says when to come back does not want to be reached before.
-      const wait = outcome.retryAfterMs ?? outcome.thresholdMs ?? 0;
+      const wait = outcome.retryAfterMs ?? outcome.thresholdMs ?? 4_000;
       this.mark(after + wait * 1.1 + this.#timing.tick);
     }
     return { fate };
@@ -110,14 +110,14 @@ class Chaos implements Weather {
 
   /** Whether there was a window for this basis after all. */
   windowFor(basis: number, timing: Timing): Span | undefined {
-    const { interval, ttl = 0, clockAllowance, attemptTimeout, maxSpacing, tick } = timing;
+    const { interval, ttl = 0, clockAllowance, attemptTimeout, tick } = timing;
     const gone = this.#mistakenAt >= basis;
     const rescue = gone ? Math.max(timing.rescue, rescueOfGone(timing)) : timing.rescue;
     // One that is thought to be gone keeps its slow rhythm also where a limit refuses it.
     const turn = gone ? Math.max(this.turn, timing.goneInterval) : this.turn;
     const end = basis + ttl - clockAllowance;
     // An old key costs one attempt that is refused, and the spacing to the next.
-    const withKey = this.keyResetAt < basis ? rescue : rescue + attemptTimeout + maxSpacing + tick;
+    const withKey = this.keyResetAt < basis ? rescue : rescue + attemptTimeout + MIN_SPACING + tick;
     const length = withKey + this.turns * turn;
     return findWindow(this.bad, { from: basis + interval, length, end });
   }
@@ -138,7 +138,7 @@ export function chaos(options: RunOptions): Promise<RunResult> {
 }
 
 async function storm(
-  { seed, step, trace, makePacer }: RunOptions,
+  { seed, step, trace, makeLimiter }: RunOptions,
   shapes?: readonly [Limit['says'], Limit['says']],
 ): Promise<RunResult> {
   const random = new Random(seed);
@@ -147,7 +147,7 @@ async function storm(
   const interval: IntervalChoice = random.chance(0.8) ? 'auto' : random.between(1000, ttl / 4);
   const timing = timingFor({ ttl, interval });
   const weather = new Chaos(time, random, timing);
-  const world = new World(time, { random, weather, step, trace, pacer: makePacer?.() });
+  const world = new World(time, { random, weather, step, trace, limiter: makeLimiter?.(random.next) });
   weather.note = (line) => world.note(line);
   world.service.rate = random.between(0.99, 1.01);
   time.lateness = pickLateness(random, timing.tick);

@@ -96,7 +96,7 @@ export function unnamedLimiter(options: RunOptions): Promise<RunResult> {
 }
 
 async function share(
-  { seed, factor = 1, step, trace, makePacer }: RunOptions,
+  { seed, factor = 1, step, trace, makeLimiter }: RunOptions,
   makePlan: typeof plan,
 ): Promise<RunResult> {
   const random = new Random(seed);
@@ -113,7 +113,7 @@ async function share(
       return { latency: 20 + random.between(0, jitter) };
     },
   };
-  const world = new World(time, { random, weather, step, trace, pacer: makePacer?.() });
+  const world = new World(time, { random, weather, step, trace, limiter: makeLimiter?.(random.next) });
   time.lateness = () => lateness;
   world.service.limit = { threshold, countsRefused, says };
   world.note(

@@ -88,13 +88,19 @@ class Outage implements Weather {
   }
 }
 
-export async function outages({ seed, factor = 1, step, trace }: RunOptions): Promise<RunResult> {
+export async function outages({
+  seed,
+  factor = 1,
+  step,
+  trace,
+  makeLimiter,
+}: RunOptions): Promise<RunResult> {
   const random = new Random(seed);
   const time = new VirtualTime();
   const { ttl, interval } = pickTiming(random);
   const timing = timingFor({ ttl, interval });
   const weather = new Outage(time, random, timing, factor);
-  const world = new World(time, { random, weather, step, trace });
+  const world = new World(time, { random, weather, step, trace, limiter: makeLimiter?.(random.next) });
   world.service.rate = random.between(0.99, 1.01);
   time.lateness = pickLateness(random, timing.tick);
   const pause = new WorstPause(world, random, { length: timing.pause, lateness: time.lateness });

@@ -1,3 +1,4 @@
+import { MIN_SPACING } from '../../src/heartbeat/engine/formulas.ts';
 import type { Heartbeat } from '../../src/heartbeat/engine/state.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
@@ -30,7 +31,7 @@ export class WorstPause {
   observe(beat: Heartbeat): void {
     if (!this.#armed || beat.dueAt === Infinity) return;
     const { time } = this.#world;
-    const due = Math.max(beat.dueAt, beat.lastSentAt + beat.spacing) - time.clock.mono();
+    const due = Math.max(beat.dueAt, beat.lastSentAt + MIN_SPACING) - time.clock.mono();
     if (due < 1) return;
     this.#armed = false;
     time.at(time.now + due + this.#lateness() - 0.001, () => this.#world.stall(this.#length));

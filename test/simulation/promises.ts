@@ -58,13 +58,12 @@ export class Promises {
     this.#watched.get(flight.deploymentId)?.open.delete(flight);
   }
 
-  /** The learned spacing is kept, and the estimate of the remaining time is never above the service's. */
+  /** The spacing is kept, and the estimate of the remaining time is never above the service's. */
   stepped(before: Heartbeat, { beat, actions }: Step, now: Instant): void {
     const { id } = before;
     const gap = now.mono - before.lastSentAt;
-    if (gap < before.spacing - TOLERANCE && actions.some(({ type }) => type === 'send')) {
-      this.#break(id, `an attempt after ${gap} ms, with a spacing of ${before.spacing} ms`);
-    }
+    if (gap < MIN_SPACING - TOLERANCE && actions.some(({ type }) => type === 'send'))
+      this.#break(id, `an attempt after ${gap} ms`);
     if (beat.acknowledged && beat.state !== 'stopped') this.estimated(id, expiresAt(beat) - now.mono);
   }
 

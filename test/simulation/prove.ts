@@ -1,13 +1,14 @@
 import { beginnings } from './beginnings.ts';
 import type { BrokenEngine } from './broken-engines.ts';
 import { BROKEN_ENGINES } from './broken-engines.ts';
-import { BROKEN_PACERS, type BrokenPacer } from './broken-pacers.ts';
+import { BROKEN_LIMITERS, type BrokenLimiter } from './broken-limiters.ts';
 import { chaos, chaosUnderLimit, chaosUnderUnnamedLimit } from './chaos.ts';
 import { connections } from './connections.ts';
 import { concurrencyLimit } from './concurrency-limit.ts';
-import { limiter, unnamedLimiter } from './limiter.ts';
+import { limiter as namedLimiter, unnamedLimiter } from './limiter.ts';
 import { mistakes } from './mistakes.ts';
 import { needed } from './needed.ts';
+import { oneKey, oneKeyInChaos } from './one-key.ts';
 import { outages } from './outages.ts';
 import { farewell, resume, rotation, slowness } from './recoveries.ts';
 import type { Scenario } from './scenario.ts';
@@ -22,7 +23,7 @@ export const SCENARIOS = {
   chaosUnderUnnamedLimit,
   concurrency: concurrencyLimit,
   beginnings,
-  limiter,
+  limiter: namedLimiter,
   unnamedLimiter,
   connections,
   rotation,
@@ -30,6 +31,8 @@ export const SCENARIOS = {
   farewell,
   slowness,
   needed,
+  oneKey,
+  oneKeyInChaos,
 } as const satisfies Record<string, Scenario>;
 
 export type ScenarioName = keyof typeof SCENARIOS;
@@ -55,7 +58,7 @@ export interface Search {
   readonly factor?: number;
   /** Default: the real one. */
   readonly engine?: BrokenEngine;
-  readonly pacer?: BrokenPacer;
+  readonly limiter?: BrokenLimiter;
   /** Stop at this many violations. Default: never. */
   readonly enough?: number;
 }
@@ -70,9 +73,9 @@ export interface Finding {
 
 /** Runs a scenario with the seeds 1, 2, 3, …, or with this part of them. */
 export async function search(scenario: ScenarioName, options: Search): Promise<Finding> {
-  const { factor, engine, pacer, enough = Infinity } = options;
+  const { factor, engine, limiter, enough = Infinity } = options;
   const step = engine === undefined ? undefined : BROKEN_ENGINES[engine];
-  const makePacer = pacer === undefined ? undefined : BROKEN_PACERS[pacer];
+  const makeLimiter = limiter === undefined ? undefined : BROKEN_LIMITERS[limiter];
   const examples: string[] = [];
   let violations = 0;
   let requests = 0;
@@ -81,14 +84,14 @@ export async function search(scenario: ScenarioName, options: Search): Promise<F
   const start = performance.now();
   while (seed < last && violations < enough) {
     seed += 1;
-    const result = await SCENARIOS[scenario]({ seed, factor, step, makePacer });
+    const result = await SCENARIOS[scenario]({ seed, factor, step, makeLimiter });
     requests += result.requests;
     if (result.violations.length === 0) continue;
     violations += 1;
     if (examples.length < 5)
       examples.push(`${result.violations[0]} -- ${replayCommand(scenario, seed, options)}`);
   }
-  if (engine === undefined && pacer === undefined) {
+  if (engine === undefined && limiter === undefined) {
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     const size = factor === undefined ? '' : ` at ${factor} of the bound`;
     console.log(
@@ -98,9 +101,9 @@ export async function search(scenario: ScenarioName, options: Search): Promise<F
   return { runs: seed - first + 1, violations, examples };
 }
 
-function replayCommand(scenario: ScenarioName, seed: number, { factor, engine, pacer }: Search): string {
+function replayCommand(scenario: ScenarioName, seed: number, { factor, engine, limiter }: Search): string {
   const size = factor === undefined ? '' : ` --factor ${factor}`;
   const broken = engine === undefined ? '' : ` --engine '${engine}'`;
-  const paced = pacer === undefined ? '' : ` --pacer '${pacer}'`;
-  return `npx node test/simulation/replay.ts ${scenario} ${seed}${size}${broken}${paced}`;
+  const limited = limiter === undefined ? '' : ` --limiter '${limiter}'`;
+  return `npx node test/simulation/replay.ts ${scenario} ${seed}${size}${broken}${limited}`;
 }

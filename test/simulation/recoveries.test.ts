@@ -51,6 +51,14 @@ describe('on a healthy service, within its stated bound,', () => {
   );
 
   it(
+    'oneKey: if the heartbeats fit the key, none lapses, and daemons get half of what heartbeats leave',
+    async () => {
+      expect((await search('oneKey', { runs: Math.ceil(RUNS / 20), enough: 5 })).examples).toEqual([]);
+    },
+    PATIENCE,
+  );
+
+  it(
     'connections: N deployments behind N places survive while connecting hangs',
     async () => {
       expect((await search('connections', { runs: Math.ceil(RUNS / 200), enough: 5 })).examples).toEqual([]);

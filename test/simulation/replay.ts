@@ -1,16 +1,16 @@
 /**
- * Prints the timeline of one run: `npx node test/simulation/replay.ts SCENARIO SEED [--factor F] [--engine NAME] [--pacer NAME]`.
+ * Prints the timeline of one run: `npx node test/simulation/replay.ts SCENARIO SEED [--factor F] [--engine NAME] [--limiter NAME]`.
  * Lines with arrows are the network's, indented ones the engine's notices, those with = the scenario's.
  */
 
 import { parseArgs } from 'node:util';
 import { BROKEN_ENGINES, type BrokenEngine } from './broken-engines.ts';
-import { BROKEN_PACERS, type BrokenPacer } from './broken-pacers.ts';
+import { BROKEN_LIMITERS, type BrokenLimiter } from './broken-limiters.ts';
 import { SCENARIOS, type ScenarioName } from './prove.ts';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { factor: { type: 'string' }, engine: { type: 'string' }, pacer: { type: 'string' } },
+  options: { factor: { type: 'string' }, engine: { type: 'string' }, limiter: { type: 'string' } },
 });
 const [scenario = '', seed = ''] = positionals;
 
@@ -19,13 +19,14 @@ if (!Object.hasOwn(SCENARIOS, scenario) || !/^\d+$/.test(seed)) {
   process.exitCode = 2;
 } else {
   const step = values.engine === undefined ? undefined : BROKEN_ENGINES[values.engine as BrokenEngine];
-  const makePacer = values.pacer === undefined ? undefined : BROKEN_PACERS[values.pacer as BrokenPacer];
+  const makeLimiter =
+    values.limiter === undefined ? undefined : BROKEN_LIMITERS[values.limiter as BrokenLimiter];
   const factor = values.factor === undefined ? undefined : Number(values.factor);
   const result = await SCENARIOS[scenario as ScenarioName]({
     seed: Number(seed),
     factor,
     step,
-    makePacer,
+    makeLimiter,
     trace: true,
   });
   console.log(result.trace.join('\n'));

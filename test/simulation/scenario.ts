@@ -5,7 +5,7 @@ import {
   rescueTime,
   type TimingChoice,
 } from '../../src/heartbeat/engine/formulas.ts';
-import type { Pacer } from '../../src/heartbeat/driver/pacing/pacer.ts';
+import type { RateLimiter } from '../../src/client/rate-limiter.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
@@ -15,8 +15,8 @@ export interface RunOptions {
   readonly factor?: number | undefined;
   /** Default: the real engine. */
   readonly step?: StepFunction | undefined;
-  /** Makes the pacer. Default: the real one. */
-  readonly makePacer?: (() => Pacer) | undefined;
+  /** Makes the rate limiter. Default: the real one. */
+  readonly makeLimiter?: ((random: () => number) => RateLimiter) | undefined;
   readonly trace?: boolean | undefined;
 }
 

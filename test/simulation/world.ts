@@ -4,7 +4,7 @@ import { HeartbeatDriver } from '../../src/heartbeat/driver/driver.ts';
 import { step as engineStep, type StepFunction } from '../../src/heartbeat/engine/engine.ts';
 import { timingFor, type IntervalChoice } from '../../src/heartbeat/engine/formulas.ts';
 import type { Heartbeat, Notice } from '../../src/heartbeat/engine/state.ts';
-import type { Pacer } from '../../src/heartbeat/driver/pacing/pacer.ts';
+import { RateLimiter } from '../../src/client/rate-limiter.ts';
 import type { VirtualTime } from '../support/virtual-time.ts';
 import { Network, type Weather } from './network.ts';
 import { Promises } from './promises.ts';
@@ -19,10 +19,13 @@ export interface WorldOptions {
   readonly concurrency?: number;
   readonly openLimit?: number;
   /** Default: the real one. */
-  readonly pacer?: Pacer | undefined;
+  readonly limiter?: RateLimiter | undefined;
   /** Keep a readable line of everything that happens. */
   readonly trace?: boolean | undefined;
 }
+
+/** The contract's. */
+export const SPACINGS = { 'deployments.heartbeat': 2_000 };
 
 export class World {
   readonly time: VirtualTime;
@@ -100,12 +103,18 @@ export class World {
     if (this.#tracing) this.trace.push(`${(this.time.now / 1000).toFixed(3).padStart(10)} s  ${line()}`);
   }
 
-  #drive({ random, step = engineStep, concurrency = 256, openLimit, pacer }: WorldOptions): HeartbeatDriver {
+  #drive({
+    random,
+    step = engineStep,
+    concurrency = 256,
+    openLimit,
+    limiter,
+  }: WorldOptions): HeartbeatDriver {
     return new HeartbeatDriver({
       key: this.keyFile,
       concurrency,
       ...(openLimit !== undefined && { openLimit }),
-      ...(pacer && { pacer }),
+      limiter: limiter ?? new RateLimiter({ spacings: SPACINGS, random: random.next }),
       step: (beat, event, now, draw) => {
         const result = step(beat, event, now, draw);
         this.promises.stepped(beat, result, now);

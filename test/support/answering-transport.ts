@@ -31,6 +31,10 @@ export class AnsweringTransport implements Transport {
     );
   }
 
+  addresses(): [] {
+    return [];
+  }
+
   async exchange(exchange: Exchange): Promise<WireResponse> {
     this.asked.push(exchange);
     const [next] = this.#answers.length > 1 ? this.#answers.splice(0, 1) : this.#answers;

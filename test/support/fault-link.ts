@@ -9,6 +9,8 @@ export type FaultMode =
   | { readonly kind: 'hang-at-connect' }
   /** The request is taken and never forwarded. */
   | { readonly kind: 'hang-after-request' }
+  /** The request is taken, never forwarded, and answered with these bytes. */
+  | { readonly kind: 'answer'; readonly bytes: string }
   /** The request takes effect; of the answer come the headers and half of the body. */
   | { readonly kind: 'hang-in-body' }
   /** The same, and then the connection ends. */
@@ -73,6 +75,7 @@ export class FaultLink {
     const mode = this.#mode();
     if (mode.kind === 'reset') this.reset();
     else if (mode.kind === 'hang-after-request') this.silence();
+    else if (mode.kind === 'answer') this.#client.write(mode.bytes);
     else this.#carry(this.#upstream, chunk, mode);
   }
 

@@ -15,10 +15,12 @@ export interface FaultProxy extends AsyncDisposable {
   readonly url: string;
   /** Open connections, silent ones included. */
   readonly connections: number;
+  /** All connections that were taken. */
+  readonly taken: number;
   switchTo(mode: FaultMode): Promise<void>;
 }
 
-interface Address {
+export interface Address {
   readonly host: string;
   readonly port: number;
 }
@@ -33,17 +35,18 @@ function ownAddress(): Address {
   return { host: `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`, port: 20_000 };
 }
 
-/** `port` of 127.0.0.1 is where the connections lead. */
-export async function startFaultProxy(port: number): Promise<FaultProxy> {
+/** `port` of 127.0.0.1 is where the connections lead. `wanted`: where to listen. */
+export async function startFaultProxy(port: number, wanted = ownAddress()): Promise<FaultProxy> {
   const links = new Set<FaultLink>();
   let mode: FaultMode = { kind: 'pass' };
-  const wanted = ownAddress();
+  let taken = 0;
   let listener: Server | undefined = await open(wanted);
   const own: Address = { host: wanted.host, port: (listener.address() as AddressInfo).port };
   let blocked: AsyncDisposable | undefined;
 
   async function open(on: Address): Promise<Server> {
     const server = createServer((client) => {
+      taken += 1;
       const link = new FaultLink(
         client,
         port,
@@ -81,6 +84,9 @@ export async function startFaultProxy(port: number): Promise<FaultProxy> {
     url: `http://${own.host}:${own.port}`,
     get connections() {
       return links.size;
+    },
+    get taken() {
+      return taken;
     },
     switchTo,
     async [Symbol.asyncDispose]() {

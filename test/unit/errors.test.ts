@@ -25,7 +25,7 @@ import { SocketFileError } from '../../src/daemon/http/socket-file.ts';
 import { WaitingForLastHolder } from '../../src/daemon/replicas/replica-memory.ts';
 import { LeaseLost, StaleVersion } from '../../src/daemon/replicas/fenced-commit.ts';
 import { UnreadableState } from '../../src/daemon/replicas/shared-store.ts';
-import { SeedError } from '../../src/emulator/seed/file.ts';
+import { SeedError, TraitsError } from '../../src/emulator/seed/file.ts';
 import { Refused } from '../../src/emulator/answers/refused.ts';
 import { SinkBusy } from '../../src/logs/sinks/sink.ts';
 import { RedisAway, RedisSilent } from '../../src/daemon/replicas/redis.ts';
@@ -63,6 +63,7 @@ const ERRORS: readonly PilotlightError[] = [
   new UploadError('the store did not take the archive: status 403', { status: 403 }),
   new FlagError(1, 'rule'),
   new SeedError('seed'),
+  new TraitsError('traits'),
   new Refused('not_found', 'no such thing'),
   new SinkBusy('busy', { retryAfterMs: undefined, advice: undefined }),
   new NewerFile(3, 2),

@@ -8,6 +8,7 @@ interface EmulatorFlags {
   readonly host: string;
   readonly port: number;
   readonly seed?: string;
+  readonly traits?: string;
   readonly dialect: 'spec' | 'public';
   readonly load?: readonly string[];
 }
@@ -30,32 +31,37 @@ export function emulatorCommand(console: Console): Command {
         .default('spec'),
     )
     .option(
+      '--traits <file>',
+      'JSON file with traits: switches for behaviour of the service that is not known for sure, such as its rate limit',
+    )
+    .option(
       '--load <endpoint=load>',
       'requests that come to an endpoint by themselves: chat=diurnal:500, or chat=trace:requests.csv; with fields of the seed behind it (,request_work=200); repeat it for several endpoints',
       (text: string, before?: readonly string[]) => [...(before ?? []), text],
     )
     .action(async (flags: EmulatorFlags) => {
-      const { SeedError } = await import('../../emulator/index.ts');
+      const { SeedError, TraitsError } = await import('../../emulator/index.ts');
       try {
         await console.interruptible((signal) => serve(flags, console, signal));
       } catch (error) {
         printError(console, `error: ${(error as Error).message}`);
-        const isUsage = error instanceof SeedError || error instanceof InputError;
+        const isUsage = [SeedError, TraitsError, InputError].some((kind) => error instanceof kind);
         console.exit(isUsage ? EXIT.usage : EXIT.failed);
       }
     });
 }
 
 async function serve(
-  { host, port, dialect, seed: file, load: flags = [] }: EmulatorFlags,
+  { host, port, dialect, seed: file, traits: traitsFile, load: flags = [] }: EmulatorFlags,
   { out }: Console,
   signal: AbortSignal,
 ): Promise<void> {
-  const { readSeedFile, startEmulator } = await import('../../emulator/index.ts');
+  const { readSeedFile, readTraitsFile, startEmulator } = await import('../../emulator/index.ts');
   const { readLoadFlag, withLoads } = await import('../loads/load-flag.ts');
   const loads = await Promise.all(flags.map(readLoadFlag));
   const seed = withLoads(file === undefined ? {} : await readSeedFile(file), loads);
-  const options = { host, port, dialect, seed };
+  const traits = traitsFile === undefined ? {} : await readTraitsFile(traitsFile);
+  const options = { host, port, dialect, seed, traits };
   await using emulator = await startEmulator(options);
   // At once: a reader that leaves after the first line, as `head -1` does, must not end the emulator now and then.
   out(

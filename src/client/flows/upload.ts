@@ -4,7 +4,8 @@ import { Readable } from 'node:stream';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { WireResponse } from '../../wire/response.ts';
 import { AbortedError, CallError, TimeoutError, TransportError } from '../errors.ts';
-import { transportReason, type Transport } from '../transport/transport.ts';
+import { transportReason } from '../transport/reason.ts';
+import type { Transport } from '../transport/transport.ts';
 import type { Archive } from './archive.ts';
 
 export interface UploadTarget {

@@ -5,15 +5,17 @@
  * undici alone lets a socket that is still connecting live on when its request is aborted.
  */
 import { channel } from 'node:diagnostics_channel';
-import type { Socket } from 'node:net';
+import { ADDRCONFIG, type LookupAddress } from 'node:dns';
+import { isIP, type Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { SecureContext } from 'node:tls';
-import type { Client, Dispatcher } from 'undici';
+import type { buildConnector, Client, Dispatcher } from 'undici';
 import { BODY_TOO_LARGE, BoundedBody } from '../../wire/body.ts';
 import type { WireResponse } from '../../wire/response.ts';
-import type { AddressPatience } from './address-patience.ts';
+import type { AddressBook, Subject } from './address-book.ts';
 import type { Lookup } from './lookup.ts';
-import { createAgent, createSocketClient } from './undici.ts';
+import { Race } from './race.ts';
+import { createAgent, createConnector, createSocketClient } from './undici.ts';
 
 export interface ConnectionRequest {
   /** Path and query. */
@@ -31,8 +33,12 @@ export interface ConnectionRequest {
 
 export interface ConnectionParts {
   readonly lookup: Lookup;
-  readonly patience: AddressPatience;
+  readonly book: AddressBook;
+  /** Addresses that other connections about the same subject use. */
+  readonly busy: () => ReadonlySet<string>;
+  /** Asked if the origin speaks TLS. */
   readonly secureContext: () => SecureContext;
+  /** Its socket was there, and is gone (may be called twice). */
   readonly onClosed: (connection: Connection) => void;
 }
 
@@ -41,62 +47,63 @@ const KEEP_ALIVE_MS = 4_000;
 /** Where Node tells of each TCP socket that it makes, within net.connect. */
 const NEW_SOCKETS = channel('net.client.socket');
 
-const SOCKET = {
+/** One request, one connection holds for HTTP/1.1 only; a connector of undici's makes one socket, and resumes nothing. */
+const PLAIN = { allowH2: false, maxCachedSessions: 0 };
+const CLIENT = {
+  ...PLAIN,
   pipelining: 1,
-  // One request, one connection: what is said above of both holds for HTTP/1.1 only.
-  allowH2: false,
   keepAliveTimeout: KEEP_ALIVE_MS,
   keepAliveMaxTimeout: KEEP_ALIVE_MS,
   // The exchange's own deadline rules; undici's would only add a second, coarser one.
   headersTimeout: 0,
   bodyTimeout: 0,
-  // A connector of undici's makes one socket here: it has nothing to resume.
-  maxCachedSessions: 0,
 };
 
 export class Connection {
   readonly origin: string;
+  /** Of the addresses of its origin. */
+  readonly book: AddressBook;
+  /** What its request is about; of an idle one, nothing. */
+  subject: Subject | undefined;
+  readonly #parts: ConnectionParts;
   readonly #life = new AbortController();
   readonly #dispatcher: Dispatcher;
   readonly #closed: () => void;
-  readonly #patience: AddressPatience;
-  readonly #patienceMs: number;
-  readonly #bornAt = performance.now();
-  #isMade = false;
+  readonly #connect: ReturnType<typeof createConnector>;
+  #race: Race | undefined;
 
-  /**
-   * Does nothing until the first request. `onClosed`: its socket was there, and is gone (may be said twice).
-   * `secureContext` is asked for where the origin speaks TLS.
-   */
-  constructor(origin: string, { lookup, patience, secureContext, onClosed }: ConnectionParts) {
+  /** Does nothing until the first request. */
+  constructor(origin: string, parts: ConnectionParts) {
     this.origin = origin;
-    this.#patience = patience;
-    this.#patienceMs = patience.ms;
+    this.book = parts.book;
+    this.#parts = parts;
     const isTls = origin.startsWith('https:');
-    const tls = isTls ? { secureContext: secureContext() } : {};
-    this.#closed = () => onClosed(this);
+    const tls = isTls ? { secureContext: parts.secureContext() } : {};
+    this.#closed = () => parts.onClosed(this);
+    // What Node and undici both call `signal` ends a socket, whatever it is doing.
     const { signal } = this.#life;
-    const connect = {
-      ...tls,
-      // What Node and undici both call `signal` ends a socket, whatever it is doing.
-      signal,
-      timeout: 0,
-      autoSelectFamilyAttemptTimeout: this.#patienceMs,
-      lookup: (...[hostname, options, callback]: Parameters<Lookup>) =>
-        lookup(hostname, options, callback, signal),
-    };
+    this.#connect = createConnector({ ...PLAIN, ...tls, signal, timeout: 0 });
+    const connect: buildConnector.connector = (target, callback) => this.#resolve(target, callback);
     this.#dispatcher = createAgent({
       // Direct, or through a proxy that forwards plain HTTP, the socket is ours to open; through a tunnel undici's
       // own `connect` opens it, over the socket that clientFactory's client leads to the proxy.
       factory: (address, given: Pick<Client.Options, 'connect'>) => {
         const tunnel = isTls && typeof given.connect === 'function' && given.connect;
-        const client = createSocketClient(address, { ...SOCKET, connect: tunnel || connect });
+        const client = createSocketClient(address, { ...CLIENT, connect: tunnel || connect });
         return client.on('disconnect', this.#closed);
       },
-      clientFactory: (proxy) => createSocketClient(proxy, { ...SOCKET, connect }),
+      clientFactory: (proxy) => createSocketClient(proxy, { ...CLIENT, connect }),
       requestTls: tls,
       connectTimeout: 0,
     });
+  }
+
+  /**
+   * The addresses that it connects to, or the one that it has connected to: the proxy's, if there is one. Empty through
+   * a SOCKS5 proxy, whose address Node chooses.
+   */
+  get addresses(): readonly string[] {
+    return [...(this.#race?.addresses ?? [])];
   }
 
   /** Resolves with any complete answer; rejects with what the socket, undici or `destroy` said. */
@@ -115,10 +122,7 @@ export class Connection {
       this.#dispatch(
         { origin: this.origin, path, method, headers, body: body ?? null },
         {
-          onRequestStart: () => {
-            this.#made();
-            onConnected?.();
-          },
+          onRequestStart: () => onConnected?.(),
           onResponseStart(_, statusCode, fields) {
             // 1xx are not the answer.
             if (statusCode < 200) return;
@@ -152,15 +156,39 @@ export class Connection {
     }
   }
 
-  #made(): void {
-    if (this.#isMade) return;
-    this.#isMade = true;
-    this.#patience.connected(this.#patienceMs, performance.now() - this.#bornAt);
+  /** `target` is the origin, or the proxy in front of it. */
+  #resolve(target: buildConnector.Options, callback: buildConnector.Callback): void {
+    const { hostname, host = hostname } = target;
+    if (host !== new URL(this.origin).host) this.book.proxy = host;
+    if (isIP(hostname)) return this.#raceTo([hostname], target, callback);
+    // As node:net asks.
+    const options = { all: true, hints: process.platform === 'win32' ? 0 : ADDRCONFIG };
+    const found: Parameters<Lookup>[2] = (error, addresses) => {
+      if (error) return callback(error, null);
+      const all = (addresses as LookupAddress[]).map(({ address }) => address);
+      this.#raceTo(all, target, callback);
+    };
+    this.#parts.lookup(hostname, options, found, this.#life.signal);
+  }
+
+  #raceTo(
+    addresses: readonly string[],
+    target: buildConnector.Options,
+    callback: buildConnector.Callback,
+  ): void {
+    this.book.resolved(addresses, performance.now());
+    this.#race = new Race({
+      book: this.book,
+      subject: this.subject,
+      busy: this.#parts.busy,
+      open: (address, settled) => this.#connect({ ...target, hostname: address }, settled),
+      callback,
+    });
   }
 
   /** At once; resolves when nothing of it is left. */
   async destroy(reason: Error): Promise<void> {
-    if (!this.#isMade) this.#patience.failed(this.#patienceMs);
+    this.#race?.end();
     // First, for a client that lives would connect again.
     const ended = this.#dispatcher.destroy(reason).catch(() => {});
     this.#life.abort(reason);

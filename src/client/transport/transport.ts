@@ -3,18 +3,18 @@
  * one that was used last, or makes one; an exchange that fails or is aborted takes its connection with it, in
  * whatever phase that is, and nobody else's, so that the next attempt never meets the socket that failed (stale
  * keep-alive: undici #3492; half-open TCP: kubernetes #48638). One signal spans name lookup, connect, TLS, headers
- * and body; redirects are never followed (a 301 turns a POST into a GET); a name that stops resolving falls
- * back to the last address that it had. Proxies are honoured as everywhere: HTTPS_PROXY (CONNECT), HTTP_PROXY,
+ * and body; redirects are never followed (a 301 turns a POST into a GET). Of a name with several addresses, one that
+ * failed lately is not used while there is another. Proxies are honoured as everywhere: HTTPS_PROXY (CONNECT), HTTP_PROXY,
  * NO_PROXY, in either case, read by undici. TLS trusts what Node trusts: its own list and the certificates in
  * NODE_EXTRA_CA_CERTS.
  */
 import type { Readable } from 'node:stream';
-import type { TransportReason } from '../errors.ts';
-import { BODY_TOO_LARGE } from '../../wire/body.ts';
 import type { WireResponse } from '../../wire/response.ts';
+import type { AddressState, Subject } from './address-book.ts';
+import type { Connection } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { Resolve } from './lookup.ts';
-import { isUndiciError } from './undici.ts';
+import { transportReason } from './reason.ts';
 
 export interface Exchange {
   readonly url: string;
@@ -25,6 +25,11 @@ export interface Exchange {
   readonly signal: AbortSignal;
   /** Open a new connection even if idle ones exist. */
   readonly fresh: boolean;
+  /**
+   * What the request is about, if attempts about the same thing should use different addresses: at the same time, and
+   * after one of them said that it does not know the thing.
+   */
+  readonly subject?: Subject | undefined;
   /** Largest accepted body in bytes. */
   readonly maxBytes: number;
   /** Called once when the connection is there and the request is on its way: at once on a reused one. */
@@ -33,27 +38,71 @@ export interface Exchange {
   readonly onAnswer?: ((soFar: () => WireResponse) => void) | undefined;
 }
 
+/** The address that answered: of the service, or of the proxy in front of it. */
+export interface Peer {
+  /** An IP address. */
+  readonly address: string;
+  /** How many addresses could have answered, this one included. */
+  readonly addresses: number;
+  /**
+   * To be called by whoever has read the answer. Without a reason it was good. With one, other addresses come first for
+   * some minutes; if a subject is given, only for requests about that.
+   */
+  judge(reason?: string, subject?: Subject): void;
+}
+
+export interface Answered extends WireResponse {
+  /** Absent through a SOCKS5 proxy. */
+  readonly peer?: Peer;
+}
+
+/** What a transport knows of the addresses of an origin. */
+export interface OriginAddresses {
+  readonly origin: string;
+  /** `host:port` of the proxy whose addresses these are; absent if they are the service's own. */
+  readonly proxy?: string;
+  readonly addresses: readonly AddressState[];
+}
+
 export interface Transport extends AsyncDisposable {
-  /** Connections that are being made, in use, or idle: each is one open file at most. */
+  /** Connections that are being made, in use, or idle: each is one open file, and two while it is being made. */
   readonly open: number;
+  /** Of each origin that was asked lately. */
+  addresses(): OriginAddresses[];
   /**
    * Resolves with any complete answer; rejects with what the socket or the signal said, as soon as it does, also
    * while a body is being read (which can outlive its abort elsewhere: node #56917).
    */
-  exchange(exchange: Exchange): Promise<WireResponse>;
+  exchange(exchange: Exchange): Promise<Answered>;
 }
 
-export function createTransport(resolve?: Resolve): Transport {
-  const pool = new ConnectionPool(resolve);
-  let disposed = false;
+/** An exchange that is aborted earlier says nothing about its address, ms. */
+const TELLING_MS = 500;
 
-  async function exchange(request: Exchange): Promise<WireResponse> {
-    const { signal, fresh } = request;
+export function createTransport(resolve?: Resolve): Transport {
+  return new PooledTransport(resolve);
+}
+
+class PooledTransport implements Transport {
+  readonly #pool: ConnectionPool;
+  #isDisposed = false;
+
+  constructor(resolve?: Resolve) {
+    this.#pool = new ConnectionPool(resolve);
+  }
+
+  get open(): number {
+    return this.#pool.size;
+  }
+
+  async exchange(request: Exchange): Promise<Answered> {
+    const { signal, fresh, subject } = request;
     signal.throwIfAborted();
-    if (disposed) throw new Error('the transport is disposed of');
+    if (this.#isDisposed) throw new Error('the transport is disposed of');
     const { origin, pathname, search } = new URL(request.url);
-    const reused = fresh ? undefined : pool.take(origin);
-    const connection = reused ?? pool.create(origin);
+    const startedAt = performance.now();
+    const reused = fresh ? undefined : this.#pool.take(origin, subject);
+    const connection = reused ?? this.#pool.create(origin, subject);
     const aborted = Promise.withResolvers<never>();
     const onAbort = (): void => aborted.reject(signal.reason as Error);
     signal.addEventListener('abort', onAbort);
@@ -62,26 +111,56 @@ export function createTransport(resolve?: Resolve): Transport {
       const wanted = { path: pathname + search, method, headers, body, maxBytes, onConnected, onAnswer };
       const sent = reused ? nextTurn().then(() => connection.send(wanted)) : connection.send(wanted);
       const response = await Promise.race([sent, aborted.promise]);
-      pool.keep(connection);
-      return response;
-    } catch (error) {
-      void pool.giveUp(connection, error instanceof Error ? error : new Error('aborted', { cause: error }));
-      throw error;
+      this.#pool.keep(connection);
+      return { ...response, ...peerOf(connection) };
+    } catch (cause) {
+      const error = cause instanceof Error ? cause : new Error('aborted', { cause });
+      const reason = signal.aborted ? 'timeout' : transportReason(error);
+      // A server may close an idle connection at any time, also just before it is used.
+      const tells = signal.aborted
+        ? performance.now() - startedAt >= TELLING_MS
+        : !(reused && reason === 'reset');
+      if (tells) blame(connection, reason);
+      void this.#pool.giveUp(connection, error);
+      throw cause;
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
   }
 
+  addresses(): OriginAddresses[] {
+    const unixOffset = Date.now() - performance.now();
+    return Array.from(this.#pool.books, ([origin, book]) => ({
+      origin,
+      ...(book.proxy !== undefined && { proxy: book.proxy }),
+      addresses: book.states(unixOffset),
+    }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
+    await this.#pool.giveUpAll(new Error('the transport is disposed of'));
+  }
+}
+
+function peerOf({ book, addresses: [address] }: Connection): { readonly peer?: Peer } {
+  if (address === undefined) return {};
   return {
-    get open() {
-      return pool.size;
-    },
-    exchange,
-    async [Symbol.asyncDispose]() {
-      disposed = true;
-      await pool.giveUpAll(new Error('the transport is disposed of'));
+    peer: {
+      address,
+      addresses: book.size,
+      judge(reason, subject) {
+        const now = performance.now();
+        if (reason === undefined) book.worked(address, now, subject);
+        else if (subject === undefined) book.failed(address, reason, now);
+        else book.refused(address, subject, now);
+      },
     },
   };
+}
+
+function blame({ book, addresses }: Connection, reason: string): void {
+  for (const address of addresses) book.failed(address, reason, performance.now());
 }
 
 /**
@@ -92,42 +171,4 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
-}
-
-/** EPERM and EACCES: a firewall of this machine. The last is Node's ETIMEDOUT where it tried several addresses. */
-const UNREACHABLE: ReadonlySet<string> = new Set([
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'EPERM',
-  'EACCES',
-  'EADDRNOTAVAIL',
-  'ETIMEDOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-/** What kind of connection failure an error of the transport is. */
-export function transportReason(error: Error): TransportReason {
-  const code = errorCode(error);
-  // Undici's own, which has no code of its own.
-  if (code === undefined) return error.name === 'HTTPParserError' ? 'malformed' : 'other';
-  if (code === 'ECONNREFUSED') return 'refused';
-  if (code === BODY_TOO_LARGE) return 'too-large';
-  if (['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET', 'UND_ERR_CLOSED'].includes(code))
-    return 'reset';
-  if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ENODATA'].includes(code)) return 'dns';
-  if (UNREACHABLE.has(code)) return 'unreachable';
-  // The proxy's own refusal of a CONNECT has no code but that of an abort; a real abort never comes here.
-  if (code.startsWith('UND_ERR_PRX') || code === 'UND_ERR_ABORTED') return 'proxy';
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'malformed';
-  if (/^(ERR_TLS|ERR_SSL|UNABLE_TO_)|CERT|^EPROTO$/.test(code)) return 'tls';
-  return 'other';
-}
-
-function errorCode(error: Error): string | undefined {
-  const { code } = error as NodeJS.ErrnoException;
-  if (typeof code === 'string') return code;
-  // Happy eyeballs reports one error for each address.
-  if (error instanceof AggregateError) return errorCode(error.errors[0] as Error);
-  return isUndiciError(error) ? error.code : undefined;
 }

@@ -11,6 +11,10 @@ declare module 'undici/lib/api/api-request.js' {
   const request: unknown;
   export = request;
 }
+declare module 'undici/lib/core/connect.js' {
+  const connector: unknown;
+  export = connector;
+}
 declare module 'undici/lib/core/errors.js' {
   const errors: unknown;
   export = errors;

@@ -3,8 +3,10 @@
  * process, and so changes what fetch() of the app around this library does, by being imported alone
  * (lib/global.js); it also loads fetch, WebSocket and caches, which are not used here.
  */
+import type { Socket } from 'node:net';
 import type {
   Agent as DirectAgentType,
+  buildConnector,
   Client as ClientType,
   Dispatcher,
   EnvHttpProxyAgent as AgentType,
@@ -12,6 +14,7 @@ import type {
 } from 'undici';
 import apiConnect from 'undici/lib/api/api-connect.js';
 import apiRequest from 'undici/lib/api/api-request.js';
+import connector from 'undici/lib/core/connect.js';
 import errors from 'undici/lib/core/errors.js';
 import directAgent from 'undici/lib/dispatcher/agent.js';
 import client from 'undici/lib/dispatcher/client.js';
@@ -42,6 +45,14 @@ export function createAgent(options: AgentType.Options): Dispatcher {
 export function createSocketClient(origin: string | URL, options: ClientType.Options): ClientType {
   const Constructor = client as typeof ClientType;
   return Object.assign(new Constructor(origin, options), { connect: apiConnect as ClientType['connect'] });
+}
+
+/** Makes sockets as undici's clients do. Unlike what the type says, the socket is returned while it is still connecting. */
+export function createConnector(
+  options: buildConnector.BuildOptions,
+): (...parameters: Parameters<buildConnector.connector>) => Socket {
+  const create = connector as typeof buildConnector;
+  return create(options) as ReturnType<typeof createConnector>;
 }
 
 /** What `agent.request(options)` is when undici's entry has been loaded. */

@@ -63,6 +63,7 @@ export const machineOperations = {
     response: z.array(listedWindow),
     errors: [],
     repeatable: true,
+    publicSpacingMs: 1000,
     example: {
       input: { machine_ids: [11, 12] },
       response: [

@@ -133,6 +133,7 @@ export const templateOperations = {
     response: z.looseObject({ templates: z.array(template) }),
     errors: [],
     repeatable: true,
+    publicSpacingMs: 1900,
     example: {
       input: { select_filters: { name: { eq: 'vllm' } } },
       response: { templates: [{ id: 9, hash_id: EXAMPLE_HASH, name: 'vllm' }] },

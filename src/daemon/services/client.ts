@@ -1,5 +1,6 @@
 /** The client of the daemon: only the operations that it calls, so that the schemas of the others are not loaded. */
 import type { ApiKey } from '../../client/api-key.ts';
+import type { Gate } from '../../client/gate.ts';
 import { createPartialClient, type ClientOf } from '../../client/partial-client.ts';
 import type { Settings } from '../../config/options/options.ts';
 import { instanceListOperations } from '../../contract/operations/instances/instance-list.ts';
@@ -34,14 +35,22 @@ export interface DaemonClientOptions {
   readonly apiKey: ApiKey;
   readonly metrics: Pick<Metrics, 'client'>;
   readonly clock: ServiceClock;
+  readonly gate: Gate;
 }
 
-export function createDaemonClient({ settings, apiKey, metrics, clock }: DaemonClientOptions): DaemonClient {
+export function createDaemonClient({
+  settings,
+  apiKey,
+  metrics,
+  clock,
+  gate,
+}: DaemonClientOptions): DaemonClient {
   const { baseUrl, serverlessUrl } = settings;
   return createPartialClient(OPERATIONS, {
     baseUrl,
     ...(serverlessUrl !== undefined && { serverlessUrl }),
     apiKey: () => apiKey.current() || undefined,
+    gate,
     observe: {
       ...metrics.client,
       exchange(event) {

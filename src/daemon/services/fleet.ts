@@ -1,6 +1,5 @@
 /** The watch of endpoints in the daemon: started from the settings, changed by a reload, one replica's at a time. */
 import type { Logger } from 'pino';
-import { ApiError } from '../../client/errors.ts';
 import type { Settings } from '../../config/options/options.ts';
 import type { HistoryQuery, HistoryRow } from '../../fleet/history/row.ts';
 import type { HistoryStore } from '../../fleet/history/store.ts';
@@ -42,6 +41,8 @@ export interface FleetWatching extends Fleet {
  * a replica that does not wait for it any more.
  */
 const STAND_DOWN_AFTER_MS = 8_000;
+/** A look that takes longer is a missing sample, ms. */
+const LOOK_TIMEOUT_MS = 15_000;
 
 /** Where no endpoint is named, nothing of it is even loaded. */
 export function startFleet(options: FleetOptions): FleetWatching {
@@ -129,14 +130,14 @@ function fleetService({ client, prices }: FleetOptions): FleetService {
       const answer = await client.endpointGroups.list({}, { signal, retry: false });
       return { endpoints: answer.results, unreadable: rowsLeftOut(answer) };
     },
-    async workers(id, signal) {
-      const answer = await client.endpointGroups.workers({ id }, { signal, retry: false });
+    async workers(id, everyMs, signal) {
+      const turn = { everyMs, need: 'endpoint', who: String(id) } as const;
+      const answer = await client.endpointGroups.workers(
+        { id },
+        { signal, retry: false, timeoutMs: LOOK_TIMEOUT_MS, turn },
+      );
       return { workers: answer.workers, unreadable: rowsLeftOut(answer) };
     },
-    throttleOf: (error) =>
-      error instanceof ApiError && error.meaning === 'throttled'
-        ? { waitMs: error.waitMs, thresholdMs: error.thresholdMs }
-        : undefined,
   };
 }
 

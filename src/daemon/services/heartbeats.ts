@@ -3,9 +3,10 @@
  * and waits: a page or a scrape shows what was reported last.
  */
 import type { Logger } from 'pino';
+import type { Grants } from '../../client/request-queue.ts';
 import type { LogLevel } from '../../config/types/log-levels.ts';
 import type { DaemonMessage, HeartMessage, Link, Report } from '../../heartbeat/process/link/link.ts';
-import type { AppSnapshot } from '../../heartbeat/view/snapshot.ts';
+import type { AppSnapshot, AvoidedAddress } from '../../heartbeat/view/snapshot.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { deploymentStatus } from '../status/deployment.ts';
 import type { DeploymentStatus } from '../status/schema.ts';
@@ -26,6 +27,8 @@ export interface HeartbeatsOptions {
   readonly logger: Logger;
   /** The heart was told to reload, and asks the daemon to lead. */
   readonly onReload: () => void;
+  /** The heart grants requests. */
+  readonly onGrants: (grants: Grants) => void;
   /** The whole program ends; so many ms are left. */
   readonly onStop: (withinMs: number) => void;
 }
@@ -36,6 +39,8 @@ export interface Heartbeats {
   lateMs(): number;
   /** Connections that the heart has open. */
   openConnections(): number;
+  /** Addresses of the service that the heart avoids. */
+  avoidedAddresses(): readonly AvoidedAddress[];
   /** The app that the deployments are kept alive for; undefined where there is none. */
   app(): AppSnapshot | undefined;
   /** Asks the heart to load its part of the configuration. */
@@ -55,6 +60,7 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
   let heardAt = Date.now();
   let lastTickAt = heardAt;
   let openConnections = 0;
+  let avoided: readonly AvoidedAddress[] = [];
   let app: AppSnapshot | undefined;
   let asked = 0;
   let reloaded: (result: ReloadResult) => void = () => {};
@@ -64,6 +70,8 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
       case 'report':
         take(message.report);
         return heart.send({ type: 'taken', number: message.report.number });
+      case 'grants':
+        return options.onGrants(message.grants);
       case 'reload':
         return options.onReload();
       case 'reloaded':
@@ -77,7 +85,7 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
 
   function take(report: Report): void {
     heardAt = Date.now();
-    ({ lastTickAt, openConnections, app } = report);
+    ({ lastTickAt, openConnections, app, avoided = [] } = report);
     for (const id of report.removed) deployments.delete(id);
     for (const snapshot of report.changed) deployments.set(snapshot.deploymentId, deploymentStatus(snapshot));
     for (const event of report.exchanges) {
@@ -99,6 +107,7 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
       return Math.max(0, silent, stuck);
     },
     openConnections: () => openConnections,
+    avoidedAddresses: () => avoided,
     app: () => app,
     refuseReload: () => heart.send({ type: 'reload-refused' }),
     async reload() {

@@ -24,9 +24,33 @@ const replica = z.object({
   last_error: z.string().nullable().describe('Why Redis is of no use just now; null when it is'),
 });
 
+const avoidedAddress = z.object({
+  origin: z.string().describe('The service, or the proxy before it'),
+  address: z.string(),
+  reason: z.string().describe('How its last exchange ended'),
+  since: time.describe('Since when none has ended well'),
+});
+
+const rateLimit = z.object({
+  allowed_requests_per_second: z
+    .number()
+    .min(0)
+    .nullable()
+    .describe('Requests that the rate limit of the key allows the daemon; null while no limit is known'),
+  wanted_requests_per_second: z.number().min(0).describe('Requests that logs, endpoints and watches need'),
+  stretch_ratio: z
+    .number()
+    .min(1)
+    .describe('How much longer their intervals are for the limit; 1: not longer'),
+  waiting_requests: count,
+});
+
 const heart = z.object({
   daemon_restarts: count.describe('Daemons that this one follows since the heart began'),
   open_connections: count.describe("The heart's, to the service"),
+  avoided_addresses: z
+    .array(avoidedAddress)
+    .describe('Addresses that failed lately; heartbeats go to the others'),
 });
 
 const app = z.object({
@@ -203,6 +227,7 @@ export const statusSchema = z.object({
   started_at: time,
   replica,
   heart,
+  rate_limit: rateLimit,
   app: app.nullable().describe('The app that the deployments are kept alive for, if they hang on one'),
   config_problems: z.array(configProblem),
   service,

@@ -1,5 +1,6 @@
 /** The status at a moment, put together from what each part of the daemon tells. */
 import type { BuildInfo } from '../../build-info.ts';
+import type { QueueView, RequestQueue } from '../../client/request-queue.ts';
 import { describeProblem, isError } from '../../config/problem.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { SharedWork } from '../replicas/shared-work.ts';
@@ -19,7 +20,8 @@ export interface StatusSources {
   readonly inForce: InForce;
   readonly lifecycle: Pick<Lifecycle, 'state'>;
   readonly clock: Pick<ServiceClock, 'skewSeconds'>;
-  readonly heartbeats: Pick<Heartbeats, 'status' | 'openConnections' | 'app'>;
+  readonly heartbeats: Pick<Heartbeats, 'status' | 'openConnections' | 'avoidedAddresses' | 'app'>;
+  readonly requests: Pick<RequestQueue, 'view'>;
   readonly work: Pick<SharedWork, 'status' | 'fleet'>;
 }
 
@@ -37,7 +39,14 @@ export function statusSnapshot(sources: StatusSources): Status {
     now: Date.now() / 1000,
     started_at: startedAt,
     replica: work.replica,
-    heart: { daemon_restarts: restarts, open_connections: heartbeats.openConnections() },
+    heart: {
+      daemon_restarts: restarts,
+      open_connections: heartbeats.openConnections(),
+      avoided_addresses: heartbeats
+        .avoidedAddresses()
+        .map(({ origin, address, reason, since }) => ({ origin, address, reason, since: since / 1000 })),
+    },
+    rate_limit: rateLimitStatus(sources.requests.view()),
     app: appStatus(settings.appHealth, heartbeats.app()),
     config_problems: problems
       // A rule of endpoint groups only advises, and is told with its group.
@@ -69,5 +78,14 @@ export function statusSnapshot(sources: StatusSources): Status {
     maintenance_windows: work.maintenance_windows,
     account: work.account,
     jobs: work.jobs,
+  };
+}
+
+function rateLimitStatus(view: QueueView): Status['rate_limit'] {
+  return {
+    allowed_requests_per_second: view.allowedPerSecond ?? null,
+    wanted_requests_per_second: view.wantedPerSecond,
+    stretch_ratio: view.stretchRatio,
+    waiting_requests: view.waiting,
   };
 }

@@ -7,6 +7,7 @@ import { createMatcher } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
 import type { AdminRoute } from './route.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
+import { TraitsError } from '../seed/file.ts';
 
 export interface AdminApi {
   /** Whether a URL belongs to it. */
@@ -59,6 +60,10 @@ function readJson(text: string): unknown {
 }
 
 function refusal(error: unknown): Answer {
+  if (error instanceof TraitsError) {
+    const problems = error.problems.map(({ field, message }) => ({ field, message }));
+    return jsonAnswer(400, { error: 'bad_request', msg: error.message, problems });
+  }
   if (!(error instanceof z.ZodError)) {
     const missing = error instanceof RangeError && error.message.startsWith('no ');
     const msg = error instanceof Error ? error.message : String(error);

@@ -1,8 +1,9 @@
-/** What a test controls: the clock, faults, the journal. */
+/** What a test controls: the clock, faults, traits, the journal. */
 import * as z from 'zod';
 import { coerceFields } from '../../wire/coerce.ts';
 import { faultSchema, type FaultInput } from '../faults/faults.ts';
 import { journalExpectation, journalFilter } from '../journal/entry.ts';
+import type { Traits, TraitsInput } from '../state/traits.ts';
 import { bodyRoute, route, type AdminParts, type AdminRoute } from './route.ts';
 
 const clockChange = z.discriminatedUnion('action', [
@@ -19,7 +20,7 @@ const clockChange = z.discriminatedUnion('action', [
 ]);
 
 export function controlRoutes(parts: AdminParts): AdminRoute[] {
-  return [...clockRoutes(parts), ...faultRoutes(parts), ...journalRoutes(parts)];
+  return [...clockRoutes(parts), ...faultRoutes(parts), ...traitRoutes(parts), ...journalRoutes(parts)];
 }
 
 function clockRoutes({ clock }: AdminParts): AdminRoute[] {
@@ -56,6 +57,17 @@ function faultRoutes({ faults, clock }: AdminParts): AdminRoute[] {
         throw new RangeError(`no fault ${faultId}`);
       return faults.clear(faultId);
     }),
+  ];
+}
+
+function traitRoutes({ traits }: AdminParts): AdminRoute[] {
+  // `set` checks them, and its message has the value that each field got.
+  const change = z.unknown();
+  const set = ({ body }: { body: unknown }): Traits => traits.set(body as TraitsInput);
+  return [
+    route('GET', '/traits', 'all traits', () => traits.get()),
+    bodyRoute('PUT', '/traits', 'changes the traits that the body names; answers all traits', change, set),
+    bodyRoute('POST', '/traits', 'the same', change, set),
   ];
 }
 

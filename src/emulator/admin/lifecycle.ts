@@ -18,7 +18,7 @@ export function lifecycleRoutes(parts: AdminParts): AdminRoute[] {
     route('GET', '/public-key', 'what it signs routes with, as workers know it: PEM', () => ({
       publicKey: parts.world.signer.publicKey(),
     })),
-    route('POST', '/reset', 'back to the seed: state, clock, faults, journal', () => control.reset()),
+    route('POST', '/reset', 'back to the seed: state, clock, faults, traits, journal', () => control.reset()),
     route('GET', '/seed-schema', 'JSON schema of the seed file', () =>
       z.toJSONSchema(seedSchema, { io: 'input' }),
     ),
@@ -48,6 +48,7 @@ function overview({ dialect, world, clock, faults, ...inspected }: AdminParts) {
     dialect,
     clock: { mode: clock.mode, nowMs: clock.now() },
     settings: state.settings,
+    traits: state.traits,
     users: [...state.users.values()].map(({ id, username, isAdmin }) => ({ id, username, isAdmin })),
     apiKeys: [...state.keys.values()].map(({ id, name, userId }) => ({ id, name, userId })),
     deployments: deployments.list(),

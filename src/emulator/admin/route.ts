@@ -12,6 +12,7 @@ import type { Machines } from '../inspect/machines.ts';
 import type { WorkerGroups } from '../inspect/worker-groups.ts';
 import type { Resources } from '../inspect/resources.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { TraitSwitches } from '../inspect/traits.ts';
 import type { World } from '../service/service.ts';
 import type { Outbox, TotpHelper, TwoFactor } from '../inspect/two-factor.ts';
 
@@ -45,6 +46,7 @@ export interface AdminParts extends Resources {
   readonly machines: Machines;
   readonly endpointGroups: EndpointGroups;
   readonly load: Loads;
+  readonly traits: TraitSwitches;
   readonly outbox: Outbox;
   readonly totp: TotpHelper;
   readonly tfa: TwoFactor;

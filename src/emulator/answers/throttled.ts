@@ -1,5 +1,6 @@
-/** How the service says 429: three shapes of the public service, none with a Retry-After (src/contract/README.md). */
+/** How the service says 429: the captured shape of the public service, and the older ones (src/contract/README.md). */
 import type { ThrottleShape } from '../state/settings.ts';
+import type { ThrottledBody } from '../state/traits.ts';
 import { jsonAnswer, textAnswer, type Answer } from './answer.ts';
 
 const WORDS = 'API requests too frequent';
@@ -22,6 +23,27 @@ export function throttledAnswer(
       return jsonAnswer(429, verbose ? { success: false, ...body } : body);
     }
   }
+}
+
+/** What a 429 of the rate limit says. */
+export interface Throttling {
+  readonly retryAfterSeconds: number;
+  /** Size of the bucket that is empty. */
+  readonly limit: number;
+  /** From token to token. */
+  readonly thresholdSeconds: number;
+}
+
+/** All bodies except the JSON error body, which the dialect writes. */
+export function limitedAnswer(
+  body: Exclude<ThrottledBody, 'error'>,
+  { retryAfterSeconds, limit, thresholdSeconds }: Throttling,
+): Answer {
+  if (body === 'plain') return throttledAnswer('text', undefined, true);
+  if (body === 'threshold') return throttledAnswer('text', thresholdSeconds, true);
+  if (body === 'detail') return throttledAnswer('detail', thresholdSeconds, true);
+  const told = { retry_after: retryAfterSeconds, limit, remaining: 0 };
+  return jsonAnswer(429, { error: 'HTTPTooManyRequests', msg: WORDS, ...told });
 }
 
 export function throttledMessage(thresholdSeconds: number | undefined): string {

@@ -18,6 +18,8 @@ export interface Alias {
   readonly method: string;
   readonly path: string;
   readonly id: OperationId;
+  /** Its spacing, if it differs from the operation's, in ms. */
+  readonly publicSpacingMs?: number;
   /** The query of the alias as the body of the operation. */
   body?(query: Readonly<Record<string, string>>, state: State): Record<string, unknown>;
   answer?(body: Readonly<Record<string, unknown>>): Record<string, unknown>;

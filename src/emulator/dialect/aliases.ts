@@ -8,6 +8,7 @@ const ALIASES: readonly Alias[] = [
     method: 'GET',
     path: '/api/v0/machines/maintenances',
     id: 'machines.maintenances',
+    publicSpacingMs: 2000,
     body: ({ machine_ids: listed }, state) => ({
       // `?owner=me` alone asks for all machines of the account.
       machine_ids: listed === undefined ? [...state.machines.keys()] : parseList(listed),
@@ -30,7 +31,9 @@ export const matchAlias = createMatcher(
 function older(was: string, is: string): Alias[] {
   return OPERATION_IDS.flatMap((id) => {
     const { method, path } = operationOf(id);
-    return path.startsWith(is) ? [{ method, path: was + path.slice(is.length), id }] : [];
+    if (!path.startsWith(is)) return [];
+    const spacing = id === 'workergroups.create' ? { publicSpacingMs: 4000 } : {};
+    return [{ method, path: was + path.slice(is.length), id, ...spacing }];
   });
 }
 

@@ -51,7 +51,7 @@ export const faultSchema = z.discriminatedUnion('kind', [
       .default('text')
       .describe('429 as plain text, as JSON {detail}, or as the JSON error body'),
     thresholdSeconds: z.number().positive().optional().describe('named in the text: threshold=3.0'),
-    retryAfterSeconds: ms.optional().describe('a Retry-After header, which the public service never sends'),
+    retryAfterSeconds: ms.optional().describe('a Retry-After header, in seconds'),
     ...selection,
   }),
   z.strictObject({

@@ -13,6 +13,7 @@ import { settingsSchema, type Settings, type SettingsInput } from '../state/sett
 import type { ApiKeyRecord } from '../state/api-keys.ts';
 import type { Numbered } from '../state/next-id.ts';
 import type { State } from '../state/state.ts';
+import { defaultTraits, fullBuckets, type Traits } from '../state/traits.ts';
 import type { UserRecord } from '../state/users.ts';
 import { accountOf, buildTfaState, tfaSection } from './two-factor.ts';
 
@@ -21,10 +22,15 @@ type Entry<Section extends keyof ParsedSeed> =
 
 /**
  * The state that a seed describes, at a time in Unix ms. Sections that the seed leaves out come from the
- * default seed; `overrides` win over the settings of the seed.
+ * default seed; `overrides` win over the settings of the seed. Buckets of a rate limit are full.
  * @throws z.ZodError for a seed that does not fit its schema
  */
-export function buildState(seed: Seed, overrides: SettingsInput, nowMs: number): State {
+export function buildState(
+  seed: Seed,
+  overrides: SettingsInput,
+  nowMs: number,
+  traits: Traits = defaultTraits('spec'),
+): State {
   const given = seedSchema.parse(seed);
   const defaults = seedSchema.parse(DEFAULT_SEED);
   const settings: Settings = settingsSchema.parse({ ...given.settings, ...overrides });
@@ -41,6 +47,8 @@ export function buildState(seed: Seed, overrides: SettingsInput, nowMs: number):
   const endpointGroups = given.endpoint_groups ?? defaults.endpoint_groups ?? [];
   return {
     settings,
+    traits,
+    rateLimit: fullBuckets(),
     users: byId(userRecords),
     keys,
     deployments: byId(deployments.map((entry) => deploymentOf(entry, owner, settings, nowMs))),

@@ -1,9 +1,10 @@
-/** Reads seeds: the file itself, and the files with log lines that it names. */
+/** Reads what a start is given: the seed, the files with log lines that it names, and the traits. */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
-import { problemsOf } from '../../wire/request.ts';
+import { problemsOf, type InputProblem } from '../../wire/request.ts';
+import { traitsSchema, type Traits } from '../state/traits.ts';
 import { seedSchema, type Seed } from './schema.ts';
 
 /** A seed that cannot be used; the message names every field and rule. */
@@ -12,15 +13,21 @@ export class SeedError extends PilotlightError {
   readonly actor = 'user';
 }
 
+/** Traits that cannot be used; the message names every field, what is allowed, and what it got. */
+export class TraitsError extends PilotlightError {
+  readonly code = 'invalid_traits';
+  readonly actor = 'user';
+  readonly problems: readonly InputProblem[];
+
+  constructor(message: string, problems: readonly InputProblem[] = [], options: ErrorOptions = {}) {
+    super(message, options);
+    this.problems = problems;
+  }
+}
+
 /** @throws SeedError for a file that is missing, is no JSON, or does not fit the schema */
 export async function readSeedFile(path: string): Promise<Seed> {
-  const text = await readText(path);
-  let seed: unknown;
-  try {
-    seed = JSON.parse(text);
-  } catch (cause) {
-    throw new SeedError(`${path}: not JSON: ${(cause as Error).message}`, { cause });
-  }
+  const seed = await readJson(path, seedError);
   checkSeed(seed);
   return await withReplayFiles(seed as Seed, dirname(path));
 }
@@ -28,12 +35,36 @@ export async function readSeedFile(path: string): Promise<Seed> {
 /** @throws SeedError naming every field that breaks a rule */
 export function checkSeed(seed: unknown): void {
   const parsed = seedSchema.safeParse(seed);
-  if (!parsed.success) throw seedError(parsed.error, seed);
+  if (!parsed.success) throw unfitSeed(parsed.error, seed);
 }
 
-function seedError(error: z.ZodError, seed: unknown): SeedError {
+function unfitSeed(error: z.ZodError, seed: unknown): SeedError {
   const problems = problemsOf(error, seed).map(({ field, message }) => `${field || 'seed'}: ${message}`);
-  return new SeedError(problems.join('; '), { cause: error });
+  return seedError(problems.join('; '), error);
+}
+
+/** @throws TraitsError for a file that is missing, is no JSON, or does not fit */
+export async function readTraitsFile(path: string): Promise<Partial<Traits>> {
+  return readTraits(await readJson(path, (message, cause) => new TraitsError(message, [], { cause })));
+}
+
+/** Fills in the defaults inside each trait. @throws TraitsError naming every field that breaks a rule */
+export function readTraits(input: unknown): Partial<Traits> {
+  const parsed = traitsSchema.safeParse(input);
+  if (parsed.success) return given(parsed.data);
+  const problems = problemsOf(parsed.error, input);
+  const told = problems.map(({ field, message, value }) => `${field || 'traits'}: ${message}${got(value)}`);
+  throw new TraitsError(told.join('; '), problems, { cause: parsed.error });
+}
+
+/** Leaves out traits that are undefined, which JavaScript allows. */
+function given(traits: Partial<Traits>): Partial<Traits> {
+  return Object.fromEntries(Object.entries(traits).filter(([, value]) => value !== undefined));
+}
+
+/** Objects are not repeated: their problems are told by field. */
+function got(value: unknown): string {
+  return value === undefined || typeof value === 'object' ? '' : ` (got ${JSON.stringify(value)})`;
 }
 
 /** The seed with the lines of its replay files in it; relative paths are relative to `folder`. */
@@ -43,17 +74,32 @@ export async function withReplayFiles(seed: Seed, folder = '.'): Promise<Seed> {
     seed.workergroups.map(async (group) => {
       const { file, ...replay } = group.replay ?? {};
       if (file === undefined) return group;
-      const text = await readText(resolve(folder, file));
+      const text = await readText(resolve(folder, file), seedError);
       return { ...group, replay: { ...replay, lines: text.replace(/\n$/, '').split('\n') } };
     }),
   );
   return { ...seed, workergroups };
 }
 
-async function readText(path: string): Promise<string> {
+type Failure = (message: string, cause: unknown) => SeedError | TraitsError;
+
+function seedError(message: string, cause: unknown): SeedError {
+  return new SeedError(message, { cause });
+}
+
+async function readJson(path: string, failure: Failure): Promise<unknown> {
+  const text = await readText(path, failure);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw failure(`${path}: not JSON: ${(cause as Error).message}`, cause);
+  }
+}
+
+async function readText(path: string, failure: Failure): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    throw new SeedError(`${path}: ${(cause as Error).message}`, { cause });
+    throw failure(`${path}: ${(cause as Error).message}`, cause);
   }
 }

@@ -10,6 +10,7 @@ import { checkSeed, withReplayFiles } from '../seed/file.ts';
 import type { World } from './service.ts';
 import type { SettingsInput } from '../state/settings.ts';
 import type { State } from '../state/state.ts';
+import type { Traits } from '../state/traits.ts';
 
 /** The state of one moment. A frozen clock is part of it; a running one keeps running. */
 export interface Snapshot {
@@ -20,7 +21,7 @@ export interface Snapshot {
 }
 
 export interface Control {
-  /** Back to the seed that is in force: state, clock, faults, journal. */
+  /** Back to the seed that is in force: state, clock, faults, journal, and the traits of the start. */
   reset(): Promise<void>;
   /** Another seed, then as reset. @throws SeedError, and nothing has changed then */
   seed(seed: Seed): Promise<void>;
@@ -36,14 +37,17 @@ export interface ControlParts {
   readonly journal: Journal;
   readonly settings: SettingsInput;
   readonly seed: Seed;
+  /** Of the start. */
+  readonly traits: Traits;
 }
 
-export function createControl({ world, clock, faults, journal, settings, seed }: ControlParts): Control {
+export function createControl(parts: ControlParts): Control {
+  const { world, clock, faults, journal, settings, seed, traits } = parts;
   let current = seed;
 
   async function reset(): Promise<void> {
     clock.reset();
-    world.state = buildState(current, settings, clock.now());
+    world.state = buildState(current, settings, clock.now(), traits);
     world.random = createRandom(world.state.settings.randomSeed);
     world.fleets.clear();
     world.fleets.settle(world.state, clock.now());

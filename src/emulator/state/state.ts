@@ -10,6 +10,7 @@ import type { InstanceRecord } from './instances.ts';
 import type { MachineRecord, OfferRecord } from './machines.ts';
 import type { Settings } from './settings.ts';
 import type { TemplateRecord } from './templates.ts';
+import type { RateLimitState, Traits } from './traits.ts';
 import type { TfaState } from './two-factor.ts';
 import type { TeamRoleRecord, UserRecord } from './users.ts';
 import type { WorkerGroupRecord } from './endpoints/worker-groups.ts';
@@ -17,6 +18,9 @@ import type { WorkerRecord } from './endpoints/workers.ts';
 
 export interface State {
   readonly settings: Settings;
+  /** Swapped as a whole when some of them change. */
+  traits: Traits;
+  rateLimit: RateLimitState;
   readonly users: Map<number, UserRecord>;
   /** By the key's secret value. */
   readonly keys: Map<string, ApiKeyRecord>;

@@ -7,7 +7,7 @@
  */
 import { createConnection, type Socket } from 'node:net';
 import { createLookup, type Lookup } from '../../client/transport/lookup.ts';
-import { transportReason } from '../../client/transport/transport.ts';
+import { transportReason } from '../../client/transport/reason.ts';
 import type { TransportReason } from '../../client/errors.ts';
 import { createSocketClient } from '../../client/transport/undici.ts';
 import type { AppAnswer } from './answer.ts';

@@ -1,5 +1,6 @@
 /** One heartbeat over the client, and how its end looks to the engine. */
 import type { ClientOf } from '../../client/partial-client.ts';
+import type { Peer } from '../../client/transport/transport.ts';
 import {
   ApiError,
   ResponseError,
@@ -19,6 +20,7 @@ export function createBeatPort(
   client: Pick<ClientOf<'deployments.heartbeat'>, 'deployments'>,
 ): (request: BeatRequest) => Promise<Outcome> {
   return async ({ deploymentId, key, timeoutMs, fresh, signal, connected }) => {
+    const answered: { by?: Peer } = {};
     try {
       const answer = await client.deployments.heartbeat(
         { id: deploymentId },
@@ -28,17 +30,27 @@ export function createBeatPort(
           signal,
           retry: false,
           freshConnection: fresh,
+          subject: deploymentId,
           maxBytes: MAX_ANSWER_BYTES,
           onConnected: connected,
+          onPeer: (peer) => (answered.by = peer),
         },
       );
-      return answer.deployment_id === deploymentId
-        ? { type: 'accepted' }
-        : { type: 'failed', reason: 'wrong-deployment' };
+      if (answer.deployment_id === deploymentId) return { type: 'accepted' };
+      answered.by?.judge('wrong-deployment');
+      return { type: 'failed', reason: 'wrong-deployment' };
     } catch (error) {
-      return outcomeOf(error);
+      return judged(outcomeOf(error), deploymentId, answered.by);
     }
   };
+}
+
+/** Another address may know the deployment, or be well. */
+function judged(outcome: Outcome, deploymentId: number, peer: Peer | undefined): Outcome {
+  if (outcome.type === 'failed') peer?.judge(outcome.reason);
+  if (outcome.type !== 'not-found' || peer === undefined) return outcome;
+  peer.judge('not-found', deploymentId);
+  return { ...outcome, address: peer.address, addresses: peer.addresses };
 }
 
 /** Sorts an error of the client into the outcomes that the engine tells apart. */

@@ -1,9 +1,10 @@
 /**
- * Runs the heartbeats of any number of deployments: one timer, one backlog, a limit on requests under way, the key.
+ * Runs the heartbeats of any number of deployments: one timer, one queue, a limit on requests under way, the key.
  * It decides nothing about heartbeats; it tells the engine what happened and does what the engine asks. Its methods are
  * short and share one state; what has a state of its own is in the files beside it.
  */
 
+import { RateLimiter, type Departure, type RateAnswer } from '../../client/rate-limiter.ts';
 import { Alarm } from './alarm.ts';
 import { Calls, type Call } from './calls.ts';
 import { step as engineStep, type StepFunction } from '../engine/engine.ts';
@@ -20,11 +21,11 @@ import {
   type Notice,
   type Send,
 } from '../engine/state.ts';
+import type { Outcome } from '../engine/outcome.ts';
 import { Outbox } from './outbox.ts';
-import { Pacer } from './pacing/pacer.ts';
 import type { Ports } from './ports.ts';
 import type { Instant } from '../engine/clock-drift.ts';
-import { Queue } from './queue.ts';
+import { HEARTBEAT, Queue } from './queue.ts';
 import { isFinal, isInTime } from '../engine/schedule.ts';
 import {
   snapshotOf,
@@ -47,8 +48,8 @@ export interface DriverOptions {
   readonly openLimit?: number;
   /** The engine. The simulation hands in broken ones, to prove that it would notice. */
   readonly step?: StepFunction;
-  /** The pacer. The simulation hands in broken ones too. */
-  readonly pacer?: Pacer;
+  /** That of the key, for all its requests. A new one when absent. */
+  readonly limiter?: RateLimiter | undefined;
 }
 
 /** A deployment to keep alive: its numeric id, and what its timing follows from. */
@@ -61,7 +62,7 @@ interface Entry {
   beat: Heartbeat;
   readonly stats: Stats;
   /** By attempt. */
-  readonly calls: Map<number, Call>;
+  readonly calls: Map<number, { readonly call: Call; readonly departure: Departure }>;
 }
 
 /** The longest sleep, ms: a clock step is noticed within this, or within q where that is shorter. */
@@ -78,7 +79,7 @@ export class HeartbeatDriver {
   readonly #deployments = new Map<number, Entry>();
   readonly #queue: Queue<Entry>;
   readonly #stagger = new Stagger();
-  readonly #pacer: Pacer;
+  readonly #limiter: RateLimiter;
   readonly #outbox: Outbox;
   #final: FinalBeat | undefined;
   #offset: number;
@@ -91,11 +92,11 @@ export class HeartbeatDriver {
     this.#ports = options.ports;
     this.#outbox = new Outbox(options.ports.listener);
     this.#step = options.step ?? engineStep;
-    this.#pacer = options.pacer ?? new Pacer();
+    this.#limiter = options.limiter ?? new RateLimiter({ random: options.ports.random });
     this.#calls = new Calls(options.ports);
     const { concurrency = 256, openLimit = 512 } = options;
     this.#concurrency = concurrency;
-    this.#queue = new Queue(this.#pacer, this.#calls, { concurrency, openLimit });
+    this.#queue = new Queue(this.#limiter, this.#calls, { concurrency, openLimit });
     this.#keys = new KeySource(options.key, options.ports, (key) => this.#takeKey(key));
     const now = this.#now();
     this.#offset = now.wall - now.mono;
@@ -119,7 +120,7 @@ export class HeartbeatDriver {
     if (entry === undefined) return;
     this.#tell(entry, { type: 'stop' }, this.#now());
     this.#deployments.delete(id);
-    this.#queue.demand.remove(entry.beat.timing);
+    this.#queue.remove(entry.beat.timing);
     this.#pump();
   }
 
@@ -176,7 +177,7 @@ export class HeartbeatDriver {
       lastLagMs: this.#alarm.lastLagMs,
       inFlight: this.#calls.counted,
       open: this.#calls.open,
-      waiting: this.#queue.backlog.senders,
+      waiting: this.#queue.waiting,
       ...(limit && { sharedLimit: limit }),
       listenerErrors: this.#outbox.errors,
     };
@@ -184,13 +185,17 @@ export class HeartbeatDriver {
 
   /** The rate limit that all deployments share, and whether they fit under it; undefined where none was found. */
   sharedLimit(): SharedLimit | undefined {
-    const { limit } = this.#pacer;
-    return limit === undefined ? undefined : this.#queue.demand.under(limit);
+    return this.#queue.sharedLimit();
+  }
+
+  /** When the next heartbeat leaves, as far as is known, monotonic ms. */
+  leavesAt(): number {
+    return this.#queue.leavesAt();
   }
 
   /** How long finalBeat() takes at most, where the service answers within A, ms: to begin with it in time. */
   finalBeatMs(): number {
-    return finalBeatMs(this.#unreached(), this.#pacer.confirmed ? this.#pacer.gap : 0, this.#concurrency);
+    return finalBeatMs(this.#unreached(), this.#limiter.spacing(HEARTBEAT), this.#concurrency);
   }
 
   /**
@@ -204,7 +209,7 @@ export class HeartbeatDriver {
     const limit = this.finalBeatMs();
     const final = new FinalBeat(live.map(({ beat }) => beat.id));
     this.#final = final;
-    this.#queue.hurrying = true;
+    this.#queue.draining = true;
     for (const entry of live) this.#tell(entry, { type: 'beat-now' }, this.#now());
     this.#pump();
     return final.missed(limit, signal, this.#ports.setTimer);
@@ -236,26 +241,25 @@ export class HeartbeatDriver {
     const { spread, dueAt } = this.#stagger.join(now.mono, timing);
     const { generation: keyGeneration } = this.#keys.key;
     const beat = startHeartbeat({ id, timing, spread, dueAt, keyGeneration }, now);
-    const entry = { beat, stats: emptyStats(), calls: new Map<number, Call>() };
+    const entry: Entry = { beat, stats: emptyStats(), calls: new Map() };
     this.#deployments.set(id, entry);
-    this.#queue.demand.add(timing);
+    this.#queue.add(timing);
     this.#queue.place(entry, now.mono);
     if (this.#released) this.#tell(entry, { type: 'release' }, now);
   }
 
   #retime(entry: Entry, timing: Heartbeat['timing']): void {
-    this.#queue.demand.remove(entry.beat.timing);
-    this.#queue.demand.add(timing);
+    this.#queue.remove(entry.beat.timing);
+    this.#queue.add(timing);
     this.#tell(entry, { type: 'timing', timing }, this.#now());
   }
 
   /** Tells the engine of an event and does what it asks. */
   #tell(entry: Entry, event: Event, now: Instant): void {
-    const { lastSentAt } = entry.beat;
     const { beat, actions } = this.#step(entry.beat, event, now, this.#ports.random);
     entry.beat = beat;
     for (const action of actions) {
-      if (action.type === 'send') this.#send(entry, action, lastSentAt);
+      if (action.type === 'send') this.#send(entry, action);
       else if (action.type === 'abort') this.#abort(entry, action.attempt);
       else if (action.type === 'read-key') this.#calls.track(this.#keys.read());
       else this.#note(entry, action.notice, now);
@@ -263,43 +267,56 @@ export class HeartbeatDriver {
     this.#queue.place(entry, now.mono);
   }
 
-  #send(entry: Entry, { attempt, timeoutMs, fresh, keyGeneration }: Send, last: number): void {
+  #send(entry: Entry, { attempt, timeoutMs, fresh, keyGeneration }: Send): void {
     const { id: deploymentId, lastSentAt } = entry.beat;
     const key = this.#keys.key.value;
-    const departure = this.#pacer.sent(deploymentId, lastSentAt, last);
+    const departure = this.#limiter.sent(HEARTBEAT, lastSentAt);
     const call = this.#calls.start(
       { deploymentId, key, keyGeneration, timeoutMs, fresh },
       {
         settled: (outcome) => {
           const now = this.#now();
           entry.calls.delete(attempt);
-          this.#pacer.settled(departure, outcome, now.mono);
+          const answer = rateAnswerOf(outcome);
+          if (answer === undefined) this.#limiter.lost(departure);
+          else this.#limiter.settled(departure, answer, now.mono);
           this.#tell(entry, { type: 'settled', attempt, outcome }, now);
           this.#pump();
         },
         evicted: () => this.#tell(entry, { type: 'evict', attempt }, this.#now()),
       },
     );
-    entry.calls.set(attempt, call);
+    entry.calls.set(attempt, { call, departure });
   }
 
   #abort(entry: Entry, attempt: number): void {
-    entry.calls.get(attempt)?.abort();
+    const under = entry.calls.get(attempt);
+    if (under === undefined) return;
     entry.calls.delete(attempt);
+    this.#limiter.lost(under.departure);
+    under.call.abort();
   }
 
   #note(entry: Entry, notice: Notice, now: Instant): void {
     const { id } = entry.beat;
     enter(entry.stats, notice, now.wall);
     this.#outbox.add(id, notice);
-    if (notice.type === 'overdue') entry.calls.get(notice.attempt)?.discount();
+    if (notice.type === 'overdue') this.#discount(entry, notice.attempt);
     if (notice.type === 'accepted') this.#final?.settle(id, 'reached');
     if (notice.type === 'state' && (notice.to === 'gone' || notice.to === 'released' || isFinal(notice.to)))
       this.#final?.settle(id, 'ended');
   }
 
+  /** Neither the room nor the rate limit waits for it any longer. */
+  #discount(entry: Entry, attempt: number): void {
+    const under = entry.calls.get(attempt);
+    if (under === undefined) return;
+    under.call.discount();
+    this.#limiter.lost(under.departure);
+  }
+
   #takeKey(key: Key): void {
-    this.#pacer.forget();
+    this.#limiter.forget();
     for (const entry of this.#deployments.values()) {
       this.#tell(entry, { type: 'key', generation: key.generation }, this.#now());
     }
@@ -310,13 +327,11 @@ export class HeartbeatDriver {
   #pump(): void {
     const now = this.#now();
     this.#watchClocks(now);
-    for (let next = this.#queue.backlog.due(now.mono); next; next = this.#queue.backlog.due(now.mono)) {
+    for (let next = this.#queue.due(now.mono); next; next = this.#queue.due(now.mono)) {
       this.#tell(next, { type: 'wake', room: false }, now);
     }
-    this.#pacer.widest = this.#queue.demand.widestGap;
     for (let next = this.#queue.next(now.mono); next; next = this.#queue.next(now.mono)) {
-      const heldUntil = Math.min(this.#pacer.opensAt(now.mono), now.mono);
-      this.#tell(next, { type: 'wake', room: true, heldUntil }, now);
+      this.#tell(next, { type: 'wake', room: true, heldUntil: this.#queue.heldUntil(next, now.mono) }, now);
     }
     this.#arm();
     this.#outbox.deliver();
@@ -335,4 +350,10 @@ export class HeartbeatDriver {
     const idle = this.#stopped || this.#deployments.size === 0;
     this.#alarm.set(idle ? Infinity : Math.min(this.#queue.nextAt(mono), mono + this.#longestSleep));
   }
+}
+
+/** What an outcome says of the rate limit; undefined where no answer of the service came. */
+function rateAnswerOf(outcome: Outcome): RateAnswer | undefined {
+  if (outcome.type === 'failed') return undefined;
+  return outcome.type === 'throttled' ? { ...outcome, throttled: true } : { throttled: false };
 }

@@ -1,9 +1,18 @@
-import { Backlog } from './backlog.ts';
-import type { Calls } from './calls.ts';
+/**
+ * Which of many heartbeats may leave now, given the room for requests and the rate limit that they share. The one that
+ * would expire first goes first. Under a limit a healthy deployment waits for its turn, so that each gets the same part
+ * of the time that it can afford. Times are monotonic ms.
+ */
+import type { RateLimiter } from '../../client/rate-limiter.ts';
+import type { Timing } from '../engine/formulas.ts';
+import { ageOf, deadlineAt, expiresAt, lastChance, lifeLeft, sendAt } from '../engine/schedule.ts';
 import type { Heartbeat } from '../engine/state.ts';
-import type { Pacer } from './pacing/pacer.ts';
-import { ageOf } from '../engine/schedule.ts';
-import { Demand } from './pacing/demand.ts';
+import type { SharedLimit } from '../view/snapshot.ts';
+import type { Calls } from './calls.ts';
+import { DeadlineHeap } from './deadline-heap.ts';
+
+/** The operation whose bucket the heartbeats share. */
+export const HEARTBEAT = 'deployments.heartbeat';
 
 export interface QueueLimits {
   /** How many attempts may be under way, overdue ones not counted. */
@@ -12,82 +21,166 @@ export interface QueueLimits {
   readonly openLimit: number;
 }
 
-/** Which of many heartbeats may send now, given the rate limit that they share and the room for requests. */
+/** How long a heartbeat of a deployment without a TTL may wait before it is as urgent as any other, ms. */
+const PATIENCE_WITHOUT_TTL = 60_000;
+/** Added to the priority of one class to put it behind another: longer than any TTL, ms. */
+const BEHIND = 1e12;
+/** Some turns are for retries: a healthy deployment waits so much longer than its even share. */
+const EVENLY = 1.05;
+
 export class Queue<T extends { readonly beat: Heartbeat }> {
-  readonly backlog = new Backlog<T>();
-  readonly demand = new Demand();
-  /** Set for the last beats: from then on every free turn is used. */
-  hurrying = false;
-  readonly #pacer: Pacer;
+  /** Set for the last heartbeats: from then on every free turn is used. */
+  draining = false;
+  readonly #limiter: RateLimiter;
   readonly #calls: Calls;
   readonly #limits: QueueLimits;
+  /** By the next moment at which something is due. */
+  readonly #timeline = new DeadlineHeap<T>();
+  /** Those that want to leave now, by expiry. */
+  readonly #senders = new DeadlineHeap<T>();
+  /** The first attempts among them, by how long they can wait for the rate limit. */
+  readonly #latest = new DeadlineHeap<T>();
+  #deployments = 0;
+  /** Turns per ms with which every deployment keeps its promise: the sum of 1 / (T − ε − X). */
+  #turns = 0;
   /** Whether the next one waits for room: the end of a request makes it, so no timer is needed. */
   #full = false;
 
-  constructor(pacer: Pacer, calls: Calls, limits: QueueLimits) {
-    this.#pacer = pacer;
+  constructor(limiter: RateLimiter, calls: Calls, limits: QueueLimits) {
+    this.#limiter = limiter;
     this.#calls = calls;
     this.#limits = limits;
   }
 
-  /**
-   * The next one that may leave, until there is none. It must be placed again before the next is asked for. An
-   * overdue request without a connection may be ended for it.
-   */
-  next(mono: number): T | undefined {
-    const first = this.#first(mono);
-    this.#full = first !== undefined && !this.#hasRoom(first.beat, mono);
-    return this.#full ? undefined : first;
+  add(timing: Timing): void {
+    this.#deployments += 1;
+    this.#turns += 1 / available(timing);
+    this.#widen();
+  }
+
+  remove(timing: Timing): void {
+    this.#deployments -= 1;
+    this.#turns -= 1 / available(timing);
+    this.#widen();
   }
 
   /** Enters a heartbeat, or moves one that has changed. */
   place(item: T, mono: number): void {
     this.#full = false;
-    this.backlog.place(item, mono);
+    const { beat } = item;
+    const wishes = sendAt(beat);
+    const wantsNow = wishes <= mono;
+    if (wantsNow) this.#senders.set(item, priority(beat, mono));
+    else this.#senders.delete(item);
+    if (wantsNow && beat.dueAt <= mono) this.#latest.set(item, beat.latestAt);
+    else this.#latest.delete(item);
+    const at = Math.min(deadlineAt(beat), wantsNow ? Infinity : wishes);
+    if (at === Infinity) this.#timeline.delete(item);
+    else this.#timeline.set(item, at);
+  }
+
+  /** The next one whose deadline has come, whether it may leave or not; it must be placed again. */
+  due(mono: number): T | undefined {
+    while (this.#timeline.next <= mono) {
+      const item = this.#timeline.peek();
+      if (item === undefined || deadlineAt(item.beat) <= mono) return item;
+      this.place(item, mono);
+    }
+    return undefined;
+  }
+
+  /**
+   * The next one that may leave, until there is none. It must be placed again before the next is asked for. An overdue
+   * request without a connection may be ended for it.
+   */
+  next(mono: number): T | undefined {
+    const first = mono >= this.opensAt ? this.#nextTurn(mono) : this.#early(mono);
+    this.#full = first !== undefined && !this.#hasRoom(first.beat, mono);
+    return this.#full ? undefined : first;
+  }
+
+  /** When the rate limit lets the next heartbeat leave; -Infinity: at once. */
+  get opensAt(): number {
+    return this.#limiter.opensAt(HEARTBEAT);
+  }
+
+  /** Until when the rate limit holds this one back: until its turn, too. */
+  heldUntil({ beat }: T, mono: number): number {
+    return Math.max(this.opensAt, this.#turnAt(beat, mono));
   }
 
   /** When something is next to be done, as far as is known. */
   nextAt(mono: number): number {
-    const { senders, latestAt, nextAt } = this.backlog;
-    if (senders === 0 || this.#full) return nextAt;
-    const opensAt = this.#pacer.opensAt(mono);
-    if (this.#pacer.confirmed) return Math.min(nextAt, Math.max(mono, opensAt));
-    const mayLeaveAt = this.#leavesTurn(mono) ? latestAt : Math.min(opensAt, latestAt);
-    return Math.min(nextAt, Math.max(mono, mayLeaveAt));
+    const { next } = this.#timeline;
+    // Those whose turn has not come are on the timeline.
+    const isIdle = this.#senders.size === 0 && (this.#spacing > 0 || this.#latest.size === 0);
+    if (isIdle || this.#full) return next;
+    // A wait that is over already has been cut short, or another early request is under way: its end wakes the driver.
+    const cutAt = this.#latest.next > mono ? this.#latest.next : Infinity;
+    return Math.min(next, Math.max(mono, Math.min(this.opensAt, cutAt)));
   }
 
-  /** The most urgent one, or while a gap is kept, one that cannot be put off. */
-  #first(mono: number): T | undefined {
-    const isOpen = mono >= this.#pacer.opensAt(mono);
-    if (this.#pacer.confirmed) return isOpen ? this.#nextTurn(mono) : undefined;
-    if (isOpen && !this.#leavesTurn(mono)) return this.#unpaced;
-    return this.backlog.latestAt <= mono ? this.backlog.ripest() : undefined;
+  /** How many want to leave now, those included whose turn has not come. */
+  get waiting(): number {
+    return Math.max(this.#senders.size, this.#latest.size);
   }
 
-  /** The most urgent one. Those that were deferred while a limit was believed in are among the ripest. */
-  get #unpaced(): T | undefined {
-    return this.backlog.sender() ?? this.backlog.ripest();
+  /** When the next heartbeat leaves, as far as is known. */
+  leavesAt(): number {
+    return this.#senders.size > 0 ? this.opensAt : this.#timeline.next;
   }
 
-  /** Whether a healthy one lets one in trouble go first, which could be refused for its sake. */
-  #leavesTurn(mono: number): boolean {
-    if (this.#pacer.opensAt(mono) === -Infinity || this.#unpaced?.beat.trouble !== 'none') return false;
-    return this.backlog.retryAt < mono + this.#pacer.gap;
+  /** What the deployments need under the spacing that they share; undefined while none is known. */
+  sharedLimit(): SharedLimit | undefined {
+    const thresholdMs = this.#spacing;
+    if (thresholdMs === 0 || this.#deployments === 0) return undefined;
+    const neededMs = this.#deployments * thresholdMs;
+    const availableMs = this.#deployments / this.#turns;
+    return {
+      thresholdMs,
+      deployments: this.#deployments,
+      neededMs,
+      availableMs,
+      fits: neededMs <= availableMs,
+    };
   }
 
-  /** The most urgent of those whose turn it is; otherwise the one that has waited longest, before its turn. */
+  /** The first of those whose turn it is; else the one that has waited longest. A second attempt comes last. */
   #nextTurn(mono: number): T | undefined {
-    let first = this.backlog.sender();
-    for (; first && this.#turnAt(first.beat, mono) > mono; first = this.backlog.sender())
-      this.backlog.defer(first, this.#turnAt(first.beat, mono));
+    let first = this.#senders.peek();
+    for (; first && this.#turnAt(first.beat, mono) > mono; first = this.#senders.peek()) {
+      this.#senders.delete(first);
+      this.#timeline.set(first, Math.min(deadlineAt(first.beat), this.#turnAt(first.beat, mono)));
+    }
     const isFirstAttempt = first !== undefined && first.beat.dueAt <= mono;
-    return isFirstAttempt ? first : (this.backlog.ripest() ?? first);
+    return isFirstAttempt || this.#spacing > 0 ? first : (this.#latest.peek() ?? first);
   }
 
-  /** When a healthy one has its turn, of those that share a limit. */
+  /** One that cannot wait for the rate limit any longer. */
+  #early(mono: number): T | undefined {
+    if (this.#latest.next > mono) return undefined;
+    const first = this.#latest.peek();
+    if (first === undefined) return undefined;
+    const { beat } = first;
+    const isLast = mono >= lastChance(beat) && (this.#spacing === 0 || this.opensAt >= expiresAt(beat));
+    return this.#limiter.mayLeaveEarly(HEARTBEAT, mono, isLast) ? first : undefined;
+  }
+
+  /** When a healthy deployment has its turn: after the same part of its available time as each other has. */
   #turnAt(beat: Heartbeat, mono: number): number {
-    if (this.hurrying || beat.state !== 'healthy') return mono;
-    return mono + this.demand.turnAfter(beat.timing, this.#pacer.gap) - ageOf(beat, mono);
+    const spacing = this.#spacing;
+    if (spacing === 0 || this.draining || beat.state !== 'healthy') return -Infinity;
+    const part = Math.min(1, EVENLY * spacing * this.#turns);
+    return mono + part * available(beat.timing) - ageOf(beat, mono);
+  }
+
+  /** A spacing that is only guessed leaves room for half as much again. */
+  #widen(): void {
+    this.#limiter.setWidest(HEARTBEAT, this.#deployments > 0 ? 1 / (1.5 * this.#turns) : Infinity);
+  }
+
+  get #spacing(): number {
+    return this.#limiter.spacing(HEARTBEAT);
   }
 
   #hasRoom(beat: Heartbeat, mono: number): boolean {
@@ -95,7 +188,26 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     const { counted, open } = this.#calls;
     if (counted >= concurrency) return false;
     // A second attempt leaves every deployment a place for its first.
-    if (beat.dueAt > mono) return open + this.demand.deployments < openLimit;
+    if (beat.dueAt > mono) return open + this.#deployments < openLimit;
     return open < openLimit || this.#calls.evict();
   }
+}
+
+/** T − ε − X, ms. */
+function available({ life, rescue, tick }: Timing): number {
+  return Math.max(tick, life - rescue);
+}
+
+/**
+ * Earliest deadline first. But what is lost already must not starve what can still be saved, as plain
+ * earliest-deadline-first does under overload: it comes after all that may live, in the order in which it was due. What
+ * only a wall clock that was set makes look lost is not lost, nor is what the service says is gone before its time is
+ * up. Second attempts wait for all first ones.
+ */
+function priority(beat: Heartbeat, mono: number): number {
+  const expiry = expiresAt(beat);
+  const deadline = expiry === Infinity ? beat.dueAt + PATIENCE_WITHOUT_TTL : expiry;
+  if (beat.dueAt > mono) return deadline + 2 * BEHIND;
+  const isLost = (beat.gone || mono >= expiry) && lifeLeft(beat, mono) <= 0;
+  return isLost ? beat.dueAt + BEHIND : deadline;
 }

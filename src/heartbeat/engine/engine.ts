@@ -120,7 +120,7 @@ function send(draft: Draft, heldUntil: number): void {
   const attempt = beat.attempts + 1;
   const hedge = now.mono < beat.dueAt;
   const fresh = beat.fresh || beat.inFlight.length > 0;
-  const lagMs = Math.max(0, now.mono - Math.max(sendAt(beat), heldUntil));
+  const lagMs = Math.max(0, now.mono - Math.max(sendAt(beat), Math.min(heldUntil, now.mono)));
   beat.attempts = attempt;
   beat.lastSentAt = now.mono;
   beat.dueAt = Infinity;
@@ -143,6 +143,7 @@ function send(draft: Draft, heldUntil: number): void {
     keyGeneration: beat.keyGeneration,
   });
   notify(draft, { type: 'sent', attempt, fresh, hedge, lagMs });
+  if (heldUntil > now.mono) notify(draft, { type: 'wait-cut-short', byMs: heldUntil - now.mono });
 }
 
 function takeKey(draft: Draft, generation: number): void {
@@ -167,7 +168,6 @@ function retime(draft: Draft, timing: Timing): void {
     beat.latestAt = Math.min(beat.latestAt, due + timing.attemptTimeout + timing.backoff);
   }
   beat.timing = timing;
-  beat.spacing = Math.min(beat.spacing, timing.maxSpacing);
   if (beat.gone) dueNow(draft);
 }
 

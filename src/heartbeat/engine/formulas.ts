@@ -8,7 +8,7 @@
 
 const SECOND = 1000;
 
-/** s: attempts of one deployment never start closer together than this. It grows where a 429 teaches so. */
+/** s: attempts of one deployment never start closer together than this. */
 export const MIN_SPACING = SECOND;
 
 /** A deployment whose TTL nobody knows beats every 20 s, and is timed as the TTL whose fifth that is. */
@@ -21,8 +21,6 @@ const GONE_INTERVAL = 30 * SECOND;
 export const INTERVAL_JITTER = 0.1;
 /** The jitter of a retry, [0.8, 1]. */
 export const RETRY_JITTER = 0.2;
-/** The jitter of a wait that the service asked for, [1, 1.1]: only ever later. */
-export const THROTTLE_JITTER = 0.1;
 
 /** What a deployment is timed by. Frozen, and shared by every state of the deployment. */
 export interface Timing {
@@ -52,8 +50,6 @@ export interface Timing {
   readonly urgentBelow: number;
   /** 2A + B: no attempt lives longer. */
   readonly attemptLife: number;
-  /** The most that s may grow to. */
-  readonly maxSpacing: number;
 }
 
 /** The configured choice of an interval: derived from the TTL, or fixed, in ms. */
@@ -124,15 +120,12 @@ export function timingFor(choice: TimingChoice): Timing {
     rescue,
     urgentBelow: Math.max(2 * rescue, ttl / 4),
     attemptLife: 2 * timeout + longestBackoff,
-    // With a spacing above A + B a whole window of length X could pass between two attempts, so the promise sets
-    // this bound (upward jitter included).
-    maxSpacing: Math.max(MIN_SPACING, (timeout + longestBackoff) / (1 + THROTTLE_JITTER)),
   });
 }
 
 /**
  * The pause between a failure and the next attempt, after `failures` earlier ones in a row (0 for the first), ms:
- * [1 s, B]. A learned spacing holds besides, from start to start. Draws one random number.
+ * [1 s, B]. Draws one random number.
  */
 export function retryDelay(timing: Timing, failures: number, random: () => number): number {
   const doubled = (timing.backoff / 4) * 2 ** Math.min(failures, 8);

@@ -1,4 +1,5 @@
 import type { Heartbeat } from './state.ts';
+import { MIN_SPACING } from './formulas.ts';
 import { isFinal, wasJustReached } from './schedule.ts';
 
 /** Whether a last beat is wanted: not where one was reached just now, nor where it is gone, or nobody needs it. */
@@ -16,7 +17,7 @@ export function finalBeatMs(
   concurrency: number,
 ): number {
   const longest = live.reduce(
-    (most, { beat }) => Math.max(most, beat.timing.attemptTimeout + beat.spacing),
+    (most, { beat }) => Math.max(most, beat.timing.attemptTimeout + MIN_SPACING),
     0,
   );
   return longest * Math.ceil(live.length / concurrency) + live.length * gap;

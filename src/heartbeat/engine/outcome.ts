@@ -11,15 +11,23 @@ export type Outcome =
    * with 404 "Session expired. Please log in again.", which belongs here and not under not-found.
    */
   | { readonly type: 'unauthorized' }
-  /**
-   * 404 from the service itself, in its own error shape: the deployment does not exist. A 404 that somebody
-   * else answered (a proxy's HTML page) is `failed` with the reason `unreadable`.
-   */
-  | { readonly type: 'not-found' };
+  | NotFound;
 
 /** 2xx, a parseable body, `success !== false`, and the `deployment_id` that was asked for. */
 export interface Accepted {
   readonly type: 'accepted';
+}
+
+/**
+ * 404 from the service itself, in its own error shape: the deployment does not exist. A 404 that somebody else answered
+ * (a proxy's HTML page) is `failed` with the reason `unreadable`.
+ */
+export interface NotFound {
+  readonly type: 'not-found';
+  /** Who said so: any text that tells one address of the service from another. */
+  readonly address?: string;
+  /** How many addresses the service has. Default 1. */
+  readonly addresses?: number;
 }
 
 /** 429. At most one of the two is used: Retry-After, where present, wins. */

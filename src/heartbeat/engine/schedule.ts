@@ -1,10 +1,13 @@
 /** Questions about a heartbeat that need no event: how long it has left, and when something is next due. */
 
+import { MIN_SPACING } from './formulas.ts';
 import type { Heartbeat, HeartbeatState } from './state.ts';
 
 /** How many latencies the p95 is taken over. */
 export const LATENCIES_KEPT = 20;
 const MAX_IN_FLIGHT = 2;
+/** The longest wait where there is nothing left to lose, or no TTL to measure it by, ms. */
+const LONGEST_FREE_WAIT = 60_000;
 
 export function isFinal(state: HeartbeatState): boolean {
   return state === 'stopped';
@@ -45,7 +48,25 @@ export function isInTime(beat: Heartbeat, mono: number): boolean {
 
 /** Whether the last acknowledged beat left so short ago, s at most, that another one now would gain nothing. */
 export function wasJustReached(beat: Heartbeat, mono: number): boolean {
-  return beat.state === 'healthy' && ageOf(beat, mono) < Math.min(beat.spacing, beat.timing.attemptTimeout);
+  return beat.state === 'healthy' && ageOf(beat, mono) < Math.min(MIN_SPACING, beat.timing.attemptTimeout);
+}
+
+/**
+ * The end of the longest wait for a rate limit that does not cost the deployment, monotonic ms: the last moment that
+ * leaves room for two attempts. If that is past, it is the last one that leaves room for one.
+ */
+export function lastCall(beat: Heartbeat, mono: number): number {
+  const { rescue, interval } = beat.timing;
+  const expiry = expiresAt(beat);
+  // In elapsed time it may be over although it is not: somebody may have set the clock. And an unknown TTL may be short.
+  if (expiry === Infinity || mono >= expiry) return mono + Math.min(LONGEST_FREE_WAIT, interval);
+  return mono < expiry - rescue ? expiry - rescue : lastChance(beat);
+}
+
+/** The last moment that leaves room for one attempt, monotonic ms; Infinity without a TTL. */
+export function lastChance(beat: Heartbeat): number {
+  const { attemptTimeout, tick, pause } = beat.timing;
+  return expiresAt(beat) - (attemptTimeout + tick + pause);
 }
 
 /** When the deployment's remaining time falls below the urgent threshold, monotonic ms. */
@@ -72,7 +93,7 @@ export function stateOf(beat: Heartbeat, mono: number): HeartbeatState {
 /** When the next attempt may leave, given that there is room for it: monotonic ms, Infinity for not now. */
 export function sendAt(beat: Heartbeat): number {
   if (isSilent(beat) || beat.inFlight.length >= MAX_IN_FLIGHT) return Infinity;
-  return Math.max(Math.min(beat.dueAt, hedgeAt(beat)), beat.lastSentAt + beat.spacing);
+  return Math.max(Math.min(beat.dueAt, hedgeAt(beat)), beat.lastSentAt + MIN_SPACING);
 }
 
 /** When a slow attempt gets a second one beside it. Never once the first is overdue: then backoff rules. */
@@ -108,5 +129,5 @@ export function nextBeatAt(beat: Heartbeat): number {
   if (isSilent(beat)) return Infinity;
   const [oldest] = beat.inFlight;
   if (beat.dueAt === Infinity && oldest !== undefined) return oldest.sentAt;
-  return Math.max(beat.dueAt, beat.lastSentAt + beat.spacing);
+  return Math.max(beat.dueAt, beat.lastSentAt + MIN_SPACING);
 }

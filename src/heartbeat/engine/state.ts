@@ -3,7 +3,6 @@
 import type { Timing } from './formulas.ts';
 import type { FailureLabel, Outcome } from './outcome.ts';
 import { startDrift, type Instant, type ClockDrift } from './clock-drift.ts';
-import { MIN_SPACING } from './formulas.ts';
 
 /**
  * In the order in which a deployment might pass through them. Only `stopped` is final: a `gone` deployment is tried
@@ -67,9 +66,8 @@ export interface Heartbeat {
   /** When the next attempt is due; Infinity while the newest attempt is awaited. */
   readonly dueAt: number;
   /**
-   * Until then the attempt that is due may be put off because of a rate limit that is only suspected, and every
-   * bound still holds: attempts of a deployment in trouble start A + B apart at most, and so does one after its
-   * interval.
+   * Until then the attempt that is due may wait for a rate limit: after a failure A + B from the last attempt, else for
+   * as long as the deployment can afford.
    */
   readonly latestAt: number;
   readonly lastSentAt: number;
@@ -79,8 +77,6 @@ export interface Heartbeat {
   readonly attempts: number;
   /** Failures in a row. */
   readonly failures: number;
-  /** s: the learned minimum time between the starts of two attempts. */
-  readonly spacing: number;
   /** How long the last accepted attempts took, ms; at most LATENCIES_KEPT. */
   readonly latencies: readonly number[];
   /** The newest key that the engine has been told of. */
@@ -89,6 +85,8 @@ export interface Heartbeat {
   readonly keyReadAt: number;
   /** When the service first said that there is no such deployment, if it has since the last success. */
   readonly notFoundAt: number | undefined;
+  /** The address that said so first. */
+  readonly notFoundBy: string | undefined;
   /** Whether it was believed. From then on until the next success it is asked slowly, whatever it answers. */
   readonly gone: boolean;
   /** Whether nobody needs it: then nothing is sent, whatever is due, and the TTL does the rest. */
@@ -101,8 +99,8 @@ export interface Heartbeat {
 
 export type Event =
   /**
-   * Time has passed. `room`: another request may be started now. `heldUntil`: until when it was not to leave for the
-   * sake of a rate limit, monotonic ms; such a wait is no lag.
+   * Time has passed. `room`: another request may be started now. `heldUntil`: when the rate limit opens, monotonic ms;
+   * the wait for it is not lag, and an attempt before it is early.
    */
   | { readonly type: 'wake'; readonly room: boolean; readonly heldUntil?: number }
   /** The port's promise for this attempt settled. */
@@ -113,7 +111,7 @@ export type Event =
   | { readonly type: 'key'; readonly generation: number }
   /** TTL or interval are now known, or are now different. */
   | { readonly type: 'timing'; readonly timing: Timing }
-  /** Beat as soon as the spacing allows. */
+  /** Send a heartbeat at once, but 1 s after the last attempt at the earliest. */
   | { readonly type: 'beat-now' }
   /** Nobody needs the deployment any more. */
   | { readonly type: 'release' }
@@ -173,8 +171,8 @@ export type Notice =
       readonly to: HeartbeatState;
       readonly remainingMs?: number;
     }
-  /** The service asked for a wait that would have cost the deployment. */
-  | { readonly type: 'wait-cut-short'; readonly askedMs: number; readonly waitMs: number }
+  /** The attempt left so much before the rate limit allows it, ms: the wait would have cost the deployment. */
+  | { readonly type: 'wait-cut-short'; readonly byMs: number }
   /** One clock moved against the other: a suspend, or somebody set the wall clock. ms, forwards > 0. */
   | { readonly type: 'clock-step'; readonly byMs: number };
 
@@ -205,11 +203,11 @@ export function startHeartbeat(
     inFlight: [],
     attempts: 0,
     failures: 0,
-    spacing: MIN_SPACING,
     latencies: [],
     keyGeneration,
     keyReadAt: Infinity,
     notFoundAt: undefined,
+    notFoundBy: undefined,
     gone: false,
     released: false,
     fresh: false,

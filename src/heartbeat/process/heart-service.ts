@@ -84,9 +84,14 @@ export class HeartService {
       deploymentIds: () => this.#heart.deploymentIds(),
       lastTickAt: () => this.#heart.lastTickAt(),
       openConnections: () => this.#heart.openConnections(),
+      avoidedAddresses: () => this.#heart.avoidedAddresses(),
       app: () => this.#heart.app(),
     });
-    this.#announcer = new Announcer(this.#log, () => this.#heart.sharedLimit());
+    this.#announcer = new Announcer(
+      this.#log,
+      () => this.#heart.sharedLimit(),
+      () => this.#heart.addresses(),
+    );
     this.#heart = new Heart({
       baseUrl: settings.baseUrl,
       apiKey: this.#apiKey,
@@ -123,6 +128,7 @@ export class HeartService {
       memoryBound: bound,
       onReload: () => this.#reloadOwn(),
       onReloadRefused: () => clearTimeout(this.#reloadAlone),
+      onAsk: (ask) => this.#heart.answer(ask),
       onLogLevel: (wanted) => {
         this.#level = LOG_LEVELS.find((known) => known === wanted) ?? this.#level;
       },

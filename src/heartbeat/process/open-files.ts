@@ -10,7 +10,8 @@ const MOST_ATTEMPTS = 512;
 export function attemptsAtOnce(
   readLimits: () => string = () => readFileSync('/proc/self/limits', 'utf8'),
 ): number {
-  const left = openFileLimit(readLimits) - FILES_BESIDE_ATTEMPTS;
+  // An attempt that connects has two sockets, to two addresses of the service.
+  const left = Math.floor((openFileLimit(readLimits) - FILES_BESIDE_ATTEMPTS) / 2);
   return Math.min(MOST_ATTEMPTS, Math.max(LEAST_ATTEMPTS, left));
 }
 

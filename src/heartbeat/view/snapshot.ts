@@ -45,6 +45,16 @@ export interface AppSnapshot {
   readonly why?: string;
 }
 
+/** An address of the service, or of the proxy before it, that is avoided while there is another. */
+export interface AvoidedAddress {
+  /** Of the service; of the proxy where there is one. */
+  readonly origin: string;
+  readonly address: string;
+  readonly reason: string;
+  /** Since when no exchange with it has ended well, Unix ms. */
+  readonly since: number;
+}
+
 /** A minimum time between any two beats of this key, which the service was found to keep to, and what it asks for. */
 export interface SharedLimit {
   /** θ, ms. */

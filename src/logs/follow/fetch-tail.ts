@@ -10,13 +10,20 @@ import {
 import { recogniseAnswer, type Refusal } from '../tail/answer.ts';
 import type { FetchTail } from './group-follower.ts';
 
+/** Logs can be slow: the vendor's own client waits 120 s for them, ms. */
+const TIMEOUT_MS = 60_000;
+
 /** When to ask again is the follower's decision, so the client makes one attempt. */
 export function createTailFetcher(client: Pick<ClientOf<'workergroups.logs'>, 'workergroups'>): FetchTail {
-  return async ({ workergroupId, tail, signal }) => {
+  return async ({ workergroupId, tail, everyMs, signal }) => {
+    const turn = { everyMs, need: 'log', who: String(workergroupId) } as const;
     try {
       return recogniseAnswer(
         200,
-        await client.workergroups.logs({ id: workergroupId, tail }, { signal, retry: false }),
+        await client.workergroups.logs(
+          { id: workergroupId, tail },
+          { signal, retry: false, timeoutMs: TIMEOUT_MS, turn },
+        ),
       );
     } catch (error) {
       if (!(error instanceof Error)) throw error;

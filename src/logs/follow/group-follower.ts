@@ -25,6 +25,8 @@ export interface TailRequest {
   readonly workergroupId: number;
   /** Lines, from 1 to 10,000. */
   readonly tail: number;
+  /** How often the group is asked, ms. */
+  readonly everyMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -44,8 +46,9 @@ export interface FollowOptions {
   readonly observe: LogListener;
 }
 
-/** Milliseconds after which a poll counts as failed. */
-const POLL_TIMEOUT_MS = 60_000;
+/** Milliseconds after which a poll counts as failed, its wait for the rate limit included. */
+const POLL_TIMEOUT_MS = 600_000;
+const LEAST_EVERY_MS = 1_000;
 
 export class GroupFollower {
   readonly #options: FollowOptions;
@@ -103,9 +106,10 @@ export class GroupFollower {
   async #ask(tail: number, signal: AbortSignal): Promise<TailAnswer> {
     const { clock, fetchTail } = this.#options;
     const { workergroupId } = this.#state;
+    const everyMs = Math.max(LEAST_EVERY_MS, this.#next.delayMs);
     try {
       return await within(clock, POLL_TIMEOUT_MS, signal, (limited) =>
-        fetchTail({ workergroupId, tail, signal: limited }),
+        fetchTail({ workergroupId, tail, everyMs, signal: limited }),
       );
     } catch (error) {
       return {

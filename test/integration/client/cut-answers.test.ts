@@ -93,6 +93,7 @@ test('what has come of an answer when the caller gives up is not lost', async ()
   const transport = createTransport();
   const watched: Transport = {
     open: 0,
+    addresses: () => [],
     exchange: (exchange) =>
       transport.exchange({
         ...exchange,

@@ -69,7 +69,11 @@ test.each<[status: number, body: string, outcome: object, headers?: Record<strin
     { 'retry-after': '7' },
   ],
   [429, 'API requests too frequent', { type: 'throttled' }],
-  [404, '{"success":false,"error":"not_found","msg":"no deployment 42"}', { type: 'not-found' }],
+  [
+    404,
+    '{"success":false,"error":"not_found","msg":"no deployment 42"}',
+    { type: 'not-found', address: '127.0.0.1', addresses: 1 },
+  ],
   [404, '{"msg":"Session expired. Please log in again."}', { type: 'unauthorized' }],
   [404, '{"message":"no Route matched with those values"}', failed('unreadable')],
   [404, '{"detail":"Not Found"}', failed('unreadable')],

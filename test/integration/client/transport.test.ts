@@ -1,12 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  createTransport,
-  transportReason,
-  type Exchange,
-  type Transport,
-} from '../../../src/client/transport/transport.ts';
+import { createTransport, type Exchange, type Transport } from '../../../src/client/transport/transport.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 
 /** A server whose answers the test holds back or spoils by path, and which numbers its connections. */
@@ -121,12 +116,12 @@ describe('connections', () => {
     await using named = createTransport((_hostname, _options, callback) => callback(null, addresses));
     const url = `http://service.test:${port}/`;
     const call = { url, method: 'GET', headers: {}, body: undefined, signal: NEVER, fresh: false };
-    const first: unknown = await named.exchange({ ...call, maxBytes: 1000 }).catch((error: unknown) => error);
-    expect(transportReason(first as Error)).toBe('unreachable');
-    const second = named.exchange({ ...call, maxBytes: 1000 });
+    const exchanged = named.exchange({ ...call, maxBytes: 1000 });
+    const isRefused = () => named.addresses()[0]?.addresses[1]?.failure?.reason === 'refused';
+    await expect.poll(isRefused).toBe(true);
     // Its first packet is dropped, and sent again after a second.
     await proxy.switchTo({ kind: 'pass' });
-    await expect(second).resolves.toMatchObject({ status: 200 });
+    await expect(exchanged).resolves.toMatchObject({ status: 200, peer: { address: hostname } });
   });
 
   test('each address has its own', async () => {
@@ -167,6 +162,55 @@ describe('an end', () => {
     await expect
       .poll(() => new Promise((resolve) => service.server.getConnections((_, count) => resolve(count))))
       .toBe(0);
+  });
+});
+
+describe('an address', () => {
+  const failure = () => transport.addresses()[0]?.addresses[0]?.failure?.reason;
+
+  test('is blamed if a new connection breaks, and not for one that was idle', async () => {
+    await openIdle(1);
+    await expect(ask('/reset')).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
+    expect(failure()).toBe(undefined);
+    await expect(ask('/reset')).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
+    expect(failure()).toBe('reset');
+  });
+
+  test('is not blamed if the exchange is given up at once', async () => {
+    await ask();
+    const controller = new AbortController();
+    const asked = ask('/held', { signal: controller.signal });
+    controller.abort('enough');
+    await expect(asked).rejects.toBe('enough');
+    expect(failure()).toBe(undefined);
+  });
+
+  test('is told to whoever reads the answer', async () => {
+    const { peer } = await transport.exchange({
+      url: service.url,
+      method: 'GET',
+      headers: {},
+      body: undefined,
+      signal: NEVER,
+      fresh: false,
+      maxBytes: 1000,
+    });
+    expect(peer).toMatchObject({ address: '127.0.0.1', addresses: 1 });
+    peer?.judge('status 503');
+    expect(transport.addresses()).toEqual([
+      {
+        origin: service.url,
+        addresses: [
+          {
+            address: '127.0.0.1',
+            listed: true,
+            failure: { reason: 'status 503', since: expect.closeTo(Date.now(), -6) },
+          },
+        ],
+      },
+    ]);
+    peer?.judge();
+    expect(failure()).toBe(undefined);
   });
 });
 

@@ -2,10 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { RateLimiter } from '../../../src/client/rate-limiter.ts';
+import { systemMs } from '../../../src/client/system-ms.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { startDaemon, type Daemon } from '../../../src/daemon/daemon.ts';
 import { createLogger } from '../../../src/daemon/process/logger.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { GrantOffice } from '../../../src/heartbeat/driver/grant-office.ts';
 import type { DaemonMessage, HeartMessage } from '../../../src/heartbeat/process/link/link.ts';
 import { LineOutput } from '../../../src/logs/sinks/line-output.ts';
 import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
@@ -44,6 +47,8 @@ async function start(env: Record<string, string> = {}, restarts = 0) {
   const ends: number[] = [];
   let output = '';
   let hear: (message: HeartMessage) => void = () => {};
+  const mono = (): number => performance.now();
+  const office = new GrantOffice(new RateLimiter(), () => Infinity);
   const daemon = await startDaemon({
     config: { ...config, settings },
     loadConfig: load,
@@ -58,7 +63,14 @@ async function start(env: Record<string, string> = {}, restarts = 0) {
       output += bytes.toString();
       return Promise.resolve(bytes.length);
     }),
-    heart: { send: (message) => void sent.push(message), listen: (listener) => void (hear = listener) },
+    heart: {
+      send(message) {
+        if (message.type === 'ask')
+          hear({ type: 'grants', grants: office.answer(message.ask, mono(), systemMs()) });
+        else sent.push(message);
+      },
+      listen: (listener) => void (hear = listener),
+    },
     restarts,
     onEnd: (withinMs) => void ends.push(withinMs),
   });

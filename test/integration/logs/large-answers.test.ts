@@ -29,7 +29,7 @@ test('10,000 lines of 8 KB are more than the client takes: half as many are aske
   const asked: number[] = [];
   for (let records = 0; records === 0 && asked.length < 5;) {
     asked.push(tail);
-    const answer = await fetchTail({ workergroupId: 7, tail, signal });
+    const answer = await fetchTail({ workergroupId: 7, tail, everyMs: 1_000, signal });
     const step = advance(state, {
       answer,
       tail,

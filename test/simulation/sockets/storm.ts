@@ -13,7 +13,7 @@ import { timingFor } from '../../../src/heartbeat/engine/formulas.ts';
 import { openWindow, watchLateness } from '../../support/real-time-window.ts';
 import { Random } from '../random.ts';
 import type { Span } from '../span.ts';
-import { WAYS, type Ground, type WayName } from './ways.ts';
+import { WAYS, wayOf, type Ground, type WayName } from './ways.ts';
 
 export interface StormOptions {
   readonly emulator: Emulator;
@@ -61,8 +61,8 @@ const LONGEST_WAIT_MS = 1_100;
 
 export async function storm({ emulator, ground, seed, ttlMs, lengthMs, broken, only }: StormOptions) {
   const random = new Random(seed);
-  const [name, openWay] = any(random, only ? [[only.way, WAYS[only.way]] as const] : Object.entries(WAYS));
-  await using way = await openWay(ground, seed);
+  const name = any(random, [only?.way ?? wayOf(seed)]);
+  await using way = await WAYS[name](ground, seed);
   const timing = timingFor({ ttl: ttlMs, interval: 'auto' });
   await using transport = createTransport(way.resolve);
   using lateness = watchLateness(timing.tick);
@@ -106,7 +106,7 @@ export async function storm({ emulator, ground, seed, ttlMs, lengthMs, broken, o
     // Begun before it was awaited, and whole until it has been ended.
     await until(from + faultLength(random, ttlMs));
     const wait = await heal();
-    bad.push({ from, to: performance.now() + wait });
+    if (!way.isAlwaysOpen) bad.push({ from, to: performance.now() + wait });
   }
   // What lapses now was lost by what came before.
   await until(performance.now() + ttlMs);
@@ -124,7 +124,7 @@ export async function storm({ emulator, ground, seed, ttlMs, lengthMs, broken, o
 
   /** Begins a fault; what ends it answers for how long the service still does not want to be reached, ms. */
   async function strike(): Promise<() => Promise<number>> {
-    const ofService = SERVICE_FAULTS.filter(({ kind }) => isMet(kind));
+    const ofService = way.isAlwaysOpen ? [] : SERVICE_FAULTS.filter(({ kind }) => isMet(kind));
     const ofWay = Object.entries(way.faults).filter(([kind]) => isMet(kind));
     if (ofWay.length === 0 || (ofService.length > 0 && random.chance(0.35))) {
       const fault = any(random, ofService);

@@ -1,15 +1,18 @@
 /**
  * The ways from a heart to the service, each over real sockets of its own and broken one at a time: plain HTTP, TLS
- * to a name, and TLS to a name through a proxy. One world has one way.
+ * to a name, TLS to a name through a proxy, and a name with two addresses. One world has one way.
  */
 import type { LookupAddress } from 'node:dns';
 import type { Resolve } from '../../../src/client/transport/lookup.ts';
+import { hasAddresses, startAddresses } from '../../support/addresses.ts';
 import { startFaultProxy, type FaultMode, type FaultProxy } from '../../support/fault-proxy.ts';
 import type { ForwardProxy } from '../../support/forward-proxy.ts';
 
 export interface Way extends AsyncDisposable {
   readonly baseUrl: string;
   readonly resolve: Resolve | undefined;
+  /** Whatever happens to it, the service can be reached. */
+  readonly isAlwaysOpen?: boolean;
   /** What can happen to it; each returns when it has begun. */
   readonly faults: Readonly<Record<string, () => Promise<void> | void>>;
   heal(): Promise<void> | void;
@@ -37,7 +40,7 @@ function faultsOf(network: FaultProxy): Way['faults'] {
   return Object.fromEntries(MODES.map((mode) => [mode.kind, () => network.switchTo(mode)]));
 }
 
-export type WayName = 'http' | 'tls' | 'proxied';
+export type WayName = 'http' | 'tls' | 'proxied' | 'addresses';
 
 export const WAYS: Readonly<Record<WayName, (ground: Ground, world: number) => Promise<Way>>> = {
   async http({ httpPort }) {
@@ -73,6 +76,24 @@ export const WAYS: Readonly<Record<WayName, (ground: Ground, world: number) => P
     };
   },
 
+  /** Each fault strikes one of two addresses. */
+  async addresses({ httpPort }) {
+    const pass: FaultMode = { kind: 'pass' };
+    const addresses = await startAddresses(httpPort, [pass, pass]);
+    const { proxies, port, resolve } = addresses;
+    const faults = proxies.flatMap((network, index) =>
+      Object.entries(faultsOf(network)).map(([kind, begin]) => [`${kind} at ${index + 1}`, begin] as const),
+    );
+    return {
+      baseUrl: `http://service.internal:${port}`,
+      resolve,
+      isAlwaysOpen: true,
+      faults: Object.fromEntries(faults),
+      heal: async () => void (await Promise.all(proxies.map((network) => network.switchTo(pass)))),
+      [Symbol.asyncDispose]: () => addresses[Symbol.asyncDispose](),
+    };
+  },
+
   async proxied({ proxy }, world) {
     const name = `proxied-${world}.internal`;
     const become = (mode: ForwardProxy['mode']) => () => {
@@ -92,6 +113,15 @@ export const WAYS: Readonly<Record<WayName, (ground: Ground, world: number) => P
     };
   },
 };
+
+export const POSSIBLE_WAYS = (Object.keys(WAYS) as WayName[]).filter(
+  (name) => name !== 'addresses' || hasAddresses,
+);
+
+/** Seeds in a row have all of them. */
+export function wayOf(seed: number): WayName {
+  return POSSIBLE_WAYS[seed % POSSIBLE_WAYS.length] ?? 'http';
+}
 
 /** A resolver of one name. What is asked while it is silent is never answered. */
 function createResolver(address: LookupAddress) {

@@ -48,6 +48,7 @@ test('over 2,000 bad inputs: none that the contract refuses is sent, none crashe
   let sent = 0;
   const transport: Transport = {
     open: 0,
+    addresses: () => [],
     exchange() {
       sent += 1;
       return Promise.resolve({ status: 200, headers: {}, text: '{}' });

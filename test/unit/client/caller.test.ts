@@ -3,10 +3,13 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CallOptions, ClientObserver, ClientOptions } from '../../../src/client/caller.ts';
 import { createClient } from '../../../src/client/client.ts';
 import type { CallError } from '../../../src/client/errors.ts';
+import type { Answered, Peer } from '../../../src/client/transport/transport.ts';
+import type { WireResponse } from '../../../src/wire/response.ts';
 import { answer, AnsweringTransport, never } from '../../support/answering-transport.ts';
 
 const OK = answer(200, { instances: [] });
 const GONE = answer(404, { success: false, error: 'not_found', msg: 'no instance 5' });
+const RATE = { 'x-ratelimit-limit': '5.0', 'x-ratelimit-remaining': '4' };
 const RESET = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
@@ -29,6 +32,29 @@ async function settled(call: Promise<unknown>): Promise<unknown> {
   await vi.runAllTimersAsync();
   return outcome;
 }
+
+test.each<[status: number, body: unknown, judgement: string | undefined]>([
+  [200, { instances: [] }, undefined],
+  [200, '<html>gateway</html>', 'unreadable'],
+  [302, '', 'status 302'],
+  [400, { success: false, msg: 'no' }, undefined],
+  [401, { error: 'auth_error', msg: 'no' }, undefined],
+  [403, { error: 'forbidden', msg: 'no' }, undefined],
+  [403, '<html>firewall</html>', 'status 403'],
+  [404, { success: false, error: 'not_found', msg: 'no' }, undefined],
+  [404, '<html>not here</html>', 'status 404'],
+  [429, 'too frequent', undefined],
+  [503, { success: false, error: 'unavailable', msg: 'no' }, 'status 503'],
+])('status %i with the body %j says of the address: %s', async (status, body, judgement) => {
+  const peer = { address: '192.0.2.1', addresses: 2, judge: vi.fn<Peer['judge']>() };
+  const transport = new AnsweringTransport({ ...answer(status, body), peer } as Answered);
+  const onPeer = vi.fn<(told: Peer) => void>();
+  const options = { retry: false, subject: 5, onPeer } as const;
+  await settled(clientOf(transport).instances.list({}, options));
+  expect(peer.judge.mock.calls).toEqual([[judgement, status === 200 && !judgement ? 5 : undefined]]);
+  expect(onPeer.mock.calls).toEqual([[peer]]);
+  expect(transport.asked[0]?.subject).toBe(5);
+});
 
 describe('what is sent', () => {
   test('goes to the address of its kind, without slashes at its end', async () => {
@@ -114,6 +140,20 @@ describe('an attempt', () => {
     expect(told).toEqual([serverDate]);
   });
 
+  test.each<[name: string, response: WireResponse, rate: object]>([
+    ['an answer', answer(200, { instances: [] }, RATE), { limit: 5, remaining: 4 }],
+    ['a refusal', answer(404, { success: false, msg: 'no', limit: 9 }, RATE), { limit: 5, remaining: 4 }],
+    ['an answer that cannot be read', answer(200, '<html>', RATE), { limit: 5, remaining: 4 }],
+    ['a 429, by its body', answer(429, { error: 'e', limit: 3, remaining: 0 }), { limit: 3, remaining: 0 }],
+    ['a refusal, not by its body', answer(404, { success: false, msg: 'no', limit: 9 }), {}],
+  ])('tells the rate limit that %s shows', async (_, response, rate) => {
+    const told: ({ limit?: number | undefined; remaining?: number | undefined } | undefined)[] = [];
+    const observe: ClientObserver = { exchange: (event) => told.push(event.rate) };
+    const client = clientOf(new AnsweringTransport(response), { observe });
+    await settled(client.instances.list({}, { retry: false }));
+    expect(told).toEqual(Object.keys(rate).length === 0 ? [undefined] : [{ ...rate, resetMs: undefined }]);
+  });
+
   test('leaves no timer and no listener behind', async () => {
     const controller = new AbortController();
     const listeners = vi.spyOn(controller.signal, 'removeEventListener');
@@ -140,7 +180,7 @@ describe('an attempt', () => {
         new Promise<typeof key>((resolve) => setTimeout(() => resolve(key), ms)),
       ]);
     };
-    const create = (transport: AnsweringTransport) => {
+    const create = async (transport: AnsweringTransport) => {
       const controller = new AbortController();
       let connected = 0;
       const call = clientOf(transport).apiKeys.create(
@@ -150,6 +190,7 @@ describe('an attempt', () => {
       const outcome = settled(
         call.finally(() => expect(connected).toBe(transport.asked[0]?.fresh ? 1 : connected)),
       );
+      while (transport.asked.length === 0) await Promise.resolve();
       controller.abort(new Error('Ctrl-C'));
       return outcome;
     };

@@ -6,7 +6,6 @@ import { MemoryHistory } from '../../../src/fleet/history/places/memory-history.
 import { SqliteHistory } from '../../../src/fleet/history/places/sqlite-history.ts';
 import type { HistoryStore } from '../../../src/fleet/history/store.ts';
 import type { FleetNotice } from '../../../src/fleet/notices.ts';
-import type { Throttle } from '../../../src/fleet/pace.ts';
 import type { FleetEvent } from '../../../src/fleet/view.ts';
 import { FleetWatch, type FleetWatchOptions } from '../../../src/fleet/watch.ts';
 import type { Price } from '../../../src/fleet/workers/measure.ts';
@@ -25,14 +24,12 @@ class World {
   workers: (id: number) => readonly Worker[] | Promise<readonly Worker[]> = () => [];
   readonly prices = new Map<number, Price>();
   readonly lacking: boolean[] = [];
-  readonly asked: { readonly id: number; readonly atMs: number }[] = [];
+  readonly asked: { readonly id: number; readonly atMs: number; readonly everyMs: number }[] = [];
   lists = 0;
   /** Rows of the list of endpoints. */
   unreadable = 0;
   /** Rows of a list of workers. */
   unreadableWorkers = 0;
-  /** What a failure says of when to come back. */
-  throttle: Throttle | undefined;
   readonly events: FleetEvent[] = [];
   readonly notices: FleetNotice[] = [];
   watch!: FleetWatch;
@@ -54,11 +51,10 @@ class World {
           this.lists += 1;
           return { endpoints: await this.endpoints(), unreadable: this.unreadable };
         },
-        workers: async (id) => {
-          this.asked.push({ id, atMs: this.clock.now() });
+        workers: async (id, everyMs) => {
+          this.asked.push({ id, atMs: this.clock.now(), everyMs });
           return { workers: await this.workers(id), unreadable: this.unreadableWorkers };
         },
-        throttleOf: () => this.throttle,
         prices: { known: () => this.prices, refresh: (isLacking) => this.lacking.push(isLacking) },
       },
       store,
@@ -154,19 +150,6 @@ describe('a look', () => {
     expect(rows.length).toBeLessThan(8);
   });
 
-  test('at an endpoint that is refused by itself comes back when that is asked for', async () => {
-    const world = new World();
-    world.endpoints = () => [CHAT, DRAW];
-    world.throttle = { waitMs: 100 * SECOND, thresholdMs: undefined };
-    world.workers = (id) => (id === CHAT.id ? Promise.reject(new Error('too many')) : []);
-    await world.start();
-    await world.pass(3_600);
-    expect(world.gaps().length).toBeGreaterThan(10);
-    // The first refusals may be of the pace; from then on it is this endpoint.
-    expect(Math.min(...world.gaps().slice(3))).toBeGreaterThanOrEqual(100);
-    expect(Math.min(...world.gaps(DRAW.id).slice(-5))).toBe(15);
-  });
-
   test('that succeeds is told after one that failed alone, and a new failure counts from one', async () => {
     const world = new World();
     const told = (kind: FleetNotice['kind']) => world.notices.filter((notice) => notice.kind === kind);
@@ -214,11 +197,15 @@ describe('a look', () => {
     world.endpoints = () => [CHAT, DRAW];
     world.workers = (id) => (id === 31 ? new Promise(() => {}) : [idle(1)]);
     await world.start();
-    await world.pass(300);
+    await world.pass(599);
+    expect(world.gaps(31)).toEqual([]);
+    expect(world.one('chat').lastError).toBeUndefined();
+    await world.pass(100);
     expect(new Set(world.gaps(32))).toEqual(new Set([15]));
     expect(world.one('chat').lastError).toContain('no answer within');
     // One question at a time: the next leaves when the one before has ended.
-    expect(Math.min(...world.gaps(31))).toBeGreaterThanOrEqual(15);
+    expect(world.gaps(31)).toHaveLength(1);
+    expect(Math.min(...world.gaps(31))).toBeGreaterThanOrEqual(600);
     expect(world.one('draw').lastError).toBeUndefined();
   });
 
@@ -490,6 +477,8 @@ describe('endpoints', () => {
     await world.pass(60);
     expect(world.labels()).toEqual(['draw', 'chat']);
     expect(world.gaps(32).slice(-5)).toEqual([5, 5, 5, 5, 5]);
+    // The rate limit is shared by how often each is asked for.
+    expect([world.asked[0]?.everyMs, world.asked.at(-1)?.everyMs]).toEqual([15 * SECOND, 5 * SECOND]);
   });
 });
 

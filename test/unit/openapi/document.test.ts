@@ -184,6 +184,24 @@ describe('the OpenAPI document', () => {
     expect(update?.responses['404']?.description).not.toContain('(Assumed');
   });
 
+  test("has the spacings of the table, and says that they are not the interface's", () => {
+    const told = operations().flatMap(([, , operation]) =>
+      operation['x-public-spacing-ms'] === undefined
+        ? []
+        : [[operation.operationId, operation['x-public-spacing-ms'], operation.description] as const],
+    );
+    const stated = OPERATION_IDS.flatMap((id) => {
+      const { publicSpacingMs } = operationOf(id);
+      return publicSpacingMs === undefined ? [] : [[id, publicSpacingMs] as const];
+    });
+    expect(new Map(told.map(([id, ms]) => [id, ms]))).toEqual(new Map<string, number>(stated));
+    for (const [, ms, description] of told)
+      expect(description).toContain(
+        `The public service takes one call of a key every ${ms / 1000} s; the interface states no limit.`,
+      );
+    expect(document.info.description).toContain('`x-public-spacing-ms`');
+  });
+
   test('marks what is deprecated, with its replacement', () => {
     const old = operations().filter(([, , { deprecated }]) => deprecated);
     expect(old.map(([, , operation]) => [operation.operationId, operation['x-replaced-by']])).toEqual([

@@ -45,6 +45,7 @@ export const instanceListOperations = {
     response: z.looseObject({ instances_found: z.int().optional(), instances: z.array(instance) }),
     errors: [],
     repeatable: true,
+    publicSpacingMs: 20_000,
     example: {
       input: {},
       response: { instances_found: 1, instances: [{ id: 501, actual_status: 'running', machine_id: 11 }] },

@@ -29,6 +29,7 @@ export const instanceSearchOperations = {
   'instances.page': {
     ...shared,
     path: '/api/v1/instances/',
+    publicSpacingMs: 1000,
     summary: "The account's instances that match filters, a page at a time",
     query: z.strictObject({
       limit: z.int().positive().optional().describe('most rows of a page'),

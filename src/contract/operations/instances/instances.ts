@@ -85,6 +85,7 @@ const create = {
   errors: ['invalid_offer', 'not_found'],
   // A lost answer may have rented the machine already.
   repeatable: false,
+  publicSpacingMs: 4500,
   example: {
     input: { offer_id: 3001, template_hash_id: EXAMPLE_HASH, env: { HF_TOKEN: 'x', '-p 8001:8001': '1' } },
     response: { success: true, new_contract: 505 },
@@ -153,6 +154,7 @@ export const instanceOperations = {
   'instances.get': {
     ...one,
     method: 'GET',
+    publicSpacingMs: 2000,
     summary: 'An instance; null where there is none of this id',
     response: z.looseObject({ instances: instance.nullable() }),
     errors: [],

@@ -100,6 +100,7 @@ export const endpointGroupOperations = {
     response: success.extend({ result: id.describe('the new group id') }),
     errors: [],
     repeatable: false,
+    publicSpacingMs: 4000,
     example: {
       input: { endpoint_name: 'chat', target_util: 0.9, max_workers: 20 },
       response: { success: true, result: 31 },
@@ -113,6 +114,7 @@ export const endpointGroupOperations = {
     response: z.looseObject({ results: z.array(endpointGroup) }),
     errors: [],
     repeatable: true,
+    publicSpacingMs: 3000,
     example: { input: {}, response: { success: true, results: [{ id: 31, endpoint_name: 'chat' }] } },
   },
   'endpointGroups.get': {
@@ -124,6 +126,7 @@ export const endpointGroupOperations = {
     response: z.looseObject({ result: endpointGroup }),
     errors: ['not_found'],
     repeatable: true,
+    publicSpacingMs: 2000,
     example: {
       input: { id: 31 },
       response: { success: true, result: { id: 31, endpoint_name: 'chat', endpoint_state: 'active' } },
@@ -144,6 +147,7 @@ export const endpointGroupOperations = {
     response: success,
     errors: ['not_found'],
     repeatable: true,
+    publicSpacingMs: 2000,
     example: { input: { id: 31, target_util: 0.8 }, response: { success: true } },
   },
   'endpointGroups.delete': {
@@ -159,6 +163,7 @@ export const endpointGroupOperations = {
     }),
     errors: ['not_found'],
     repeatable: true,
+    publicSpacingMs: 3000,
     example: { input: { id: 31 }, response: { success: true } },
   },
 } as const satisfies OperationTable;

@@ -27,6 +27,7 @@ export const serverlessOperations = {
     response: success.extend({ deployment_id: id }),
     errors: ['not_found'],
     repeatable: true,
+    publicSpacingMs: 2000,
     example: { input: { id: 42 }, response: { success: true, deployment_id: 42 } },
   },
   'deployments.list': {
@@ -41,6 +42,7 @@ export const serverlessOperations = {
     response: z.looseObject({ deployments: z.array(deployment) }),
     errors: [],
     repeatable: true,
+    publicSpacingMs: 2000,
     example: { input: {}, response: { success: true, deployments: [EXAMPLE] } },
   },
   'deployments.get': {
@@ -56,6 +58,7 @@ export const serverlessOperations = {
     response: deploymentAnswer,
     errors: ['not_found'],
     repeatable: true,
+    publicSpacingMs: 2000,
     example: { input: { id: 42 }, response: { success: true, deployment: EXAMPLE } },
   },
   'workergroups.logs': {

@@ -27,6 +27,7 @@ export const workerGroupListOperations = {
     response: z.looseObject({ results: z.array(workerGroup) }),
     errors: [],
     repeatable: true,
+    publicSpacingMs: 2000,
     example: { input: {}, response: { success: true, results: [{ id: 7, endpoint_id: 31 }] } },
   },
 } as const satisfies OperationTable;

@@ -39,6 +39,7 @@ export const workerGroupOperations = {
     response: z.looseObject({ id: id.describe('the new worker group id') }),
     errors: ['not_found'],
     repeatable: false,
+    publicSpacingMs: 2000,
     example: {
       input: {
         endpoint_name: 'chat',
@@ -60,6 +61,7 @@ export const workerGroupOperations = {
     response: success,
     errors: ['no_such_workergroup', 'not_found'],
     repeatable: true,
+    publicSpacingMs: 2000,
     example: { input: { id: 7, test_workers: 2 }, response: { success: true } },
   },
   'workergroups.delete': {
@@ -76,6 +78,7 @@ export const workerGroupOperations = {
     }),
     errors: ['no_such_workergroup'],
     repeatable: true,
+    publicSpacingMs: 3000,
     example: { input: { id: 7 }, response: { success: true, deleted_workers: [501], failed_workers: [] } },
   },
 } as const satisfies OperationTable;

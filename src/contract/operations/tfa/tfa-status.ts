@@ -40,6 +40,7 @@ export const tfaStatusOperations = {
     }),
     errors: ['team_user_forbidden'],
     repeatable: true,
+    publicSpacingMs: 1000,
     example: {
       input: {},
       response: {

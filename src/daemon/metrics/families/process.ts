@@ -29,6 +29,31 @@ export const processFamilies: readonly Family[] = [
     read: one(({ heart }) => heart.open_connections),
   },
   {
+    name: 'heart_address_avoided',
+    type: 'gauge',
+    help: '1 for each address of the service that failed lately; heartbeats go to the others.',
+    read: ({ heart }) =>
+      heart.avoided_addresses.map(({ address, reason }) => ({ labels: { address, reason }, value: 1 })),
+  },
+  {
+    name: 'rate_limit_allowed_requests_per_second',
+    type: 'gauge',
+    help: 'Requests that the rate limit of the key allows the daemon; no series while no limit is known.',
+    read: one(({ rate_limit }) => rate_limit.allowed_requests_per_second),
+  },
+  {
+    name: 'rate_limit_wanted_requests_per_second',
+    type: 'gauge',
+    help: 'Requests that logs, endpoints and watches need at their intervals.',
+    read: one(({ rate_limit }) => rate_limit.wanted_requests_per_second),
+  },
+  {
+    name: 'rate_limit_stretch_ratio',
+    type: 'gauge',
+    help: 'How much longer the intervals of logs, endpoints and watches are for the rate limit; 1: not longer.',
+    read: one(({ rate_limit }) => rate_limit.stretch_ratio),
+  },
+  {
     name: 'config_problem',
     type: 'gauge',
     help: '1 for each variable with an error, which switches its feature off, and for each unknown name, which is ignored.',

@@ -5,12 +5,18 @@ import { counted, findingsInWords, plural, seconds } from './status-words.js';
 const TROUBLED = new Set(['urgent', 'lapsed', 'gone', 'unauthorized']);
 const UNEASY = new Set(['retrying', 'throttled', 'suspect-gone', 'starting', 'released']);
 const IMMINENT_SECONDS = 6 * 3600;
+/** Intervals are longer than they should be. */
+const STRETCHED = 1.5;
 /** What the state and the last failure do not say. */
 const MEANWHILE = {
   starting: '; no heartbeat was accepted yet',
   gone: '; it is asked again at a slow pace, and at once at a reload',
   released: ': no heartbeat is sent, and its TTL ends it',
 };
+
+function rounded(value) {
+  return Number(value.toPrecision(2));
+}
 
 export function deploymentTone({ state }) {
   return TROUBLED.has(state) ? 'bad' : UNEASY.has(state) ? 'warn' : 'good';
@@ -44,6 +50,14 @@ function troubles(status, now) {
       severity === 'error' ? ['bad', 'A feature is off'] : ['warn', 'A setting is ignored'];
     found.push([tone, `${what}: ${problem.replace(/^(error|warning): /, '')}`]);
   }
+  for (const { address, reason } of status.heart.avoided_addresses)
+    found.push(['warn', `Address ${address} of the service is avoided: ${reason}`]);
+  const { stretch_ratio: stretch, allowed_requests_per_second: allowed } = status.rate_limit;
+  if (stretch > STRETCHED && allowed !== null)
+    found.push([
+      'warn',
+      `The rate limit of the key allows ${rounded(allowed)} requests a second: logs and watches are asked ${rounded(stretch)} times as seldom. Follow less, or use another key`,
+    ]);
   if (status.spool_durable === false)
     found.push([
       'warn',

@@ -2,8 +2,9 @@
  * The messages between the heart and the daemon, sent as JSON. One report of the heart is under way at a time, and what
  * happens until it is taken goes into the next one, so that a daemon that reads nothing costs no memory.
  */
+import type { Ask, Grants } from '../../../client/request-queue.ts';
 import type { ExchangeEvent } from '../../heart.ts';
-import type { AppSnapshot, DeploymentSnapshot } from '../../view/snapshot.ts';
+import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot } from '../../view/snapshot.ts';
 
 /**
  * The daemon's descriptors for the program's standard output and standard error. Not 1 and 2: libuv makes those blocking
@@ -30,6 +31,8 @@ export interface Report {
   /** The heart's own log messages since the report before, by level. */
   readonly messages: Readonly<Record<string, number>>;
   readonly openConnections: number;
+  /** Absent while no address is avoided. */
+  readonly avoided?: readonly AvoidedAddress[];
   /** Absent where the deployments hang on no app. */
   readonly app?: AppSnapshot;
 }
@@ -45,6 +48,8 @@ export type HeartMessage =
       readonly ok: boolean;
       readonly problems: readonly string[];
     }
+  /** The answer to the daemon's `ask`. */
+  | { readonly type: 'grants'; readonly grants: Grants }
   /** Drain and end, within so many ms. */
   | { readonly type: 'stop'; readonly withinMs: number };
 
@@ -52,6 +57,8 @@ export type DaemonMessage =
   /** Its parts are started; it can be asked to reload and to stop. */
   | { readonly type: 'started' }
   | { readonly type: 'taken'; readonly number: number }
+  /** It wants to send requests, which the heart has to grant; and what came of earlier ones. */
+  | { readonly type: 'ask'; readonly ask: Ask }
   /** Load the heart's part of the configuration. Numbers count up. */
   | { readonly type: 'reload'; readonly number: number }
   /** The reload that the heart asked for was refused: nothing changes on either side. */

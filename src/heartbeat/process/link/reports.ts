@@ -3,7 +3,7 @@
  * the newest state of a deployment, however often that changed since the last one.
  */
 import type { ExchangeEvent } from '../../heart.ts';
-import type { AppSnapshot, DeploymentSnapshot } from '../../view/snapshot.ts';
+import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot } from '../../view/snapshot.ts';
 import type { Report } from './link.ts';
 
 /** What is read when a report is made. */
@@ -12,6 +12,7 @@ export interface ReportSources {
   deploymentIds(): Iterable<number>;
   lastTickAt(): number;
   openConnections(): number;
+  avoidedAddresses?(): readonly AvoidedAddress[];
   app(): AppSnapshot | undefined;
 }
 
@@ -128,6 +129,7 @@ export class Reports {
     this.#number += 1;
     this.#underWay = this.#number;
     const app = this.#sources.app();
+    const avoided = this.#sources.avoidedAddresses?.() ?? [];
     this.#send?.({
       number: this.#number,
       lastTickAt: this.#sources.lastTickAt(),
@@ -138,6 +140,7 @@ export class Reports {
       missed: this.#missed,
       messages: this.#messages,
       openConnections: this.#sources.openConnections(),
+      ...(avoided.length > 0 && { avoided }),
       ...(app && { app }),
     });
     this.#removed = [];

@@ -5,7 +5,9 @@
  */
 import type { HeartbeatState, Notice } from '../../engine/state.ts';
 import type { SharedLimit } from '../../view/snapshot.ts';
+import type { OriginAddresses } from '../../../client/transport/transport.ts';
 import type { Finding, FindingType, Remark } from '../../discovery/findings.ts';
+import { AddressLines } from './address-lines.ts';
 import type { HeartLog, LogFields } from './log.ts';
 import { StateLines, type Change } from './state-lines.ts';
 
@@ -65,6 +67,7 @@ interface Trouble {
 export class Announcer {
   readonly #log: HeartLog;
   readonly #sharedLimit: () => SharedLimit | undefined;
+  readonly #addressLines: AddressLines;
   /** θ as it was said last, ms. */
   #saidLimit: number | undefined;
   readonly #lines = new Map<HeartbeatState, StateLines>();
@@ -73,10 +76,15 @@ export class Announcer {
   readonly #looking: NodeJS.Timeout;
   #summaryAt = performance.now();
 
-  /** `sharedLimit` is asked once a minute. */
-  constructor(log: HeartLog, sharedLimit: () => SharedLimit | undefined) {
+  /** Both are asked every few seconds. */
+  constructor(
+    log: HeartLog,
+    sharedLimit: () => SharedLimit | undefined,
+    addresses: () => readonly OriginAddresses[],
+  ) {
     this.#log = log;
     this.#sharedLimit = sharedLimit;
+    this.#addressLines = new AddressLines(log, addresses);
     this.#looking = setInterval(() => this.#look(), LOOK_MS);
   }
 
@@ -95,11 +103,13 @@ export class Announcer {
       case 'state':
         return this.#changed(id, notice.from, notice.to, notice.remainingMs);
       case 'wait-cut-short':
-        return this.rarely('the service asked for a wait that would cost the deployment', {
-          deploymentId: id,
-          askedMs: Math.round(notice.askedMs),
-          waitMs: Math.round(notice.waitMs),
-        });
+        return this.rarely(
+          'heartbeat sent before the rate limit allows it: the wait would cost the deployment',
+          {
+            deploymentId: id,
+            earlyMs: Math.round(notice.byMs),
+          },
+        );
       case 'clock-step':
         return this.#clockStep(id, notice.byMs);
       case 'superseded':
@@ -217,6 +227,7 @@ export class Announcer {
     const isTime = performance.now() - this.#summaryAt >= SUMMARY_MS;
     if (isTime) this.#summaryAt = performance.now();
     this.#sayLimit(isTime);
+    this.#addressLines.look();
     const told = [...this.#troubles].filter(([, { said }]) => isTime || !said);
     if (told.length === 0) return;
     const byReason: Record<string, number> = {};

@@ -2,6 +2,7 @@
  * Keeps the daemon running beside the heart: it is started again with back-off when it ends, killed when it does not
  * answer or takes too much memory, and never waited for. Nothing that happens to it affects a heartbeat.
  */
+import type { Ask, Grants } from '../../../client/request-queue.ts';
 import type { DaemonChild, StartDaemon } from './daemon-child.ts';
 import type { DaemonMessage } from '../link/link.ts';
 import type { HeartLog } from '../log/log.ts';
@@ -18,6 +19,7 @@ export interface SupervisorOptions {
   /** The daemon asks for these. */
   readonly onReload: () => Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>;
   readonly onReloadRefused: () => void;
+  readonly onAsk: (ask: Ask) => Grants;
   readonly onLogLevel: (level: string) => void;
   readonly onQuit: () => void;
 }
@@ -116,6 +118,8 @@ export class Supervisor {
       case 'taken':
         this.#unanswered = 0;
         return reports.taken(message.number);
+      case 'ask':
+        return this.#child?.send({ type: 'grants', grants: this.#options.onAsk(message.ask) });
       case 'reload':
         return void this.#answerReload(message.number);
       case 'reload-refused':

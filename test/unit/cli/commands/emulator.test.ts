@@ -46,10 +46,26 @@ test('has the seed, the loads, the dialect and the address that it is given', as
   await running.exit;
 });
 
+test('has the traits that it is given, and tells all that is wrong with them', async () => {
+  using folder = temporaryFolder();
+  const [good, bad] = [join(folder.path, 'good.json'), join(folder.path, 'bad.json')];
+  writeFileSync(good, '{"rate_limit":{"operations":"evidence"}}');
+  writeFileSync(bad, '{"rate_limit":"on","throttled_shape":"xml"}');
+  const { url, interrupt, exit } = await emulator('--traits', good);
+  const traits = await fetch(`${url}/_emulator/traits`);
+  expect(await traits.json()).toMatchObject({ rate_limit: { operations: 'evidence' } });
+  interrupt();
+  await exit;
+  const refused = await pilotlight(['emulator', '--traits', bad]);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toMatch(/rate_limit: allowed: "off", .*throttled_shape: Invalid option/s);
+});
+
 test.each([
   [['--port', ''], 2, 'a port is a number from 0 to 65535'],
   [['--load', 'nothing'], 2, 'error: '],
   [['--seed', '/no/such/seed.json'], 2, 'error: /no/such/seed.json'],
+  [['--traits', '/no/such/traits.json'], 2, 'error: /no/such/traits.json'],
   [['--host', '192.0.2.1'], 1, 'error: listen EADDRNOTAVAIL'],
 ])('does not begin with %j', async (words, code, said) => {
   const ran = await pilotlight(['emulator', ...words]);

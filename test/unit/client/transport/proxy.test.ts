@@ -2,7 +2,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { createTransport, transportReason } from '../../../../src/client/transport/transport.ts';
+import { transportReason } from '../../../../src/client/transport/reason.ts';
+import { createTransport } from '../../../../src/client/transport/transport.ts';
 
 const NAMES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'no_proxy', 'NO_PROXY'];
 const asked: string[] = [];

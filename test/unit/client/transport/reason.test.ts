@@ -1,6 +1,6 @@
 import { errors } from 'undici';
 import { expect, test } from 'vitest';
-import { transportReason } from '../../../../src/client/transport/transport.ts';
+import { transportReason } from '../../../../src/client/transport/reason.ts';
 import { BODY_TOO_LARGE } from '../../../../src/wire/body.ts';
 
 test.each([

@@ -43,7 +43,7 @@ test('what is gone from the status has no series any more, whether it has labels
 });
 
 test('a counter has the value that the status has, however often it is scraped', async () => {
-  const heart = { daemon_restarts: 2, open_connections: 0 };
+  const heart = { ...EMPTY_STATUS.heart, daemon_restarts: 2 };
   const metrics = metricsOf({ heart, jobs: [job('account', 5)] });
   await expositionOf(metrics);
   const text = await expositionOf(metrics);

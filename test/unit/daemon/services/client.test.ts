@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createApiKey } from '../../../../src/client/api-key.ts';
+import type { Gate } from '../../../../src/client/gate.ts';
 import { createDaemonClient, DAEMON_OPERATION_IDS } from '../../../../src/daemon/services/client.ts';
 import { ServiceClock } from '../../../../src/daemon/services/service-clock.ts';
 
@@ -28,12 +29,22 @@ function client(key: string, path: string | undefined) {
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const clock = new ServiceClock();
   const codes: string[] = [];
+  const entered: unknown[] = [];
+  const passes: unknown[] = [];
   const metrics = { client: { exchange: ({ code }: { code: string }) => void codes.push(code) } };
+  const gate: Gate = {
+    enter: async (operation, turn) => {
+      entered.push({ operation, turn });
+      return { answered: (answer) => void passes.push(answer), lost: () => void passes.push('lost') };
+    },
+  };
   const settings = { baseUrl: base, serverlessUrl: path === undefined ? undefined : base + path };
   return {
     clock,
     codes,
-    own: createDaemonClient({ settings, apiKey: createApiKey(key, undefined), metrics, clock }),
+    entered,
+    passes,
+    own: createDaemonClient({ settings, apiKey: createApiKey(key, undefined), metrics, clock, gate }),
   };
 }
 
@@ -44,6 +55,14 @@ test('it asks with the key as it is, and tells of each answer and its date', asy
   expect(asked[0]?.headers.authorization).toBe('Bearer the-key');
   expect(codes).toEqual(['200']);
   expect(Math.abs((clock.skewSeconds ?? 0) - DAY / 1000)).toBeLessThan(60);
+});
+
+test('each of its requests passes the gate, with its turn', async () => {
+  const { own, entered, passes } = client('the-key', undefined);
+  await using _ = own;
+  const turn = { everyMs: 15_000, need: 'endpoint', who: '5' } as const;
+  await own.workergroups.list({}, { turn });
+  expect([entered, passes]).toEqual([[{ operation: 'workergroups.list', turn }], [{ throttled: false }]]);
 });
 
 test('without a key it sends none', async () => {

@@ -30,6 +30,7 @@ function receiving() {
     clock,
     logger: pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) }),
     onReload: () => told.push('reload'),
+    onGrants: (grants) => told.push(grants),
     onStop: (withinMs) => told.push(withinMs),
   });
   const report = (number: number, more: Partial<Report> = {}): void =>
@@ -121,8 +122,10 @@ describe('a report', () => {
 test('what the heart asks for is done', () => {
   const { say, told } = receiving();
   say({ type: 'reload' });
+  const grants = { number: 3, grants: [{ grant: 9, operation: 'workergroups.logs' }], at: 12 };
+  say({ type: 'grants', grants });
   say({ type: 'stop', withinMs: 700 });
-  expect(told).toEqual(['reload', 700]);
+  expect(told).toEqual(['reload', grants, 700]);
 });
 
 describe('a reload', () => {

@@ -1,5 +1,6 @@
 /** How the end of one heartbeat looks to the engine, which decides by it whether a deployment is lost or only its way. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import type { Peer } from '../../../../src/client/transport/transport.ts';
 import {
   ApiError,
   ResponseError,
@@ -129,8 +130,10 @@ describe('one heartbeat', () => {
         signal,
         retry: false,
         freshConnection: true,
+        subject: 7,
         maxBytes: 65_536,
         onConnected: request.connected,
+        onPeer: expect.any(Function),
       },
     ]);
   });
@@ -138,6 +141,33 @@ describe('one heartbeat', () => {
   test('that another deployment has got is none', async () => {
     const beat = createBeatPort({ deployments: { heartbeat: async () => ({ deployment_id: 8 }) } });
     expect(await beat(request)).toEqual({ type: 'failed', reason: 'wrong-deployment' });
+  });
+
+  test.each<
+    [what: string, answer: () => Promise<{ deployment_id: number }>, judgement: unknown[], more: object]
+  >([
+    ['accepted', async () => ({ deployment_id: 7 }), [], {}],
+    ['for another one', async () => ({ deployment_id: 8 }), ['wrong-deployment'], {}],
+    ['a 503', () => Promise.reject(new ApiError(OPERATION, refusal(503))), ['server-error'], {}],
+    ['a 429', () => Promise.reject(new ThrottledError(OPERATION, refusal(429))), [], {}],
+    [
+      'that there is no such deployment',
+      () => Promise.reject(new ApiError(OPERATION, refusal(404, { meaning: 'not-found' }))),
+      ['not-found', 7],
+      { address: '192.0.2.1', addresses: 2 },
+    ],
+  ])('is judged by its answer: %s', async (_, answer, judgement, more) => {
+    const judge = vi.fn<Peer['judge']>();
+    const beat = createBeatPort({
+      deployments: {
+        heartbeat(_input, options) {
+          options?.onPeer?.({ address: '192.0.2.1', addresses: 2, judge });
+          return answer();
+        },
+      },
+    });
+    expect(await beat(request)).toMatchObject(more);
+    expect(judge.mock.calls.flat()).toEqual(judgement);
   });
 
   test('that fails is no exception', async () => {

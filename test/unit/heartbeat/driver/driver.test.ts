@@ -360,22 +360,14 @@ describe('under one rate limit for all', () => {
     expect(refusals.length / sent.length).toBeLessThan(0.015);
   });
 
-  it('a healthy one lets one in trouble go first that could be refused for its sake', async () => {
-    const { time, driver, sent } = limited(1, 2500);
-    driver.add({ id: 0, ttl: 60_000, interval: 2000 });
-    await time.pass(100);
-    driver.add({ id: 1, ttl: 30_000, interval: 'auto' }); // refused, and due again in 2.5 to 2.75 s
-    await time.pass(5500);
-    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual([0, 1, 1, 0]);
-  });
-
   it('what does not fit is said with its numbers', async () => {
     const { time, driver } = limited(20, 3000);
     await time.pass(5000);
-    const limit = { thresholdMs: 3000, deployments: 20, neededMs: 60_000, availableMs: 47_400, fits: false };
+    // A fiftieth more is kept, as the network brings requests nearer to each other.
+    const limit = { thresholdMs: 3060, deployments: 20, neededMs: 61_200, availableMs: 47_400, fits: false };
     expect(driver.snapshot().sharedLimit).toEqual({ ...limit, availableMs: expect.closeTo(47_400) });
     for (let id = 15; id < 20; id += 1) driver.remove(id);
-    expect(driver.sharedLimit()).toMatchObject({ deployments: 15, neededMs: 45_000, fits: true });
+    expect(driver.sharedLimit()).toMatchObject({ deployments: 15, neededMs: 45_900, fits: true });
   });
 
   it('those whose TTL has changed need their turns by the new one alone', async () => {
@@ -385,7 +377,7 @@ describe('under one rate limit for all', () => {
     const availableMs = expect.closeTo(120_000 - 1_200 - 21_000) as number;
     expect(driver.sharedLimit()).toMatchObject({
       deployments: 20,
-      neededMs: 60_000,
+      neededMs: 61_200,
       availableMs,
       fits: true,
     });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { RateLimiter } from '../../../../src/client/rate-limiter.ts';
 import { Calls } from '../../../../src/heartbeat/driver/calls.ts';
-import { Pacer } from '../../../../src/heartbeat/driver/pacing/pacer.ts';
-import { Queue } from '../../../../src/heartbeat/driver/queue.ts';
+import { HEARTBEAT, Queue } from '../../../../src/heartbeat/driver/queue.ts';
 import type { Ports } from '../../../../src/heartbeat/driver/ports.ts';
+import { expiresAt } from '../../../../src/heartbeat/engine/schedule.ts';
 import { due, hedging, NOW, type Item } from './due.ts';
 
 const ENDLESS = { beat: () => new Promise<never>(() => {}) } as unknown as Ports;
@@ -14,39 +15,35 @@ interface Scene {
   readonly evicted: number[];
 }
 
-function scene(pacer = new Pacer(), { concurrency = 10, openLimit = 10, underWay = 0 } = {}): Scene {
+function scene(limiter = new RateLimiter(), { concurrency = 10, openLimit = 10, underWay = 0 } = {}): Scene {
   const evicted: number[] = [];
   const calls = new Calls(ENDLESS);
   for (let number = 0; number < underWay; number += 1)
     calls.start(REQUEST, { settled() {}, evicted: () => evicted.push(number) });
-  return { queue: new Queue<Item>(pacer, calls, { concurrency, openLimit }), calls, evicted };
+  return { queue: new Queue<Item>(limiter, calls, { concurrency, openLimit }), calls, evicted };
 }
 
-/** A limit of 3 s that was found long ago: 61 ms more are kept. */
-function confirmed(lastAt = NOW - 10_000): Pacer {
-  const pacer = new Pacer();
-  const departures = Array.from({ length: 6 }, (_, id) => pacer.sent(id, lastAt, -Infinity));
-  for (const [id, departure] of departures.entries())
-    pacer.settled(
-      departure,
-      id === 0 ? { type: 'accepted' } : { type: 'throttled', thresholdMs: 3_000 },
-      lastAt + 20,
-    );
-  return pacer;
+/** A spacing of 3.06 s is proven; the last heartbeat left then. */
+function spaced(lastAt = NOW - 10_000): RateLimiter {
+  const limiter = new RateLimiter({ random: () => 0 });
+  const departures = Array.from({ length: 5 }, () => limiter.sent(HEARTBEAT, lastAt));
+  for (const [index, departure] of departures.entries()) {
+    const throttled = index > 0;
+    limiter.settled(departure, { throttled, ...(throttled && { thresholdMs: 3_000 }) }, lastAt + 20);
+  }
+  return limiter;
 }
 
-/** One that is only suspected, by one refusal. */
-function suspected(lastAt: number): Pacer {
-  const pacer = new Pacer();
-  pacer.settled(pacer.sent(1, lastAt - 500, -Infinity), { type: 'accepted' }, lastAt - 480);
-  pacer.settled(pacer.sent(2, lastAt, -Infinity), { type: 'throttled', thresholdMs: 3_000 }, lastAt + 20);
-  expect([pacer.confirmed, pacer.gap]).toEqual([false, 3_061]);
-  return pacer;
+/** One heartbeat was refused, so that the next may leave so long after it. */
+function closed(lastAt: number, retryAfterMs = 3_000): RateLimiter {
+  const limiter = new RateLimiter({ random: () => 0 });
+  limiter.settled(limiter.sent(HEARTBEAT, lastAt), { throttled: true, retryAfterMs }, lastAt + 20);
+  return limiter;
 }
 
 function placed(at: Scene, ...items: readonly Item[]): void {
   for (const item of items) {
-    at.queue.demand.add(item.beat.timing);
+    at.queue.add(item.beat.timing);
     at.queue.place(item, NOW);
   }
 }
@@ -57,33 +54,34 @@ describe('without a limit', () => {
     const [one, other] = [due(1, 20_000), due(2, 40_000)];
     placed(at, one, other);
     expect(at.queue.next(NOW)).toBe(other);
-    expect(at.queue.nextAt(NOW)).toBe(NOW);
+    expect([at.queue.nextAt(NOW), at.queue.leavesAt(), at.queue.waiting]).toEqual([NOW, -Infinity, 2]);
   });
 
-  test('where none is due the next is waited for', () => {
+  test('if none is due the next is waited for', () => {
     const at = scene();
     placed(at, due(1, 20_000, { dueAt: NOW + 700 }));
     expect([at.queue.next(NOW), at.queue.nextAt(NOW)]).toEqual([undefined, NOW + 700]);
+    expect([at.queue.leavesAt(), at.queue.waiting]).toEqual([NOW + 700, 0]);
   });
 });
 
 describe('the room for requests', () => {
   test('is that for so many that are not overdue', () => {
-    const full = scene(new Pacer(), { concurrency: 2, underWay: 2 });
+    const full = scene(new RateLimiter(), { concurrency: 2, underWay: 2 });
     const item = due(1, 20_000);
     placed(full, item);
     expect(full.queue.next(NOW)).toBeUndefined();
     // The end of a request makes room, and no timer.
-    expect(full.queue.nextAt(NOW)).toBe(full.queue.backlog.nextAt);
+    expect(full.queue.nextAt(NOW)).toBe(expiresAt(item.beat));
     full.queue.place(item, NOW);
     expect(full.queue.nextAt(NOW)).toBe(NOW);
-    const free = scene(new Pacer(), { concurrency: 2, underWay: 1 });
+    const free = scene(new RateLimiter(), { concurrency: 2, underWay: 1 });
     placed(free, item);
     expect(free.queue.next(NOW)).toBe(item);
   });
 
   test('is made by one that is overdue without a connection', () => {
-    const at = scene(new Pacer(), { concurrency: 2, openLimit: 2, underWay: 1 });
+    const at = scene(new RateLimiter(), { concurrency: 2, openLimit: 2, underWay: 1 });
     const item = due(1, 20_000);
     placed(at, item);
     expect(at.queue.next(NOW)).toBe(item);
@@ -97,7 +95,7 @@ describe('the room for requests', () => {
   test('of a second attempt is what leaves each deployment a place for its first', () => {
     const second = hedging(1, 58_000);
     const withOpen = (underWay: number) => {
-      const at = scene(new Pacer(), { openLimit: 4, underWay });
+      const at = scene(new RateLimiter(), { openLimit: 4, underWay });
       placed(at, second, due(2, 0, { dueAt: NOW + 900 }));
       return at.queue.next(NOW);
     };
@@ -106,83 +104,151 @@ describe('the room for requests', () => {
   });
 });
 
-describe('under a limit that is confirmed', () => {
+describe('under a spacing that is proven', () => {
   /** One that expires sooner, and has had its turn; another that has not. */
   const short = due(1, 4_000, { state: 'healthy' }, { ttl: 20_000 });
   const long = due(2, 13_000, { state: 'healthy' });
 
-  test('nobody goes before it opens', () => {
-    const at = scene(confirmed(NOW - 1_000));
+  test('none goes before it opens', () => {
+    const at = scene(spaced(NOW - 1_000));
     placed(at, short, long);
-    expect([at.queue.next(NOW), at.queue.nextAt(NOW)]).toEqual([undefined, NOW + 2_061]);
-    expect(at.queue.next(NOW + 2_061)).toBeDefined();
+    expect([at.queue.next(NOW), at.queue.nextAt(NOW)]).toEqual([undefined, NOW + 2_060]);
+    expect(at.queue.leavesAt()).toBe(NOW + 2_060);
+    expect(at.queue.next(NOW + 2_060)).toBeDefined();
   });
 
   test('a healthy one waits for its turn', () => {
-    const at = scene(confirmed());
+    const at = scene(spaced());
     placed(at, short, long);
     expect(at.queue.next(NOW)).toBe(long);
   });
 
-  test('one in trouble does not, nor anybody when the last beats are sent', () => {
-    const troubled = scene(confirmed());
+  test('one in trouble does not, nor any when the last beats are sent', () => {
+    const troubled = scene(spaced());
     const retrying = due(1, 4_000, { state: 'retrying' }, { ttl: 20_000 });
     placed(troubled, retrying, long);
     expect(troubled.queue.next(NOW)).toBe(retrying);
-    const hurrying = scene(confirmed());
-    placed(hurrying, short, long);
-    hurrying.queue.hurrying = true;
-    expect(hurrying.queue.next(NOW)).toBe(short);
+    const draining = scene(spaced());
+    placed(draining, short, long);
+    draining.queue.draining = true;
+    expect(draining.queue.next(NOW)).toBe(short);
   });
 
-  test('where nobody has its turn the one goes that has waited longest', () => {
-    const at = scene(confirmed());
-    const later = due(3, 5_000, { state: 'healthy', latestAt: NOW - 100 });
-    const earlier = due(4, 4_000, { state: 'healthy', latestAt: NOW - 200 });
-    placed(at, later, earlier, due(5, 0, { dueAt: NOW + 900 }));
-    expect(at.queue.next(NOW)).toBe(earlier);
+  test('if none has its turn the next turn is waited for', () => {
+    const at = scene(spaced());
+    const [later, earlier] = [due(3, 5_000, { state: 'healthy' }), due(4, 6_000, { state: 'healthy' })];
+    placed(at, later, earlier);
+    // Each has the same part of T − ε − X, and a twentieth more of it.
+    const turnAt = 1.05 * 2 * 3_060;
+    expect(at.queue.next(NOW)).toBeUndefined();
+    expect(at.queue.nextAt(NOW)).toBeCloseTo(NOW + turnAt - 6_000, 6);
+    expect(at.queue.leavesAt()).toBeCloseTo(NOW + turnAt - 6_000, 6);
+    const then = NOW + turnAt - 6_000 + 0.001;
+    expect(at.queue.due(then)).toBeUndefined();
+    expect(at.queue.next(then)).toBe(earlier);
   });
 
   test('a second attempt goes last', () => {
-    const at = scene(confirmed());
+    const at = scene(spaced());
     const second = hedging(6, 58_000);
     placed(at, second);
     expect(at.queue.next(NOW)).toBe(second);
-    const first = due(7, 5_000, { state: 'healthy' });
+    const first = due(7, 20_000, { state: 'healthy' });
     placed(at, first);
     expect(at.queue.next(NOW)).toBe(first);
   });
+
+  test.each([
+    ['that has another chance', 30_000, 3_000, false],
+    ['that has none, but lives until it opens', 55_000, 3_000, false],
+    ['that has none, and would not live until then', 55_000, 20_000, true],
+  ])('one %s goes early, or not', (_which, age, retryAfterMs, isEarly) => {
+    const limiter = spaced(NOW - 1_000);
+    limiter.settled(limiter.sent(HEARTBEAT, NOW - 100), { throttled: true, retryAfterMs }, NOW - 80);
+    // The refused one left early: another one may after a minute.
+    const now = NOW + 60_000;
+    const again = limiter.sent(HEARTBEAT, now - 100);
+    limiter.settled(again, { throttled: true, retryAfterMs }, now - 80);
+    const at = scene(limiter);
+    const item = due(1, age - 60_000, { latestAt: NOW, state: 'throttled' });
+    at.queue.add(item.beat.timing);
+    at.queue.place(item, now);
+    expect(at.queue.next(now)).toBe(isEarly ? item : undefined);
+  });
 });
 
-describe('under a limit that is suspected', () => {
-  test('what can be put off is, until it cannot or the gap is over', () => {
-    const at = scene(suspected(NOW - 1_000));
+describe('while the service wants to be left alone', () => {
+  test('a heartbeat waits for as long as it can, or until that is over', () => {
+    const at = scene(closed(NOW - 1_000));
     const item = due(3, 20_000, { latestAt: NOW + 1_500 });
     placed(at, item);
     expect([at.queue.next(NOW), at.queue.nextAt(NOW)]).toEqual([undefined, NOW + 1_500]);
     expect(at.queue.next(NOW + 1_499)).toBeUndefined();
     expect(at.queue.next(NOW + 1_500)).toBe(item);
-    const patient = scene(suspected(NOW - 1_000));
+    const patient = scene(closed(NOW - 1_000));
     placed(patient, due(3, 20_000, { latestAt: NOW + 5_000 }));
-    expect(patient.queue.nextAt(NOW)).toBe(NOW + 2_061);
-    expect(patient.queue.next(NOW + 2_061)).toBeDefined();
+    expect(patient.queue.nextAt(NOW)).toBe(NOW + 2_020);
+    expect(patient.queue.next(NOW + 2_020)).toBeDefined();
   });
 
-  test('a healthy one lets one in trouble go first that will want to within the gap', () => {
-    const healthy = due(3, 20_000, { latestAt: NOW + 20_000 });
-    const troubled = (at: number, changes = {}) =>
-      due(4, 20_000, { dueAt: at, trouble: 'failing', state: 'retrying', ...changes });
-    const next = (other: Item, pacer = suspected(NOW - 5_000)) => {
-      const at = scene(pacer);
-      placed(at, healthy, other);
-      return [at.queue.next(NOW), at.queue.nextAt(NOW)];
-    };
-    expect(next(troubled(NOW + 3_060))).toEqual([undefined, NOW + 3_060]);
-    expect(next(troubled(NOW + 3_061))[0]).toBe(healthy);
-    // One that wants to now goes.
-    const now = troubled(NOW - 1, { basis: NOW - 50_000, basisMono: NOW - 50_000 });
-    expect(next(now)[0]).toBe(now);
-    // Where no gap is kept nobody waits for anybody.
-    expect(next(troubled(NOW + 3_060), new Pacer())[0]).toBe(healthy);
+  test('one goes early at a time, and its end wakes the driver', () => {
+    const limiter = closed(NOW - 1_000, 60_000);
+    const at = scene(limiter);
+    placed(at, due(3, 20_000, { latestAt: NOW - 10 }));
+    limiter.sent(HEARTBEAT, NOW - 5);
+    expect(at.queue.next(NOW)).toBeUndefined();
+    expect(at.queue.nextAt(NOW)).toBeGreaterThan(NOW + 30_000);
   });
+
+  test('a second attempt does not go early', () => {
+    const at = scene(closed(NOW - 1_000));
+    placed(at, hedging(6, 58_000));
+    expect(at.queue.next(NOW)).toBeUndefined();
+  });
+});
+
+describe('what the deployments need', () => {
+  test('is not known without a spacing, or without deployments', () => {
+    const at = scene();
+    placed(at, due(1, 0));
+    expect(at.queue.sharedLimit()).toBeUndefined();
+    expect(scene(spaced()).queue.sharedLimit()).toBeUndefined();
+  });
+
+  test('is one turn each within T − ε − X', () => {
+    const at = scene(spaced());
+    for (let id = 1; id <= 15; id += 1) placed(at, due(id, 0));
+    expect(at.queue.sharedLimit()).toEqual({
+      thresholdMs: 3_060,
+      deployments: 15,
+      neededMs: 45_900,
+      availableMs: expect.closeTo(47_400, 6) as number,
+      fits: true,
+    });
+    placed(at, due(16, 0));
+    expect(at.queue.sharedLimit()).toMatchObject({ neededMs: 48_960, fits: false });
+    at.queue.remove(due(16, 0).beat.timing);
+    expect(at.queue.sharedLimit()).toMatchObject({ deployments: 15, fits: true });
+  });
+
+  test('bounds a spacing that is only guessed, with room for half as much again', () => {
+    const limiter = new RateLimiter({ random: () => 0 });
+    const at = scene(limiter);
+    for (let id = 1; id <= 40; id += 1) placed(at, due(id, 0));
+    for (let round = 0; round < 4; round += 1) {
+      limiter.settled(limiter.sent(HEARTBEAT, round * 5_000), { throttled: false }, round * 5_000);
+      const refused = limiter.sent(HEARTBEAT, round * 5_000 + 500);
+      limiter.settled(refused, { throttled: true }, round * 5_000 + 500);
+    }
+    expect(limiter.spacing(HEARTBEAT)).toBeCloseTo(47_400 / 1.5 / 40, 6);
+  });
+});
+
+test('what is due is told whether it may leave or not', () => {
+  const at = scene(closed(NOW - 1_000));
+  const item = due(1, 20_000);
+  placed(at, item);
+  const expiry = expiresAt(item.beat);
+  expect(at.queue.due(expiry - 1)).toBeUndefined();
+  expect(at.queue.due(expiry)).toBe(item);
 });

@@ -7,6 +7,8 @@ import {
   deadlineAt,
   expiresAt,
   isInTime,
+  lastCall,
+  lastChance,
   lifeLeft,
   sendAt,
   urgentAt,
@@ -34,10 +36,10 @@ test('a heartbeat begins with nothing known', () => {
     inFlight: [],
     attempts: 0,
     failures: 0,
-    spacing: 1_000,
     latencies: [],
     keyReadAt: Infinity,
     notFoundAt: undefined,
+    notFoundBy: undefined,
     gone: false,
     released: false,
     fresh: false,
@@ -61,7 +63,6 @@ test('all lengths of time follow from the TTL', () => {
     rescue: 12_000,
     urgentBelow: 24_000,
     attemptLife: 9_000,
-    maxSpacing: 6_000 / 1.1,
   });
 });
 
@@ -103,9 +104,9 @@ test('after any trouble, and after the first beat, the next one is spread; after
   expect(nextIn(true)).toBeCloseTo(5_500, 6);
 });
 
-test('a beat that is due may be put off by A + B', () => {
+test('a beat that is due may be put off until two attempts have just room', () => {
   const { beat } = new Patient({ ttl: 60_000 }).light();
-  expect(beat.latestAt - beat.dueAt).toBeCloseTo(6_000, 6);
+  expect(beat.latestAt).toBeCloseTo(expiresAt(beat) - beat.timing.rescue, 6);
 });
 
 test('of the last twenty accepted attempts it is known how long they took', () => {
@@ -121,57 +122,74 @@ test('of the last twenty accepted attempts it is known how long they took', () =
   );
 });
 
+describe('how long a rate limit may be waited for', () => {
+  const { beat } = new Patient({ ttl: 60_000 }).light();
+  const unknown = new Patient().light().beat;
+  const expiry = expiresAt(beat);
+
+  test.each([
+    ['until two attempts have just room', expiry - 12_001, expiry - 12_000],
+    ['past that, until one has', expiry - 12_000, expiry - 6_000],
+    ['until then also when that is over', expiry - 1, expiry - 6_000],
+    ['for an interval once there is nothing left to lose', expiry, expiry + 12_000],
+  ])('%s', (_what, mono, latest) => {
+    expect(lastCall(beat, mono)).toBeCloseTo(latest, 6);
+    expect(lastChance(beat)).toBeCloseTo(expiry - 6_000, 6);
+  });
+
+  test('for an interval where the TTL is not known, as it may be short', () => {
+    expect(lastCall(unknown, 7_000)).toBe(27_000);
+    expect(lastCall({ ...unknown, timing: { ...unknown.timing, interval: 90_000 } }, 7_000)).toBe(67_000);
+    expect(lastChance(unknown)).toBe(Infinity);
+  });
+});
+
 describe('a 429', () => {
-  const throttled = (
-    random: number,
-    outcome: { retryAfterMs?: number; thresholdMs?: number },
-    ttl = 300_000,
-  ) => {
+  const throttled = (random: number, ttl = 300_000) => {
     const patient = new Patient({ ttl, random }).light();
     patient.nextAttempt();
     patient.pass(100);
-    patient.answer({ type: 'throttled', ...outcome });
+    patient.answer({ type: 'throttled', retryAfterMs: 400_000 });
     return patient;
   };
 
-  test('without words doubles the spacing, from the send on, jittered to later', () => {
-    const { beat, mono } = throttled(0.5, {}, 20_000);
-    expect(beat.spacing).toBe(Math.min(2_000, beat.timing.maxSpacing));
-    expect(beat.dueAt).toBeCloseTo(mono - 100 + beat.spacing * 1.05, 6);
-  });
-
-  test('that asks for a wait is obeyed, jittered to later, and may be put off by A + B', () => {
-    const { beat, mono } = throttled(0.5, { retryAfterMs: 70_000 });
-    expect(beat.dueAt).toBeCloseTo(mono + 73_500, 6);
-    expect(beat.latestAt).toBeCloseTo(mono + 73_500 + 25_000, 6);
-    expect(beat.spacing).toBe(1_000);
-  });
-
-  test('whose wait would cost the deployment ends where two attempts still have room, and is said', () => {
-    const patient = throttled(0, { retryAfterMs: 400_000 });
-    const { beat, mono } = patient;
-    expect(beat.dueAt).toBeCloseTo(expiresAt(beat) - beat.timing.rescue, 6);
-    expect(beat.latestAt).toBe(beat.dueAt);
-    expect(patient.told('wait-cut-short')).toEqual([
-      { type: 'wait-cut-short', askedMs: 400_000, waitMs: beat.dueAt - mono },
-    ]);
-  });
-
   test.each([
-    ['before', -1, 0],
-    ['from', 0, 60_000],
-  ])('%s its expiry on waits as if there were time', (_when, from, wait) => {
-    const patient = new Patient({ ttl: 300_000 }).light();
+    [0, 3_750],
+    [0.5, 3_375],
+  ])(
+    'leaves the wait to the rate limiter: it is due after the pause of a failure (%d)',
+    (random, pauseMs) => {
+      const { beat, mono } = throttled(random);
+      expect(beat.dueAt).toBeCloseTo(mono + pauseMs, 6);
+      expect(beat.latestAt).toBeCloseTo(expiresAt(beat) - beat.timing.rescue, 6);
+    },
+  );
+
+  test('of an older attempt moves nothing', () => {
+    const patient = new Patient({ ttl: 20_000 }).light();
+    const older = patient.nextAttempt();
+    patient.pass(1_000);
     patient.nextAttempt();
-    const left = expiresAt(patient.beat) - patient.mono + from;
-    patient.mono += left;
-    patient.wall += left;
-    const [attempt] = patient.beat.inFlight;
-    if (!attempt) throw new Error('no attempt is under way');
-    patient.beat = { ...patient.beat, inFlight: [{ ...attempt, sentAt: patient.mono }] };
-    patient.answer({ type: 'throttled', retryAfterMs: 400_000 });
-    // The pause after a failure is kept in any case.
-    expect(patient.beat.dueAt - patient.mono).toBeCloseTo(Math.max(wait, 3_750), 6);
+    const { dueAt, latestAt } = patient.beat;
+    patient.answer({ type: 'throttled' }, older.attempt);
+    expect(patient.beat).toMatchObject({ dueAt, latestAt, trouble: 'throttled', hedging: false });
+  });
+});
+
+describe('an attempt that leaves before the rate limit allows it', () => {
+  const sent = (heldFor: number) => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    patient.mono += patient.nextIn;
+    patient.tell({ type: 'wake', room: true, heldUntil: patient.mono + heldFor });
+    return patient.told('wait-cut-short');
+  };
+
+  test('says by how much', () => {
+    expect(sent(700)).toEqual([{ type: 'wait-cut-short', byMs: 700 }]);
+  });
+
+  test.each([0, -700])('is none after %d ms', (heldFor) => {
+    expect(sent(heldFor)).toEqual([]);
   });
 });
 
@@ -217,12 +235,6 @@ describe('another timing', () => {
   test('that is longer waits for the next beat', () => {
     const { beat } = new Patient({ ttl: 60_000 }).light();
     expect(retimed(300_000)).toMatchObject({ dueAt: beat.dueAt, latestAt: beat.latestAt });
-  });
-
-  test('allows a shorter spacing at most', () => {
-    const patient = new Patient({ ttl: 300_000 }).light();
-    patient.beat = { ...patient.beat, spacing: 20_000 };
-    expect(retimed(20_000, patient).spacing).toBe(2_100 / 1.1);
   });
 
   test('of one that never left moves it too, and not while one is awaited', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
+import { expiresAt } from '../../../../src/heartbeat/engine/schedule.ts';
 import type { Event } from '../../../../src/heartbeat/engine/state.ts';
 import type { Outcome } from '../../../../src/heartbeat/engine/outcome.ts';
 import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED } from './patient.ts';
@@ -217,69 +218,48 @@ describe('an urgent heartbeat', () => {
 });
 
 describe('429', () => {
-  it('waits as long as Retry-After says', () => {
-    const patient = new Patient({ ttl: 300_000 }).light();
-    patient.nextAttempt();
-    patient.answer({ type: 'throttled', retryAfterMs: 70_000 });
+  it('is retried like a failure: how long the service wants to be left alone is the rate limiter’s', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    const waits: number[] = [];
+    for (let answer = 0; answer < 5; answer += 1) {
+      patient.nextAttempt();
+      patient.answer({ type: 'throttled', retryAfterMs: 70_000, thresholdMs: 3000 });
+      waits.push(patient.nextIn);
+    }
     expect(patient.state).toBe('throttled');
-    expect(patient.nextIn).toBe(70_000);
+    expect(waits).toEqual([1000, 1500, 3000, 3000, 3000]);
   });
 
-  it('waits as long as the threshold in the body says, and keeps that distance', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
-    patient.nextAttempt();
-    patient.answer({ type: 'throttled', thresholdMs: 3000 });
-    expect(patient.nextIn).toBe(3000);
-    expect(patient.beat.spacing).toBe(3000);
-  });
-
-  it('obeys Retry-After where a threshold is named too', () => {
+  it('may be waited for until two attempts have just room, and then until one has', () => {
     const patient = new Patient({ ttl: 300_000 }).light();
     patient.nextAttempt();
-    patient.answer({ type: 'throttled', retryAfterMs: 7000, thresholdMs: 3000 });
-    expect(patient.nextIn).toBe(7000);
+    patient.answer({ type: 'throttled' });
+    const { beat } = patient;
+    expect(beat.latestAt).toBeCloseTo(expiresAt(beat) - 38_000, 6);
+    patient.mono = beat.latestAt;
+    patient.wall += beat.latestAt - beat.dueAt;
+    patient.tell({ type: 'wake', room: true, heldUntil: patient.mono + 100_000 });
+    expect(patient.told('wait-cut-short')).toEqual([{ type: 'wait-cut-short', byMs: 100_000 }]);
+    patient.answer({ type: 'throttled' });
+    expect(patient.beat.latestAt).toBeCloseTo(expiresAt(patient.beat) - 13_000, 6);
   });
 
-  it('keeps to what a threshold says also where doubling had gone beyond it', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
-    for (let answer = 0; answer < 3; answer += 1) {
-      patient.nextAttempt();
-      patient.answer({ type: 'throttled' });
-    }
-    patient.nextAttempt();
-    patient.answer({ type: 'throttled', thresholdMs: 2000 });
-    expect(patient.beat.spacing).toBe(2000);
-  });
-
-  it('waits out a threshold above the largest spacing, which is A + B, and cuts one that costs the deployment', () => {
+  it('of one that may have lapsed is waited for an interval at a time: there is nothing left to lose', () => {
     const patient = new Patient({ ttl: 60_000 }).light();
     patient.nextAttempt();
-    patient.answer({ type: 'throttled', thresholdMs: 20_000 });
-    expect(patient.beat.spacing).toBe(6000);
-    expect(patient.nextIn).toBe(20_000);
+    patient.wall += 120_000; // somebody may have set the clock
+    patient.answer(REFUSED);
     patient.nextAttempt();
-    patient.answer({ type: 'throttled', thresholdMs: 50_000 });
-    expect(patient.told('wait-cut-short')).toMatchObject([{ askedMs: 50_000 }]);
-    patient.nextAttempt();
-    expect(patient.remaining).toBeCloseTo(12_000); // X
+    patient.answer({ type: 'throttled', retryAfterMs: 500_000 });
+    expect(patient.state).toBe('lapsed');
+    expect(patient.beat.latestAt - patient.mono).toBe(12_000);
   });
 
-  it('doubles the spacing for one that is not named up to less than that, because of its jitter', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
-    for (let time = 0; time < 8; time += 1) {
-      patient.nextAttempt();
-      patient.answer({ type: 'throttled' });
-    }
-    expect(patient.beat.spacing).toBeCloseTo(6000 / 1.1);
-  });
-
-  it('may be put off for a limit that is suspected up to A + B after the last attempt, however little is left', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
-    while (patient.remaining > 6000) {
-      patient.nextAttempt();
-      patient.answer({ type: 'throttled', thresholdMs: 600 });
-      expect(patient.beat.latestAt).toBeGreaterThanOrEqual(patient.beat.lastSentAt + 2100);
-    }
+  it('without a TTL is waited for an interval at a time: the TTL may be short', () => {
+    const patient = new Patient({}).light();
+    patient.nextAttempt();
+    patient.answer({ type: 'throttled', retryAfterMs: 86_400_000 });
+    expect(patient.beat.latestAt - patient.mono).toBe(20_000);
   });
 
   it('allows hedging again after the next success', () => {
@@ -290,62 +270,6 @@ describe('429', () => {
     patient.nextAttempt();
     patient.answer(ACCEPTED);
     expect(patient.beat.hedging).toBe(true);
-  });
-
-  it('without either doubles the spacing up to A + B, and lets it decay with success', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
-    const waits: number[] = [];
-    for (let answer = 0; answer < 5; answer += 1) {
-      patient.nextAttempt();
-      patient.answer({ type: 'throttled' });
-      waits.push(patient.nextIn);
-    }
-    expect(waits.map(Math.round)).toEqual([2000, 4000, 5455, 5455, 5455]);
-    patient.nextAttempt();
-    patient.answer(ACCEPTED);
-    expect(patient.beat.spacing).toBeCloseTo(1000 + 4455 * 0.8, -1);
-  });
-
-  it('jitters a wait only to later', () => {
-    const patient = new Patient({ ttl: 300_000, random: 1 }).light();
-    patient.nextAttempt();
-    patient.answer({ type: 'throttled', retryAfterMs: 70_000 });
-    expect(patient.nextIn).toBeCloseTo(77_000);
-  });
-
-  it('cuts a wait that would cost the deployment to the last moment with room for two attempts, and says so', () => {
-    const patient = new Patient({ ttl: 300_000 }).light();
-    patient.nextAttempt();
-    patient.answer({ type: 'throttled', retryAfterMs: 500_000 });
-    expect(patient.told('wait-cut-short')).toMatchObject([{ askedMs: 500_000 }]);
-    patient.nextAttempt();
-    expect(patient.remaining).toBeCloseTo(38_000);
-  });
-
-  it('past that moment leaves room for one attempt', () => {
-    const patient = new Patient({ ttl: 300_000 }).light();
-    patient.nextAttempt();
-    patient.answer({ type: 'throttled', retryAfterMs: 500_000 });
-    patient.nextAttempt();
-    patient.answer({ type: 'throttled', retryAfterMs: 500_000 });
-    patient.nextAttempt();
-    expect(patient.remaining).toBeCloseTo(13_000);
-  });
-
-  it('of one that may have lapsed is obeyed for at most an interval at a time: there is nothing left to lose', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
-    patient.nextAttempt();
-    patient.wall += 120_000; // somebody may have set the clock
-    patient.answer({ type: 'throttled', retryAfterMs: 500_000 });
-    expect(patient.state).toBe('lapsed');
-    expect(patient.beat.dueAt - patient.mono).toBe(12_000);
-  });
-
-  it('without a TTL is obeyed for at most an interval at a time: the TTL may be short', () => {
-    const patient = new Patient({}).light();
-    patient.nextAttempt();
-    patient.answer({ type: 'throttled', retryAfterMs: 86_400_000 });
-    expect(patient.nextIn).toBe(20_000);
   });
 });
 
@@ -410,6 +334,45 @@ describe('404', () => {
     expect(patient.told('state').at(-1)).toMatchObject({ from: 'suspect-gone', to: 'gone' });
   });
 
+  it('from one address of several is not believed, however often it comes, until another one says so', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    const from = (address: string): Outcome => ({ type: 'not-found', address, addresses: 2 });
+    const waits: number[] = [];
+    for (let said = 0; said < 5; said += 1) {
+      patient.nextAttempt();
+      patient.answer(from('one'));
+      waits.push(patient.nextIn);
+      expect(patient.state).toBe('suspect-gone');
+    }
+    expect(waits).toEqual([3_000, 1_500, 3_000, 3_000, 3_000]);
+    patient.nextAttempt();
+    patient.answer(from('another'));
+    expect(patient.state).toBe('gone');
+  });
+
+  it('from one address of several is believed once the TTL has passed', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    while (patient.remaining > 0) {
+      expect(patient.state).not.toBe('gone');
+      patient.nextAttempt();
+      patient.answer({ type: 'not-found', address: 'one', addresses: 2 });
+    }
+    expect(patient.state).toBe('gone');
+    expect(patient.nextIn).toBe(29_000);
+  });
+
+  it('from another address counts anew after a success', () => {
+    const patient = new Patient({ ttl: 60_000 }).light();
+    for (const address of ['one', 'another']) {
+      patient.nextAttempt();
+      patient.answer({ type: 'not-found', address, addresses: 2 });
+      expect(patient.state).toBe('suspect-gone');
+      patient.nextAttempt();
+      patient.answer(ACCEPTED);
+    }
+    expect(patient.state).toBe('healthy');
+  });
+
   it('of a gone deployment whose TTL has passed is asked for every 30 s, and stays the word for it', () => {
     const patient = gone();
     const waits: number[] = [];
@@ -451,13 +414,6 @@ describe('404', () => {
     const patient = gone();
     const { at } = patient.nextAttempt();
     expect(patient.nextAttempt().at - at).toBe(11_000);
-  });
-
-  it('followed by a longer wait that a 429 asks for waits longer', () => {
-    const patient = gone();
-    patient.nextAttempt();
-    patient.answer({ type: 'throttled', retryAfterMs: 15_000 });
-    expect(patient.nextIn).toBe(15_000);
   });
 
   it('of a gone deployment is forgotten when a beat is accepted', () => {

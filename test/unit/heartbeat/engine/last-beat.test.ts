@@ -56,9 +56,10 @@ describe('last beats of several deployments', () => {
 });
 
 test('last beats take the longest of them, as often as so many at once need, and the gaps between', () => {
-  const of = (attemptTimeout: number, spacing: number) =>
-    ({ beat: { timing: { attemptTimeout }, spacing } }) as Parameters<typeof finalBeatMs>[0][number];
-  expect(finalBeatMs([of(1_000, 0), of(500, 700), of(300, 0)], 10, 2)).toBe(2 * 1_200 + 30);
-  expect(finalBeatMs([of(1_000, 0)], 0, 5)).toBe(1_000);
+  const of = (attemptTimeout: number) =>
+    ({ beat: { timing: { attemptTimeout } } }) as Parameters<typeof finalBeatMs>[0][number];
+  // A second lies between two attempts of one deployment.
+  expect(finalBeatMs([of(1_000), of(1_200), of(300)], 10, 2)).toBe(2 * 2_200 + 30);
+  expect(finalBeatMs([of(1_000)], 0, 5)).toBe(2_000);
   expect(finalBeatMs([], 10, 5)).toBe(0);
 });

@@ -91,15 +91,6 @@ describe('lit again,', () => {
     expect(patient.nextAttempt().at).toBe(patient.mono);
   });
 
-  it('the spacing that a 429 taught still holds', () => {
-    const patient = new Patient({ ttl: 300_000 }).light();
-    patient.nextAttempt();
-    patient.answer({ type: 'throttled', thresholdMs: 9_000 });
-    patient.tell(RELEASE);
-    patient.tell(RELIGHT);
-    expect(patient.nextIn).toBe(9_000);
-  });
-
   it('where it was not released, nothing happens', () => {
     const patient = new Patient({ ttl: 20_000 }).light();
     const { beat } = patient;

@@ -10,11 +10,11 @@ Max open files            ${openFiles.padEnd(20)} 999999               files
 
 test.each([
   ['64', 32],
-  ['160', 32],
-  ['161', 33],
-  ['256', 128],
-  ['639', 511],
-  ['640', 512],
+  ['192', 32],
+  ['195', 33],
+  ['384', 128],
+  ['1151', 511],
+  ['1152', 512],
   ['1048576', 512],
   ['unlimited', 512],
 ])('with %s open files %i attempts may be under way', (openFiles, attempts) => {

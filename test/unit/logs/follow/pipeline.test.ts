@@ -100,7 +100,7 @@ describe('the log pipeline', () => {
       requests.push(request);
       return new Promise(() => {}); // never, and deaf to its signal
     });
-    await clock.advance(59_999);
+    await clock.advance(599_999);
     expect(requests).toHaveLength(1);
     await clock.advance(2_000);
     expect(requests).toHaveLength(2);
@@ -108,7 +108,7 @@ describe('the log pipeline', () => {
     expect(events[0]).toMatchObject({
       kind: 'poll failed',
       failures: 1,
-      reason: 'no answer within 60000 ms',
+      reason: 'no answer within 600000 ms',
     });
     await pipeline.stop(NEVER);
     expect(requests[1]?.signal.aborted).toBe(true);

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { OriginAddresses } from '../../../../../src/client/transport/transport.ts';
 import { OPERATIONS } from '../../../../../src/contract/operations.ts';
 import { Redaction } from '../../../../../src/contract/text/redaction.ts';
 import type { Notice } from '../../../../../src/heartbeat/engine/state.ts';
@@ -15,10 +16,12 @@ interface Line {
 let lines: Line[];
 let announcer: Announcer;
 let limit: SharedLimit | undefined;
+let addresses: OriginAddresses['addresses'];
 beforeEach(() => {
   vi.useFakeTimers();
   lines = [];
   limit = undefined;
+  addresses = [];
   announcer = new Announcer(
     createHeartLog({
       stderr: { write: (line) => void lines.push(JSON.parse(line) as Line), flush: () => Promise.resolve() },
@@ -28,6 +31,7 @@ beforeEach(() => {
       onMessage() {},
     }),
     () => limit,
+    () => [{ origin: 'https://service.test', addresses }],
   );
 });
 afterEach(() => {
@@ -247,14 +251,13 @@ test.each(['stopped', 'released'] as const)(
 );
 
 test('a wait that was cut short is said', () => {
-  announcer.notice(42, { type: 'wait-cut-short', askedMs: 60_000.4, waitMs: 12_000.6 });
+  announcer.notice(42, { type: 'wait-cut-short', byMs: 12_000.6 });
   expect(lines).toMatchObject([
     {
       level: 'warn',
       deploymentId: 42,
-      askedMs: 60_000,
-      waitMs: 12_001,
-      msg: 'the service asked for a wait that would cost the deployment',
+      earlyMs: 12_001,
+      msg: 'heartbeat sent before the rate limit allows it: the wait would cost the deployment',
     },
   ]);
 });
@@ -321,4 +324,38 @@ test('a shared limit that changes is said again, and one that is gone and comes 
   await vi.advanceTimersByTimeAsync(5_000);
   expect(lines.map(({ thresholdMs }) => thresholdMs)).toEqual([2_000, 3_000]);
   expect(lines[0]?.msg).toContain('take turns under it');
+});
+
+describe('an address of several', () => {
+  const good = { address: '192.0.2.1', listed: true };
+  const bad = { ...good, address: '192.0.2.2', failure: { reason: 'timeout', since: 1_000 } };
+
+  test('is named once when it begins to be avoided, and once when it works again', async () => {
+    addresses = [good, bad];
+    await vi.advanceTimersByTimeAsync(60_000);
+    addresses = [good, { ...good, address: '192.0.2.2' }];
+    await vi.advanceTimersByTimeAsync(60_000);
+    const service = { origin: 'https://service.test', address: '192.0.2.2' };
+    expect(lines).toMatchObject([
+      { level: 'warn', ...service, reason: 'timeout', since: '1970-01-01T00:00:01.000Z' },
+      { level: 'info', ...service, msg: 'an address works again' },
+    ]);
+  });
+
+  test('that comes and goes is two lines in ten minutes', async () => {
+    for (let turn = 0; turn < 50; turn += 1) {
+      addresses = [good, turn % 2 ? { ...good, address: '192.0.2.2' } : bad];
+      await vi.advanceTimersByTimeAsync(10_000);
+    }
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'info']);
+    addresses = [good, bad];
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(lines).toHaveLength(3);
+  });
+
+  test('is not named if it is the only one', async () => {
+    addresses = [bad];
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(lines).toEqual([]);
+  });
 });

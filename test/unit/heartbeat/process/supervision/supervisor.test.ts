@@ -99,6 +99,7 @@ class Scene {
       memoryBound: BOUND,
       onReload: () => Promise.resolve({ ok: true, problems: ['as it was'] }),
       onReloadRefused: () => this.refusals.push('refused'),
+      onAsk: (ask) => ({ number: ask.number, grants: [], at: 5, againInMs: 7 }),
       onLogLevel: (level) => this.levels.push(level),
       onQuit: () => (this.quits += 1),
     });
@@ -281,6 +282,17 @@ test('a daemon leads a reload, asks for the end, and what a former one says is n
   scene.current.say({ type: 'quit' });
   await vi.advanceTimersByTimeAsync(1);
   expect(scene.quits).toBe(1);
+});
+
+test('a daemon that asks for requests is answered', async () => {
+  const scene = new Scene();
+  await vi.advanceTimersByTimeAsync(10);
+  scene.current.say({ type: 'ask', ask: { number: 3, operations: ['workergroups.logs'], answers: [] } });
+  await vi.advanceTimersByTimeAsync(1);
+  expect(scene.current.heard.at(-1)).toEqual({
+    type: 'grants',
+    grants: { number: 3, grants: [], at: 5, againInMs: 7 },
+  });
 });
 
 test('what a daemon says is passed on', async () => {

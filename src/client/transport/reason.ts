@@ -1,0 +1,42 @@
+/** What kind of failure an error of a connection is. */
+import { BODY_TOO_LARGE } from '../../wire/body.ts';
+import type { TransportReason } from '../errors.ts';
+import { isUndiciError } from './undici.ts';
+
+/** EPERM and EACCES: a firewall of this machine. The last is Node's ETIMEDOUT where it tried several addresses. */
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EPERM',
+  'EACCES',
+  'EADDRNOTAVAIL',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** What kind of connection failure an error of the transport is. */
+export function transportReason(error: Error): TransportReason {
+  const code = errorCode(error);
+  // Undici's own, which has no code of its own.
+  if (code === undefined) return error.name === 'HTTPParserError' ? 'malformed' : 'other';
+  if (code === 'ECONNREFUSED') return 'refused';
+  if (code === BODY_TOO_LARGE) return 'too-large';
+  if (['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET', 'UND_ERR_CLOSED'].includes(code))
+    return 'reset';
+  if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ENODATA'].includes(code)) return 'dns';
+  if (UNREACHABLE.has(code)) return 'unreachable';
+  // The proxy's own refusal of a CONNECT has no code but that of an abort; a real abort never comes here.
+  if (code.startsWith('UND_ERR_PRX') || code === 'UND_ERR_ABORTED') return 'proxy';
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'malformed';
+  if (/^(ERR_TLS|ERR_SSL|UNABLE_TO_)|CERT|^EPROTO$/.test(code)) return 'tls';
+  return 'other';
+}
+
+function errorCode(error: Error): string | undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  if (typeof code === 'string') return code;
+  // Happy eyeballs reports one error for each address.
+  if (error instanceof AggregateError) return errorCode(error.errors[0] as Error);
+  return isUndiciError(error) ? error.code : undefined;
+}

@@ -1,0 +1,203 @@
+/**
+ * The trait `rate_limit`: token buckets of a key, and what an answer shows of them. The arithmetic is pure: functions of
+ * buckets and time.
+ */
+import type { Answer } from '../answers/answer.ts';
+import { Refused } from '../answers/refused.ts';
+import { limitedAnswer, throttledMessage } from '../answers/throttled.ts';
+import type { Call } from '../calls/call.ts';
+import type { Random } from '../random.ts';
+import {
+  THROTTLED_SHAPES,
+  type BucketTrait,
+  type RateLimitState,
+  type RateLimitTrait,
+  type ThrottledBody,
+  type TokenBucket,
+} from '../state/traits.ts';
+import type { Service, World } from './service.ts';
+
+/** Tokens are fractions: a difference below this is a rounding error. */
+const ROUNDING = 1e-9;
+
+/** A bucket that counts a request. */
+export interface Counting {
+  /** The field of the trait. */
+  readonly part: 'key' | 'operations';
+  readonly name: string;
+  readonly rule: BucketTrait;
+  readonly bucket: TokenBucket;
+}
+
+/** The bucket as it is now. A new one is full. A clock that was moved back refills nothing. */
+export function refilled(
+  bucket: TokenBucket | undefined,
+  { size, refill_per_second: refill }: BucketTrait,
+  nowMs: number,
+): TokenBucket {
+  if (!bucket) return { tokens: size, atMs: nowMs };
+  const seconds = Math.max(0, nowMs - bucket.atMs) / 1000;
+  return { tokens: Math.min(size, bucket.tokens + seconds * refill), atMs: nowMs };
+}
+
+/**
+ * Counts one request in several buckets. It takes a token from each of them. If any is empty it takes none, is refused, and
+ * the empty ones charge their penalty.
+ */
+export function count(buckets: readonly Counting[]): {
+  readonly isAllowed: boolean;
+  readonly after: readonly Counting[];
+} {
+  const isAllowed = buckets.every(hasToken);
+  const after = buckets.map((counting) => {
+    if (isAllowed) return withTokens(counting, counting.bucket.tokens - 1);
+    return hasToken(counting) ? counting : withTokens(counting, tokensAfterRefusal(counting));
+  });
+  return { isAllowed, after };
+}
+
+function hasToken({ bucket }: Counting): boolean {
+  return bucket.tokens >= 1 - ROUNDING;
+}
+
+function tokensAfterRefusal({ rule, bucket: { tokens } }: Counting): number {
+  const { size, penalty, debt_cap: cap = size } = rule;
+  return Math.min(tokens, Math.max(-cap, tokens - penalty));
+}
+
+function withTokens(counting: Counting, tokens: number): Counting {
+  return { ...counting, bucket: { ...counting.bucket, tokens } };
+}
+
+/** What headers and body of an answer show: the tightest bucket. */
+export interface ShownLimit {
+  readonly part: Counting['part'];
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until it has a token, ms. */
+  readonly waitMs: number;
+  /** From token to token; older shapes call it the threshold. */
+  readonly thresholdSeconds: number;
+}
+
+/** The bucket with the fewest whole tokens; among equals, the one with the longest wait. */
+export function tightest(buckets: readonly Counting[]): ShownLimit | undefined {
+  const shown = buckets.map(({ part, rule, bucket }) => ({
+    part,
+    limit: rule.size,
+    remaining: Math.max(0, Math.floor(bucket.tokens + ROUNDING)),
+    waitMs: Math.max(0, ((1 - ROUNDING - bucket.tokens) / rule.refill_per_second) * 1000),
+    thresholdSeconds: Math.round(1000 / rule.refill_per_second) / 1000,
+  }));
+  return shown.toSorted((a, b) => a.remaining - b.remaining || b.waitMs - a.waitMs)[0];
+}
+
+/** What became of a call. */
+export interface Counted {
+  readonly isAllowed: boolean;
+  /** undefined if no bucket counts the call. */
+  readonly shown: ShownLimit | undefined;
+}
+
+/** Counts a call in the buckets of its key. A call without a valid key has none; it is refused anyway. */
+export function countCall(
+  state: RateLimitState,
+  trait: RateLimitTrait,
+  call: Call,
+  { nowMs, random }: { readonly nowMs: number; readonly random: Random },
+): Counted {
+  const process = processOf(state, trait, random);
+  if (!call.key || (call.operation?.base === 'serverless' && trait.serverless === 'free'))
+    return { isAllowed: true, shown: undefined };
+  const key = `key ${call.key.id}`;
+  const rules = [
+    { part: 'key', name: key, rule: trait.key },
+    { part: 'operations', name: `${key} ${nameOf(call)} ${process}`, rule: operationRule(trait, call) },
+  ] as const;
+  const { isAllowed, after } = count(
+    rules.flatMap(({ part, name, rule }) =>
+      rule ? [{ part, name, rule, bucket: refilled(state.buckets.get(name), rule, nowMs) }] : [],
+    ),
+  );
+  for (const { name, bucket } of after) state.buckets.set(name, bucket);
+  return { isAllowed, shown: tightest(after) };
+}
+
+/** The server process that gets the request. */
+function processOf(state: RateLimitState, { processes, dealing }: RateLimitTrait, random: Random): number {
+  if (processes === 1) return 0;
+  if (dealing === 'random') return Math.floor(random() * processes);
+  state.dealt += 1;
+  return state.dealt % processes;
+}
+
+/** The rule of a call's operation; without a refill of its own it takes one request in its spacing. */
+function operationRule({ operations }: RateLimitTrait, { target, operation }: Call): BucketTrait | undefined {
+  if (operations === undefined || !operation) return undefined;
+  const set = operations === 'evidence' ? { size: 1, penalty: 0 } : operations;
+  const spacingMs = target?.alias?.publicSpacingMs ?? operation.publicSpacingMs;
+  const evident = spacingMs === undefined ? undefined : 1000 / spacingMs;
+  const refill = ('refill_per_second' in set ? set.refill_per_second : undefined) ?? evident;
+  return refill === undefined ? undefined : { ...set, refill_per_second: refill };
+}
+
+/** Operations are counted by method and path, so an older address has a bucket of its own. */
+function nameOf({ target }: Call): string {
+  const alias = target?.alias;
+  return alias ? `${alias.method} ${alias.path}` : (target?.id ?? '');
+}
+
+/** The service behind the rate limit. A refused request gets 429 and changes nothing. */
+export function withRateLimit(service: Service, world: World): Service {
+  function perform(call: Call): Answer {
+    const { traits, rateLimit } = world.state;
+    if (traits.rate_limit === 'off') return service.perform(call);
+    const nowMs = world.now();
+    const { random } = world;
+    const { isAllowed, shown } = countCall(rateLimit, traits.rate_limit, call, { nowMs, random });
+    if (!shown) return service.perform(call);
+    const { body, hasHeaders } = THROTTLED_SHAPES[traits.throttled_shape];
+    const answer = isAllowed ? service.perform(call) : refuse(call, body, shown);
+    return {
+      ...answer,
+      headers: {
+        ...answer.headers,
+        ...(!isAllowed && { 'x-emulator-reason': reasonOf(shown) }),
+        ...(hasHeaders && limitHeaders(shown, nowMs)),
+        ...(hasHeaders && !isAllowed && { 'retry-after': String(retryAfterSeconds(shown)) }),
+      },
+    };
+  }
+
+  function refuse(call: Call, body: ThrottledBody, shown: ShownLimit): Answer {
+    if (body === 'error')
+      return world.dialect.refusal(
+        call.operation,
+        new Refused('rate_limited', throttledMessage(undefined)),
+        call,
+      );
+    const { limit, thresholdSeconds } = shown;
+    return limitedAnswer(body, { retryAfterSeconds: retryAfterSeconds(shown), limit, thresholdSeconds });
+  }
+
+  return { read: (request) => service.read(request), perform };
+}
+
+function limitHeaders({ limit, remaining, waitMs }: ShownLimit, nowMs: number): Record<string, string> {
+  return {
+    'x-ratelimit-limit': String(limit),
+    'x-ratelimit-remaining': String(remaining),
+    // In whole seconds of the epoch, like the Date of the same answer.
+    'x-ratelimit-reset': String(Math.ceil((nowMs + waitMs) / 1000)),
+  };
+}
+
+function retryAfterSeconds({ waitMs }: ShownLimit): number {
+  return Math.max(1, Math.ceil(waitMs / 1000));
+}
+
+function reasonOf(shown: ShownLimit): string {
+  const { part, limit, thresholdSeconds } = shown;
+  const bucket = `a bucket of ${limit} that gets a token every ${thresholdSeconds} s is empty`;
+  return `trait rate_limit.${part}: ${bucket}; it has one in ${retryAfterSeconds(shown)} s`;
+}

@@ -1,0 +1,47 @@
+/** Heart and daemon of one key, at an emulator whose rate limit counts all requests of a key. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { startEmulator, type TraitsInput } from '../../../src/emulator/index.ts';
+import { startTestDaemon } from '../../support/daemon.ts';
+
+const TTL_SECONDS = 12;
+const LASTS_MS = 40_000;
+
+const KEY = { size: 5, refill_per_second: 0.5, penalty: 1, debt_cap: 2 };
+const WORLDS: Readonly<Record<string, TraitsInput>> = {
+  'the captured 429, with headers': { rate_limit: { key: KEY }, throttled_shape: 'json' },
+  'a plain 429 without headers': { rate_limit: { key: KEY }, throttled_shape: 'plain' },
+  'buckets of operations alone': { rate_limit: { operations: 'evidence' }, throttled_shape: 'json' },
+};
+
+test.concurrent.each(Object.entries(WORLDS))(
+  'busy log groups do not starve the heartbeats: %s',
+  async (_name, traits) => {
+    const emulator = await startEmulator({
+      seed: {
+        deployments: [{ id: 42, ttl: TTL_SECONDS }],
+        workergroups: [
+          { id: 7, lines_per_second: 5 },
+          { id: 8, lines_per_second: 5 },
+        ],
+      },
+      traits,
+    });
+    await using running = await startTestDaemon({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      DEPLOYMENTS: `42@${TTL_SECONDS}s`,
+      WORKER_GROUPS: '7,8',
+    });
+    await delay(LASTS_MS);
+    const { deployments, rate_limit: limit, worker_groups: groups } = running.daemon.status();
+    const [deployment] = deployments;
+    expect(deployment).toMatchObject({ deployment_id: 42, lapses: 0 });
+    expect(deployment?.min_margin_ratio).toBeGreaterThan(0.2);
+    expect(groups.every(({ lines }) => lines > 0)).toBe(true);
+    expect(limit.wanted_requests_per_second).toBeGreaterThan(0);
+    await running.stop();
+    await emulator.close();
+  },
+  90_000,
+);

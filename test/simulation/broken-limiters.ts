@@ -1,0 +1,59 @@
+/** Rate limiters with one mistake each: a scenario that does not notice its mistake proves nothing. */
+import { RateLimiter, type Departure } from '../../src/client/rate-limiter.ts';
+import { SPACINGS } from './world.ts';
+
+type MakeLimiter = (random: () => number) => RateLimiter;
+
+function made(Limiter: typeof RateLimiter): MakeLimiter {
+  return (random) => new Limiter({ spacings: SPACINGS, random });
+}
+
+/** The daemon gets whatever it asks for. */
+class NeverYields extends RateLimiter {
+  override grant(operation: string, now: number): Departure {
+    return { ...this.sent(operation, now), isBackground: true };
+  }
+}
+
+/** A retry leaves before the service wants it. */
+class AsksEarly extends RateLimiter {
+  override opensAt(): number {
+    return -Infinity;
+  }
+}
+
+/** Each refusal is waited out, and the next request comes too soon again. */
+class LearnsNoSpacing extends RateLimiter {
+  override spacing(): number {
+    return 0;
+  }
+
+  override opensAt(operation: string): number {
+    const { closed, keyClosedMs } = this.view(0, operation);
+    return Math.max(keyClosedMs || -Infinity, closed[operation] ?? -Infinity);
+  }
+}
+
+/** The daemon waits out a refusal of the key, and then goes on as fast as before. */
+class ComesBackAtOnce extends RateLimiter {
+  override backgroundOpensAt(operation: string): number {
+    return this.opensAt(operation);
+  }
+}
+
+/** No heartbeat leaves before the service wants it, whatever that costs. */
+class NeverEarly extends RateLimiter {
+  override mayLeaveEarly(): boolean {
+    return false;
+  }
+}
+
+export const BROKEN_LIMITERS = {
+  'the daemon does not yield': made(NeverYields),
+  'a closed bucket is asked early': made(AsksEarly),
+  'no spacing is learned': made(LearnsNoSpacing),
+  'the daemon comes back at once': made(ComesBackAtOnce),
+  'a wait is never cut short': made(NeverEarly),
+} as const satisfies Record<string, MakeLimiter>;
+
+export type BrokenLimiter = keyof typeof BROKEN_LIMITERS;

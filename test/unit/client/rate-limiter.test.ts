@@ -1,0 +1,413 @@
+/** What the limiter believes of a key's rate limit, and what it lets leave. Times are ms. */
+import { describe, expect, test } from 'vitest';
+import { RateLimiter, type RateAnswer } from '../../../src/client/rate-limiter.ts';
+
+const HEARTBEAT = 'deployments.heartbeat';
+const LOGS = 'workergroups.logs';
+const WORKERS = 'endpointGroups.workers';
+const LATENCY = 20;
+
+/** Requests of one key, each answered after 20 ms. */
+class Key {
+  readonly limiter: RateLimiter;
+
+  constructor({ random = 0, spacings = {} }: { random?: number; spacings?: Record<string, number> } = {}) {
+    this.limiter = new RateLimiter({ random: () => random, spacings });
+  }
+
+  accepted(operation: string, at: number) {
+    const departure = this.limiter.sent(operation, at);
+    this.limiter.settled(departure, { throttled: false }, at + LATENCY);
+    return departure;
+  }
+
+  refused(operation: string, at: number, says: Omit<RateAnswer, 'throttled'> = {}) {
+    const departure = this.limiter.sent(operation, at);
+    this.limiter.settled(departure, { throttled: true, ...says }, at + LATENCY);
+    return departure;
+  }
+
+  /** The key is closed by refusals of two operations. */
+  closed({ at = 0, retryAfterMs = 4_000 } = {}): this {
+    this.refused(LOGS, at, { retryAfterMs });
+    this.refused(WORKERS, at, { retryAfterMs });
+    return this;
+  }
+
+  /** One request of the operation is accepted every 5 s, and another one half a second later is refused. */
+  proven(operation: string, says: Omit<RateAnswer, 'throttled'> = {}, refusals = 4): this {
+    for (let at = 0; at < refusals * 5_000; at += 5_000) {
+      this.accepted(operation, at);
+      this.refused(operation, at + 500, says);
+    }
+    return this;
+  }
+
+  /** The same moment for all: until when the operation is closed after an answer at 20 ms. */
+  waits(operation: string): number {
+    return this.limiter.opensAt(operation) - LATENCY;
+  }
+}
+
+describe('before the service refuses anything', () => {
+  test('nothing is held back', () => {
+    const key = new Key({ spacings: { [HEARTBEAT]: 2_000 } });
+    expect(key.limiter.opensAt(HEARTBEAT)).toBe(-Infinity);
+    for (let count = 0; count < 100; count += 1) expect(key.accepted(HEARTBEAT, 5).early).toBe(false);
+    expect(key.limiter.opensAt(HEARTBEAT)).toBeLessThanOrEqual(5);
+    expect(key.limiter.view(5, HEARTBEAT)).toEqual({
+      closed: {},
+      keyClosedMs: 0,
+      allowedPerSecond: undefined,
+      heartbeatSpacingMs: 0,
+      refusals: 0,
+    });
+  });
+});
+
+describe('a 429', () => {
+  test.each([
+    ['the time of Retry-After', { retryAfterMs: 7_000 }, 0, 7_000],
+    ['that time though a spacing is named', { retryAfterMs: 7_000, thresholdMs: 3_000 }, 0, 7_000],
+    ['a spacing that is named', { thresholdMs: 3_000 }, 0, 3_000],
+    ['2 s if nothing is named', {}, 0, 2_000],
+    ['up to 200 ms more', { retryAfterMs: 7_000 }, 0.5, 7_100],
+    ['and no longer', { retryAfterMs: 7_000 }, 1, 7_200],
+  ])('closes its operation for %s', (_what, says, random, waitMs) => {
+    const key = new Key({ random });
+    key.refused(LOGS, 0, says);
+    expect(key.waits(LOGS)).toBe(waitMs);
+    expect(key.limiter.opensAt(WORKERS)).toBeLessThanOrEqual(0);
+    expect(key.limiter.view(LATENCY, HEARTBEAT)).toMatchObject({
+      closed: { [LOGS]: waitMs },
+      keyClosedMs: 0,
+      refusals: 1,
+    });
+  });
+
+  test('without words closes for twice as long when it comes again, but 4 s at most', () => {
+    const key = new Key();
+    const waits = [0, 10_000, 20_000, 30_000].map((at) => {
+      key.refused(LOGS, at);
+      return key.waits(LOGS) - at;
+    });
+    expect(waits).toEqual([2_000, 4_000, 4_000, 4_000]);
+    key.accepted(LOGS, 40_000);
+    key.refused(LOGS, 50_000);
+    expect(key.waits(LOGS) - 50_000).toBe(2_000);
+  });
+
+  test('of a request that was under way at another refusal says nothing new', () => {
+    const { limiter } = new Key();
+    const [first, second] = [limiter.sent(LOGS, 0), limiter.sent(LOGS, 10)];
+    limiter.settled(first, { throttled: true }, 20);
+    limiter.settled(second, { throttled: true }, 30);
+    expect(limiter.opensAt(LOGS)).toBe(2_030);
+  });
+
+  test('that names a later time than another one that is under way prolongs the wait', () => {
+    const { limiter } = new Key();
+    const [first, second] = [limiter.sent(LOGS, 0), limiter.sent(LOGS, 10)];
+    limiter.settled(first, { throttled: true, retryAfterMs: 9_000 }, 20);
+    limiter.settled(second, { throttled: true, retryAfterMs: 1_000 }, 30);
+    expect(limiter.opensAt(LOGS)).toBe(9_020);
+  });
+});
+
+describe('the key', () => {
+  test('is closed if a second operation is refused during the wait of the first', () => {
+    const key = new Key({ random: 0.5 });
+    key.refused(LOGS, 0, { retryAfterMs: 10_000 });
+    key.refused(WORKERS, 9_000, { retryAfterMs: 5_000 });
+    expect(key.limiter.opensAt(HEARTBEAT)).toBe(9_000 + LATENCY + 5_100);
+    expect(key.limiter.view(9_020, HEARTBEAT).keyClosedMs).toBe(5_100);
+  });
+
+  test.each([
+    ['one operation alone, however often', [LOGS, LOGS, LOGS], 1_000],
+    ['a second one when the wait of the first is over', [LOGS, WORKERS], 3_000],
+  ])('is not closed by %s', (_what, operations, gapMs) => {
+    const key = new Key();
+    for (const [index, operation] of operations.entries()) key.refused(operation, index * gapMs);
+    expect(key.limiter.view(gapMs * operations.length, HEARTBEAT)).toMatchObject({
+      keyClosedMs: 0,
+      allowedPerSecond: undefined,
+    });
+    expect(key.limiter.opensAt(HEARTBEAT)).toBeLessThanOrEqual(gapMs * operations.length);
+  });
+
+  test('once known to have a limit is closed by each refusal, for ten minutes', () => {
+    const key = new Key().closed();
+    const isClosedBy = (at: number) => {
+      key.refused(LOGS, at, { retryAfterMs: 3_000 });
+      return key.limiter.view(at + LATENCY, HEARTBEAT).keyClosedMs > 0;
+    };
+    expect(isClosedBy(599_000)).toBe(true);
+    expect(isClosedBy(599_000 + 600_100)).toBe(false);
+  });
+
+  test.each([
+    ['two operations show the same limit', [LOGS, 20], [WORKERS, 20], true],
+    ['one operation shows it twice', [LOGS, 20], [LOGS, 20], false],
+    ['two operations show different ones', [LOGS, 20], [WORKERS, 10], false],
+    ['they show 1, as buckets of operations do', [LOGS, 1], [WORKERS, 1], false],
+    ['they show none', [LOGS, undefined], [WORKERS, undefined], false],
+  ] as const)('is known by headers if %s: %s, %s', (_what, one, other, isKnown) => {
+    const { limiter } = new Key();
+    for (const [operation, limit] of [one, other])
+      limiter.heard(operation, { limit, remaining: 1, resetMs: 3_000 }, 100);
+    expect(limiter.allowedPerSecond(100)).toBe(isKnown ? 8 : undefined);
+    // The last request is a heartbeat's.
+    expect(limiter.backgroundOpensAt(LOGS, 100, Infinity)).toBe(isKnown ? 3_100 : -Infinity);
+    expect(limiter.opensAt(HEARTBEAT)).toBe(-Infinity);
+  });
+
+  test('with two requests left has one for the daemon', () => {
+    const { limiter } = new Key();
+    for (const operation of [LOGS, WORKERS])
+      limiter.heard(operation, { limit: 20, remaining: 2, resetMs: 3_000 }, 100);
+    expect(limiter.grant(LOGS, 100, Infinity)).toBeDefined();
+  });
+
+  test.each([
+    ['twice the time that it names, if another one named half of that', 2_000, 8_000],
+    ['that time, if none named half of it', 2_001, 4_000],
+    ['that time, if that was the limit of another key', 0, 4_000],
+  ])('with a second refusal in a row closes the operation for %s', (_what, shorterMs, waitMs) => {
+    const key = new Key();
+    key.refused(HEARTBEAT, 0, { retryAfterMs: shorterMs || 100 });
+    if (shorterMs === 0) key.limiter.forget();
+    key.closed({ at: 10_000 });
+    key.refused(LOGS, 20_000, { retryAfterMs: 4_000 });
+    expect(key.waits(LOGS) - 20_000).toBe(waitMs);
+  });
+
+  test('of which another one is used is forgotten with all that was learned', () => {
+    const key = new Key().proven(HEARTBEAT, { thresholdMs: 3_000 }).closed({ at: 30_000 });
+    key.limiter.sent(HEARTBEAT, 30_100);
+    expect(key.limiter.spacing(HEARTBEAT)).toBe(3_060);
+    expect(key.limiter.mayLeaveEarly(HEARTBEAT, 30_200, true)).toBe(false);
+    key.limiter.forget();
+    expect(key.limiter.opensAt(HEARTBEAT)).toBe(-Infinity);
+    expect(key.limiter.spacing(HEARTBEAT)).toBe(0);
+    expect(key.limiter.allowedPerSecond(30_200)).toBeUndefined();
+    expect(key.limiter.mayLeaveEarly(HEARTBEAT, 30_200, true)).toBe(true);
+    expect(key.limiter.grant(LOGS, 30_200, 30_200)).toBeDefined();
+    expect(key.limiter.backgroundOpensAt(LOGS, 30_200, Infinity)).toBe(30_325);
+  });
+});
+
+describe('a spacing', () => {
+  const CONTRACT = { spacings: { [HEARTBEAT]: 2_500 } };
+
+  test.each([
+    ['the one that the service names', CONTRACT, { thresholdMs: 3_000 }, 3_060],
+    ['the contract’s', CONTRACT, {}, 2_550],
+    ['2 s to begin with', {}, {}, 2_040],
+  ])('is kept after four refusals near accepted requests: %s', (_what, options, says, spacing) => {
+    expect(new Key(options).proven(HEARTBEAT, says, 3).limiter.spacing(HEARTBEAT)).toBe(0);
+    const { limiter } = new Key(options).proven(HEARTBEAT, says);
+    expect(limiter.spacing(HEARTBEAT)).toBe(spacing);
+    const { at } = limiter.sent(HEARTBEAT, 60_000);
+    expect(limiter.opensAt(HEARTBEAT) - at).toBe(spacing);
+    // No other operation keeps it.
+    expect(limiter.opensAt(LOGS)).toBeLessThanOrEqual(60_000);
+  });
+
+  test('is not proven by refusals far from any accepted request', () => {
+    const key = new Key(CONTRACT);
+    key.accepted(HEARTBEAT, 0);
+    for (let at = 10_000; at < 100_000; at += 10_000) key.refused(HEARTBEAT, at);
+    expect(key.limiter.spacing(HEARTBEAT)).toBe(0);
+  });
+
+  test('is not longer than the usual time between two accepted requests', () => {
+    const key = new Key(CONTRACT);
+    for (let nth = 0; nth < 8; nth += 1) key.accepted(HEARTBEAT, nth * 1_300);
+    for (const at of [9_200, 9_300, 9_400, 9_500]) key.refused(HEARTBEAT, at);
+    expect(key.limiter.spacing(HEARTBEAT)).toBeCloseTo(1_326, 6);
+  });
+
+  test('is searched: halved until one is refused, then half as long again, then a tenth shorter', () => {
+    const key = new Key().proven(HEARTBEAT);
+    const found = ['accepted', 'refused', 'accepted', 'accepted', 'accepted', 'accepted'].map(
+      (how, index) => {
+        const at = 60_000 + index * 10_000;
+        if (how === 'accepted') key.accepted(HEARTBEAT, at);
+        else key.refused(HEARTBEAT, at);
+        return Math.round(key.limiter.spacing(HEARTBEAT));
+      },
+    );
+    // A tenth above 1,020, which was refused, is the least.
+    expect(found).toEqual([1_020, 1_530, 1_377, 1_239, 1_122, 1_122]);
+  });
+
+  test('that is named is not shortened by success', () => {
+    const key = new Key().proven(HEARTBEAT, { thresholdMs: 3_000 });
+    for (let at = 60_000; at < 200_000; at += 10_000) key.accepted(HEARTBEAT, at);
+    expect(key.limiter.spacing(HEARTBEAT)).toBe(3_060);
+  });
+
+  test('is halved if a heartbeat is accepted that did not keep it, and nothing is closed any more', () => {
+    const key = new Key().proven(HEARTBEAT, { thresholdMs: 3_000 });
+    key.refused(HEARTBEAT, 60_000, { retryAfterMs: 50_000 });
+    expect(key.accepted(HEARTBEAT, 62_000).early).toBe(true);
+    expect(key.limiter.spacing(HEARTBEAT)).toBe(1_530);
+    expect(key.limiter.opensAt(HEARTBEAT)).toBe(62_000 + 1_530);
+  });
+
+  test('is not longer than what leaves each deployment its turn, unless it is named', () => {
+    const guessed = new Key();
+    guessed.limiter.setWidest(HEARTBEAT, 700);
+    guessed.proven(HEARTBEAT);
+    expect(guessed.limiter.spacing(HEARTBEAT)).toBe(700);
+    const named = new Key();
+    named.limiter.setWidest(HEARTBEAT, 700);
+    named.proven(HEARTBEAT, { thresholdMs: 3_000 });
+    expect(named.limiter.spacing(HEARTBEAT)).toBe(3_060);
+  });
+
+  test('counts from the moment at which a slow request may have arrived, up to half of it', () => {
+    const key = new Key().proven(HEARTBEAT, { thresholdMs: 3_000 });
+    const slow = (latencyMs: number, at: number) => {
+      key.limiter.settled(key.limiter.sent(HEARTBEAT, at), { throttled: false }, at + latencyMs);
+      return key.limiter.opensAt(HEARTBEAT) - at;
+    };
+    expect(slow(LATENCY + 300, 60_000)).toBe(3_360);
+    expect(slow(LATENCY + 9_000, 90_000)).toBe(3_060 + 1_530);
+  });
+});
+
+describe('a heartbeat that cannot wait', () => {
+  const early = (limiter: RateLimiter, now: number) =>
+    [false, true].map((isLast) => limiter.mayLeaveEarly(HEARTBEAT, now, isLast));
+
+  test('may leave while its operation is closed, one at a time', () => {
+    const key = new Key();
+    key.refused(HEARTBEAT, 0, { retryAfterMs: 50_000 });
+    expect(early(key.limiter, 1_000)).toEqual([true, true]);
+    const departure = key.limiter.sent(HEARTBEAT, 1_000);
+    expect(departure.early).toBe(true);
+    expect(early(key.limiter, 1_000)).toEqual([false, false]);
+    key.limiter.lost(departure);
+    expect(early(key.limiter, 1_000)).toEqual([true, true]);
+  });
+
+  test('and was refused leaves it to those that have no other chance until the wait is over', () => {
+    const key = new Key();
+    key.refused(HEARTBEAT, 0, { retryAfterMs: 10_000 });
+    key.refused(HEARTBEAT, 1_000, { retryAfterMs: 20_000 });
+    expect(early(key.limiter, 21_019)).toEqual([false, true]);
+    expect(early(key.limiter, 21_020)).toEqual([true, true]);
+  });
+
+  test('breaks a proven spacing only as its last chance, and once refused, not for a minute', () => {
+    const key = new Key().proven(HEARTBEAT, { thresholdMs: 3_000 });
+    expect(early(key.limiter, 16_000)).toEqual([false, true]);
+    expect(key.refused(HEARTBEAT, 16_000).early).toBe(true);
+    expect(early(key.limiter, 76_019)).toEqual([false, false]);
+    expect(early(key.limiter, 76_020)).toEqual([false, true]);
+  });
+});
+
+describe('the daemon', () => {
+  /** Requests granted in each second, all accepted at once. */
+  const granted = (limiter: RateLimiter, from: number, seconds: number): number[] => {
+    const counts = Array.from({ length: seconds }, () => 0);
+    for (let now = from; now < from + seconds * 1_000; now += 0.25) {
+      const departure = limiter.grant(LOGS, now, Infinity);
+      if (departure === undefined) continue;
+      const second = Math.floor((now - from) / 1_000);
+      counts[second] = (counts[second] ?? 0) + 1;
+      limiter.settled(departure, { throttled: false }, now);
+    }
+    return counts;
+  };
+
+  test('begins at 8 requests a second, and doubles after each 5 s of accepted ones', () => {
+    const { limiter } = new Key();
+    const counts = granted(limiter, 0, 14);
+    expect(counts.slice(0, 5)).toEqual([8, 8, 8, 8, 8]);
+    expect(counts.slice(6, 10)).toEqual([16, 16, 16, 16]);
+    expect(counts.slice(11)).toEqual([32, 32, 32]);
+    // A limit of the key is not known for it.
+    expect(limiter.allowedPerSecond(14_000)).toBeUndefined();
+  });
+
+  test('has no spacing in the end', () => {
+    const { limiter } = new Key();
+    granted(limiter, 0, 22);
+    expect(limiter.grant(LOGS, 22_000, Infinity)).toBeDefined();
+    expect(limiter.backgroundOpensAt(LOGS, 22_000, Infinity)).toBeLessThanOrEqual(22_000);
+  });
+
+  test('does not double its rate if nothing is accepted', () => {
+    const { limiter } = new Key();
+    for (let now = 0; now < 60_000; now += 1_000) {
+      const departure = limiter.grant(LOGS, now, Infinity);
+      if (departure) limiter.lost(departure);
+    }
+    limiter.grant(LOGS, 60_000, Infinity);
+    expect(limiter.backgroundOpensAt(LOGS, 60_000, Infinity)).toBe(60_125);
+  });
+
+  test.each([
+    ['its own', LOGS, WORKERS],
+    ['a heartbeat', LOGS, HEARTBEAT],
+  ])(
+    'sends nothing after a refusal of the key, of %s, then one in 2 s, and doubles',
+    (_whose, one, other) => {
+      const key = new Key();
+      granted(key.limiter, 0, 22);
+      key.refused(one, 22_000, { retryAfterMs: 4_000 });
+      key.refused(other, 22_000, { retryAfterMs: 4_000 });
+      expect(key.limiter.allowedPerSecond(22_020)).toBe(0.5);
+      const counts = granted(key.limiter, 22_020, 22);
+      expect(counts.slice(0, 12)).toEqual([0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 1]);
+      expect(counts.slice(16, 20)).toEqual([2, 2, 2, 2]);
+    },
+  );
+
+  test('begins slower after each refusal in a row, until one of its own is accepted', () => {
+    const key = new Key().closed();
+    const allowed = [100_000, 200_000].map((at) => {
+      key.refused(HEARTBEAT, at);
+      return key.limiter.allowedPerSecond(at + LATENCY);
+    });
+    expect(allowed).toEqual([1 / 4, 1 / 8]);
+    const departure = key.limiter.grant(LOGS, 300_000, Infinity);
+    expect(departure).toBeDefined();
+    if (departure) key.limiter.settled(departure, { throttled: false }, 300_020);
+    key.refused(HEARTBEAT, 400_000);
+    expect(key.limiter.allowedPerSecond(400_020)).toBe(0.5);
+  });
+
+  test('goes after a heartbeat that is due, once a limit of the key is known', () => {
+    const { limiter } = new Key();
+    expect(limiter.grant(LOGS, 0, 0)).toBeDefined();
+    const key = new Key().closed();
+    expect(key.limiter.grant(LOGS, 9_000, 9_000)).toBeUndefined();
+    expect(key.limiter.backgroundOpensAt(LOGS, 9_000, 9_000)).toBe(9_001);
+    expect(key.limiter.grant(LOGS, 9_000, 9_001)).toMatchObject({ isBackground: true, early: false });
+  });
+
+  test('asks for nothing that is closed', () => {
+    const key = new Key();
+    key.refused(LOGS, 0, { retryAfterMs: 9_000 });
+    expect(key.limiter.grant(LOGS, 9_019, Infinity)).toBeUndefined();
+    expect(key.limiter.grant(WORKERS, 9_019, Infinity)).toBeDefined();
+    expect(key.limiter.backgroundOpensAt(LOGS, 9_019, Infinity)).toBe(9_144);
+  });
+
+  test('keeps the spacing of the key that four refusals near accepted requests prove', () => {
+    const key = new Key().closed({ retryAfterMs: 100 });
+    for (let at = 10_000; at < 50_000; at += 10_000) {
+      key.accepted(HEARTBEAT, at);
+      key.refused(LOGS, at + 500, { retryAfterMs: 100 });
+    }
+    key.limiter.sent(HEARTBEAT, 200_000);
+    expect(key.limiter.backgroundOpensAt(WORKERS, 200_000, Infinity)).toBe(202_040);
+    // A heartbeat waits no longer than 2 s for it.
+    expect(key.limiter.opensAt(HEARTBEAT)).toBe(202_000);
+  });
+});

@@ -1,0 +1,324 @@
+/** The rate limit of a key, over a real socket and on a clock that stands still. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClient } from '../../../../src/client/client.ts';
+import type { ThrottledError } from '../../../../src/client/errors.ts';
+import { OPERATION_IDS, operationOf } from '../../../../src/contract/operations.ts';
+import { startEmulator, type Emulator, type TraitsInput } from '../../../../src/emulator/index.ts';
+
+const NOON = Date.UTC(2026, 5, 1, 12);
+const NOON_S = NOON / 1000;
+const FIVE_IN_TEN = { size: 5, refill_per_second: 0.5 };
+
+let emulator: Emulator;
+beforeEach(async () => {
+  emulator = await startEmulator({ dialect: 'public', clock: { frozenAtMs: NOON } });
+});
+afterEach(() => emulator.close());
+
+function limit(
+  rate_limit: NonNullable<TraitsInput['rate_limit']>,
+  shape: TraitsInput['throttled_shape'] = 'json',
+) {
+  emulator.traits.set({ rate_limit, throttled_shape: shape });
+}
+
+async function ask(request: string, key: string | null = emulator.apiKey, body?: object) {
+  const [method = '', path = ''] = request.split(' ');
+  const answer = await fetch(emulator.url + path, {
+    method,
+    ...(key !== null && { headers: { authorization: `Bearer ${key}` } }),
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const { status, headers } = answer;
+  const shown = ['limit', 'remaining', 'reset'].map((name) => headers.get(`x-ratelimit-${name}`));
+  return {
+    status,
+    rate: shown.every((value) => value === null) ? null : shown.map(Number),
+    retryAfter: headers.get('retry-after'),
+    reason: headers.get('x-emulator-reason'),
+    type: headers.get('content-type'),
+    text: await answer.text(),
+  };
+}
+
+async function statuses(...requests: readonly string[]): Promise<number[]> {
+  const all: number[] = [];
+  for (const request of requests) all.push((await ask(request)).status);
+  return all;
+}
+
+const BEAT = 'POST /api/v0/deployment/42/heartbeat';
+const OTHER_BEAT = 'POST /api/v0/deployment/43/heartbeat/';
+const LIST = 'GET /api/v0/deployments';
+const USER = 'GET /api/v0/users/current/';
+const LOGS = 'POST /get_workergroup_logs/';
+
+describe('the bucket of a key', () => {
+  test('is shared by all operations at both addresses, and every answer shows it', async () => {
+    limit({ key: FIVE_IN_TEN });
+    const rates = [];
+    for (const request of [BEAT, OTHER_BEAT, LIST, USER]) rates.push((await ask(request)).rate);
+    rates.push((await ask(LOGS, emulator.apiKey, { id: 7 })).rate);
+    expect(rates).toEqual([
+      [5, 4, NOON_S],
+      [5, 3, NOON_S],
+      [5, 2, NOON_S],
+      [5, 1, NOON_S],
+      [5, 0, NOON_S + 2],
+    ]);
+    expect(await ask(BEAT)).toMatchObject({ status: 429, rate: [5, 0, NOON_S + 2], retryAfter: '2' });
+    await emulator.clock.advance(1_999);
+    expect(await statuses(BEAT)).toEqual([429]);
+    await emulator.clock.advance(1);
+    expect(await statuses(BEAT, BEAT)).toEqual([200, 429]);
+  });
+
+  test('counts refusals of other kinds, unknown paths too, and shows itself on them', async () => {
+    limit({ key: { ...FIVE_IN_TEN, size: 2 } });
+    expect(await ask('POST /api/v0/deployment/999/heartbeat')).toMatchObject({
+      status: 404,
+      rate: [2, 1, NOON_S],
+    });
+    expect(await ask('GET /api/v0/nothing')).toMatchObject({ status: 404, rate: [2, 0, NOON_S + 2] });
+    expect(await statuses(BEAT)).toEqual([429]);
+  });
+
+  test('is that of this key alone; without a valid one there is none', async () => {
+    emulator.apiKeys.add({ name: 'second', key: 'second-key' });
+    limit({ key: { ...FIVE_IN_TEN, size: 1 } });
+    expect((await ask(USER)).status).toBe(200);
+    expect((await ask(USER, 'second-key')).status).toBe(200);
+    expect((await ask(USER, 'second-key')).status).toBe(429);
+    for (const key of [null, 'unknown-key'])
+      for (const status of [(await ask(USER, key)).status, (await ask(USER, key)).status])
+        expect([401, 403]).toContain(status);
+    expect((await ask(`${USER}?api_key=${emulator.apiKey}`, null)).status).toBe(429);
+  });
+
+  test('leaves out the serverless address where that is free', async () => {
+    limit({ key: { ...FIVE_IN_TEN, size: 1 }, serverless: 'free' });
+    for (let round = 0; round < 3; round += 1)
+      expect(await ask(LOGS, emulator.apiKey, { id: 7 })).toMatchObject({ status: 200, rate: null });
+    expect(await statuses(BEAT, BEAT)).toEqual([200, 429]);
+  });
+
+  test('goes into debt for requests that are refused, and tells a longer wait each time, up to the cap', async () => {
+    limit({ key: { size: 1, refill_per_second: 0.5, penalty: 1, debt_cap: 3 } });
+    expect(await statuses(BEAT)).toEqual([200]);
+    const waits = [];
+    for (let round = 0; round < 5; round += 1) {
+      const { text, retryAfter, rate } = await ask(BEAT);
+      waits.push([(JSON.parse(text) as { retry_after: number }).retry_after, Number(retryAfter), rate]);
+    }
+    const wait = (seconds: number) => [seconds, seconds, [1, 0, NOON_S + seconds]];
+    expect(waits).toEqual([wait(4), wait(6), wait(8), wait(8), wait(8)]);
+    await emulator.clock.advance(8_000);
+    expect(await statuses(BEAT)).toEqual([200]);
+  });
+
+  test('rounds a wait up to whole seconds, from the time of the answer', async () => {
+    limit({ key: { size: 1, refill_per_second: 0.4 } });
+    await statuses(BEAT);
+    await emulator.clock.advance(400);
+    expect(await ask(BEAT)).toMatchObject({ retryAfter: '3', rate: [1, 0, NOON_S + 3] });
+    await emulator.clock.advance(2_000);
+    expect(await ask(BEAT)).toMatchObject({ retryAfter: '1', rate: [1, 0, NOON_S + 3] });
+  });
+
+  test('refuses before anything happens: no heartbeat is counted, nothing is made, the journal has the 429', async () => {
+    limit({ key: { ...FIVE_IN_TEN, size: 1 } });
+    await statuses(USER);
+    const offer = { image: 'vllm/vllm-openai', disk: 20 };
+    const before = emulator.instances.list().length;
+    expect((await ask('PUT /api/v0/asks/3001/', emulator.apiKey, offer)).status).toBe(429);
+    expect(await statuses(BEAT)).toEqual([429]);
+    expect(emulator.deployments.get(42).beats).toBe(0);
+    expect(emulator.instances.list().length).toBe(before);
+    expect(emulator.journal.entries().map(({ status }) => status)).toEqual([200, 429, 429]);
+  });
+
+  test('never limits the admin API', async () => {
+    limit({ key: { ...FIVE_IN_TEN, size: 1 } });
+    for (let round = 0; round < 3; round += 1)
+      expect(await ask('GET /_emulator/health')).toMatchObject({ status: 200, rate: null });
+    expect(await statuses(BEAT)).toEqual([200]);
+  });
+
+  test('is asked after faults: a request that a fault answers costs nothing', async () => {
+    limit({ key: { ...FIVE_IN_TEN, size: 1 } });
+    await emulator.faults.add({ kind: 'status', status: 503, times: 2 });
+    expect(await statuses(BEAT, BEAT, BEAT, BEAT)).toEqual([503, 503, 200, 429]);
+  });
+});
+
+describe('the buckets of operations', () => {
+  test('hold one request in the spacing of the contract, for all deployments of a key together', async () => {
+    limit({ operations: 'evidence' });
+    expect(await statuses(BEAT, OTHER_BEAT, LIST, LIST, USER, USER)).toEqual([200, 429, 200, 429, 200, 200]);
+    expect(await ask(BEAT)).toMatchObject({ retryAfter: '2', rate: [1, 0, NOON_S + 2] });
+    expect(await ask(USER)).toMatchObject({ rate: null });
+    await emulator.clock.advance(2_000);
+    expect(await statuses(BEAT, LIST)).toEqual([200, 200]);
+  });
+
+  test.each(OPERATION_IDS.filter((id) => operationOf(id).publicSpacingMs !== undefined))(
+    '%s is free again after its spacing, and not before',
+    async (id) => {
+      await using client = createClient({
+        baseUrl: emulator.url,
+        apiKey: emulator.apiKey,
+        retry: { attempts: 1, baseMs: 0, maxMs: 0 },
+      });
+      limit({ operations: 'evidence' });
+      const isLimited = () =>
+        client.call(id, operationOf(id).example.input as never).then(
+          () => false,
+          (error: { code: string }) => error.code === 'throttled',
+        );
+      const { publicSpacingMs = 0 } = operationOf(id);
+      expect([await isLimited(), await isLimited()]).toEqual([false, true]);
+      await emulator.clock.advance(publicSpacingMs - 1);
+      expect(await isLimited()).toBe(true);
+      await emulator.clock.advance(1);
+      expect(await isLimited()).toBe(false);
+    },
+  );
+
+  test('count an older address of an operation for itself, with its own spacing', async () => {
+    limit({ operations: 'evidence' });
+    const group = { endpoint_name: 'chat', template_hash: 'x' };
+    const make = async (path: string) => (await ask(`POST ${path}`, emulator.apiKey, group)).retryAfter;
+    expect([await make('/api/v0/workergroups/'), await make('/api/v0/autojobs/')]).toEqual([null, null]);
+    expect([await make('/api/v0/workergroups/'), await make('/api/v0/autojobs/')]).toEqual(['2', '4']);
+    const windows = 'GET /api/v0/machines/maintenances?owner=me';
+    expect((await ask(windows)).retryAfter).toBeNull();
+    expect((await ask(windows)).retryAfter).toBe('2');
+  });
+
+  test('can be larger, or slower, or of all operations alike', async () => {
+    limit({ operations: { size: 2 } });
+    expect(await statuses(BEAT, BEAT, BEAT, USER, USER, USER)).toEqual([200, 200, 429, 200, 200, 200]);
+    limit({ operations: { refill_per_second: 0.1 } });
+    expect(await statuses(BEAT, BEAT, USER, USER)).toEqual([200, 429, 200, 429]);
+    expect((await ask(USER)).retryAfter).toBe('10');
+    limit({ operations: { penalty: 1, debt_cap: 1 } });
+    expect(await statuses(BEAT)).toEqual([200]);
+    expect((await ask(BEAT)).retryAfter).toBe('4');
+  });
+
+  test('are refused beside the key: a request beyond one of them takes nothing from the other', async () => {
+    limit({ key: { size: 3, refill_per_second: 0.1 }, operations: 'evidence' });
+    expect(await statuses(BEAT, BEAT, BEAT)).toEqual([200, 429, 429]);
+    expect(await ask(BEAT)).toMatchObject({
+      rate: [1, 0, NOON_S + 2],
+      reason: expect.stringContaining('rate_limit.operations') as string,
+    });
+    expect(await ask(LIST)).toMatchObject({ status: 200, rate: [1, 0, NOON_S + 2] });
+    expect(await ask(USER)).toMatchObject({ status: 200, rate: [3, 0, NOON_S + 10] });
+    await emulator.clock.advance(2_000);
+    expect(await ask(BEAT)).toMatchObject({
+      status: 429,
+      rate: [3, 0, NOON_S + 10],
+      reason: expect.stringContaining('rate_limit.key') as string,
+    });
+  });
+
+  test('are local to each server process, in turn; that of the key is shared', async () => {
+    limit({ key: { size: 5, refill_per_second: 0.5 }, operations: 'evidence', processes: 3 });
+    expect(await statuses(BEAT, BEAT, BEAT, BEAT, BEAT, BEAT)).toEqual([200, 200, 200, 429, 429, 429]);
+    expect((await ask(USER)).rate).toEqual([5, 1, NOON_S]);
+  });
+
+  test('are dealt by the seed, if they are not dealt in turn', async () => {
+    const run = async () => {
+      await emulator.reset();
+      limit({ operations: 'evidence', processes: 3, dealing: 'random' });
+      return statuses(...Array.from({ length: 12 }, () => BEAT));
+    };
+    const first = await run();
+    expect(first.filter((status) => status === 200)).toHaveLength(3);
+    expect(first.slice(0, 3)).not.toEqual([200, 200, 200]);
+    expect(await run()).toEqual(first);
+  });
+});
+
+describe('a 429', () => {
+  const JSON_BODY = {
+    error: 'HTTPTooManyRequests',
+    msg: 'API requests too frequent',
+    retry_after: 4,
+    limit: 2,
+    remaining: 0,
+  };
+  const WORDS = 'API requests too frequent';
+
+  test.each([
+    ['json', 'application/json; charset=utf-8', JSON.stringify(JSON_BODY)],
+    ['plain', 'text/plain; charset=utf-8', WORDS],
+    ['threshold', 'text/plain; charset=utf-8', `${WORDS}: endpoint threshold=4.0`],
+    ['detail', 'application/json; charset=utf-8', `{"detail":"${WORDS} endpoint threshold=4.0"}`],
+    ['error', 'application/json; charset=utf-8', `{"success":false,"error":"rate_limited","msg":"${WORDS}"}`],
+  ] as const)('of the shape %s, with and without headers', async (shape, type, text) => {
+    const other = shape === 'json' ? 'json_without_headers' : (`${shape}_with_headers` as const);
+    for (const name of [shape, other] as const) {
+      const hasHeaders = name === 'json' || name.endsWith('_with_headers');
+      limit({ key: { size: 2, refill_per_second: 0.25 } }, name);
+      expect(await ask(BEAT)).toMatchObject({
+        status: 200,
+        rate: hasHeaders ? [2, 1, NOON_S] : null,
+        retryAfter: null,
+      });
+      await ask(BEAT);
+      expect(await ask(BEAT)).toEqual({
+        status: 429,
+        rate: hasHeaders ? [2, 0, NOON_S + 4] : null,
+        retryAfter: hasHeaders ? '4' : null,
+        reason: 'trait rate_limit.key: a bucket of 2 that gets a token every 4 s is empty; it has one in 4 s',
+        type,
+        text,
+      });
+    }
+  });
+
+  test.each([
+    [
+      'json',
+      { retryAfterMs: 4_000, thresholdMs: undefined, rate: { limit: 1, remaining: 0, resetMs: 4_000 } },
+    ],
+    ['json_without_headers', { retryAfterMs: 4_000, rate: { limit: 1, remaining: 0, resetMs: undefined } }],
+    ['plain', { retryAfterMs: undefined, thresholdMs: undefined, rate: undefined }],
+    ['threshold', { retryAfterMs: undefined, thresholdMs: 4_000 }],
+    ['detail_with_headers', { retryAfterMs: 4_000, thresholdMs: 4_000 }],
+    ['error', { retryAfterMs: undefined, errorCode: 'rate_limited' }],
+  ] as const)('of the shape %s is what the client reads', async (shape, facts) => {
+    limit({ key: { size: 1, refill_per_second: 0.25 } }, shape);
+    const rates: unknown[] = [];
+    await using client = createClient({
+      baseUrl: emulator.url,
+      apiKey: emulator.apiKey,
+      observe: { exchange: ({ rate }) => rates.push(rate) },
+    });
+    await client.users.current();
+    const error = await client.users
+      .current({}, { retry: false })
+      .catch((thrown: unknown) => thrown as ThrottledError);
+    expect(error).toMatchObject({ code: 'throttled', ...facts });
+    const isShown = shape === 'json' || shape.endsWith('_with_headers');
+    expect(rates[0]).toEqual(isShown ? { limit: 1, remaining: 0, resetMs: 4_000 } : undefined);
+    if ('rate' in facts) expect(rates[1]).toEqual(facts.rate);
+  });
+
+  test('in the spec dialect is the error body of the interface', async () => {
+    await using strict = await startEmulator({
+      traits: { rate_limit: { key: { size: 1, refill_per_second: 1 } } },
+    });
+    const headers = { authorization: `Bearer ${strict.apiKey}` };
+    const read = () => fetch(`${strict.url}/api/v0/users/current/`, { headers });
+    await read();
+    const answer = await read();
+    expect([answer.status, await answer.json()]).toEqual([429, { error: 'rate_limited', msg: WORDS }]);
+    const log = { method: 'POST', headers, body: JSON.stringify({ id: 7, tail: 1, api_key: strict.apiKey }) };
+    const logs = await fetch(`${strict.url}/get_workergroup_logs`, log);
+    expect([logs.status, await logs.json()]).toEqual([429, { error_msg: WORDS }]);
+  });
+});

@@ -1,0 +1,190 @@
+/** How traits are given, looked at, switched and kept. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readTraitsFile, startEmulator, type Emulator } from '../../../../src/emulator/index.ts';
+import { readTraits } from '../../../../src/emulator/seed/file.ts';
+import { THROTTLED_SHAPES, TRAITS, defaultTraits } from '../../../../src/emulator/state/traits.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+const KEY = { size: 2, refill_per_second: 0.5 };
+const KEY_READ = { ...KEY, penalty: 0 };
+const LIMIT_READ = { key: KEY_READ, processes: 1, dealing: 'round_robin', serverless: 'counted' };
+
+let emulator: Emulator;
+beforeEach(async () => {
+  emulator = await startEmulator({ clock: { frozenAtMs: Date.UTC(2026, 5, 1, 12) } });
+});
+afterEach(() => emulator.close());
+
+async function admin(method: string, path: string, body?: unknown) {
+  const init = { method, ...(body !== undefined && { body: JSON.stringify(body) }) };
+  const answer = await fetch(`${emulator.url}/_emulator${path}`, init);
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+}
+
+async function beat(): Promise<number> {
+  const headers = { authorization: `Bearer ${emulator.apiKey}` };
+  return (await fetch(`${emulator.url}/api/v0/deployment/42/heartbeat`, { method: 'POST', headers })).status;
+}
+
+describe('at the start', () => {
+  test('they are as the dialect has them, and none limits anything', async () => {
+    const spec = { rate_limit: 'off', throttled_shape: 'error' };
+    expect(await admin('GET', '/traits')).toEqual({ status: 200, body: spec });
+    expect((await admin('GET', '/state')).body).toMatchObject({ traits: spec });
+    await using other = await startEmulator({ dialect: 'public' });
+    expect(other.traits.get()).toEqual({ rate_limit: 'off', throttled_shape: 'json' });
+    for (let round = 0; round < 20; round += 1) expect(await beat()).toBe(200);
+  });
+
+  test('each default is one of the values', () => {
+    for (const dialect of ['spec', 'public'] as const) {
+      const traits = defaultTraits(dialect);
+      expect(readTraits(traits)).toEqual(traits);
+      expect(Object.keys(traits)).toEqual(Object.keys(TRAITS));
+    }
+    for (const shape of Object.keys(THROTTLED_SHAPES)) readTraits({ throttled_shape: shape });
+  });
+
+  test('some can be given, with the defaults inside of them', async () => {
+    await using other = await startEmulator({ traits: { rate_limit: { key: KEY } } });
+    expect(other.traits.get()).toEqual({ rate_limit: LIMIT_READ, throttled_shape: 'error' });
+    const absent = { rate_limit: undefined } as unknown as object;
+    await using same = await startEmulator({ traits: absent });
+    expect(same.traits.get()).toEqual(defaultTraits('spec'));
+  });
+
+  test('come from a file too', async () => {
+    using folder = temporaryFolder();
+    const file = (name: string) => join(folder.path, name);
+    await writeFile(file('traits.json'), '{"throttled_shape":"plain"}');
+    await writeFile(file('broken'), '{');
+    expect(await readTraitsFile(file('traits.json'))).toEqual({ throttled_shape: 'plain' });
+    await expect(readTraitsFile(file('broken'))).rejects.toMatchObject({
+      code: 'invalid_traits',
+      message: expect.stringContaining('broken: not JSON: ') as string,
+    });
+    await expect(readTraitsFile(file('none'))).rejects.toMatchObject({
+      code: 'invalid_traits',
+      message: expect.stringContaining('ENOENT') as string,
+    });
+  });
+});
+
+describe('switched', () => {
+  test('by PUT or POST, those that are named change, and all are answered', async () => {
+    const changed = { rate_limit: 'off', throttled_shape: 'detail' };
+    expect(await admin('PUT', '/traits', { throttled_shape: 'detail' })).toEqual({
+      status: 200,
+      body: changed,
+    });
+    const both = { rate_limit: LIMIT_READ, throttled_shape: 'detail' };
+    expect(await admin('POST', '/traits', { rate_limit: { key: KEY } })).toEqual({ status: 200, body: both });
+    expect((await admin('PUT', '/traits', both)).body).toEqual(both);
+    expect(emulator.traits.get()).toEqual(both);
+    expect(emulator.traits.set({ rate_limit: 'off' })).toEqual(changed);
+  });
+
+  test('to another rate limit, which begins with full buckets; another shape leaves them', async () => {
+    emulator.traits.set({ rate_limit: { key: KEY } });
+    expect([await beat(), await beat(), await beat()]).toEqual([200, 200, 429]);
+    emulator.traits.set({ throttled_shape: 'plain' });
+    expect(await beat()).toBe(429);
+    emulator.traits.set({ rate_limit: { key: KEY } });
+    expect(await beat()).toBe(200);
+  });
+
+  test('to what nothing takes: all problems at once, and nothing changes', async () => {
+    const wrong = {
+      rate_limit: { key: { size: 0, penalty: -1 }, operations: 'all', processes: 1.5, serverles: 'free' },
+      throttled_shape: 'xml',
+      tail: 7,
+    };
+    const problems = [
+      ['rate_limit.key.size', 'Too small: expected number to be >=1 (got 0)'],
+      ['rate_limit.key.refill_per_second', 'is missing'],
+      ['rate_limit.key.penalty', 'Too small: expected number to be >=0 (got -1)'],
+      [
+        'rate_limit.operations',
+        'allowed: "evidence", or an object of size, refill_per_second, penalty, debt_cap (got "all")',
+      ],
+      ['rate_limit.processes', 'Invalid input: expected int, received number (got 1.5)'],
+      ['rate_limit', 'unknown field serverles; allowed: key, operations, processes, dealing, serverless'],
+      [
+        'throttled_shape',
+        `Invalid option: expected one of ${Object.keys(THROTTLED_SHAPES)
+          .map((shape) => `"${shape}"`)
+          .join('|')} (got "xml")`,
+      ],
+      ['traits', 'unknown field tail; allowed: rate_limit, throttled_shape'],
+    ];
+    const msg = problems.map(([field, message]) => `${field}: ${message}`).join('; ');
+    const { status, body } = await admin('PUT', '/traits', wrong);
+    expect({ status, error: body['error'], msg: body['msg'] }).toEqual({
+      status: 400,
+      error: 'bad_request',
+      msg,
+    });
+    expect(body['problems']).toContainEqual({
+      field: 'rate_limit.key.refill_per_second',
+      message: 'is missing',
+    });
+    expect(emulator.traits.get()).toEqual(defaultTraits('spec'));
+    await expect(startEmulator({ traits: wrong as object })).rejects.toMatchObject({
+      code: 'invalid_traits',
+      message: msg,
+    });
+  });
+
+  test.each([
+    [
+      { rate_limit: 'on' },
+      'rate_limit: allowed: "off", or an object of key, operations, processes, dealing, serverless (got "on")',
+    ],
+    [
+      { rate_limit: [1] },
+      'rate_limit: allowed: "off", or an object of key, operations, processes, dealing, serverless',
+    ],
+    [
+      { rate_limit: null },
+      'rate_limit: allowed: "off", or an object of key, operations, processes, dealing, serverless',
+    ],
+    [{ rate_limit: {} }, 'rate_limit: limits nothing: give key, operations, or both'],
+    [
+      { rate_limit: { operations: { refill_per_second: 0 } } },
+      'rate_limit.operations.refill_per_second: Too small: expected number to be >0 (got 0)',
+    ],
+    ['off', 'traits: Invalid input: expected object, received string (got "off")'],
+  ])('%j: %s', (traits, message) => {
+    expect(() => readTraits(traits)).toThrow(message);
+  });
+});
+
+describe('kept', () => {
+  const limited = { rate_limit: { key: KEY } } as const;
+
+  test('a reset has the traits of the start, and full buckets', async () => {
+    await using other = await startEmulator({ traits: limited });
+    const headers = { authorization: `Bearer ${other.apiKey}` };
+    const status = async () => (await fetch(`${other.url}/api/v0/users/current/`, { headers })).status;
+    expect([await status(), await status(), await status()]).toEqual([200, 200, 429]);
+    await other.reset();
+    expect([await status(), await status(), await status()]).toEqual([200, 200, 429]);
+    other.traits.set({ rate_limit: 'off' });
+    await other.reset();
+    expect(other.traits.get()).toMatchObject({ rate_limit: LIMIT_READ });
+  });
+
+  test('a snapshot has traits and buckets, as often as it is restored', async () => {
+    emulator.traits.set(limited);
+    expect(await beat()).toBe(200);
+    const snapshot = emulator.snapshot();
+    for (let round = 0; round < 2; round += 1) {
+      expect([await beat(), await beat()]).toEqual([200, 429]);
+      emulator.traits.set({ rate_limit: 'off' });
+      emulator.restore(snapshot);
+      expect(emulator.traits.get()).toMatchObject({ rate_limit: LIMIT_READ });
+    }
+  });
+});
