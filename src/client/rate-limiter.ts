@@ -12,8 +12,9 @@
  *   searched: half as long again after a refusal, a tenth shorter after each success, and above the one that was refused.
  * - **Heartbeats come first.** They may leave early, one at a time, if a wait would cost the deployment. If an early one is
  *   accepted, the belief was wrong: the spacing is halved.
- * - **The daemon yields to each refusal of the key**, whoever was refused. Then it begins again at one request in 2 s,
- *   slower with each refusal in a row, and keeps the spacing of the key besides.
+ * - **The daemon yields to each refusal of the key**, whoever was refused. Its rate is halved, to one request in 2 s at
+ *   most. Then it doubles every 5 s up to half of the rate that was refused, and from there adds a tenth of that half at a
+ *   time, as TCP does: programs that share a key come to equal parts, and what they leave in the bucket is for heartbeats.
  */
 
 import type { RateLimit } from '../wire/rate-limit.ts';
@@ -38,7 +39,9 @@ export interface Departure {
   readonly kept: number;
   readonly keptOfKey: number;
   /** It is the daemon's. */
-  readonly isBackground?: boolean;
+  readonly isBackground: boolean;
+  /** So is the one before it. */
+  readonly followsBackground: boolean;
 }
 
 /** What the limiter believes, for people and metrics. */
@@ -65,7 +68,6 @@ export interface RateLimiterOptions {
 /** Without a name and without a contract's: how long a refusal closes, ms. It doubles. */
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 4_000;
-const MOST_DOUBLINGS = 2;
 /** So many refusals near accepted requests prove a spacing. */
 const PROOF = 4;
 /** No spacing is searched beyond, ms. */
@@ -86,16 +88,22 @@ const CONTRADICTED = 0.9;
 const MEMORY_MS = 600_000;
 /** Several processes may wait for the same moment, ms. */
 const JITTER_MS = 200;
-/** A heartbeat waits no longer than this for the spacing of the key, ms. */
+/** A heartbeat waits no longer than this for the spacing of the key, nor for the answer to the request before it, ms. */
 const LONGEST_YIELD_MS = 2_000;
-/** The daemon: its first spacing, the one after a refusal, and how long it keeps one before it halves it, ms. */
+const LONGEST_TURN_MS = 1_000;
+/** The daemon: its first spacing, the shortest after a refusal, and how long it keeps one, ms. */
 const BACKGROUND_FIRST_MS = 125;
 const BACKGROUND_AGAIN_MS = 2_000;
 const BACKGROUND_STEP_MS = 5_000;
+const BACKGROUND_LONGEST_MS = 60_000;
+/** What it adds of half the rate that was refused. */
+const BACKGROUND_GAIN = 0.1;
+/** A heartbeat that is due has left by then, ms. */
+const HEARTBEAT_LEAVES_MS = 100;
 /** A spacing that was refused is doubted by so much a minute. */
 const DOUBT_PER_MINUTE = 0.9;
 
-/** One token bucket, as far as it is known. */
+/** The token bucket of one operation, as far as it is known. */
 interface Bucket {
   /** 0: none is kept. */
   spacing: number;
@@ -124,21 +132,15 @@ interface Bucket {
 export class RateLimiter {
   readonly #spacings: Readonly<Record<string, number>>;
   readonly #random: () => number;
-  #key = startBucket(0);
+  #key = startKey();
   readonly #operations = new Map<string, Bucket>();
-  /** Until then every refusal is thought to be the key's. */
-  #keyLimitedUntil = -Infinity;
   /** How long the last answers took, ms: what is longer than the shortest may have delayed the request. */
   #latencies: number[] = [];
   #refusals = 0;
-  /** The shortest wait that a refusal named, ms. */
-  #shortestNamed = Infinity;
   #early: Departure | undefined;
   #noEarlyUntil = -Infinity;
   /** By the `limit` of the headers, the operation that showed it. */
   readonly #shown = new Map<number, string>();
-  /** Until then the headers say that the key has no request left but for heartbeats. */
-  #spentUntil = -Infinity;
   #background = startBackground();
 
   constructor({ spacings = {}, random = Math.random }: RateLimiterOptions = {}) {
@@ -149,13 +151,9 @@ export class RateLimiter {
   /** When the next request of an operation may leave; -Infinity: at once. */
   opensAt(operation: string): number {
     const key = this.#key;
-    const bucket = this.#operations.get(operation);
-    return Math.max(
-      key.closedUntil,
-      key.lastAt + Math.min(key.spacing, LONGEST_YIELD_MS),
-      bucket?.closedUntil ?? -Infinity,
-      bucket && bucket.spacing > 0 ? bucket.lastAt + bucket.spacing : -Infinity,
-    );
+    const spacedAt = key.spacing > 0 ? key.lastAt + Math.min(key.spacing, LONGEST_YIELD_MS) : -Infinity;
+    const turnAt = key.unanswered ? key.unanswered.at + LONGEST_TURN_MS : -Infinity;
+    return Math.max(key.closedUntil, spacedAt, turnAt, this.#operationOpensAt(operation));
   }
 
   /** The spacing that an operation keeps, ms; 0: none. */
@@ -179,7 +177,7 @@ export class RateLimiter {
   }
 
   /** A request leaves. `settled` is to be called with what comes of it, or `lost`. */
-  sent(operation: string, now: number): Departure {
+  sent(operation: string, now: number, isBackground = false): Departure {
     const bucket = this.#bucketOf(operation);
     const early = now < this.opensAt(operation);
     const departure = {
@@ -188,9 +186,12 @@ export class RateLimiter {
       early,
       kept: early ? 0 : bucket.spacing,
       keptOfKey: now >= this.#key.lastAt + this.#key.spacing ? this.#key.spacing : 0,
+      isBackground,
+      followsBackground: this.#background.lastAt >= this.#key.lastAt,
     };
     bucket.lastAt = now;
     this.#key.lastAt = now;
+    if (now < this.#key.limitedUntil) this.#key.unanswered = departure;
     if (early) this.#early = departure;
     return departure;
   }
@@ -210,6 +211,7 @@ export class RateLimiter {
   /** Nothing is known of what became of it. */
   lost(departure: Departure): void {
     if (this.#early === departure) this.#early = undefined;
+    if (this.#key.unanswered === departure) this.#key.unanswered = undefined;
   }
 
   /** Headers of an answer. Two operations that show the same limit above 1 show the key's. */
@@ -221,9 +223,9 @@ export class RateLimiter {
       return;
     }
     if (shownBy === operation) return;
-    this.#keyLimitedUntil = now + MEMORY_MS;
+    this.#key.limitedUntil = now + MEMORY_MS;
     // The last one is a heartbeat's.
-    if (remaining !== undefined && remaining < 2) this.#spentUntil = now + (resetMs ?? FIRST_WAIT_MS);
+    if (remaining !== undefined && remaining < 2) this.#key.spentUntil = now + (resetMs ?? FIRST_WAIT_MS);
   }
 
   /**
@@ -232,43 +234,35 @@ export class RateLimiter {
    */
   grant(operation: string, now: number, heartbeatAt: number): Departure | undefined {
     if (now < this.backgroundOpensAt(operation, now, heartbeatAt)) return undefined;
+    const departure = this.sent(operation, now, true);
     this.#background.lastAt = now;
-    return { ...this.sent(operation, now), isBackground: true };
+    return departure;
   }
 
   /** When the daemon may ask next for this, as far as is known. */
   backgroundOpensAt(operation: string, now: number, heartbeatAt: number): number {
     const { spacing, lastAt } = this.#background;
-    const key = this.#key;
-    const opensAt = Math.max(
-      this.opensAt(operation),
-      key.lastAt + key.spacing,
-      lastAt + spacing,
-      this.#spentUntil,
-    );
+    const { closedUntil, limitedUntil, spentUntil, owesHeartbeat } = this.#key;
+    const opensAt = Math.max(closedUntil, spentUntil, this.#operationOpensAt(operation), lastAt + spacing);
     // A heartbeat that is due goes first.
-    const yieldsAt =
-      now < this.#keyLimitedUntil && heartbeatAt <= Math.max(now, opensAt) ? now + 1 : -Infinity;
-    return Math.max(opensAt, yieldsAt);
+    const isFirst = now < limitedUntil && (owesHeartbeat || heartbeatAt <= Math.max(now, opensAt));
+    return isFirst ? Math.max(now, opensAt) + HEARTBEAT_LEAVES_MS : opensAt;
   }
 
   /** Forgets all, because another key is used. */
   forget(): void {
     this.#operations.clear();
     this.#shown.clear();
-    this.#key = startBucket(0);
-    this.#keyLimitedUntil = -Infinity;
+    this.#key = startKey();
     this.#noEarlyUntil = -Infinity;
-    this.#spentUntil = -Infinity;
     this.#early = undefined;
-    this.#shortestNamed = Infinity;
     this.#background = startBackground();
   }
 
   /** Requests of the daemon that are allowed, per second; undefined while no limit of the key is known. */
   allowedPerSecond(now: number): number | undefined {
-    const spacing = Math.max(this.#key.spacing, this.#background.spacing);
-    return now < this.#keyLimitedUntil && spacing > 0 ? 1000 / spacing : undefined;
+    const { spacing } = this.#background;
+    return now < this.#key.limitedUntil && spacing > 0 ? 1000 / spacing : undefined;
   }
 
   view(now: number, heartbeat: string): RateLimitView {
@@ -284,6 +278,12 @@ export class RateLimiter {
     };
   }
 
+  #operationOpensAt(operation: string): number {
+    const bucket = this.#operations.get(operation);
+    if (bucket === undefined) return -Infinity;
+    return Math.max(bucket.closedUntil, bucket.spacing > 0 ? bucket.lastAt + bucket.spacing : -Infinity);
+  }
+
   #bucketOf(operation: string): Bucket {
     let bucket = this.#operations.get(operation);
     if (bucket === undefined) {
@@ -295,12 +295,13 @@ export class RateLimiter {
 
   #accepted(departure: Departure, bucket: Bucket, now: number): void {
     bucket.inRow = 0;
+    if (!departure.isBackground) this.#key.owesHeartbeat = false;
     if (departure.early) this.#reopen(bucket, now);
     else {
       accept(bucket, departure.at, now);
       accept(this.#key, departure.at, now);
     }
-    this.#speedUp(departure, now);
+    if (departure.isBackground && departure.at >= this.#key.refusedAt) speedUp(this.#background, now);
   }
 
   /** A heartbeat that left early was accepted: what is believed is too much. */
@@ -318,9 +319,9 @@ export class RateLimiter {
     const others = [...this.#operations.values()].some(
       (other) => other !== bucket && other.closedUntil > now,
     );
-    const isKeys = others || now < this.#keyLimitedUntil;
+    const isKeys = others || now < this.#key.limitedUntil;
     // One that was under way when another was refused says nothing new, but may name a later time.
-    if (departure.at >= bucket.refusedAt) bucket.inRow += 1;
+    if (departure.at >= bucket.refusedAt && !departure.early) bucket.inRow += 1;
     if (!isKeys || thresholdMs !== undefined) space(bucket, departure.at, departure.kept, thresholdMs);
     if (bucket.named === 0) bucket.spacing = Math.min(bucket.spacing, bucket.widest);
     bucket.refusedAt = now;
@@ -336,14 +337,13 @@ export class RateLimiter {
   }
 
   /**
-   * How long a refusal closes, ms. The time that it names is enough if nobody else asks meanwhile. If it is longer than
-   * others were, refusals cost tokens, and so do those of other processes: then it doubles with each refusal in a row.
+   * How long a refusal closes, ms: as long as it names. If that was waited out and was not enough, others empty the key's
+   * bucket, or refusals do: then twice as long. One that names nothing closes for 2 s, then for 4 s.
    */
   #waitAfter(named: number | undefined, inRow: number, isKeys: boolean): number {
-    const doubled = 2 ** Math.min(inRow - 1, MOST_DOUBLINGS);
-    if (named === undefined) return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * doubled);
-    this.#shortestNamed = Math.min(this.#shortestNamed, named);
-    return isKeys && named >= 2 * this.#shortestNamed ? named * doubled : named;
+    const isAgain = inRow > 1;
+    if (named === undefined) return isAgain ? LONGEST_WAIT_MS : FIRST_WAIT_MS;
+    return isKeys && isAgain ? named * 2 : named;
   }
 
   /** Another operation was refused as well: nothing leaves until then. */
@@ -351,25 +351,12 @@ export class RateLimiter {
     const key = this.#key;
     space(key, departure.at, departure.keptOfKey, undefined);
     key.closedUntil = Math.max(key.closedUntil, until);
-    this.#keyLimitedUntil = now + MEMORY_MS;
-    const background = this.#background;
-    if (departure.at >= key.refusedAt) background.again = Math.min(LONGEST_SPACING_MS, background.again * 2);
+    key.limitedUntil = now + MEMORY_MS;
+    // One that was under way when another was refused says nothing new, nor do two heartbeats that are too close.
+    const isOurs = departure.isBackground || departure.followsBackground;
+    if (!departure.isBackground) key.owesHeartbeat = true;
+    if (departure.at >= key.refusedAt && isOurs) slowDown(this.#background);
     key.refusedAt = now;
-    background.spacing = background.again;
-    background.since = Infinity;
-  }
-
-  /** The daemon doubles its rate after 5 s of accepted requests. */
-  #speedUp(departure: Departure, now: number): void {
-    const background = this.#background;
-    if (departure.at < this.#key.refusedAt) return;
-    if (departure.isBackground) background.again = BACKGROUND_AGAIN_MS / 2;
-    if (background.spacing === 0) return;
-    if (background.since === Infinity) background.since = now;
-    if (now - background.since < BACKGROUND_STEP_MS) return;
-    background.since = now;
-    const next = background.spacing / 2;
-    background.spacing = next < SHORTEST_SPACING_MS ? 0 : next;
   }
 }
 
@@ -442,14 +429,53 @@ function startBucket(given: number): Bucket {
   };
 }
 
+/** The key's bucket. */
+interface Key extends Bucket {
+  /** Until then it is known to have a limit: each refusal is thought to be its. */
+  limitedUntil: number;
+  /** Until then the headers say that it has no request left but for heartbeats. */
+  spentUntil: number;
+  /** A heartbeat was refused, and none was accepted since. */
+  owesHeartbeat: boolean;
+  /** The last request, if the limit was known when it left and no answer came yet. */
+  unanswered: Departure | undefined;
+}
+
+function startKey(): Key {
+  return { ...startBucket(0), limitedUntil: -Infinity, spentUntil: -Infinity, owesHeartbeat: false, unanswered: undefined };
+}
+
 /** How fast the daemon begins. */
 function startBackground() {
   return {
     spacing: BACKGROUND_FIRST_MS,
-    /** The spacing after the next refusal: each doubles it, each success halves it. */
-    again: BACKGROUND_AGAIN_MS / 2,
+    /** Twice the spacing that was refused, ms; 0: none was. */
+    knee: 0,
     lastAt: -Infinity,
-    /** When the rate was last changed, or the first request was accepted since the last refusal. */
+    /** When the first request was accepted since the spacing was changed. */
     since: Infinity,
   };
+}
+
+type Background = ReturnType<typeof startBackground>;
+
+/** The key has refused a request. */
+function slowDown(background: Background): void {
+  const doubled = Math.min(BACKGROUND_LONGEST_MS, background.spacing * 2);
+  background.knee = Math.min(doubled, BACKGROUND_AGAIN_MS);
+  background.spacing = Math.max(BACKGROUND_AGAIN_MS, doubled);
+  background.since = Infinity;
+}
+
+/** The service has accepted a request of the daemon. */
+function speedUp(background: Background, now: number): void {
+  const { spacing, knee } = background;
+  if (spacing === 0) return;
+  background.since = Math.min(background.since, now);
+  if (now - background.since < BACKGROUND_STEP_MS) return;
+  background.since = now;
+  // Above half of the rate that was refused, and below the whole, it is near the limit.
+  const isNear = spacing <= knee && spacing > knee / 2;
+  const next = isNear ? 1 / (1 / spacing + BACKGROUND_GAIN / knee) : Math.max(spacing / 2, knee < spacing ? knee : 0);
+  background.spacing = next < SHORTEST_SPACING_MS ? 0 : next;
 }

@@ -57,7 +57,7 @@ export interface QueueView {
   readonly waiting: number;
 }
 
-interface Waiting {
+export interface Waiting {
   readonly operation: string;
   readonly turn: Turn;
   readonly since: number;
@@ -204,10 +204,12 @@ export class RequestQueue implements Gate {
     this.#ports.ask({ number: this.#number, operations: next.map(({ operation }) => operation), answers });
   }
 
-  /** By the part of its interval that each has waited for. */
   #mostOverdue(now: number): Waiting[] {
-    const overdue = ({ turn, since }: Waiting): number =>
-      ((now - since + 1) / turn.everyMs) * NEED[turn.need];
-    return [...this.#waiting].toSorted((one, other) => overdue(other) - overdue(one));
+    return [...this.#waiting].toSorted((one, other) => this.overdue(other, now) - this.overdue(one, now));
+  }
+
+  /** The part of its interval that it has waited for. */
+  protected overdue({ turn, since }: Waiting, now: number): number {
+    return ((now - since + 1) / turn.everyMs) * NEED[turn.need];
   }
 }

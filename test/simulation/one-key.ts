@@ -1,12 +1,12 @@
 /**
  * Property 5, one key for everything: the service counts all requests of a key in one token bucket (evidence 1.1 to 1.5).
  * One to ten Pilotlights share it, each with heartbeats and a daemon that wants far more than the bucket gives; another
- * program may take half of it. If the heartbeats alone fit, none lapses. From minute five on the daemons get at least
- * three tenths of what heartbeats leave.
+ * program may take half of it. If the heartbeats alone fit, none lapses. From minute five on the daemons get at least half
+ * of what heartbeats leave, and no requester's interval is stretched more than twice as far as the others'.
  */
 import { RateLimiter } from '../../src/client/rate-limiter.ts';
-import { RequestQueue, type Ask, type Grants } from '../../src/client/request-queue.ts';
-import type { Need } from '../../src/client/gate.ts';
+import type { Turn } from '../../src/client/gate.ts';
+import { RequestQueue } from '../../src/client/request-queue.ts';
 import { HeartbeatDriver } from '../../src/heartbeat/driver/driver.ts';
 import { GrantOffice } from '../../src/heartbeat/driver/grant-office.ts';
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
@@ -63,8 +63,15 @@ const SETTLED_AFTER = 300_000;
 const END = 900_000;
 /** Of the refill, so much is for heartbeats at their interval at most. */
 const HEARTBEATS_PART = 0.6;
-/** Of what heartbeats leave, so much is for the daemons at least. Most worlds give half; an empty bucket in debt does not. */
-const LEAST_PART = 0.3;
+/** Of what heartbeats leave, so much is for the daemons at least; in a debt each refusal takes some of it. */
+const LEAST_PART = 0.5;
+const LEAST_PART_IN_DEBT = 1 / 3;
+/** And of what they want. */
+const LEAST_OF_WANTED = 0.7;
+/** If the bucket holds so many. */
+const SIZE_FOR_MORE = 5;
+/** So many requests tell how often a requester comes. */
+const ENOUGH = 8;
 
 function planOf(random: Random, chaos: boolean): Plan {
   const perSecond = random.pick([0.5, 1, 2, 5]);
@@ -93,10 +100,10 @@ function planOf(random: Random, chaos: boolean): Plan {
   };
 }
 
+/** A request of a daemon that was accepted. */
 interface Served {
-  readonly at: number;
-  readonly everyMs: number;
-  readonly waitedMs: number;
+  /** Process and requester. */
+  readonly name: string;
 }
 
 export function oneKey(options: RunOptions): Promise<RunResult> {
@@ -108,157 +115,236 @@ export function oneKeyInChaos(options: RunOptions): Promise<RunResult> {
   return run(options, true);
 }
 
-async function run(
-  { seed, trace: isTraced = false, makeLimiter }: RunOptions,
-  chaos: boolean,
-): Promise<RunResult> {
-  const random = new Random(seed);
-  const plan = planOf(random, chaos);
-  const time = new VirtualTime();
-  const bucket = new TokenBucket(plan.size, plan.perSecond, plan.debt);
-  const trace: string[] = [];
-  const note = (line: string): void => {
-    if (isTraced) trace.push(`${(time.now / 1000).toFixed(3).padStart(9)} s  ${line}`);
-  };
-  note(JSON.stringify(plan));
+async function run(options: RunOptions, chaos: boolean): Promise<RunResult> {
+  const random = new Random(options.seed);
+  const world = new OneKey(planOf(random, chaos), random, options);
+  const closers = world.begin();
   const violations: string[] = [];
-  let requests = 0;
-  let heartbeats = 0;
-  let refused = 0;
-  let isDown = false;
-  if (plan.chaos) schedule(time, random, plan, (down) => (isDown = down));
-  const expiry = new Map<string, number>();
-  const served: Served[] = [];
+  for (let at = 1000; at <= END && violations.length === 0; at += 1000) {
+    await world.time.runUntil(at);
+    violations.push(...world.expired());
+  }
+  if (!chaos && violations.length === 0) violations.push(...world.unfair());
+  for (const close of closers) await world.time.until(close());
+  return { violations, trace: world.trace, requests: world.requests };
+}
 
-  /** Undefined: admitted. */
-  const admit = (counted: boolean): number | undefined => {
-    requests += 1;
-    const waitMs = counted ? bucket.take(time.now) : 0;
-    if (waitMs === 0) return undefined;
-    if (time.now > SETTLED_AFTER) refused += 1;
-    return Math.ceil(waitMs / 1000) * 1000;
-  };
-  if (plan.other) {
-    const every = 1000 / (plan.perSecond / 2);
-    const again = (): void => {
-      // Its refusals cost nothing: what half of the bucket with a debt leaves is nobody's to say.
-      bucket.take(time.now, 0);
-      time.at(time.now + every, again);
-    };
-    time.at(random.between(0, every), again);
+/** The service, and all that uses its key. */
+class OneKey {
+  readonly time = new VirtualTime();
+  readonly trace: string[] = [];
+  requests = 0;
+  readonly #plan: Plan;
+  readonly #random: Random;
+  readonly #options: RunOptions;
+  readonly #bucket: TokenBucket;
+  readonly #expiry = new Map<string, number>();
+  /** From minute five on. */
+  readonly #served: Served[] = [];
+  #heartbeats = 0;
+  #isDown = false;
+
+  constructor(plan: Plan, random: Random, options: RunOptions) {
+    this.#plan = plan;
+    this.#random = random;
+    this.#options = options;
+    this.#bucket = new TokenBucket(plan.size, plan.perSecond, plan.debt);
+    this.#note(JSON.stringify(plan));
   }
 
-  const closers: (() => Promise<void>)[] = [];
-  for (let process = 0; process < plan.processes; process += 1) {
-    const limiter =
-      makeLimiter?.(random.next) ?? new RateLimiter({ spacings: SPACINGS, random: random.next });
+  /** What ends each process. */
+  begin(): (() => Promise<void>)[] {
+    const { processes, other, chaos } = this.#plan;
+    if (chaos) schedule(this.time, this.#random, this.#plan, (down) => (this.#isDown = down));
+    if (other) this.#useHalf();
+    return Array.from({ length: processes }, (_, process) => this.#pilotlight(process));
+  }
+
+  expired(): string[] {
+    const { now } = this.time;
+    return [...this.#expiry].flatMap(([name, until]) => (until < now ? [`deployment ${name} expired`] : []));
+  }
+
+  unfair(): string[] {
+    return [...tooLittle(this.#plan, this.#served.length, this.#heartbeats), ...tooSeldom(this.#plan, this.#served)];
+  }
+
+  #note(line: string): void {
+    if (this.#options.trace) this.trace.push(`${(this.time.now / 1000).toFixed(3).padStart(9)} s  ${line}`);
+  }
+
+  /** Undefined: admitted; else what a refusal names, ms. */
+  #admit(name: string, isCounted = true): number | undefined {
+    this.requests += 1;
+    const waitMs = isCounted ? this.#bucket.take(this.time.now) : 0;
+    this.#note(`${name} ${waitMs === 0 ? 'accepted' : `refused, ${Math.ceil(waitMs / 1000)} s`}`);
+    return waitMs === 0 ? undefined : Math.ceil(waitMs / 1000) * 1000;
+  }
+
+  /** Another program. Its refusals cost nothing: what half of the bucket with a debt leaves is nobody's to say. */
+  #useHalf(): void {
+    const every = 2000 / this.#plan.perSecond;
+    const again = (): void => {
+      this.#bucket.take(this.time.now, 0);
+      this.time.at(this.time.now + every, again);
+    };
+    this.time.at(this.#random.between(0, every), again);
+  }
+
+  #pilotlight(process: number): () => Promise<void> {
+    const { time } = this;
+    const { ttl, deployments } = this.#plan;
+    const random = this.#random.next;
+    const limiter = this.#options.makeLimiter?.(random) ?? new RateLimiter({ spacings: SPACINGS, random });
     const driver = new HeartbeatDriver({
       key: 'key',
       limiter,
       ports: {
         clock: time.clock,
-        random: random.next,
+        random,
         setTimer: time.setTimer,
         readKey: async () => 'key',
-        listener: (id, notice) => {
-          if (notice.type !== 'sent' && notice.type !== 'accepted')
-            note(`${process}/${id} ${JSON.stringify(notice)}`);
-        },
+        listener: (id, notice) => this.#note(`${process}/${id} ${JSON.stringify(notice)}`),
         beat: ({ deploymentId, signal, connected }) => {
           connected();
-          const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-          signal.addEventListener('abort', () => reject(new Error('aborted')));
-          const down = isDown;
-          time.at(time.now + LATENCY / 2, () => {
-            if (down) return;
-            const waitMs = admit(true);
-            if (time.now > SETTLED_AFTER) heartbeats += waitMs === undefined ? 1 : 0;
-            const name = `${process}/${deploymentId}`;
-            if (waitMs === undefined) expiry.set(name, time.now + plan.ttl);
-            note(`${name} ${waitMs === undefined ? 'accepted' : `refused, ${waitMs} ms`}`);
-            time.deliver(time.now + LATENCY / 2, () =>
-              resolve(
-                waitMs === undefined ? { type: 'accepted' } : { type: 'throttled', retryAfterMs: waitMs },
-              ),
-            );
-          });
-          return promise;
+          return this.#beat(`${process}/${deploymentId}`, signal);
         },
       },
     });
-    const office = new GrantOffice(limiter, () => driver.leavesAt());
     const ender = new AbortController();
-    let queue: RequestQueue;
-    const link = (ask: Ask): void => {
-      time.deliver(time.now + 1, () => {
-        const grants: Grants = office.answer(ask, time.clock.mono(), time.clock.mono());
-        time.deliver(time.now + 1, () => queue.hear(grants));
-      });
-    };
-    queue = new RequestQueue({ ask: link, now: () => time.clock.mono(), setTimer: time.setTimer });
-    const requester = async (operation: string, everyMs: number, need: Need, who: string): Promise<void> => {
-      await new Promise<void>((resolve) => time.setTimer(random.between(0, everyMs), resolve));
-      while (!ender.signal.aborted) {
-        const since = time.now;
-        const pass = await queue
-          .enter(operation, { everyMs, need, who }, ender.signal)
-          .catch(() => undefined);
-        if (pass === undefined) return;
-        const waitedMs = time.now - since;
-        const down = isDown;
-        await new Promise<void>((resolve) => time.deliver(time.now + LATENCY, resolve));
-        const counted = plan.serverlessCounted || operation !== 'workergroups.logs';
-        const waitMs = down ? undefined : admit(counted);
-        if (down) pass.lost();
-        else if (waitMs === undefined) {
-          pass.answered({ throttled: false });
-          if (time.now > SETTLED_AFTER && counted) served.push({ at: time.now, everyMs, waitedMs });
-        } else {
-          note(`${process} ${operation} refused, ${waitMs} ms`);
-          pass.answered({ throttled: true, retryAfterMs: waitMs });
-        }
-        await new Promise<void>((resolve) => time.setTimer(everyMs, resolve));
-      }
-    };
-    for (let group = 0; group < plan.groups; group += 1)
-      void requester('workergroups.logs', 1_000, 'log', String(group));
-    void requester('endpointGroups.workers', 15_000, 'endpoint', '1');
-    void requester('instances.list', 60_000, 'watch', '');
-    for (let id = 1; id <= plan.deployments; id += 1) {
-      expiry.set(`${process}/${id}`, plan.ttl);
-      driver.add({ id, ttl: plan.ttl, interval: 'auto' });
+    const queue = this.#queueOf(new GrantOffice(limiter, () => driver.leavesAt()));
+    for (const requester of requestersOf(this.#plan)) void this.#ask(process, queue, requester, ender.signal);
+    for (let id = 1; id <= deployments; id += 1) {
+      this.#expiry.set(`${process}/${id}`, ttl);
+      driver.add({ id, ttl, interval: 'auto' });
     }
-    closers.push(async () => {
+    return async () => {
       ender.abort();
       queue.close();
       await driver.stop();
-    });
+    };
   }
 
-  for (let at = 1000; at <= END && violations.length === 0; at += 1000) {
-    await time.runUntil(at);
-    for (const [name, until] of expiry) if (until < time.now) violations.push(`deployment ${name} expired`);
+  /** A daemon's, whose messages take 1 ms each way. */
+  #queueOf(office: GrantOffice): RequestQueue {
+    const { time } = this;
+    const Queue = this.#options.Queue ?? RequestQueue;
+    const queue: RequestQueue = new Queue({
+      ask: (ask) =>
+        time.deliver(time.now + 1, () => {
+          const grants = office.answer(ask, time.clock.mono(), time.clock.mono());
+          time.deliver(time.now + 1, () => queue.hear(grants));
+        }),
+      now: () => time.clock.mono(),
+      setTimer: time.setTimer,
+    });
+    return queue;
   }
-  if (!plan.chaos && violations.length === 0) violations.push(...fairness(plan, served, heartbeats));
-  note(`${served.length} served, ${heartbeats} heartbeats, ${refused} refused from minute five on`);
-  for (const close of closers) await time.until(close());
-  return { violations, trace, requests };
+
+  #beat(name: string, signal: AbortSignal): Promise<Outcome> {
+    const { time } = this;
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    signal.addEventListener('abort', () => reject(new Error('aborted')));
+    const isDown = this.#isDown;
+    time.at(time.now + LATENCY / 2, () => {
+      if (isDown) return;
+      const waitMs = this.#admit(name);
+      const isAccepted = waitMs === undefined;
+      if (isAccepted) this.#expiry.set(name, time.now + this.#plan.ttl);
+      if (isAccepted && time.now > SETTLED_AFTER) this.#heartbeats += 1;
+      const outcome: Outcome = isAccepted ? { type: 'accepted' } : { type: 'throttled', retryAfterMs: waitMs };
+      time.deliver(time.now + LATENCY / 2, () => resolve(outcome));
+    });
+    return promise;
+  }
+
+  /** One requester of a daemon, until the end. */
+  async #ask(process: number, queue: RequestQueue, requester: Requester, signal: AbortSignal): Promise<void> {
+    const { time } = this;
+    const { operation, everyMs, need, who } = requester;
+    await sleep(time, this.#random.between(0, everyMs));
+    while (!signal.aborted) {
+      const pass = await queue.enter(operation, { everyMs, need, who }, signal).catch(() => undefined);
+      if (pass === undefined) return;
+      const isDown = this.#isDown;
+      await new Promise<void>((resolve) => time.deliver(time.now + LATENCY, resolve));
+      const isCounted = this.#plan.serverlessCounted || operation !== LOGS;
+      const name = nameOf(process, requester);
+      const waitMs = isDown ? undefined : this.#admit(name, isCounted);
+      if (isDown) pass.lost();
+      else if (waitMs !== undefined) pass.answered({ throttled: true, retryAfterMs: waitMs });
+      else {
+        pass.answered({ throttled: false });
+        if (isCounted && time.now > SETTLED_AFTER) this.#served.push({ name });
+      }
+      await sleep(time, everyMs);
+    }
+  }
 }
 
-/** What the daemons got. */
-function fairness(plan: Plan, served: readonly Served[], heartbeats: number): string[] {
+const LOGS = 'workergroups.logs';
+
+interface Requester extends Turn {
+  readonly operation: string;
+  readonly who: string;
+}
+
+function nameOf(process: number, { operation, who }: Requester): string {
+  return `${process} ${operation} ${who}`;
+}
+
+/** What one daemon wants. */
+function requestersOf({ groups }: Plan): Requester[] {
+  const logs = Array.from({ length: groups }, (_, group) => ({
+    operation: LOGS,
+    everyMs: 1_000,
+    need: 'log' as const,
+    who: String(group),
+  }));
+  return [
+    ...logs,
+    { operation: 'endpointGroups.workers', everyMs: 15_000, need: 'endpoint', who: '1' },
+    { operation: 'instances.list', everyMs: 60_000, need: 'watch', who: '' },
+  ];
+}
+
+function sleep(time: VirtualTime, ms: number): Promise<void> {
+  return new Promise((resolve) => time.setTimer(ms, resolve));
+}
+
+/** Whether the daemons got less than they may have. */
+function tooLittle(plan: Plan, served: number, heartbeats: number): string[] {
+  // A bucket of one or two is empty after a heartbeat: then what comes soon after or before one is too much.
+  if (plan.size < SIZE_FOR_MORE) return [];
   const seconds = (END - SETTLED_AFTER) / 1000;
-  const rate = plan.perSecond * (plan.other ? 0.5 : 1);
-  const left = rate - heartbeats / seconds;
-  const groups = plan.serverlessCounted ? plan.groups : 0;
-  const wanted = plan.processes * (groups / 1.05 + 1 / 15 + 1 / 60);
-  const got = served.length / seconds;
-  const least = Math.min(wanted * 0.75, LEAST_PART * left);
-  return got < least
-    ? [
-        `daemons got ${got.toFixed(3)} requests a second, of ${left.toFixed(3)} that were left and ${wanted.toFixed(2)} wanted`,
-      ]
-    : [];
+  const left = plan.perSecond * (plan.other ? 0.5 : 1) - heartbeats / seconds;
+  const counted = requestersOf(plan).filter(
+    ({ operation }) => plan.serverlessCounted || operation !== LOGS,
+  );
+  const wanted = plan.processes * counted.reduce((sum, { everyMs }) => sum + 1000 / everyMs, 0);
+  const got = served / seconds;
+  const part = plan.debt > 0 ? LEAST_PART_IN_DEBT : LEAST_PART;
+  if (got >= Math.min(wanted * LEAST_OF_WANTED, left * part)) return [];
+  const numbers = `of ${left.toFixed(3)} that were left and ${wanted.toFixed(2)} wanted`;
+  return [`daemons got ${got.toFixed(3)} requests a second, ${numbers}`];
+}
+
+/** Those that came less than half as often as their daemon's rate gives each: its intervals, stretched in proportion. */
+function tooSeldom(plan: Plan, served: readonly Served[]): string[] {
+  const violations: string[] = [];
+  for (let process = 0; process < plan.processes; process += 1) {
+    const all = requestersOf(plan)
+      .filter(({ operation }) => plan.serverlessCounted || operation !== LOGS)
+      .map((requester) => ({ ...requester, name: nameOf(process, requester) }));
+    const got = served.filter(({ name }) => all.some((requester) => requester.name === name)).length;
+    const wanted = all.reduce((sum, { everyMs }) => sum + 1 / everyMs, 0);
+    for (const { name, everyMs } of all) {
+      const due = got / everyMs / wanted;
+      const count = served.filter((one) => one.name === name).length;
+      if (due >= ENOUGH && count < due / 2) violations.push(`${name} came ${count} times, not ${due.toFixed(1)}`);
+    }
+  }
+  return violations;
 }
 
 /** Outages of the network, each survivable. */

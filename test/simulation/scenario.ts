@@ -6,6 +6,7 @@ import {
   type TimingChoice,
 } from '../../src/heartbeat/engine/formulas.ts';
 import type { RateLimiter } from '../../src/client/rate-limiter.ts';
+import type { RequestQueue } from '../../src/client/request-queue.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
@@ -17,6 +18,8 @@ export interface RunOptions {
   readonly step?: StepFunction | undefined;
   /** Makes the rate limiter. Default: the real one. */
   readonly makeLimiter?: ((random: () => number) => RateLimiter) | undefined;
+  /** The daemon's queue. Default: the real one. */
+  readonly Queue?: typeof RequestQueue | undefined;
   readonly trace?: boolean | undefined;
 }
 

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { startEmulator, type TraitsInput } from '../../../src/emulator/index.ts';
 import { startTestDaemon } from '../../support/daemon.ts';
 
-const TTL_SECONDS = 12;
-const LASTS_MS = 40_000;
+const TTL_SECONDS = 20;
+const LASTS_MS = 45_000;
 
 const KEY = { size: 5, refill_per_second: 0.5, penalty: 1, debt_cap: 2 };
 const WORLDS: Readonly<Record<string, TraitsInput>> = {
