@@ -33,6 +33,8 @@ export interface RateAnswer {
 export interface Departure {
   readonly operation: string;
   readonly at: number;
+  /** How many keys were used before its own. */
+  readonly generation: number;
   /** It left while its bucket was closed or its spacing was not over. */
   readonly early: boolean;
   /** The spacing of its operation, and of the key, that it kept, ms; 0: none. */
@@ -137,6 +139,7 @@ export class RateLimiter {
   /** How long the last answers took, ms: what is longer than the shortest may have delayed the request. */
   #latencies: number[] = [];
   #refusals = 0;
+  #generation = 0;
   #early: Departure | undefined;
   #noEarlyUntil = -Infinity;
   /** By the `limit` of the headers, the operation that showed it. */
@@ -183,6 +186,7 @@ export class RateLimiter {
     const departure = {
       operation,
       at: now,
+      generation: this.#generation,
       early,
       kept: early ? 0 : bucket.spacing,
       keptOfKey: now >= this.#key.lastAt + this.#key.spacing ? this.#key.spacing : 0,
@@ -191,6 +195,7 @@ export class RateLimiter {
     };
     bucket.lastAt = now;
     this.#key.lastAt = now;
+    if (isBackground) this.#background.lastAt = now;
     if (now < this.#key.limitedUntil) this.#key.unanswered = departure;
     if (early) this.#early = departure;
     return departure;
@@ -198,6 +203,7 @@ export class RateLimiter {
 
   /** Its answer. */
   settled(departure: Departure, answer: RateAnswer, now: number): void {
+    if (departure.generation !== this.#generation) return;
     const bucket = this.#bucketOf(departure.operation);
     const latency = Math.max(0, now - departure.at);
     this.#latencies = [...this.#latencies.slice(1 - LATENCIES), latency];
@@ -234,23 +240,23 @@ export class RateLimiter {
    */
   grant(operation: string, now: number, heartbeatAt: number): Departure | undefined {
     if (now < this.backgroundOpensAt(operation, now, heartbeatAt)) return undefined;
-    const departure = this.sent(operation, now, true);
-    this.#background.lastAt = now;
-    return departure;
+    return this.sent(operation, now, true);
   }
 
   /** When the daemon may ask next for this, as far as is known. */
   backgroundOpensAt(operation: string, now: number, heartbeatAt: number): number {
     const { spacing, lastAt } = this.#background;
-    const { closedUntil, limitedUntil, spentUntil, owesHeartbeat } = this.#key;
+    const { closedUntil, limitedUntil, spentUntil, heartbeatFirstUntil } = this.#key;
     const opensAt = Math.max(closedUntil, spentUntil, this.#operationOpensAt(operation), lastAt + spacing);
     // A heartbeat that is due goes first.
-    const isFirst = now < limitedUntil && (owesHeartbeat || heartbeatAt <= Math.max(now, opensAt));
+    const isFirst =
+      now < heartbeatFirstUntil || (now < limitedUntil && heartbeatAt <= Math.max(now, opensAt));
     return isFirst ? Math.max(now, opensAt) + HEARTBEAT_LEAVES_MS : opensAt;
   }
 
   /** Forgets all, because another key is used. */
   forget(): void {
+    this.#generation += 1;
     this.#operations.clear();
     this.#shown.clear();
     this.#key = startKey();
@@ -295,7 +301,7 @@ export class RateLimiter {
 
   #accepted(departure: Departure, bucket: Bucket, now: number): void {
     bucket.inRow = 0;
-    if (!departure.isBackground) this.#key.owesHeartbeat = false;
+    if (!departure.isBackground) this.#key.heartbeatFirstUntil = -Infinity;
     if (departure.early) this.#reopen(bucket, now);
     else {
       accept(bucket, departure.at, now);
@@ -354,7 +360,7 @@ export class RateLimiter {
     key.limitedUntil = now + MEMORY_MS;
     // One that was under way when another was refused says nothing new, nor do two heartbeats that are too close.
     const isOurs = departure.isBackground || departure.followsBackground;
-    if (!departure.isBackground) key.owesHeartbeat = true;
+    if (!departure.isBackground) key.heartbeatFirstUntil = now + LONGEST_SPACING_MS;
     if (departure.at >= key.refusedAt && isOurs) slowDown(this.#background);
     key.refusedAt = now;
   }
@@ -435,14 +441,20 @@ interface Key extends Bucket {
   limitedUntil: number;
   /** Until then the headers say that it has no request left but for heartbeats. */
   spentUntil: number;
-  /** A heartbeat was refused, and none was accepted since. */
-  owesHeartbeat: boolean;
+  /** A heartbeat was refused and none was accepted since: until then the daemon waits. */
+  heartbeatFirstUntil: number;
   /** The last request, if the limit was known when it left and no answer came yet. */
   unanswered: Departure | undefined;
 }
 
 function startKey(): Key {
-  return { ...startBucket(0), limitedUntil: -Infinity, spentUntil: -Infinity, owesHeartbeat: false, unanswered: undefined };
+  return {
+    ...startBucket(0),
+    limitedUntil: -Infinity,
+    spentUntil: -Infinity,
+    heartbeatFirstUntil: -Infinity,
+    unanswered: undefined,
+  };
 }
 
 /** How fast the daemon begins. */
@@ -476,6 +488,8 @@ function speedUp(background: Background, now: number): void {
   background.since = now;
   // Above half of the rate that was refused, and below the whole, it is near the limit.
   const isNear = spacing <= knee && spacing > knee / 2;
-  const next = isNear ? 1 / (1 / spacing + BACKGROUND_GAIN / knee) : Math.max(spacing / 2, knee < spacing ? knee : 0);
+  const next = isNear
+    ? 1 / (1 / spacing + BACKGROUND_GAIN / knee)
+    : Math.max(spacing / 2, knee < spacing ? knee : 0);
   background.spacing = next < SHORTEST_SPACING_MS ? 0 : next;
 }

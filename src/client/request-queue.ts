@@ -91,6 +91,8 @@ export class RequestQueue implements Gate {
   #underWay = 0;
   #askedAt = -Infinity;
   #cancel: (() => void) | undefined;
+  /** The operations that the heart has not granted, until it is asked again. */
+  #refused: ReadonlySet<string> = new Set();
   #allowedPerSecond: number | undefined;
   #isClosed = false;
 
@@ -116,7 +118,7 @@ export class RequestQueue implements Gate {
     };
     signal.addEventListener('abort', leave, { once: true });
     this.#waiting.add(waiting);
-    this.#ask();
+    if (!this.#refused.has(operation)) this.#ask();
     return promise;
   }
 
@@ -133,8 +135,9 @@ export class RequestQueue implements Gate {
       else this.#go(first, grant, now);
     }
     // Some came while the message was under way; others have to wait.
-    if (againInMs === undefined || this.#answers.length > 0) this.#ask();
-    else this.#askIn(againInMs);
+    if (againInMs === undefined || this.#answers.length > 0) return this.#ask();
+    this.#refused = new Set(Array.from(this.#waiting, ({ operation }) => operation));
+    this.#askIn(againInMs);
   }
 
   view(): QueueView {
@@ -193,6 +196,7 @@ export class RequestQueue implements Gate {
     const isUnanswered = this.#underWay > 0 && now - this.#askedAt < PATIENCE_MS;
     if (this.#isClosed || isUnanswered || (this.#waiting.size === 0 && this.#answers.length === 0)) return;
     this.#cancel?.();
+    this.#refused = new Set();
     this.#number += 1;
     this.#underWay = this.#number;
     this.#askedAt = now;

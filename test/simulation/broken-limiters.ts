@@ -1,17 +1,19 @@
-/** Rate limiters with one mistake each: a scenario that does not notice its mistake proves nothing. */
+/** Rate limiters and queues with one mistake each: a scenario that does not notice its mistake proves nothing. */
 import { RateLimiter, type Departure } from '../../src/client/rate-limiter.ts';
+import { RequestQueue, type Waiting } from '../../src/client/request-queue.ts';
+import type { RunOptions } from './scenario.ts';
 import { SPACINGS } from './world.ts';
 
-type MakeLimiter = (random: () => number) => RateLimiter;
+type Broken = Pick<RunOptions, 'makeLimiter' | 'Queue'>;
 
-function made(Limiter: typeof RateLimiter): MakeLimiter {
-  return (random) => new Limiter({ spacings: SPACINGS, random });
+function made(Limiter: typeof RateLimiter): Broken {
+  return { makeLimiter: (random) => new Limiter({ spacings: SPACINGS, random }) };
 }
 
 /** The daemon gets whatever it asks for. */
 class NeverYields extends RateLimiter {
   override grant(operation: string, now: number): Departure {
-    return { ...this.sent(operation, now), isBackground: true };
+    return this.sent(operation, now, true);
   }
 }
 
@@ -48,12 +50,20 @@ class NeverEarly extends RateLimiter {
   }
 }
 
+/** A log is always before a watch. */
+class StrictOrder extends RequestQueue {
+  protected override overdue({ turn }: Waiting): number {
+    return -turn.everyMs;
+  }
+}
+
 export const BROKEN_LIMITERS = {
   'the daemon does not yield': made(NeverYields),
   'a closed bucket is asked early': made(AsksEarly),
   'no spacing is learned': made(LearnsNoSpacing),
   'the daemon comes back at once': made(ComesBackAtOnce),
   'a wait is never cut short': made(NeverEarly),
-} as const satisfies Record<string, MakeLimiter>;
+  'logs are always first': { Queue: StrictOrder },
+} as const satisfies Record<string, Broken>;
 
 export type BrokenLimiter = keyof typeof BROKEN_LIMITERS;

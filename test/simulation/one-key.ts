@@ -65,7 +65,7 @@ const END = 900_000;
 const HEARTBEATS_PART = 0.6;
 /** Of what heartbeats leave, so much is for the daemons at least; in a debt each refusal takes some of it. */
 const LEAST_PART = 0.5;
-const LEAST_PART_IN_DEBT = 1 / 3;
+const LEAST_PART_IN_DEBT = 0.2;
 /** And of what they want. */
 const LEAST_OF_WANTED = 0.7;
 /** If the bucket holds so many. */
@@ -166,7 +166,10 @@ class OneKey {
   }
 
   unfair(): string[] {
-    return [...tooLittle(this.#plan, this.#served.length, this.#heartbeats), ...tooSeldom(this.#plan, this.#served)];
+    return [
+      ...tooLittle(this.#plan, this.#served.length, this.#heartbeats),
+      ...tooSeldom(this.#plan, this.#served),
+    ];
   }
 
   #note(line: string): void {
@@ -252,7 +255,9 @@ class OneKey {
       const isAccepted = waitMs === undefined;
       if (isAccepted) this.#expiry.set(name, time.now + this.#plan.ttl);
       if (isAccepted && time.now > SETTLED_AFTER) this.#heartbeats += 1;
-      const outcome: Outcome = isAccepted ? { type: 'accepted' } : { type: 'throttled', retryAfterMs: waitMs };
+      const outcome: Outcome = isAccepted
+        ? { type: 'accepted' }
+        : { type: 'throttled', retryAfterMs: waitMs };
       time.deliver(time.now + LATENCY / 2, () => resolve(outcome));
     });
     return promise;
@@ -318,9 +323,7 @@ function tooLittle(plan: Plan, served: number, heartbeats: number): string[] {
   if (plan.size < SIZE_FOR_MORE) return [];
   const seconds = (END - SETTLED_AFTER) / 1000;
   const left = plan.perSecond * (plan.other ? 0.5 : 1) - heartbeats / seconds;
-  const counted = requestersOf(plan).filter(
-    ({ operation }) => plan.serverlessCounted || operation !== LOGS,
-  );
+  const counted = requestersOf(plan).filter(({ operation }) => plan.serverlessCounted || operation !== LOGS);
   const wanted = plan.processes * counted.reduce((sum, { everyMs }) => sum + 1000 / everyMs, 0);
   const got = served / seconds;
   const part = plan.debt > 0 ? LEAST_PART_IN_DEBT : LEAST_PART;
@@ -341,7 +344,8 @@ function tooSeldom(plan: Plan, served: readonly Served[]): string[] {
     for (const { name, everyMs } of all) {
       const due = got / everyMs / wanted;
       const count = served.filter((one) => one.name === name).length;
-      if (due >= ENOUGH && count < due / 2) violations.push(`${name} came ${count} times, not ${due.toFixed(1)}`);
+      if (due >= ENOUGH && count < due / 2)
+        violations.push(`${name} came ${count} times, not ${due.toFixed(1)}`);
     }
   }
   return violations;

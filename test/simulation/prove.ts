@@ -75,7 +75,7 @@ export interface Finding {
 export async function search(scenario: ScenarioName, options: Search): Promise<Finding> {
   const { factor, engine, limiter, enough = Infinity } = options;
   const step = engine === undefined ? undefined : BROKEN_ENGINES[engine];
-  const makeLimiter = limiter === undefined ? undefined : BROKEN_LIMITERS[limiter];
+  const broken = limiter === undefined ? {} : BROKEN_LIMITERS[limiter];
   const examples: string[] = [];
   let violations = 0;
   let requests = 0;
@@ -84,7 +84,7 @@ export async function search(scenario: ScenarioName, options: Search): Promise<F
   const start = performance.now();
   while (seed < last && violations < enough) {
     seed += 1;
-    const result = await SCENARIOS[scenario]({ seed, factor, step, makeLimiter });
+    const result = await SCENARIOS[scenario]({ seed, factor, step, ...broken });
     requests += result.requests;
     if (result.violations.length === 0) continue;
     violations += 1;

@@ -19,14 +19,13 @@ if (!Object.hasOwn(SCENARIOS, scenario) || !/^\d+$/.test(seed)) {
   process.exitCode = 2;
 } else {
   const step = values.engine === undefined ? undefined : BROKEN_ENGINES[values.engine as BrokenEngine];
-  const makeLimiter =
-    values.limiter === undefined ? undefined : BROKEN_LIMITERS[values.limiter as BrokenLimiter];
+  const broken = values.limiter === undefined ? {} : BROKEN_LIMITERS[values.limiter as BrokenLimiter];
   const factor = values.factor === undefined ? undefined : Number(values.factor);
   const result = await SCENARIOS[scenario as ScenarioName]({
     seed: Number(seed),
     factor,
     step,
-    makeLimiter,
+    ...broken,
     trace: true,
   });
   console.log(result.trace.join('\n'));

@@ -185,6 +185,17 @@ describe('messages', () => {
     expect(scene.entered).toEqual(['logs']);
   });
 
+  test('do not come sooner for another request of the same operation', async () => {
+    const scene = new Scene();
+    scene.enter('log');
+    await scene.grant([], { againInMs: 500 });
+    const asked = scene.asked.length;
+    scene.enter('log');
+    expect(scene.asked).toHaveLength(asked);
+    scene.enter('other');
+    expect(scene.last.operations).toContain('other');
+  });
+
   test('end when nobody waits, or the queue is closed', async () => {
     const scene = new Scene();
     scene.enter('logs');

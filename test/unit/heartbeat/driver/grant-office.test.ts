@@ -73,7 +73,7 @@ describe('what is not granted', () => {
     scene.ask(200, [WORKERS]);
     scene.ask(220, [], [refused(1, 220), refused(2, 220)]);
     scene.heartbeatAt = 9_000;
-    expect(scene.ask(9_000, [LOGS])).toMatchObject({ grants: [], againInMs: 1, allowedPerSecond: 0.5 });
+    expect(scene.ask(9_000, [LOGS])).toMatchObject({ grants: [], againInMs: 100, allowedPerSecond: 0.5 });
     scene.heartbeatAt = 21_000;
     expect(scene.ask(9_000, [LOGS]).grants).toHaveLength(1);
   });
