@@ -39,23 +39,24 @@ const LONGEST_WAIT_MS = 15_000;
 /** Opens as soon as the limiter does. */
 export class LocalGate implements Gate {
   readonly #limiter: RateLimiter;
-  readonly #clock: typeof CLOCK;
+  readonly #heartbeatAt: (() => number) | undefined;
 
-  constructor(limiter: RateLimiter, clock = CLOCK) {
+  /** `heartbeatAt`: when the next heartbeat of the same key leaves, monotonic ms. Requests come after it. */
+  constructor(limiter: RateLimiter, heartbeatAt?: () => number) {
     this.#limiter = limiter;
-    this.#clock = clock;
+    this.#heartbeatAt = heartbeatAt;
   }
 
   async enter(operation: string, _turn: Turn, signal: AbortSignal): Promise<Pass> {
     signal.throwIfAborted();
-    const [limiter, clock] = [this.#limiter, this.#clock];
+    const [limiter, clock] = [this.#limiter, CLOCK];
     const until = clock.now() + LONGEST_WAIT_MS;
     for (;;) {
-      const waitMs = Math.min(limiter.opensAt(operation), until) - clock.now();
+      const waitMs = Math.min(this.#opensAt(operation), until) - clock.now();
       if (waitMs <= 0) break;
       await delay(Math.ceil(waitMs), signal);
     }
-    const departure = limiter.sent(operation, clock.now());
+    const departure = limiter.sent(operation, clock.now(), this.#heartbeatAt !== undefined);
     return {
       answered(answer, headers) {
         limiter.settled(departure, answer, clock.now());
@@ -63,5 +64,10 @@ export class LocalGate implements Gate {
       },
       lost: () => limiter.lost(departure),
     };
+  }
+
+  #opensAt(operation: string): number {
+    if (this.#heartbeatAt === undefined) return this.#limiter.opensAt(operation);
+    return this.#limiter.backgroundOpensAt(operation, CLOCK.now(), this.#heartbeatAt());
   }
 }

@@ -126,7 +126,7 @@ export class Heart {
       { ...QUESTIONS, 'deployments.list': list },
       {
         ...common,
-        gate: new LocalGate(this.#limiter),
+        gate: new LocalGate(this.#limiter, () => this.#driver.leavesAt()),
         observe: { exchange: (event) => listener.exchange(event) },
       },
     );

@@ -55,6 +55,8 @@ interface Plan {
   readonly deployments: number;
   readonly ttl: number;
   readonly groups: number;
+  /** A refusal says when to ask again. */
+  readonly named: boolean;
   readonly chaos: boolean;
 }
 
@@ -71,7 +73,7 @@ const LEAST_OF_WANTED = 0.7;
 /** If the bucket holds so many. */
 const SIZE_FOR_MORE = 5;
 /** So many requests tell how often a requester comes. */
-const ENOUGH = 8;
+const ENOUGH = 12;
 
 function planOf(random: Random, chaos: boolean): Plan {
   const perSecond = random.pick([0.5, 1, 2, 5]);
@@ -96,6 +98,7 @@ function planOf(random: Random, chaos: boolean): Plan {
     deployments: Math.min(random.pick([1, 3, 20]), Math.floor(most(ttl) / processes)),
     ttl,
     groups: random.pick([1, 2, 10]),
+    named: random.chance(0.8),
     chaos,
   };
 }
@@ -176,12 +179,13 @@ class OneKey {
     if (this.#options.trace) this.trace.push(`${(this.time.now / 1000).toFixed(3).padStart(9)} s  ${line}`);
   }
 
-  /** Undefined: admitted; else what a refusal names, ms. */
-  #admit(name: string, isCounted = true): number | undefined {
+  #admit(name: string, isCounted = true): { readonly throttled: boolean; readonly retryAfterMs?: number } {
     this.requests += 1;
     const waitMs = isCounted ? this.#bucket.take(this.time.now) : 0;
-    this.#note(`${name} ${waitMs === 0 ? 'accepted' : `refused, ${Math.ceil(waitMs / 1000)} s`}`);
-    return waitMs === 0 ? undefined : Math.ceil(waitMs / 1000) * 1000;
+    const seconds = Math.ceil(waitMs / 1000);
+    this.#note(`${name} ${waitMs === 0 ? 'accepted' : `refused, ${seconds} s`}`);
+    if (waitMs === 0) return { throttled: false };
+    return { throttled: true, ...(this.#plan.named && { retryAfterMs: seconds * 1000 }) };
   }
 
   /** Another program. Its refusals cost nothing: what half of the bucket with a debt leaves is nobody's to say. */
@@ -251,13 +255,10 @@ class OneKey {
     const isDown = this.#isDown;
     time.at(time.now + LATENCY / 2, () => {
       if (isDown) return;
-      const waitMs = this.#admit(name);
-      const isAccepted = waitMs === undefined;
-      if (isAccepted) this.#expiry.set(name, time.now + this.#plan.ttl);
-      if (isAccepted && time.now > SETTLED_AFTER) this.#heartbeats += 1;
-      const outcome: Outcome = isAccepted
-        ? { type: 'accepted' }
-        : { type: 'throttled', retryAfterMs: waitMs };
+      const { throttled, ...says } = this.#admit(name);
+      if (!throttled) this.#expiry.set(name, time.now + this.#plan.ttl);
+      if (!throttled && time.now > SETTLED_AFTER) this.#heartbeats += 1;
+      const outcome: Outcome = throttled ? { type: 'throttled', ...says } : { type: 'accepted' };
       time.deliver(time.now + LATENCY / 2, () => resolve(outcome));
     });
     return promise;
@@ -275,13 +276,10 @@ class OneKey {
       await new Promise<void>((resolve) => time.deliver(time.now + LATENCY, resolve));
       const isCounted = this.#plan.serverlessCounted || operation !== LOGS;
       const name = nameOf(process, requester);
-      const waitMs = isDown ? undefined : this.#admit(name, isCounted);
-      if (isDown) pass.lost();
-      else if (waitMs !== undefined) pass.answered({ throttled: true, retryAfterMs: waitMs });
-      else {
-        pass.answered({ throttled: false });
-        if (isCounted && time.now > SETTLED_AFTER) this.#served.push({ name });
-      }
+      const answer = isDown ? undefined : this.#admit(name, isCounted);
+      if (answer === undefined) pass.lost();
+      else pass.answered(answer);
+      if (answer?.throttled === false && isCounted && time.now > SETTLED_AFTER) this.#served.push({ name });
       await sleep(time, everyMs);
     }
   }
@@ -323,8 +321,7 @@ function tooLittle(plan: Plan, served: number, heartbeats: number): string[] {
   if (plan.size < SIZE_FOR_MORE) return [];
   const seconds = (END - SETTLED_AFTER) / 1000;
   const left = plan.perSecond * (plan.other ? 0.5 : 1) - heartbeats / seconds;
-  const counted = requestersOf(plan).filter(({ operation }) => plan.serverlessCounted || operation !== LOGS);
-  const wanted = plan.processes * counted.reduce((sum, { everyMs }) => sum + 1000 / everyMs, 0);
+  const wanted = plan.processes * perMs(countedOf(plan)) * 1000;
   const got = served / seconds;
   const part = plan.debt > 0 ? LEAST_PART_IN_DEBT : LEAST_PART;
   if (got >= Math.min(wanted * LEAST_OF_WANTED, left * part)) return [];
@@ -335,20 +332,28 @@ function tooLittle(plan: Plan, served: number, heartbeats: number): string[] {
 /** Those that came less than half as often as their daemon's rate gives each: its intervals, stretched in proportion. */
 function tooSeldom(plan: Plan, served: readonly Served[]): string[] {
   const violations: string[] = [];
+  const counts = new Map<string, number>();
+  for (const { name } of served) counts.set(name, (counts.get(name) ?? 0) + 1);
   for (let process = 0; process < plan.processes; process += 1) {
-    const all = requestersOf(plan)
-      .filter(({ operation }) => plan.serverlessCounted || operation !== LOGS)
-      .map((requester) => ({ ...requester, name: nameOf(process, requester) }));
-    const got = served.filter(({ name }) => all.some((requester) => requester.name === name)).length;
-    const wanted = all.reduce((sum, { everyMs }) => sum + 1 / everyMs, 0);
-    for (const { name, everyMs } of all) {
-      const due = got / everyMs / wanted;
-      const count = served.filter((one) => one.name === name).length;
-      if (due >= ENOUGH && count < due / 2)
-        violations.push(`${name} came ${count} times, not ${due.toFixed(1)}`);
+    const all = countedOf(plan);
+    const count = (requester: Requester): number => counts.get(nameOf(process, requester)) ?? 0;
+    const got = all.reduce((sum, requester) => sum + count(requester), 0);
+    for (const requester of all) {
+      const due = got / requester.everyMs / perMs(all);
+      if (due < ENOUGH || count(requester) >= due / 2) continue;
+      violations.push(`${nameOf(process, requester)} came ${count(requester)} times, not ${due.toFixed(1)}`);
     }
   }
   return violations;
+}
+
+/** What the bucket counts of them. */
+function countedOf(plan: Plan): Requester[] {
+  return requestersOf(plan).filter(({ operation }) => plan.serverlessCounted || operation !== LOGS);
+}
+
+function perMs(requesters: readonly Requester[]): number {
+  return requesters.reduce((sum, { everyMs }) => sum + 1 / everyMs, 0);
 }
 
 /** Outages of the network, each survivable. */
