@@ -331,25 +331,23 @@ export class RateLimiter {
     if (!isKeys || thresholdMs !== undefined) space(bucket, departure.at, departure.kept, thresholdMs);
     if (bucket.named === 0) bucket.spacing = Math.min(bucket.spacing, bucket.widest);
     bucket.refusedAt = now;
-    const named = retryAfterMs ?? thresholdMs;
+    const isAgain = bucket.inRow > 1;
+    const namedMs = retryAfterMs ?? thresholdMs;
+    const waitMs = namedMs ?? this.#unnamedWait(isAgain, isKeys);
     const jitter = this.#random() * JITTER_MS;
-    bucket.closedUntil = Math.max(
-      bucket.closedUntil,
-      now + this.#waitAfter(named, bucket.inRow, isKeys) + jitter,
-    );
+    // What it names was waited out and was not enough: others empty the key's bucket, or refusals do.
+    const isTwice = isKeys && isAgain && namedMs !== undefined;
+    bucket.closedUntil = Math.max(bucket.closedUntil, now + (isTwice ? 2 * waitMs : waitMs) + jitter);
     if (departure.early)
       this.#noEarlyUntil = bucket.spacing > 0 ? now + LONGEST_SPACING_MS : bucket.closedUntil;
-    if (isKeys) this.#closeKey(departure, now + (named ?? FIRST_WAIT_MS) + jitter, now);
+    if (isKeys) this.#closeKey(departure, now + waitMs + jitter, now);
   }
 
-  /**
-   * How long a refusal closes, ms: as long as it names. If that was waited out and was not enough, others empty the key's
-   * bucket, or refusals do: then twice as long. One that names nothing closes for 2 s, then for 4 s.
-   */
-  #waitAfter(named: number | undefined, inRow: number, isKeys: boolean): number {
-    const isAgain = inRow > 1;
-    if (named === undefined) return isAgain ? LONGEST_WAIT_MS : FIRST_WAIT_MS;
-    return isKeys && isAgain ? named * 2 : named;
+  /** How long a refusal closes that names no time, ms: less than 2 s if a shorter spacing of the key is known. */
+  #unnamedWait(isAgain: boolean, isKeys: boolean): number {
+    if (isAgain) return LONGEST_WAIT_MS;
+    const { spacing } = this.#key;
+    return isKeys && spacing > 0 ? Math.min(FIRST_WAIT_MS, 2 * spacing) : FIRST_WAIT_MS;
   }
 
   /** Another operation was refused as well: nothing leaves until then. */

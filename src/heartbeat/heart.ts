@@ -9,7 +9,7 @@ import { RateLimiter } from '../client/rate-limiter.ts';
 import { systemMs } from '../client/system-ms.ts';
 import type { Ask, Grants } from '../client/request-queue.ts';
 import { createTransport, type OriginAddresses } from '../client/transport/transport.ts';
-import { createPartialClient, type ClientOf } from '../client/partial-client.ts';
+import { createPartialClient, type ClientOf } from '../client/caller.ts';
 import { serverlessOperations } from '../contract/operations/serverless/serverless.ts';
 import { AppWatch } from './app/app-watch.ts';
 import { createAskApp } from './app/ask-app.ts';

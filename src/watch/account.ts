@@ -1,5 +1,5 @@
 /** Account safety: whether 2FA is on, how many backup codes remain, which methods are locked (§2.4, §4.4). */
-import type { ClientOf } from '../client/partial-client.ts';
+import type { ClientOf } from '../client/caller.ts';
 
 export interface AccountView {
   readonly tfaEnabled: boolean;

@@ -1,5 +1,5 @@
 /** How many instances are in which status (§3). */
-import type { ClientOf } from '../client/partial-client.ts';
+import type { ClientOf } from '../client/caller.ts';
 import {
   FINAL_INSTANCE_STATUSES,
   INSTANCE_STATUSES,

@@ -1,5 +1,5 @@
 /** Maintenance windows of the machines that the user named (§4.1). */
-import type { ClientOf } from '../client/partial-client.ts';
+import type { ClientOf } from '../client/caller.ts';
 import type { ListedWindow } from '../contract/operations/machines.ts';
 
 export interface MaintenanceView {

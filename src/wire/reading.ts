@@ -49,6 +49,15 @@ function read(schema: z.ZodType, answer: unknown, losses: Losses): z.ZodSafePars
  * of a list or entry of a map; the empty path is the answer itself.
  */
 export function shownOncePaths(schema: z.ZodType): string[] {
+  let paths = SHOWN_ONCE_PATHS.get(schema);
+  if (paths === undefined) SHOWN_ONCE_PATHS.set(schema, (paths = findShownOnce(schema)));
+  return paths;
+}
+
+/** A schema does not change. */
+const SHOWN_ONCE_PATHS = new WeakMap<z.ZodType, string[]>();
+
+function findShownOnce(schema: z.ZodType): string[] {
   if (isShownOnce(schema)) return [''];
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
     return shownOncePaths(schema.unwrap() as z.ZodType);

@@ -70,7 +70,8 @@ const LEAST_PART = 0.5;
 const LEAST_PART_IN_DEBT = 0.2;
 /** And of what they want. */
 const LEAST_OF_WANTED = 0.7;
-/** If the bucket holds so many. */
+/** If so much of the refill is left, the bucket holds so many, and refusals name a time. */
+const LEAST_LEFT = 0.3;
 const SIZE_FOR_MORE = 5;
 /** So many requests tell how often a requester comes. */
 const ENOUGH = 12;
@@ -318,12 +319,13 @@ function sleep(time: VirtualTime, ms: number): Promise<void> {
 /** Whether the daemons got less than they may have. */
 function tooLittle(plan: Plan, served: number, heartbeats: number): string[] {
   // A bucket of one or two is empty after a heartbeat: then what comes soon after or before one is too much.
-  if (plan.size < SIZE_FOR_MORE) return [];
+  if (plan.size < SIZE_FOR_MORE || !plan.named) return [];
   const seconds = (END - SETTLED_AFTER) / 1000;
   const left = plan.perSecond * (plan.other ? 0.5 : 1) - heartbeats / seconds;
   const wanted = plan.processes * perMs(countedOf(plan)) * 1000;
   const got = served / seconds;
   const part = plan.debt > 0 ? LEAST_PART_IN_DEBT : LEAST_PART;
+  if (left < LEAST_LEFT * plan.perSecond) return [];
   if (got >= Math.min(wanted * LEAST_OF_WANTED, left * part)) return [];
   const numbers = `of ${left.toFixed(3)} that were left and ${wanted.toFixed(2)} wanted`;
   return [`daemons got ${got.toFixed(3)} requests a second, ${numbers}`];

@@ -1,4 +1,4 @@
-import { DeadlineHeap } from '../../src/heartbeat/driver/deadline-heap.ts';
+import { DeadlineHeap } from '../../src/heartbeat/driver/queue.ts';
 import type { CancelTimer, Clock } from '../../src/heartbeat/driver/ports.ts';
 
 interface Occurrence {

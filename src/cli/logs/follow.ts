@@ -1,6 +1,6 @@
 /** `pilotlight logs -f`: follows a log by the same code that the daemon follows logs by. */
 import { createClient, type ClientOptions } from '../../client/client.ts';
-import type { ClientOf } from '../../client/partial-client.ts';
+import type { ClientOf } from '../../client/caller.ts';
 import { ApiError } from '../../client/errors.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { systemClock } from '../../time/clock.ts';

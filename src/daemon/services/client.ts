@@ -1,7 +1,7 @@
 /** The client of the daemon: only the operations that it calls, so that the schemas of the others are not loaded. */
 import type { ApiKey } from '../../client/api-key.ts';
 import type { Gate } from '../../client/gate.ts';
-import { createPartialClient, type ClientOf } from '../../client/partial-client.ts';
+import { createPartialClient, type ClientOf } from '../../client/caller.ts';
 import type { Settings } from '../../config/options/options.ts';
 import { instanceListOperations } from '../../contract/operations/instances/instance-list.ts';
 import { machineOperations } from '../../contract/operations/machines.ts';

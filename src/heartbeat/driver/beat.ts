@@ -1,5 +1,5 @@
 /** One heartbeat over the client, and how its end looks to the engine. */
-import type { ClientOf } from '../../client/partial-client.ts';
+import type { ClientOf } from '../../client/caller.ts';
 import type { Peer } from '../../client/transport/transport.ts';
 import {
   ApiError,

@@ -3,36 +3,33 @@
  * It decides nothing about heartbeats; it tells the engine what happened and does what the engine asks. Its methods are
  * short and share one state; what has a state of its own is in the files beside it.
  */
-
-import { RateLimiter, type Departure, type RateAnswer } from '../../client/rate-limiter.ts';
-import { Alarm } from './alarm.ts';
-import { Calls, type Call } from './calls.ts';
-import { step as engineStep, type StepFunction } from '../engine/engine.ts';
-import { Stagger } from './stagger.ts';
+import { type Departure, type RateAnswer, RateLimiter } from '../../client/rate-limiter.ts';
+import type { Instant } from '../engine/clock-drift.ts';
+import { type StepFunction, step as engineStep } from '../engine/engine.ts';
+import { type TimingChoice, timingFor } from '../engine/formulas.ts';
 import { FinalBeat, finalBeatMs, wantsFinalBeat } from '../engine/last-beat.ts';
-import { timingFor, type TimingChoice } from '../engine/formulas.ts';
-import { KeySource, type Key } from './key-source.ts';
-import { emptyStats, enter, type Stats } from '../view/stats.ts';
+import type { Outcome } from '../engine/outcome.ts';
+import { isFinal, isInTime } from '../engine/schedule.ts';
 import {
-  startHeartbeat,
   type Event,
   type Heartbeat,
   type HeartbeatState,
   type Notice,
   type Send,
+  startHeartbeat,
 } from '../engine/state.ts';
-import type { Outcome } from '../engine/outcome.ts';
-import { Outbox } from './outbox.ts';
-import type { Ports } from './ports.ts';
-import type { Instant } from '../engine/clock-drift.ts';
-import { HEARTBEAT, Queue } from './queue.ts';
-import { isFinal, isInTime } from '../engine/schedule.ts';
 import {
-  snapshotOf,
   type DeploymentSnapshot,
   type DriverSnapshot,
   type SharedLimit,
+  snapshotOf,
 } from '../view/snapshot.ts';
+import { type Stats, emptyStats, enter } from '../view/stats.ts';
+import { type Call, Calls } from './calls.ts';
+import { type Key, KeySource } from './key-source.ts';
+import type { CancelTimer, Ports } from './ports.ts';
+import { HEARTBEAT, Queue } from './queue.ts';
+import { Stagger } from './stagger.ts';
 
 export interface DriverOptions {
   readonly ports: Ports;
@@ -356,4 +353,68 @@ export class HeartbeatDriver {
 function rateAnswerOf(outcome: Outcome): RateAnswer | undefined {
   if (outcome.type === 'failed') return undefined;
   return outcome.type === 'throttled' ? { ...outcome, throttled: true } : { throttled: false };
+}
+
+/** Notices on their way to the listener, which hears them last, so that it holds up no request. */
+class Outbox {
+  /** How many the listener answered with an exception. */
+  errors = 0;
+  #notices: { readonly id: number; readonly notice: Notice }[] = [];
+  readonly #listener: Ports['listener'];
+
+  constructor(listener: Ports['listener']) {
+    this.#listener = listener;
+  }
+
+  add(id: number, notice: Notice): void {
+    this.#notices.push({ id, notice });
+  }
+
+  deliver(): void {
+    const notices = this.#notices;
+    this.#notices = [];
+    for (const { id, notice } of notices) {
+      try {
+        this.#listener(id, notice);
+      } catch {
+        this.errors += 1;
+      }
+    }
+  }
+}
+
+/** The one timer of a driver. Times are monotonic ms unless they say otherwise. */
+export class Alarm {
+  /** When it last rang, Unix ms. */
+  lastAt: number;
+  /** How late that was, ms. */
+  lastLagMs = 0;
+  readonly #ports: Pick<Ports, 'clock' | 'setTimer'>;
+  readonly #ring: () => void;
+  #cancel: CancelTimer | undefined;
+  #setFor = Infinity;
+
+  constructor(ports: Pick<Ports, 'clock' | 'setTimer'>, ring: () => void) {
+    this.#ports = ports;
+    this.#ring = ring;
+    this.lastAt = ports.clock.wall();
+  }
+
+  /** Rings then, or when it was to ring before; Infinity: not at all any more. */
+  set(at: number): void {
+    const { clock, setTimer } = this.#ports;
+    if (this.#cancel !== undefined && this.#setFor <= at && at !== Infinity) return;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#setFor = at;
+    if (at !== Infinity) this.#cancel = setTimer(Math.max(0, at - clock.mono()), () => this.#wake());
+  }
+
+  #wake(): void {
+    const { clock } = this.#ports;
+    this.#cancel = undefined;
+    this.lastAt = clock.wall();
+    this.lastLagMs = Math.max(0, clock.mono() - this.#setFor);
+    this.#ring();
+  }
 }

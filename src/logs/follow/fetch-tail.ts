@@ -1,5 +1,5 @@
 /** One poll over the client, and what its answer means to the follower. */
-import type { ClientOf } from '../../client/partial-client.ts';
+import type { ClientOf } from '../../client/caller.ts';
 import {
   ApiError,
   ResponseError,

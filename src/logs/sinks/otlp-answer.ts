@@ -1,7 +1,7 @@
 /** What an OTLP receiver's answer means for the records that it was sent. */
 import { JsonLogsSerializer, ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer';
 import type { Dispatcher } from 'undici';
-import { retryAfterMs } from '../../wire/retry-after.ts';
+import { retryAfterMs } from '../../wire/rate-limit.ts';
 import { ALL_ACCEPTED, SinkBusy, type Acceptance } from './sink.ts';
 
 export interface Answer {

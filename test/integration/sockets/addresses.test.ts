@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPartialClient } from '../../../src/client/partial-client.ts';
+import { createPartialClient } from '../../../src/client/caller.ts';
 import { createTransport, type Transport } from '../../../src/client/transport/transport.ts';
 import { serverlessOperations } from '../../../src/contract/operations/serverless/serverless.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';

@@ -3,7 +3,7 @@
  * that fails, as a seed has it. Whoever expires must have had no window.
  */
 import { createTransport } from '../../../src/client/transport/transport.ts';
-import { createPartialClient } from '../../../src/client/partial-client.ts';
+import { createPartialClient } from '../../../src/client/caller.ts';
 import { serverlessOperations } from '../../../src/contract/operations/serverless/serverless.ts';
 import type { Emulator, FaultInput } from '../../../src/emulator/index.ts';
 import { createBeatPort } from '../../../src/heartbeat/driver/beat.ts';

@@ -8,7 +8,7 @@ import { namesShownOnce, readAnswer, rowsLeftOut, showsOnce } from '../../../src
 import { encodeRequest, problemsOf, requestHeaders } from '../../../src/wire/request.ts';
 import { decodeResponse, meaningOf, type Refusal } from '../../../src/wire/response.ts';
 import { thresholdMs } from '../../../src/wire/rate-limit.ts';
-import { retryAfterMs } from '../../../src/wire/retry-after.ts';
+import { retryAfterMs } from '../../../src/wire/rate-limit.ts';
 
 const { params: _, ...without } = operationOf('deployments.heartbeat');
 /** Long enough to be a key, not a word. */

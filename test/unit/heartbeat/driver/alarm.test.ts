@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Alarm } from '../../../../src/heartbeat/driver/alarm.ts';
+import { Alarm } from '../../../../src/heartbeat/driver/driver.ts';
 import { VirtualTime } from '../../../support/virtual-time.ts';
 
 function ringing() {

@@ -1,6 +1,6 @@
 import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, it } from 'vitest';
-import { DeadlineHeap } from '../../../../src/heartbeat/driver/deadline-heap.ts';
+import { DeadlineHeap } from '../../../../src/heartbeat/driver/queue.ts';
 
 describe('the deadline heap', () => {
   it('always has the smallest key on top, through additions, moves and removals', () => {
