@@ -6,7 +6,8 @@
  *
  * - **Nothing is held back before the service refuses something.** The daemon alone begins slowly, and doubles its rate.
  * - **A 429 closes its operation** until the time that it names, or for 2 s, doubled to 4 s. If another operation is
- *   refused meanwhile, it is the key's bucket that is empty: the key is closed.
+ *   refused meanwhile, it is the key's bucket that is empty: the key is closed. From then on each refusal closes it, and
+ *   its requests leave one at a time. A wait that was not enough is doubled.
  * - **Requests keep a spacing once it is proven**: four refusals came that soon after or before an accepted request, and
  *   accepted requests are not much closer on average. It is the one that the service names, or the contract's, or it is
  *   searched: half as long again after a refusal, a tenth shorter after each success, and above the one that was refused.
