@@ -1,8 +1,10 @@
 /**
  * A job that runs at start and then on a cron schedule, never twice at once, and whose failures touch nothing
- * but its own counters. node-cron keeps the schedule.
+ * but its own counters. node-cron keeps the schedule, in UTC. What it misses runs once: because the event loop was late,
+ * the machine slept, or the clock was set. After a clock that was set its tasks are started anew, for by itself it waits
+ * as long as a step back, and walks through each slot of a step forward.
  */
-import { schedule as scheduleTask } from 'node-cron';
+import { schedule as scheduleTask, type ScheduledTask } from 'node-cron';
 
 export interface JobOptions {
   readonly name: string;
@@ -24,6 +26,8 @@ export interface JobView {
   readonly schedule: string;
   readonly runs: number;
   readonly failures: number;
+  /** Runs of the schedule that were missed; one run makes up for all of them. */
+  readonly missed: number;
   /** Unix ms. */
   readonly lastSuccessAt: number | undefined;
   readonly lastError: string | undefined;
@@ -37,6 +41,9 @@ export interface Job {
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
+/** How often the clock is looked at, and a step of it that is worth a new start, ms. */
+const LOOK_EVERY_MS = 1_000;
+const STEP_MS = 2_000;
 
 /** One run, whose signal fires at `stopping` and after the job's time limit. */
 async function runWithin(
@@ -61,6 +68,7 @@ export function startJob(options: JobOptions): Job {
   let running: Promise<void> | undefined;
   let runs = 0;
   let failures = 0;
+  let missed = 0;
   let lastSuccessAt: number | undefined;
   let lastError: string | undefined;
 
@@ -86,15 +94,13 @@ export function startJob(options: JobOptions): Job {
     return running;
   }
 
-  const task =
-    options.schedule === 'off'
-      ? undefined
-      : scheduleTask(options.schedule, runNow, {
-          name: options.name,
-          suppressMissedWarning: true,
-          unref: true,
-        });
-  if (task) void runNow();
+  function makeUp(): void {
+    missed += 1;
+    void runNow();
+  }
+
+  const kept = options.schedule === 'off' ? undefined : keepSchedule(options, runNow, makeUp);
+  if (kept) void runNow();
 
   return {
     view: () => ({
@@ -102,14 +108,58 @@ export function startJob(options: JobOptions): Job {
       schedule: options.schedule,
       runs,
       failures,
+      missed,
       lastSuccessAt,
       lastError,
     }),
     runNow,
     async stop() {
       stopping.abort(new Error('stopping'));
-      await task?.destroy();
+      await kept?.stop();
       await running;
     },
   };
+}
+
+/** node-cron's task, started anew whenever the clock was set. `onMissed`: a slot that has passed. */
+function keepSchedule(
+  { name, schedule }: JobOptions,
+  onSlot: () => Promise<void>,
+  onMissed: () => void,
+): { readonly stop: () => Promise<void> } {
+  const task = scheduleTask(schedule, onSlot, {
+    name,
+    timezone: 'Etc/UTC',
+    suppressMissedWarning: true,
+    unref: true,
+  });
+  task.on('execution:missed', onMissed);
+  let offset = clockOffset();
+  let next = task.getNextRun();
+  const looking = setInterval(() => {
+    const stepMs = clockOffset() - offset;
+    offset += stepMs;
+    if (Math.abs(stepMs) > STEP_MS) {
+      const isMissed = next !== null && next.getTime() <= Date.now();
+      restart(task);
+      if (isMissed) onMissed();
+    }
+    next = task.getNextRun();
+  }, LOOK_EVERY_MS).unref();
+  return {
+    async stop() {
+      clearInterval(looking);
+      await task.destroy();
+    },
+  };
+}
+
+function restart(task: ScheduledTask): void {
+  void task.stop();
+  void task.start();
+}
+
+/** From the monotonic clock to the wall clock, ms. */
+function clockOffset(): number {
+  return Date.now() - performance.now();
 }

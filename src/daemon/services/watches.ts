@@ -125,12 +125,13 @@ function accountStatus(account: AccountView): NonNullable<Status['account']> {
   };
 }
 
-function jobStatus({ name, schedule, runs, failures, lastSuccessAt, lastError }: JobView): JobStatus {
+function jobStatus({ name, schedule, runs, failures, missed, lastSuccessAt, lastError }: JobView): JobStatus {
   return {
     job: name,
     schedule,
     runs,
     failures,
+    missed,
     last_success_at: lastSuccessAt === undefined ? null : lastSuccessAt / 1000,
     last_error: lastError ?? null,
   };

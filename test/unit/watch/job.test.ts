@@ -107,6 +107,52 @@ describe('scheduled job', () => {
     expect(jobs.map((job) => job.view().runs)).toEqual([4, 0]);
   });
 
+  describe('of which the clock is set', () => {
+    const every10Minutes = async () => {
+      vi.useFakeTimers({ now: Date.UTC(2026, 10, 1, 0, 5) });
+      onTestFinished(() => void vi.useRealTimers());
+      const job = startJob({ ...options(async () => {}), schedule: '*/10 * * * *' });
+      await vi.advanceTimersByTimeAsync(2_000);
+      return job;
+    };
+
+    test.each([
+      ['by 200 days, runs once for all that it missed', 200 * 86_400_000, 2, 1],
+      ['by an hour', 3_600_000, 2, 1],
+      ['by seconds, over a slot', 297_000, 2, 1],
+      ['by seconds, over no slot', 100_000, 1, 0],
+    ])('forwards %s', async (_what, byMs, runs, missed) => {
+      const job = await every10Minutes();
+      vi.setSystemTime(Date.now() + byMs);
+      await vi.advanceTimersByTimeAsync(2_000);
+      expect(job.view()).toMatchObject({ runs, missed });
+      await vi.advanceTimersByTimeAsync(600_000);
+      expect(job.view().runs).toBe(runs + 1);
+      await job.stop();
+    });
+
+    test.each([
+      ['seconds', 100_000],
+      ['an hour', 3_600_000],
+      ['days', 3 * 86_400_000],
+    ])('back by %s, goes on at once', async (_what, byMs) => {
+      const job = await every10Minutes();
+      vi.setSystemTime(Date.now() - byMs);
+      await vi.advanceTimersByTimeAsync(602_000);
+      expect(job.view()).toMatchObject({ runs: 2, missed: 0 });
+      await job.stop();
+    });
+  });
+
+  test('runs in UTC, whatever the time zone of the machine', async () => {
+    vi.useFakeTimers({ now: Date.UTC(2026, 10, 1, 3, 59, 58) });
+    onTestFinished(() => void vi.useRealTimers());
+    const job = startJob({ ...options(async () => {}), schedule: '0 4 * * *' });
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(job.view().runs).toBe(2);
+    await job.stop();
+  });
+
   test('of another replica does not run, until it is this one', async () => {
     vi.useFakeTimers({ now: 0 });
     onTestFinished(() => void vi.useRealTimers());

@@ -91,6 +91,12 @@ export const watchFamilies: readonly Family[] = [
     read: perJob(({ failures }) => failures),
   },
   {
+    name: 'job_missed_runs_total',
+    type: 'counter',
+    help: 'Runs of the schedule of a job that were missed, because this process or its clock was not there; one run makes up for them.',
+    read: perJob(({ missed }) => missed),
+  },
+  {
     name: 'job_last_success_timestamp_seconds',
     type: 'gauge',
     help: 'When a scheduled job last succeeded; 0 before the first time.',

@@ -85,7 +85,17 @@ const STATUS: Status = {
   instances: { running: 2 },
   maintenance_windows: [{ machine_id: 5, category: 'power', starts_at: 10, ends_at: null }],
   account: { tfa_enabled: true, tfa_status: null, backup_codes_remaining: 3, locked_methods: 1 },
-  jobs: [{ job: 'account', schedule: 'off', runs: 4, failures: 1, last_success_at: 8, last_error: null }],
+  jobs: [
+    {
+      job: 'account',
+      schedule: 'off',
+      runs: 4,
+      failures: 1,
+      missed: 0,
+      last_success_at: 8,
+      last_error: null,
+    },
+  ],
 };
 
 async function series(status: Partial<Status> = {}): Promise<string[]> {

@@ -7,7 +7,15 @@ import { expositionOf } from '../../../support/exposition.ts';
 const account = { tfa_enabled: true, tfa_status: null, backup_codes_remaining: 3, locked_methods: 0 };
 
 function job(name: string, runs: number): JobStatus {
-  return { job: name, schedule: 'off', runs, failures: 0, last_success_at: null, last_error: null };
+  return {
+    job: name,
+    schedule: 'off',
+    runs,
+    failures: 0,
+    missed: 0,
+    last_success_at: null,
+    last_error: null,
+  };
 }
 
 /** Each scrape shows the next of these, and the last of them from then on. */
