@@ -5,9 +5,9 @@ import { HEART_OPTIONS, type HeartOptionKey, type HeartSettings } from './option
 import { foreignNames } from './options/names.ts';
 import { exposedSecrets, placed, withEnvFile, type EffectiveEnvironment } from './env-file/effective.ts';
 import { networkProblems, plainHttpProblems } from './network.ts';
-import { PREFIX } from './options/option.ts';
+import { PREFIX, type Option } from './options/option.ts';
 import { configError, isError, type ConfigProblem } from './problem.ts';
-import { loadValues, readText, type Environment, type ReadFile } from './values.ts';
+import { loadValues, readText, type Environment, type LoadedValues, type ReadFile } from './values.ts';
 
 export interface LoadedHeart {
   /**
@@ -18,8 +18,8 @@ export interface LoadedHeart {
   readonly problems: readonly ConfigProblem[];
   /** Options whose value comes from a file, with its path. */
   readonly files: ReadonlyMap<HeartOptionKey, string>;
-  /** Names that nothing reads, which the daemon reports. */
-  readonly unknownNames: readonly ConfigProblem[];
+  /** What is wrong and keeps nothing from being sent, which the daemon reports: unknown names, values that fell back. */
+  readonly tolerated: readonly ConfigProblem[];
   /** Names that Kubernetes made for a Service. */
   readonly ignoredNames: readonly string[];
   /** Names whose value in the environment is not used, because ENV_FILE has one. */
@@ -41,16 +41,17 @@ export function loadHeartFrom(effective: EffectiveEnvironment, readFile: ReadFil
       settings: undefined,
       problems: ofFile,
       files: new Map(),
-      unknownNames: [],
+      tolerated: [],
       ignoredNames: [],
       overriddenNames,
     };
-  const { values, files, problems: own } = loadValues(HEART_OPTIONS, environment, readFile);
+  const loaded = loadValues(HEART_OPTIONS, environment, readFile);
+  const { files } = loaded;
+  const { values, fatal: own, tolerated } = fallBack(loaded);
   const { fatal: misspelt, unknown, ignored } = foreignNames(environment);
   const found = [
     ...misspelt,
     ...own,
-    ...timingProblems(values as Partial<HeartSettings>),
     ...networkProblems(environment, readFile),
     ...plainHttpProblems(HEART_OPTIONS.baseUrl.variable, values.baseUrl, 'the API key'),
     ...appLoginProblems(values as Partial<HeartSettings>),
@@ -58,8 +59,60 @@ export function loadHeartFrom(effective: EffectiveEnvironment, readFile: ReadFil
   const problems = [...ofFile, ...placed(found, effective), ...exposedSecrets(HEART_OPTIONS, effective)];
   const fatal = problems.some((problem) => isError(problem) && !isKeyAwaited(problem));
   const settings = fatal ? undefined : Object.freeze({ apiKey: '', ...values } as HeartSettings);
-  const unknownNames = placed(unknown, effective);
-  return { settings, problems, files, unknownNames, ignoredNames: ignored, overriddenNames };
+  return {
+    settings,
+    problems,
+    files,
+    tolerated: placed([...tolerated, ...unknown], effective),
+    ignoredNames: ignored,
+    overriddenNames,
+  };
+}
+
+/** What is to be kept alive, and where: of these nothing is guessed. */
+const ESSENTIAL: readonly HeartOptionKey[] = ['apiKey', 'baseUrl', 'deployments'];
+
+/** Any other malformed value, or one whose file is not there, is the default. */
+function fallBack({ values, broken, problems }: LoadedValues<HeartOptionKey>): {
+  readonly values: Partial<Record<HeartOptionKey, unknown>>;
+  readonly fatal: readonly ConfigProblem[];
+  readonly tolerated: readonly ConfigProblem[];
+} {
+  const complete = { ...values };
+  const isTolerated = new Set<string>();
+  const fallTo = (key: HeartOptionKey): void => {
+    const { variable, fallback, type }: Option = HEART_OPTIONS[key];
+    isTolerated.add(variable);
+    complete[key] = fallback === undefined ? undefined : type.parse(fallback).value;
+  };
+  for (const key of broken) if (!ESSENTIAL.includes(key)) fallTo(key);
+  let timing = timingProblems(complete as Partial<HeartSettings>);
+  const ofInterval = timing.filter(({ variable }) => variable === INTERVAL);
+  if (ofInterval.length > 0) {
+    fallTo('heartbeatInterval');
+    // With its default another TTL may be too short.
+    timing = timingProblems(complete as Partial<HeartSettings>);
+  }
+  const { fatal = [], tolerated = [] } = Object.groupBy([...problems, ...ofInterval, ...timing], (problem) =>
+    isError(problem) && isTolerated.has(variableOf(problem)) ? 'tolerated' : 'fatal',
+  );
+  return { values: complete, fatal, tolerated: tolerated.map(withDefault) };
+}
+
+/** Without the prefix, the place inside the value and `_FILE`. */
+function variableOf({ variable }: ConfigProblem): string {
+  return (
+    /^\w+/
+      .exec(variable)?.[0]
+      .slice(PREFIX.length)
+      .replace(/_FILE$/, '') ?? ''
+  );
+}
+
+function withDefault(problem: ConfigProblem): ConfigProblem {
+  const { message } = problem;
+  const used = 'the default is used';
+  return { ...problem, message: message ? `${message}; ${used}` : used };
 }
 
 /** Whether all that is in the way are files that may still come. */
@@ -78,6 +131,8 @@ function appLoginProblems({ appHealth }: Partial<HeartSettings>): ConfigProblem[
   return plainHttpProblems(HEART_OPTIONS.appHealth.variable, appHealth, 'the login in it');
 }
 
+const INTERVAL = PREFIX + HEART_OPTIONS.heartbeatInterval.variable;
+
 /** Refuses TTLs and intervals with which one failed heartbeat may already be the last. */
 function timingProblems({
   deployments = [],
@@ -90,9 +145,7 @@ function timingProblems({
     if (!problem) return [];
     const { change, got, atLeast, atMost, message } = problem;
     const limit = atLeast === undefined ? `at most ${(atMost ?? 0) / 1000}s` : `at least ${atLeast / 1000}s`;
-    const variable = change === 'interval' ? 'HEARTBEAT_INTERVAL' : 'DEPLOYMENTS';
-    return [
-      configError(PREFIX + variable, `${got / 1000}s for deployment ${labelOf(wanted)}`, limit, message),
-    ];
+    const variable = change === 'interval' ? INTERVAL : `${PREFIX}DEPLOYMENTS`;
+    return [configError(variable, `${got / 1000}s for deployment ${labelOf(wanted)}`, limit, message)];
   });
 }

@@ -67,7 +67,7 @@ export function loadConfig(
   // What the file says may be what is missing.
   const daemonProblems = effective.isAwaited
     ? []
-    : [...heart.unknownNames, ...placed(found, effective), ...exposedSecrets(DAEMON_OPTIONS, effective)];
+    : [...heart.tolerated, ...placed(found, effective), ...exposedSecrets(DAEMON_OPTIONS, effective)];
   return {
     settings,
     secrets,

@@ -1,6 +1,7 @@
 /**
- * The variables that the heart reads, the process that sends the heartbeats. A malformed value of one of them ends it
- * (exit 2), because a wrong guess would keep the wrong deployments alive, or none.
+ * The variables that the heart reads, the process that sends the heartbeats. A malformed value of one that says what to
+ * keep alive, and where, ends it (exit 2): a wrong guess would keep the wrong deployments alive, or none. Any other
+ * malformed value falls back to its default, and is shown for as long as it lasts.
  */
 import { appAddress } from '../types/app-address.ts';
 import { deploymentList } from '../types/deployment-list.ts';
@@ -14,8 +15,9 @@ import {
   durationOrAuto,
   durationUpTo,
   oneOf,
+  oneOfAlso,
   path,
-  url,
+  serviceUrl,
   withoutCredentials,
 } from '../types/value-types.ts';
 
@@ -30,7 +32,7 @@ export const HEART_OPTIONS = {
   },
   baseUrl: {
     variable: 'BASE_URL',
-    type: url,
+    type: serviceUrl,
     fallback: undefined,
     required: true,
     restart: true,
@@ -88,7 +90,7 @@ export const HEART_OPTIONS = {
   },
   logLevel: {
     variable: 'LOG_LEVEL',
-    type: oneOf(...LOG_LEVELS),
+    type: oneOfAlso({ warning: 'warn', err: 'error', critical: 'fatal' }, ...LOG_LEVELS),
     fallback: 'info',
     doc: "least severe of the daemon's own messages on stderr",
   },

@@ -1,6 +1,6 @@
 /**
  * The value types of environment variables: text in, value or problems out, pure. No coercion by accident: an
- * empty string is not 0 and "no" is not true.
+ * empty string is not 0, and "no" is not true. But words are read as people write them: `True`, `1`, `INFO`.
  */
 import { isIP } from 'node:net';
 import { keyProblem } from '../../client/api-key.ts';
@@ -77,9 +77,28 @@ export const url: ValueType<string> = {
     }
     if (parsed.search || parsed.hash)
       return wrong(withoutCredentials(value), `${allowed}, without a query or fragment`);
-    return fine(value.replace(/(?<!\/)\/+$/, ''));
+    return fine(trimSlash(value));
   },
 };
+
+/** The paths of the interface document begin with this, so an address that ends in it would have it twice. */
+const API_ROOT = /\/api\/v0$/;
+
+/** The address of the service. */
+export const serviceUrl: ValueType<string> = {
+  name: 'url',
+  parse(given) {
+    const parsed = url.parse(given);
+    if (parsed.value === undefined || !API_ROOT.test(parsed.value)) return parsed;
+    const value = trimSlash(parsed.value.replace(API_ROOT, ''));
+    const message = `the paths of the service have /api/v0 themselves; ${value} is used`;
+    return { value, problems: [{ at: '', got: given, allowed: value, message, severity: 'warning' }] };
+  },
+};
+
+function trimSlash(value: string): string {
+  return value.replace(/(?<!\/)\/+$/, '');
+}
 
 /** An address without what may hold credentials: what stands before an @, and a query. */
 export function withoutCredentials(value: string): string {
@@ -197,17 +216,34 @@ export const durationOrAuto: ValueType<number | 'auto'> = {
   },
 };
 
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ...['true', '1', 'yes', 'on'].map((word) => [word, true] as const),
+  ...['false', '0', 'no', 'off'].map((word) => [word, false] as const),
+]);
+
 export const boolean: ValueType<boolean> = {
   name: 'bool',
-  parse: (value) =>
-    value === 'true' ? fine(true) : value === 'false' ? fine(false) : wrong(value, 'true or false'),
+  parse(value) {
+    const found = BOOLEANS.get(value.trim().toLowerCase());
+    return found === undefined ? wrong(value, 'true or false') : fine(found);
+  },
 };
 
+/** In any case. */
 export function oneOf<const T extends string>(...values: readonly T[]): ValueType<T> {
+  return oneOfAlso({}, ...values);
+}
+
+/** `others`: words that mean one of the values. */
+export function oneOfAlso<const T extends string>(
+  others: Readonly<Record<string, T>>,
+  ...values: readonly T[]
+): ValueType<T> {
   return {
     name: values.join(', '),
     parse(value) {
-      const found = values.find((allowed) => allowed === value);
+      const word = value.trim().toLowerCase();
+      const found = values.find((allowed) => allowed === word) ?? others[word];
       return found === undefined ? wrong(value, `one of ${values.join(', ')}`) : fine(found);
     },
   };
@@ -269,7 +305,8 @@ export const listenAddress: ValueType<ListenAddress> = {
   name: 'host:port',
   parse(value) {
     const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d+)$/.exec(value);
-    const host = match?.[1] ?? match?.[2] ?? '';
+    // As others write it, a port alone is one of all addresses.
+    const host = match?.[1] ?? (match?.[2] || '0.0.0.0');
     const port = Number(match?.[3]);
     const hostValid = host === 'localhost' || isIP(host) !== 0 || /^[a-z\d.-]+$/i.test(host);
     if (!match || !hostValid || port > 65_535) {

@@ -224,9 +224,11 @@ export class HeartService {
 
   /** All of the heart's part, or nothing. What only a restart can change stays, and the daemon says so. */
   async #loadAgain(): Promise<ReloadResult> {
-    const { settings: next, problems, files, overriddenNames } = this.#options.loadConfig();
-    if (next === undefined || problems.some(isError)) {
-      const words = problems.filter(isError).map((problem) => describeProblem(problem));
+    const { settings: next, files, overriddenNames, ...loaded } = this.#options.loadConfig();
+    // What would fall back at a start keeps what is in force.
+    const errors = [...loaded.problems, ...loaded.tolerated].filter(isError);
+    if (next === undefined || errors.length > 0) {
+      const words = errors.map((problem) => describeProblem(problem));
       this.#log.error(
         { problems: words },
         'reload refused: the configuration is invalid; the old one stays in force',

@@ -35,12 +35,13 @@ test.each([
   ['tcp://127.0.0.1:80/health', 'tcp has nothing beside host and port'],
   ['http://127.0.0.1:8000/#up', 'a fragment is never sent'],
   ['http://me:50%@127.0.0.1/', 'a percent sign in user or password encodes nothing'],
-])('%s is refused: %s', (address, why) => {
+])('without %s the deployments are kept alive whatever happens: %s', (address, why) => {
   const { settings, problems } = load(address);
-  expect([settings, problems.map((problem) => describeProblem(problem))]).toEqual([
-    undefined,
-    [expect.stringContaining(why)],
+  expect(settings).toMatchObject({ appHealth: undefined });
+  expect(problems.map((problem) => describeProblem(problem))).toEqual([
+    expect.stringMatching(/^error: PILOTLIGHT_APP_HEALTH: .*; the default is used$/),
   ]);
+  expect(describeProblem(problems[0]!)).toContain(why);
 });
 
 test('credentials in it are shown nowhere', () => {
@@ -52,5 +53,5 @@ test('credentials in it are shown nowhere', () => {
 
 test('a grace has five seconds at least', () => {
   expect(load('tcp://a:1', '5s').settings).toMatchObject({ appGrace: 5_000 });
-  expect(load('tcp://a:1', '4s').settings).toBeUndefined();
+  expect(load('tcp://a:1', '4s').settings).toMatchObject({ appGrace: 600_000 });
 });

@@ -83,6 +83,7 @@ test('each looks once at the start, and the status has what it saw', async () =>
       schedule: YEARLY,
       runs: 1,
       failures: 0,
+      missed: 0,
       last_success_at: NOW / 1000,
       last_error: null,
     })),

@@ -64,7 +64,7 @@ test('whoever is told to end while it waits does', async () => {
 
 test('what is wrong is refused, with all problems but those that only inform', async () => {
   const note: ConfigProblem = { ...configError('PILOTLIGHT_C', 'z', 'any', ''), severity: 'note' };
-  const { end, lines } = waiting('PILOTLIGHT_LOG_LEVEL=loud\n', [
+  const { end, lines } = waiting('PILOTLIGHT_DEPLOYMENTS=many\n', [
     configError('PILOTLIGHT_A', 'x', 'a number', 'set one'),
     { ...configError('PILOTLIGHT_B', 'y', 'a word', ''), severity: 'warning' },
     note,
