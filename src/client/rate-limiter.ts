@@ -5,7 +5,7 @@
  * are handed in, in monotonic ms.
  *
  * - **Nothing is held back before the service refuses something.** The daemon alone begins slowly, and doubles its rate.
- * - **A 429 closes its operation** until the time that it names, or for 2 s, doubled to 4 s. If another operation is
+ * - **A 429 closes its operation** until the time that it names, or for 2 s, doubled to 4 s (the key’s to 8 s). If another operation is
  *   refused meanwhile, it is the key's bucket that is empty: the key is closed. From then on each refusal closes it, and
  *   its requests leave one at a time. A wait that was not enough is doubled.
  * - **Requests keep a spacing once it is proven**: four refusals came that soon after or before an accepted request, and
@@ -70,7 +70,7 @@ export interface RateLimiterOptions {
 
 /** Without a name and without a contract's: how long a refusal closes, ms. It doubles. */
 const FIRST_WAIT_MS = 2_000;
-const LONGEST_WAIT_MS = 4_000;
+const SECOND_WAIT_MS = 4_000;
 /** So many refusals near accepted requests prove a spacing. */
 const PROOF = 4;
 /** No spacing is searched beyond, ms. */
@@ -334,7 +334,7 @@ export class RateLimiter {
     bucket.refusedAt = now;
     const isAgain = bucket.inRow > 1;
     const namedMs = retryAfterMs ?? thresholdMs;
-    const waitMs = namedMs ?? this.#unnamedWait(isAgain, isKeys);
+    const waitMs = namedMs ?? this.#unnamedWait(bucket.inRow, isKeys);
     const jitter = this.#random() * JITTER_MS;
     // What it names was waited out and was not enough: others empty the key's bucket, or refusals do.
     const isTwice = isKeys && isAgain && namedMs !== undefined;
@@ -344,11 +344,11 @@ export class RateLimiter {
     if (isKeys) this.#closeKey(departure, now + waitMs + jitter, now);
   }
 
-  /** How long a refusal closes that names no time, ms: less than 2 s if a shorter spacing of the key is known. */
-  #unnamedWait(isAgain: boolean, isKeys: boolean): number {
-    if (isAgain) return LONGEST_WAIT_MS;
+  /** How long a refusal closes that names no time, ms: less than 2 s at first if a shorter spacing of the key is known. */
+  #unnamedWait(inRow: number, isKeys: boolean): number {
     const { spacing } = this.#key;
-    return isKeys && spacing > 0 ? Math.min(FIRST_WAIT_MS, 2 * spacing) : FIRST_WAIT_MS;
+    if (inRow <= 1) return isKeys && spacing > 0 ? Math.min(FIRST_WAIT_MS, 2 * spacing) : FIRST_WAIT_MS;
+    return isKeys && inRow > 2 ? 2 * SECOND_WAIT_MS : SECOND_WAIT_MS;
   }
 
   /** Another operation was refused as well: nothing leaves until then. */
