@@ -99,6 +99,8 @@ const BACKGROUND_FIRST_MS = 125;
 const BACKGROUND_AGAIN_MS = 2_000;
 const BACKGROUND_STEP_MS = 5_000;
 const BACKGROUND_LONGEST_MS = 60_000;
+/** A turn is later by so much of the spacing at most. */
+const BACKGROUND_JITTER = 0.5;
 /** What it adds of half the rate that was refused. */
 const BACKGROUND_GAIN = 0.1;
 /** A heartbeat that is due has left by then, ms. */
@@ -196,7 +198,7 @@ export class RateLimiter {
     };
     bucket.lastAt = now;
     this.#key.lastAt = now;
-    if (isBackground) this.#background.lastAt = now;
+    if (isBackground) this.#takeTurn(now);
     if (now < this.#key.limitedUntil) this.#key.unanswered = departure;
     if (early) this.#early = departure;
     return departure;
@@ -246,9 +248,9 @@ export class RateLimiter {
 
   /** When the daemon may ask next for this, as far as is known. */
   backgroundOpensAt(operation: string, now: number, heartbeatAt: number): number {
-    const { spacing, lastAt } = this.#background;
+    const { opensAt: nextAt } = this.#background;
     const { closedUntil, limitedUntil, spentUntil, heartbeatFirstUntil } = this.#key;
-    const opensAt = Math.max(closedUntil, spentUntil, this.#operationOpensAt(operation), lastAt + spacing);
+    const opensAt = Math.max(closedUntil, spentUntil, this.#operationOpensAt(operation), nextAt);
     // A heartbeat that is due goes first.
     const isFirst =
       now < heartbeatFirstUntil || (now < limitedUntil && heartbeatAt <= Math.max(now, opensAt));
@@ -283,6 +285,14 @@ export class RateLimiter {
       heartbeatSpacingMs: this.spacing(heartbeat),
       refusals: this.#refusals,
     };
+  }
+
+  /** Of a limited key's turns none falls in step with the refill of the bucket: what is left there is for others. */
+  #takeTurn(now: number): void {
+    const background = this.#background;
+    const jitter = now < this.#key.limitedUntil ? BACKGROUND_JITTER * this.#random() : 0;
+    background.lastAt = now;
+    background.opensAt = now + background.spacing * (1 + jitter);
   }
 
   #operationOpensAt(operation: string): number {
@@ -463,6 +473,8 @@ function startBackground() {
     /** Twice the spacing that was refused, ms; 0: none was. */
     knee: 0,
     lastAt: -Infinity,
+    /** When the next one may leave. */
+    opensAt: -Infinity,
     /** When the first request was accepted since the spacing was changed. */
     since: Infinity,
   };
@@ -475,6 +487,7 @@ function slowDown(background: Background): void {
   const doubled = Math.min(BACKGROUND_LONGEST_MS, background.spacing * 2);
   background.knee = Math.min(doubled, BACKGROUND_AGAIN_MS);
   background.spacing = Math.max(BACKGROUND_AGAIN_MS, doubled);
+  background.opensAt = background.lastAt + background.spacing;
   background.since = Infinity;
 }
 
