@@ -248,9 +248,14 @@ export class RateLimiter {
 
   /** When the daemon may ask next for this, as far as is known. */
   backgroundOpensAt(operation: string, now: number, heartbeatAt: number): number {
-    const { opensAt: nextAt } = this.#background;
+    const { lastAt, spacing, stretch } = this.#background;
     const { closedUntil, limitedUntil, spentUntil, heartbeatFirstUntil } = this.#key;
-    const opensAt = Math.max(closedUntil, spentUntil, this.#operationOpensAt(operation), nextAt);
+    const opensAt = Math.max(
+      closedUntil,
+      spentUntil,
+      this.#operationOpensAt(operation),
+      lastAt + spacing * stretch,
+    );
     // A heartbeat that is due goes first.
     const isFirst =
       now < heartbeatFirstUntil || (now < limitedUntil && heartbeatAt <= Math.max(now, opensAt));
@@ -290,9 +295,8 @@ export class RateLimiter {
   /** Of a limited key's turns none falls in step with the refill of the bucket: what is left there is for others. */
   #takeTurn(now: number): void {
     const background = this.#background;
-    const jitter = now < this.#key.limitedUntil ? BACKGROUND_JITTER * this.#random() : 0;
     background.lastAt = now;
-    background.opensAt = now + background.spacing * (1 + jitter);
+    background.stretch = now < this.#key.limitedUntil ? 1 + BACKGROUND_JITTER * this.#random() : 1;
   }
 
   #operationOpensAt(operation: string): number {
@@ -473,8 +477,8 @@ function startBackground() {
     /** Twice the spacing that was refused, ms; 0: none was. */
     knee: 0,
     lastAt: -Infinity,
-    /** When the next one may leave. */
-    opensAt: -Infinity,
+    /** How much longer than the spacing the next one waits. */
+    stretch: 1,
     /** When the first request was accepted since the spacing was changed. */
     since: Infinity,
   };
@@ -487,7 +491,6 @@ function slowDown(background: Background): void {
   const doubled = Math.min(BACKGROUND_LONGEST_MS, background.spacing * 2);
   background.knee = Math.min(doubled, BACKGROUND_AGAIN_MS);
   background.spacing = Math.max(BACKGROUND_AGAIN_MS, doubled);
-  background.opensAt = background.lastAt + background.spacing;
   background.since = Infinity;
 }
 
