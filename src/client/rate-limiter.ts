@@ -5,7 +5,7 @@
  * are handed in, in monotonic ms.
  *
  * - **Nothing is held back before the service refuses something.** The daemon alone begins slowly, and doubles its rate.
- * - **A 429 closes its operation** until the time that it names, or for 2 s, doubled to 4 s. If another operation is
+ * - **A 429 closes its operation** until the time that it names, or for 2 s, doubled to 4 s (the key’s to 8 s). If another operation is
  *   refused meanwhile, it is the key's bucket that is empty: the key is closed. From then on each refusal closes it, and
  *   its requests leave one at a time. A wait that was not enough is doubled.
  * - **Requests keep a spacing once it is proven**: four refusals came that soon after or before an accepted request, and
@@ -70,7 +70,7 @@ export interface RateLimiterOptions {
 
 /** Without a name and without a contract's: how long a refusal closes, ms. It doubles. */
 const FIRST_WAIT_MS = 2_000;
-const LONGEST_WAIT_MS = 4_000;
+const SECOND_WAIT_MS = 4_000;
 /** So many refusals near accepted requests prove a spacing. */
 const PROOF = 4;
 /** No spacing is searched beyond, ms. */
@@ -99,6 +99,8 @@ const BACKGROUND_FIRST_MS = 125;
 const BACKGROUND_AGAIN_MS = 2_000;
 const BACKGROUND_STEP_MS = 5_000;
 const BACKGROUND_LONGEST_MS = 60_000;
+/** A turn is later by so much of the spacing at most. */
+const BACKGROUND_JITTER = 0.5;
 /** What it adds of half the rate that was refused. */
 const BACKGROUND_GAIN = 0.1;
 /** A heartbeat that is due has left by then, ms. */
@@ -196,7 +198,7 @@ export class RateLimiter {
     };
     bucket.lastAt = now;
     this.#key.lastAt = now;
-    if (isBackground) this.#background.lastAt = now;
+    if (isBackground) this.#takeTurn(now);
     if (now < this.#key.limitedUntil) this.#key.unanswered = departure;
     if (early) this.#early = departure;
     return departure;
@@ -246,9 +248,14 @@ export class RateLimiter {
 
   /** When the daemon may ask next for this, as far as is known. */
   backgroundOpensAt(operation: string, now: number, heartbeatAt: number): number {
-    const { spacing, lastAt } = this.#background;
+    const { lastAt, spacing, stretch } = this.#background;
     const { closedUntil, limitedUntil, spentUntil, heartbeatFirstUntil } = this.#key;
-    const opensAt = Math.max(closedUntil, spentUntil, this.#operationOpensAt(operation), lastAt + spacing);
+    const opensAt = Math.max(
+      closedUntil,
+      spentUntil,
+      this.#operationOpensAt(operation),
+      lastAt + spacing * stretch,
+    );
     // A heartbeat that is due goes first.
     const isFirst =
       now < heartbeatFirstUntil || (now < limitedUntil && heartbeatAt <= Math.max(now, opensAt));
@@ -283,6 +290,13 @@ export class RateLimiter {
       heartbeatSpacingMs: this.spacing(heartbeat),
       refusals: this.#refusals,
     };
+  }
+
+  /** Of a limited key's turns none falls in step with the refill of the bucket: what is left there is for others. */
+  #takeTurn(now: number): void {
+    const background = this.#background;
+    background.lastAt = now;
+    background.stretch = now < this.#key.limitedUntil ? 1 + BACKGROUND_JITTER * this.#random() : 1;
   }
 
   #operationOpensAt(operation: string): number {
@@ -334,7 +348,7 @@ export class RateLimiter {
     bucket.refusedAt = now;
     const isAgain = bucket.inRow > 1;
     const namedMs = retryAfterMs ?? thresholdMs;
-    const waitMs = namedMs ?? this.#unnamedWait(isAgain, isKeys);
+    const waitMs = namedMs ?? this.#unnamedWait(bucket.inRow, isKeys);
     const jitter = this.#random() * JITTER_MS;
     // What it names was waited out and was not enough: others empty the key's bucket, or refusals do.
     const isTwice = isKeys && isAgain && namedMs !== undefined;
@@ -344,11 +358,11 @@ export class RateLimiter {
     if (isKeys) this.#closeKey(departure, now + waitMs + jitter, now);
   }
 
-  /** How long a refusal closes that names no time, ms: less than 2 s if a shorter spacing of the key is known. */
-  #unnamedWait(isAgain: boolean, isKeys: boolean): number {
-    if (isAgain) return LONGEST_WAIT_MS;
+  /** How long a refusal closes that names no time, ms: less than 2 s at first if a shorter spacing of the key is known. */
+  #unnamedWait(inRow: number, isKeys: boolean): number {
     const { spacing } = this.#key;
-    return isKeys && spacing > 0 ? Math.min(FIRST_WAIT_MS, 2 * spacing) : FIRST_WAIT_MS;
+    if (inRow <= 1) return isKeys && spacing > 0 ? Math.min(FIRST_WAIT_MS, 2 * spacing) : FIRST_WAIT_MS;
+    return isKeys && inRow > 2 ? 2 * SECOND_WAIT_MS : SECOND_WAIT_MS;
   }
 
   /** Another operation was refused as well: nothing leaves until then. */
@@ -463,6 +477,8 @@ function startBackground() {
     /** Twice the spacing that was refused, ms; 0: none was. */
     knee: 0,
     lastAt: -Infinity,
+    /** How much longer than the spacing the next one waits. */
+    stretch: 1,
     /** When the first request was accepted since the spacing was changed. */
     since: Infinity,
   };

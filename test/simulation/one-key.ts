@@ -99,7 +99,7 @@ function planOf(random: Random, chaos: boolean): Plan {
     deployments: Math.min(random.pick([1, 3, 20]), Math.floor(most(ttl) / processes)),
     ttl,
     groups: random.pick([1, 2, 10]),
-    named: random.chance(0.8),
+    named: random.chance(0.8) || size < SIZE_FOR_MORE,
     chaos,
   };
 }
