@@ -1,5 +1,6 @@
 /** The API key as it is now: from the environment, or from a file that is read again when the service refuses it. */
-import { promises as files } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { readSlowFile } from './slow-file.ts';
 
 export interface ApiKey {
   current(): string;
@@ -24,10 +25,12 @@ export function createApiKey(initial: string, initialFile: string | undefined): 
     file: () => file,
     async reread(signal) {
       if (file === undefined) return key;
-      const stats = await files.stat(file);
-      if (!stats.isFile()) throw new Error(`${file}: it is not a regular file`);
-      if (stats.size > KEY_FILE_BYTES) throw new Error(`${file}: ${stats.size} bytes are no API key`);
-      const text = (await files.readFile(file, { encoding: 'utf8', signal })).trim();
+      const path = file;
+      const refuse = (stats: Stats): void => {
+        if (!stats.isFile()) throw new Error(`${path}: it is not a regular file`);
+        if (stats.size > KEY_FILE_BYTES) throw new Error(`${path}: ${stats.size} bytes are no API key`);
+      };
+      const text = (await readSlowFile(path, refuse, signal)).trim();
       // A file that is being replaced may be empty for a moment.
       if (text === '') return key;
       const problem = keyProblem(text);

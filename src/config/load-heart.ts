@@ -6,6 +6,7 @@ import { foreignNames } from './options/names.ts';
 import { exposedSecrets, placed, withEnvFile, type EffectiveEnvironment } from './env-file/effective.ts';
 import { networkProblems, plainHttpProblems } from './network.ts';
 import { PREFIX, type Option } from './options/option.ts';
+import { overFiles } from './slow-files.ts';
 import { configError, isError, type ConfigProblem } from './problem.ts';
 import { loadValues, readText, type Environment, type LoadedValues, type ReadFile } from './values.ts';
 
@@ -31,6 +32,11 @@ export function loadHeartConfig(
   readFile: ReadFile = readText,
 ): LoadedHeart {
   return loadHeartFrom(withEnvFile(environment, readFile, false), readFile);
+}
+
+/** The same, however long its files take; one that does not answer within seconds cannot be read. */
+export function loadHeartSlowly(environment: Environment = process.env): Promise<LoadedHeart> {
+  return overFiles((readFile) => loadHeartConfig(environment, readFile));
 }
 
 /** The same of an environment with the file over it. While that cannot be read, it is all that is wrong. */
@@ -70,7 +76,7 @@ export function loadHeartFrom(effective: EffectiveEnvironment, readFile: ReadFil
 }
 
 /** What is to be kept alive, and where: of these nothing is guessed. */
-const ESSENTIAL: readonly HeartOptionKey[] = ['apiKey', 'baseUrl', 'deployments'];
+const ESSENTIAL: ReadonlySet<HeartOptionKey> = new Set(['apiKey', 'baseUrl', 'deployments']);
 
 /** Any other malformed value, or one whose file is not there, is the default. */
 function fallBack({ values, broken, problems }: LoadedValues<HeartOptionKey>): {
@@ -85,7 +91,7 @@ function fallBack({ values, broken, problems }: LoadedValues<HeartOptionKey>): {
     isTolerated.add(variable);
     complete[key] = fallback === undefined ? undefined : type.parse(fallback).value;
   };
-  for (const key of broken) if (!ESSENTIAL.includes(key)) fallTo(key);
+  for (const key of broken) if (!ESSENTIAL.has(key)) fallTo(key);
   let timing = timingProblems(complete as Partial<HeartSettings>);
   const ofInterval = timing.filter(({ variable }) => variable === INTERVAL);
   if (ofInterval.length > 0) {

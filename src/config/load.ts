@@ -1,4 +1,5 @@
 /** Environment → all settings, all problems at once: what the heart reads, and what the daemon reads. */
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   DAEMON_OPTIONS,
   type DaemonOptionKey,
@@ -22,6 +23,7 @@ import {
   type Settings,
 } from './options/options.ts';
 import { configError, isError, type ConfigProblem } from './problem.ts';
+import { overFiles } from './slow-files.ts';
 import { loadValues, readRaw, readText, type Environment, type ReadFile } from './values.ts';
 
 export interface LoadedConfig {
@@ -36,13 +38,16 @@ export interface LoadedConfig {
   readonly files: ReadonlyMap<OptionKey, string>;
   /** What is off because a variable of the daemon has an error. */
   readonly off: readonly Feature[];
+  /** The environment file may still be being written, and counts as one that cannot be read. */
+  readonly isBeingWritten: boolean;
 }
 
 export function loadConfig(
   environment: Environment = process.env,
   readFile: ReadFile = readText,
+  mayWait = true,
 ): LoadedConfig {
-  const effective = withEnvFile(environment, readFile);
+  const effective = withEnvFile(environment, readFile, mayWait);
   const heart = loadHeartFrom(effective, readFile);
   const daemon = loadValues(DAEMON_OPTIONS, effective.environment, readFile);
   const values = daemon.values as DaemonSettings;
@@ -75,7 +80,21 @@ export function loadConfig(
     daemonProblems,
     files: new Map<OptionKey, string>([...heart.files, ...daemon.files]),
     off: [...off],
+    isBeingWritten: effective.isBeingWritten ?? false,
   };
+}
+
+/** Between two looks at an environment file that somebody writes, ms, and how many there are. */
+const WRITTEN_FOR_MS = 1_000;
+const MOST_LOOKS = 5;
+
+/** The same, however long its files take, and holding up nothing meanwhile. */
+export async function loadConfigSlowly(environment: Environment = process.env): Promise<LoadedConfig> {
+  for (let looks = 1; ; looks += 1) {
+    const loaded = await overFiles((readFile) => loadConfig(environment, readFile, false));
+    if (!loaded.isBeingWritten || looks === MOST_LOOKS) return loaded;
+    await delay(WRITTEN_FOR_MS);
+  }
 }
 
 /** A broken option has its default, beside the feature that is off for it. */

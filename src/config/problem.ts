@@ -32,6 +32,13 @@ export function isError({ severity }: ConfigProblem): boolean {
   return severity === 'error';
 }
 
+/** The errors, as lines without their place: on another line of the file it is the same one. */
+export function errorsIn(problems: readonly ConfigProblem[]): string[] {
+  return problems
+    .filter((problem) => isError(problem))
+    .map((problem) => describeProblem({ ...problem, place: undefined }));
+}
+
 /** The problem as `check` has it. */
 export function inCheck({ failsCheck, ...problem }: ConfigProblem): ConfigProblem {
   return failsCheck ? { ...problem, severity: 'error' } : problem;

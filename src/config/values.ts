@@ -1,24 +1,48 @@
 /** Environment → values of the options of a table, all problems at once. Reads the files of NAME_FILE variables. */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, type Stats } from 'node:fs';
 import { PREFIX, type Option } from './options/option.ts';
 import { configError, type ConfigProblem } from './problem.ts';
 import type { Parsed } from './types/value-types.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-export type ReadFile = (path: string) => string;
+/** The text of a file. @throws What the file system says. */
+export interface ReadFile {
+  (path: string): string;
+  /** Default: the file system's. */
+  readonly stat?: StatFile;
+}
+
+/** Undefined if there is none. */
+type StatFile = (path: string) => FileState | undefined;
+
+export interface FileState {
+  readonly isFile: boolean;
+  readonly mtimeMs: number;
+  readonly mode: number;
+}
 
 /** Most bytes of a file that has a value. */
 const FILE_BYTES = 1024 * 1024;
 /** Where a shell hands over what a command prints: `<(command)`. */
 const HANDED_OVER = /^\/(?:dev|proc\/self)\/fd\/\d+$/;
 
-/** @throws What the file system says, and where it is no file of a sensible size: a pipe may keep its reader forever. */
+/** Holds up the process for as long as the file system does. @throws Also where it is no file of a sensible size. */
 export function readText(path: string): string {
-  const stats = statSync(path);
-  if (!stats.isFile() && !HANDED_OVER.test(path)) throw new Error('it is not a regular file');
-  if (stats.size > FILE_BYTES) throw new Error(`it has ${stats.size} bytes; at most ${FILE_BYTES} are read`);
+  const problem = notReadable(path, statSync(path));
+  if (problem !== undefined) throw new Error(problem);
   return readFileSync(path, 'utf8');
 }
+
+/** Why it is not read: a pipe may keep its reader for ever. */
+export function notReadable(path: string, stats: Stats): string | undefined {
+  if (!stats.isFile() && !HANDED_OVER.test(path)) return 'it is not a regular file';
+  return stats.size > FILE_BYTES ? `it has ${stats.size} bytes; at most ${FILE_BYTES} are read` : undefined;
+}
+
+export const statFile: StatFile = (path) => {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats && { isFile: stats.isFile(), mtimeMs: stats.mtimeMs, mode: stats.mode };
+};
 
 export interface LoadedValues<Key extends string> {
   /** Those that are there and valid, and the defaults of those that are not set. */

@@ -2,7 +2,7 @@
  * Notices files that change, by polling: a Secret in a pod is replaced by switching a symbolic link, and network file
  * systems report no changes at all.
  */
-import { stat } from 'node:fs/promises';
+import { statSlowFile } from '../client/slow-file.ts';
 
 const LOOK_EVERY_MS = 2_000;
 
@@ -41,9 +41,10 @@ export function watchFiles(
 /** Another one after each write, and each time that another file takes its place. */
 async function stateOf(path: string): Promise<string> {
   try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-    return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+    const { dev, ino, size, mtimeMs, ctimeMs } = await statSlowFile(path);
+    return [dev, ino, size, mtimeMs, ctimeMs].join(' ');
   } catch (error) {
-    return String((error as NodeJS.ErrnoException).code);
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code ?? message;
   }
 }

@@ -36,7 +36,7 @@ import { statusSnapshot } from './status/snapshot.ts';
 export interface DaemonOptions {
   readonly config: LoadedConfig & { readonly settings: Settings };
   /** Reads the configuration again, for a reload. */
-  readonly loadConfig: () => LoadedConfig;
+  readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
   /** Makes the logger once the metrics that count its messages exist. */
   readonly createLogger: (hooks: LoggerHooks) => Promise<Logger>;
   /** Where worker-group lines go. */
@@ -176,7 +176,7 @@ function awaitConfigFiles(
 ): () => void {
   return awaitFiles(
     config.daemonProblems,
-    () => loadConfig().daemonProblems,
+    async () => (await loadConfig()).daemonProblems,
     () => {
       logger.info('a file of the configuration is there now: the daemon is restarted to use it');
       onEnd(inForce.settings.shutdownTimeout);

@@ -2,13 +2,12 @@
  * The environment with the file over it that PILOTLIGHT_ENV_FILE names. A running process's environment cannot change,
  * and a file can: it is read again at each reload. What stands in the file wins, since whoever edits it means it.
  */
-import { statSync } from 'node:fs';
 import { PREFIX, type Option } from '../options/option.ts';
 import { partnerOf } from '../options/names.ts';
 import { configError, type ConfigProblem } from '../problem.ts';
-import type { Environment, ReadFile } from '../values.ts';
+import { statFile, type Environment, type ReadFile } from '../values.ts';
 import { parseEnvFile, type Assignment } from './parse.ts';
-import { readWhole } from './whole.ts';
+import { BeingWritten, readWhole } from './whole.ts';
 
 export const ENV_FILE = `${PREFIX}ENV_FILE`;
 const SYNTAX = 'NAME=value, with export before it or not, the value bare, in \'…\' or in "…"';
@@ -21,8 +20,12 @@ export interface EffectiveEnvironment {
   readonly problems: readonly ConfigProblem[];
   /** The file cannot be read, so that nothing is known. */
   readonly isAwaited: boolean;
+  /** Because somebody writes it just now. */
+  readonly isBeingWritten?: boolean;
   /** Names whose value in the environment is not used. */
   readonly overridden: readonly string[];
+  /** Everybody on this machine can read the file. */
+  readonly isPublic: boolean;
   /** Our variables that are set in the file, as they are there. */
   readonly fromFile: ReadonlyMap<string, Assignment>;
   readonly file: string | undefined;
@@ -35,22 +38,31 @@ export function withEnvFile(
   mayWait = true,
 ): EffectiveEnvironment {
   const file = environment[ENV_FILE] || undefined;
-  const nothing = { environment, isAwaited: false, overridden: [], fromFile: new Map(), file };
+  const nothing = {
+    environment,
+    isAwaited: false,
+    isPublic: false,
+    overridden: [],
+    fromFile: new Map(),
+    file,
+  };
   if (file === undefined) return { ...nothing, problems: [] };
   let text: string;
   try {
     text = readWhole(file, readFile, mayWait);
   } catch (cause) {
-    return { ...nothing, isAwaited: true, problems: [awaited(file, (cause as Error).message)] };
+    const isBeingWritten = cause instanceof BeingWritten;
+    const problems = [awaited(file, (cause as Error).message)];
+    return { ...nothing, isAwaited: true, isBeingWritten, problems };
   }
-  return lay(environment, file, text);
+  return lay(environment, file, text, isPublic(file, readFile));
 }
 
 function awaited(file: string, message: string): ConfigProblem {
   return { ...configError(ENV_FILE, file, 'a file of NAME=value lines', message), awaitedFile: file };
 }
 
-function lay(environment: Environment, file: string, text: string): EffectiveEnvironment {
+function lay(environment: Environment, file: string, text: string, isShown: boolean): EffectiveEnvironment {
   const { assignments, problems: lineProblems } = parseEnvFile(text);
   const fromFile = new Map([...assignments].filter(([name]) => name.startsWith(PREFIX) && name !== ENV_FILE));
   const effective: Record<string, string | undefined> = { ...environment };
@@ -69,7 +81,15 @@ function lay(environment: Environment, file: string, text: string): EffectiveEnv
     ...foreign(assignments, file),
     ...overridden.map((name) => overriddenNote(name, file)),
   ];
-  return { environment: effective, isAwaited: false, overridden, fromFile, file, problems };
+  return {
+    environment: effective,
+    isAwaited: false,
+    isPublic: isShown,
+    overridden,
+    fromFile,
+    file,
+    problems,
+  };
 }
 
 /** Names of others are theirs: an app may share the file. But some would be ours, and are read too early for it. */
@@ -112,9 +132,9 @@ export function placed(
 /** Of secrets that stand in a file that everybody on this machine can read. */
 export function exposedSecrets(
   table: Readonly<Record<string, Option>>,
-  { fromFile, file }: EffectiveEnvironment,
+  { fromFile, file, isPublic: isShown }: EffectiveEnvironment,
 ): readonly ConfigProblem[] {
-  if (file === undefined || !isPublic(file)) return [];
+  if (file === undefined || !isShown) return [];
   return Object.values(table).flatMap(({ variable, secret, shown }): ConfigProblem[] => {
     const name = PREFIX + variable;
     const { value = '', line } = fromFile.get(name) ?? {};
@@ -127,12 +147,9 @@ export function exposedSecrets(
   });
 }
 
-function isPublic(file: string): boolean {
-  try {
-    return (statSync(file).mode & 0o004) !== 0;
-  } catch {
-    return false;
-  }
+function isPublic(file: string, readFile: ReadFile): boolean {
+  const mode = (readFile.stat ?? statFile)(file)?.mode ?? 0;
+  return (mode & 0o004) !== 0;
 }
 
 function place(file: string, line: number): string {

@@ -1,7 +1,8 @@
 /** The daemon in its process (main.ts): from the configuration to the end of the link. */
 import { credentialsOf } from '../../config/credentials.ts';
 import { EXIT } from '../../config/exit-codes.ts';
-import { loadConfig } from '../../config/load.ts';
+import { endProcess } from '../../config/end-process.ts';
+import { loadConfigSlowly } from '../../config/load.ts';
 import { describeProblem } from '../../config/problem.ts';
 import { Redaction } from '../../contract/text/redaction.ts';
 import {
@@ -28,15 +29,15 @@ let ending = false;
 process.on('disconnect', () => {
   void end(ORPHAN_MS);
   // It may be ending already, and have been given more time than that.
-  setTimeout(() => process.exit(EXIT.ok), ORPHAN_MS);
+  setTimeout(() => endProcess(EXIT.ok), ORPHAN_MS);
 });
 
-const { settings, ...config } = loadConfig();
+const { settings, ...config } = await loadConfigSlowly();
 if (settings === undefined) {
   // The heart has read the same: a file has changed since, or is gone. The next daemon tries again.
   const problems = config.problems.map((problem) => describeProblem(problem)).join('; ');
   process.stderr.write(`pilotlight: the daemon cannot start: ${problems}\n`);
-  process.exit(EXIT.failed);
+  endProcess(EXIT.failed);
 }
 const redaction = new Redaction(() => credentialsOf(settings, settings.apiKey));
 process.report.excludeEnv = true;
@@ -47,7 +48,7 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const)
   });
 daemon = await startDaemon({
   config: { ...config, settings },
-  loadConfig,
+  loadConfig: loadConfigSlowly,
   stdout: standardOutput(DAEMON_STDOUT),
   heart: heartLink(),
   restarts: Number(process.argv[2] ?? 0),
@@ -60,7 +61,7 @@ daemon = await startDaemon({
 function fail(error: unknown): never {
   const { stack = String(error) } = error instanceof Error ? error : {};
   process.stderr.write(`pilotlight: the daemon cannot start: ${redaction.text(stack)}\n`);
-  process.exit(EXIT.failed);
+  endProcess(EXIT.failed);
 }
 
 async function end(withinMs: number): Promise<void> {
@@ -68,7 +69,7 @@ async function end(withinMs: number): Promise<void> {
   ending = true;
   await daemon?.stop(Math.max(0, withinMs - END_MS));
   await destination.end(Math.min(FLUSH_MS, END_MS));
-  process.exit(EXIT.ok);
+  endProcess(EXIT.ok);
 }
 
 function heartLink(): Link<DaemonMessage, HeartMessage> {

@@ -11,17 +11,28 @@ const LOOK_EVERY_MS = 5_000;
  */
 export function awaitFiles(
   problems: readonly ConfigProblem[],
-  load: () => readonly ConfigProblem[],
+  load: () => Promise<readonly ConfigProblem[]>,
   onFound: () => void,
 ): () => void {
   const missing = awaitedIn(problems);
   if (missing === 0) return () => {};
-  const looking = setInterval(() => {
-    if (awaitedIn(load()) >= missing) return;
-    clearInterval(looking);
-    onFound();
-  }, LOOK_EVERY_MS);
-  return () => clearInterval(looking);
+  let timer: NodeJS.Timeout | undefined;
+  let isEnded = false;
+  // The next look is planned when one is done, as a file may take seconds.
+  const plan = (): void => {
+    if (!isEnded) timer = setTimeout(() => void look(), LOOK_EVERY_MS);
+  };
+  const look = async (): Promise<void> => {
+    const isFound = awaitedIn(await load()) < missing;
+    if (isEnded) return;
+    if (isFound) onFound();
+    else plan();
+  };
+  plan();
+  return () => {
+    isEnded = true;
+    clearTimeout(timer);
+  };
 }
 
 function awaitedIn(problems: readonly ConfigProblem[]): number {

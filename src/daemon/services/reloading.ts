@@ -11,7 +11,7 @@ import {
   type OptionKey,
   type Settings,
 } from '../../config/options/options.ts';
-import { type ConfigProblem, describeProblem, isError } from '../../config/problem.ts';
+import { describeProblem, errorsIn, type ConfigProblem } from '../../config/problem.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { SharedWork } from '../replicas/shared-work.ts';
@@ -25,7 +25,7 @@ export interface InForce {
 }
 
 export interface ReloadingOptions {
-  readonly loadConfig: () => LoadedConfig;
+  readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
   readonly inForce: InForce;
   readonly apiKey: ApiKey;
   readonly work: Pick<SharedWork, 'apply'>;
@@ -66,10 +66,10 @@ export class Reloading {
     const { loadConfig, inForce, apiKey, heartbeats, onFiles, lifecycle, metrics, logger } = this.#options;
     if (lifecycle.isEnding)
       return { ok: false, problems: ['the daemon is stopping; the next start reads everything again'] };
-    const loaded = loadConfig();
+    const loaded = await loadConfig();
     // What was wrong before is off already, and does not keep the rest from being loaded.
-    const known = describeErrors(inForce.problems);
-    const news = describeErrors(loaded.problems).filter((problem) => !known.includes(problem));
+    const known = errorsIn(inForce.problems);
+    const news = errorsIn(loaded.problems).filter((problem) => !known.includes(problem));
     if (!loaded.settings || news.length > 0) {
       heartbeats.refuseReload();
       return this.#refuse(news, 'reload refused: the configuration is invalid; the old one stays in force');
@@ -120,7 +120,7 @@ export class Reloading {
     const { loadConfig, inForce, apiKey, lifecycle, logger } = this.#options;
     if (lifecycle.isEnding) return;
     const { settings, problems } = inForce;
-    const { secrets } = loadConfig();
+    const { secrets } = await loadConfig();
     // A file that is being replaced may be missing or empty for a moment: then the old secret stays.
     const changed = SECRET_KEYS.filter(
       (key) => secrets[key] !== undefined && secrets[key] !== settings[key] && !onlyAtStart(key),
@@ -145,13 +145,6 @@ export class Reloading {
     await work.apply(settings);
     inForce.problems = problems;
   }
-}
-
-function describeErrors(problems: readonly ConfigProblem[]): string[] {
-  // Without the place: it is the same problem on another line of the file.
-  return problems
-    .filter((problem) => isError(problem))
-    .map((problem) => describeProblem({ ...problem, place: undefined }));
 }
 
 function onlyAtStart(key: OptionKey): boolean {

@@ -9,7 +9,7 @@ const LOOK_AGAIN_MS = 1_000;
 const LOOKS_PER_MESSAGE = 60;
 
 export interface AwaitedConfigOptions {
-  readonly load: () => LoadedHeart;
+  readonly load: () => LoadedHeart | Promise<LoadedHeart>;
   /** Those of the daemon's variables too, which the heart does not know. */
   readonly allProblems: () => Promise<readonly ConfigProblem[]>;
   readonly stderr: Pick<Stderr, 'write'>;
@@ -26,7 +26,8 @@ export async function awaitConfig(
   const { load, allProblems, stderr } = options;
   const told = options.told.then(() => 'told' as const);
   for (let looks = 0; ; looks += 1) {
-    const loaded = load();
+    const loaded = await Promise.race([told, load()]);
+    if (loaded === 'told') return loaded;
     const { settings, problems } = loaded;
     if (settings) return { ...loaded, settings };
     if (!isAwaited(problems)) {

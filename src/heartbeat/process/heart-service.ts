@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApiKey, type ApiKey } from '../../client/api-key.ts';
 import { daemonEnvironment } from '../../config/daemon-environment.ts';
-import { type ConfigProblem, describeProblem, isError } from '../../config/problem.ts';
+import { type ConfigProblem, describeProblem, isError, errorsIn } from '../../config/problem.ts';
 import { credentialsOf } from '../../config/credentials.ts';
 import type { HeartSettings } from '../../config/options/heart-options.ts';
 import type { LoadedHeart } from '../../config/load-heart.ts';
@@ -28,7 +28,7 @@ import { createServiceManager, type ServiceManager } from './service-manager.ts'
 export interface HeartServiceOptions extends LoadedHeart {
   readonly settings: HeartSettings;
   /** Reads the configuration again, for a reload. */
-  readonly loadConfig: () => LoadedHeart;
+  readonly loadConfig: () => LoadedHeart | Promise<LoadedHeart>;
   readonly stderr: Stderr;
 }
 
@@ -63,12 +63,16 @@ export class HeartService {
   #supervisor: Supervisor | undefined;
   #manager: ServiceManager | undefined;
   #reloadAlone: NodeJS.Timeout | undefined;
+  /** What is wrong since the start, or since the last reload, and has fallen back to its default. */
+  #tolerated: ReadonlySet<string>;
+  #reloading: Promise<unknown> = Promise.resolve();
 
   constructor(options: HeartServiceOptions) {
     const { settings, stderr, files, problems, ignoredNames, overriddenNames } = options;
     const { promise: firstExchange, resolve: exchanged } = Promise.withResolvers<void>();
     this.firstExchange = firstExchange;
     this.#options = options;
+    this.#tolerated = new Set(errorsIn(options.tolerated));
     this.#settings = settings;
     this.#level = settings.logLevel;
     this.#apiKey = createApiKey(settings.apiKey, files.get('apiKey'));
@@ -217,18 +221,22 @@ export class HeartService {
 
   async #reloadOwn(): Promise<ReloadResult> {
     clearTimeout(this.#reloadAlone);
-    const result = await this.#loadAgain();
+    // One after the other: a file that is slow must not bring back what a later reload has replaced.
+    const reloading = this.#reloading.then(() => this.#loadAgain());
+    this.#reloading = reloading;
+    const result = await reloading;
     this.#manager?.ready(this.#statusLine());
     return result;
   }
 
   /** All of the heart's part, or nothing. What only a restart can change stays, and the daemon says so. */
   async #loadAgain(): Promise<ReloadResult> {
-    const { settings: next, files, overriddenNames, ...loaded } = this.#options.loadConfig();
+    const { settings: next, files, overriddenNames, ...loaded } = await this.#options.loadConfig();
     // What would fall back at a start keeps what is in force.
-    const errors = [...loaded.problems, ...loaded.tolerated].filter(isError);
-    if (next === undefined || errors.length > 0) {
-      const words = errors.map((problem) => describeProblem(problem));
+    const words = [...loaded.problems, ...loaded.tolerated]
+      .filter((problem) => errorsIn([problem]).some((error) => !this.#tolerated.has(error)))
+      .map((problem) => describeProblem(problem));
+    if (next === undefined || words.length > 0) {
       this.#log.error(
         { problems: words },
         'reload refused: the configuration is invalid; the old one stays in force',
@@ -236,6 +244,7 @@ export class HeartService {
       return { ok: false, problems: words };
     }
     this.#sayOverridden(overriddenNames);
+    this.#tolerated = new Set(errorsIn(loaded.tolerated));
     const { logLevel, baseUrl, logFormat } = this.#settings;
     if (next.logLevel !== logLevel) this.#level = next.logLevel;
     this.#settings = { ...next, baseUrl, logFormat };

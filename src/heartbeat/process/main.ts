@@ -9,13 +9,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EXIT } from '../../config/exit-codes.ts';
 import type { ConfigProblem } from '../../config/problem.ts';
-import { loadHeartConfig } from '../../config/load-heart.ts';
+import { loadHeartSlowly } from '../../config/load-heart.ts';
 import { serviceManagerSettings } from '../../config/service-manager.ts';
 import { awaitConfig } from './awaited-config.ts';
 import { keepSecretsOutOfDumps } from './dumps.ts';
+import { endProcess } from '../../config/end-process.ts';
 import { HeartService } from './heart-service.ts';
 import { listenForSignals } from './link/signals.ts';
 import { openStderr } from './log/stderr.ts';
+import { makeThreads } from './threads.ts';
 
 /** How long the daemon waits for the answers to the first heartbeats, ms: starting it would slow them down. */
 const FIRST_BEATS_MS = 100;
@@ -24,11 +26,12 @@ const FLUSH_MS = 500;
 
 /** `allProblems`: those of the daemon's variables too, which the heart does not know. */
 export async function runHeart(allProblems: () => Promise<readonly ConfigProblem[]>): Promise<void> {
+  makeThreads();
   keepSecretsOutOfDumps();
   const stderr = openStderr();
   const signals = listenForSignals();
   const loaded = await awaitConfig({
-    load: () => loadHeartConfig(),
+    load: loadHeartSlowly,
     allProblems,
     stderr,
     told: signals.told,
@@ -37,9 +40,10 @@ export async function runHeart(allProblems: () => Promise<readonly ConfigProblem
     await stderr.flush(FLUSH_MS);
     process.exitCode = EXIT.usage;
   }
-  if (typeof loaded === 'string') return;
+  if (loaded === 'told') endProcess(EXIT.ok);
+  if (loaded === 'refused') return;
 
-  const service = new HeartService({ ...loaded, loadConfig: () => loadHeartConfig(), stderr });
+  const service = new HeartService({ ...loaded, loadConfig: loadHeartSlowly, stderr });
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
     process.on(event, (error: unknown) => service.fault(event, error));
   if (loaded.settings.deployments.length > 0)
@@ -50,5 +54,5 @@ export async function runHeart(allProblems: () => Promise<readonly ConfigProblem
   await signals.told;
   const { leftMs } = await service.stop();
   await stderr.flush(Math.min(FLUSH_MS, leftMs));
-  process.exit(EXIT.ok);
+  endProcess(EXIT.ok);
 }

@@ -1,5 +1,6 @@
 /** The signals that the program handles. */
 import { exitCodeOfSignal } from '../../../config/exit-codes.ts';
+import { endProcess } from '../../../config/end-process.ts';
 
 export interface Signals {
   /** Resolves with the first SIGTERM or SIGINT, or when `quit` is called. */
@@ -25,7 +26,7 @@ export function listenForSignals(): Signals {
   let once = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (once) process.exit(exitCodeOfSignal(signal));
+      if (once) endProcess(exitCodeOfSignal(signal));
       once = true;
       quit();
     });

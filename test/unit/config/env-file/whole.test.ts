@@ -16,12 +16,17 @@ function fileOf(changes: readonly (readonly [atMs: number, text: string])[], isF
   let now = 10_000;
   // The last one counts even where it is of the future.
   const newest = () => changes.findLast(([at]) => at <= now) ?? changes.at(-1) ?? [0, ''];
+  const stat = () => ({ isFile, mtimeMs: newest()[0], mode: 0 });
   const read = (mayWait: boolean): string =>
-    readWhole('/etc/environment', () => newest()[1], mayWait, {
-      now: () => now,
-      changedAt: () => (isFile ? newest()[0] : undefined),
-      pause: (ms) => void (now += ms),
-    });
+    readWhole(
+      '/etc/environment',
+      Object.assign(() => newest()[1], { stat }),
+      mayWait,
+      {
+        now: () => now,
+        pause: (ms) => void (now += ms),
+      },
+    );
   return { read, waitedMs: () => now - 10_000 };
 }
 

@@ -15,7 +15,7 @@ function awaiting(before: readonly ConfigProblem[]) {
   const found = { now: before, loads: 0, times: 0 };
   const end = awaitFiles(
     before,
-    () => {
+    async () => {
       found.loads += 1;
       return found.now;
     },
@@ -30,23 +30,23 @@ test('without a file that is missing nothing is looked for', () => {
   end();
 });
 
-test('a file that is there by now is told once, within five seconds', () => {
+test('a file that is there by now is told once, within five seconds', async () => {
   const { found } = awaiting([awaited('/a'), awaited('/b'), OTHER]);
-  vi.advanceTimersByTime(20_000);
+  await vi.advanceTimersByTimeAsync(20_000);
   expect([found.loads, found.times]).toEqual([4, 0]);
   found.now = [awaited('/b'), OTHER];
-  vi.advanceTimersByTime(4_999);
+  await vi.advanceTimersByTimeAsync(4_999);
   expect(found.times).toBe(0);
-  vi.advanceTimersByTime(1);
+  await vi.advanceTimersByTimeAsync(1);
   expect(found.times).toBe(1);
-  vi.advanceTimersByTime(60_000);
+  await vi.advanceTimersByTimeAsync(60_000);
   expect([found.times, found.loads]).toEqual([1, 5]);
 });
 
-test('the end of the waiting ends the looks', () => {
+test('the end of the waiting ends the looks', async () => {
   const { found, end } = awaiting([awaited('/a')]);
   end();
   found.now = [];
-  vi.advanceTimersByTime(60_000);
+  await vi.advanceTimersByTimeAsync(60_000);
   expect([found.loads, found.times]).toEqual([0, 0]);
 });

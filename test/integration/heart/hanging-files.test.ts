@@ -1,0 +1,90 @@
+/** A file system that hangs holds up no heartbeat, no signal and no end of the program. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { startDaemonProcess } from '../../support/daemon-process.ts';
+import { until } from '../../support/daemon.ts';
+import { canHang, hang } from '../../support/hanging-folder.ts';
+import { describeWith } from '../../support/optional.ts';
+import { startPilotlight } from '../../support/process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const TTL_S = 20;
+/** Three intervals. */
+const LASTS_MS = 12_000;
+
+function startService(): Promise<Emulator> {
+  return startEmulator({ seed: { deployments: [{ id: 42, ttl: TTL_S }] } });
+}
+
+/** The longest time between two heartbeats, ms. */
+function longestGap(emulator: Emulator): number {
+  const times = emulator.journal.entries({ operation: 'deployments.heartbeat' }).map(({ atMs }) => atMs);
+  return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
+}
+
+describeWith(
+  'FUSE',
+  canHang,
+  'run as root, on a kernel with /dev/fuse',
+)('files that hang', () => {
+  test.concurrent('at a reload: heartbeats go on, the old configuration stays, SIGTERM sends the last one', async () => {
+    using folder = temporaryFolder();
+    const files = join(folder.path, 'files');
+    mkdirSync(files);
+    writeFileSync(join(files, 'deployments'), `42@${TTL_S}s`);
+    await using emulator = await startService();
+    await using program = await startDaemonProcess({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      DEPLOYMENTS_FILE: join(files, 'deployments'),
+    });
+    await until(() => emulator.deployments.get(42).beats > 0);
+    await using _hanging = await hang(files);
+    program.child.kill('SIGHUP');
+    await program.seen(/reload refused.*did not answer within 4 s|did not answer within 4 s.*reload refused/);
+    await delay(LASTS_MS);
+    expect(longestGap(emulator)).toBeLessThan(8_000);
+    const { beats } = emulator.deployments.get(42);
+    program.child.kill('SIGTERM');
+    expect(await program.exit).toBe(0);
+    expect(emulator.deployments.get(42).beats).toBe(beats + 1);
+  });
+
+  test.concurrent('under the key that the service refuses: the old one is sent again and again', async () => {
+    using folder = temporaryFolder();
+    const files = join(folder.path, 'files');
+    mkdirSync(files);
+    await using emulator = await startService();
+    writeFileSync(join(files, 'key'), emulator.apiKey);
+    await using program = await startDaemonProcess({
+      API_KEY_FILE: join(files, 'key'),
+      BASE_URL: emulator.url,
+      DEPLOYMENTS: `42@${TTL_S}s`,
+    });
+    await until(() => emulator.deployments.get(42).beats > 0);
+    await using _hanging = await hang(files);
+    await emulator.faults.add({ kind: 'status', status: 403, forMs: 6_000 });
+    await program.seen(/did not answer within 4 s/);
+    const { beats } = emulator.deployments.get(42);
+    await until(() => emulator.deployments.get(42).beats > beats + 1);
+    expect(emulator.deployments.get(42).lapses).toBe(0);
+    program.child.kill('SIGTERM');
+    expect(await program.exit).toBe(0);
+  });
+
+  test.concurrent('at the start: it is said, and SIGTERM ends the program', async () => {
+    using folder = temporaryFolder();
+    await using _hanging = await hang(folder.path);
+    await using program = startPilotlight(['run'], {
+      PILOTLIGHT_API_KEY: 'key',
+      PILOTLIGHT_BASE_URL: 'http://127.0.0.1:1',
+      PILOTLIGHT_DEPLOYMENTS_FILE: join(folder.path, 'deployments'),
+    });
+    await program.seen(/PILOTLIGHT_DEPLOYMENTS_FILE: .*it did not answer within 4 s/);
+    program.child.kill('SIGTERM');
+    expect(await program.exit).toBe(0);
+  });
+});
