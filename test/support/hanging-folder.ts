@@ -15,13 +15,16 @@ export const canHang =
 
 /** From now on every look into the folder hangs, until it is disposed of: then what was there is there again. */
 export async function hang(folder: string): Promise<AsyncDisposable> {
-  const child = spawn('bash', ['-c', MOUNT, 'bash', folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn('bash', ['-c', MOUNT, 'bash', folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
   for await (const line of createInterface(child.stdout)) if (line === 'mounted') break;
   return {
     async [Symbol.asyncDispose]() {
       spawnSync('umount', ['-l', folder]);
-      child.kill('SIGKILL');
-      spawnSync('pkill', ['-P', String(child.pid)]);
+      // With what it waits in.
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     },
   };
 }

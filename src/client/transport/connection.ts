@@ -44,6 +44,8 @@ export interface ConnectionParts {
 
 /** Idle sockets are given up before most servers and load balancers do. */
 const KEEP_ALIVE_MS = 4_000;
+/** What gateways add to an answer may be more than Node's 16 KiB. */
+const HEADER_BYTES = 128 * 1024;
 /** Where Node tells of each TCP socket that it makes, within net.connect. */
 const NEW_SOCKETS = channel('net.client.socket');
 
@@ -57,6 +59,7 @@ const CLIENT = {
   // The exchange's own deadline rules; undici's would only add a second, coarser one.
   headersTimeout: 0,
   bodyTimeout: 0,
+  maxHeaderSize: HEADER_BYTES,
 };
 
 export class Connection {
@@ -71,6 +74,8 @@ export class Connection {
   readonly #closed: () => void;
   readonly #connect: ReturnType<typeof createConnector>;
   #race: Race | undefined;
+  /** Nothing of the answer has come yet. */
+  #isAnswerDue = false;
 
   /** Does nothing until the first request. */
   constructor(origin: string, parts: ConnectionParts) {
@@ -111,6 +116,7 @@ export class Connection {
     const { path, method, headers, body, maxBytes, onConnected, onAnswer } = request;
     return new Promise((resolve, reject) => {
       const received = new BoundedBody(maxBytes);
+      this.#isAnswerDue = true;
       let status = 0;
       let answerHeaders: WireResponse['headers'] = {};
       // Invalid UTF-8 becomes U+FFFD: a log line with broken bytes must not cost the lines around it.
@@ -123,9 +129,10 @@ export class Connection {
         { origin: this.origin, path, method, headers, body: body ?? null },
         {
           onRequestStart: () => onConnected?.(),
-          onResponseStart(_, statusCode, fields) {
+          onResponseStart: (_, statusCode, fields) => {
             // 1xx are not the answer.
             if (statusCode < 200) return;
+            this.#isAnswerDue = false;
             [status, answerHeaders] = [statusCode, fields];
             onAnswer?.(soFar);
           },
@@ -182,7 +189,11 @@ export class Connection {
       subject: this.subject,
       busy: this.#parts.busy,
       open: (address, settled) => this.#connect({ ...target, hostname: address }, settled),
-      callback,
+      callback: (...settled) => {
+        const [, socket] = settled;
+        if (socket) skipContinue(socket, () => this.#isAnswerDue);
+        callback(...settled);
+      },
     });
   }
 
@@ -194,6 +205,26 @@ export class Connection {
     this.#life.abort(reason);
     await ended;
   }
+}
+
+/** The head of `100 Continue`, and what may stand in it. */
+const CONTINUE = /^HTTP\/1\.1 100(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/;
+/** It has a few fields at most. */
+const CONTINUE_BYTES = 1024;
+
+/**
+ * A server may send `100 Continue` unasked (RFC 9110, 15.2.1), and undici would end the connection. So it is left out of
+ * what is read from the socket. One that comes in pieces is none.
+ */
+function skipContinue(socket: Socket, isAnswerDue: () => boolean): void {
+  const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
+  socket.read = (size?: number): Buffer | null => {
+    const chunk = read(size);
+    if (chunk === null || !isAnswerDue()) return chunk;
+    const [head] = CONTINUE.exec(chunk.subarray(0, CONTINUE_BYTES).toString('latin1')) ?? [];
+    if (head === undefined) return chunk;
+    return chunk.length > head.length ? chunk.subarray(head.length) : socket.read(size);
+  };
 }
 
 function tooLarge(maxBytes: number): Error {

@@ -9,12 +9,12 @@
  * NODE_EXTRA_CA_CERTS.
  */
 import type { Readable } from 'node:stream';
-import type { SecureContext } from 'node:tls';
 import type { WireResponse } from '../../wire/response.ts';
 import { AddressBook, type AddressState, type Subject } from './address-book.ts';
 import { Connection } from './connection.ts';
 import { type Resolve, createLookup } from './lookup.ts';
 import { transportReason } from './reason.ts';
+import { Trust } from './trust.ts';
 
 export interface Exchange {
   readonly url: string;
@@ -122,6 +122,7 @@ class PooledTransport implements Transport {
         : !(reused && reason === 'reset');
       if (tells) blame(connection, reason);
       void this.#pool.giveUp(connection, error);
+      if (reason === 'tls') void this.#pool.doubtTrust();
       throw cause;
     } finally {
       signal.removeEventListener('abort', onAbort);
@@ -185,7 +186,7 @@ class ConnectionPool {
   /** The one that was used last is the last. */
   readonly #idle: Connection[] = [];
   readonly #books = new Map<string, AddressBook>();
-  #secureContext: SecureContext | undefined;
+  readonly #trust = new Trust();
 
   constructor(resolve?: Resolve) {
     this.#lookup = createLookup(resolve);
@@ -228,10 +229,7 @@ class ConnectionPool {
       lookup: this.#lookup,
       book: this.book(origin),
       busy: () => this.#busy(connection),
-      // One for all: to make it anew takes half of the processor time of a TLS connection. node:tls is loaded where
-      // TLS is spoken, as undici loads it.
-      secureContext: () =>
-        (this.#secureContext ??= process.getBuiltinModule('node:tls').createSecureContext()),
+      secureContext: () => this.#trust.context(),
       onClosed: (closed) => {
         // One in use fails its exchange, which then gives it up.
         if (this.#idle.includes(closed)) void this.giveUp(closed, new Error('closed while idle'));
@@ -258,6 +256,13 @@ class ConnectionPool {
     const index = this.#idle.indexOf(connection);
     if (index !== -1) this.#idle.splice(index, 1);
     return connection.destroy(reason);
+  }
+
+  /** A certificate was refused: perhaps others are to be trusted by now. Then none of the old connections is used again. */
+  async doubtTrust(): Promise<void> {
+    if (!(await this.#trust.refresh())) return;
+    const old = this.#idle.splice(0);
+    await Promise.all(old.map((one) => this.giveUp(one, new Error('other certificates are trusted by now'))));
   }
 
   async giveUpAll(reason: Error): Promise<void> {

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
@@ -65,6 +67,22 @@ describeWith(
   hasCommand('openssl', 'version'),
   'apt-get install openssl',
 )('a service with a private CA', () => {
+  test.concurrent.each([
+    ['a new CA', true],
+    ['a bundle that comes after the start', false],
+  ])('%s is trusted as soon as the file has it', async (_what, isThere) => {
+    await using network = await startNetwork();
+    using folder = temporaryFolder();
+    const bundle = join(folder.path, 'bundle.pem');
+    if (isThere) writeFileSync(bundle, readFileSync(createPrivateCa(folder.path).file));
+    await using daemon = await network.start(`https://127.0.0.1:${network.front.port}`, {
+      NODE_EXTRA_CA_CERTS: bundle,
+    });
+    await until(async () => (await failures(daemon, 'tls')) > 0);
+    writeFileSync(bundle, readFileSync(network.ca.file));
+    await untilHealthy(daemon);
+  });
+
   test.concurrent('is reached with NODE_EXTRA_CA_CERTS; without it the status says what is missing', async () => {
     await using network = await startNetwork();
     const address = `https://127.0.0.1:${network.front.port}`;
