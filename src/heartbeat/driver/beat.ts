@@ -64,7 +64,46 @@ export function outcomeOf(error: unknown): Outcome {
   }
   if (error instanceof UnauthorizedError) return { type: 'unauthorized' };
   if (error instanceof ApiError) return outcomeOfRefusal(error);
-  return { type: 'failed', reason: reasonOf(error) };
+  const why = whyOf(error);
+  return { type: 'failed', reason: reasonOf(error), ...(why !== undefined && { why }) };
+}
+
+/** In words, as far as the error tells more than its kind. */
+function whyOf(error: unknown): string | undefined {
+  if (!(error instanceof TransportError)) return undefined;
+  const { code, message, address, port, hostname } = causeOf(error.cause);
+  const place = address === undefined ? '' : ` (${address}${port === undefined ? '' : `:${port}`})`;
+  switch (error.reason) {
+    case 'refused':
+      return `connection refused${place}`;
+    case 'unreachable':
+      return `the service is unreachable${place}: ${code ?? message}`;
+    case 'reset':
+      return `the connection broke${place}: ${code ?? message}`;
+    case 'dns':
+      return `the name ${hostname ?? 'of the service'} does not resolve: ${code ?? message}`;
+    case 'tls':
+      return `the TLS handshake failed: ${message}; is the CA of the service in NODE_EXTRA_CA_CERTS?`;
+    case 'proxy':
+      return `the proxy makes no connection: ${message}`;
+    default:
+      return message;
+  }
+}
+
+interface SystemError {
+  readonly message: string;
+  readonly code?: string;
+  readonly address?: string;
+  readonly port?: number;
+  readonly hostname?: string;
+}
+
+/** The innermost that the system said; of several addresses, what the first of them did. */
+function causeOf(error: unknown): SystemError {
+  if (error instanceof AggregateError) return causeOf(error.errors[0]);
+  if (!(error instanceof Error)) return { message: String(error) };
+  return error.cause instanceof Error ? causeOf(error.cause) : (error as SystemError);
 }
 
 function outcomeOfRefusal(error: ApiError): Outcome {

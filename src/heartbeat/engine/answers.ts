@@ -19,7 +19,9 @@ export function settle(draft: Draft, id: number, outcome: Outcome): void {
   if (outcome.type === 'accepted') return accept(draft, attempt);
 
   const stale = outcome.type === 'unauthorized' && attempt.keyGeneration < beat.keyGeneration;
-  notify(draft, { type: 'failed', attempt: id, reason: stale ? 'stale-key' : label(outcome) });
+  const why = outcome.type === 'failed' ? outcome.why : undefined;
+  const reason = stale ? 'stale-key' : label(outcome);
+  notify(draft, { type: 'failed', attempt: id, reason, ...(why !== undefined && { why }) });
   if (stale) {
     if (governs) dueNow(draft);
     return;

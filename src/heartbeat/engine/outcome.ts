@@ -4,7 +4,8 @@
  */
 export type Outcome =
   | Accepted
-  | { readonly type: 'failed'; readonly reason: FailureReason }
+  /** `why`: for a person, with the address where one is known: `connection refused (10.0.0.7:443)`. */
+  | { readonly type: 'failed'; readonly reason: FailureReason; readonly why?: string }
   | Throttled
   /**
    * 401 or 403: this key is not, or no longer, valid for this deployment. The public service also says it

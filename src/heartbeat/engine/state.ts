@@ -161,7 +161,12 @@ export type Notice =
     }
   /** Longer than A. It may still be accepted, or fail with `timeout` when the engine gives it up. */
   | { readonly type: 'overdue'; readonly attempt: number }
-  | { readonly type: 'failed'; readonly attempt: number; readonly reason: FailureLabel }
+  | {
+      readonly type: 'failed';
+      readonly attempt: number;
+      readonly reason: FailureLabel;
+      readonly why?: string;
+    }
   /** A better answer made this one pointless. */
   | { readonly type: 'superseded'; readonly attempt: number }
   /** `remainingMs` is absent where there is no TTL or nothing was acknowledged yet. */

@@ -174,7 +174,7 @@ export class HeartService {
 
   #listener(exchanged: () => void): HeartListener {
     const [reports, announcer] = [this.#reports, this.#announcer];
-    const appLines = new AppLines(this.#log);
+    const appLines = new AppLines(this.#log, () => [...this.#heart.deploymentIds()]);
     return {
       notice(id, notice) {
         if (notice.type === 'sent') reports.lag(notice.lagMs);
@@ -191,7 +191,12 @@ export class HeartService {
       },
       remark: (remark) => announcer.remark(remark),
       keyUnreadable: (why) =>
-        announcer.rarely('the API key could not be read again; the old one stays', { why }),
+        announcer.rarely(
+          this.#apiKey.current() === ''
+            ? 'the file of the API key cannot be read; no heartbeat is sent until it is there'
+            : 'the API key could not be read again; the old one stays',
+          { why },
+        ),
       app: (news) => appLines.news(news),
     };
   }

@@ -4,6 +4,7 @@
  * failure is always there within ten seconds of its start.
  */
 import type { HeartbeatState, Notice } from '../../engine/state.ts';
+import { FAILURE_WORDS } from '../../view/failure-words.ts';
 import type { SharedLimit } from '../../view/snapshot.ts';
 import type { OriginAddresses } from '../../../client/transport/transport.ts';
 import type { Finding, FindingType, Remark } from '../../discovery/findings.ts';
@@ -96,10 +97,13 @@ export class Announcer {
       case 'accepted':
         return this.forget(id);
       case 'overdue':
-        return this.#troubled(id, { reason: 'no answer in time' });
+        return this.#troubled(id, { reason: FAILURE_WORDS.overdue });
       case 'failed':
-        this.#troubled(id, { reason: notice.reason });
-        return this.#log.debug({ deploymentId: id, reason: notice.reason }, 'heartbeat failed');
+        this.#troubled(id, { reason: notice.why ?? FAILURE_WORDS[notice.reason] });
+        return this.#log.debug(
+          { deploymentId: id, reason: notice.reason, why: notice.why },
+          'heartbeat failed',
+        );
       case 'state':
         return this.#changed(id, notice.from, notice.to, notice.remainingMs);
       case 'wait-cut-short':

@@ -12,13 +12,16 @@ const NAMED = 20;
 
 export class AppLines {
   readonly #log: HeartLog;
+  readonly #deploymentIds: () => readonly number[];
   /** When each was said last, monotonic ms. */
   readonly #saidAt = new Map<AppNews['type'], number>();
   /** Whether it was said that the app is not well, and not yet that it is. */
   #isUnwell = false;
 
-  constructor(log: HeartLog) {
+  /** `deploymentIds`: those that are kept alive now. */
+  constructor(log: HeartLog, deploymentIds: () => readonly number[]) {
     this.#log = log;
+    this.#deploymentIds = deploymentIds;
   }
 
   news(news: AppNews): void {
@@ -32,14 +35,14 @@ export class AppLines {
         this.#isUnwell = true;
         const releasedInSeconds = seconds(news.releasedInMs);
         return this.#log.warn(
-          { why: news.why, releasedInSeconds },
+          { ...this.#named(), why: news.why, releasedInSeconds },
           'the app is not well; heartbeats go on within PILOTLIGHT_APP_GRACE',
         );
       }
       case 'released':
         if (!this.#isTime('released')) return;
         return this.#log.error(
-          { why: news.why, unwellSeconds: seconds(news.unwellMs) },
+          { ...this.#named(), why: news.why, unwellSeconds: seconds(news.unwellMs) },
           'the deployments are released: the app was not well for PILOTLIGHT_APP_GRACE, so no heartbeat is sent and their TTL ends them',
         );
       case 'relit':
@@ -59,6 +62,11 @@ export class AppLines {
     const hope =
       tooLate.length > 0 ? ', though some may be lost: they had less time left than one takes' : '';
     this.#log.warn(fields, `${cause}: heartbeats are sent at once${hope}`);
+  }
+
+  #named(): { readonly deployments: number; readonly deploymentIds: readonly number[] } {
+    const ids = this.#deploymentIds();
+    return { deployments: ids.length, deploymentIds: ids.slice(0, NAMED) };
   }
 
   #isTime(type: AppNews['type']): boolean {

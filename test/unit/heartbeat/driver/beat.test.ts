@@ -83,7 +83,21 @@ describe('an attempt without an answer', () => {
     ['other', 'unknown'],
   ])('%s', (reason, of) => {
     const error = new TransportError(OPERATION, reason, new Error('x'));
-    expect(outcomeOf(error)).toEqual({ type: 'failed', reason: of });
+    expect(outcomeOf(error)).toMatchObject({ type: 'failed', reason: of });
+  });
+
+  test.each<[reason: TransportReason, cause: object, why: string]>([
+    ['refused', { address: '10.0.0.7', port: 443 }, 'connection refused (10.0.0.7:443)'],
+    [
+      'unreachable',
+      { code: 'EHOSTUNREACH', address: '::1' },
+      'the service is unreachable (::1): EHOSTUNREACH',
+    ],
+    ['dns', { code: 'ENOTFOUND', hostname: 'a.example' }, 'the name a.example does not resolve: ENOTFOUND'],
+  ])('says why, with the address: %s', (reason, cause, why) => {
+    const inner = Object.assign(new Error('x'), cause);
+    for (const error of [inner, new AggregateError([inner]), new Error('y', { cause: inner })])
+      expect(outcomeOf(new TransportError(OPERATION, reason, error))).toMatchObject({ why });
   });
 
   test('in time, that can be read, or that anybody has thought of', () => {

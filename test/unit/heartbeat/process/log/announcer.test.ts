@@ -1,3 +1,4 @@
+import { FAILURE_WORDS } from '../../../../../src/heartbeat/view/failure-words.ts';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { OriginAddresses } from '../../../../../src/client/transport/transport.ts';
 import { OPERATIONS } from '../../../../../src/contract/operations.ts';
@@ -40,7 +41,8 @@ afterEach(() => {
 });
 
 const sent: Notice = { type: 'sent', attempt: 1, fresh: false, hedge: false, lagMs: 0 };
-const failed: Notice = { type: 'failed', attempt: 1, reason: 'connect' };
+const REFUSED = 'connection refused (10.0.0.7:443)';
+const failed: Notice = { type: 'failed', attempt: 1, reason: 'connect', why: REFUSED };
 const accepted: Notice = { type: 'accepted', attempt: 1, latencyMs: 5 };
 function to(state: 'healthy' | 'retrying' | 'lapsed' | 'unauthorized', remainingMs = 5_000): Notice {
   return { type: 'state', from: state === 'healthy' ? 'retrying' : 'healthy', to: state, remainingMs };
@@ -60,7 +62,7 @@ test('one that was never accepted is said with its reason within ten seconds, an
   announcer.notice(42, sent);
   announcer.notice(42, failed);
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(lines).toMatchObject([{ level: 'error', count: 1, deploymentIds: [42], reasons: { connect: 1 } }]);
+  expect(lines).toMatchObject([{ level: 'error', count: 1, deploymentIds: [42], reasons: { [REFUSED]: 1 } }]);
   await vi.advanceTimersByTimeAsync(59_000);
   expect(lines.length).toBeLessThanOrEqual(2);
   await vi.advanceTimersByTimeAsync(120_000);
@@ -109,7 +111,7 @@ test('a single change is said soon, with what is left and what to do', async () 
       deploymentId: 42,
       from: 'healthy',
       to: 'lapsed',
-      reason: 'connect',
+      reason: REFUSED,
       remainingSeconds: -0.1,
     },
   ]);
@@ -153,7 +155,7 @@ test('what was well before the line was due is not said, and a failure is said w
   expect(lines).toEqual([]);
   announcer.notice(43, { type: 'overdue', attempt: 1 });
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(lines).toMatchObject([{ deploymentIds: [43], reasons: { 'no answer in time': 1 } }]);
+  expect(lines).toMatchObject([{ deploymentIds: [43], reasons: { 'no answer yet': 1 } }]);
 });
 
 test('a later attempt is no trouble by itself, and one that is superseded is none', async () => {
@@ -175,7 +177,7 @@ test('what was said of a change is not said again before the minute is over', as
       count: 1,
       deploymentIds: [42],
       states: { retrying: 1 },
-      reasons: { connect: 1 },
+      reasons: { [REFUSED]: 1 },
       msg: 'deployments whose last heartbeats were not accepted',
     },
   ]);
@@ -187,8 +189,8 @@ test('what was said of a change is not said again before the minute is over', as
 
 test('of several it is said how many there are by state and reason', async () => {
   announcer.notice(1, failed);
-  announcer.notice(2, { ...failed, reason: 'dns' });
-  announcer.notice(3, { ...failed, reason: 'dns' });
+  announcer.notice(2, { type: 'failed', attempt: 1, reason: 'dns' });
+  announcer.notice(3, { type: 'failed', attempt: 1, reason: 'dns' });
   announcer.notice(3, sent);
   await vi.advanceTimersByTimeAsync(5_000);
   expect(lines).toMatchObject([
@@ -196,7 +198,7 @@ test('of several it is said how many there are by state and reason', async () =>
       count: 3,
       deploymentIds: [1, 2, 3],
       states: { retrying: 2, starting: 1 },
-      reasons: { connect: 1, dns: 1, 'no answer yet': 1 },
+      reasons: { [REFUSED]: 1, [FAILURE_WORDS.dns]: 1, 'no answer yet': 1 },
     },
   ]);
 });
@@ -224,11 +226,11 @@ test('of many that changed the least time is said, and the reason of the first',
     [2, 4_000],
     [3, 7_000],
   ] as const) {
-    announcer.notice(id, { ...failed, reason: id === 1 ? 'tls' : 'dns' });
+    announcer.notice(id, { type: 'failed', attempt: 1, reason: id === 1 ? 'tls' : 'dns' });
     announcer.notice(id, to('retrying', left));
   }
   await vi.advanceTimersByTimeAsync(300);
-  expect(lines).toMatchObject([{ count: 3, remainingSeconds: 4, reason: 'tls' }]);
+  expect(lines).toMatchObject([{ count: 3, remainingSeconds: 4, reason: FAILURE_WORDS.tls }]);
   expect(lines[0]).not.toHaveProperty('advice');
   expect(lines[0]).not.toHaveProperty('deploymentId');
 });

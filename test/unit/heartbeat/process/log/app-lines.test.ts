@@ -22,7 +22,7 @@ beforeEach(() => {
     format: 'json' as const,
     redaction: new Redaction(() => []),
   };
-  app = new AppLines(createHeartLog({ ...log, onMessage() {} }));
+  app = new AppLines(createHeartLog({ ...log, onMessage() {} }), () => [42, 43]);
 });
 afterEach(() => void vi.useRealTimers());
 
@@ -39,7 +39,7 @@ test('an app that falls ill is said at once, once a minute, and that it is well 
   app.news({ type: 'well' });
   app.news({ type: 'well' });
   expect(lines).toMatchObject([
-    { level: 'warn', why: UNWELL.why, releasedInSeconds: 595 },
+    { level: 'warn', deploymentIds: [42, 43], why: UNWELL.why, releasedInSeconds: 595 },
     { level: 'info', msg: 'the app is well again' },
   ]);
 });
