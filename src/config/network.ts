@@ -16,6 +16,7 @@ export function networkProblems(
   readFile: (path: string) => string,
 ): ConfigProblem[] {
   return [
+    ...ignoredProxyProblems(environment),
     ...PROXY_VARIABLES.flatMap((variable) => proxyProblem(variable, environment[variable])),
     ...certificateProblem(environment[CERTIFICATES], readFile),
   ];
@@ -36,6 +37,34 @@ export function plainHttpProblems(variable: string, address: unknown, what: stri
       message: `${what} leaves this machine unencrypted`,
     },
   ];
+}
+
+/** What other programs understand, and this one's HTTP client does not: it would be ignored without a word. */
+function ignoredProxyProblems(environment: Environment): ConfigProblem[] {
+  const problem = (variable: string, got: string, allowed: string, message: string): ConfigProblem => ({
+    severity: 'warning',
+    variable,
+    got,
+    allowed,
+    message,
+  });
+  const all = ['ALL_PROXY', 'all_proxy']
+    .filter((name) => environment[name])
+    .map((name) => problem(name, 'a value', 'HTTPS_PROXY or HTTP_PROXY', 'it is not read'));
+  const ranges = ['NO_PROXY', 'no_proxy'].flatMap((name) =>
+    (environment[name] ?? '')
+      .split(/[\s,]+/)
+      .filter((entry) => entry.includes('/') || /.\*/.test(entry))
+      .map((entry) =>
+        problem(
+          name,
+          entry,
+          'names, *.names and addresses, each with or without a port',
+          'it matches nothing',
+        ),
+      ),
+  );
+  return [...all, ...ranges];
 }
 
 function proxyProblem(variable: string, value: string | undefined): ConfigProblem[] {

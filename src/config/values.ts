@@ -67,7 +67,9 @@ export function loadValues<Key extends string>(
     const option = table[key];
     const raw = readRaw(option, environment, readFile);
     if (raw.file !== undefined) files.set(key, raw.file);
-    const text = raw.text ?? (raw.problem ? undefined : option.fallback);
+    const inner = raw.file === undefined ? QUOTED.exec(raw.text ?? '')?.[2] : undefined;
+    if (inner !== undefined) problems.push(quotedProblem(option));
+    const text = inner ?? raw.text ?? (raw.problem ? undefined : option.fallback);
     const own = raw.problem ? [raw.problem] : text === undefined ? missing(option) : parse(option, text);
     // Not as arguments: each of tens of thousands of endpoint groups may have one.
     for (const problem of Array.isArray(own) ? own : own.problems) problems.push(problem);
@@ -76,6 +78,15 @@ export function loadValues<Key extends string>(
     else if (text !== undefined || raw.problem) broken.add(key);
   }
   return { values, files, broken, problems };
+}
+
+/** In quotes, which shells and Compose take away, and Docker's --env-file keeps. */
+const QUOTED = /^(["'])(.*)\1$/s;
+
+function quotedProblem({ variable }: Option): ConfigProblem {
+  const message = "the quotes are part of it, as with Docker's --env-file; it is used without them";
+  const problem = configError(PREFIX + variable, 'a value in quotes', 'the value alone', message);
+  return { ...problem, severity: 'warning' };
 }
 
 export interface RawValue {

@@ -199,6 +199,48 @@ describe('configuration from the environment', () => {
     expect(errors[0]).toContain(name);
   });
 
+  test('takes quotes away that Docker kept, and says so without the value', () => {
+    const { settings, problems } = load({ ...MINIMAL, PILOTLIGHT_API_KEY: '"quoted-key"' });
+    expect(settings?.apiKey).toBe('quoted-key');
+    expect(problems.map((problem) => describeProblem(problem))).toEqual([
+      expect.stringMatching(/^warning: PILOTLIGHT_API_KEY: got a value in quotes; .*Docker/),
+    ]);
+  });
+
+  test.each([
+    ['https://service.example/api/v0/', 'https://service.example'],
+    ['https://service.example/prefix/api/v0', 'https://service.example/prefix'],
+  ])('uses BASE_URL=%s without the path that the interface has itself', (given, used) => {
+    const { settings, problems } = load({ ...MINIMAL, PILOTLIGHT_BASE_URL: given });
+    expect(settings?.baseUrl).toBe(used);
+    expect(problems).toMatchObject([{ severity: 'warning', allowed: used }]);
+  });
+
+  test.each([
+    ['LOG_LEVEL', 'INFO', { logLevel: 'info' }],
+    ['LOG_LEVEL', 'warning', { logLevel: 'warn' }],
+    ['FINAL_HEARTBEAT', 'False', { finalHeartbeat: false }],
+  ])('reads %s=%s as people write it', (variable, value, settings) => {
+    const loaded = load({ ...MINIMAL, [`PILOTLIGHT_${variable}`]: value });
+    expect(loaded.problems).toEqual([]);
+    expect(loaded.settings).toMatchObject(settings);
+  });
+
+  test('falls back where a value does not say what to keep alive, and check still fails', () => {
+    const { settings, problems } = load({
+      ...MINIMAL,
+      PILOTLIGHT_DEPLOYMENTS: '42@20s',
+      PILOTLIGHT_HEARTBEAT_INTERVAL: '18s',
+      PILOTLIGHT_SHUTDOWN_TIMEOUT: 'soon',
+    });
+    expect(settings).toMatchObject({ heartbeatInterval: 'auto', shutdownTimeout: 10_000 });
+    expect(problems).toHaveLength(2);
+    for (const problem of problems) {
+      expect(problem.severity).toBe('error');
+      expect(problem.message).toMatch(/the default is used$/);
+    }
+  });
+
   test('reads worker groups by id, by the name of their endpoint, and all', () => {
     const groups = (value: string) =>
       load({ ...MINIMAL, PILOTLIGHT_WORKER_GROUPS: value }).settings?.workerGroups;

@@ -124,6 +124,18 @@ describe('the way to the service', () => {
     expect(networkProblems({ NODE_EXTRA_CA_CERTS: '' }, missing)).toEqual([]);
   });
 
+  test('what others understand and this program ignores is said', () => {
+    const said = networkProblems(
+      { ALL_PROXY: 'socks5://p:1', no_proxy: 'a.example, *.b.example,10.0.0.0/8 127.0.0.*' },
+      () => '',
+    ).map((problem) => describeProblem(problem));
+    expect(said).toEqual([
+      'warning: ALL_PROXY: got a value; allowed: HTTPS_PROXY or HTTP_PROXY; it is not read',
+      expect.stringMatching(/^warning: no_proxy: got 10\.0\.0\.0\/8; .*it matches nothing$/),
+      expect.stringMatching(/^warning: no_proxy: got 127\.0\.0\.\*; /),
+    ]);
+  });
+
   test('is encrypted, but on this machine', () => {
     for (const address of [
       'https://a',
