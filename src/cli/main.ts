@@ -14,6 +14,8 @@ if (major < 22 || (major === 22 && minor < 19)) {
 }
 // The heart starts without the command line's parser and commands, which would only delay its first heartbeat.
 if (process.argv.length === 3 && process.argv[2] === 'run') {
+  const { keepEarlySignals } = await import('../heartbeat/process/link/early-signals.ts');
+  keepEarlySignals();
   const { runHeart } = await import('./heart.ts');
   await runHeart();
 } else {

@@ -1,6 +1,7 @@
 /** The signals that the program handles. */
 import { exitCodeOfSignal } from '../../../config/exit-codes.ts';
 import { endProcess } from '../../../config/end-process.ts';
+import { takeEarlySignals } from './early-signals.ts';
 
 export interface Signals {
   /** Resolves with the first SIGTERM or SIGINT, or when `quit` is called. */
@@ -33,5 +34,6 @@ export function listenForSignals(): Signals {
   }
   process.on('SIGHUP', () => signals.reload());
   for (const signal of OF_OTHERS) process.on(signal, () => {});
+  for (const signal of takeEarlySignals()) process.emit(signal, signal);
   return signals;
 }
