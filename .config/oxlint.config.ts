@@ -283,6 +283,15 @@ function forbiddenImports(layer: string): string[] {
   });
 }
 
+/** What the heart's process runs after its first heartbeat. */
+const HEARTS = /^(?:heartbeat|client)(?:\/|$)/;
+/** A file system that hangs would hold up all heartbeats. */
+const NO_SYNC = {
+  name: 'node:fs',
+  importNames: ['accessSync', 'existsSync', 'lstatSync', 'openSync', 'readFileSync', 'readSync', 'statSync'],
+  message: 'The heart must not wait for a file: see client/slow-file.ts.',
+};
+
 function layerOverride(layer: string): OxlintOverride {
   const places = LAYERS[layer]?.join(', ') || 'nothing beside itself';
   const packages = PACKAGES.filter((name) => !ALLOWED_PACKAGES[layer]?.includes(name));
@@ -293,6 +302,7 @@ function layerOverride(layer: string): OxlintOverride {
       'no-restricted-imports': [
         'error',
         {
+          ...(HEARTS.test(layer) && { paths: [NO_SYNC] }),
           patterns: [
             {
               group: forbiddenImports(layer),

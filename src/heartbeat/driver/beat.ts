@@ -103,7 +103,7 @@ interface SystemError {
 function causeOf(error: unknown): SystemError {
   if (error instanceof AggregateError) return causeOf(error.errors[0]);
   if (!(error instanceof Error)) return { message: String(error) };
-  return error.cause instanceof Error ? causeOf(error.cause) : (error as SystemError);
+  return error.cause instanceof Error ? causeOf(error.cause) : error;
 }
 
 function outcomeOfRefusal(error: ApiError): Outcome {

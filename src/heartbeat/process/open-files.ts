@@ -1,4 +1,5 @@
 /** How many files this process may have open, and so how many attempts may be under way at once. */
+// oxlint-disable-next-line no-restricted-imports -- once, before the first heartbeat, and the kernel's own
 import { readFileSync } from 'node:fs';
 
 /** Idle connections, the log, the daemon, certificates, what Node itself has open. */

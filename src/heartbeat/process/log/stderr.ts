@@ -3,6 +3,7 @@
  * what waits for it is bounded. With a pipe that nobody reads, a full disk or a stopped terminal, messages are dropped
  * and counted, and nothing else happens.
  */
+// oxlint-disable-next-line no-restricted-imports -- of this process' own descriptors, before the first heartbeat
 import { constants, openSync, write } from 'node:fs';
 import { isatty } from 'node:tty';
 

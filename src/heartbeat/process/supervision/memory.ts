@@ -2,6 +2,7 @@
  * How much memory the daemon may take, so that it and the heart together stay below the container's limit: an
  * out-of-memory kill may take either of them, or the whole group (memory.oom.group).
  */
+// oxlint-disable-next-line no-restricted-imports -- files of the kernel, which do not hang
 import { promises as files, readFileSync } from 'node:fs';
 
 const MEBIBYTE = 2 ** 20;
