@@ -39,24 +39,23 @@ const LONGEST_WAIT_MS = 15_000;
 /** Opens as soon as the limiter does. */
 export class LocalGate implements Gate {
   readonly #limiter: RateLimiter;
-  readonly #heartbeatAt: (() => number) | undefined;
+  readonly #who: 'question' | 'call';
 
-  /** `heartbeatAt`: when the next heartbeat of the same key leaves, monotonic ms. Requests come after it. */
-  constructor(limiter: RateLimiter, heartbeatAt?: () => number) {
+  constructor(limiter: RateLimiter, who: 'question' | 'call' = 'call') {
     this.#limiter = limiter;
-    this.#heartbeatAt = heartbeatAt;
+    this.#who = who;
   }
 
   async enter(operation: string, _turn: Turn, signal: AbortSignal): Promise<Pass> {
     signal.throwIfAborted();
-    const [limiter, clock] = [this.#limiter, CLOCK];
-    const until = clock.now() + LONGEST_WAIT_MS;
-    for (;;) {
-      const waitMs = Math.min(this.#opensAt(operation), until) - clock.now();
-      if (waitMs <= 0) break;
-      await delay(Math.ceil(waitMs), signal);
+    const [limiter, clock, who] = [this.#limiter, CLOCK, this.#who];
+    if (who === 'question') limiter.questions += 1;
+    try {
+      await this.#wait(operation, signal);
+    } finally {
+      if (who === 'question') limiter.questions -= 1;
     }
-    const departure = limiter.sent(operation, clock.now(), this.#heartbeatAt !== undefined);
+    const departure = limiter.sent(operation, clock.now(), who);
     return {
       answered(answer, headers) {
         limiter.settled(departure, answer, clock.now());
@@ -66,8 +65,13 @@ export class LocalGate implements Gate {
     };
   }
 
-  #opensAt(operation: string): number {
-    if (this.#heartbeatAt === undefined) return this.#limiter.opensAt(operation);
-    return this.#limiter.backgroundOpensAt(operation, CLOCK.now(), this.#heartbeatAt());
+  async #wait(operation: string, signal: AbortSignal): Promise<void> {
+    const until = CLOCK.now() + LONGEST_WAIT_MS;
+    for (;;) {
+      const now = CLOCK.now();
+      const waitMs = Math.min(this.#limiter.opensAt(operation, this.#who, now), until) - now;
+      if (waitMs <= 0) return;
+      await delay(Math.ceil(waitMs), signal);
+    }
   }
 }

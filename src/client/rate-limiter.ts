@@ -11,11 +11,15 @@
  * - **Requests keep a spacing once it is proven**: four refusals came that soon after or before an accepted request, and
  *   accepted requests are not much closer on average. It is the one that the service names, or the contract's, or it is
  *   searched: half as long again after a refusal, a tenth shorter after each success, and above the one that was refused.
- * - **Heartbeats come first.** They may leave early, one at a time, if a wait would cost the deployment. If an early one is
- *   accepted, the belief was wrong: the spacing is halved.
- * - **The daemon yields to each refusal of the key**, whoever was refused. Its rate is halved, to one request in 2 s at
- *   most. Then it doubles every 5 s up to half of the rate that was refused, and from there adds a tenth of that half at a
- *   time, as TCP does: programs that share a key come to equal parts, and what they leave in the bucket is for heartbeats.
+ * - **Heartbeats come first**, the heart's questions next, the daemon last. A heartbeat may leave early, one at a time, if a
+ *   wait would cost the deployment. If an early one is accepted, the belief was wrong: the spacing is halved. While one is
+ *   refused again and again, the daemon waits for it, but no longer than a minute.
+ * - **The daemon pauses after each refusal of the key.** If it sent the request that was refused, or the one before it, its
+ *   rate is halved, to one request in 2 s at most. Then it doubles every 5 s up to half of the rate that was refused, and
+ *   from there adds a tenth of that half at a time, as TCP does: programs that share a key come to equal parts, and what
+ *   they leave in the bucket is for heartbeats.
+ * - **Headers are a hint.** One that says that nothing is left costs the daemon some seconds for each request of its own.
+ *   Only a refusal stops it, and none for longer than ten minutes.
  */
 
 import type { RateLimit } from '../wire/rate-limit.ts';
@@ -30,35 +34,23 @@ export interface RateAnswer {
   readonly thresholdMs?: number | undefined;
 }
 
+/** Whose request it is, the first in line first. A call is one of a library or a command, which has no heartbeats. */
+export type Who = 'heartbeat' | 'question' | 'daemon' | 'call';
+
 /** A request that has left. */
 export interface Departure {
   readonly operation: string;
   readonly at: number;
   /** How many keys were used before its own. */
   readonly generation: number;
-  /** It left while its bucket was closed or its spacing was not over. */
+  /** It is a heartbeat that left while its bucket was closed or its spacing was not over. */
   readonly early: boolean;
   /** The spacing of its operation, and of the key, that it kept, ms; 0: none. */
   readonly kept: number;
   readonly keptOfKey: number;
-  /** It is the daemon's. */
-  readonly isBackground: boolean;
-  /** So is the one before it. */
-  readonly followsBackground: boolean;
-}
-
-/** What the limiter believes, for people and metrics. */
-export interface RateLimitView {
-  /** The operations that are closed now, with the time until they open, ms. */
-  readonly closed: Readonly<Record<string, number>>;
-  /** The time until the key opens, ms; 0: it is open. */
-  readonly keyClosedMs: number;
-  /** Requests of the daemon that are allowed now, per second; undefined while no limit of the key is known. */
-  readonly allowedPerSecond: number | undefined;
-  /** The spacing of heartbeats, ms; 0: none is known. */
-  readonly heartbeatSpacingMs: number;
-  /** Refusals so far. */
-  readonly refusals: number;
+  readonly who: Who;
+  /** The request before it is the daemon's. */
+  readonly followsDaemon: boolean;
 }
 
 export interface RateLimiterOptions {
@@ -103,6 +95,10 @@ const BACKGROUND_LONGEST_MS = 60_000;
 const BACKGROUND_JITTER = 0.5;
 /** What it adds of half the rate that was refused. */
 const BACKGROUND_GAIN = 0.1;
+/** No refusal closes for longer, whatever it names: then one request tries, ms. */
+const LONGEST_NAMED_MS = 600_000;
+/** A header without a refusal costs the daemon so much at most, ms. */
+const LONGEST_HINT_MS = 5_000;
 /** A heartbeat that is due has left by then, ms. */
 const HEARTBEAT_LEAVES_MS = 100;
 /** A spacing that was refused is doubted by so much a minute. */
@@ -141,8 +137,11 @@ export class RateLimiter {
   readonly #operations = new Map<string, Bucket>();
   /** How long the last answers took, ms: what is longer than the shortest may have delayed the request. */
   #latencies: number[] = [];
-  #refusals = 0;
   #generation = 0;
+  /** When the next heartbeat leaves, as far as is known, monotonic ms. */
+  heartbeatAt: () => number = () => Infinity;
+  /** How many questions of the heart wait. */
+  questions = 0;
   #early: Departure | undefined;
   #noEarlyUntil = -Infinity;
   /** By the `limit` of the headers, the operation that showed it. */
@@ -154,12 +153,13 @@ export class RateLimiter {
     this.#random = random;
   }
 
-  /** When the next request of an operation may leave; -Infinity: at once. */
-  opensAt(operation: string): number {
-    const key = this.#key;
-    const spacedAt = key.spacing > 0 ? key.lastAt + Math.min(key.spacing, LONGEST_YIELD_MS) : -Infinity;
-    const turnAt = key.unanswered ? key.unanswered.at + LONGEST_TURN_MS : -Infinity;
-    return Math.max(key.closedUntil, spacedAt, turnAt, this.#operationOpensAt(operation));
+  /** When the next request of an operation may leave, as far as is known; -Infinity: at once. */
+  opensAt(operation: string, who: Who = 'heartbeat', now = -Infinity): number {
+    const bucket = this.#operations.get(operation);
+    const spacedAt = bucket && bucket.spacing > 0 ? bucket.lastAt + bucket.spacing : -Infinity;
+    const opensAt = Math.max(this.#key.closedUntil, bucket?.closedUntil ?? -Infinity, spacedAt);
+    if (who === 'call') return opensAt;
+    return who === 'heartbeat' ? Math.max(opensAt, this.#turnAt()) : this.#afterHeartbeats(opensAt, who, now);
   }
 
   /** The spacing that an operation keeps, ms; 0: none. */
@@ -183,9 +183,9 @@ export class RateLimiter {
   }
 
   /** A request leaves. `settled` is to be called with what comes of it, or `lost`. */
-  sent(operation: string, now: number, isBackground = false): Departure {
+  sent(operation: string, now: number, who: Who = 'heartbeat'): Departure {
     const bucket = this.#bucketOf(operation);
-    const early = now < this.opensAt(operation);
+    const early = who === 'heartbeat' && now < this.opensAt(operation);
     const departure = {
       operation,
       at: now,
@@ -193,12 +193,12 @@ export class RateLimiter {
       early,
       kept: early ? 0 : bucket.spacing,
       keptOfKey: now >= this.#key.lastAt + this.#key.spacing ? this.#key.spacing : 0,
-      isBackground,
-      followsBackground: this.#background.lastAt >= this.#key.lastAt,
+      who,
+      followsDaemon: this.#background.lastAt >= this.#key.lastAt,
     };
     bucket.lastAt = now;
     this.#key.lastAt = now;
-    if (isBackground) this.#takeTurn(now);
+    if (who === 'daemon') this.#takeTurn(now);
     if (now < this.#key.limitedUntil) this.#key.unanswered = departure;
     if (early) this.#early = departure;
     return departure;
@@ -232,34 +232,20 @@ export class RateLimiter {
       return;
     }
     if (shownBy === operation) return;
-    this.#key.limitedUntil = now + MEMORY_MS;
-    // The last one is a heartbeat's.
-    if (remaining !== undefined && remaining < 2) this.#key.spentUntil = now + (resetMs ?? FIRST_WAIT_MS);
+    const key = this.#key;
+    key.limitedUntil = now + MEMORY_MS;
+    if (remaining === undefined) return;
+    // The last one is a heartbeat's. But without a request of the daemon between, nothing new is said.
+    if (remaining >= 2) key.spentUntil = -Infinity;
+    else if (key.spentAt <= this.#background.lastAt) {
+      key.spentAt = now;
+      key.spentUntil = now + Math.min(resetMs ?? FIRST_WAIT_MS, LONGEST_HINT_MS);
+    }
   }
 
-  /**
-   * A request of the daemon, which leaves now. Undefined where it may not, or not yet: then `backgroundOpensAt` says when
-   * to ask again. `heartbeatAt`: when the next heartbeat leaves.
-   */
-  grant(operation: string, now: number, heartbeatAt: number): Departure | undefined {
-    if (now < this.backgroundOpensAt(operation, now, heartbeatAt)) return undefined;
-    return this.sent(operation, now, true);
-  }
-
-  /** When the daemon may ask next for this, as far as is known. */
-  backgroundOpensAt(operation: string, now: number, heartbeatAt: number): number {
-    const { lastAt, spacing, stretch } = this.#background;
-    const { closedUntil, limitedUntil, spentUntil, heartbeatFirstUntil } = this.#key;
-    const opensAt = Math.max(
-      closedUntil,
-      spentUntil,
-      this.#operationOpensAt(operation),
-      lastAt + spacing * stretch,
-    );
-    // A heartbeat that is due goes first.
-    const isFirst =
-      now < heartbeatFirstUntil || (now < limitedUntil && heartbeatAt <= Math.max(now, opensAt));
-    return isFirst ? Math.max(now, opensAt) + HEARTBEAT_LEAVES_MS : opensAt;
+  /** A request of the daemon, which leaves now. Undefined where it may not, or not yet: `opensAt` says when to ask again. */
+  grant(operation: string, now: number): Departure | undefined {
+    return now < this.opensAt(operation, 'daemon', now) ? undefined : this.sent(operation, now, 'daemon');
   }
 
   /** Forgets all, because another key is used. */
@@ -279,17 +265,9 @@ export class RateLimiter {
     return now < this.#key.limitedUntil && spacing > 0 ? 1000 / spacing : undefined;
   }
 
-  view(now: number, heartbeat: string): RateLimitView {
-    const closed: Record<string, number> = {};
-    for (const [operation, { closedUntil }] of this.#operations)
-      if (closedUntil > now) closed[operation] = closedUntil - now;
-    return {
-      closed,
-      keyClosedMs: Math.max(0, this.#key.closedUntil - now),
-      allowedPerSecond: this.allowedPerSecond(now),
-      heartbeatSpacingMs: this.spacing(heartbeat),
-      refusals: this.#refusals,
-    };
+  /** The time until the key opens, ms; 0: it is open. */
+  closedMs(now: number): number {
+    return Math.max(0, this.#key.closedUntil - now);
   }
 
   /** Of a limited key's turns none falls in step with the refill of the bucket: what is left there is for others. */
@@ -299,10 +277,27 @@ export class RateLimiter {
     background.stretch = now < this.#key.limitedUntil ? 1 + BACKGROUND_JITTER * this.#random() : 1;
   }
 
-  #operationOpensAt(operation: string): number {
-    const bucket = this.#operations.get(operation);
-    if (bucket === undefined) return -Infinity;
-    return Math.max(bucket.closedUntil, bucket.spacing > 0 ? bucket.lastAt + bucket.spacing : -Infinity);
+  /** Of a limited key heartbeats leave one at a time, and keep the spacing that was found for it. */
+  #turnAt(): number {
+    const { unanswered, spacing, lastAt } = this.#key;
+    const spacedAt = spacing > 0 ? lastAt + Math.min(spacing, LONGEST_YIELD_MS) : -Infinity;
+    return unanswered ? Math.max(spacedAt, unanswered.at + LONGEST_TURN_MS) : spacedAt;
+  }
+
+  /** A question goes after a heartbeat that is due, or was refused; the daemon also keeps its rate, and goes after questions. */
+  #afterHeartbeats(bucketOpensAt: number, who: 'question' | 'daemon', now: number): number {
+    const { limitedUntil, spentUntil, heartbeatFirstUntil = -Infinity } = this.#key;
+    const { lastAt, spacing, stretch } = this.#background;
+    const isDaemon = who === 'daemon';
+    const opensAt = isDaemon
+      ? Math.max(bucketOpensAt, spentUntil, lastAt + spacing * stretch)
+      : bucketOpensAt;
+    if (now >= limitedUntil) return opensAt;
+    const isBehind =
+      now < heartbeatFirstUntil ||
+      this.heartbeatAt() <= Math.max(now, opensAt) ||
+      (isDaemon && this.questions > 0);
+    return isBehind ? Math.max(now, opensAt) + HEARTBEAT_LEAVES_MS : opensAt;
   }
 
   #bucketOf(operation: string): Bucket {
@@ -316,13 +311,13 @@ export class RateLimiter {
 
   #accepted(departure: Departure, bucket: Bucket, now: number): void {
     bucket.inRow = 0;
-    if (!departure.isBackground) this.#key.heartbeatFirstUntil = -Infinity;
+    if (departure.who === 'heartbeat') this.#key.heartbeatFirstUntil = undefined;
     if (departure.early) this.#reopen(bucket, now);
     else {
       accept(bucket, departure.at, now);
       accept(this.#key, departure.at, now);
     }
-    if (departure.isBackground && departure.at >= this.#key.refusedAt) speedUp(this.#background, now);
+    if (departure.who === 'daemon' && departure.at >= this.#key.refusedAt) speedUp(this.#background, now);
   }
 
   /** A heartbeat that left early was accepted: what is believed is too much. */
@@ -336,7 +331,6 @@ export class RateLimiter {
 
   #refused(departure: Departure, bucket: Bucket, answer: RateAnswer, now: number): void {
     const { retryAfterMs, thresholdMs } = answer;
-    this.#refusals += 1;
     const others = [...this.#operations.values()].some(
       (other) => other !== bucket && other.closedUntil > now,
     );
@@ -348,7 +342,8 @@ export class RateLimiter {
     bucket.refusedAt = now;
     const isAgain = bucket.inRow > 1;
     const namedMs = retryAfterMs ?? thresholdMs;
-    const waitMs = namedMs ?? this.#unnamedWait(bucket.inRow, isKeys);
+    const waitMs =
+      namedMs === undefined ? this.#unnamedWait(bucket.inRow, isKeys) : Math.min(namedMs, LONGEST_NAMED_MS);
     const jitter = this.#random() * JITTER_MS;
     // What it names was waited out and was not enough: others empty the key's bucket, or refusals do.
     const isTwice = isKeys && isAgain && namedMs !== undefined;
@@ -370,10 +365,12 @@ export class RateLimiter {
     const key = this.#key;
     space(key, departure.at, departure.keptOfKey, undefined);
     key.closedUntil = Math.max(key.closedUntil, until);
-    key.limitedUntil = now + MEMORY_MS;
+    // One operation that is refused again and again may have a limit of its own.
+    if (departure.operation !== key.refusedOperation) key.limitedUntil = now + MEMORY_MS;
+    key.refusedOperation = departure.operation;
+    if (departure.who === 'heartbeat') key.heartbeatFirstUntil ??= now + LONGEST_SPACING_MS;
     // One that was under way when another was refused says nothing new, nor do two heartbeats that are too close.
-    const isOurs = departure.isBackground || departure.followsBackground;
-    if (!departure.isBackground) key.heartbeatFirstUntil = now + LONGEST_SPACING_MS;
+    const isOurs = departure.who === 'daemon' || departure.followsDaemon;
     if (departure.at >= key.refusedAt && isOurs) slowDown(this.#background);
     key.refusedAt = now;
   }
@@ -455,7 +452,11 @@ interface Key extends Bucket {
   /** Until then the headers say that it has no request left but for heartbeats. */
   spentUntil: number;
   /** A heartbeat was refused and none was accepted since: until then the daemon waits. */
-  heartbeatFirstUntil: number;
+  heartbeatFirstUntil: number | undefined;
+  /** The operation that was refused last. */
+  refusedOperation: string;
+  /** When headers said that last. */
+  spentAt: number;
   /** The last request, if the limit was known when it left and no answer came yet. */
   unanswered: Departure | undefined;
 }
@@ -465,7 +466,9 @@ function startKey(): Key {
     ...startBucket(0),
     limitedUntil: -Infinity,
     spentUntil: -Infinity,
-    heartbeatFirstUntil: -Infinity,
+    spentAt: -Infinity,
+    heartbeatFirstUntil: undefined,
+    refusedOperation: '',
     unanswered: undefined,
   };
 }

@@ -36,6 +36,8 @@ export interface Grants {
   readonly againInMs?: number;
   /** Requests of the daemon that the limit allows, per second; absent while no limit is known. */
   readonly allowedPerSecond?: number;
+  /** The time until the key opens; absent while it is open. */
+  readonly closedMs?: number;
 }
 
 export interface RequestQueuePorts {

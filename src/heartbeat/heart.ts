@@ -126,7 +126,7 @@ export class Heart {
       { ...QUESTIONS, 'deployments.list': list },
       {
         ...common,
-        gate: new LocalGate(this.#limiter, () => this.#driver.leavesAt()),
+        gate: new LocalGate(this.#limiter, 'question'),
         observe: { exchange: (event) => listener.exchange(event) },
       },
     );
@@ -144,7 +144,8 @@ export class Heart {
         listener: (deploymentId, notice) => this.#hear(deploymentId, notice),
       },
     });
-    this.#office = new GrantOffice(this.#limiter, () => this.#driver.leavesAt());
+    this.#limiter.heartbeatAt = () => this.#driver.leavesAt();
+    this.#office = new GrantOffice(this.#limiter);
     this.#watch = new DeploymentWatch({
       client: questions,
       wanted: deployments,

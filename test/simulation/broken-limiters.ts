@@ -1,5 +1,5 @@
 /** Rate limiters and queues with one mistake each: a scenario that does not notice its mistake proves nothing. */
-import { RateLimiter, type Departure } from '../../src/client/rate-limiter.ts';
+import { RateLimiter, type Departure, type RateAnswer, type Who } from '../../src/client/rate-limiter.ts';
 import { RequestQueue, type Waiting } from '../../src/client/request-queue.ts';
 import type { RunOptions } from './scenario.ts';
 import { SPACINGS } from './world.ts';
@@ -13,7 +13,7 @@ function made(Limiter: typeof RateLimiter): Broken {
 /** The daemon gets whatever it asks for. */
 class NeverYields extends RateLimiter {
   override grant(operation: string, now: number): Departure {
-    return this.sent(operation, now, true);
+    return this.sent(operation, now, 'daemon');
   }
 }
 
@@ -26,20 +26,17 @@ class AsksEarly extends RateLimiter {
 
 /** Each refusal is waited out, and the next request comes too soon again. */
 class LearnsNoSpacing extends RateLimiter {
-  override spacing(): number {
-    return 0;
-  }
-
-  override opensAt(operation: string): number {
-    const { closed, keyClosedMs } = this.view(0, operation);
-    return Math.max(keyClosedMs || -Infinity, closed[operation] ?? -Infinity);
+  override settled(departure: Departure, answer: RateAnswer, now: number): void {
+    const { throttled, retryAfterMs = answer.thresholdMs } = answer;
+    if (throttled) super.settled(departure, { throttled, retryAfterMs }, now);
+    else this.lost(departure);
   }
 }
 
 /** The daemon waits out a refusal of the key, and then goes on as fast as before. */
 class ComesBackAtOnce extends RateLimiter {
-  override backgroundOpensAt(operation: string): number {
-    return this.opensAt(operation);
+  override opensAt(operation: string, who?: Who, now?: number): number {
+    return super.opensAt(operation, who === 'daemon' ? 'call' : who, now);
   }
 }
 

@@ -220,7 +220,8 @@ class OneKey {
       },
     });
     const ender = new AbortController();
-    const queue = this.#queueOf(new GrantOffice(limiter, () => driver.leavesAt()));
+    limiter.heartbeatAt = () => driver.leavesAt();
+    const queue = this.#queueOf(new GrantOffice(limiter));
     for (const requester of requestersOf(this.#plan)) void this.#ask(process, queue, requester, ender.signal);
     for (let id = 1; id <= deployments; id += 1) {
       this.#expiry.set(`${process}/${id}`, ttl);

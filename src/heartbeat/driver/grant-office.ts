@@ -9,14 +9,11 @@ const LONGEST_WAIT_MS = 1_000;
 
 export class GrantOffice {
   readonly #limiter: RateLimiter;
-  readonly #heartbeatAt: () => number;
   readonly #open = new Map<number, Departure>();
   #grants = 0;
 
-  /** `heartbeatAt`: when the next heartbeat leaves, monotonic ms. */
-  constructor(limiter: RateLimiter, heartbeatAt: () => number) {
+  constructor(limiter: RateLimiter) {
     this.#limiter = limiter;
-    this.#heartbeatAt = heartbeatAt;
   }
 
   /** `now`: the heart's monotonic ms; `systemNow`: the same moment as the daemon sees it. */
@@ -31,13 +28,12 @@ export class GrantOffice {
       else limiter.settled(departure, answer, answeredAt);
       if (headers) limiter.heard(departure.operation, headers, now);
     }
-    const next = this.#heartbeatAt();
     const grants: { grant: number; operation: string }[] = [];
     let againInMs: number | undefined;
     for (const operation of operations) {
-      const departure = limiter.grant(operation, now, next);
+      const departure = limiter.grant(operation, now);
       if (departure === undefined) {
-        const waitMs = limiter.backgroundOpensAt(operation, now, next) - now;
+        const waitMs = limiter.opensAt(operation, 'daemon', now) - now;
         againInMs = Math.min(againInMs ?? LONGEST_WAIT_MS, Math.max(1, waitMs));
         continue;
       }
@@ -50,12 +46,14 @@ export class GrantOffice {
       this.#open.delete(oldest);
     }
     const allowedPerSecond = limiter.allowedPerSecond(now);
+    const closedMs = limiter.closedMs(now);
     return {
       number,
       grants,
       at: systemNow,
       ...(againInMs !== undefined && { againInMs }),
       ...(allowedPerSecond !== undefined && { allowedPerSecond }),
+      ...(closedMs > 0 && { closedMs }),
     };
   }
 }

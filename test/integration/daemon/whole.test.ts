@@ -48,7 +48,7 @@ async function start(env: Record<string, string> = {}, restarts = 0) {
   let output = '';
   let hear: (message: HeartMessage) => void = () => {};
   const mono = (): number => performance.now();
-  const office = new GrantOffice(new RateLimiter(), () => Infinity);
+  const office = new GrantOffice(new RateLimiter());
   const daemon = await startDaemon({
     config: { ...config, settings },
     loadConfig: load,

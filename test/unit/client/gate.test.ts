@@ -54,17 +54,6 @@ test('what the headers of an answer say is heard', async () => {
   expect(limiter.allowedPerSecond(performance.now())).toBe(8);
 });
 
-test('an early request whose answer is lost lets another one be early', async () => {
-  const { gate, limiter } = gated();
-  (await gate.enter('users.current', TURN, NEVER)).answered({ throttled: true, retryAfterMs: 60_000 });
-  const entering = gate.enter('users.current', TURN, NEVER);
-  await vi.advanceTimersByTimeAsync(15_000);
-  const pass = await entering;
-  expect(limiter.mayLeaveEarly('users.current', performance.now(), true)).toBe(false);
-  pass.lost();
-  expect(limiter.mayLeaveEarly('users.current', performance.now(), true)).toBe(true);
-});
-
 test('a call that is aborted waits no longer, and leaves nothing behind', async () => {
   const { gate, limiter } = gated();
   (await gate.enter('users.current', TURN, NEVER)).answered({ throttled: true, retryAfterMs: 9_000 });

@@ -16,13 +16,13 @@ class Key {
   }
 
   accepted(operation: string, at: number) {
-    const departure = this.limiter.sent(operation, at, operation !== HEARTBEAT);
+    const departure = this.limiter.sent(operation, at, operation === HEARTBEAT ? 'heartbeat' : 'daemon');
     this.limiter.settled(departure, { throttled: false }, at + LATENCY);
     return departure;
   }
 
   refused(operation: string, at: number, says: Omit<RateAnswer, 'throttled'> = {}) {
-    const departure = this.limiter.sent(operation, at, operation !== HEARTBEAT);
+    const departure = this.limiter.sent(operation, at, operation === HEARTBEAT ? 'heartbeat' : 'daemon');
     this.limiter.settled(departure, { throttled: true, ...says }, at + LATENCY);
     return departure;
   }
@@ -49,19 +49,24 @@ class Key {
   }
 }
 
+/** Of the daemon, while the next heartbeat leaves then. */
+function grantOf(limiter: RateLimiter, operation: string, now: number, heartbeatAt = Infinity) {
+  limiter.heartbeatAt = () => heartbeatAt;
+  return limiter.grant(operation, now);
+}
+
+function opens(limiter: RateLimiter, operation: string, now: number, heartbeatAt = Infinity): number {
+  limiter.heartbeatAt = () => heartbeatAt;
+  return limiter.opensAt(operation, 'daemon', now);
+}
+
 describe('before the service refuses anything', () => {
   test('nothing is held back', () => {
     const key = new Key({ spacings: { [HEARTBEAT]: 2_000 } });
     expect(key.limiter.opensAt(HEARTBEAT)).toBe(-Infinity);
     for (let count = 0; count < 100; count += 1) expect(key.accepted(HEARTBEAT, 5).early).toBe(false);
     expect(key.limiter.opensAt(HEARTBEAT)).toBeLessThanOrEqual(5);
-    expect(key.limiter.view(5, HEARTBEAT)).toEqual({
-      closed: {},
-      keyClosedMs: 0,
-      allowedPerSecond: undefined,
-      heartbeatSpacingMs: 0,
-      refusals: 0,
-    });
+    expect([key.limiter.closedMs(5), key.limiter.allowedPerSecond(5)]).toEqual([0, undefined]);
   });
 });
 
@@ -78,11 +83,7 @@ describe('a 429', () => {
     key.refused(LOGS, 0, says);
     expect(key.waits(LOGS)).toBe(waitMs);
     expect(key.limiter.opensAt(WORKERS)).toBeLessThanOrEqual(0);
-    expect(key.limiter.view(LATENCY, HEARTBEAT)).toMatchObject({
-      closed: { [LOGS]: waitMs },
-      keyClosedMs: 0,
-      refusals: 1,
-    });
+    expect(key.limiter.closedMs(LATENCY)).toBe(0);
   });
 
   test('without words closes for twice as long when it comes again, but 4 s at most', () => {
@@ -120,7 +121,7 @@ describe('the key', () => {
     key.refused(LOGS, 0, { retryAfterMs: 10_000 });
     key.refused(WORKERS, 9_000, { retryAfterMs: 5_000 });
     expect(key.limiter.opensAt(HEARTBEAT)).toBe(9_000 + LATENCY + 5_100);
-    expect(key.limiter.view(9_020, HEARTBEAT).keyClosedMs).toBe(5_100);
+    expect(key.limiter.closedMs(9_020)).toBe(5_100);
   });
 
   test.each([
@@ -129,21 +130,21 @@ describe('the key', () => {
   ])('is not closed by %s', (_what, operations, gapMs) => {
     const key = new Key();
     for (const [index, operation] of operations.entries()) key.refused(operation, index * gapMs);
-    expect(key.limiter.view(gapMs * operations.length, HEARTBEAT)).toMatchObject({
-      keyClosedMs: 0,
-      allowedPerSecond: undefined,
-    });
+    const now = gapMs * operations.length;
+    expect([key.limiter.closedMs(now), key.limiter.allowedPerSecond(now)]).toEqual([0, undefined]);
     expect(key.limiter.opensAt(HEARTBEAT)).toBeLessThanOrEqual(gapMs * operations.length);
   });
 
   test('once known to have a limit is closed by each refusal, for ten minutes', () => {
     const key = new Key().closed();
-    const isClosedBy = (at: number) => {
-      key.refused(LOGS, at, { retryAfterMs: 3_000 });
-      return key.limiter.view(at + LATENCY, HEARTBEAT).keyClosedMs > 0;
+    const isClosedBy = (operation: string, at: number) => {
+      key.refused(operation, at, { retryAfterMs: 3_000 });
+      return key.limiter.closedMs(at + LATENCY) > 0;
     };
-    expect(isClosedBy(599_000)).toBe(true);
-    expect(isClosedBy(599_000 + 600_100)).toBe(false);
+    expect(isClosedBy(LOGS, 599_000)).toBe(true);
+    // Another operation renews that, and the same one does not: it may have a limit of its own.
+    expect(isClosedBy(LOGS, 1_198_000)).toBe(true);
+    expect(isClosedBy(LOGS, 1_205_000)).toBe(false);
   });
 
   test.each([
@@ -158,7 +159,7 @@ describe('the key', () => {
       limiter.heard(operation, { limit, remaining: 1, resetMs: 3_000 }, 100);
     expect(limiter.allowedPerSecond(100)).toBe(isKnown ? 8 : undefined);
     // The last request is a heartbeat's.
-    expect(limiter.backgroundOpensAt(LOGS, 100, Infinity)).toBe(isKnown ? 3_100 : -Infinity);
+    expect(opens(limiter, LOGS, 100)).toBe(isKnown ? 3_100 : -Infinity);
     expect(limiter.opensAt(HEARTBEAT)).toBe(-Infinity);
   });
 
@@ -166,7 +167,7 @@ describe('the key', () => {
     const { limiter } = new Key();
     for (const operation of [LOGS, WORKERS])
       limiter.heard(operation, { limit: 20, remaining: 2, resetMs: 3_000 }, 100);
-    expect(limiter.grant(LOGS, 100, Infinity)).toBeDefined();
+    expect(grantOf(limiter, LOGS, 100)).toBeDefined();
   });
 
   test('that was waited out in vain closes the operation for twice the time that it names', () => {
@@ -199,8 +200,8 @@ describe('the key', () => {
     expect(key.limiter.spacing(HEARTBEAT)).toBe(0);
     expect(key.limiter.allowedPerSecond(30_200)).toBeUndefined();
     expect(key.limiter.mayLeaveEarly(HEARTBEAT, 30_200, true)).toBe(true);
-    expect(key.limiter.grant(LOGS, 30_200, 30_200)).toBeDefined();
-    expect(key.limiter.backgroundOpensAt(LOGS, 30_200, Infinity)).toBe(30_325);
+    expect(grantOf(key.limiter, LOGS, 30_200, 30_200)).toBeDefined();
+    expect(opens(key.limiter, LOGS, 30_200)).toBe(30_325);
   });
 });
 
@@ -330,7 +331,7 @@ describe('the daemon', () => {
   const granted = (limiter: RateLimiter, from: number, seconds: number): number[] => {
     const counts = Array.from({ length: seconds }, () => 0);
     for (let now = from; now < from + seconds * 1_000; now += 0.25) {
-      const departure = limiter.grant(LOGS, now, Infinity);
+      const departure = grantOf(limiter, LOGS, now);
       if (departure === undefined) continue;
       const second = Math.floor((now - from) / 1_000);
       counts[second] = (counts[second] ?? 0) + 1;
@@ -352,18 +353,18 @@ describe('the daemon', () => {
   test('has no spacing in the end', () => {
     const { limiter } = new Key();
     granted(limiter, 0, 22);
-    expect(limiter.grant(LOGS, 22_000, Infinity)).toBeDefined();
-    expect(limiter.backgroundOpensAt(LOGS, 22_000, Infinity)).toBeLessThanOrEqual(22_000);
+    expect(grantOf(limiter, LOGS, 22_000)).toBeDefined();
+    expect(opens(limiter, LOGS, 22_000)).toBeLessThanOrEqual(22_000);
   });
 
   test('does not double its rate if nothing is accepted', () => {
     const { limiter } = new Key();
     for (let now = 0; now < 60_000; now += 1_000) {
-      const departure = limiter.grant(LOGS, now, Infinity);
+      const departure = grantOf(limiter, LOGS, now);
       if (departure) limiter.lost(departure);
     }
-    limiter.grant(LOGS, 60_000, Infinity);
-    expect(limiter.backgroundOpensAt(LOGS, 60_000, Infinity)).toBe(60_125);
+    grantOf(limiter, LOGS, 60_000);
+    expect(opens(limiter, LOGS, 60_000)).toBe(60_125);
   });
 
   test.each([
@@ -401,7 +402,7 @@ describe('the daemon', () => {
   test('is halved by each refusal that one of its own requests was or came before', () => {
     const key = new Key().closed();
     const rates = [100_000, 200_000, 300_000].map((at) => {
-      const departure = key.limiter.grant(LOGS, at, Infinity);
+      const departure = grantOf(key.limiter, LOGS, at);
       if (departure) key.limiter.lost(departure);
       key.refused(HEARTBEAT, at + 50, { retryAfterMs: 1 });
       key.accepted(HEARTBEAT, at + 10_000);
@@ -415,26 +416,26 @@ describe('the daemon', () => {
 
   test('goes after a heartbeat that is due, once a limit of the key is known', () => {
     const { limiter } = new Key();
-    expect(limiter.grant(LOGS, 0, 0)).toBeDefined();
+    expect(grantOf(limiter, LOGS, 0, 0)).toBeDefined();
     const key = new Key().closed();
-    expect(key.limiter.grant(LOGS, 9_000, 9_000)).toBeUndefined();
-    expect(key.limiter.backgroundOpensAt(LOGS, 9_000, 9_000)).toBe(9_100);
-    expect(key.limiter.grant(LOGS, 9_000, 9_001)).toMatchObject({ isBackground: true, early: false });
+    expect(grantOf(key.limiter, LOGS, 9_000, 9_000)).toBeUndefined();
+    expect(opens(key.limiter, LOGS, 9_000, 9_000)).toBe(9_100);
+    expect(grantOf(key.limiter, LOGS, 9_000, 9_001)).toMatchObject({ who: 'daemon', early: false });
   });
 
   test('goes after a heartbeat that was refused, until one is accepted', () => {
     const key = new Key().closed();
     key.refused(HEARTBEAT, 10_000, { retryAfterMs: 1_000 });
-    expect(key.limiter.grant(LOGS, 60_000, Infinity)).toBeUndefined();
+    expect(grantOf(key.limiter, LOGS, 60_000)).toBeUndefined();
     key.accepted(HEARTBEAT, 60_000);
-    expect(key.limiter.grant(LOGS, 60_100, Infinity)).toBeDefined();
+    expect(grantOf(key.limiter, LOGS, 60_100)).toBeDefined();
   });
 
   test('asks for nothing that is closed', () => {
     const key = new Key();
     key.refused(LOGS, 0, { retryAfterMs: 9_000 });
-    expect(key.limiter.grant(LOGS, 9_019, Infinity)).toBeUndefined();
-    expect(key.limiter.grant(WORKERS, 9_019, Infinity)).toBeDefined();
-    expect(key.limiter.backgroundOpensAt(LOGS, 9_019, Infinity)).toBe(9_144);
+    expect(grantOf(key.limiter, LOGS, 9_019)).toBeUndefined();
+    expect(grantOf(key.limiter, WORKERS, 9_019)).toBeDefined();
+    expect(opens(key.limiter, LOGS, 9_019)).toBe(9_144);
   });
 });
